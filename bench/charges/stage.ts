@@ -19,6 +19,7 @@ const log = () => undefined;
 const now = () => Date.now();
 const wait = () => Promise.resolve();
 const deskChannel = 'C0DESK0001';
+const leaseMs = 45_000;
 
 /**
  * The bot's charging, put together as app/charges.ts does it, on the store given; only the payments service and
@@ -30,7 +31,7 @@ export function openStage(store: Store) {
   const lookedUp: string[] = [];
   const rememberMs = 365 * 86_400_000;
   const fingerprint = openFingerprint({ store, sealer, log });
-  const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake: log, wait });
+  const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, leaseMs, now, wake: log, wait });
   const deps: ChargeDeps = {
     store,
     charges: createChargeRecords({ store, sealer, wait }),

@@ -60,7 +60,8 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   const chargedCard = async (reference: string) => (await chargeOf(reference))?.card;
   const { findTransaction } = payments;
   const rememberMs = config.webhookRememberDays * 86_400_000;
-  const shared = { rememberMs, now, wake, note: parts.notes.note };
+  const leaseMs = config.workLeaseSeconds * 1_000;
+  const shared = { rememberMs, leaseMs, now, wake, note: parts.notes.note };
   const mutedHere = (channel: string): AlertRule[] => mutedIn(routes, channel, now());
   const storms = createStorms({
     ...stormTerms(config),

@@ -56,6 +56,7 @@ export function createFourEyes(outside: Outside, parts: ApprovalParts): Approval
   const background = createBackground(outside, 'what was approved');
   const accountId = config.paymentsAccountId ?? '';
   const rememberMs = config.chargeRememberDays * 86_400_000;
+  const leaseMs = config.workLeaseSeconds * 1_000;
   const deciding = createApprovals({
     store,
     sealer,
@@ -68,7 +69,7 @@ export function createFourEyes(outside: Outside, parts: ApprovalParts): Approval
     submitApproved: (charge, atMs) => hands().charges.submitApproved(charge, atMs),
     changeCardEmail: (terms, by) => hands().charges.cardEmails.change(terms, by),
     deliverAgain: (channel) => hands().undelivered.deliverAgain(channel),
-    messages: createMessages({ store, sealer, rememberMs, now, wake }),
+    messages: createMessages({ store, sealer, rememberMs, leaseMs, now, wake }),
     channel: policy?.channel,
     approvers: () => parts.holdersOf('approve'),
     show: createShowApproval({ client: clients.interactive, place: chargePlace(config), log, ids }),

@@ -89,7 +89,9 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const deskChannel = config.policy.channels.desk;
   const rememberMs = config.chargeRememberDays * dayMs;
   const { wake } = parts;
-  const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, now, wake, wait: sleep });
+  const leaseMs = config.workLeaseSeconds * 1_000;
+  const telling = { store, sealer, rememberMs, leaseMs, now, wake };
+  const posts = createChargePosts({ ...telling, deskChannel, wait: sleep });
   const charges = createChargeRecords({ store, sealer, wait: sleep });
   const cards = openCardHistory(outside, kept, charges);
   const place = chargePlace(config);

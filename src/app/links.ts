@@ -40,6 +40,7 @@ export function createLinks(outside: Outside, parts: LinkParts): Links {
       followMs: config.linkFollowHours * 3_600_000,
     },
     rememberMs: config.chargeRememberDays * 86_400_000,
+    leaseMs: config.workLeaseSeconds * 1_000,
     now,
     wake,
     wait: sleep,

@@ -172,7 +172,6 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     lookUp,
     logEvent: (...logged) => alerts.eventLog.add(...logged),
     summarise: alerts.summarise,
-    deskChannel: config.policy.channels.desk,
     findCharge: charges.find,
     findLink: links.find,
     async findApproval(id) {

@@ -27,8 +27,7 @@ export const unreadableKind = 'unreadable';
  * `unknown_event`: a signed delivery that is none of the spec's two events, or `unreadable`, which is no kind; kept for
  * `keptDays`.
  * `stuck`: a record that cannot be read or worked on was put aside.
- * `refused`: Slack refuses all that is for a channel or a person since `sinceMs`, until somebody does what `fix` says;
- * `gathered`: so many alerts of a storm its digest counts there, which nobody sees.
+ * `refused`: Slack refuses all that is for a channel or a person since `sinceMs`, until somebody does what `fix` says.
  */
 export type Notice =
   | {
@@ -46,6 +45,5 @@ export type Notice =
       fix: string;
       giveUpHours: number;
       sinceMs?: number;
-      gathered?: number;
     }
   | Alarm;

@@ -1,6 +1,6 @@
 import type { Undelivered } from '../domain/delivery.ts';
 import type { Entry, Store } from '../store/store.ts';
-import { createChangeRecord, pagesOf, type RecordStore } from '../records/change-record.ts';
+import { pagesOf } from '../records/change-record.ts';
 import { toChannelLane } from './alert-age.ts';
 import {
   deadLetters,
@@ -29,12 +29,6 @@ export async function readUndelivered(store: Pick<Store, 'list'>): Promise<reado
     byChannel.set(channel, { channel, messages, ...givenUp, sinceMs: Math.min(found.sinceMs, sinceMs) });
   }
   return [...byChannel.values()].toSorted((one, other) => one.sinceMs - other.sinceMs);
-}
-
-/** Since when the oldest letter of a channel is refused; undefined when there is none. */
-export async function refusedSince(store: Pick<Store, 'list'>, channel: string): Promise<number | undefined> {
-  const { entries } = await store.list(deadLettersOf(channel), { max: 1 });
-  return entries[0] && readOutboxRecord(entries[0].value).refused?.sinceMs;
 }
 
 /**
@@ -68,11 +62,11 @@ async function revive(
   let entry: Entry | undefined = found;
   while (entry) {
     const record = readOutboxRecord(entry.value);
-    const { refused, progress } = record;
+    const { refused, wanted, settled } = record;
     // A charge that went on made its message work by itself: ending a lease of that would post it twice.
-    if (!refused?.givenUp || (progress && progress.kind !== 'done')) return undefined;
+    if (!refused?.givenUp || settled < wanted) return undefined;
     const mended = { refused: undefined, misses: 0, reposted: undefined };
-    const again: OutboxRecord = { ...record, ...mended, ...(progress ? { progress: waiting } : {}) };
+    const again: OutboxRecord = { ...record, ...mended, wanted: wanted + 1 };
     const due = { delayMs, index: listsOf(again), ...toChannelLane(entry, record) };
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
     if (await store.write(entry, writeOutboxRecord(again), due)) return refused.channel;
@@ -80,35 +74,4 @@ async function revive(
     entry = await store.read(found.key);
   }
   return undefined;
-}
-
-const waiting = { kind: 'waiting' } as const;
-
-/**
- * When the trouble began that a message is refused by, so that all of its messages are one. It is over when none was
- * refused for `stillMs`, whatever became of them.
- */
-export function incidentSince(
-  store: RecordStore,
-  name: string,
-  { sinceMs, stillMs }: { sinceMs: number; stillMs: number },
-): Promise<number> {
-  return createChangeRecord(store)(incidentKey(name), (text) => {
-    const value = text ?? String(sinceMs);
-    return { kind: 'write', value, ttlMs: stillMs, result: Number(value) };
-  });
-}
-
-export async function isIncident(store: Pick<Store, 'read'>, name: string): Promise<boolean> {
-  return (await store.read(incidentKey(name))) !== undefined;
-}
-
-/** Slack takes what it refused: the next refusal is another trouble. */
-export async function endIncident(store: Pick<Store, 'read' | 'write'>, name: string): Promise<void> {
-  const entry = await store.read(incidentKey(name));
-  if (entry) await store.write(entry, entry.value, { ttlMs: 0 });
-}
-
-function incidentKey(name: string): string {
-  return `refused-since:${name}`;
 }

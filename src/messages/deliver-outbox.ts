@@ -1,118 +1,76 @@
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
-import type { Entry, Store } from '../store/store.ts';
-import { concludePost, isLeftAsItIs, type ConcludeDeps } from './conclude-post.ts';
-import { historyKey, readOutboxRecord, type OutboxRecord } from './outbox.ts';
-import { again, finishPosted, hold, paceMs, type Work } from './outbox-work.ts';
-import type { Prepared } from './prepare-post.ts';
+import { growingDelayMs } from '../domain/growing-delay.ts';
+import type { Entry, Store, WriteOptions } from '../store/store.ts';
+import { concludeRefusal, endTrouble, giveUp, type RefusalDeps } from './conclude-refusal.ts';
+import { findOutboxRecord, historyKey, readOutboxRecord, type OutboxRecord } from './outbox.ts';
+import { again, finish, hold, longestRetryMs, paceMs, type Change, type Work } from './outbox-work.ts';
+import { policyOf } from './policies.ts';
+import type { Composed, Post, Rendered, Said } from './prepare-post.ts';
 
-export type DeliverDeps = ConcludeDeps & {
-  store: Pick<Store, 'create' | 'read' | 'write'>;
-  /** Makes the message. `mayBeRepeat`: an earlier post of it may have arrived, and that cannot be found out. */
-  prepare: (work: Work, mayBeRepeat: boolean) => Promise<Prepared>;
+export type DeliverDeps = RefusalDeps & {
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+  render: (work: Work, said: Said) => Promise<Rendered>;
+  /** Makes the message, and throws when it cannot, before anything says that it was posted. */
+  compose: (post: Post) => Composed;
   /** Looks for a message in the channel itself, or in one of its threads. */
   findByKey: (channel: string, key: string, sinceMs: number, threadTs?: string) => Promise<HistoryAnswer>;
   /** What became of the last post to a channel, for health. */
   report: (channel: string, outcome: PostOutcome) => void;
   /** Longer than a look-up, a history read and a post with their deadlines together. */
   leaseMs: number;
+  /** Deadline of one post. */
+  postTimeoutMs: number;
 };
 
-/** Before all that came after it: work that is due anew would go behind it. */
-const atOnce = { holdMs: 0 } as const;
-
 /**
- * Delivers one record that was taken. Each is posted once: `doubt` is written before the post leaves, by
- * compare-and-swap, so a worker that lost its lease posts nothing, and one that finds it set asks the
- * channel's history before it repeats anything. A message that has a `progress` is edited from then on, whenever
- * `markStale` asks for it. Throws what keeps it from being delivered.
+ * Delivers one record that was taken: makes the message, and posts or edits it where it looks different. It is posted once:
+ * `doubt` is written before the post leaves, by compare-and-swap, so a worker that lost its lease posts nothing, and one
+ * that finds it set asks the channel's history before it repeats anything. Throws what keeps it from being delivered.
  */
 export async function deliverEntry(deps: DeliverDeps, entry: Entry): Promise<void> {
-  const taken: Work = { entry, record: readOutboxRecord(entry.value) };
-  const verdict = await settleDoubt(deps, taken);
-  if (verdict === 'settled') return;
-  // A doubt that stands is older than this post: whatever becomes of the post, that one may have arrived.
-  const standing = verdict === 'stands' ? taken.record.doubt : undefined;
-  const claimedAtMs = deps.now();
-  const work = await claim(deps, taken);
-  if (!work) return;
-  const prepared = await deps.prepare(work, standing !== undefined);
-  switch (prepared.kind) {
+  const takenAtMs = deps.now();
+  const work: Work = { entry, record: readOutboxRecord(entry.value) };
+  const { record } = work;
+  const { withinMs = Infinity } = policyOf(record.kind);
+  if (!record.posted && takenAtMs - record.receivedAtMs >= withinMs) return await settle(deps, work);
+  const history = await askHistory(deps, work);
+  if (history === 'waits') return;
+  const mayBeRepeat = history === 'stands' || record.mayBeRepeat === true;
+  const said = { key: historyKey(entry.key, record), mayBeRepeat };
+  const rendered = await deps.render(work, said);
+  switch (rendered.kind) {
     case 'settled':
       return;
-    case 'edit':
-      if (hasTime(deps, claimedAtMs)) await edit(deps, work, prepared);
+    case 'nothing':
+      return await settle(deps, work);
+    case 'later':
+      return await tryLater(deps, work);
+    case 'shown': {
+      const message = deps.compose({ ...rendered.post, ...said });
+      if (!record.posted) return await post(deps, work, { message, rendered, history, mayBeRepeat });
+      if (record.shown === message.digest) return await settle(deps, work);
+      if (hasTime(deps, takenAtMs)) await edit(deps, work, record.posted, message);
       return;
-    case 'post':
-      await post(deps, work, { ...prepared, standing });
-      return;
+    }
   }
 }
 
-/**
- * From here on what it tells of is read: written first, so that whoever changes that later sees that this message
- * may show what it was before. Only for what is edited.
- */
-async function claim(deps: DeliverDeps, work: Work): Promise<Work | undefined> {
-  if (!work.record.progress) return work;
-  const { leaseMs } = deps;
-  // A post that may have arrived shows what was read before; found later, it is edited once more.
-  const before = work.record.doubt ? { shown: undefined } : {};
-  const claimed = await hold(deps, work, { ...before, progress: { kind: 'leaving', leaseMs } }, leaseMs);
-  // Nothing was sent: whoever marked it stale after a crash need not wait for another lease.
-  if (!claimed) await again(deps, work, {}, atOnce);
-  return claimed;
+/** Nothing is left to send, so nothing is refused any more either: but a dead letter stays listed. */
+async function settle(deps: DeliverDeps, work: Work): Promise<void> {
+  const { refused } = work.record;
+  const kept = refused?.givenUp ? refused : undefined;
+  await finish(deps, work, { doubt: undefined, refused: kept, misses: 0 }, 0);
+}
+
+/** What it waits for may stand behind it in the same channel, so nothing behind it waits. */
+async function tryLater(deps: DeliverDeps, work: Work, longestMs = 60_000): Promise<void> {
+  const delayMs = growingDelayMs(1_000, work.entry.attempts - 1, longestMs);
+  await again(deps, work, {}, { delayMs, pauseMs: 0 });
 }
 
 /** False when this process slept so long that the post, or its words alone, could outlive the lease. */
 function hasTime(deps: DeliverDeps, heldAtMs: number): boolean {
   return deps.now() - heldAtMs <= deps.leaseMs - 2 * deps.postTimeoutMs;
-}
-
-async function edit(
-  deps: DeliverDeps,
-  work: Work,
-  { posted, message }: Extract<Prepared, { kind: 'edit' }>,
-): Promise<void> {
-  const outcome = await message.edit(posted.channel, posted.ts);
-  if (!isLeftAsItIs(work.record, outcome)) deps.report(posted.channel, outcome);
-  const { digest: shown } = message;
-  const { channel } = posted;
-  await concludePost(deps, work, { channel, outcome, standing: undefined, doubt: undefined, shown });
-}
-
-type Posting = Extract<Prepared, { kind: 'post' }> & { standing: OutboxRecord['doubt'] };
-
-async function post(deps: DeliverDeps, work: Work, posting: Posting): Promise<void> {
-  const { channel, threadTs, message, standing, keep = {} } = posting;
-  const heldAtMs = deps.now();
-  const doubt = widen(standing, { channel, threadTs }, heldAtMs);
-  const doubted = await hold(
-    deps,
-    work,
-    { ...keep, doubt, shown: standing ? undefined : message.digest },
-    deps.leaseMs,
-  );
-  // What it tells of went on, and nothing was sent: it is read again.
-  if (!doubted) await again(deps, work, {}, atOnce);
-  // Somebody else's by now, or too late to post.
-  if (!doubted || !hasTime(deps, heldAtMs)) return;
-  const outcome = await message.post(channel, threadTs);
-  deps.report(channel, outcome);
-  const { digest: shown } = message;
-  await concludePost(deps, doubted, { channel, outcome, standing, doubt, shown });
-}
-
-/** The doubt about a new post: it covers the older one where both went to the same place, and says that there was one. */
-function widen(
-  standing: OutboxRecord['doubt'],
-  place: { channel: string; threadTs: string | undefined },
-  sinceMs: number,
-): NonNullable<OutboxRecord['doubt']> {
-  if (!standing) return { ...place, sinceMs };
-  const isSamePlace = standing.channel === place.channel && standing.threadTs === place.threadTs;
-  return isSamePlace
-    ? { ...standing, older: standing.older ?? 'here' }
-    : { ...place, sinceMs, older: 'elsewhere' };
 }
 
 /**
@@ -123,43 +81,240 @@ const historyPatienceMs = 900_000;
 const askAgainMs = 5_000;
 
 /**
- * What is known of an earlier post that may have arrived. `none`: it did not, or there was none. `stands`:
- * it cannot be found out, so a repeat must say that it may be one. `settled`: it is in the channel, or the
- * record waits for the history; nothing more is to be done now.
+ * What is known of an earlier post that may have arrived. `none`: it did not, or there was none. `stands`: it cannot be
+ * found out, so a repeat must say that it may be one. `waits`: it is found, and looked at again in a moment, as it may show
+ * what was known before; or the history is asked later.
  */
-async function settleDoubt(deps: DeliverDeps, work: Work): Promise<'none' | 'stands' | 'settled'> {
-  const { doubt } = work.record;
+async function askHistory(deps: DeliverDeps, work: Work): Promise<'none' | 'stands' | 'waits'> {
+  const { entry, record } = work;
+  const { doubt } = record;
   if (!doubt) return 'none';
-  const key = historyKey(work.entry.key, work.record);
-  const answer = await deps.findByKey(doubt.channel, key, doubt.sinceMs, doubt.threadTs);
+  const { channel, threadTs, sinceMs } = doubt;
+  const answer = await deps.findByKey(channel, historyKey(entry.key, record), sinceMs, threadTs);
   switch (answer.kind) {
-    case 'found':
-      await finishPosted(deps, work, { channel: doubt.channel, ts: answer.ts }, work.record.shown);
-      return 'settled';
+    case 'found': {
+      const posted = { channel, ts: answer.ts };
+      await endOwnTrouble(deps, record, channel);
+      await again(deps, work, { ...standing, posted }, { delayMs: paceMs, pauseMs: paceMs });
+      return 'waits';
+    }
     case 'absent':
-      return doubt.older === 'elsewhere' ? 'stands' : 'none';
+      return 'none';
     case 'unreadable':
       return 'stands';
-    case 'unknown':
-      return await waitForHistory(deps, work, doubt, answer.retryAfterMs ?? askAgainMs);
+    case 'unknown': {
+      const silentSinceMs = doubt.silentSinceMs ?? deps.now();
+      if (deps.now() - silentSinceMs >= historyPatienceMs) return 'stands';
+      const change = { doubt: { ...doubt, silentSinceMs } };
+      await again(deps, work, change, waitAll(answer.retryAfterMs ?? askAgainMs));
+      return 'waits';
+    }
   }
 }
 
-async function waitForHistory(
-  deps: DeliverDeps,
-  work: Work,
-  doubt: NonNullable<OutboxRecord['doubt']>,
-  delayMs: number,
-): Promise<'stands' | 'settled'> {
-  const silentSinceMs = doubt.silentSinceMs ?? deps.now();
-  if (deps.now() - silentSinceMs >= historyPatienceMs) return 'stands';
-  await again(
+/** Of a message that is in its channel. */
+const standing = { doubt: undefined, refused: undefined, misses: 0 } as const;
+
+/** A message waits this long for the one it belongs below to be asked for at all. */
+const parentPatienceMs = 600_000;
+/**
+ * A step that Slack does not take keeps the next one for so long. The message itself may be found as late, after a lost
+ * answer, and all of its steps wait until then.
+ */
+const stepPatienceMs = 2 * longestRetryMs;
+
+type Place = { channel: string; threadTs?: string };
+
+/**
+ * Where it is posted: in its channel, or below the message it belongs to, once that stands and the step before it does,
+ * because each of them waits as long as its own attempts have it. `never`: that one is told nowhere.
+ */
+async function placeOf(
+  { store, now }: DeliverDeps,
+  { channel, unthreaded, receivedAtMs }: OutboxRecord,
+  below: Extract<Rendered, { kind: 'shown' }>['below'],
+): Promise<Place | 'later' | 'soon' | 'never'> {
+  if (!below || unthreaded) return { channel };
+  const parent = await findOutboxRecord(store, below.key);
+  if (!parent) return now() - receivedAtMs >= parentPatienceMs ? { channel } : 'later';
+  const { posted } = parent;
+  if (!posted) return isSettled(parent) && !parent.refused ? 'never' : 'later';
+  const before = below.after === undefined ? undefined : await findOutboxRecord(store, below.after);
+  if (before && !before.posted && !isSettled(before)) {
+    // Its channel is refused, and so would this one be.
+    if (before.refused) return 'later';
+    if (now() - Math.max(Number(posted.ts) * 1_000, receivedAtMs) < stepPatienceMs) return 'soon';
+  }
+  return { channel: posted.channel, threadTs: posted.ts };
+}
+
+function isSettled({ settled, wanted }: OutboxRecord): boolean {
+  return settled >= wanted;
+}
+
+type Posting = {
+  message: Composed;
+  rendered: Extract<Rendered, { kind: 'shown' }>;
+  history: 'none' | 'stands';
+  mayBeRepeat: boolean;
+};
+
+async function post(deps: DeliverDeps, work: Work, posting: Posting): Promise<void> {
+  const { message, rendered, history, mayBeRepeat } = posting;
+  const { record } = work;
+  const place = await placeOf(deps, record, rendered.below);
+  if (place === 'never') return await settle(deps, work);
+  if (place === 'later') return await tryLater(deps, work);
+  if (place === 'soon') return await tryLater(deps, work, 1_000);
+  const { channel, threadTs } = place;
+  const heldAtMs = deps.now();
+  // A doubt that stands is older than this post: whatever becomes of the post, that one may have arrived.
+  const older = history === 'stands' ? record.doubt : undefined;
+  const isSamePlace = older && older.channel === channel && older.threadTs === threadTs;
+  const held = await hold(
     deps,
     work,
-    { doubt: { ...doubt, silentSinceMs } },
     {
-      holdMs: Math.max(delayMs, paceMs),
+      ...rendered.keep,
+      doubt: isSamePlace ? older : { ...place, sinceMs: heldAtMs },
+      mayBeRepeat: mayBeRepeat || undefined,
+      shown: older ? undefined : message.digest,
     },
+    deps.leaseMs,
   );
-  return 'settled';
+  // What it tells of went on, and nothing was sent: it is read again, before all that came after it.
+  if (!held) return void (await again(deps, work, {}, { holdMs: 0 }));
+  if (!hasTime(deps, heldAtMs)) return;
+  const outcome = await message.post(channel, threadTs);
+  deps.report(channel, outcome);
+  const undone = { doubt: older, mayBeRepeat: record.mayBeRepeat };
+  const kind = older ? 'repeat' : 'post';
+  await conclude(deps, held, { kind, channel, outcome, shown: message.digest, undone });
+}
+
+async function edit(
+  deps: DeliverDeps,
+  work: Work,
+  { channel, ts }: { channel: string; ts: string },
+  message: Composed,
+): Promise<void> {
+  const outcome = await message.edit(channel, ts);
+  if (!isLeftAsItIs(work.record, outcome)) deps.report(channel, outcome);
+  await conclude(deps, work, { kind: 'edit', channel, outcome, shown: message.digest, undone: {} });
+}
+
+type Sent = {
+  kind: 'post' | 'repeat' | 'edit';
+  channel: string;
+  outcome: PostOutcome;
+  /** Digest of what was sent. */
+  shown: string;
+  /** What is taken back where it surely did not arrive. */
+  undone: Change;
+};
+
+const longestBackOffMs = 60_000;
+const repeatAgainMs = 300_000;
+/** An answer that is lost so often is lost because of this message, which then lets the others pass. */
+const mostMissesInFront = 30;
+
+/** Writes what became of a post or an edit, and when it is tried again if it has to be. */
+async function conclude(deps: DeliverDeps, work: Work, sent: Sent): Promise<void> {
+  const { kind, channel, outcome, shown, undone } = sent;
+  const { entry, record } = work;
+  const { log } = deps;
+  const about = { key: entry.key, channel, attempt: entry.attempts };
+  const misses = record.misses + 1;
+  const backOffMs = growingDelayMs(paceMs, record.misses, longestBackOffMs);
+  switch (outcome.kind) {
+    case 'posted': {
+      log('info', kind === 'edit' ? 'edited' : 'posted', about);
+      const posted = { channel: outcome.channel, ts: outcome.ts };
+      await endOwnTrouble(deps, record, outcome.channel);
+      const isTaken = kind === 'edit' ? { reposted: undefined } : {};
+      await finish(deps, work, { ...standing, ...isTaken, posted, shown });
+      return;
+    }
+    case 'rate_limited':
+      log('warn', 'Slack asks to wait', { ...about, retryAfterMs: outcome.retryAfterMs });
+      await again(deps, work, undone, waitAll(outcome.retryAfterMs));
+      return;
+    case 'not_sent':
+      log('warn', 'Slack could not be reached; will try again', about, outcome.cause);
+      await again(deps, work, { ...undone, misses }, waitAll(backOffMs));
+      return;
+    case 'unsure': {
+      if (kind === 'edit') {
+        log('warn', 'the edit may not have arrived; it is repeated', about, outcome.cause);
+        await again(deps, work, { misses }, waitAll(backOffMs));
+        return;
+      }
+      log('warn', 'the post may have arrived; will look before repeating it', about, outcome.cause);
+      // Slack may still be about to show it: a look that comes too soon finds nothing.
+      const lookMs = Math.max(1.5 * deps.postTimeoutMs, backOffMs);
+      const wait = misses < mostMissesInFront ? waitAll(lookMs) : waitAlone(lookMs);
+      // A marked repeat whose answer is lost too must not become a stream of marked repeats.
+      const repeatMs = growingDelayMs(repeatAgainMs, record.misses, longestRetryMs);
+      await again(deps, work, { misses }, kind === 'repeat' ? waitAlone(repeatMs) : wait);
+      return;
+    }
+    case 'gone':
+      await concludeGone(deps, work, outcome.slackError, { ...undone, misses });
+      return;
+    case 'refused':
+      if (isLeftAsItIs(record, outcome)) await leave(deps, work, outcome.slackError);
+      else await concludeRefusal(deps, work, { channel, outcome, missed: { ...undone, misses } });
+      return;
+  }
+}
+
+/** A person’s channel has another name than theirs. */
+async function endOwnTrouble({ store }: DeliverDeps, { refused }: OutboxRecord, channel: string) {
+  if (refused && (refused.channel === channel || channel.startsWith('D')))
+    await endTrouble(store, refused.channel);
+}
+
+/** An old alert in a channel that takes no edits any more, an archived one perhaps: nothing waits for it, and nobody is told. */
+function isLeftAsItIs({ isErased }: OutboxRecord, outcome: PostOutcome): boolean {
+  return isErased === true && outcome.kind === 'refused' && ['channel', 'unclear'].includes(outcome.about);
+}
+
+async function leave(deps: DeliverDeps, work: Work, slackError: string): Promise<void> {
+  const about = { key: work.entry.key, slackError };
+  deps.log('info', 'an old alert can no longer be edited; its message is left as it is', about);
+  await finish(deps, work, { refused: undefined, misses: 0 }, 0);
+}
+
+async function concludeGone(
+  deps: DeliverDeps,
+  work: Work,
+  slackError: string,
+  missed: Change,
+): Promise<void> {
+  const { posted, replaced, reposted, isErased, kind, misses } = work.record;
+  if (isErased) return await leave(deps, work, slackError);
+  const { isNote } = policyOf(kind);
+  if (isNote && posted) return void (await finish(deps, work, { misses: 0 }));
+  if (posted && reposted) {
+    // A third would say little that a fourth must not say again.
+    const fix = 'Let the bot edit its own messages; then deliver them again, which posts each once more.';
+    const refusal = { channel: posted.channel, sinceMs: deps.now(), slackError, fix };
+    return await giveUp(deps, work, refusal, { misses: 0 });
+  }
+  const about = { key: work.entry.key, slackError };
+  deps.log('info', 'the message or its thread is gone; posting it once more', about);
+  const next = isNote
+    ? { unthreaded: true }
+    : { posted: undefined, shown: undefined, reposted: true, replaced: posted ?? replaced };
+  const backOffMs = growingDelayMs(paceMs, misses, longestBackOffMs);
+  await again(deps, work, { ...missed, ...next }, waitAlone(backOffMs));
+}
+
+/** The whole channel waits, and the order in it stays: what holds for this record holds for the next. */
+function waitAll(ms: number): WriteOptions {
+  return { holdMs: Math.max(paceMs, ms) };
+}
+
+function waitAlone(ms: number): WriteOptions {
+  return { delayMs: ms, pauseMs: paceMs };
 }

@@ -4,68 +4,44 @@ import type { Lookup } from '../domain/alert.ts';
 import type { MessagePlace } from '../domain/delivery.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Sealer } from '../domain/sealer.ts';
-import type { Index } from '../store/store.ts';
-
-/**
- * How far a message is that is posted once and then edited: always made of what it tells of (a charge, a link, a
- * request, an alert's card, a storm) as that is when it leaves.
- * `waiting`: work, and nothing of it is under way; whoever delivers it reads what it tells of later than this.
- * `leaving`: a worker has read that, or is about to, under a lease of that length.
- * `stale`: leaving, but what it tells of went on meanwhile: what leaves is to be followed by an edit.
- * `done`: it shows what it tells of as that was when somebody last asked for it.
- */
-const progress = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('waiting') }),
-  z.object({ kind: z.literal('leaving'), leaseMs: z.number() }),
-  z.object({ kind: z.literal('stale') }),
-  z.object({ kind: z.literal('done') }),
-]);
+import type { Index, Store } from '../store/store.ts';
+import { policies, type MessageKind } from './policies.ts';
 
 const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>().exactOptional() });
 
 /**
- * One thing to post, as the store keeps it: dedupe memory while it is finished, work while it is not.
- * `sealed` holds the event of an alert, and of any other kind its body (`OutboxBodies`); nothing of a customer
- * stands beside it in the clear.
+ * One message, as the store keeps it: dedupe memory while it is settled, work while it is not. What it tells of (a charge,
+ * a link, a request, a storm) is read when it leaves.
  */
 const outboxRecord = z.object({
-  kind: z.enum([
-    'alert',
-    'notice',
-    'charge',
-    'charge_note',
-    'charge_direct',
-    'test_alert',
-    'alert_note',
-    'alert_direct',
-    'daily_summary',
-    'digest',
-    'link',
-    'link_note',
-    'approval',
-    'approval_note',
-  ]),
-  /**
-   * Where it was to go when it came. An alert keeps it; of anything else the settings of the moment decide, and this where
-   * they say nothing. Empty: see `isMessage`.
-   */
+  kind: z.enum(Object.keys(policies) as [MessageKind, ...MessageKind[]]),
+  /** Where it goes, whatever the settings say later. Empty: see `isMessage`. */
   channel: z.string(),
-  /** What a repeat must equal, lest it be told as different. */
-  fingerprint: z.string(),
   receivedAtMs: z.number(),
+  /**
+   * The event of an alert, and of any other kind its body (`OutboxBodies`); nothing of a customer stands beside it in the
+   * clear.
+   */
   sealed: z.string(),
+  /** How long it is remembered once settled; absent: as long as an alert. */
+  rememberMs: z.number().optional(),
+  /** Its versions are counted: the last one asked for, and the last one that is shown, overtaken, or given up. */
+  wanted: z.int(),
+  settled: z.int(),
+  /** How often it had been taken as work when its last turn ended: taken more often than that, a worker has it. */
+  turns: z.int(),
   /** A post that may have arrived: written before it leaves, gone once it surely did not. */
   doubt: z
     .object({
       channel: z.string(),
       threadTs: z.string().optional(),
       sinceMs: z.number(),
-      /** An older post may have arrived too, so that what is found may be its repeat; `elsewhere`: where nobody looks any more. */
-      older: z.enum(['here', 'elsewhere']).optional(),
       /** Since when the history has not answered; absent while it has. */
       silentSinceMs: z.number().optional(),
     })
     .optional(),
+  /** It is posted though an earlier post of it may have arrived, and goes on saying so. */
+  mayBeRepeat: z.boolean().optional(),
   /**
    * Slack refuses it for its channel, and since when; `givenUp`: it is a dead letter, no work, and listed as one, with
    * what a person must do.
@@ -78,46 +54,46 @@ const outboxRecord = z.object({
     })
     .optional(),
   /** Posts in a row that did not arrive; the back-off grows with it. */
-  misses: z.number().int(),
+  misses: z.int(),
   /** The message, once posted, in the channel Slack says that it is in. */
   posted: z.object({ channel: z.string(), ts: z.string() }).optional(),
-  /** Only of what is edited after it was posted. */
-  progress: progress.optional(),
   /** Digest of the message as it was last posted or edited; in doubt, of the one post that may have arrived, and absent when there may be others. */
   shown: z.string().optional(),
-  /** Slack took no edit of it, and it was posted once more for that; absent again once Slack takes one. */
+  /** The message in whose place it was posted anew. */
+  replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
+  /** That was for an edit which Slack did not take; absent again once Slack takes one. */
   reposted: z.boolean().optional(),
-  /** It was posted though an earlier post of it may have arrived, and goes on saying so. */
-  mayBeRepeat: z.boolean().optional(),
-  /** Of an alert: what its look-up gave when it was posted, sealed, so that an edit shows the same. */
+  /** Slack does not take it into the thread: it goes into the channel. */
+  unthreaded: z.boolean().optional(),
+
+  /** Of an alert, all that follows. What a repeat must equal, lest it be told as different. */
+  fingerprint: z.string().optional(),
+  /** What its look-up gave when it was posted, sealed, so that an edit shows the same. */
   evidence: z.string().optional(),
-  /** Of an alert: since when its look-up has had no answer. */
+  /** Since when its look-up has had no answer. */
   unansweredSinceMs: z.number().optional(),
   /** Of an event’s own record: it stands in the log of its hour. */
   logged: z.boolean().optional(),
   /**
-   * Of an alert: where its event is told, by the rules of when it was routed, whatever they say later. The first is
-   * where this record goes; those behind it are told by copies, each of which has its own alone. Empty: to be logged is
-   * all the work it is. Absent: it is still to be routed.
+   * Where its event is told, by the rules of when it was routed, whatever they say later. The first is where this record
+   * goes; those behind it are told by copies, each of which has its own alone. Empty: to be logged is all the work it is.
+   * Absent: it is still to be routed.
    */
   routed: z.array(destination).optional(),
-  /** The message in whose place it was posted anew. */
-  replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
-  /** Slack does not take it into the thread: it goes into the channel. */
-  unthreaded: z.boolean().optional(),
-  /** Of an alert: a storm’s digest tells it since then, and no message of its own does. */
+  /** A storm’s digest tells it since then, and no message of its own does. */
   digest: z.object({ storm: z.string(), atMs: z.number() }).optional(),
-  /** Of an alert: the list of its channel’s alerts, as long as no digest tells it. */
+  /** The list of its channel’s alerts, as long as no digest tells it. */
   arrivals: z.string().optional(),
-  /** Of an alert: what it told of customer and money is gone from here, and its message says its outcome and reference alone. */
+  /** What it told of customer and money is gone from here, and its message says its outcome and reference alone. */
   isErased: z.boolean().optional(),
-  /** How long it is remembered once told; absent: as long as an alert. */
-  rememberMs: z.number().optional(),
 });
 
 export type OutboxRecord = z.infer<typeof outboxRecord>;
 
-export function outboxKey(kind: OutboxRecord['kind'], key: string): string {
+/** As it is stored first. */
+export const unsaid = { wanted: 1, settled: 0, turns: 0, misses: 0 } as const;
+
+export function outboxKey(kind: MessageKind, key: string): string {
   return `outbox:${kind}:${key}`;
 }
 
@@ -171,6 +147,15 @@ export function writeOutboxRecord(record: OutboxRecord): string {
 /** Throws when the text is no record of ours: a bug or a store shared with something else, never a person's mistake. */
 export function readOutboxRecord(text: string): OutboxRecord {
   return outboxRecord.parse(JSON.parse(text));
+}
+
+/** Undefined: there is none. Throws what `readOutboxRecord` does, and StoreUnavailable. */
+export async function findOutboxRecord(
+  store: Pick<Store, 'read'>,
+  key: string,
+): Promise<OutboxRecord | undefined> {
+  const entry = await store.read(key);
+  return entry && readOutboxRecord(entry.value);
 }
 
 /** The event, opened. It was typed when it was sealed, under a key only this program holds. */

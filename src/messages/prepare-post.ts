@@ -9,40 +9,26 @@ import type { MessagePlace, PostOutcome } from '../domain/delivery.ts';
 import type { Notice } from '../domain/notice.ts';
 import type { LinkNote, PaymentLink } from '../domain/payment-link.ts';
 import type { StormSeen } from '../domain/storm-summary.ts';
-import type { Log } from '../log.ts';
 import type { OutboxRecord } from './outbox.ts';
-import type { Sealer } from '../domain/sealer.ts';
-import type { ApprovalAddress } from './outbox-bodies.ts';
-import type { Work, WorkDeps } from './outbox-work.ts';
+import type { ApprovalAddress, OutboxBodies } from './outbox-bodies.ts';
+import type { Work } from './outbox-work.ts';
 
-/** A step of a card, for the thread below it, or for one person, whose Slack id `to` is. */
-type AlertStepPost = { alert: Alert; step: CardStep; key: string; mayBeRepeat: boolean } & (
-  | { kind: 'alert_note' }
-  | { kind: 'alert_direct'; to: string; place?: MessagePlace }
-);
-
-/** What is posted: the words are made where Slack is known. */
-export type Post =
+/** What is said, before it is put into words. */
+export type Shown =
   | { kind: 'alert'; alert: Alert }
-  | { kind: 'notice'; notice: Notice; key: string; mayBeRepeat: boolean }
-  | { kind: 'charge'; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
-  | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
-  | { kind: 'charge_direct'; what: Told; charge: ChargeSeen; key: string; mayBeRepeat: boolean }
-  | { kind: 'daily_summary'; summary: DailySummary; key: string; mayBeRepeat: boolean }
-  | { kind: 'test_alert'; askedBy: string; key: string; mayBeRepeat: boolean }
-  /** A storm, for its channel, or `isDirect`: for one person who took it on. */
-  | {
-      kind: 'digest';
-      storm: StormSeen;
-      isDirect: boolean;
-      /** Of what one person is told: where its digest is. */
-      place?: MessagePlace;
-      key: string;
-      mayBeRepeat: boolean;
-    }
-  | AlertStepPost
+  /** A step of an alert, for the thread below it, or for one person, whose Slack id `to` is. */
+  | { kind: 'alert_note'; alert: Alert; step: CardStep }
+  | { kind: 'alert_direct'; alert: Alert; step: CardStep; to: string; place?: MessagePlace }
+  | { kind: 'notice'; notice: Notice }
+  | { kind: 'charge'; charge: ChargeSeen }
+  | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen }
+  | { kind: 'charge_direct'; what: Told; charge: ChargeSeen }
+  | { kind: 'daily_summary'; summary: DailySummary }
+  | { kind: 'test_alert'; askedBy: string }
+  /** A storm, for its channel, or `isDirect`: for one person who took it on, with the place of its digest. */
+  | { kind: 'digest'; storm: StormSeen; isDirect: boolean; place?: MessagePlace }
   /** A link's card, or with `note` what is said beside it. */
-  | { kind: 'link'; note?: LinkNote; link: PaymentLink; key: string; mayBeRepeat: boolean }
+  | { kind: 'link'; note?: LinkNote; link: PaymentLink }
   /** A request’s card, or with `note` what is said beside it. `asked`: how many people can decide. */
   | {
       kind: 'approval';
@@ -51,9 +37,16 @@ export type Post =
       charge?: ChargeSeen;
       to: ApprovalAddress;
       asked: number;
-      key: string;
-      mayBeRepeat: boolean;
     };
+
+/**
+ * `key`: by what the message is known in its channel’s history. `mayBeRepeat`: an earlier post of it may have arrived, and
+ * that cannot be found out.
+ */
+export type Said = { key: string; mayBeRepeat: boolean };
+
+/** What is posted: the words are made where Slack is known. */
+export type Post = Shown & Said;
 
 /** A message that was made, and both ways of sending it. Neither throws for anything Slack or the network does. */
 export type Composed = {
@@ -63,30 +56,23 @@ export type Composed = {
   edit: (channel: string, ts: string) => Promise<PostOutcome>;
 };
 
-/** What it takes to make any message; each family adds what its own are made of. */
-export type PrepareDeps = WorkDeps & {
-  sealer: Sealer;
-  /** Makes the message, and throws when it cannot, before anything says that it was posted. */
-  compose: (post: Post) => Composed;
-  log: Log;
-};
-
-export type Prepared =
-  /** `keep` goes on record with the post. */
+/** What a message shows as it leaves. */
+export type Rendered =
+  /** `below`: in the thread of that message, and after that step of it. `keep` goes on record with the post. */
   | {
-      kind: 'post';
-      channel: string;
-      threadTs?: string;
-      message: Composed;
+      kind: 'shown';
+      post: Shown;
+      below?: { key: string; after?: string };
       keep?: Pick<OutboxRecord, 'evidence' | 'logged'>;
     }
-  | { kind: 'edit'; posted: NonNullable<OutboxRecord['posted']>; message: Composed }
-  /** Nothing is to be sent now, and the record says so. */
+  /** It is not to be said any more. */
+  | { kind: 'nothing' }
+  /** It is not to be said yet: asked again, ever more rarely, and nothing behind it waits. */
+  | { kind: 'later' }
+  /** Whoever was asked has written what becomes of the record. */
   | { kind: 'settled' };
 
-/** `mayBeRepeat`: an earlier post of it may have arrived, and that cannot be found out. */
-export type Prepare<Deps extends PrepareDeps = PrepareDeps> = (
-  deps: Deps,
-  work: Work,
-  mayBeRepeat: boolean,
-) => Promise<Prepared>;
+export type View<Body> = (body: Body, work: Work, said: Said) => Promise<Rendered>;
+
+/** How each kind of message is made of its body. */
+export type Views = { [Kind in keyof OutboxBodies]: View<OutboxBodies[Kind]> };

@@ -1,8 +1,5 @@
 import type { Notice } from '../domain/notice.ts';
 import { outboxKey } from './outbox.ts';
-import { openBody } from './outbox-bodies.ts';
-import type { Work } from './outbox-work.ts';
-import type { PrepareDeps, Prepared } from './prepare-post.ts';
 import { storeMessage, type StoreMessageDeps } from './messages.ts';
 
 export type TellDeps = StoreMessageDeps & {
@@ -22,18 +19,4 @@ export async function tellOperators(deps: TellDeps, name: string, notice: Notice
 export async function tellStuck(deps: TellDeps, key: string, errorId: string): Promise<boolean> {
   if (key.startsWith(outboxKey('notice', ''))) return false;
   return await tellOperators(deps, `stuck:${key}`, { kind: 'stuck', record: key, errorId });
-}
-
-export type NoticePostDeps = PrepareDeps & Pick<TellDeps, 'opsChannel'>;
-
-/** What the operators are told, in their channel of the moment. */
-export async function prepareNotice(
-  deps: NoticePostDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry, record } = work;
-  const notice = openBody('notice', deps.sealer, work);
-  const message = deps.compose({ kind: 'notice', notice, key: entry.key, mayBeRepeat });
-  return { kind: 'post', channel: deps.opsChannel ?? record.channel, message };
 }

@@ -130,6 +130,7 @@ export function cardsHouse(
     sealer,
     lookUp,
     rememberMs: 30 * 86_400_000,
+    leaseMs: plain.leaseMs,
     now: () => clock.nowMs,
     wake: () => undefined,
     log: () => undefined,

@@ -74,7 +74,6 @@ export const noStorms: DeliverPostDeps['storms'] & TellCardDeps['storms'] = {
   ask: () => Promise.resolve(undefined),
   recovered: () => Promise.resolve(),
   see: () => Promise.resolve(undefined),
-  newest: () => Promise.resolve(undefined),
   place: () => Promise.resolve(undefined),
 };
 
@@ -110,7 +109,6 @@ export function house(answers: Answers = {}) {
     lookUp: () => Promise.resolve(answers.lookups?.shift() ?? { kind: 'not_found' }),
     declines: { threeDSecureWords: [], waitMs: 24 * 3_600_000 },
     summarise: () => Promise.reject(new Error('no day is summarised here')),
-    deskChannel: undefined,
     findCharge: () => Promise.resolve(undefined),
     findLink: () => Promise.resolve(undefined),
     cards: untouchedCards,

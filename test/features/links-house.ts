@@ -101,6 +101,7 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
       callbackUrl: undefined,
       rules: { askAgainMs: 45_000, followMs },
       rememberMs,
+      leaseMs: deliver.leaseMs,
       now: () => clock.nowMs,
       wake: () => undefined,
       wait: (ms) => Promise.resolve((clock.nowMs += ms)),

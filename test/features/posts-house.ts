@@ -101,7 +101,6 @@ export function postsHouse(options: { deskChannel?: string | undefined } = {}) {
 
   const deliver: Delivering = {
     ...plain,
-    deskChannel,
     store: {
       create: (...args) => at('create', () => store.create(...args)),
       read: (...args) => at('read', () => store.read(...args)),
@@ -126,6 +125,7 @@ export function postsHouse(options: { deskChannel?: string | undefined } = {}) {
     sealer,
     deskChannel,
     rememberMs: 365 * 86_400_000,
+    leaseMs: plain.leaseMs,
     now: () => clock.nowMs,
     wake: () => undefined,
     wait(ms) {

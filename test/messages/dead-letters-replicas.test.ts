@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readUndelivered, redrive } from '../../src/messages/dead-letters.ts';
-import { listsOf, readOutboxRecord, writeOutboxRecord } from '../../src/messages/outbox.ts';
+import { listsOf, readOutboxRecord, unsaid, writeOutboxRecord } from '../../src/messages/outbox.ts';
 import { again } from '../../src/messages/outbox-work.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -10,7 +10,7 @@ const channel = 'C0ALERTS01';
 const other = 'C0OTHER001';
 const rememberMs = 86_400_000;
 const now = () => Date.now();
-const record = { kind: 'alert', fingerprint: '', sealed: '', misses: 0 } as const;
+const record = { kind: 'alert', sealed: '', ...unsaid } as const;
 
 function keysOf(to: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `outbox:alert:${to}:${String(index).padStart(3, '0')}`);
@@ -27,7 +27,7 @@ async function giveUp(store: Store, to: string, count: number): Promise<string[]
     await store.create(key, '', { delayMs: 0, lane: to });
     const [entry] = await store.take(10_000);
     if (!entry) throw new Error('nothing to give up');
-    const dead = { ...record, channel: to, receivedAtMs, refused };
+    const dead = { ...record, settled: record.wanted, channel: to, receivedAtMs, refused };
     await store.write(entry, writeOutboxRecord(dead), { ttlMs: rememberMs, index: listsOf(dead) });
   }
   return keys;

@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { PostOutcome, RefusalAbout } from '../../src/domain/delivery.ts';
-import { concludeRefusal, type RefusalDeps } from '../../src/messages/conclude-refusal.ts';
+import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver-outbox.ts';
 import { readUndelivered, redrive } from '../../src/messages/dead-letters.ts';
-import {
-  outboxKey,
-  readOutboxRecord,
-  writeOutboxRecord,
-  type OutboxRecord,
-} from '../../src/messages/outbox.ts';
-import { finishPosted } from '../../src/messages/outbox-work.ts';
+import { outboxKey, readOutboxRecord, unsaid, writeOutboxRecord } from '../../src/messages/outbox.ts';
+import type { MessageKind } from '../../src/messages/policies.ts';
 import type { Store } from '../../src/store/store.ts';
-import { channel, noStorms, ops, sealer } from '../features/house.ts';
+import { channel, ops, sealer } from '../features/house.ts';
 import { memoryStore } from '../features/memory-store.ts';
 
 const hourMs = 3_600_000;
@@ -28,13 +23,28 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
   const lines: string[] = [];
-  const deps: RefusalDeps = {
+  const deps: DeliverDeps = {
     store,
     sealer,
     opsChannel: ops,
     rememberMs: 30 * dayMs,
     giveUpMs: dayMs,
-    storms: noStorms,
+    leaseMs: 45_000,
+    postTimeoutMs: 10_000,
+    render: () => Promise.resolve({ kind: 'shown', post: { kind: 'test_alert', askedBy: '' } }),
+    compose: ({ key: whole }) => ({
+      digest: '',
+      post(to) {
+        const key = whole.split(':').at(-1) ?? '';
+        const outcome = whole.includes(':notice:') ? undefined : slack(to);
+        if (outcome) tried.push({ key, atMs: clock.nowMs });
+        else posted.push(key);
+        return Promise.resolve(outcome ?? { kind: 'posted', channel: to, ts: '1.1' });
+      },
+      edit: () => Promise.reject(new Error('nothing is edited here')),
+    }),
+    findByKey: () => Promise.resolve({ kind: 'absent' }),
+    report: () => undefined,
     now: () => clock.nowMs,
     log: (_level, message) => void lines.push(message),
   };
@@ -46,30 +56,18 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
   }
 
   async function putRecord(
-    kind: OutboxRecord['kind'],
+    kind: MessageKind,
     key: string,
     { to = channel, receivedAtMs = clock.nowMs },
   ): Promise<void> {
-    const record = { kind, channel: to, fingerprint: '', sealed: '', misses: 0, receivedAtMs };
+    const record = { kind, channel: to, sealed: '', ...unsaid, receivedAtMs };
     await store.create(outboxKey(kind, key), writeOutboxRecord(record), { delayMs: 0, lane: to });
   }
 
   async function deliverOne(): Promise<boolean> {
     const [entry] = await store.take(45_000);
-    if (!entry) return false;
-    const record = readOutboxRecord(entry.value);
-    const to = record.channel;
-    const key = entry.key.split(':').at(-1) ?? '';
-    const outcome = record.kind === 'notice' ? undefined : slack(to);
-    if (outcome) {
-      tried.push({ key, atMs: clock.nowMs });
-      const missed = { doubt: undefined, misses: record.misses + 1 };
-      await concludeRefusal(deps, { entry, record }, { channel: to, outcome, missed });
-    } else {
-      posted.push(key);
-      await finishPosted(deps, { entry, record }, { channel: to, ts: '1.1' }, '');
-    }
-    return true;
+    if (entry) await deliverEntry(deps, entry);
+    return entry !== undefined;
   }
 
   async function pass(ms: number, stepMs = 1_000): Promise<void> {

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
-import { tellOperators } from '../../src/messages/tell-operators.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { cardsHouse, failed, linesOf, type CardsHouse } from '../features/cards-house.ts';
-import { deliverNext, event, house, killedWhileSending, ops } from '../features/house.ts';
+import { deliverNext, event, house, killedWhileSending } from '../features/house.ts';
 
 type Compose = CardsHouse['deliver']['compose'];
 
@@ -166,25 +165,6 @@ describe('a post that may have arrived', () => {
       clock.nowMs += 1_000;
     }
     expect(looked[0]).toBeGreaterThanOrEqual(15_000);
-  });
-
-  it('is not forgotten when the channel changes: the repeat in the new one stays marked', async () => {
-    const { receive, deliver, drain, posts } = house({
-      posts: [
-        { kind: 'unsure', cause: new Error('reset') },
-        { kind: 'unsure', cause: new Error('reset') },
-      ],
-      history: [{ kind: 'unreadable', slackError: 'missing_scope' }, { kind: 'absent' }],
-    });
-    await tellOperators(receive, 'a', { kind: 'unknown_event', eventKind: 'x', keptDays: 1 });
-    await drain();
-    deliver.opsChannel = 'C0OTHER001';
-    await drain(3_600_000);
-    expect(posts.map(({ channel: to, post }) => [to, post])).toMatchObject([
-      [ops, { mayBeRepeat: false }],
-      ['C0OTHER001', { mayBeRepeat: true }],
-      ['C0OTHER001', { mayBeRepeat: true }],
-    ]);
   });
 
   it('does not become a stream of repeats while every answer is lost', async () => {

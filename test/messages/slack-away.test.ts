@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { writeOutboxRecord } from '../../src/messages/outbox.ts';
+import { unsaid, writeOutboxRecord } from '../../src/messages/outbox.ts';
 import type { Post } from '../../src/messages/prepare-post.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { outages, silent, type Away } from '../features/away-house.ts';
@@ -26,7 +26,6 @@ function bot(mayRead: boolean) {
   const deliver: Delivering = {
     ...plain,
     store,
-    opsChannel: undefined,
     compose: (post: Post) => ({
       digest: '',
       post(channel) {
@@ -51,7 +50,7 @@ function bot(mayRead: boolean) {
     const key = `outbox:notice:${String(count).padStart(5, '0')}`;
     const notice = { kind: 'unknown_event', eventKind: 'x' };
     const sealed = sealer.seal(key, JSON.stringify(notice));
-    const record = { kind: 'notice', channel, fingerprint: '', misses: 0, sealed } as const;
+    const record = { kind: 'notice', channel, ...unsaid, sealed } as const;
     const value = writeOutboxRecord({ ...record, receivedAtMs: clock.nowMs });
     await store.create(key, value, { delayMs: 0, lane: channel });
   }

@@ -109,6 +109,7 @@ function links(world: World): Driven {
         store: process.store,
         sealer,
         rules: { askAgainMs: 45_000, followMs: 3 * dayMs },
+        leaseMs: 45_000,
         rememberMs: 365 * dayMs,
         createCheckoutOrder: () =>
           process.call<CheckoutOrderAnswer>(

@@ -3,10 +3,10 @@ import type { Destination } from '../../domain/alert-route.ts';
 import { knownDecline, recordOf, type Alert, type Environment, type Lookup } from '../../domain/alert.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { Sealer } from '../../domain/sealer.ts';
 import type { Store } from '../../store/store.ts';
 import { alertKey, historyKey, type Evidence } from '../../messages/outbox.ts';
-import type { Work } from '../../messages/outbox-work.ts';
-import type { PrepareDeps } from '../../messages/prepare-post.ts';
+import type { Work, WorkDeps } from '../../messages/outbox-work.ts';
 import type { Storms } from './storm/storms.ts';
 
 /** What the message of an alert needs of its card. All of it throws StoreUnavailable. */
@@ -26,8 +26,9 @@ export type CardsForPosts = {
 };
 
 /** What an alert’s messages are made of, and a storm’s digest, which stands for many of them. */
-export type AlertPostDeps = PrepareDeps & {
+export type AlertPostDeps = WorkDeps & {
   store: Pick<Store, 'create'>;
+  sealer: Sealer;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
   /** Puts an event into the log of its hour; see `EventLog.add`. */
   logEvent: (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<void>;

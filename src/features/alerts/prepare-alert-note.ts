@@ -9,58 +9,42 @@ import {
   readOutboxRecord,
   type OutboxRecord,
 } from '../../messages/outbox.ts';
-import { openBody } from '../../messages/outbox-bodies.ts';
-import type { Work } from '../../messages/outbox-work.ts';
-import { isRepeat, postOrEditBelow, settle, waitForThread } from '../../messages/post-or-edit.ts';
-import type { Prepared } from '../../messages/prepare-post.ts';
+import type { OutboxBodies } from '../../messages/outbox-bodies.ts';
+import type { Views } from '../../messages/prepare-post.ts';
 import { alertOf, type AlertPostDeps } from './alert-post.ts';
 
-/** What somebody did, below the card. */
-export async function prepareAlertNote(
-  deps: AlertPostDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry } = work;
-  const told = await readStep(deps, work, 'alert_note');
-  if (!told) return await settle(deps, work);
-  const { step, alert, parent } = told;
-  // It has no thread for each of its alerts.
-  if (parent.digest) return await settle(deps, work);
-  const waits = await waitForThread(deps, work, parent);
-  if (waits) return waits;
-  const repeat = isRepeat(work, mayBeRepeat);
-  const message = deps.compose({ kind: 'alert_note', alert, step, key: entry.key, mayBeRepeat: repeat });
-  return await postOrEditBelow(deps, work, parent, message);
+export function alertNoteViews(deps: AlertPostDeps): Pick<Views, 'alert_note' | 'alert_direct'> {
+  return {
+    /** What somebody did, below the card. */
+    async alert_note(body, { entry }) {
+      const told = await readStep(deps, body);
+      // A digest has no thread for each of its alerts.
+      if (!told || told.parent.digest) return { kind: 'nothing' };
+      const { step, alert } = told;
+      const below = { key: body.parent, ...withoutUndefined({ after: stepBefore(entry.key) }) };
+      return { kind: 'shown', post: { kind: 'alert_note', alert, step }, below };
+    },
+    async alert_direct(body, { record: { channel: to } }) {
+      const told = await readStep(deps, body);
+      if (!told) return { kind: 'nothing' };
+      const { step, alert } = told;
+      const place = withoutUndefined({ place: placeOf(told.parent) });
+      return { kind: 'shown', post: { kind: 'alert_direct', to, alert, step, ...place } };
+    },
+  };
 }
 
-export async function prepareAlertDirect(
-  deps: AlertPostDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry, record } = work;
-  const told = await readStep(deps, work, 'alert_direct');
-  if (!told) return await settle(deps, work);
-  const message = deps.compose({
-    kind: 'alert_direct',
-    to: record.channel,
-    alert: told.alert,
-    ...withoutUndefined({ place: placeOf(told.parent) }),
-    step: told.step,
-    key: entry.key,
-    mayBeRepeat,
-  });
-  return { kind: 'post', channel: record.channel, message };
+/** The key of the step before one, by its number; undefined for the first. */
+function stepBefore(key: string): string | undefined {
+  const [, name = '', number] = /^(.*#)(\d+)$/.exec(key) ?? [];
+  return Number(number) > 1 ? `${name}${Number(number) - 1}` : undefined;
 }
 
-/** A step, and the alert it belongs to, by the id of its card; undefined when that is forgotten. */
+/** A step, and the alert it belongs to; undefined when that is forgotten. */
 async function readStep(
   deps: AlertPostDeps,
-  work: Work,
-  kind: 'alert_note' | 'alert_direct',
-): Promise<{ step: CardStep; id: string; parent: OutboxRecord; alert: Alert } | undefined> {
-  const { parent: key, step } = openBody(kind, deps.sealer, work);
+  { parent: key, step }: OutboxBodies['alert_note'],
+): Promise<{ step: CardStep; parent: OutboxRecord; alert: Alert } | undefined> {
   const parentEntry = await deps.store.read(key);
   if (!parentEntry) return undefined;
   const parent = readOutboxRecord(parentEntry.value);
@@ -69,5 +53,5 @@ async function readStep(
   const evidence = newestOf([asked.evidence, openEvidence(deps.sealer, key, parent)]);
   const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
   const alert = alertOf(deps, { entry: parentEntry, record: parent }, event, lookup);
-  return { step, id: event.key, parent, alert };
+  return { step, parent, alert };
 }

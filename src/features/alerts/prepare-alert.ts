@@ -23,10 +23,9 @@ import {
 } from '../../messages/outbox.ts';
 import { isOld } from '../../messages/alert-age.ts';
 import { again, finish, type Work } from '../../messages/outbox-work.ts';
-import { isRepeat, postOrEdit, settle } from '../../messages/post-or-edit.ts';
 import { saysItAll, tellByDigest } from './storm/prepare-digest.ts';
 import { mayBeGathered } from './storm/storms.ts';
-import type { Prepared } from '../../messages/prepare-post.ts';
+import type { Rendered, Said } from '../../messages/prepare-post.ts';
 import { alertOf, logOnce, type AlertPostDeps } from './alert-post.ts';
 import { evidenceOf, routeByLookUp, sendOn, storeCopies } from './route-event.ts';
 
@@ -37,11 +36,11 @@ import { evidenceOf, routeByLookUp, sendOn, storeCopies } from './route-event.ts
 const lateMs = 60_000;
 
 /** An event told once, or, where it has a card, a message that is edited as people act on it. */
-export async function prepareAlert(deps: AlertPostDeps, work: Work, mayBeRepeat: boolean): Promise<Prepared> {
+export async function prepareAlert(deps: AlertPostDeps, work: Work, said: Said): Promise<Rendered> {
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
   const kept = openEvidence(deps.sealer, entry.key, record);
-  const { routed, fingerprint, receivedAtMs, logged } = record;
+  const { routed, fingerprint = '', receivedAtMs, logged } = record;
   if (!routed) return await routeByLookUp(deps, work, event);
   if (routed.length === 0) return await logAlone(deps, work, event, kept?.lookup);
   const stored = { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) };
@@ -60,7 +59,7 @@ export async function prepareAlert(deps: AlertPostDeps, work: Work, mayBeRepeat:
   const posted = says ? await evidenceOf(deps, work, event, kept) : found;
   if (!posted) return { kind: 'settled' };
   await logOnce(deps, work, event, posted.lookup);
-  return await tellSingly(deps, work, { event, posted, mayBeRepeat });
+  return await tellSingly(deps, work, { event, posted, said });
 }
 
 /** For a digest to tell it without a look-up. */
@@ -72,22 +71,22 @@ function isEnough(deps: AlertPostDeps, { record }: Work, event: PaymentEvent): b
 async function tellSingly(
   deps: AlertPostDeps,
   work: Work,
-  { event, posted, mayBeRepeat }: { event: PaymentEvent; posted: Evidence; mayBeRepeat: boolean },
-): Promise<Prepared> {
+  { event, posted, said }: { event: PaymentEvent; posted: Evidence; said: Said },
+): Promise<Rendered> {
   const { record } = work;
   const shown = event.kind === 'payment_failed' ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
-  const { channel, rule } = destinationOf(record);
+  const { rule } = destinationOf(record);
   const alert: Alert = {
     ...alertOf(deps, work, event, lookup),
-    mayBeRepeat: isRepeat(work, mayBeRepeat),
+    mayBeRepeat: said.mayBeRepeat,
     ...withoutUndefined({ route: routeOf(deps, record, rule, shown?.card), card: shown?.card }),
   };
-  const prepared = await postOrEdit(deps, work, channel, deps.compose({ kind: 'alert', alert }));
-  if (prepared.kind !== 'post') return prepared;
+  const post = { kind: 'alert', alert } as const;
+  if (record.posted) return { kind: 'shown', post };
   // An edit says what the first post was told by, until somebody looks it up again.
   const evidence = sealEvidence(deps.sealer, work.entry.key, posted);
-  return { ...prepared, keep: { logged: true, evidence } };
+  return { kind: 'shown', post, keep: { logged: true, evidence } };
 }
 
 /** Nobody is told, so nobody asks the service about it either. A payment is held against failures all the same. */
@@ -96,7 +95,7 @@ async function logAlone(
   work: Work,
   event: PaymentEvent,
   lookup: Lookup | undefined,
-): Promise<Prepared> {
+): Promise<Rendered> {
   const { receivedAtMs } = work.record;
   await Promise.all([deps.logEvent(event, receivedAtMs, lookup), deps.cards.expect(event, receivedAtMs)]);
   await finish(deps, work, { logged: true, misses: 0 }, 0);
@@ -160,20 +159,20 @@ async function prepareOldAlert(
   deps: AlertPostDeps,
   work: Work,
   event: PaymentEvent,
-): Promise<Prepared | undefined> {
+): Promise<Rendered | undefined> {
   const { record } = work;
   if (!record.posted) return undefined;
   if (record.isErased) return await editDown(deps, work, event);
   if (isOld(deps, record)) return await erase(deps, work, event);
   // The setting became longer meanwhile; only what has a card can have gone on.
-  return record.progress ? undefined : await settle(deps, work);
+  return event.kind === 'payment_failed' ? undefined : { kind: 'nothing' };
 }
 
 /**
  * The store first: whatever ends the process then, no later edit shows the details again. The next round, at once,
  * edits the message.
  */
-async function erase(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Prepared> {
+async function erase(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered> {
   const { key } = work.entry;
   await deps.cards.erase(event.key);
   const evidence = openEvidence(deps.sealer, key, work.record);
@@ -190,17 +189,12 @@ function bare({ lookup, atMs }: Evidence): Evidence {
   return { lookup: outcomeAlone(lookup), atMs };
 }
 
-async function editDown(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Prepared> {
+async function editDown(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered> {
   const { entry, record } = work;
   const { lookup } = openEvidence(deps.sealer, entry.key, record) ?? { lookup: { kind: 'no_reference' } };
   const alert = alertOf(deps, work, event, lookup);
-  if (event.kind !== 'payment_failed') return await edit(deps, work, alert);
+  if (event.kind !== 'payment_failed') return { kind: 'shown', post: { kind: 'alert', alert } };
   const { card } = await deps.cards.read(event.key);
   const shown = { id: event.key, card, canChargeAgain: false };
-  return await edit(deps, work, { ...alert, card: shown });
-}
-
-async function edit(deps: AlertPostDeps, work: Work, alert: Alert): Promise<Prepared> {
-  const message = deps.compose({ kind: 'alert', alert });
-  return await postOrEdit(deps, work, work.record.channel, message);
+  return { kind: 'shown', post: { kind: 'alert', alert: { ...alert, card: shown } } };
 }

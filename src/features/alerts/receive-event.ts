@@ -141,7 +141,7 @@ function readIfPossible({ value }: Entry): OutboxRecord | undefined {
 
 /** Whoever stored the event may have been cut off before its copies; once it is told they are there. */
 async function completeCopies(deps: ReceiveDeps, known: Entry, record: OutboxRecord): Promise<void> {
-  const { routed = [], logged, fingerprint, receivedAtMs } = record;
+  const { routed = [], logged, fingerprint = '', receivedAtMs } = record;
   const isCutOff = isMessage(record) && routed.length > 1 && !logged;
   const event = isCutOff ? firstOf(deps, known) : undefined;
   if (event) await storeCopies(deps, { event, fingerprint, receivedAtMs }, routed);

@@ -11,12 +11,13 @@ import {
   openEvent,
   readOutboxRecord,
   sealEvidence,
+  unsaid,
   writeOutboxRecord,
   type Evidence,
   type OutboxRecord,
 } from '../../messages/outbox.ts';
 import { again, hold, type Work } from '../../messages/outbox-work.ts';
-import type { Prepared } from '../../messages/prepare-post.ts';
+import type { Rendered } from '../../messages/prepare-post.ts';
 import { arrivals } from './storm/storms.ts';
 import type { AlertPostDeps } from './alert-post.ts';
 
@@ -87,7 +88,7 @@ async function storeAlert(
     channel: '',
     ...stored,
     sealed: sealer.seal(key, JSON.stringify(event)),
-    misses: 0,
+    ...unsaid,
     ...(routed && whereTold(event, routed)),
     ...(found && { evidence: sealEvidence(sealer, key, found) }),
   };
@@ -95,20 +96,18 @@ async function storeAlert(
   return await store.create(key, writeOutboxRecord(record), { delayMs: 0, lane, index: listsOf(record) });
 }
 
-/** What a record says of it from when it is routed. People act on a failure, and its message is edited as they do. */
+/** What a record says of it from when it is routed. */
 function whereTold(
   { kind }: PaymentEvent,
   routed: readonly Destination[],
-): Pick<OutboxRecord, 'channel' | 'routed' | 'progress' | 'arrivals'> {
+): Pick<OutboxRecord, 'channel' | 'routed' | 'arrivals'> {
   const [first] = routed;
   const channel = first?.channel ?? '';
-  const isCard = kind === 'payment_failed' && channel !== '';
   return {
     channel,
     routed: routed.map(asKept),
     // It counts towards a storm of its channel from now on, whenever Slack lets it be posted.
     ...(first ? { arrivals: arrivals(first, kind) } : {}),
-    ...(isCard ? { progress: { kind: 'waiting' } } : {}),
   };
 }
 
@@ -177,7 +176,7 @@ function routedBy(
 }
 
 /** Routes an event by what its look-up says. The next round, at once, acts on that. */
-export async function routeByLookUp(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Prepared> {
+export async function routeByLookUp(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered> {
   const found = await evidenceOf(deps, work, event, undefined);
   if (found) await again(deps, work, routedBy(deps, work, event, found), { holdMs: 0 });
   return { kind: 'settled' };
@@ -192,10 +191,10 @@ export async function sendOn(
   { entry, record }: Work,
   alert: StoredAlert,
   routed: readonly Destination[],
-): Promise<Prepared> {
+): Promise<Rendered> {
   const { event } = alert;
   await storeCopies(deps, alert, routed);
-  const told = { ...record, ...whereTold(event, routed) };
+  const told = { ...record, ...whereTold(event, routed), turns: entry.attempts };
   const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(told) };
   await deps.store.write(entry, writeOutboxRecord(told), due);
   return { kind: 'settled' };

@@ -2,7 +2,7 @@ import { hadInHand, handlersOf, handOf, type AlertCard, type CardStep } from '..
 import type { Store } from '../../store/store.ts';
 import { alertKey, alertNoteKey, isMessage, outboxKey, readOutboxRecord } from '../../messages/outbox.ts';
 import type { Sealer } from '../../domain/sealer.ts';
-import { markStale } from '../../messages/outbox-work.ts';
+import { refreshMessage } from '../../messages/outbox-work.ts';
 import { storeMessage } from '../../messages/messages.ts';
 import { stormsOfAlert, type Storms } from './storm/storms.ts';
 
@@ -11,6 +11,8 @@ export type TellCardDeps = {
   sealer: Sealer;
   /** What counts the alerts of storms that payments resolve. */
   storms: Pick<Storms, 'recovered'>;
+  /** How long one piece of work may be held. */
+  leaseMs: number;
   now: () => number;
 };
 
@@ -35,7 +37,7 @@ export type UntoldCard = {
 export async function tellCard(deps: TellCardDeps, id: string, told: UntoldCard): Promise<string[]> {
   const keys = [alertKey(id), ...told.others];
   const { messages, about = alertKey(id) } = await readMessages(deps, keys);
-  await Promise.all(messages.map(({ key }) => markStale(deps.store, key)));
+  await Promise.all(messages.map(({ key }) => refreshMessage(deps, key)));
   const storms = told.card.kind === 'recovered' ? await stormsOfAlert(deps, keys) : [];
   const takers = storms.flatMap(({ taken }) => taken?.by ?? []);
   const steps = told.untold.map((step, index) => ({ step, number: told.told + index + 1 }));
@@ -104,8 +106,7 @@ async function storeNote(
 ): Promise<void> {
   const key = alertNoteKey(parent, number);
   const body = { parent, step };
-  // The steps after it wait until it is told, or never will be.
-  await storeMessage(deps, key, { kind: 'alert_note', channel, body, progress: { kind: 'waiting' } });
+  await storeMessage(deps, key, { kind: 'alert_note', channel, body });
 }
 
 /** About any of the card's messages that is still kept. */

@@ -76,5 +76,5 @@ async function postNote(
   const step = what === 'approved_one' ? `${what}-${approvals.length}` : what;
   const key = outboxKey('approval_note', `${step}:${channel}:${id}`);
   const body = { id, to, what };
-  await messages.post(key, { kind: 'approval_note', channel, body, progress: { kind: 'waiting' } });
+  await messages.post(key, { kind: 'approval_note', channel, body });
 }

@@ -60,8 +60,7 @@ export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
       const message = { kind: 'charge_direct', channel: userId, body: { reference, what } } as const;
       if (what !== 'otp') return await messages.post(outboxKey('charge_direct', key), message);
       // Asked for once, and edited from then on.
-      const request = { ...message, progress: { kind: 'waiting' } } as const;
-      await messages.post(codeRequestKey(reference, userId), request);
+      await messages.post(codeRequestKey(reference, userId), message);
     },
 
     async deskPosted(reference, withinMs) {

@@ -1,70 +1,46 @@
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { ChargeState, Told } from '../../domain/charge-state.ts';
-import { historyKey, outboxKey } from '../../messages/outbox.ts';
-import { openBody } from '../../messages/outbox-bodies.ts';
-import type { Work } from '../../messages/outbox-work.ts';
-import { isRepeat, placeBelow, postOrEdit, settle, waitForParent } from '../../messages/post-or-edit.ts';
-import type { PrepareDeps, Prepared } from '../../messages/prepare-post.ts';
+import type { Log } from '../../log.ts';
+import { outboxKey } from '../../messages/outbox.ts';
+import type { Views } from '../../messages/prepare-post.ts';
 
-export type ChargePostDeps = PrepareDeps & {
+export type ChargePostDeps = {
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-  /** Where charges are told; undefined: where they were to be told when they began. */
-  deskChannel: string | undefined;
+  log: Log;
 };
 
-/** A charge’s message in the desk’s channel. */
-export async function prepareCharge(
-  deps: ChargePostDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry, record } = work;
-  const { reference } = openBody('charge', deps.sealer, work);
-  const key = historyKey(entry.key, record);
-  const charge = await requireCharge(deps, reference);
-  const message = deps.compose({ kind: 'charge', charge, key, mayBeRepeat: isRepeat(work, mayBeRepeat) });
-  return await postOrEdit(deps, work, deps.deskChannel ?? record.channel, message);
-}
-
-/** A step of it, in the thread below. */
-export async function prepareChargeNote(
-  deps: ChargePostDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry, record } = work;
-  const { reference, note } = openBody('charge_note', deps.sealer, work);
-  const channel = deps.deskChannel ?? record.channel;
-  const place = await placeBelow(deps, work, { parent: outboxKey('charge', reference), channel });
-  if (!place) {
-    // The note alone waits: what it waits for may stand behind it in the same channel.
-    return await waitForParent(deps, work);
+export function chargeViews({
+  findCharge,
+  log,
+}: ChargePostDeps): Pick<Views, 'charge' | 'charge_note' | 'charge_direct'> {
+  async function requireCharge(reference: string): Promise<ChargeSeen> {
+    const charge = await findCharge(reference);
+    if (!charge) throw new Error('There is something to say of a charge that is not in the store.');
+    return charge;
   }
-  const charge = await requireCharge(deps, reference);
-  const message = deps.compose({ kind: 'charge_note', note, charge, key: entry.key, mayBeRepeat });
-  return { kind: 'post', ...place, message };
-}
-
-/** What its agent is told where the modal may be closed; not posted any more once another message tells it better. */
-export async function prepareChargeDirect(
-  deps: ChargePostDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry, record } = work;
-  const { reference, what } = openBody('charge_direct', deps.sealer, work);
-  const charge = await requireCharge(deps, reference);
-  if (!record.posted && isUndecided(what, charge.state)) {
-    return await waitForParent(deps, work);
-  }
-  if (!record.posted && isOver(what, charge.state)) {
-    deps.log('info', 'not told: it no longer holds', { key: entry.key, result: charge.state.kind });
-    return await settle(deps, work);
-  }
-  const repeat = isRepeat(work, mayBeRepeat);
-  const key = historyKey(entry.key, record);
-  const message = deps.compose({ kind: 'charge_direct', what, charge, key, mayBeRepeat: repeat });
-  return await postOrEdit(deps, work, record.channel, message);
+  return {
+    /** In the desk’s channel. */
+    async charge({ reference }) {
+      return { kind: 'shown', post: { kind: 'charge', charge: await requireCharge(reference) } };
+    },
+    /** A step of it, in the thread below. */
+    async charge_note({ reference, note }) {
+      const charge = await requireCharge(reference);
+      const below = { key: outboxKey('charge', reference) };
+      return { kind: 'shown', post: { kind: 'charge_note', note, charge }, below };
+    },
+    /** What its agent is told where the modal may be closed; not posted any more once another message tells it better. */
+    async charge_direct({ reference, what }, { entry: { key }, record: { posted } }) {
+      const charge = await requireCharge(reference);
+      const { state } = charge;
+      if (!posted && isUndecided(what, state)) return { kind: 'later' };
+      if (!posted && isOver(what, state)) {
+        log('info', 'not told: it no longer holds', { key, result: state.kind });
+        return { kind: 'nothing' };
+      }
+      return { kind: 'shown', post: { kind: 'charge_direct', what, charge } };
+    },
+  };
 }
 
 /**
@@ -78,10 +54,4 @@ function isOver(what: Told, state: ChargeState): boolean {
 /** A verdict that is being looked up once more: it may stand again, and would not be told a second time. */
 function isUndecided(what: Told, state: ChargeState): boolean {
   return what !== 'otp' && !('concludedAt' in state);
-}
-
-async function requireCharge(deps: ChargePostDeps, reference: string): Promise<ChargeSeen> {
-  const charge = await deps.findCharge(reference);
-  if (!charge) throw new Error('There is something to say of a charge that is not in the store.');
-  return charge;
 }

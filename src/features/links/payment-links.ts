@@ -71,6 +71,8 @@ export type PaymentLinks = {
 export type PaymentLinksDeps = CasesDeps & {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   rules: LinkRules;
+  /** How long one piece of work may be held. */
+  leaseMs: number;
   createCheckoutOrder: (order: CheckoutOrder) => Promise<CheckoutOrderAnswer>;
   log: Log;
   /** False where Slack says that the bot cannot post; a post is what finds out the rest. */

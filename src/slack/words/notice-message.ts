@@ -122,11 +122,10 @@ function days(count: number): string {
 }
 
 function refused(notice: Of<'refused'>): NoticeSentences {
-  const { channel, slackError, fix, giveUpHours, sinceMs, gathered = 0 } = notice;
+  const { channel, slackError, fix, giveUpHours, sinceMs } = notice;
   const isChannel = /^[CG]/.test(channel);
   const hours = giveUpHours === 1 ? 'an hour' : `${giveUpHours} hours`;
   const since = sinceMs === undefined ? [] : [words(' Refused since '), moment(sinceMs), words('.')];
-  const storm = `Among them is a digest: it counted ${gathered} when this was told, goes on counting, and nobody sees it.`;
   return {
     state: `Slack refuses the messages for a ${isChannel ? 'channel' : 'person'}`,
     details: [channel, slackError],
@@ -137,7 +136,6 @@ function refused(notice: Of<'refused'>): NoticeSentences {
         code('/pay undelivered'),
         words(' lists them, and delivers again what is kept.'),
       ],
-      ...(gathered === 0 ? [] : [[words(storm)]]),
     ],
   };
 }

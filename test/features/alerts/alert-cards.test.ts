@@ -28,6 +28,7 @@ onBothStores('clicks at the same time on two replicas', (open) => {
     const shared = {
       sealer,
       storms: noStorms,
+      leaseMs: 45_000,
       lookUp: () => Promise.reject(new Error('nothing is looked up here')),
       hasEnded,
       rememberMs: 86_400_000,
@@ -66,6 +67,7 @@ onBothStores('clicks at the same time on two replicas', (open) => {
         store,
         sealer,
         storms: noStorms,
+        leaseMs: 45_000,
         lookUp: () => Promise.reject(new Error('nothing is looked up here')),
         hasEnded,
         rememberMs: 86_400_000,

@@ -89,7 +89,7 @@ function noticeOf({ random, text }: Outside): Notice {
     () => {
       const slackError = text();
       const told = { channel, slackError, fix: fixFor(slackError, channel), giveUpHours: 24 };
-      return { kind: 'refused', ...told, gathered: random.below(10_000) };
+      return { kind: 'refused', ...told };
     },
     () => ({ kind: 'events_missing', references: [text(), text()], more: 1, minutes: 60 }),
     () => ({ kind: 'webhooks_silent', minutes: 60, approvals: 2, sinceMs: at }),

@@ -2,34 +2,23 @@ import { recordOf, type Lookup } from '../../../domain/alert.ts';
 import type { Destination } from '../../../domain/alert-route.ts';
 import type { PaymentEvent } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
-import { alertKey, historyKey, sealEvidence } from '../../../messages/outbox.ts';
-import { openBody } from '../../../messages/outbox-bodies.ts';
+import { alertKey, sealEvidence } from '../../../messages/outbox.ts';
 import { again, finish, type Work } from '../../../messages/outbox-work.ts';
-import { isRepeat, postOrEdit, settle } from '../../../messages/post-or-edit.ts';
-import type { Prepared } from '../../../messages/prepare-post.ts';
+import type { Rendered, Views } from '../../../messages/prepare-post.ts';
 import { logOnce, type AlertPostDeps } from '../alert-post.ts';
 import { isOrMayBePosted } from './storms.ts';
 
 /** A storm’s digest, made of the storm as it is when it leaves. */
-export async function prepareDigest(
-  deps: AlertPostDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry, record } = work;
-  const { storm, to } = openBody('digest', deps.sealer, work);
-  const seen = await deps.storms.see(storm);
-  if (!seen) return await settle(deps, work);
-  const about = to === undefined ? undefined : await deps.storms.place(storm);
-  const message = deps.compose({
-    kind: 'digest',
-    storm: seen,
-    isDirect: to !== undefined,
-    ...withoutUndefined({ place: about }),
-    key: historyKey(entry.key, record),
-    mayBeRepeat: isRepeat(work, mayBeRepeat),
-  });
-  return await postOrEdit(deps, work, record.channel, message);
+export function digestView({ storms }: Pick<AlertPostDeps, 'storms'>): Pick<Views, 'digest'> {
+  return {
+    async digest({ storm: id, to }) {
+      const storm = await storms.see(id);
+      if (!storm) return { kind: 'nothing' };
+      const place = to === undefined ? undefined : await storms.place(id);
+      const isDirect = to !== undefined;
+      return { kind: 'shown', post: { kind: 'digest', storm, isDirect, ...withoutUndefined({ place }) } };
+    },
+  };
 }
 
 /** Whether the event says itself what a digest tells of it; else its look-up does. No event proves a payment. */
@@ -47,14 +36,14 @@ export async function tellByDigest(
   deps: AlertPostDeps,
   work: Work,
   alert: { event: PaymentEvent; lookup: Lookup | undefined; to: Destination },
-): Promise<Prepared | undefined> {
+): Promise<Rendered | undefined> {
   const { entry, record } = work;
   const { event, lookup } = alert;
   if (record.digest) {
     // Its card went on before it was on the list: a message in another channel shows who took the storm, and a
     // payment that resolved it is counted.
     if (event.kind === 'payment_failed') await deps.cards.retell(event.key);
-    return await settle(deps, work);
+    return { kind: 'nothing' };
   }
   if (isOrMayBePosted(record)) return undefined;
   const storm = await deps.storms.ask(alert.to, entry.key, event.kind);

@@ -65,6 +65,8 @@ export type StormsDeps = {
   /** The window they are counted in, and how long no more than a few come before a storm is over. */
   windowMs: number;
   rememberMs: number;
+  /** How long one piece of work may be held. */
+  leaseMs: number;
   environment: Environment;
   account: string;
   /** The rules that are muted now and name that channel. */
@@ -156,8 +158,7 @@ export function createStorms(deps: StormsDeps): Storms {
     const channel = userId ?? nameOf(id).channel;
     const key = outboxKey('digest', userId === undefined ? id : `${id}:${userId}`);
     const body = { storm: id, ...withoutUndefined({ to: userId }) };
-    // A lane of its own: behind a backlog in the channel’s it would come when the storm is over.
-    return messages.keep(key, { kind: 'digest', channel, lane: `digest:${channel}`, body });
+    return messages.keep(key, { kind: 'digest', channel, body });
   }
 
   async function tellAll(id: string, storm: Storm, retell: (alert: string) => Promise<void>): Promise<void> {

@@ -14,9 +14,8 @@ import {
 import type { LoggedEvent } from '../../../domain/logged-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
 import { rehearsedMs, type EventLog } from '../event-log.ts';
-import { openBody, type SummarySpan } from '../../../messages/outbox-bodies.ts';
-import type { Work } from '../../../messages/outbox-work.ts';
-import type { PrepareDeps, Prepared } from '../../../messages/prepare-post.ts';
+import type { SummarySpan } from '../../../messages/outbox-bodies.ts';
+import type { Views } from '../../../messages/prepare-post.ts';
 
 export type SummariseDeps = {
   eventLog: Pick<EventLog, 'between'>;
@@ -104,20 +103,16 @@ async function cardsOf(
   };
 }
 
-export type SummaryPostDeps = PrepareDeps & {
+export type SummaryPostDeps = {
   /** What a channel is told of a day; see `summariseDay`. */
   summarise: (channel: string, time: SummarySpan) => Promise<DailySummary>;
 };
 
 /** Made when it leaves, behind the alerts that were before it in its channel. */
-export async function prepareDailySummary(
-  deps: SummaryPostDeps,
-  work: Work,
-  mayBeRepeat: boolean,
-): Promise<Prepared> {
-  const { entry, record } = work;
-  const { channel } = record;
-  const summary = await deps.summarise(channel, openBody('daily_summary', deps.sealer, work));
-  const message = deps.compose({ kind: 'daily_summary', summary, key: entry.key, mayBeRepeat });
-  return { kind: 'post', channel, message };
+export function summaryView({ summarise }: SummaryPostDeps): Pick<Views, 'daily_summary'> {
+  return {
+    async daily_summary(span, { record: { channel } }) {
+      return { kind: 'shown', post: { kind: 'daily_summary', summary: await summarise(channel, span) } };
+    },
+  };
 }

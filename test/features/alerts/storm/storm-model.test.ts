@@ -87,6 +87,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     store,
     sealer,
     rememberMs: 30 * 86_400_000,
+    leaseMs,
     now,
     wake: () => undefined,
     log: () => undefined,
