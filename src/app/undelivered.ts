@@ -2,7 +2,7 @@ import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Undelivered as UndeliveredMessages } from '../domain/delivery.ts';
 import type { PartHealth } from '../http/health.ts';
 import type { Metric } from '../http/metrics.ts';
-import { readUndelivered, redrive } from '../messages/dead-letters.ts';
+import { readUndelivered, redrive } from '../messages/undelivered.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 

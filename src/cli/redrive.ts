@@ -1,4 +1,4 @@
-import { redrive } from '../messages/dead-letters.ts';
+import { redrive } from '../messages/undelivered.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
 import type { Outside } from '../app/outside.ts';
 import { withKept } from './with-kept.ts';

@@ -1,7 +1,7 @@
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
-import { concludeRefusal, endTrouble, giveUp, type RefusalDeps } from './conclude-refusal.ts';
+import { concludeRefusal, endTrouble, giveUp, type RefusalDeps } from './undelivered.ts';
 import { findOutboxRecord, historyKey, readOutboxRecord, type OutboxRecord } from './outbox.ts';
 import { again, finish, hold, longestRetryMs, paceMs, type Change, type Work } from './outbox-work.ts';
 import { policyOf } from './policies.ts';

@@ -1,6 +1,15 @@
 import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
-import type { ChannelReach } from './channel-reach.ts';
 import { fixFor, readSlackError, refusalAbout, slackErrorWord } from '../slack/slack-error.ts';
+
+/** Whether the bot can post in a channel, as far as Slack says before anything is posted there. */
+export type ChannelReach =
+  | { kind: 'reachable' }
+  /** Nothing will arrive there until a person does what `fix` says. */
+  | { kind: 'unreachable'; slackError: string; fix: string }
+  /** Slack does not let the bot look; asking again changes nothing. */
+  | { kind: 'unchecked'; slackError: string; fix: string }
+  /** Slack did not answer, or asks to wait: worth asking again. */
+  | { kind: 'away'; slackError: string; retryAfterMs?: number };
 
 /** Slack's answers that come again however often one asks. */
 const cannotLook = new Set([

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PostOutcome, RefusalAbout } from '../../src/domain/delivery.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver-outbox.ts';
-import { readUndelivered, redrive } from '../../src/messages/dead-letters.ts';
+import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
 import { outboxKey, readOutboxRecord, unsaid, writeOutboxRecord } from '../../src/messages/outbox.ts';
 import type { MessageKind } from '../../src/messages/policies.ts';
 import type { Store } from '../../src/store/store.ts';

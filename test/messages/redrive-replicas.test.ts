@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { readUndelivered, redrive } from '../../src/messages/dead-letters.ts';
+import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
 import { listsOf, readOutboxRecord, unsaid, writeOutboxRecord } from '../../src/messages/outbox.ts';
 import { again } from '../../src/messages/outbox-work.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
