@@ -238,7 +238,9 @@ describe('payments client', () => {
   });
 
   it('throws network when nothing answers, and keeps the cause', async () => {
-    lookUpMock().replyWithError(new Error('connect ECONNREFUSED'));
+    const cause = new Error('connect ECONNREFUSED');
+    // As the standard's fetch throws it.
+    lookUpMock().replyWithError(new TypeError('fetch failed', { cause }));
     const failure = await findTransaction(clientOf().client, accountId, reference).catch(
       (error: unknown) => error,
     );

@@ -107,7 +107,7 @@ describe.each(calls)('$name', ({ path, own, ask }) => {
       kind: 'unknown',
       cause: { kind: 'timeout' },
     });
-    nock(baseUrl).post(path).replyWithError(new Error('socket hang up'));
+    nock(baseUrl).post(path).replyWithError(new TypeError('fetch failed'));
     expect(await ask(client, inTime)).toMatchObject({ kind: 'unknown', cause: { kind: 'network' } });
     nock(baseUrl).post(path).reply(200, '<html>ok</html>');
     expect(await ask(client, inTime)).toMatchObject({ kind: 'unknown', cause: { kind: 'malformed' } });
