@@ -17,7 +17,7 @@ import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BaseSequencer, createVitest, type Reporter, type TestSpecification, type Vitest } from 'vitest/node';
 import { deskCommands } from '../src/cli/command-words.ts';
-import { createAuditPens, createAuditTrail } from '../src/app/audit-trail.ts';
+import { createAuditTrail } from '../src/app/audit-trail.ts';
 import { openKept } from '../src/app/kept.ts';
 import { createMerchantBot } from '../src/app/merchant-bot.ts';
 import { merchantPlaces } from '../src/app/merchants.ts';
@@ -147,7 +147,6 @@ async function everythingOffered(): Promise<string[]> {
     holdersOf: nobody,
     nameOf: nobody,
     audit,
-    pens: createAuditPens(outside, audit.append),
   });
   await kept.close();
   const ids = [

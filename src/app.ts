@@ -1,7 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { tellMutes, tellRulesElsewhere, tellUnreadParts } from './app/alert-routes.ts';
-import { createAuditPens, type AuditPens } from './app/audit-trail.ts';
-import { createAuditTrail } from './app/audit-trail.ts';
+import { createAuditTrail, type AuditTrail } from './app/audit-trail.ts';
 import { createChannels, type Channels } from './app/channels.ts';
 import { tellEmptyRoles } from './app/empty-roles.ts';
 import { createChecks } from './app/health-checks.ts';
@@ -58,14 +57,13 @@ export function createApp(outside: Outside, kept: Kept): App {
   const directory = openDirectory(outside, { kept, clients, identity: () => slack.identity() });
   const { mayRun } = directory;
   const audit = createAuditTrail(outside, kept);
-  const pens = createAuditPens(outside, audit.append);
-  const shared = { clients, wake, posts, ...directory, audit, pens };
+  const shared = { clients, wake, posts, ...directory, audit };
   const [first, ...further] = merchantPlaces(outside, kept);
   const merchantBots: MerchantBots = [
     createMerchantBot(first, shared),
     ...further.map((place) => createMerchantBot(place, shared)),
   ];
-  const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, mayRun, pens });
+  const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, mayRun, audit });
   const channels = createChannels(outside, clients);
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
@@ -86,7 +84,7 @@ export function createApp(outside: Outside, kept: Kept): App {
     await Promise.all(merchantBots.map(({ links }) => links.drained()));
     await Promise.all(merchantBots.map(({ alarms }) => alarms.watch.stop()));
     // The last ones: whatever stops may still have something to say.
-    await pens.drained();
+    await audit.notes.drained();
     await audit.stop();
     await kept.close();
   }
@@ -168,7 +166,7 @@ type SlackParts = {
   clients: SlackClients;
   merchantBots: MerchantBots;
   mayRun: MayRun;
-  pens: AuditPens;
+  audit: Pick<AuditTrail, 'notes'>;
 };
 
 function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
@@ -186,7 +184,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
       commands: createCommands(merchantBots, mayRun, log),
       mayRun,
       // Each entry names the account of what was asked for, if it is any one's.
-      note: parts.pens.of(undefined).note,
+      note: parts.audit.notes.of(undefined).note,
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
       claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
       log,

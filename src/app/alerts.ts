@@ -1,11 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AlertRule, RoutePlan } from '../domain/alert-route.ts';
 import { mutedIn } from '../domain/daily-summary.ts';
-import {
-  createAlertCards,
-  alertCardPrefix,
-  type AlertCards,
-  type FoundAlert,
-} from '../features/alerts/alert-cards.ts';
+import { alertCardPrefix, createAlertCases, type AlertCases } from '../features/alerts/alert-case.ts';
+import { createAlertCards, type AlertCards, type FoundAlert } from '../features/alerts/alert-cards.ts';
 import type { AuditNotes } from '../audit/audit-notes.ts';
 import { createAlertRecovery, paymentPrefix } from '../features/alerts/alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgain } from '../features/alerts/charge-again.ts';
@@ -43,57 +40,73 @@ export type Alerts = {
   kinds: WorkOnceDeps['kinds'];
 };
 
-type AlertParts = {
+type AlertCaseParts = {
+  kept: Kept;
+  routes: RoutePlan;
+  wake: () => void;
+  notes: AuditNotes;
+};
+
+/** What charges need of alerts, from which they are begun. */
+export function openAlertCases(
+  { config, now }: Outside,
+  { kept: { store, sealer }, routes, wake, notes }: AlertCaseParts,
+): { alertCases: AlertCases; storms: Storms } {
+  const leaseMs = config.workLeaseSeconds * 1_000;
+  const shared = { store, sealer, rememberMs: rememberMsOf(config), leaseMs, now, wake };
+  const storms = createStorms({
+    ...shared,
+    ...stormTerms(config),
+    environment: config.paymentsEnvironment,
+    account: config.paymentsAccountName,
+    mutedIn: (channel: string): AlertRule[] => mutedIn(routes, channel, now()),
+    note: notes.note,
+  });
+  return { alertCases: createAlertCases({ ...shared, storms, wait: sleep, audit: notes.write }), storms };
+}
+
+function rememberMsOf({ webhookRememberDays }: Outside['config']): number {
+  return webhookRememberDays * 86_400_000;
+}
+
+type AlertParts = ReturnType<typeof openAlertCases> & {
   kept: Kept;
   payments: Payments;
   charges: Charges;
   routes: RoutePlan;
   wake: () => void;
-  notes: Pick<AuditNotes, 'note'>;
 };
 
 /** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
 export function createAlerts({ config, log, now }: Outside, parts: AlertParts): Alerts {
-  const { kept, payments, charges, routes, wake } = parts;
+  const { kept, payments, charges, routes, wake, storms, alertCases } = parts;
   const { store, sealer } = kept;
   const { ledger, mayTry, chargeOf, hasEnded } = charges;
   const chargedCard = async (reference: string) => (await chargeOf(reference))?.card;
   const { findTransaction } = payments;
-  const rememberMs = config.webhookRememberDays * 86_400_000;
-  const leaseMs = config.workLeaseSeconds * 1_000;
-  const shared = { rememberMs, leaseMs, now, wake, note: parts.notes.note };
-  const mutedHere = (channel: string): AlertRule[] => mutedIn(routes, channel, now());
-  const storms = createStorms({
-    ...stormTerms(config),
-    environment: config.paymentsEnvironment,
-    account: config.paymentsAccountName,
-    store,
-    sealer,
-    mutedIn: mutedHere,
-    ...shared,
-  });
   const cards = createAlertCards({
     store,
     sealer,
-    storms,
+    alerts: alertCases,
     // A person who asks is not told of an outage that was a moment ago.
     lookUp: (event) => lookUpEvent(findTransaction, event),
     hasEnded,
-    ...shared,
-    log,
+    now,
   });
   const recovery = createAlertRecovery({
     store,
     sealer,
     fingerprint: openFingerprint({ store, sealer, log }),
+    alerts: alertCases,
     cards,
     chargeOf,
     lookUp: createEventLookUp({ findTransaction, now }),
-    rememberMs,
+    rememberMs: rememberMsOf(config),
     now,
+    wait: sleep,
     log,
   });
-  const eventLog = createEventLog({ store, sealer, now, log });
+  const eventLog = createEventLog({ store, sealer, log });
   const times = summaryTimes(config);
   const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
   const restMs = config.chargeRetryWaitHours * 3_600_000;

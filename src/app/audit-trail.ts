@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Audit } from '../domain/audit-entry.ts';
 import { createAuditLog, type AuditLog } from '../audit/audit-log.ts';
-import { createAuditNotes, type AuditNotes } from '../audit/audit-notes.ts';
+import { createAuditNotes, type AllAuditNotes } from '../audit/audit-notes.ts';
 import { auditRetentionPrefix, createAuditRetention } from '../audit/audit-retention.ts';
 import type { WorkOnceDeps } from '../records/work-once.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 
 export type AuditTrail = Pick<AuditLog, 'append' | 'ofReference' | 'start' | 'stop'> & {
+  /** What is written into it as the bot goes. */
+  notes: AllAuditNotes;
   kinds: WorkOnceDeps['kinds'];
 };
 
@@ -19,6 +20,7 @@ export function createAuditTrail({ config, log, now }: Outside, { store, sealer 
   const retention = createAuditRetention({ store, sealer, append, keepMs, now, log });
   return {
     append,
+    notes: createAuditNotes({ audit: append, now, wait: sleep, log }),
     ofReference: (reference) => trail.ofReference(reference),
     kinds: [{ prefix: auditRetentionPrefix, work: (entry) => retention.work(entry) }],
     start() {
@@ -29,25 +31,5 @@ export function createAuditTrail({ config, log, now }: Outside, { store, sealer 
       retention.stop();
       await trail.stop();
     },
-  };
-}
-
-/** What writes into the one trail of all merchant accounts, each under its own name. */
-export type AuditPens = {
-  /** Notes of one account, or of what belongs to none. */
-  of: (account: string | undefined) => AuditNotes;
-  /** Resolves when nothing is on its way to the trail any more. */
-  drained: () => Promise<void>;
-};
-
-export function createAuditPens({ log, now }: Pick<Outside, 'log' | 'now'>, audit: Audit): AuditPens {
-  const all: AuditNotes[] = [];
-  return {
-    of(account) {
-      const notes = createAuditNotes({ audit, account, now, wait: sleep, log });
-      all.push(notes);
-      return notes;
-    },
-    drained: async () => void (await Promise.all(all.map((notes) => notes.drained()))),
   };
 }

@@ -4,6 +4,7 @@ import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import type { StandingOf } from '../domain/standing.ts';
+import type { AlertCases } from '../features/alerts/alert-case.ts';
 import { createAlertClaims, type BotCharge } from '../features/alerts/alert-claims.ts';
 import { keepProvenPayment } from '../features/alerts/alert-recovery.ts';
 import type { AuditNotes } from '../audit/audit-notes.ts';
@@ -72,6 +73,7 @@ type ChargeParts = {
   /** Undefined: nothing needs a second person. */
   approvals: ApprovalGate | undefined;
   notes: Pick<AuditNotes, 'note' | 'write'>;
+  alertCases: AlertCases;
   /** The ids of its modals; undefined in a bot that knows one account alone. */
   ids?: MerchantIds | undefined;
 };
@@ -100,15 +102,15 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const claims = createAlertClaims({
     store,
     sealer,
+    alerts: parts.alertCases,
     hasEnded: (reference) => hasEnded(charges, reference),
     chargeOf: (reference) => chargeOf(charges, reference),
     now,
-    wake,
   });
   const alerts: ChargeDeps['alerts'] = {
     ...claims,
     async paid(charge) {
-      await keepProvenPayment({ store, sealer }, charge);
+      await keepProvenPayment({ store, sealer, wait: sleep }, charge);
       wake();
     },
   };

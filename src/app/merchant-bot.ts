@@ -1,9 +1,8 @@
-import type { AuditPens } from './audit-trail.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { createAlarms } from './alarms.ts';
 import type { Approvals } from './approvals.ts';
 import { createFourEyes } from './approvals.ts';
-import { createAlerts, type Alerts } from './alerts.ts';
+import { createAlerts, openAlertCases, type Alerts } from './alerts.ts';
 import { readRoutes } from './alert-routes.ts';
 import { channelUses } from './channels.ts';
 import { createCharges, type Charges } from './charges.ts';
@@ -65,8 +64,7 @@ type Shared = {
   standingOf: StandingOf;
   holdersOf: HoldersOf;
   nameOf: NameOf;
-  audit: Pick<AuditTrail, 'ofReference' | 'append'>;
-  pens: AuditPens;
+  audit: Pick<AuditTrail, 'ofReference' | 'append' | 'notes'>;
 };
 
 export function createMerchantBot(place: MerchantPlace, shared: Shared) {
@@ -78,7 +76,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const webhooks = readWebhooks(outside.config);
   const alarms = createAlarms(outside, { kept, webhooks, wake });
   const { processed } = alarms.watch;
-  const notes = shared.pens.of(merchant?.name);
+  const notes = shared.audit.notes.of(merchant?.name);
   const { ofReference, append } = shared.audit;
   const known = { kept, payments, clients, wake, notes };
   const approvals: Approvals = createFourEyes(outside, {
@@ -89,16 +87,18 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     hands: () => ({ charges, undelivered }),
   });
   const links = createLinks(outside, known);
+  const routes = readRoutes(outside.config);
+  const opened = openAlertCases(outside, { kept, routes, wake, notes });
   const charges = createCharges(outside, {
     ...known,
+    ...opened,
     links,
     processed,
     standingOf,
     approvals: approvals.gate,
     ids,
   });
-  const routes = readRoutes(outside.config);
-  const alerts = createAlerts(outside, { ...known, charges, routes });
+  const alerts = createAlerts(outside, { ...known, ...opened, charges, routes });
   const undelivered = createUndelivered(outside, { kept, wake });
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
   const story = storyOf({ kept, merchant, charges: charges.records, links, ofReference });
@@ -150,10 +150,8 @@ function doctorOf(
 /** Tells the operators, once for each record, that it cannot be worked on. */
 function createTellStuck({ config, now }: Outside, { kept, wake }: { kept: Kept; wake: () => void }) {
   const { store, sealer } = kept;
-  const told = { store, sealer, opsChannel: config.policy.channels.ops, now };
-  return async (key: string, errorId: string): Promise<void> => {
-    if (await tellStuck(told, key, errorId)) wake();
-  };
+  const told = { store, sealer, opsChannel: config.policy.channels.ops, now, wake };
+  return (key: string, errorId: string): Promise<void> => tellStuck(told, key, errorId);
 }
 
 type StoryParts = { kept: Kept; merchant: Merchant | undefined; links: PaymentLinks } & Pick<
@@ -280,7 +278,12 @@ function createMerchantVerbs({ config, log, now }: Outside, parts: VerbParts): C
     story: parts.story,
     rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, stormTerms(config), now()),
     storms: { ...alerts.storms, ...stormTerms(config) },
-    sendTestAlert: createTestAlerts({ store: kept.store, sealer: kept.sealer, now, wake }),
+    sendTestAlert: createTestAlerts({
+      ...kept,
+      leaseMs: config.workLeaseSeconds * 1_000,
+      now,
+      wake,
+    }),
     now,
   };
   return createVerbs(verbDeps, cardActions);

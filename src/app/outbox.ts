@@ -170,7 +170,6 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     store: kept.store,
     sealer: kept.sealer,
     lookUp,
-    logEvent: (...logged) => alerts.eventLog.add(...logged),
     summarise: alerts.summarise,
     findCharge: charges.find,
     findLink: links.find,

@@ -8,14 +8,18 @@ export type AuditNotes = {
   note: NoteAudit;
   /** True once it is on the chain; false when its tries did not get it there, which the log says. Never throws. */
   write: (entry: AuditEntry) => Promise<boolean>;
+};
+
+/** The notes of all merchant accounts, in the one trail. */
+export type AllAuditNotes = {
+  /** Of one account; undefined: of what belongs to none, or of a bot that knows one alone. */
+  of: (account: string | undefined) => AuditNotes;
   /** Resolves when nothing is on its way any more. */
   drained: () => Promise<void>;
 };
 
 type AuditNotesDeps = {
   audit: Audit;
-  /** The merchant account whose notes these are; undefined in a bot that knows one alone. */
-  account?: string | undefined;
   now: () => number;
   wait: (ms: number) => Promise<unknown>;
   log: Log;
@@ -28,16 +32,15 @@ const triesAfterMs = [0, 100, 400, 1_600];
  * An answer to a person never waits for the audit, and never breaks with it: what is written here goes its own way,
  * and an entry that does not get there is told in the log by its id.
  */
-export function createAuditNotes(deps: AuditNotesDeps): AuditNotes {
+export function createAuditNotes(deps: AuditNotesDeps): AllAuditNotes {
   const underWay = createWorkUnderWay();
-
-  function write(entry: AuditEntry): Promise<boolean> {
-    return underWay.add(tryAll(deps, ofAccount(entry, deps.account)));
-  }
-
   return {
-    write,
-    note: (note) => void write({ id: randomUUID(), atMs: deps.now(), ...note }),
+    of(account) {
+      function write(entry: AuditEntry): Promise<boolean> {
+        return underWay.add(tryAll(deps, ofAccount(entry, account)));
+      }
+      return { write, note: (note) => void write({ id: randomUUID(), atMs: deps.now(), ...note }) };
+    },
     drained: underWay.drained,
   };
 }

@@ -5,8 +5,7 @@ import { permissionCheck } from '../config/permission-check.ts';
 import { readPolicy, type PolicyResult } from '../config/read-policy.ts';
 import type { RoutePlan } from '../domain/alert-route.ts';
 import { rehearsedLine, rehearsedWords, type Rehearsal } from '../domain/rehearsal.ts';
-import { createEventLog } from '../features/alerts/event-log.ts';
-import { rehearse } from '../features/alerts/event-log.ts';
+import { createEventLog, rehearse } from '../features/alerts/event-log.ts';
 import { readRoutes } from '../app/alert-routes.ts';
 import { stormTerms } from '../app/storm-terms.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
@@ -26,7 +25,7 @@ export async function runRehearse(outside: Outside, words: readonly string[]): P
   return await withKept(
     outside,
     async ({ store, sealer }) => {
-      const eventLog = createEventLog({ store, sealer, now: outside.now, log: outside.log });
+      const eventLog = createEventLog({ store, sealer, log: outside.log });
       const plan = readRoutes({ ...outside.config, policy: read.policy });
       return {
         exitCode: 0,

@@ -1,5 +1,4 @@
 import type { CommandEnd } from './command-end.ts';
-import { createAuditPens } from '../app/audit-trail.ts';
 import { createAuditTrail } from '../app/audit-trail.ts';
 import { openKept, type Kept } from '../app/kept.ts';
 import { keptFor } from '../app/merchants.ts';
@@ -36,11 +35,9 @@ async function noteCommand(
   { verb, end }: { verb: string; end: CommandEnd },
 ): Promise<void> {
   const trail = createAuditTrail(outside, kept);
-  const pens = createAuditPens(outside, trail.append);
   const result = end.exitCode === 0 ? 'answered' : 'failed';
-  pens
-    .of(outside.config.merchant?.name)
-    .note({ what: 'command', who: 'operator', where: 'cli', verb, result });
-  await pens.drained();
+  const notes = trail.notes.of(outside.config.merchant?.name);
+  notes.note({ what: 'command', who: 'operator', where: 'cli', verb, result });
+  await trail.notes.drained();
   await trail.stop();
 }

@@ -11,8 +11,8 @@ export type Counted = { count: number; sums: readonly Money[]; withoutAmount: nu
 export type OpenAlert = Pick<LoggedEvent, 'id' | 'orderReference' | 'receivedAtMs'> & { money?: Money };
 
 /**
- * What one channel is told of a day. Times are UTC milliseconds; events are counted by when they came into the log,
- * each in one summary.
+ * What one channel is told of a day. Times are UTC milliseconds; events are counted by when they were received, each in
+ * one summary.
  */
 export type DailySummary = {
   fromMs: number;
@@ -24,10 +24,6 @@ export type DailySummary = {
   proven: number;
   /** Events whose own look-up says otherwise: said to have failed and paid, said to be paid and not proven. In no sum. */
   disputed: { failed: number; paid: number };
-  /** How many of them had come before the day. */
-  late: number;
-  /** Came in that day and are not counted, because they were not known in time: the next summary does. */
-  notYet: number;
   /** How many of them the rules of the moment tell in this channel. */
   toldHere: number;
   /** Of the failures, most frequent first. */

@@ -5,7 +5,7 @@ import type { PaymentEvent } from './payment-event.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
 /**
- * What is kept of an event for a week: as much as routing and summaries ask of it, and no address, transaction or
+ * What is told of an event for a week: as much as routing and summaries ask of it, and no address, transaction or
  * card. Where the event itself is silent, what its look-up says of that very order, as its rules saw it.
  */
 export type LoggedEvent = Pick<
@@ -15,8 +15,6 @@ export type LoggedEvent = Pick<
   /** The event's key, the same for every repeat of it. */
   id: string;
   receivedAtMs: number;
-  /** When it came to stand in the log, which is later for what waited. */
-  loggedAtMs: number;
   emailDomain?: string;
   /** It saved a card, or was to. */
   savesCard?: true;
@@ -26,7 +24,6 @@ export type LoggedEvent = Pick<
   lookup?: Lookup['kind'];
 };
 
-/** As if it were logged when it came. */
 export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: Lookup): LoggedEvent {
   const known = lookup ? withLookUp(event, lookup) : event;
   const { kind, customerId, amountMinor, currency, reason, isSavedCardCharge } = known;
@@ -34,7 +31,6 @@ export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: 
     kind,
     id: event.key,
     receivedAtMs,
-    loggedAtMs: receivedAtMs,
     ...withoutUndefined({
       orderReference: listedText(event.orderReference ?? recordOf(lookup)?.orderReference),
       customerId: listedText(customerId),
@@ -52,7 +48,7 @@ export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: 
 
 /** The event again, as far as rules ask: of the customer's address the domain alone is true, of a saved card that there is one. */
 export function eventAsLogged({ id, emailDomain, savesCard, ...logged }: LoggedEvent): PaymentEvent {
-  const { receivedAtMs: _when, loggedAtMs: _since, lookup: _found, lacksCard: _lacks, ...event } = logged;
+  const { receivedAtMs: _when, lookup: _found, lacksCard: _lacks, ...event } = logged;
   return {
     ...event,
     key: id,

@@ -79,7 +79,7 @@ async function endTurn(
     const isListed = next.kind === 'alert' || stored.refused?.givenUp || next.refused?.givenUp;
     const options = {
       ...(isLeaseOver ? unheld(asked) : asked),
-      ...(isListed ? { index: listsOf(next) } : {}),
+      ...(isListed ? { index: listsOf(entry.key, next) } : {}),
     };
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
     if (await store.write(entry, writeOutboxRecord(next), options)) return true;

@@ -72,11 +72,9 @@ const outboxRecord = z.object({
   evidence: z.string().optional(),
   /** Since when its look-up has had no answer. */
   unansweredSinceMs: z.number().optional(),
-  /** Of an event’s own record: it stands in the log of its hour. */
-  logged: z.boolean().optional(),
   /**
    * Where its event is told, by the rules of when it was routed, whatever they say later. The first is where this record
-   * goes; those behind it are told by copies, each of which has its own alone. Empty: to be logged is all the work it is.
+   * goes; those behind it are told by copies, each of which has its own alone. Empty: nobody is told.
    * Absent: it is still to be routed.
    */
   routed: z.array(destination).optional(),
@@ -97,10 +95,14 @@ export function outboxKey(kind: MessageKind, key: string): string {
   return `outbox:${kind}:${key}`;
 }
 
+/** In front, because a merchant's reference may end with anything, and no event key begins so. */
+const copyPrefix = outboxKey('alert', 'copy/');
+
 /** The alert of an event; without a channel its own record, which is the event's dedupe memory, with one a copy for a further channel. */
 export function alertKey(eventKey: string, furtherChannel?: string): string {
-  // In front, because a merchant's reference may end with anything, and no event key begins so.
-  return outboxKey('alert', furtherChannel === undefined ? eventKey : `copy/${furtherChannel}/${eventKey}`);
+  return furtherChannel === undefined
+    ? outboxKey('alert', eventKey)
+    : `${copyPrefix}${furtherChannel}/${eventKey}`;
 }
 
 /**
@@ -124,13 +126,20 @@ export function deadLettersOf(channel: string): string {
   return `${deadLetters}:${channel}`;
 }
 
+/** Every event by when it was received, by its own record. */
+export const eventsList = 'events';
+
 /** The alerts that the digest of a storm tells. */
 export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
 
 /** The lists that a record is in. An alert that is posted late counts as one that has just come: a backlog is a storm too. */
-export function listsOf({ refused, receivedAtMs, digest, arrivals, posted }: OutboxRecord): Index {
+export function listsOf(
+  key: string,
+  { kind, refused, receivedAtMs, digest, arrivals, posted }: OutboxRecord,
+): Index {
   const postedAtMs = Math.round(Number(posted?.ts ?? 0) * 1_000) || 0;
   return {
+    ...(kind === 'alert' && !key.startsWith(copyPrefix) ? { [eventsList]: receivedAtMs } : {}),
     ...(refused?.givenUp
       ? { [deadLetters]: receivedAtMs, [deadLettersOf(refused.channel)]: receivedAtMs }
       : {}),

@@ -63,7 +63,7 @@ export type Rendered =
       kind: 'shown';
       post: Shown;
       below?: { key: string; after?: string };
-      keep?: Pick<OutboxRecord, 'evidence' | 'logged'>;
+      keep?: Pick<OutboxRecord, 'evidence'>;
     }
   /** It is not to be said any more. */
   | { kind: 'nothing' }

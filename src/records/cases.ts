@@ -16,8 +16,8 @@ export type CaseRules<State, Event> = {
   restMs: (state: State, nowMs: number) => number | undefined;
   /** False of a step that nobody hears of, and the audit neither. Absent: all are told. */
   isTold?: (before: State, after: State) => boolean;
-  /** What is remembered of it when nothing is left to do; absent: all. */
-  remembered?: (state: State) => State;
+  /** What is left of it once all of it is told, and `isOver`: when nothing is left to do but to remember it; absent: all. */
+  settled?: (state: State, isOver: boolean) => State;
   /** What the audit says of a step. The same step must give the same ids, so that written twice it is one. */
   history: (step: CaseStep<State, Event>) => readonly AuditEntry[];
 };
@@ -80,7 +80,7 @@ export type Cases<State, Event> = {
    * it; what a crash leaves unsettled is work in two seconds.
    */
   apply(id: string, event: Event): Promise<Applied<State> | undefined>;
-  /** The same for an event that somebody reports and does not wait for: it is work at once. */
+  /** The same for an event that somebody reports and does not wait for: what it moved is work at once. */
   hear(id: string, event: Event): Promise<Applied<State> | undefined>;
   /** Tells all of it (unless `isTold`: whoever waits for it is told), has it audited, and lets it rest until it is due. */
   settle(id: string, kept: Kept<State>, isTold?: 'told'): Promise<State>;
@@ -169,10 +169,9 @@ export function createCases<State, Event>(
       // One that went on meanwhile is settled by whoever moved it.
       if (current?.turn !== kept.turn) return { kind: 'keep', result: current ?? kept };
       const told = { ...current, told: current.turn, unwritten: [] };
-      const rest = restOf(told);
-      const isOver = !('delayMs' in rest);
-      const value = isOver && rules.remembered ? { ...told, state: rules.remembered(told.state) } : told;
-      return { kind: 'write', value, rest, result: value };
+      const isOver = !('delayMs' in restOf(told));
+      const value = rules.settled ? { ...told, state: rules.settled(told.state, isOver) } : told;
+      return { kind: 'write', value, rest: restOf(value), result: value };
     });
     if (rules.restMs(settled.state, now()) === 0) wake();
     return settled.state;
@@ -193,7 +192,7 @@ export function createCases<State, Event>(
     apply: (id, event) => move(id, event, settledWithinMs),
     async hear(id, event) {
       const kept = await move(id, event, 0);
-      if (kept) wake();
+      if (kept?.isMoved) wake();
       return kept;
     },
     settle,

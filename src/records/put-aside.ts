@@ -1,12 +1,11 @@
-import { z } from 'zod';
 import { errorCode } from '../domain/error-code.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
-import { SealBroken } from '../domain/sealer.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { newErrorId, type Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { entriesOf } from './change-record.ts';
+import { isUnreadable } from './records.ts';
 import type { Kind } from './work-once.ts';
 
 /** `unreadable`: cannot be opened or parsed, or is of no known kind. `failing`: its work threw time after time. */
@@ -57,7 +56,8 @@ export function createPutAside({ store, tell, count, now, log }: PutAsideDeps): 
     const { key } = entry;
     const { failures, sinceMs } = failing.get(key) ?? { failures: 0, sinceMs: now() };
     const isLast = failures + 1 >= mostFailures && now() - sinceMs >= failingForMs;
-    const reason = isUnreadable(error) ? 'unreadable' : isLast ? 'failing' : undefined;
+    const isOpen = !isUnreadable(error) && !(error instanceof UnknownKind);
+    const reason = !isOpen ? 'unreadable' : isLast ? 'failing' : undefined;
     const held = await stillTaken(entry);
     if (!held) return;
     if (reason !== undefined) {
@@ -155,10 +155,6 @@ class UnknownKind extends Error {}
 
 function ofNoKind(): Promise<void> {
   return Promise.reject(new UnknownKind('No part of this release works on such a record.'));
-}
-
-function isUnreadable(error: unknown): boolean {
-  return [SealBroken, SyntaxError, z.ZodError, UnknownKind].some((known) => error instanceof known);
 }
 
 /** Also what Node and Slack's client say of a network: their errors carry a code. */

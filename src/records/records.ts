@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { SealBroken, type Sealer } from '../domain/sealer.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { createChangeRecord, entriesOf } from './change-record.ts';
-import type { Entry, Index, Store } from '../store/store.ts';
+import type { CreateOptions, Entry, Index, Store } from '../store/store.ts';
 
 /** One kind of record: what its keys begin with, what it is, and the lists it is in as it stands. */
 export type RecordKind<T> = {
@@ -24,6 +24,10 @@ export type Records<T> = {
   /** Throws SealBroken, SyntaxError or ZodError for what cannot be read. */
   open(entry: Pick<Entry, 'key' | 'value'>): T;
   read(id: string): Promise<T | undefined>;
+  /** A new one, without asking first. False: it is there already. */
+  create(id: string, value: T, options: CreateOptions): Promise<boolean>;
+  /** Over what was read as it stood then: the entry as it stands now. Undefined: somebody was faster. */
+  write(entry: Entry, value: T, rest: Rest): Promise<Entry | undefined>;
   /**
    * Compare-and-swap: `judge` is called again with what stands then whenever somebody else was faster. Where only the
    * store's answer was lost, the change counts as made if it stands. Throws StoreUnavailable when that cannot be found out.
@@ -76,6 +80,15 @@ export function createRecords<T>({ store, sealer, wait }: RecordsDeps, kind: Rec
     async read(id) {
       const entry = await store.read(keyOf(id));
       return entry && open(entry);
+    },
+    create(id, value, options) {
+      const key = keyOf(id);
+      const index = lists && { index: lists(value) };
+      return store.create(key, sealer.seal(key, JSON.stringify(value)), { ...options, ...index });
+    },
+    write(entry, value, rest) {
+      const index = lists && { index: lists(value) };
+      return store.write(entry, sealer.seal(entry.key, JSON.stringify(value)), { ...rest, ...index });
     },
     async change<Result>(
       id: string,

@@ -307,20 +307,20 @@ it('is exported with no more of it held than is read at once, however slowly it 
 it('is told a note in a few tries under the name of its account; one that gets nowhere is told in the log by its id', async () => {
   const [written, logged, waited]: [AuditEntry[], unknown[], number[]] = [[], [], []];
   let refusals = 3;
-  const notes = createAuditNotes({
+  const all = createAuditNotes({
     async audit(entry) {
       refusals -= 1;
       if (refusals >= 0) throw new StoreUnavailable('away');
       written.push(entry);
     },
-    // Two accounts may have an order of one reference.
-    account: 'shop-b',
     now: () => 1_000,
     wait: (ms) => Promise.resolve(waited.push(ms)),
     log: (_level, message, fields) => void logged.push({ message, key: fields?.key }),
   });
+  // Two accounts may have an order of one reference.
+  const notes = all.of('shop-b');
   notes.note({ what: 'step', who: 'payops', id: 'mine' });
-  await notes.drained();
+  await all.drained();
   expect(written).toEqual([
     { what: 'step', who: 'payops', id: 'shop-b/mine', account: 'shop-b', atMs: 1_000 },
   ]);
@@ -328,7 +328,7 @@ it('is told a note in a few tries under the name of its account; one that gets n
   expect(logged).toEqual([]);
   refusals = 4;
   notes.note({ what: 'step', who: 'payops', id: 'other' });
-  await notes.drained();
+  await all.drained();
   expect(written).toHaveLength(1);
   expect(logged).toEqual([{ message: 'an entry of the audit could not be written', key: 'shop-b/other' }]);
 });

@@ -4,7 +4,8 @@ import type { PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { alertCardPrefix, createAlertCards } from '../../src/features/alerts/alert-cards.ts';
+import { alertCardPrefix, createAlertCases } from '../../src/features/alerts/alert-case.ts';
+import { createAlertCards } from '../../src/features/alerts/alert-cards.ts';
 import { createAlertClaims, type BotCharge } from '../../src/features/alerts/alert-claims.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { deliverPost, type DeliverPostDeps } from '../../src/app/deliver-post.ts';
@@ -133,6 +134,7 @@ export function cardsHouse(
     leaseMs: plain.leaseMs,
     now: () => clock.nowMs,
     wake: () => undefined,
+    wait: () => Promise.resolve(),
     log: () => undefined,
   };
   const storms = createStorms({
@@ -144,10 +146,12 @@ export function cardsHouse(
     account: 'main account',
   });
   const chargeOf = async (reference: string) => charges.get(reference);
-  const claims = createAlertClaims({ ...shared, hasEnded, chargeOf });
-  const cards = createAlertCards({ ...shared, storms, hasEnded });
+  const alerts = createAlertCases({ ...shared, storms });
+  const claims = createAlertClaims({ ...shared, alerts, hasEnded, chargeOf });
+  const cards = createAlertCards({ ...shared, alerts, hasEnded });
   const recovery = createAlertRecovery({
     ...shared,
+    alerts,
     cards,
     chargeOf,
     fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
@@ -248,6 +252,7 @@ export function cardsHouse(
     charges,
     claims,
     service,
+    alerts,
     messages,
     answers,
     editAnswers,

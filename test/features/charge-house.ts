@@ -15,6 +15,7 @@ import {
   hasEnded,
   standingOf,
 } from '../../src/features/charge/charge-record.ts';
+import { createAlertCases } from '../../src/features/alerts/alert-case.ts';
 import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
 import { createChargeDrafts } from '../../src/features/charge/charge-drafts.ts';
 import { createCardHistory } from '../../src/features/charge/card-history.ts';
@@ -30,7 +31,7 @@ import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
 import type { RecordsDeps } from '../../src/records/records.ts';
 import type { Store } from '../../src/store/store.ts';
-import { sealer } from './house.ts';
+import { noStorms, sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
 
 export const rightCode = '123456';
@@ -183,10 +184,19 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       ...createAlertClaims({
         store,
         sealer,
+        alerts: createAlertCases({
+          store,
+          sealer,
+          storms: noStorms,
+          leaseMs: 45_000,
+          rememberMs: 365 * 86_400_000,
+          now,
+          wait: () => Promise.resolve(),
+          wake: () => undefined,
+        }),
         hasEnded: (reference) => hasEnded(charges, reference),
         chargeOf: (reference) => chargeOf(charges, reference),
         now,
-        wake: () => undefined,
       }),
       paid: ({ reference }) => points.pass('paid', () => void paid.add(reference)),
     },

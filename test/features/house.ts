@@ -4,7 +4,7 @@ import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { deliverPost, type DeliverPostDeps } from '../../src/app/deliver-post.ts';
 import type { Composed, Post } from '../../src/messages/prepare-post.ts';
-import type { TellCardDeps } from '../../src/features/alerts/tell-card.ts';
+import type { AlertCasesDeps } from '../../src/features/alerts/alert-case.ts';
 import type { ReceiveDeps } from '../../src/features/alerts/receive-event.ts';
 import { lookUpAhead, toRouteLanes } from '../../src/features/alerts/route-event.ts';
 import { createEventLog } from '../../src/features/alerts/event-log.ts';
@@ -46,7 +46,7 @@ export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolea
   const { store, leaseMs } = deps;
   const { guard } = createPutAside({
     ...deps,
-    tell: async ({ key }, errorId) => void (await tellStuck(deps, key, errorId)),
+    tell: ({ key }, errorId) => tellStuck(deps, key, errorId),
     count: () => undefined,
   });
   const kind = {
@@ -61,7 +61,6 @@ export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolea
 /** Nobody acts on any card, and nothing is paid later. */
 export const untouchedCards: DeliverPostDeps['cards'] = {
   read: () => Promise.resolve({ card: { kind: 'open' } }),
-  join: () => Promise.resolve(),
   retell: () => Promise.resolve(),
   expect: () => Promise.resolve(),
   linkFailure: () => Promise.resolve(),
@@ -70,7 +69,7 @@ export const untouchedCards: DeliverPostDeps['cards'] = {
 };
 
 /** No channel has too many alerts. */
-export const noStorms: DeliverPostDeps['storms'] & TellCardDeps['storms'] = {
+export const noStorms: DeliverPostDeps['storms'] & AlertCasesDeps['storms'] = {
   ask: () => Promise.resolve(undefined),
   recovered: () => Promise.resolve(),
   see: () => Promise.resolve(undefined),
@@ -82,7 +81,7 @@ type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAns
 export function house(answers: Answers = {}) {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
-  const eventLog = createEventLog({ store, sealer, now: () => clock.nowMs, log: () => undefined });
+  const eventLog = createEventLog({ store, sealer, log: () => undefined });
   const posts: { channel: string; post: Post }[] = [];
   const receive: ReceiveDeps = {
     store,
@@ -105,7 +104,6 @@ export function house(answers: Answers = {}) {
     report: () => undefined,
     postTimeoutMs: 10_000,
     giveUpMs: 24 * 3_600_000,
-    logEvent: (...logged) => eventLog.add(...logged),
     lookUp: () => Promise.resolve(answers.lookups?.shift() ?? { kind: 'not_found' }),
     declines: { threeDSecureWords: [], waitMs: 24 * 3_600_000 },
     summarise: () => Promise.reject(new Error('no day is summarised here')),

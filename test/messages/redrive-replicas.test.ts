@@ -28,7 +28,7 @@ async function giveUp(store: Store, to: string, count: number): Promise<string[]
     const [entry] = await store.take(10_000);
     if (!entry) throw new Error('nothing to give up');
     const dead = { ...record, settled: record.wanted, channel: to, receivedAtMs, refused };
-    await store.write(entry, writeOutboxRecord(dead), { ttlMs: rememberMs, index: listsOf(dead) });
+    await store.write(entry, writeOutboxRecord(dead), { ttlMs: rememberMs, index: listsOf(key, dead) });
   }
   return keys;
 }

@@ -11,6 +11,10 @@ import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentLink } from '../../src/domain/payment-link.ts';
 import type { Standing } from '../../src/domain/standing.ts';
+import { endsCard, type AlertCard, type CardMove } from '../../src/domain/alert-card.ts';
+import { alertCardPrefix, createAlertCases, type AlertCase } from '../../src/features/alerts/alert-case.ts';
+import { createAlertCards, type AlertCards } from '../../src/features/alerts/alert-cards.ts';
+import { createAlertClaims, type AlertClaims } from '../../src/features/alerts/alert-claims.ts';
 import { paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import {
   approvalPrefix,
@@ -22,7 +26,14 @@ import { termsHash } from '../../src/features/approvals/terms-hash.ts';
 import { createPaymentLinks, linkPrefix, type PaymentLinks } from '../../src/features/links/payment-links.ts';
 import { createCardEmails, type CardEmails } from '../../src/features/card-email/change-card-email.ts';
 import { forgetDrafts } from '../../src/features/charge/charge-drafts.ts';
-import { outboxKey } from '../../src/messages/outbox.ts';
+import {
+  alertKey,
+  alertNoteKey,
+  outboxKey,
+  readOutboxRecord,
+  unsaid,
+  writeOutboxRecord,
+} from '../../src/messages/outbox.ts';
 import { createBeginAccount, type BeginAccount } from '../../src/features/new-account/create-account.ts';
 import { countOf } from '../support/counts.ts';
 import { drive, openWorld, type Driven, type Process, type World } from './two-processes.ts';
@@ -526,9 +537,145 @@ function cardEmail(world: World): Driven {
   };
 }
 
+/**
+ * A failed charge in its channel. Of any number of clicks one decides; nothing leaves an end; of all charges begun from it
+ * one at a time may move money, and none once one has; its thread tells each step once, and its message all of them.
+ */
+function alert(world: World): Driven {
+  const { clock, store, sealer } = world;
+  const id = 'payment_failed/order/SUB-1';
+  const people = ['U0ADA00001', 'U0BOLA0001', 'U0CHIDI001'];
+  const event = { kind: 'payment_failed', key: id, orderReference: 'SUB-1' };
+  const audited = new Map<string, string[]>();
+  const wrong = new Set<string>();
+  const seen = { steps: new Set<string>(), acknowledged: 0, end: undefined as AlertCard | undefined };
+  /** Each charge that was stored, and whether it moved money. */
+  const charges = new Map<string, 'under way' | 'paid' | 'ended'>();
+  const all: { cards: AlertCards; claims: AlertClaims }[] = [];
+  const told = writeOutboxRecord({
+    kind: 'alert',
+    channel: 'C0ALERTS01',
+    fingerprint: '',
+    receivedAtMs: clock.nowMs,
+    ...unsaid,
+    settled: 1,
+    sealed: sealer.seal(alertKey(id), JSON.stringify(event)),
+    routed: [{ channel: 'C0ALERTS01' }],
+    posted: { channel: 'C0ALERTS01', ts: '1.0' },
+  });
+  void store.create(alertKey(id), told);
+
+  async function hasEnded(reference: string): Promise<boolean | undefined> {
+    const state = charges.get(reference);
+    return state && state === 'ended';
+  }
+  async function move(cards: AlertCards, made: CardMove): Promise<void> {
+    const result = await cards.move(id, made);
+    if (result.kind === 'unknown_alert') wrong.add('it is not known');
+    if (result.kind === 'moved') {
+      seen.steps.add(JSON.stringify(result.step));
+      if (made.kind === 'acknowledge') seen.acknowledged += 1;
+      if (result.step.kind.slice(0, 4) !== made.kind.slice(0, 4))
+        wrong.add(`${made.kind} is answered with ${result.step.kind}`);
+    }
+    if (result.kind === 'unknown_alert' || !endsCard(result.card)) return;
+    seen.end ??= result.card;
+    if (JSON.stringify(seen.end) !== JSON.stringify(result.card)) wrong.add('it ended twice');
+  }
+  async function charge(claims: AlertClaims, reference: string, by: string): Promise<void> {
+    const fromMs = clock.nowMs;
+    const claim = await claims.claim(id, { reference, by });
+    if (claim.kind === 'taken') return;
+    // As the charge itself has it: nothing leaves once its time is over.
+    if (clock.nowMs > fromMs + 145_000 || charges.has(reference)) return;
+    const others = [...charges].filter(([, state]) => state !== 'ended').map(([other]) => other);
+    if (others.length > 0) wrong.add(`${reference} is charged beside ${others.join()}`);
+    charges.set(reference, 'under way');
+  }
+  async function end(at: World['random'], { cards, claims }: { cards: AlertCards; claims: AlertClaims }) {
+    const [reference] = [...charges].find(([, state]) => state === 'under way') ?? [];
+    if (reference === undefined) return;
+    const isPaid = at.chance(0.3);
+    charges.set(reference, isPaid ? 'paid' : 'ended');
+    const payment = { reference, isSameReference: false, isChargedAgain: true, money, afterMs: 1 };
+    if (isPaid) await move(cards, { kind: 'recover', payment });
+    else await claims.ended(id);
+  }
+  return {
+    start(process, index) {
+      const shared = { store: process.store, sealer, now: () => clock.nowMs };
+      const alerts = createAlertCases({
+        ...shared,
+        storms: { recovered: async () => undefined },
+        leaseMs: 45_000,
+        rememberMs: 365 * dayMs,
+        wait: (ms) => process.wait(ms),
+        wake: () => undefined,
+        audit: auditOf(process, audited),
+      });
+      const lookUp = () =>
+        process.call<Lookup>(
+          () => ({ kind: 'not_found' }),
+          () => ({ kind: 'unchecked', failure: 'timeout' }),
+        );
+      const cards = createAlertCards({ ...shared, alerts, hasEnded, lookUp });
+      const claims = createAlertClaims({ ...shared, alerts, hasEnded, chargeOf: async () => undefined });
+      all[index] = { cards, claims };
+      return { prefix: alertCardPrefix, work: (entry) => alerts.work(entry) };
+    },
+    act(at, index) {
+      const one = all[index] as { cards: AlertCards; claims: AlertClaims };
+      const by = at.pick(people);
+      return at.pick([
+        () => move(one.cards, { kind: 'acknowledge', by }),
+        () => move(one.cards, { kind: 'assign', by, to: at.pick(people) }),
+        () => move(one.cards, { kind: 'snooze', by, forMs: at.pick([1_000, 4 * 60 * minuteMs]) }),
+        async () =>
+          at.chance(0.2) ? await move(one.cards, { kind: 'close', by, reason: 'Called' }) : undefined,
+        () => charge(one.claims, at.pick(['CARD-1', 'CARD-2', 'CARD-3']), by),
+        () => charge(one.claims, at.pick(['CARD-1', 'CARD-2', 'CARD-3']), by),
+        () => end(at, one),
+        () => one.cards.lookUpNow(id),
+      ]);
+    },
+    async wrongs() {
+      const kept = await readCase<AlertCase>(world, alertCardPrefix + id);
+      if (!kept) return [...wrong, ...(seen.steps.size > 0 ? ['it was moved, and is not there'] : [])];
+      const { card, steps, told: number } = kept.state;
+      const entries = await Promise.all(
+        Array.from({ length: number }, (_, index) => store.read(alertNoteKey(alertKey(id), index + 1))),
+      );
+      const message = await store.read(alertKey(id));
+      const { wanted, settled } = readOutboxRecord(message?.value ?? '');
+      return [
+        ...wrong,
+        ...wrongOfCase(kept, audited, [...audited.keys()]),
+        ...(audited.size === number ? [] : [`${number} steps, and the audit has ${audited.size}`]),
+        ...(steps.length === 0 ? [] : ['its steps are not all told']),
+        ...(number >= seen.steps.size ? [] : ['a step that was made is not told']),
+        ...(entries.every((entry) => entry) ? [] : ['its thread lacks a step']),
+        ...(number === 0 || wanted > settled ? [] : ['its message is not made once more']),
+        ...(seen.end && JSON.stringify(seen.end) !== JSON.stringify(card) ? ['it left its end'] : []),
+        ...(seen.acknowledged <= 1 ? [] : ['it was acknowledged twice']),
+        ...(card.kind === 'acknowledged' && card.snoozedUntil !== undefined ? ['it sleeps for ever'] : []),
+        ...wrongOfClaim(kept.state, [...charges.values()]),
+      ];
+    },
+  };
+}
+
+function wrongOfClaim({ card, charge }: AlertCase, charges: readonly string[]): string[] {
+  return [
+    ...(charges.filter((state) => state === 'paid').length <= 1 ? [] : ['it was paid twice']),
+    ...(endsCard(card) && charge && charge.at > card.at ? ['it is charged after its end'] : []),
+    ...(charge && !charge.isAged ? ['its claim is not looked at once more'] : []),
+  ];
+}
+
 describe.each([
   ['a payment link', links],
   ['an approval', approvals],
+  ['an alert', alert],
   ['a new account', newAccount],
   ['a change of a card’s e-mail', cardEmail],
 ])('%s', (_name, open) => {

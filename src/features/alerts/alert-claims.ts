@@ -1,21 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { recordOfOrder } from '../../domain/alert.ts';
 import { endsCard, type AlertCharge, type AlertTaken } from '../../domain/alert-card.ts';
+import { claimTimes } from '../../domain/charge-state.ts';
+import { referenceOfEventKey } from '../../domain/event-key.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { referenceOfEventKey } from '../../domain/event-key.ts';
-import { alertKey } from '../../messages/outbox.ts';
+import type { Applied } from '../../records/cases.ts';
 import type { Store } from '../../store/store.ts';
-import { createChangeRecord, makeDue, type RecordStore } from '../../records/change-record.ts';
-import {
-  alertCardPrefix,
-  openCard,
-  readAlert,
-  sealCard,
-  standingCharge,
-  type AlertCardsDeps,
-  type CardRecord,
-} from './alert-cards.ts';
+import { openEvidence } from '../../messages/outbox.ts';
+import { alertMessages, untouched, type AlertCase, type AlertCases, type AlertEvent } from './alert-case.ts';
 
 export type AlertClaim =
   /** `release` takes back this very claim, for a charge that was not stored; never throws StoreUnavailable. */
@@ -36,9 +29,21 @@ export async function firstAlert(deps: Origin, alert: string): Promise<string> {
 }
 
 /** Of an event whose reference is not signed, as its look-up proved it. */
-async function provenReference(deps: Origin, alert: string): Promise<string | undefined> {
-  const lookup = (await readAlert(deps, alertKey(alert)))?.evidence?.lookup;
+async function provenReference({ store, sealer }: Origin, alert: string): Promise<string | undefined> {
+  const [own] = await alertMessages(store, alert);
+  const lookup = own && openEvidence(sealer, own.key, own.record)?.lookup;
   return lookup && recordOfOrder(lookup)?.orderReference;
+}
+
+/** An alert after what happened; one that nobody has done anything with yet begins so. Told at once, by a worker. */
+export async function hearOf(alerts: AlertCases, id: string, event: AlertEvent): Promise<Applied<AlertCase>> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- once more only where it had to be begun
+    const heard = await alerts.hear(id, event);
+    if (heard) return heard;
+    // oxlint-disable-next-line no-await-in-loop
+    await alerts.begin(id, untouched(id));
+  }
 }
 
 /**
@@ -54,95 +59,69 @@ export type AlertClaims = {
   ended(alert: string): Promise<void>;
 };
 
-export type AlertClaimsDeps = Pick<AlertCardsDeps, 'hasEnded' | 'now' | 'wake'> & {
-  store: RecordStore;
-  sealer: Sealer;
-  chargeOf: ChargeOf;
+export type StandingChargeDeps = {
+  /** Whether the charge of this reference has ended without money; undefined: it was never stored. */
+  hasEnded: (reference: string) => Promise<boolean | undefined>;
+  now: () => number;
 };
 
+/**
+ * The charge that has the alert: one that is under way, in doubt, in doubt again, or paid. A claim whose charge was
+ * never stored, as a crash leaves it, stands for `claimTimes.lostMs`, like the claim of a card.
+ */
+export async function standingCharge(
+  { hasEnded, now }: StandingChargeDeps,
+  claim: AlertCase['charge'],
+): Promise<AlertCharge | undefined> {
+  if (!claim) return undefined;
+  const { reference, by, at } = claim;
+  const ended = (await hasEnded(reference)) ?? now() - at >= claimTimes.lostMs;
+  return ended ? undefined : { reference, by, at };
+}
+
 /** On the alert's own record, so that it cannot be resolved or closed between the question and the claim. */
-export function createAlertClaims(deps: AlertClaimsDeps): AlertClaims {
-  const { store, sealer, now } = deps;
-  const changeRecord = createChangeRecord(store);
+export function createAlertClaims(deps: Origin & StandingChargeDeps & { alerts: AlertCases }): AlertClaims {
+  const { alerts } = deps;
 
-  async function keyOf(alert: string): Promise<string> {
-    return alertCardPrefix + (await firstAlert(deps, alert));
-  }
-
-  /** Due at once: the messages of the alert say who charges it. */
-  async function change<Result>(
-    alert: string,
-    judge: (record: CardRecord) => Promise<{ record?: CardRecord; result: Result }>,
-  ): Promise<Result> {
-    const key = await keyOf(alert);
-    const result = await changeRecord(key, async (value) => {
-      const judged = await judge(openCard(sealer, key, value));
-      return judged.record
-        ? { kind: 'write', value: sealCard(sealer, key, judged.record), delayMs: 0, result: judged.result }
-        : { kind: 'keep', result: judged.result };
-    });
-    deps.wake();
-    return result;
-  }
-
-  async function read(alert: string): Promise<CardRecord> {
-    const key = alertCardPrefix + alert;
-    return openCard(sealer, key, (await store.read(key))?.value);
-  }
-
-  async function takenBy(record: CardRecord, reference?: string): Promise<AlertTaken | undefined> {
-    if (endsCard(record.card)) return { kind: 'ended', card: record.card };
-    const charge = record.charge?.reference === reference ? undefined : record.charge;
-    const standing = await standingCharge(deps, charge);
+  async function takenBy(state: AlertCase | undefined, reference?: string): Promise<AlertTaken | undefined> {
+    const { card, charge } = state ?? untouched('');
+    if (endsCard(card)) return { kind: 'ended', card };
+    const standing = charge?.reference === reference ? undefined : await standingCharge(deps, charge);
     return standing && { kind: 'charging', charge: standing };
   }
 
-  function drop(alert: string, holder: string): Promise<void> {
-    return change(alert, async ({ charge, ...record }) => {
-      if (!charge?.holders.includes(holder)) return { result: undefined };
-      const holders = charge.holders.filter((one) => one !== holder);
-      return {
-        record: holders.length === 0 ? record : { ...record, charge: { ...charge, holders } },
-        result: undefined,
-      };
-    });
+  async function release(id: string, holder: string): Promise<void> {
+    try {
+      await alerts.hear(id, { kind: 'released', holder });
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    }
   }
 
   return {
     async claim(alert, { reference, by }) {
-      const holder = randomUUID();
-      const { card } = await read(alert);
+      const { card } = (await alerts.find(alert)) ?? untouched(alert);
       if (endsCard(card)) return { kind: 'taken', taken: { kind: 'ended', card } };
-      const taken = await change(alert, async (record) => {
-        const result = await takenBy(record, reference);
-        if (result) return { result };
-        // Another delivery of the same submit may charge, whatever becomes of this one.
-        const others = record.charge?.reference === reference ? record.charge.holders : [];
-        return {
-          record: { ...record, charge: { reference, by, at: now(), holders: [...others, holder] } },
-          result,
-        };
-      });
-      if (taken) return { kind: 'taken', taken };
-      return {
-        kind: 'claimed',
-        async release() {
-          try {
-            await drop(alert, holder);
-          } catch (error) {
-            if (!(error instanceof StoreUnavailable)) throw error;
-          }
-        },
-      };
+      const id = await firstAlert(deps, alert);
+      const holder = randomUUID();
+      for (;;) {
+        // oxlint-disable no-await-in-loop -- asked once more only where another charge was faster
+        const state = await alerts.find(id);
+        const taken = await takenBy(state, reference);
+        if (taken) return { kind: 'taken', taken };
+        const over = state?.charge?.holders.at(-1);
+        const { isMoved } = await hearOf(alerts, id, { kind: 'claimed', reference, by, holder, over });
+        // oxlint-enable no-await-in-loop
+        if (isMoved) return { kind: 'claimed', release: () => release(id, holder) };
+      }
     },
     async taken(alert, reference) {
-      const { card } = await read(alert);
+      const { card } = (await alerts.find(alert)) ?? untouched(alert);
       if (endsCard(card)) return { kind: 'ended', card };
-      return await takenBy(await read(await firstAlert(deps, alert)), reference);
+      return await takenBy(await alerts.find(await firstAlert(deps, alert)), reference);
     },
     async ended(alert) {
-      await makeDue(changeRecord, await keyOf(alert), 0);
-      deps.wake();
+      await alerts.hear(await firstAlert(deps, alert), { kind: 'retold' });
     },
   };
 }

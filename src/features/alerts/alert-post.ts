@@ -5,14 +5,13 @@ import type { DeclineRule } from '../../domain/decline-reason.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import type { Store } from '../../store/store.ts';
-import { alertKey, historyKey, type Evidence } from '../../messages/outbox.ts';
+import { historyKey, type Evidence } from '../../messages/outbox.ts';
 import type { Work, WorkDeps } from '../../messages/outbox-work.ts';
 import type { Storms } from './storm/storms.ts';
 
 /** What the message of an alert needs of its card. All of it throws StoreUnavailable. */
 export type CardsForPosts = {
   read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
-  join(id: string, message: string): Promise<void>;
   /** Its messages are made once more. */
   retell(id: string): Promise<void>;
   /** Has a payment held against the failures it may make good. */
@@ -30,8 +29,6 @@ export type AlertPostDeps = WorkDeps & {
   store: Pick<Store, 'create'>;
   sealer: Sealer;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
-  /** Puts an event into the log of its hour; see `EventLog.add`. */
-  logEvent: (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Promise<void>;
   /** For what is still to be routed. */
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
   /** What people did with an alert, and what it is about; see `AlertCards`. */
@@ -66,18 +63,4 @@ export function alertOf(
 function provenReference(lookup: Lookup): { orderReference?: string } {
   const found = recordOf(lookup)?.orderReference;
   return found === undefined ? {} : { orderReference: found };
-}
-
-/**
- * Puts the event into the log of its hour, unless its record says that it stands there; a copy for a further channel
- * is no further event. Without a look-up: nobody asked the service. Whoever finishes the record says `logged` there.
- */
-export async function logOnce(
-  deps: Pick<AlertPostDeps, 'logEvent'>,
-  { entry, record }: Work,
-  event: PaymentEvent,
-  lookup: Lookup | undefined,
-): Promise<void> {
-  if (record.logged || record.posted || entry.key !== alertKey(event.key)) return;
-  await deps.logEvent(event, record.receivedAtMs, lookup);
 }

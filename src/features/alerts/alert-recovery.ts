@@ -1,5 +1,6 @@
 import { hash as digestOf } from 'node:crypto';
-import { recordOf, type Lookup } from '../../domain/alert.ts';
+import { z } from 'zod';
+import { recordOf, recordOfOrder, type Lookup } from '../../domain/alert.ts';
 import { endsCard, type OtherPayment, type Recovery } from '../../domain/alert-card.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
@@ -8,27 +9,21 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newErrorId, type Log } from '../../log.ts';
-import type { Entry, Store } from '../../store/store.ts';
+import { createChangeRecord, makeDue, type ChangeRecord } from '../../records/change-record.ts';
+import { createRecords, type RecordKind, type Records, type RecordsDeps } from '../../records/records.ts';
+import type { Entry } from '../../store/store.ts';
+import type { Fingerprint } from '../../records/fingerprint.ts';
+import { untouched, type AlertCases } from './alert-case.ts';
 import type { AlertCards } from './alert-cards.ts';
 import { firstAlert, type BotCharge, type ChargeOf } from './alert-claims.ts';
-import {
-  createEventLists,
-  distinct,
-  term,
-  termsOf,
-  termsOfRecord,
-  type EventLists,
-  type EventListsDeps,
-  type ListedEvent,
-  type Term,
-} from './event-lists.ts';
-import { createChangeRecord, makeDue, type ChangeRecord } from '../../records/change-record.ts';
 import { moneyOfFailure } from './failed-money.ts';
-import type { Sealer } from '../../domain/sealer.ts';
 
-export type AlertRecoveryDeps = EventListsDeps & {
-  sealer: Sealer;
-  cards: Pick<AlertCards, 'read' | 'find' | 'move' | 'tellOther'>;
+export type AlertRecoveryDeps = RecordsDeps & {
+  fingerprint: Fingerprint;
+  /** How long a payment is remembered after it was last held against failures. */
+  rememberMs: number;
+  alerts: AlertCases;
+  cards: Pick<AlertCards, 'find' | 'move' | 'tellOther'>;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
   chargeOf: ChargeOf;
   now: () => number;
@@ -60,25 +55,55 @@ export const paymentPrefix = 'alert-payment:';
 
 type Proof = { reference: string; money: Money };
 
+/** What two events may have in common: the order, the customer by id or address, or the card as the bot knows it. */
+type Term = { what: 'reference' | 'customer' | 'email' | 'card'; text: string };
+
 /**
- * A payment as it is kept while failures are looked for, sealed. `unproven` counts the look-ups that did not confirm
- * it; `named`: what its record said of the customer, where the event names none and the record was seen; `hasOwn`: it
- * has resolved the alert it belongs to, and resolves no other.
+ * A payment as it is kept while failures are looked for, sealed. `lists`: where failures find it, by what they have in
+ * common with it. `unproven` counts the look-ups that did not confirm it; `named`: what its record said of the customer,
+ * where the event names none and the record was seen; `hasOwn`: it has resolved the alert it belongs to, and resolves no
+ * other.
  */
 type Payment = {
   event: PaymentEvent;
   receivedAtMs: number;
+  lists: readonly string[];
   unproven: number;
   named?: readonly Term[];
   proof?: Proof;
   hasOwn?: true;
 };
 
+const term = z.object({ what: z.enum(['reference', 'customer', 'email', 'card']), text: z.string() });
+const paymentKind: RecordKind<Payment> = {
+  prefix: paymentPrefix,
+  schema: z.object({
+    event: z.custom<PaymentEvent>((value) => z.looseObject({ key: z.string() }).safeParse(value).success),
+    receivedAtMs: z.number(),
+    lists: z.array(z.string()),
+    unproven: z.int(),
+    named: z.array(term).exactOptional(),
+    proof: z
+      .object({ reference: z.string(), money: z.object({ minor: z.int(), currency: z.string() }) })
+      .exactOptional(),
+    hasOwn: z.literal(true).exactOptional(),
+  }),
+  lists: ({ lists, receivedAtMs }) => Object.fromEntries(lists.map((list) => [list, receivedAtMs])),
+};
+
+/** An event that has something in common with another: its key, when it came, and by which terms it was found. */
+type Found = { id: string; atMs: number; by: readonly Term[] };
+
 /** `isOwn`: the payment is of its order, or was charged again for it. */
-type Failure = ListedEvent & { isOwn: boolean };
+type Failure = Found & { isOwn: boolean };
+
+/** A customer who has more is known by the newest of it. */
+const mostFound = 50;
 
 /** By then a failure that came just before it is told, and listed. */
 const lookAfterMs = 2_000;
+/** A crash has it held again so late; longer than it takes. */
+const holdMs = 60_000;
 const firstProofMs = 5_000;
 const longestProofMs = 300_000;
 const proofPatienceMs = 86_400_000;
@@ -102,7 +127,7 @@ export type ProvenPayment = {
  * same as once. Throws StoreUnavailable.
  */
 export async function keepProvenPayment(
-  { store, sealer }: Pick<AlertRecoveryDeps, 'sealer'> & { store: Pick<Store, 'create'> },
+  deps: RecordsDeps,
   { reference, money, customerEmail, customerId, atMs }: ProvenPayment,
 ): Promise<void> {
   const event: PaymentEvent = {
@@ -113,38 +138,25 @@ export async function keepProvenPayment(
     customerEmail,
     ...withoutUndefined({ customerId }),
   };
-  const payment: Payment = { event, receivedAtMs: atMs, unproven: 0, proof: { reference, money } };
-  const key = paymentPrefix + event.key;
-  await store.create(key, sealer.seal(key, JSON.stringify(payment)), { delayMs: 0 });
+  const payment: Payment = { event, receivedAtMs: atMs, lists: [], unproven: 0, proof: { reference, money } };
+  await createRecords(deps, paymentKind).create(event.key, payment, { delayMs: 0 });
 }
 
-type Linking = AlertRecoveryDeps & {
-  failures: EventLists;
-  payments: EventLists;
-  changeRecord: ChangeRecord;
-};
+type Linking = AlertRecoveryDeps & { payments: Records<Payment>; changeRecord: ChangeRecord };
 
 export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
-  const { store, sealer, log } = deps;
-  const linking: Linking = {
-    ...deps,
-    failures: createEventLists(deps, 'failures'),
-    payments: createEventLists(deps, 'payments'),
-    changeRecord: createChangeRecord(store),
-  };
+  const { store, log } = deps;
+  const payments: Records<Payment> = createRecords(deps, paymentKind);
+  const linking: Linking = { ...deps, payments, changeRecord: createChangeRecord(store) };
 
   return {
     async expect(received, receivedAtMs) {
       if (received.kind !== 'payment_success') return;
       const { savedCard: _secret, ...event } = received;
       if (termsOf(event).length === 0 && event.referenceHint === undefined) return;
-      const key = paymentPrefix + event.key;
-      const payment: Payment = { event, receivedAtMs, unproven: 0 };
-      const due = {
-        delayMs: lookAfterMs,
-        ...(isNameless(termsOf(event)) ? { lane: laneOf(event.key) } : {}),
-      };
-      await store.create(key, sealer.seal(key, JSON.stringify(payment)), due);
+      const lane = isNameless(termsOf(event)) ? { lane: laneOf(event.key) } : {};
+      const payment: Payment = { event, receivedAtMs, lists: [], unproven: 0 };
+      await payments.create(event.key, payment, { delayMs: lookAfterMs, ...lane });
     },
 
     async linkFailure(event, lookup, receivedAtMs) {
@@ -159,9 +171,13 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
     },
 
     async work(entry) {
-      const { payment, delayMs } = await holdAgainstFailures(linking, openPayment(sealer, entry));
-      const value = sealer.seal(entry.key, JSON.stringify(payment));
-      await store.write(entry, value, delayMs === undefined ? { ttlMs: deps.rememberMs } : { delayMs });
+      const named = await nameCustomer(linking, payments.open(entry));
+      const listed = await listPayment(linking, entry, named);
+      if (!listed) return;
+      const { payment, delayMs } = await holdAgainstFailures(linking, { ...named, payment: listed.payment });
+      const rest = delayMs === undefined ? { ttlMs: deps.rememberMs } : { delayMs };
+      // Lost: a failure came meanwhile and has it looked at again.
+      await payments.write(listed.entry, payment, rest);
     },
   };
 }
@@ -176,17 +192,21 @@ async function link(
   lookup: Lookup,
   receivedAtMs: number,
 ): Promise<void> {
-  const { cards, store, sealer, failures, payments } = linking;
-  if (endsCard((await cards.read(event.key)).card)) return;
+  const { alerts, payments } = linking;
   const terms = distinct([...(await termsOfEvent(linking, event)), ...termsOfRecord(lookup)]);
-  await failures.add(terms, { id: event.key, atMs: receivedAtMs });
-  const paid = await store.read(paymentPrefix + paymentKey(event));
-  const proof = proofOf(event, lookup);
-  if (paid && proof) {
-    const own = { id: event.key, atMs: receivedAtMs, by: [], isOwn: true };
-    return await resolve(linking, openPayment(sealer, paid), own, proof);
+  const failed = { atMs: receivedAtMs, lists: await listsOf(linking, 'failures', terms) };
+  const begun = await alerts.begin(event.key, { ...untouched(event.key), failed });
+  if (begun.kind === 'known') {
+    if (endsCard(begun.state.card)) return;
+    await alerts.apply(event.key, { kind: 'failed', ...failed });
   }
-  const found = await payments.find(terms);
+  const proof = proofOf(event, lookup);
+  const paid = proof && (await payments.read(paymentKey(event)));
+  if (paid) {
+    const own = { id: event.key, atMs: receivedAtMs, by: [], isOwn: true };
+    return await resolve(linking, paid, own, proof);
+  }
+  const found = await findBy(linking, 'payments', terms);
   const since = found.filter((payment) => isOfOrder(payment) || payment.atMs >= receivedAtMs);
   const ofOrder = terms
     .filter(isOrder)
@@ -196,17 +216,57 @@ async function link(
   await Promise.all([...ids].map((id) => makeDue(linking.changeRecord, paymentPrefix + id, firstProofMs)));
 }
 
+const newest = { max: mostFound, newestFirst: true };
+
+/** The lists of the events that have one of the terms in common, under keyed hashes of those. */
+function listsOf(
+  { fingerprint }: Linking,
+  kind: 'failures' | 'payments',
+  terms: readonly Term[],
+): Promise<string[]> {
+  return Promise.all(
+    terms.map(async ({ what, text }) => `${kind}-of:${await fingerprint(`\0failure\0${what}\0${text}`)}`),
+  );
+}
+
+/** Each that has one of the terms in common: of each term the newest. */
+async function findBy(
+  linking: Linking,
+  kind: 'failures' | 'payments',
+  terms: readonly Term[],
+): Promise<Found[]> {
+  const names = await listsOf(linking, kind, terms);
+  const pages = await Promise.all(names.map((name) => readers[kind](linking, name)));
+  const all = new Map(pages.flat().map((one) => [one.id, one]));
+  return [...all.values()].map(({ id, atMs, lists }) => ({
+    id,
+    atMs,
+    by: terms.filter((_, index) => lists.includes(names[index] ?? '')),
+  }));
+}
+
+const readers = {
+  async failures({ alerts }: Linking, name: string) {
+    const found = await alerts.list(name, newest);
+    return found.flatMap(({ id, failed }) => (failed ? [{ id, ...failed }] : []));
+  },
+  async payments({ payments }: Linking, name: string) {
+    const found = await payments.list(name, newest);
+    return found.map(({ event, receivedAtMs: atMs, lists }) => ({ id: event.key, atMs, lists }));
+  },
+};
+
 function isOrder({ what }: Term): boolean {
   return what === 'reference';
 }
 
 /** It was found by its order, whatever else it has in common. */
-function isOfOrder({ by }: ListedEvent): boolean {
+function isOfOrder({ by }: Found): boolean {
   return by.some(isOrder);
 }
 
 async function termsOfEvent(linking: Linking, event: PaymentEvent): Promise<Term[]> {
-  return distinct([...termsOf(event), ...term('card', (await chargeOfEvent(linking, event))?.card)]);
+  return distinct([...termsOf(event), ...termOf('card', (await chargeOfEvent(linking, event))?.card)]);
 }
 
 async function chargeOfEvent(
@@ -228,13 +288,27 @@ function laneOf(key: string): string {
   return `alert-payment-named/${parseInt(digestOf('sha256', key, 'hex').slice(0, 2), 16) % lookUpLanes}`;
 }
 
-async function holdAgainstFailures(linking: Linking, received: Payment): Promise<Next> {
-  const { payment, terms, asked } = await nameCustomer(linking, received);
-  const { event, receivedAtMs } = payment;
+/** `asked`: the look-up that was made for it; once its record was seen, no further one is. */
+type Named = { payment: Payment; terms: readonly Term[]; asked: Lookup | undefined };
+
+/** On its lists before failures are looked for. Undefined: it is due again for what came meanwhile. */
+async function listPayment(
+  linking: Linking,
+  entry: Entry,
+  { payment, terms }: Named,
+): Promise<{ entry: Entry; payment: Payment } | undefined> {
   // By a reference of its own it is found without a list.
-  const own = term('reference', event.orderReference);
-  const listed = terms.filter((one) => !isOrder(one) || one.text !== own[0]?.text);
-  await linking.payments.add(listed, { id: event.key, atMs: receivedAtMs });
+  const [own] = termOf('reference', payment.event.orderReference);
+  const asked = terms.filter((one) => !isOrder(one) || one.text !== own?.text);
+  const lists = [...new Set([...payment.lists, ...(await listsOf(linking, 'payments', asked))])];
+  if (lists.length === payment.lists.length) return { entry, payment };
+  const listed = { ...payment, lists };
+  const held = await linking.payments.write(entry, listed, { delayMs: holdMs });
+  return held && { entry: held, payment: listed };
+}
+
+async function holdAgainstFailures(linking: Linking, { payment, terms, asked }: Named): Promise<Next> {
+  const { event } = payment;
   const failures = await failuresOf(linking, payment, terms);
   const done = { payment, delayMs: undefined };
   if (failures.length === 0)
@@ -262,7 +336,7 @@ async function failuresOf(
   const alert = reference === undefined ? undefined : (await linking.chargeOf(reference))?.alert;
   const first = await firstAlert(linking, alert ?? failureKey(event, reference));
   const found = await Promise.all(
-    (await linking.failures.find(terms)).map(async (failure): Promise<Failure> => {
+    (await findBy(linking, 'failures', terms)).map(async (failure): Promise<Failure> => {
       const isOwn = isOfOrder(failure) || (await firstAlert(linking, failure.id)) === first;
       return { ...failure, isOwn };
     }),
@@ -276,11 +350,7 @@ async function failuresOf(
   return found.filter(({ isOwn, atMs }) => isOwn || receivedAtMs >= atMs);
 }
 
-/** `asked`: the look-up that was made for it; once its record was seen, no further one is. */
-async function nameCustomer(
-  linking: Linking,
-  payment: Payment,
-): Promise<{ payment: Payment; terms: Term[]; asked: Lookup | undefined }> {
+async function nameCustomer(linking: Linking, payment: Payment): Promise<Named> {
   const own = await termsOfEvent(linking, payment.event);
   const { named = [] } = payment;
   if (payment.named || !isNameless(own))
@@ -308,7 +378,6 @@ async function settle(linking: Linking, payment: Payment, failure: Failure, proo
   if (verdict === 'unchecked') return false;
   if (verdict === 'resolves') {
     await resolve(linking, payment, failure, proof);
-    await linking.failures.remove(failure.id);
   } else {
     await linking.cards.tellOther(failure.id, { ...recoveryOf(payment, failure, proof), why: verdict });
   }
@@ -360,11 +429,6 @@ function recoveryOf(
   };
 }
 
-/** Throws when it is sealed with a key that is not here. */
-function openPayment(sealer: Sealer, entry: Entry): Payment {
-  return JSON.parse(sealer.open(entry.key, entry.value)) as Payment;
-}
-
 function unproven(payment: Payment, nowMs: number): Next {
   const next = { ...payment, unproven: payment.unproven + 1 };
   if (nowMs - payment.receivedAtMs >= proofPatienceMs) return { payment: next, delayMs: undefined };
@@ -384,4 +448,32 @@ function failureKey({ key }: PaymentEvent, reference: string | undefined): strin
 
 function paymentKey({ key }: PaymentEvent): string {
   return key.replace(/^payment_failed(?=[/:])/, 'payment_success');
+}
+
+/** What an event names itself: its order, and its customer. */
+function termsOf({ orderReference, customerId, customerEmail }: PaymentEvent): Term[] {
+  return [
+    ...termOf('reference', orderReference),
+    ...termOf('customer', customerId),
+    ...termOf('email', customerEmail?.toLowerCase()),
+  ];
+}
+
+/** What the service’s own record adds, where it is the record of this order: the order too, which the event need not name. */
+function termsOfRecord(lookup: Lookup): Term[] {
+  const { orderReference, customerEmail } = recordOfOrder(lookup) ?? {};
+  return [...termOf('reference', orderReference), ...termOf('email', customerEmail?.toLowerCase())];
+}
+
+/** Each once. */
+function distinct(terms: readonly Term[]): Term[] {
+  return terms.filter(
+    ({ what, text }, index) => terms.findIndex((one) => one.what === what && one.text === text) === index,
+  );
+}
+
+/** None for a text that says nothing. */
+function termOf(what: Term['what'], text: string | undefined): Term[] {
+  const trimmed = text?.trim() ?? '';
+  return trimmed === '' ? [] : [{ what, text: trimmed }];
 }

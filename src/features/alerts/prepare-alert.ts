@@ -12,7 +12,6 @@ import {
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
-  alertKey,
   destinationOf,
   isMessage,
   openEvent,
@@ -26,7 +25,7 @@ import { again, finish, type Work } from '../../messages/outbox-work.ts';
 import { saysItAll, tellByDigest } from './storm/prepare-digest.ts';
 import { mayBeGathered } from './storm/storms.ts';
 import type { Rendered, Said } from '../../messages/prepare-post.ts';
-import { alertOf, logOnce, type AlertPostDeps } from './alert-post.ts';
+import { alertOf, type AlertPostDeps } from './alert-post.ts';
 import { evidenceOf, routeByLookUp, sendOn, storeCopies } from './route-event.ts';
 
 /**
@@ -40,14 +39,14 @@ export async function prepareAlert(deps: AlertPostDeps, work: Work, said: Said):
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
   const kept = openEvidence(deps.sealer, entry.key, record);
-  const { routed, fingerprint = '', receivedAtMs, logged } = record;
+  const { routed, fingerprint = '', receivedAtMs } = record;
   if (!routed) return await routeByLookUp(deps, work, event);
-  if (routed.length === 0) return await logAlone(deps, work, event, kept?.lookup);
+  if (routed.length === 0) return await expectAlone(deps, work, event);
   const stored = { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) };
   if (!isMessage(record)) return await sendOn(deps, work, stored, routed);
   const old = await prepareOldAlert(deps, work, event);
   if (old) return old;
-  if (!logged) await storeCopies(deps, stored, routed);
+  if (!record.posted && !record.digest) await storeCopies(deps, stored, routed);
   const says = kept !== undefined || isEnough(deps, work, event);
   const found = says ? kept : await evidenceOf(deps, work, event, kept);
   if (!says && !found) return { kind: 'settled' };
@@ -58,7 +57,6 @@ export async function prepareAlert(deps: AlertPostDeps, work: Work, said: Said):
   if (swallowed) return swallowed;
   const posted = says ? await evidenceOf(deps, work, event, kept) : found;
   if (!posted) return { kind: 'settled' };
-  await logOnce(deps, work, event, posted.lookup);
   return await tellSingly(deps, work, { event, posted, said });
 }
 
@@ -86,19 +84,13 @@ async function tellSingly(
   if (record.posted) return { kind: 'shown', post };
   // An edit says what the first post was told by, until somebody looks it up again.
   const evidence = sealEvidence(deps.sealer, work.entry.key, posted);
-  return { kind: 'shown', post, keep: { logged: true, evidence } };
+  return { kind: 'shown', post, keep: { evidence } };
 }
 
 /** Nobody is told, so nobody asks the service about it either. A payment is held against failures all the same. */
-async function logAlone(
-  deps: AlertPostDeps,
-  work: Work,
-  event: PaymentEvent,
-  lookup: Lookup | undefined,
-): Promise<Rendered> {
-  const { receivedAtMs } = work.record;
-  await Promise.all([deps.logEvent(event, receivedAtMs, lookup), deps.cards.expect(event, receivedAtMs)]);
-  await finish(deps, work, { logged: true, misses: 0 }, 0);
+async function expectAlone(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered> {
+  await deps.cards.expect(event, work.record.receivedAtMs);
+  await finish(deps, work, { misses: 0 }, 0);
   return { kind: 'settled' };
 }
 
@@ -119,14 +111,11 @@ function routeOf(
 
 async function cardOf(
   deps: AlertPostDeps,
-  { entry, record }: Work,
+  { record }: Work,
   event: PaymentEvent,
   posted: Evidence,
 ): Promise<{ card: AlertCardShown; evidence: Evidence }> {
-  if (!record.posted) {
-    if (entry.key !== alertKey(event.key)) await deps.cards.join(event.key, entry.key);
-    await deps.cards.linkFailure(event, posted.lookup, record.receivedAtMs);
-  }
+  if (!record.posted) await deps.cards.linkFailure(event, posted.lookup, record.receivedAtMs);
   const { card, charging, evidence: asked } = await deps.cards.read(event.key);
   const isNewer = asked !== undefined && asked.atMs > posted.atMs;
   const evidence = isNewer ? asked : posted;

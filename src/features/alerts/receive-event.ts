@@ -73,7 +73,7 @@ export async function receiveEvent(
   if (!record) return 'duplicate';
   await completeCopies(deps, known, record);
   if (record.fingerprint === fingerprint) return 'duplicate';
-  if (await tellDiffering(deps, known, event, fingerprint)) deps.wake();
+  await tellDiffering(deps, known, event, fingerprint);
   return 'differs';
 }
 
@@ -104,21 +104,21 @@ function firstOf({ sealer }: ReceiveDeps, { key, value }: Entry): PaymentEvent |
 }
 
 /**
- * Tells the operators of a repeat that differs from the first, once. True: there is a new notice. A sender that writes a
- * time or a number into its reasons would fill the channel, so another reason alone is in the log only.
+ * Tells the operators of a repeat that differs from the first, once. A sender that writes a time or a number into its
+ * reasons would fill the channel, so another reason alone is in the log only.
  */
 async function tellDiffering(
   deps: ReceiveDeps,
   known: Entry,
   event: PaymentEvent,
   fingerprint: string,
-): Promise<boolean> {
+): Promise<void> {
   const { kind: eventKind, key, orderReference } = event;
   const first = firstOf(deps, known);
   const differs = first && !first.isErased ? partsThatDiffer(first, event) : undefined;
-  if (differs?.join() === 'reason') return false;
+  if (differs?.join() === 'reason') return;
   const about = { eventKind, orderReference, ...withoutUndefined({ differs }) };
-  return await tellOperators(deps, `differs:${key}:${fingerprint}`, { kind: 'event_differs', ...about });
+  await tellOperators(deps, `differs:${key}:${fingerprint}`, { kind: 'event_differs', ...about });
 }
 
 function partsThatDiffer(first: PaymentEvent, event: PaymentEvent): EventPart[] {
@@ -141,8 +141,8 @@ function readIfPossible({ value }: Entry): OutboxRecord | undefined {
 
 /** Whoever stored the event may have been cut off before its copies; once it is told they are there. */
 async function completeCopies(deps: ReceiveDeps, known: Entry, record: OutboxRecord): Promise<void> {
-  const { routed = [], logged, fingerprint = '', receivedAtMs } = record;
-  const isCutOff = isMessage(record) && routed.length > 1 && !logged;
+  const { routed = [], posted, digest, fingerprint = '', receivedAtMs } = record;
+  const isCutOff = isMessage(record) && routed.length > 1 && !posted && !digest;
   const event = isCutOff ? firstOf(deps, known) : undefined;
   if (event) await storeCopies(deps, { event, fingerprint, receivedAtMs }, routed);
 }
@@ -159,7 +159,7 @@ export async function keepUnknownEvent(deps: ReceiveDeps, delivery: UnknownDeliv
   await deps.store.create(key, sealed, { ttlMs: deps.rememberMs });
   const keptDays = Math.round(deps.rememberMs / dayMs);
   const notice = { kind: 'unknown_event', eventKind: delivery.eventKind, keptDays } as const;
-  if (await tellOperators(deps, `unknown:${shortHash(delivery.eventKind)}`, notice)) deps.wake();
+  await tellOperators(deps, `unknown:${shortHash(delivery.eventKind)}`, notice);
 }
 
 /** Outside text must not shape a key. */

@@ -35,7 +35,7 @@ export type StoredAlert = {
 };
 
 /** One lane for all of them: however many come, they keep one worker busy and no channel waits for them. */
-const untoldLane = 'event-log';
+const untoldLane = 'untold';
 
 /** How the lanes begin of what is routed by its look-up: several of them are looked up at once. */
 export const toRouteLanes = 'to-route/';
@@ -93,7 +93,11 @@ async function storeAlert(
     ...(found && { evidence: sealEvidence(sealer, key, found) }),
   };
   const lane = laneOf(event, routed);
-  return await store.create(key, writeOutboxRecord(record), { delayMs: 0, lane, index: listsOf(record) });
+  return await store.create(key, writeOutboxRecord(record), {
+    delayMs: 0,
+    lane,
+    index: listsOf(key, record),
+  });
 }
 
 /** What a record says of it from when it is routed. */
@@ -195,7 +199,7 @@ export async function sendOn(
   const { event } = alert;
   await storeCopies(deps, alert, routed);
   const told = { ...record, ...whereTold(event, routed), turns: entry.attempts };
-  const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(told) };
+  const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(entry.key, told) };
   await deps.store.write(entry, writeOutboxRecord(told), due);
   return { kind: 'settled' };
 }

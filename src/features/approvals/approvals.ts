@@ -198,6 +198,10 @@ function withView(views: readonly ApprovalView[], view: ApprovalView): ApprovalV
   return [...views.filter(({ id }) => id !== view.id), view].slice(-mostViews);
 }
 
+function withoutTerms({ terms: _over, ...others }: ApprovalCase): ApprovalCase {
+  return others;
+}
+
 function withoutRun({ run: _over, ...others }: ApprovalCase): ApprovalCase {
   return others;
 }
@@ -232,7 +236,7 @@ export function createApprovals(deps: ApprovalsDeps): Approvals {
       step,
       restMs,
       isTold: (before, after) => before.approval !== after.approval,
-      remembered: ({ terms: _terms, ...others }) => others,
+      settled: (state, isOver) => (isOver ? withoutTerms(state) : state),
       history({ before, after }) {
         return auditOf(after.approval).slice(before ? auditOf(before.approval).length : 0);
       },

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { cardsHouse, failed } from '../cards-house.ts';
 import { onBothStores } from '../two-stores.ts';
-import { createAlertCards } from '../../../src/features/alerts/alert-cards.ts';
-import { alertKey } from '../../../src/messages/outbox.ts';
+import { createAlertCases } from '../../../src/features/alerts/alert-case.ts';
+import { createAlertCards, type AlertCards } from '../../../src/features/alerts/alert-cards.ts';
+import { alertKey, unsaid, writeOutboxRecord } from '../../../src/messages/outbox.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { noStorms, sealer } from '../house.ts';
 
 const ada = 'U0ADA00001';
@@ -20,30 +22,39 @@ describe('the card of a failed charge', () => {
   });
 });
 
-const hasEnded = () => Promise.resolve(undefined);
+const now = (): number => Date.now();
+
+function replica(store: Store): AlertCards {
+  const shared = { store, sealer, now };
+  const alerts = createAlertCases({
+    ...shared,
+    storms: noStorms,
+    rememberMs: 86_400_000,
+    leaseMs: 45_000,
+    wake: () => undefined,
+    wait: () => Promise.resolve(),
+  });
+  return createAlertCards({
+    ...shared,
+    alerts,
+    lookUp: () => Promise.reject(new Error('nothing is looked up here')),
+    hasEnded: () => Promise.resolve(undefined),
+  });
+}
+
+async function received(store: Store, card: string): Promise<void> {
+  const alert = { kind: 'alert', channel: 'C0ALERTS01', receivedAtMs: 0, sealed: '' } as const;
+  await store.create(alertKey(card), writeOutboxRecord({ ...alert, ...unsaid }), {});
+}
 
 onBothStores('clicks at the same time on two replicas', (open) => {
   it('make one decision each of 200 times, and the other is told who was first', async () => {
     const { one, two, close } = await open();
-    const shared = {
-      sealer,
-      storms: noStorms,
-      leaseMs: 45_000,
-      lookUp: () => Promise.reject(new Error('nothing is looked up here')),
-      hasEnded,
-      rememberMs: 86_400_000,
-      now: () => Date.now(),
-      wake: () => undefined,
-      log: () => undefined,
-    };
-    const [left, right] = [one, two].map((store) => createAlertCards({ ...shared, store })) as [
-      ReturnType<typeof createAlertCards>,
-      ReturnType<typeof createAlertCards>,
-    ];
+    const [left, right] = [replica(one), replica(two)];
     const winners = new Set<string>();
     for (let round = 0; round < 200; round += 1) {
       const card = `payment_failed/order/R${round}`;
-      await one.create(alertKey(card), 'an alert', {});
+      await received(one, card);
       const results = await Promise.all([
         left.move(card, { kind: 'acknowledge', by: ada }),
         right.move(card, { kind: 'acknowledge', by: bola }),
@@ -62,21 +73,8 @@ onBothStores('clicks at the same time on two replicas', (open) => {
 
   it('make one decision of 100 on each replica, and all the others are told who was first', async () => {
     const { one, two, close } = await open();
-    const replicas = [one, two].map((store) =>
-      createAlertCards({
-        store,
-        sealer,
-        storms: noStorms,
-        leaseMs: 45_000,
-        lookUp: () => Promise.reject(new Error('nothing is looked up here')),
-        hasEnded,
-        rememberMs: 86_400_000,
-        now: () => Date.now(),
-        wake: () => undefined,
-        log: () => undefined,
-      }),
-    );
-    await one.create(alertKey(id), 'an alert', {});
+    const replicas = [replica(one), replica(two)];
+    await received(one, id);
     const clicks = await Promise.all(
       replicas.flatMap((cards, replica) =>
         Array.from({ length: 100 }, async (_, nth) => {

@@ -177,7 +177,10 @@ describe('a charge of the bot that is proven, without any event', () => {
   };
   const again = { ...failed, key: 'payment_failed/order/pay-0', orderReference: 'pay-0' };
   const prove = async (house: CardsHouse, charge = charged) => {
-    await keepProvenPayment({ store: house.store, sealer }, { ...charge, atMs: house.clock.nowMs });
+    await keepProvenPayment(
+      { store: house.store, sealer, wait: () => Promise.resolve() },
+      { ...charge, atMs: house.clock.nowMs },
+    );
     await house.drain(10_000);
   };
 
@@ -306,7 +309,9 @@ describe('a payment’s event', () => {
     const broken = createAlertRecovery({
       store,
       sealer,
+      alerts: house.alerts,
       cards,
+      wait: () => Promise.resolve(),
       chargeOf: () => Promise.resolve(undefined),
       fingerprint: () => Promise.reject(new Error('the key cannot be opened')),
       lookUp: () => Promise.resolve({ kind: 'not_found' }),
@@ -339,7 +344,9 @@ describe('a failure that comes while a payment of its customer is being held aga
         },
       },
       sealer,
+      alerts: house.alerts,
       cards: house.cards,
+      wait: () => Promise.resolve(),
       chargeOf: () => Promise.resolve(undefined),
       fingerprint: (text) => Promise.resolve(text.replaceAll('\0', '|')),
       lookUp: () => Promise.reject(new Error('nobody asks here')),

@@ -12,7 +12,7 @@ import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { createEventLog, type EventLog } from '../../../src/features/alerts/event-log.ts';
 import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
-import { deliverNext, event, house, killed, sealer } from '../house.ts';
+import { event, house, sealer } from '../house.ts';
 import { onBothStores } from '../two-stores.ts';
 
 const hourMs = 3_600_000;
@@ -107,7 +107,6 @@ describe('the log of events', () => {
       {
         id: event.key,
         kind: 'payment_failed',
-        loggedAtMs: 1_000_000,
         receivedAtMs: clock.nowMs - 60_000,
         orderReference: 'SUB-1',
         amountMinor: 500,
@@ -126,95 +125,38 @@ describe('the log of events', () => {
   });
 
   it('reads to the millisecond: from the first, and before the last', async () => {
-    const { eventLog } = house();
-    await eventLog.add(event, hourMs);
+    const { receive, eventLog, clock } = house();
+    clock.nowMs = hourMs;
+    await receiveEvent(receive, event, 'f');
     expect(await logged(eventLog, hourMs)).toEqual([]);
     expect(await logged(eventLog, hourMs + 1)).toHaveLength(1);
   });
 
-  it('has each event once wherever the worker was killed', async () => {
-    for (const told of [event, success]) {
-      // Kills before every write, and the last round kills none.
-      for (let fatal = 1; fatal <= 8; fatal += 1) {
-        const { receive, deliver, drain, eventLog } = house();
-        // oxlint-disable-next-line no-await-in-loop
-        await receiveEvent(receive, told, 'f');
-        let calls = 0;
-        const survives = () => {
-          calls += 1;
-          return calls !== fatal;
-        };
-        const { store } = deliver;
-        const dying: typeof store = {
-          ...store,
-          create: (...given) => (survives() ? store.create(...given) : killed()),
-          write: (...given) => (survives() ? store.write(...given) : killed()),
-        };
-        const log = createEventLog({ store: dying, sealer, now: () => 0, log: () => undefined });
-        // oxlint-disable-next-line no-await-in-loop
-        await deliverNext({ ...deliver, store: dying, logEvent: (...given) => log.add(...given) }).catch(
-          () => 0,
-        );
-        // oxlint-disable-next-line no-await-in-loop
-        await drain(120_000);
-        // oxlint-disable-next-line no-await-in-loop
-        expect(await logged(eventLog)).toHaveLength(1);
-      }
-    }
-  });
-
-  it('is added to once, however often Slack refuses the post', async () => {
-    const refusals = Array.from(
-      { length: 5 },
-      () => ({ kind: 'rate_limited', retryAfterMs: 1_000 }) as const,
-    );
-    const { receive, deliver, drain } = house({ posts: refusals });
-    let added = 0;
-    const { logEvent } = deliver;
-    deliver.logEvent = (...given) => ((added += 1), logEvent(...given));
-    await receiveEvent(receive, event, 'f');
-    await drain(120_000);
-    expect(added).toBe(1);
-  });
-
   it('leaves out, and says so, what cannot be opened', async () => {
-    const { store, eventLog } = house();
-    await eventLog.add(event, 1_000);
-    await store.create('event:lost', 'sealed with a key that is gone', { index: { events: 2_000 } });
+    const { receive, store } = house();
+    await receiveEvent(receive, event, 'f');
+    await store.create('outbox:alert:lost', 'sealed with a key that is gone', { index: { events: 2_000 } });
     const words: string[] = [];
-    const log = createEventLog({
-      store,
-      sealer,
-      now: () => 0,
-      log: (level, text) => words.push(`${level} ${text}`),
-    });
+    const log = createEventLog({ store, sealer, log: (level, text) => words.push(`${level} ${text}`) });
     expect(await logged(log)).toHaveLength(1);
     expect(words).toEqual(['error an event of the last week cannot be read; it is left out']);
   });
 });
 
 onBothStores('the log of events', (open) => {
-  it('has an event once though another replica adds it again, and all of many, in their order', async () => {
-    const { one, two, close } = await open();
-    const logs = [one, two].map((store) =>
-      createEventLog({ store, sealer, now: () => 0, log: () => undefined }),
-    );
-    const [first, second] = logs as [EventLog, EventLog];
-    const others = Array.from({ length: 600 }, (_, index) => ({ ...event, key: `k${index}` }));
-    await first.add(event, 1_000);
-    await Promise.all(others.map((other, index) => (index % 2 === 0 ? first : second).add(other, 2_000)));
-    await second.add(event, 1_000);
-    const events = await logged(second);
-    expect(events).toHaveLength(others.length + 1);
-    expect(events[0]?.id).toBe(event.key);
-    await close();
-  });
-
-  it('is forgotten by itself, and sealed', async () => {
+  it('has all of many in their order, each once though it comes twice, and shows nothing of them at rest', async () => {
     const { one, contents, close } = await open();
-    await createEventLog({ store: one, sealer, now: () => 0, log: () => undefined }).add(event, 1_000);
-    expect(await contents.keys('event:')).toEqual([`event:${event.key}`]);
-    expect(await contents.workLeft()).toBe(0);
+    const { receive, clock } = house();
+    const events = Array.from({ length: 600 }, (_, index) => ({ ...event, key: `k${index}` }));
+    for (const told of [...events, ...events.slice(0, 10)]) {
+      clock.nowMs += 1;
+      // oxlint-disable-next-line no-await-in-loop -- one millisecond after the other
+      await receiveEvent({ ...receive, store: one }, told, 'f');
+    }
+    const ids = (await logged(createEventLog({ store: one, sealer, log: () => undefined }))).map(
+      ({ id }) => id,
+    );
+    expect(ids).toEqual(events.map(({ key }) => key));
     expect(await contents.dump()).not.toContain('Insufficient funds');
     await close();
   });

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { alertCardPrefix } from '../../../src/features/alerts/alert-cards.ts';
 import { alertKey, readOutboxRecord } from '../../../src/messages/outbox.ts';
 import { detailsLane } from '../../../src/messages/alert-age.ts';
 import { cardsHouse, failed, recordOf, type CardsHouse } from '../cards-house.ts';
@@ -146,5 +145,4 @@ it('an alert that waits for its age is out of its channel’s lane, and remember
   const entry = await house.store.read(alertKey(failed.key));
   expect(entry?.lane).toBe(detailsLane);
   expect(readOutboxRecord(entry?.value ?? '')).toMatchObject({ wanted: 1, settled: 1 });
-  expect(await house.store.read(alertCardPrefix + failed.key)).toBeUndefined();
 });

@@ -6,7 +6,13 @@ const ada = 'U0ADA00001';
 
 it('posts a test alert once though the worker died before the post left', async () => {
   const { clock, store, deliver, drain, posts } = house();
-  const send = createTestAlerts({ store, sealer, now: () => clock.nowMs, wake: () => undefined });
+  const send = createTestAlerts({
+    store,
+    sealer,
+    leaseMs: 45_000,
+    now: () => clock.nowMs,
+    wake: () => undefined,
+  });
   await send(channel, ada);
   const dying = { ...deliver, compose: () => ({ digest: '', post: killed, edit: killed }) };
   await expect(deliverNext(dying)).rejects.toThrow('killed');

@@ -43,7 +43,7 @@ function startAudited(world: World, chain: Chain, points: Points = everyPoint())
     wait: () => Promise.resolve(),
     log: () => undefined,
   });
-  deps.audit = notes.write;
+  deps.audit = notes.of(undefined).write;
   return process;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EndedCard } from '../../../src/domain/alert-card.ts';
+import { untouched } from '../../../src/features/alerts/alert-case.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { createChargeDesk } from '../../../src/features/charge/charge-desk.ts';
@@ -56,7 +57,8 @@ describe('submit', () => {
     const payment = { reference: 'ORDER-2', isSameReference: false, money: terms.money, afterMs: 60_000 };
     async function end({ store }: World, card: EndedCard): Promise<void> {
       const key = `alert:${alert}`;
-      const value = sealer.seal(key, JSON.stringify({ card, untold: [], told: 0, others: [] }));
+      const kept = { state: { ...untouched(alert), card }, turn: 1, told: 1, unwritten: [] };
+      const value = sealer.seal(key, JSON.stringify(kept));
       await store.create(key, value);
     }
     const submitFor = async (process: Process) => {

@@ -245,8 +245,6 @@ function summaryOf({ random, text }: Outside): DailySummary {
     paid: { ...counted, sums: [{ minor: 7, currency: 'NGN' }] },
     proven: 2,
     disputed: { failed: 1, paid: 2 },
-    late: 1,
-    notYet: 2,
     toldHere: 3,
     reasons: [{ reason: text(), count: 2 }],
     cards: {

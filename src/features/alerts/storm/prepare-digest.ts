@@ -2,10 +2,10 @@ import { recordOf, type Lookup } from '../../../domain/alert.ts';
 import type { Destination } from '../../../domain/alert-route.ts';
 import type { PaymentEvent } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
-import { alertKey, sealEvidence } from '../../../messages/outbox.ts';
+import { sealEvidence } from '../../../messages/outbox.ts';
 import { again, finish, type Work } from '../../../messages/outbox-work.ts';
 import type { Rendered, Views } from '../../../messages/prepare-post.ts';
-import { logOnce, type AlertPostDeps } from '../alert-post.ts';
+import type { AlertPostDeps } from '../alert-post.ts';
 import { isOrMayBePosted } from './storms.ts';
 
 /** A storm’s digest, made of the storm as it is when it leaves. */
@@ -52,7 +52,6 @@ export async function tellByDigest(
   const atMs = deps.now();
   const told = {
     digest: { storm: storm.id, atMs },
-    logged: true,
     refused: undefined,
     misses: 0,
     ...(lookup ? { evidence: sealEvidence(deps.sealer, entry.key, { lookup, atMs }) } : {}),
@@ -69,17 +68,9 @@ async function linkAlone(
   work: Work,
   { event, lookup }: { event: PaymentEvent; lookup: Lookup | undefined },
 ): Promise<boolean> {
-  const { entry, record } = work;
-  if (event.kind !== 'payment_failed') {
-    await logOnce(deps, work, event, lookup);
-    return false;
-  }
+  if (event.kind !== 'payment_failed') return false;
   // What was not found is not asked for again, or a storm of ten thousand would ask for each.
   const found: Lookup = lookup && recordOf(lookup) ? lookup : { kind: 'no_reference' };
-  await Promise.all([
-    entry.key === alertKey(event.key) ? undefined : deps.cards.join(event.key, entry.key),
-    logOnce(deps, work, event, lookup),
-    deps.cards.linkFailure(event, found, record.receivedAtMs),
-  ]);
+  await deps.cards.linkFailure(event, found, work.record.receivedAtMs);
   return (await deps.cards.read(event.key)).card.kind === 'recovered';
 }

@@ -371,15 +371,14 @@ async function readStorm({ store, sealer }: StormReader, id: string): Promise<St
   return entry && openStorm(sealer, entry);
 }
 
-/** The storms that the messages of an alert belong to, by the keys of their records: told by a digest, or above one. */
+/** The storms that the messages of an alert belong to: told by a digest, or above one. */
 export async function stormsOfAlert(
   { store, sealer }: StormReader,
-  messages: readonly string[],
+  messages: readonly { key: string; record: Pick<OutboxRecord, 'digest' | 'posted'> }[],
 ): Promise<NamedStorm[]> {
   const found = await Promise.all(
-    messages.map(async (key): Promise<readonly (Entry | undefined)[]> => {
-      const entry = await store.read(key);
-      const { digest, posted } = (entry && ifReadable(() => readOutboxRecord(entry.value))) ?? {};
+    messages.map(async ({ key, record }): Promise<readonly (Entry | undefined)[]> => {
+      const { digest, posted } = record;
       if (digest) return [await store.read(stormPrefix + digest.storm)];
       return posted ? (await store.list(aboveOf(key), { max: mostListed })).entries : [];
     }),

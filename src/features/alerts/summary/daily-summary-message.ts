@@ -51,7 +51,6 @@ export function dailySummaryMessage(
         line('Failed, by the events', failed),
         line('Succeeded, by the events', paid, provenWords(summary)),
         ...disputedLines(summary),
-        ...lateLines(summary),
         [bold('Told in this channel: '), words(String(summary.toldHere))],
       ),
       ...reasonBlocks(summary),
@@ -90,16 +89,6 @@ function disputedLines({ disputed: { failed, paid } }: DailySummary): Run[][] {
   const isPaid = `${counted(failed, 'event')} of a failure, and the look-up says ${outcomeWords.paid}: not counted.`;
   const isNot = `${counted(paid, 'event')} of a payment that the look-up did not confirm: not counted.`;
   return [...(failed > 0 ? [[words(`🚨 ${isPaid}`)]] : []), ...(paid > 0 ? [[words(`⚠️ ${isNot}`)]] : [])];
-}
-
-/** What makes these numbers others than the day’s own. */
-function lateLines({ late, notYet }: DailySummary): Run[][] {
-  const before = `${late} of all these came before this day and ${late === 1 ? 'was' : 'were'} not known yet.`;
-  const after =
-    notYet === 1
-      ? '1 more was known too late for this summary: the next one counts it.'
-      : `${notYet} more were known too late for this summary: the next one counts them.`;
-  return [...(late > 0 ? [[words(before)]] : []), ...(notYet > 0 ? [[words(after)]] : [])];
 }
 
 function reasonBlocks({ reasons }: DailySummary): RichTextBlock[] {

@@ -40,14 +40,11 @@ export async function summariseDay(
   const day: LoggedEvent[] = [];
   const failuresHere: LoggedEvent[] = [];
   let toldHere = 0;
-  let notYet = 0;
   for await (const { events } of eventLog.between(Math.min(fromMs, nowMs - rehearsedMs), nowMs + 1)) {
     for (const event of events) {
-      const { receivedAtMs, loggedAtMs } = event;
-      const isOfDay = loggedAtMs >= fromMs && loggedAtMs < untilMs;
+      const isOfDay = event.receivedAtMs >= fromMs && event.receivedAtMs < untilMs;
       const isHere = isToldIn(plan, channel, event);
       if (isOfDay) day.push(event);
-      if (receivedAtMs < untilMs && loggedAtMs >= untilMs) notYet += 1;
       if (isOfDay && isHere) toldHere += 1;
       if (isHere && event.kind === 'payment_failed') failuresHere.push(event);
     }
@@ -64,8 +61,6 @@ export async function summariseDay(
       failed: disputed.filter(({ kind }) => kind === 'payment_failed').length,
       paid: disputed.filter(({ kind }) => kind === 'payment_success').length,
     },
-    late: day.filter(({ receivedAtMs }) => receivedAtMs < fromMs).length,
-    notYet,
     toldHere,
     reasons: topReasons(agreed, mostReasons),
     cards: await cardsOf(deps, failuresHere),

@@ -160,7 +160,7 @@ async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry):
   for (const { name, notice } of judged.toTell) {
     deps.log('warn', logWords(notice), notice.kind === 'deliveries_refused' ? { fix: notice.cause } : {});
     // oxlint-disable-next-line no-await-in-loop -- few, and in their order
-    if (await tellOperators(deps, `${alarmPrefix}${name}`, notice)) deps.wake();
+    await tellOperators(deps, `${alarmPrefix}${name}`, notice);
   }
   const names = new Set(judged.toTell.map(({ name }) => name));
   if (names.size > 0) await change(deps, changeRecord, (state) => dropTold(state, names));

@@ -4,7 +4,8 @@ import type { Lookup } from '../../../../src/domain/alert.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import { settleMs } from '../../../../src/domain/storm.ts';
-import { alertCardPrefix, createAlertCards } from '../../../../src/features/alerts/alert-cards.ts';
+import { alertCardPrefix, createAlertCases } from '../../../../src/features/alerts/alert-case.ts';
+import { createAlertCards } from '../../../../src/features/alerts/alert-cards.ts';
 import { receiveEvent } from '../../../../src/features/alerts/receive-event.ts';
 import type { Composed, Post } from '../../../../src/messages/prepare-post.ts';
 import { deliverPost } from '../../../../src/app/deliver-post.ts';
@@ -90,13 +91,14 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     leaseMs,
     now,
     wake: () => undefined,
+    wait: () => Promise.resolve(),
     log: () => undefined,
   };
   const place = { environment: 'live', account: 'main account' } as const;
   const storms = createStorms({ mutedIn: () => [], ...shared, ...place, threshold, windowMs });
   const cards = createAlertCards({
     ...shared,
-    storms,
+    alerts: createAlertCases({ ...shared, storms }),
     hasEnded,
     lookUp: () => Promise.resolve({ kind: 'not_found' }),
   });
@@ -130,7 +132,6 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     compose,
     now,
     leaseMs,
-    logEvent: () => Promise.resolve(),
     cards: {
       ...untouchedCards,
       read: (id: string) => cards.read(id),

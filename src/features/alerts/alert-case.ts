@@ -1,0 +1,349 @@
+import { z } from 'zod';
+import {
+  endsCard,
+  hadInHand,
+  handlersOf,
+  handOf,
+  moveCard,
+  type AlertCard,
+  type AlertCharge,
+  type CardMove,
+  type CardStep,
+  type OtherPayment,
+} from '../../domain/alert-card.ts';
+import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { claimTimes } from '../../domain/charge-state.ts';
+import { referenceOfEventKey } from '../../domain/event-key.ts';
+import type { Sealer } from '../../domain/sealer.ts';
+import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
+import type { Index, Store } from '../../store/store.ts';
+import { createMessages, type Messages } from '../../messages/messages.ts';
+import {
+  alertKey,
+  alertNoteKey,
+  isMessage,
+  newestOf,
+  outboxKey,
+  readOutboxRecord,
+  type Evidence,
+  type OutboxRecord,
+} from '../../messages/outbox.ts';
+import { stormRecovered, stormsOfAlert, type Storms } from './storm/storms.ts';
+
+/** An alert as people, payments and charges move it; its event, and what tells it, are the outbox's. */
+export type AlertCase = {
+  /** The key of its event. */
+  id: string;
+  card: AlertCard;
+  /** What its threads are still to tell, behind the first `told` steps: a step's number never changes. */
+  steps: readonly CardStep[];
+  told: number;
+  /** Why the payments that were told did not resolve it. */
+  otherPayments: readonly OtherPayment['why'][];
+  /** The storms that count it as resolved. */
+  storms: readonly string[];
+  /** When its event came, and the lists in which payments look for it; absent: it was not about to be told yet. */
+  failed?: { atMs: number; lists: readonly string[] };
+  /** `holders`: the deliveries of its submit. It stays when the charge has ended; `isAged`: see `claimTimes.lostMs`. */
+  charge?: AlertCharge & { holders: readonly string[]; isAged?: true };
+  /** What somebody had looked up anew. */
+  evidence?: Evidence;
+};
+
+export type AlertEvent =
+  /** `seen`: how an open one is seen by everybody, because somebody acknowledged its storm. */
+  | { kind: 'moved'; move: CardMove; seen: AlertCard }
+  | { kind: 'paid_otherwise'; payment: OtherPayment }
+  | { kind: 'failed'; atMs: number; lists: readonly string[] }
+  | { kind: 'looked_up'; evidence: Evidence }
+  /** `over`: the last holder of the claim that surely moves no money any more; one that came since is another. */
+  | { kind: 'claimed'; reference: string; by: string; holder: string; over: string | undefined }
+  | { kind: 'released'; holder: string }
+  /** Its claim is so old that its charge was never stored, or is over. */
+  | { kind: 'claim_aged' }
+  /** Its messages are made once more. */
+  | { kind: 'retold' }
+  | { kind: 'counted'; storms: readonly string[] }
+  /** What was looked up anew is forgotten, as its event's details are. */
+  | { kind: 'erased' };
+
+export type AlertCases = Cases<AlertCase, AlertEvent>;
+
+export const alertCardPrefix = 'alert:';
+
+/** The list of the open alerts that a person has: assigned to them, or acknowledged by them and given to nobody else. */
+export const alertsOf = (userId: string): string => `alerts-of:${userId}`;
+
+const isKind = (value: unknown): boolean => z.looseObject({ kind: z.string() }).safeParse(value).success;
+const alertCase: z.ZodType<AlertCase> = z.object({
+  id: z.string(),
+  card: z.custom<AlertCard>(isKind),
+  steps: z.array(z.custom<CardStep>(isKind)),
+  told: z.int(),
+  otherPayments: z.array(z.enum(['other_order', 'amount_differs', 'amount_unknown'])),
+  storms: z.array(z.string()),
+  failed: z.object({ atMs: z.number(), lists: z.array(z.string()) }).exactOptional(),
+  charge: z
+    .object({
+      reference: z.string(),
+      by: z.string(),
+      at: z.number(),
+      holders: z.array(z.string()),
+      isAged: z.literal(true).exactOptional(),
+    })
+    .exactOptional(),
+  evidence: z.custom<Evidence>().exactOptional(),
+});
+
+/** One that nobody has done anything with. */
+export function untouched(id: string): AlertCase {
+  return { id, card: { kind: 'open' }, steps: [], told: 0, otherPayments: [], storms: [] };
+}
+
+function listsOf({ card, storms, failed }: AlertCase): Index {
+  if (card.kind === 'recovered') return Object.fromEntries(storms.map((storm) => [stormRecovered(storm), 0]));
+  if (endsCard(card)) return {};
+  const userId = handOf(card);
+  return {
+    ...Object.fromEntries(failed?.lists.map((list) => [list, failed.atMs]) ?? []),
+    ...(userId !== undefined && 'at' in card ? { [alertsOf(userId)]: card.at } : {}),
+  };
+}
+
+/**
+ * What becomes of an alert. The promises, which `cases.test.ts` holds it to: one decision of any number of clicks; one
+ * charge at a time has it, and none once it has ended; nothing leaves an end; each step is told once in each thread.
+ */
+function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | undefined {
+  const { card, otherPayments, failed } = before;
+  switch (event.kind) {
+    case 'moved': {
+      const moved = moveCard(card.kind === 'open' ? event.seen : card, event.move, nowMs);
+      if (moved.kind === 'refused') return undefined;
+      return { ...before, card: moved.card, steps: [...before.steps, moved.step] };
+    }
+    case 'paid_otherwise': {
+      const { payment } = event;
+      // A customer who pays every day would fill the thread of an alert that nobody closes.
+      if (otherPayments.includes(payment.why) || endsCard(card)) return undefined;
+      const told: CardStep = { kind: 'other_payment', payment, at: nowMs };
+      return { ...before, otherPayments: [...otherPayments, payment.why], steps: [...before.steps, told] };
+    }
+    case 'failed': {
+      const lists = distinct([...(failed?.lists ?? []), ...event.lists]);
+      if (failed && lists.length === failed.lists.length) return undefined;
+      return { ...before, failed: { atMs: failed?.atMs ?? event.atMs, lists } };
+    }
+    case 'looked_up':
+      // Of two that ask at once the slower one knows less.
+      return { ...before, evidence: newestOf([event.evidence, before.evidence]) ?? event.evidence };
+    case 'retold':
+      return { ...before };
+    case 'counted':
+      return { ...before, storms: distinct([...before.storms, ...event.storms]) };
+    case 'erased': {
+      const { evidence, ...others } = before;
+      return evidence ? others : undefined;
+    }
+    default:
+      return stepClaim(before, event, nowMs);
+  }
+}
+
+type ClaimEvent = Extract<AlertEvent, { kind: 'claimed' | 'released' | 'claim_aged' }>;
+
+function stepClaim(before: AlertCase, event: ClaimEvent, nowMs: number): AlertCase | undefined {
+  const { card, charge } = before;
+  switch (event.kind) {
+    case 'claimed': {
+      const { reference, by, holder, over } = event;
+      const isFree = !charge || charge.reference === reference || charge.holders.at(-1) === over;
+      if (endsCard(card) || !isFree) return undefined;
+      // Another delivery of the same submit may charge, whatever becomes of this one.
+      const others = charge?.reference === reference ? charge.holders : [];
+      return { ...before, charge: { reference, by, at: nowMs, holders: [...others, holder] } };
+    }
+    case 'released': {
+      if (!charge?.holders.includes(event.holder)) return undefined;
+      const holders = charge.holders.filter((one) => one !== event.holder);
+      const { charge: _released, ...free } = before;
+      return holders.length === 0 ? free : { ...before, charge: { ...charge, holders } };
+    }
+    case 'claim_aged':
+      return isAged(before, nowMs) && charge && !charge.isAged
+        ? { ...before, charge: { ...charge, isAged: true } }
+        : undefined;
+  }
+}
+
+function isAged({ charge }: AlertCase, nowMs: number): boolean {
+  return charge !== undefined && nowMs >= charge.at + claimTimes.lostMs;
+}
+
+function restMs({ card, charge }: AlertCase, nowMs: number): number | undefined {
+  const wakesAt = (card.kind === 'acknowledged' && card.snoozedUntil) || Infinity;
+  // Should a crash have left the claim alone, the message stops saying that it is being charged.
+  const dueAt = Math.min(wakesAt, charge && !charge.isAged ? charge.at + claimTimes.lostMs : Infinity);
+  return dueAt === Infinity ? undefined : Math.max(0, dueAt - nowMs);
+}
+
+/** What is due of it now. */
+function dueOf(state: AlertCase, nowMs: number): { event: AlertEvent } | undefined {
+  const { card, charge } = state;
+  if (card.kind === 'acknowledged' && card.snoozedUntil !== undefined && card.snoozedUntil <= nowMs) {
+    return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
+  }
+  return isAged(state, nowMs) && !charge?.isAged ? { event: { kind: 'claim_aged' } } : undefined;
+}
+
+/** A step that stands in its threads, or is to, is remembered by its number. */
+function settled(state: AlertCase): AlertCase {
+  return { ...state, steps: [], told: state.told + state.steps.length };
+}
+
+export type AlertCasesDeps = CasesDeps & {
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+  /** What counts the alerts of storms that payments resolve. */
+  storms: Pick<Storms, 'recovered'>;
+  /** How long one piece of work may be held. */
+  leaseMs: number;
+};
+
+export function createAlertCases(deps: AlertCasesDeps): AlertCases {
+  const telling = { ...deps, messages: createMessages(deps) };
+  const cases: AlertCases = createCases<AlertCase, AlertEvent>(
+    deps,
+    {
+      prefix: alertCardPrefix,
+      schema: alertCase,
+      lists: listsOf,
+      step,
+      restMs,
+      isTold: (before, after) =>
+        before.failed === after.failed &&
+        before.storms === after.storms &&
+        (before.evidence === undefined || after.evidence !== undefined),
+      settled,
+      history: auditOf,
+    },
+    {
+      due: async (state, nowMs) => dueOf(state, nowMs),
+      tell: (state) => tell({ ...telling, cases }, state),
+    },
+  );
+  return cases;
+}
+
+/** A record of the outbox that tells an alert, or is to: its own, which has its event, or a copy for a further channel. */
+export type AlertMessage = { key: string; record: OutboxRecord };
+
+/** All of them, its own first; none: it is forgotten, or was never received. */
+export async function alertMessages(store: Pick<Store, 'read'>, id: string): Promise<AlertMessage[]> {
+  const own = await read(store, alertKey(id));
+  if (!own) return [];
+  const [, ...further] = own.record.routed ?? [];
+  const copies = await Promise.all(further.map(({ channel }) => read(store, alertKey(id, channel))));
+  return [own, ...copies.filter((copy) => copy !== undefined)];
+}
+
+async function read(store: Pick<Store, 'read'>, key: string): Promise<AlertMessage | undefined> {
+  const entry = await store.read(key);
+  return entry && { key, record: readOutboxRecord(entry.value) };
+}
+
+type Telling = { store: Pick<Store, 'read' | 'list'>; sealer: Sealer; messages: Messages } & {
+  storms: Pick<Storms, 'recovered'>;
+  cases: AlertCases;
+};
+
+/**
+ * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
+ * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
+ * thread, and a thousand of one storm that are resolved are told to whoever acknowledged it in one direct message.
+ */
+async function tell(telling: Telling, { id, card, steps, told, storms: known }: AlertCase): Promise<void> {
+  const { store, messages } = telling;
+  const all = await alertMessages(store, id);
+  const shown = all.filter(({ record }) => isMessage(record));
+  const threads = shown.filter(({ record }) => !record.digest);
+  await Promise.all(threads.map(({ key }) => messages.refresh(key)));
+  const storms = card.kind === 'recovered' ? await stormsOfAlert(telling, all) : [];
+  const takers = storms.flatMap(({ taken }) => taken?.by ?? []);
+  const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
+  for (const [index, one] of steps.entries()) {
+    const number = told + index + 1;
+    for (const { key: parent, record } of threads) {
+      const { channel } = record;
+      const note = { kind: 'alert_note', channel, body: { parent, step: one } } as const;
+      // oxlint-disable-next-line no-await-in-loop -- a thread tells the steps in their order
+      await messages.post(alertNoteKey(parent, number), note);
+    }
+    for (const channel of addressees(one, card)) {
+      if (one.kind === 'recovered' && takers.includes(channel)) continue;
+      const body = { parent: about?.key ?? alertKey(id), step: one };
+      const key = outboxKey('alert_direct', `${id}#${number}:${channel}`);
+      // oxlint-disable-next-line no-await-in-loop
+      await messages.post(key, { kind: 'alert_direct', channel, body });
+    }
+  }
+  const uncounted = storms.map((storm) => storm.id).filter((storm) => !known.includes(storm));
+  if (uncounted.length === 0) return;
+  // Before it is on their lists: a crash in between does both again.
+  await Promise.all(uncounted.map((storm) => telling.storms.recovered(storm)));
+  await telling.cases.apply(id, { kind: 'counted', storms: uncounted });
+}
+
+/** Whom a step is told by direct message: whoever has it in hand, or has no more, and did not do it. A thread calls nobody. */
+function addressees(one: CardStep, card: AlertCard): string[] {
+  switch (one.kind) {
+    case 'recovered':
+      return handlersOf(card);
+    case 'awake':
+      return others([handOf(card)]);
+    case 'closed':
+      return others([hadInHand(card)], one.by);
+    case 'assigned':
+      return others([one.to, one.from], one.by);
+    default:
+      return [];
+  }
+}
+
+function others(people: readonly (string | undefined)[], by?: string): string[] {
+  return people.filter((userId) => userId !== undefined).filter((userId) => userId !== by);
+}
+
+/** What the audit says of what people and payments did with it. */
+function auditOf({ before, after, turn }: CaseStep<AlertCase, AlertEvent>): AuditEntry[] {
+  const was = before?.card.kind ?? 'open';
+  return after.steps.slice(before?.steps.length ?? 0).map((one) => ({
+    id: `alert:${after.id}:${one.at}:${turn}`,
+    atMs: one.at,
+    who: 'by' in one ? one.by : 'payops',
+    what: 'step',
+    reference: referenceOfEventKey(after.id) ?? after.id,
+    ...(was === after.card.kind ? {} : { before: `alert_${was}`, after: `alert_${after.card.kind}` }),
+    result: `alert_${one.kind}`,
+    ...detailOf(one),
+  }));
+}
+
+function detailOf(one: CardStep): Pick<AuditEntry, 'reason' | 'after'> {
+  switch (one.kind) {
+    case 'assigned':
+      return { after: one.to };
+    case 'snoozed':
+      return { reason: `until ${new Date(one.until).toISOString()}` };
+    case 'closed':
+      return { reason: one.reason };
+    case 'recovered':
+    case 'other_payment':
+      return { reason: `by the payment ${one.payment.reference}` };
+    default:
+      return {};
+  }
+}
+
+function distinct<Text extends string>(all: readonly Text[]): Text[] {
+  return [...new Set(all)];
+}
