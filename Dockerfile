@@ -15,10 +15,10 @@ RUN mkdir data cache && chown 10001:10001 data cache
 USER 10001:10001
 # In the image, so that a read-only root has it too.
 ENV NODE_COMPILE_CACHE=/app/cache
-# It ends for want of settings, having read every file, and leaves the compile cache to every start after it: with the
-# flags of CMD, for which alone the cache holds. Anything else that it says fails the build.
-RUN node --max-semi-space-size=8 src/start.js 2>&1 | grep -x 'Payops cannot start. The settings have problems:' \
-  && test -n "$(find cache -type f)"
+# It ends for want of settings, having read every file, and leaves the compile cache to every start of this user after
+# it. Anything else that it says, or no cache, fails the build.
+RUN said="$(node --max-semi-space-size=8 src/start.js 2>&1)"; echo "$said"; \
+  echo "$said" | grep -qx 'Payops cannot start. The settings have problems:' && test -n "$(find cache -type f)"
 ENV DATA_DIR=/app/data
 VOLUME /app/data
 EXPOSE 3000
