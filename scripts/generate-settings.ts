@@ -8,7 +8,7 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import { deskCommands } from '../src/cli/command-words.ts';
 import { operatorHelp } from '../src/cli/operator-commands.ts';
-import { createVerbs, type VerbDeps } from '../src/features/registry.ts';
+import { everyVerb } from './every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';
 import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
 import type { Setting } from '../src/config/setting.ts';
@@ -59,11 +59,7 @@ function environmentExample(): string {
 }
 
 function commandsPage(): string {
-  // Words are only read here: nothing that a verb would do is ever called.
-  const nothing = new Proxy({} as VerbDeps, {
-    get: (_target, name) => (name === 'accountFields' ? [] : () => undefined),
-  });
-  const verbs = createVerbs(nothing).map(({ verb, usage, summary, examples, permission }) => [
+  const verbs = everyVerb().map(({ verb, usage, summary, examples, permission }) => [
     asCode(`/pay ${verb} ${usage}`.trim()),
     summary,
     examples.map((example) => asCode(`/pay ${example}`)).join(', '),

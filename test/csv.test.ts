@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { csvHead, csvRows, type CsvColumn } from '../src/csv.ts';
-import { listCsv, terminalColumns } from '../src/features/lists/list-csv.ts';
+import { csvHead, csvRows, listCsv, type CsvColumn } from '../src/csv.ts';
+import { terminalColumns } from '../src/features/lists/lists.ts';
 
 const columns: readonly CsvColumn<{ a?: string; b?: string }>[] = [
   { head: 'a', cell: ({ a }) => a },

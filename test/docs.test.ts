@@ -8,7 +8,7 @@ import { operatorHelp } from '../src/cli/operator-commands.ts';
 import { exitCodeWords } from '../src/cli/exit-codes.ts';
 import { helpText } from '../src/cli/help.ts';
 import { createCommandSet } from '../src/app/command-set.ts';
-import { createVerbs, type VerbDeps } from '../src/features/registry.ts';
+import { everyVerb } from '../scripts/every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';
 import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
 import type { Setting } from '../src/config/setting.ts';
@@ -159,12 +159,8 @@ function isUsage(words: string): boolean {
 }
 
 describe('what the pages tell a person to type in Slack', () => {
-  // Words are only read here: nothing that a verb would do is ever called.
-  const nothing = new Proxy({} as VerbDeps, {
-    get: (_target, name) => (name === 'accountFields' ? [] : () => undefined),
-  });
   const commands = createCommandSet(
-    createVerbs(nothing),
+    everyVerb(),
     () => Promise.resolve({ kind: 'allowed' }),
     () => {},
   );

@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { auditOfCharge } from '../domain/audit-of-charge.ts';
+import type { Chapters } from '../features/story/story.ts';
+import { outboxKey } from '../messages/outbox.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';
@@ -15,6 +18,7 @@ import {
   chargeOf,
   createChargeRecords,
   hasEnded,
+  seenOf,
   standingOf,
   type ChargeRecords,
 } from '../features/charge/charge-record.ts';
@@ -47,7 +51,7 @@ export type Charges = {
   trigger: (event: PaymentEvent) => Promise<void>;
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   find: (reference: string) => Promise<ChargeSeen | undefined>;
-  records: Pick<ChargeRecords, 'read'>;
+  story: Chapters['chargeStory'];
   /** Whether it moved no money and is over; undefined: there is no such charge. */
   hasEnded: (reference: string) => Promise<boolean | undefined>;
   /** What the bot charged under this reference; undefined: nothing, or it is forgotten. */
@@ -163,7 +167,16 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     mayTry: (card) => cards.mayTry(card),
     forgetting: { history: cards, fingerprint },
     find: (reference) => desk.find(reference),
-    records: charges,
+    async story(reference) {
+      const record = await charges.read(reference);
+      return (
+        record && {
+          charge: seenOf(record),
+          entries: auditOfCharge(record.intent.history),
+          posts: [outboxKey('charge', reference)],
+        }
+      );
+    },
     hasEnded: (reference) => hasEnded(charges, reference),
     chargeOf: (reference) => chargeOf(charges, reference),
     drained: background.drained,

@@ -50,8 +50,11 @@ export function keptFor({ config, ...outside }: Outside, kept: Kept): Kept {
 
 /** Where money moves, as messages say it. */
 export function chargePlace(config: Config): ChargePlace {
-  const { paymentsEnvironment: environment, paymentsAccountName: account, merchant } = config;
-  return { environment, account, isMixed: merchant?.isMixed === true };
+  const { paymentsEnvironment: environment, paymentsAccountName: account, merchant, policy } = config;
+  const otherAccounts = (policy.accounts ?? [])
+    .map(({ name }) => name)
+    .filter((name) => name !== merchant?.name);
+  return { environment, account, isMixed: merchant?.isMixed === true, otherAccounts };
 }
 
 function furtherPlace(outside: Outside, merchant: Merchant, kept: Kept): Omit<MerchantPlace, 'pauses'> {

@@ -14,10 +14,14 @@ import { refLength } from '../domain/account-field.ts';
 import { confirm } from '../domain/confirmation.ts';
 import { newErrorId } from '../log.ts';
 import { chargesInDoubt, createChargeRecords } from '../features/charge/charge-record.ts';
-import { accountColumns, terminalColumns } from '../features/lists/list-csv.ts';
-import { accountSubject, terminalSubject } from '../features/lists/list-subjects.ts';
+import {
+  accountColumns,
+  accountSubject,
+  openLists,
+  terminalColumns,
+  terminalSubject,
+} from '../features/lists/lists.ts';
 import type { CommandEnd } from './command-end.ts';
-import { createDeskLists, type DeskLists } from '../app/desk-lists.ts';
 import { hasStore, type Kept } from '../app/kept.ts';
 import type { Outside } from '../app/outside.ts';
 import { createPayments, type Payments } from '../app/payments.ts';
@@ -27,7 +31,7 @@ type Desk = {
   outside: Outside;
   kept: Kept;
   payments: Payments;
-  lists: DeskLists;
+  lists: ReturnType<typeof openLists>;
   place: Place;
   screen: Screen;
 };
@@ -68,7 +72,7 @@ function openDesk(outside: Outside, kept: Kept, screen: Screen): Desk {
     outside,
     kept,
     payments,
-    lists: createDeskLists(outside, { kept, payments }),
+    lists: openLists({ store: kept.store, sealer: kept.sealer, payments, now: outside.now }),
     place: { environment: config.paymentsEnvironment, account: config.paymentsAccountName },
     screen,
   };

@@ -1,7 +1,7 @@
 import type { Reading } from '../domain/service-page.ts';
-import { listCsv } from '../features/lists/list-csv.ts';
+import { listCsv } from '../csv.ts';
 import type { ServiceList } from '../features/lists/service-list.ts';
-import type { WalkStop } from '../features/lists/service-pages.ts';
+import type { WalkStop } from '../features/lists/service-list.ts';
 import type { ListSubject } from '../features/lists/list-message.ts';
 import { outsideText } from '../slack/kit/text.ts';
 import type { ListQuestion } from './command-words.ts';

@@ -11,10 +11,10 @@ import type { Transaction } from '../../src/domain/transaction.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Reading } from '../../src/domain/service-page.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import type { WalkStop } from '../../src/features/lists/service-pages.ts';
+import type { WalkStop } from '../../src/features/lists/service-list.ts';
 import type { Terminal } from '../../src/domain/terminal.ts';
-import { terminalColumns } from '../../src/features/lists/list-csv.ts';
-import { terminalSubject } from '../../src/features/lists/list-subjects.ts';
+import { terminalColumns } from '../../src/features/lists/lists.ts';
+import { terminalSubject } from '../../src/features/lists/lists.ts';
 import { seen as seenCharge } from '../features/charge/seen-charges.ts';
 
 const place = { environment: 'live', account: 'Lagos store' } as const;

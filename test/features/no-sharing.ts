@@ -1,4 +1,4 @@
-import type { LookupDeps } from '../../src/features/lookup/lookup.ts';
+import type { LookupDeps } from '../../src/features/lookup/look-up.ts';
 
 /** For tests of what shares no look-up. */
 export const noSharing: Pick<LookupDeps, 'showEnd' | 'sharing' | 'declineOf' | 'mayRun' | 'revealEmail'> = {

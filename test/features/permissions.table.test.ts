@@ -10,7 +10,7 @@ import {
   type Place,
   type Thing,
 } from '../support/permission-stage.ts';
-import { everyVerb } from './every-verb.ts';
+import { everyVerb } from '../../scripts/every-verb.ts';
 
 /**
  * Who may do what, decided here and nowhere else: each thing that a person can type, press, submit, close, search or

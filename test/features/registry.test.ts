@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { permissions } from '../../src/features/registry.ts';
 import { anyone } from '../../src/slack/command.ts';
-import { everyVerb } from './every-verb.ts';
+import { everyVerb } from '../../scripts/every-verb.ts';
 
 const verbs = everyVerb();
 

@@ -412,6 +412,7 @@ function newAccount(world: World): Driven {
   }
   function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>): BeginAccount {
     return createBeginAccount({
+      note: () => undefined,
       store: through,
       sealer,
       fields,

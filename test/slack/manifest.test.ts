@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { helpMessage } from '../../src/features/help/help-message.ts';
-import { everyVerb } from '../features/every-verb.ts';
+import { everyVerb } from '../../scripts/every-verb.ts';
 
 const url = z.url({ protocol: /^https$/ });
 

@@ -61,9 +61,8 @@ const facts = {
 /**
  * `/pay cards <e-mail>`: the saved cards of a customer as the service lists them, to charge, to change or to delete.
  * While its environment's shape is not set up it is hidden, and says which settings it needs when it is typed.
- * `hasVerb` says whether there is another verb to name.
  */
-export function cardsCommand(deps: CardsDeps, hasVerb: (verb: string) => boolean): Command {
+export function cardsCommand(deps: CardsDeps): Command {
   const { savedCards } = deps;
   if (savedCards.kind === 'missing') {
     return defineCommand<undefined>({
@@ -74,7 +73,7 @@ export function cardsCommand(deps: CardsDeps, hasVerb: (verb: string) => boolean
       run: async () => notSetUpMessage(savedCards.settings, deps),
     });
   }
-  const ready: Ready = { ...deps, desk: savedCards.desk, hasVerb };
+  const ready: Ready = { ...deps, desk: savedCards.desk };
   return defineCommand<Question>({
     ...facts,
     summary: 'A customer’s saved cards',
@@ -91,7 +90,7 @@ export function cardsCommand(deps: CardsDeps, hasVerb: (verb: string) => boolean
   });
 }
 
-type Ready = CardsDeps & { desk: SavedCardDesk; hasVerb: (verb: string) => boolean };
+type Ready = CardsDeps & { desk: SavedCardDesk };
 
 /** What was typed is not repeated: an e-mail address stays out of what the bot says. */
 function parseQuestion(words: readonly string[]): Parsed<Question> {
@@ -152,7 +151,7 @@ async function contextOf(deps: Ready, caller: Caller): Promise<CardsContext> {
     charge: charge === true,
     changeEmail: changeEmail === true,
     remove: remove === true,
-    link: deps.hasVerb('link'),
+    link: true,
   };
   return { place: deps, may, nowMs: deps.now() };
 }

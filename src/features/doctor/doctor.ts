@@ -4,13 +4,8 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
 import type { Finding } from './examine.ts';
 
-export type DoctorDeps = {
-  /** Looks at every part, each within its time; never rejects. */
-  doctor: () => Promise<readonly Finding[]>;
-};
-
-/** `/pay doctor`: whether every part works, and if not, the fix. */
-export function doctorCommand({ doctor }: DoctorDeps): Command {
+/** `/pay doctor`: whether every part works, and if not, the fix. `doctor` looks at every part, each within its time; it never rejects. */
+export function doctorCommand(doctor: () => Promise<readonly Finding[]>): Command {
   return defineCommand<undefined>({
     verb: 'doctor',
     usage: '',

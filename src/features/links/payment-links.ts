@@ -53,6 +53,8 @@ export type PaymentLinks = {
   /** Written down before anything is sent. Throws StoreUnavailable, and then nothing was sent. */
   begin(request: LinkRequest): Promise<LinkBeginning>;
   find(reference: string): Promise<PaymentLink | undefined>;
+  /** The same, with the keys of the messages that show it. */
+  story(reference: string): Promise<{ link: PaymentLink; posts: string[] } | undefined>;
   /** Those that are still followed, newest first. */
   openOf(userId: string): Promise<PaymentLink[]>;
   /** Looks whether it is paid, now. Undefined: there is no such link. */
@@ -195,6 +197,10 @@ export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
       return viewId === request.viewId ? { kind: 'known', link } : { kind: 'taken' };
     },
     find: async (reference) => (await links.find(reference))?.link,
+    async story(reference) {
+      const link = (await links.find(reference))?.link;
+      return link && { link, posts: link.places.map((place) => linkCardKey(reference, place)) };
+    },
     async openOf(userId) {
       const open = await links.list(linksOf(userId), { max: mostShown, newestFirst: true });
       return open.map(({ link }) => link);

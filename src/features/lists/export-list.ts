@@ -3,8 +3,7 @@ import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
 import type { Reading, ReadingStop } from '../../domain/service-page.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { createChangeRecord, type ChangeRecord, type RecordStore } from '../../records/change-record.ts';
-import type { MatchingItems, ServiceList } from './service-list.ts';
-import type { ListOf, WalkStop } from './service-pages.ts';
+import type { ListOf, MatchingItems, ServiceList, WalkStop } from './service-list.ts';
 
 export type ExportRequest<Item, Placed> = ListOf & {
   filter: string;

@@ -1,11 +1,10 @@
+import type { Account } from '../../account.ts';
+import type { CsvColumn } from '../../csv.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { ListPage, Reading } from '../../domain/service-page.ts';
-import type { ListExport, ListExporter } from './export-list.ts';
-import type { ListColumns } from './list-csv.ts';
-import type { ListRequest, ServiceList } from './service-list.ts';
-import type { ListOf } from './service-pages.ts';
-import type { ChargePlace } from '../../slack/words/charge-place.ts';
+import { createListExporter, type ListExport, type ListExporter } from './export-list.ts';
+import type { ListOf, ListRequest, ServiceList } from './service-list.ts';
 import {
   defineCommand,
   type Button,
@@ -46,26 +45,35 @@ type Verb<Item> = {
   subject: ListSubject<Item>;
   summary: string;
   examples: readonly string[];
-  permission: string;
+  list: ServiceList<Item>;
+  /** Of its file: under the specification’s own names. */
+  columns: readonly CsvColumn<Item>[];
 };
 
-/** What a list needs besides its words. */
-type ListDeps<Item> = CsvDeps<Item> & { list: ServiceList<Item>; place: ChargePlace };
+type Listing<Item> = Pick<Account, 'place' | 'now'> &
+  Pick<Verb<Item>, 'subject' | 'list' | 'columns'> & {
+    shareFile: ShareFile;
+    exportList: ListExporter<Item>;
+  };
 
 /** A verb that lists what the service gives in pages, filtered by what is typed behind it. */
-export function listCommand<Item>(verb: Verb<Item>, deps: ListDeps<Item>): Command {
-  const { subject, summary, examples, permission } = verb;
+export function listCommand<Item>(
+  { store, place, slack, now }: Account,
+  { subject, summary, examples, list, columns }: Verb<Item>,
+): Command {
+  const exportList = createListExporter({ store, name: subject.verb, list, now });
+  const listing = { subject, list, columns, place, now, exportList, shareFile: slack.shareFile };
   return defineCommand<Question>({
     verb: subject.verb,
     usage: '[filter]',
     summary,
     examples,
-    permission,
+    permission: subject.verb,
     menu: { text: capitalised(subject.many), opens: 'message' },
     effect: 'none',
     buttons: buttonKinds.map((which) => buttonOf(subject.verb, which)),
     parse: parseQuestion,
-    run: (question, conversation) => answer({ ...deps, subject }, question, conversation),
+    run: (question, conversation) => answer(listing, question, conversation),
   });
 }
 
@@ -107,8 +115,6 @@ function parseObject(value: string): Record<string, unknown> {
     return {};
   }
 }
-
-type Listing<Item> = ListDeps<Item> & { subject: ListSubject<Item> };
 
 async function answer<Item>(
   listing: Listing<Item>,
@@ -228,28 +234,18 @@ function fromTheBeginning(filter: string): Wanted {
   return { filter, number: 0, mostCalls: filter === '' ? 0 : callsAtFirst };
 }
 
-/** What the CSV of a list needs. */
-type CsvDeps<Item> = {
-  exportList: ListExporter<Item>;
-  columns: ListColumns<Item>;
-  shareFile: ShareFile;
-  now: () => number;
-};
-
 /** The whole list, or what matches of it, as a file where the person is. */
 async function exportCsv<Item>(
-  deps: CsvDeps<Item> & { subject: ListSubject<Item>; place: ChargePlace },
+  { subject, place, columns, exportList, shareFile, now }: Listing<Item>,
   { caller, list, filter }: { caller: Caller; list: string; filter: string },
   progress: (reading: Reading, rows: number) => void,
 ): Promise<ListExport<SharedFile>> {
-  const { subject, place } = deps;
-  return await deps.exportList({
+  return await exportList({
     owner: caller.userId,
     list,
     filter,
-    columns: fileColumns(deps.columns),
+    columns: fileColumns(columns),
     progress,
-    place: (made) =>
-      deps.shareFile(caller, listFile({ subject, filter }, made, { place, nowMs: deps.now() })),
+    place: (made) => shareFile(caller, listFile({ subject, filter }, made, { place, nowMs: now() })),
   });
 }

@@ -6,7 +6,7 @@ import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { Transaction } from '../../domain/transaction.ts';
-import type { Shared } from './share-once.ts';
+import type { Shared } from './share.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import type { TransactionView } from '../../slack/words/transaction-message.ts';
 import type { RevealActions } from './reveal.ts';

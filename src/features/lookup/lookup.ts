@@ -1,20 +1,75 @@
+import type { Account } from '../../account.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { richText, words as say } from '../../slack/kit/blocks.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
-import { defineCommand, type Command, type Conversation } from '../../slack/command.ts';
+import {
+  type Caller,
+  type Command,
+  type Conversation,
+  type ModalDefinition,
+  type Prepared,
+  type Press,
+  type Pressed,
+  type Submission,
+  type ViewAnswer,
+  defineCommand,
+} from '../../slack/command.ts';
 import { lookUpActionId, lookUpWords } from '../../slack/words/evidence.ts';
-import { answerMessage } from './answer-message.ts';
-import type { SlackMessage } from '../../slack/kit/message.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { lookingUpMessage } from '../../slack/words/transaction-message.ts';
-import { answerPresses, chooseModalOf } from './answer-modal.ts';
-import { isChannel, lookUp, parseQuestion, type LookupDeps, type Question } from './look-up.ts';
-import { prepareHere } from './look-up-here.ts';
-import { mayReveal, revealPress } from './reveal.ts';
-import { sharePresses } from './share.ts';
+import { holdsCardNumber } from '../../domain/card-number.ts';
+import { cardNumberMessage, serviceFailureMessage } from '../../slack/words/error-message.ts';
+import { ServiceFailure } from '../../domain/failure.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
+import {
+  answerMessage,
+  lookingUpModal,
+  lookupActions,
+  noAnswerModal,
+  transactionModal,
+  wordsOfView,
+} from './answer-message.ts';
+import { type LookupDeps, type Question, isChannel, lookUp, parseQuestion } from './look-up.ts';
+import { createRevealEmail, mayReveal, revealIfAllowed, revealPress, type RevealDeps } from './reveal.ts';
+import { createSharing, sharePresses } from './share.ts';
+import { candidateReferences } from './candidate-references.ts';
+import { chooseModal, chooseModalId, noReferenceMessage, readChooseModal } from './choose-modal.ts';
 
-export type { LookupDeps };
+/** What a look-up knows from elsewhere: a decline that it does not contradict, and the address of a charge or link. */
+type Known = Pick<LookupDeps, 'declineOf'> & Pick<RevealDeps, 'ownEmail'>;
 
-/** `/pay lookup <reference> [amount]`, and what is typed without a verb: the verdict on one reference, with its proof. */
+/**
+ * Looking up: the verdict on one reference with its proof, asked for by a verb, a button or a message’s menu, shared
+ * to the channel by a button. A customer’s whole e-mail is one more permission, and on record before it is shown.
+ */
+export function createLookup(account: Account, { declineOf, ownEmail }: Known) {
+  const { place, payments, people, slack, audit, name, log, now } = account;
+  const { findTransaction } = payments;
+  const deps: LookupDeps = {
+    ...place,
+    findTransaction,
+    declineOf,
+    mayRun: people.mayRun,
+    showEnd: slack.showEnd,
+    sharing: createSharing(account),
+    revealEmail: createRevealEmail({
+      findTransaction,
+      ownEmail,
+      audit: audit.append,
+      account: name,
+      now,
+      log,
+    }),
+    now,
+  };
+  return {
+    verb: lookupCommand(deps),
+    mayReveal: (caller: Caller) => mayReveal(deps, caller),
+    reveal: (pressed: Pressed, reference: OrderReference) => revealIfAllowed(deps, pressed, reference),
+  };
+}
+
+/** `/pay lookup <reference> [amount]`, and what is typed without a verb. */
 export function lookupCommand(deps: LookupDeps): Command {
   async function run(question: Question, { caller, whileWaiting }: Conversation): Promise<SlackMessage> {
     const may = mayReveal(deps, caller);
@@ -51,4 +106,106 @@ function stillLooking(reference: OrderReference): SlackMessage {
   const { text, blocks } = lookingUpMessage(reference);
   const waiting = say('The payments service has not answered yet. The answer follows here.');
   return { text, blocks: [...blocks, richText([waiting])] };
+}
+
+/**
+ * What *Look up the reference here* does with a message: the one reference is looked up and answered in the place,
+ * of several the person chooses, and without one the answer says how to go on.
+ */
+export function prepareHere(
+  deps: LookupDeps,
+  texts: readonly string[],
+  run: (question: Question, conversation: Conversation) => Promise<SlackMessage>,
+): Prepared {
+  const [first, ...others] = candidateReferences(texts);
+  if (first === undefined) {
+    const message = texts.some(holdsCardNumber) ? cardNumberMessage() : noReferenceMessage();
+    return { run: () => Promise.resolve(message) };
+  }
+  const all = [first, ...others] as const;
+  if (others.length === 0) {
+    return { reference: first, run: (conversation) => run({ reference: first }, conversation) };
+  }
+  return {
+    async run({ caller, openModal }) {
+      const channelId = isChannel(caller.channelId) ? caller.channelId : undefined;
+      await openModal(chooseModal(all, { ...deps, channelId }));
+      return undefined;
+    },
+  };
+}
+
+/** The answer in a modal: opened from a list of charges, and asked for anew. */
+export function answerPresses(deps: LookupDeps): Press[] {
+  return [
+    { actionId: lookupActions.open, press: (pressed) => openAnswer(deps, pressed) },
+    { actionId: lookupActions.again, press: (pressed) => askAgain(deps, pressed) },
+  ];
+}
+
+/** The form in which one of several references is chosen; the answer takes its place. */
+export function chooseModalOf(deps: LookupDeps): ModalDefinition {
+  return {
+    callbackId: chooseModalId,
+    effect: 'none',
+    submit: (submission) => Promise.resolve(chosen(deps, submission)),
+  };
+}
+
+function chosen(deps: LookupDeps, submission: Submission): ViewAnswer {
+  const read = readChooseModal(submission);
+  if (!read) return { kind: 'update', modal: wordsModal('Nothing chosen', noReferenceMessage()) };
+  const { reference, channelId } = read;
+  const { viewId, caller } = submission;
+  return {
+    kind: 'update',
+    modal: lookingUpModal(reference, { ...deps, channelId }),
+    async carryOn() {
+      const shown = await answerTo(deps, { reference }, { caller, channelId });
+      await deps.showEnd({ viewId, userId: caller.userId }, shown);
+    },
+  };
+}
+
+async function openAnswer(deps: LookupDeps, { value, caller, openModal }: Pressed): Promise<void> {
+  const question = parseQuestion(lookUpWords(value));
+  if (!question.ok) return;
+  const channelId = isChannel(caller.channelId) ? caller.channelId : undefined;
+  const viewId = await openModal(lookingUpModal(question.value.reference, { ...deps, channelId }));
+  await deps.showEnd(
+    { viewId, userId: caller.userId },
+    await answerTo(deps, question.value, { caller, channelId }),
+  );
+}
+
+async function askAgain(deps: LookupDeps, { value, caller, view, updateModal }: Pressed): Promise<void> {
+  const question = parseQuestion(lookUpWords(value));
+  if (!question.ok || !view) return;
+  const channelId = isChannel(view.privateMetadata) ? view.privateMetadata : undefined;
+  await updateModal(lookingUpModal(question.value.reference, { ...deps, channelId }));
+  const { modal } = await answerTo(deps, question.value, { caller, channelId });
+  await updateModal(modal);
+}
+
+/** A service that gives no answer is told where the answer would stand, so that the modal does not ask for ever. */
+async function answerTo(
+  deps: LookupDeps,
+  question: Question,
+  { caller, channelId }: { caller: Caller; channelId: string | undefined },
+): Promise<{ modal: Modal; message: SlackMessage }> {
+  try {
+    const may = mayReveal(deps, caller);
+    const view = await lookUp(deps, question);
+    const shown = transactionModal(view, channelId, { share: true, reveal: await may });
+    // Closed meanwhile, it is told as a direct message: nothing more is read in that.
+    return { modal: shown, message: answerMessage(view, { share: false, reveal: false }) };
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    const { reference } = question;
+    const asked = { reference, words: wordsOfView(question) };
+    return {
+      modal: noAnswerModal(error, asked, { ...deps, channelId }),
+      message: serviceFailureMessage(error, { reference, moneyMayHaveMoved: false }),
+    };
+  }
 }

@@ -1,10 +1,16 @@
+import type { Account } from '../../account.ts';
+import { createDelivery } from '../../messages/delivery.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
+import { withNames } from '../../slack/people/names.ts';
 import { noticeLine } from '../../slack/kit/blocks.ts';
 import type { Press, Pressed } from '../../slack/command.ts';
-import { answerMessage, transactionModal } from './answer-message.ts';
-import { lookupActions, readShareValue } from './lookup-actions.ts';
-import { notSharedMessage, sharedMessage, type NotShared } from './shared-message.ts';
 import type { TransactionView } from '../../slack/words/transaction-message.ts';
-import { isChannel, lookUp, parseQuestion, type LookupDeps } from './look-up.ts';
+import type { PostOutcome } from '../../domain/delivery.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { type RecordStore, createChangeRecord } from '../../records/change-record.ts';
+import { answerMessage, lookupActions, readShareValue, transactionModal } from './answer-message.ts';
+import { type NotShared, notSharedMessage, sharedMessage } from './shared-message.ts';
+import { type LookupDeps, type Sharing, isChannel, lookUp, parseQuestion } from './look-up.ts';
 import { mayReveal } from './reveal.ts';
 
 /** *Share to channel*, and *Refresh* on what was shared. Whoever presses must be allowed to look up, then. */
@@ -71,4 +77,75 @@ async function refresh(deps: LookupDeps, { value, message, caller, reply }: Pres
   if (outcome?.kind === 'posted') return;
   const may = { share: isChannel(caller.channelId), reveal: await mayReveal(deps, caller) };
   await reply(answerMessage(view, may));
+}
+
+/** How a look-up gets into a channel: at once, because whoever pressed is looking, and past the outbox of the alerts. */
+export function createSharing({ store, slack, people, ids }: Account): Sharing {
+  const shareOnce = createShareOnce({ store });
+  const delivery = createDelivery(slack.interactive);
+  function own(message: SlackMessage, channel: string, as: 'post' | 'edit'): Promise<SlackMessage> {
+    return withNames(ids?.message(message) ?? message, channel, { as, nameOf: people.nameOf });
+  }
+  return {
+    async post(key, channel, message) {
+      const said = await own(message, channel, 'post');
+      return await shareOnce(key, () => delivery.post(channel, said));
+    },
+    edit: async (posted, message) => delivery.edit(posted, await own(message, posted.channel, 'edit')),
+  };
+}
+
+export type Shared =
+  | { kind: 'shared'; channel: string; ts: string }
+  /** Somebody pressed before, and it stands there. */
+  | { kind: 'shared_before' }
+  /** It may stand there, by this press or by one before that was cut off: it is not posted again. */
+  | { kind: 'unsure' }
+  /** Nothing was posted, and the next press tries again. */
+  | { kind: 'busy' }
+  | { kind: 'refused'; slackError: string; fix: string };
+
+/**
+ * Posts what a key stands for at most once, on all replicas: the claim is stored before anything leaves, and taken
+ * back only when Slack surely has not posted it. Throws StoreUnavailable, and then nothing was posted.
+ */
+export type ShareOnce = (key: string, post: () => Promise<PostOutcome>) => Promise<Shared>;
+
+const done = 'shared';
+/** The button it is pressed with is gone long before. */
+const rememberMs = 7 * 86_400_000;
+
+export function createShareOnce({ store }: { store: RecordStore }): ShareOnce {
+  const changeRecord = createChangeRecord(store);
+  return async function shareOnce(name, post) {
+    const key = `share:${name}`;
+    if (!(await store.create(key, '', { ttlMs: rememberMs })))
+      return { kind: (await store.read(key))?.value === done ? 'shared_before' : 'unsure' };
+    const shared = sharedOf(await post());
+    const keep = (value: string, ttlMs: number): Promise<void> =>
+      changeRecord(key, () => ({ kind: 'write', value, ttlMs, result: undefined }));
+    if (shared.kind === 'busy' || shared.kind === 'refused') await keep('', 0);
+    // It stands there, whatever the store says to it: without this line the next press is told to look.
+    if (shared.kind === 'shared') await keep(done, rememberMs).catch(ifAway);
+    return shared;
+  };
+}
+
+function ifAway(error: unknown): void {
+  if (!(error instanceof StoreUnavailable)) throw error;
+}
+
+function sharedOf(outcome: PostOutcome): Shared {
+  switch (outcome.kind) {
+    case 'posted':
+      return { kind: 'shared', channel: outcome.channel, ts: outcome.ts };
+    case 'unsure':
+      return { kind: 'unsure' };
+    case 'refused':
+      return { kind: 'refused', slackError: outcome.slackError, fix: outcome.fix };
+    case 'gone':
+    case 'not_sent':
+    case 'rate_limited':
+      return { kind: 'busy' };
+  }
 }

@@ -12,7 +12,7 @@ import {
 import { word } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { isMasked, transactionParts, type TransactionView } from '../../slack/words/transaction-message.ts';
-import { lookupActions, shareValue, wordsOfView } from './lookup-actions.ts';
+import { lookupActions, shareValue, wordsOfView } from './answer-message.ts';
 
 /** What a channel sees of a look-up, its e-mail masked. *Refresh* puts the record as it is then in its place, for everybody. */
 export function sharedMessage(view: TransactionView, by: string): SlackMessage {

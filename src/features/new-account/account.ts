@@ -1,7 +1,8 @@
-import { refLength, type AccountField, type Length } from '../../domain/account-field.ts';
-import { parseAccountKey, type AccountAnswer, type AccountKey } from '../../domain/account.ts';
+import type { Account } from '../../account.ts';
+import { refLength, type Length } from '../../domain/account-field.ts';
+import { parseAccountKey, type AccountKey } from '../../domain/account.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import type { BeginAccount } from './create-account.ts';
+import { createBeginAccount, type BeginAccount } from './create-account.ts';
 import { accountMessage, noAccountMessage, refusedKeyMessage } from './account-message.ts';
 import {
   accountActions,
@@ -14,7 +15,7 @@ import {
   readWanted,
 } from './new-account.ts';
 import { headline } from '../../slack/kit/blocks.ts';
-import { askedHereAlone, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import {
   defineCommand,
   type Command,
@@ -25,25 +26,25 @@ import {
 } from '../../slack/command.ts';
 import { word } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import type { ShowEnd } from '../../slack/show-end.ts';
-
-export type AccountDeps = ChargePlace & {
-  /** Throws `ServiceFailure` when the service gave no usable answer. */
-  findAccount: (key: AccountKey) => Promise<AccountAnswer>;
-  beginAccount: BeginAccount;
-  /** What the form asks for; see the settings. */
-  accountFields: readonly AccountField[];
-  showEnd: ShowEnd;
-  now: () => number;
-};
 
 /** To create an account; the look-up alone needs `accounts`. */
 export const newAccountPermission: Permission = 'account-new';
 
 type Question = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
 
-/** `/pay account <id or reference>`: one sub account; `/pay account new`: the form for another. */
-export function accountCommand(deps: AccountDeps): Command {
+/**
+ * `/pay account <id or reference>`: one sub account; `/pay account new`: the form for another. A new one is asked for
+ * at most once under its reference (`create-account.ts`).
+ */
+export function createNewAccount(account: Account): Command {
+  const { place, settings } = account;
+  const fields = settings.accountNewFields;
+  const begin = createBeginAccount({
+    ...account,
+    ...account.payments,
+    fields,
+    note: account.audit.note,
+  });
   return defineCommand<Question>({
     verb: 'account',
     usage: '<id or reference> | new',
@@ -52,30 +53,30 @@ export function accountCommand(deps: AccountDeps): Command {
     permission: 'accounts',
     effect: 'none',
     alsoNeeds: ({ kind }) => (kind === 'new' ? newAccountPermission : undefined),
-    parse: (words) => parseQuestion(words, refLength(deps.accountFields)),
+    parse: (words) => parseQuestion(words, refLength(fields)),
     modals: [
       {
         callbackId: accountModalId,
         effect: 'access',
         ifNoAnswer: 'If none comes, look at /pay accounts before you create it again.',
         permissions: [newAccountPermission],
-        submit: (submission) => createIt(deps, submission),
+        submit: (submission) => createIt(account, begin, submission),
       },
     ],
     presses: [
-      { actionId: accountActions.lookUp, press: (pressed) => lookUpPressed(deps, pressed) },
+      { actionId: accountActions.lookUp, press: (pressed) => lookUpPressed(account, pressed) },
       {
         actionId: accountActions.again,
         permissions: [newAccountPermission],
-        press: (pressed) => correctAgain(deps, pressed),
+        press: (pressed) => correctAgain(account, pressed),
       },
     ],
 
     async run(question, { openModal, whileWaiting }) {
       if (question.kind === 'look_up') {
-        return await whileWaiting(lookUp(deps, question.key), stillLooking(question.key));
+        return await whileWaiting(lookUp(account, question.key), stillLooking(question.key));
       }
-      await openModal(accountModal(deps.accountFields, deps));
+      await openModal(accountModal(fields, place));
       return undefined;
     },
   });
@@ -89,14 +90,14 @@ function parseQuestion(words: readonly string[], length: Length): Parsed<Questio
   return key.ok ? parsed({ kind: 'look_up', key: key.value }) : key;
 }
 
-async function lookUp(deps: AccountDeps, key: AccountKey): Promise<SlackMessage> {
-  const shown = { place: deps, nowMs: deps.now() };
-  const answer = await deps.findAccount(key);
+async function lookUp({ payments, place, now }: Account, key: AccountKey): Promise<SlackMessage> {
+  const shown = { place, nowMs: now() };
+  const answer = await payments.findAccount(key);
   switch (answer.kind) {
     case 'found':
       return accountMessage(answer.account, shown);
     case 'not_found':
-      return askedHereAlone(noAccountMessage(key, shown), deps);
+      return askedHereAlone(noAccountMessage(key, shown), place);
     case 'refused':
       return refusedKeyMessage(key, answer.message, shown);
   }
@@ -107,31 +108,34 @@ function stillLooking({ value }: AccountKey): SlackMessage {
   return { text, blocks: [block] };
 }
 
-async function lookUpPressed(deps: AccountDeps, { value, reply }: Pressed): Promise<void> {
+async function lookUpPressed(account: Account, { value, reply }: Pressed): Promise<void> {
   const key = parseAccountKey(value);
-  if (key.ok) await reply(await lookUp(deps, key.value));
+  if (key.ok) await reply(await lookUp(account, key.value));
 }
 
 /** Asked for once, whoever submits it how often: what is known already is looked up and shown instead. */
-async function createIt(deps: AccountDeps, submission: Submission): Promise<ViewAnswer> {
-  const { caller, viewId, values } = submission;
-  const read = readAccountModal(values, deps.accountFields);
+async function createIt(
+  { place, settings, slack, now }: Account,
+  begin: BeginAccount,
+  { caller, viewId, values }: Submission,
+): Promise<ViewAnswer> {
+  const read = readAccountModal(values, settings.accountNewFields);
   if (read.kind === 'errors') return read;
-  const asked = await deps.beginAccount({ viewId, wanted: read.wanted, by: caller.userId });
+  const asked = await begin({ viewId, wanted: read.wanted, by: caller.userId });
   return {
     kind: 'update',
-    modal: creatingModal(asked, deps),
+    modal: creatingModal(asked, place),
     async carryOn() {
       const end = await asked.carryOn();
-      const modal = accountEndModal(end, asked, deps);
-      const message = accountEndMessage(end, asked, { place: deps, nowMs: deps.now() });
-      await deps.showEnd({ viewId, userId: caller.userId }, { modal, message });
+      const modal = accountEndModal(end, asked, place);
+      const message = accountEndMessage(end, asked, { place, nowMs: now() });
+      await slack.showEnd({ viewId, userId: caller.userId }, { modal, message });
     },
   };
 }
 
 /** Back to the form, in the same dialogue; the bot's own reference stays the view's. */
-async function correctAgain(deps: AccountDeps, { view, updateModal }: Pressed): Promise<void> {
+async function correctAgain({ place, settings }: Account, { view, updateModal }: Pressed): Promise<void> {
   if (!view) return;
-  await updateModal(accountModal(deps.accountFields, deps, readWanted(view.privateMetadata)));
+  await updateModal(accountModal(settings.accountNewFields, place, readWanted(view.privateMetadata)));
 }

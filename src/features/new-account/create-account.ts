@@ -115,8 +115,8 @@ export function createBeginAccount(
     /** What the request has: with one for the reference, the bot gives one; what is secret is not kept. */
     fields: readonly AccountField[];
     log: Log;
-    /** Writes into the audit, in the background; absent: nothing is written down. */
-    note?: NoteAudit;
+    /** Writes into the audit, in the background. */
+    note: NoteAudit;
   },
 ) {
   const { fields, log } = deps;
@@ -167,7 +167,7 @@ export function createBeginAccount(
             ...(failure && { failure }),
           });
           const about = ref === undefined ? {} : { reference: ref };
-          deps.note?.({ what: 'step', who: by, verb: 'account', result: `account_${result}`, ...about });
+          deps.note({ what: 'step', who: by, verb: 'account', result: `account_${result}`, ...about });
           return end;
         }
         case 'look_up': {

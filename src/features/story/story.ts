@@ -1,25 +1,42 @@
+import type { Account } from '../../account.ts';
+import { cleanAuditEntry, type AuditEntry } from '../../domain/audit-entry.ts';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import { orderEventKey } from '../../domain/event-key.ts';
+import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
+import type { PaymentLink } from '../../domain/payment-link.ts';
+import { alertKey, openEvent, readOutboxRecord, type OutboxRecord } from '../../messages/outbox.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { storyCsv } from '../../audit/export-audit.ts';
-import type { Story } from './tell-story.ts';
-import { askedHereAlone, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import { defineCommand, itself, type Command, type Pressed } from '../../slack/command.ts';
 import { lookUpWords, referenceWord } from '../../slack/words/evidence.ts';
-import type { ShareFile } from '../../slack/kit/share-file.ts';
 import { noStoryMessage, storyActions, storyFileMessage, storyMessage } from './story-message.ts';
 import { mrkdwnText } from '../../slack/kit/text.ts';
 
-export type StoryDeps = ChargePlace & {
-  /** Undefined: the bot knows nothing of it. Throws StoreUnavailable. */
-  story: (reference: OrderReference) => Promise<Story | undefined>;
-  shareFile: ShareFile;
-  now: () => number;
+/** Everything the bot knows and did about one reference, oldest first. */
+export type Story = {
+  reference: OrderReference;
+  charge?: ChargeSeen;
+  link?: PaymentLink;
+  /** The last event of an order that the bot neither charged nor made a link of. */
+  event?: Pick<PaymentEvent, 'kind' | 'amountMinor' | 'currency' | 'customerEmail'>;
+  entries: readonly AuditEntry[];
+};
+
+/** What other features keep of a reference: their record, its steps, and the keys of the messages that tell of it. */
+export type Chapters = {
+  chargeStory: (
+    reference: string,
+  ) => Promise<{ charge: ChargeSeen; entries: readonly AuditEntry[]; posts: readonly string[] } | undefined>;
+  linkStory: (reference: string) => Promise<{ link: PaymentLink; posts: readonly string[] } | undefined>;
 };
 
 type Question = { reference: OrderReference; page: number };
 
 /** `/pay story <reference>`: everything the bot knows and did about one reference, in order, with who did it. */
-export function storyCommand(deps: StoryDeps): Command {
+export function createStory(account: Account, chapters: Chapters): Command {
+  const { place, now } = account;
   return defineCommand<Question>({
     verb: 'story',
     usage: '<reference> [page]',
@@ -28,14 +45,20 @@ export function storyCommand(deps: StoryDeps): Command {
     permission: 'story',
     effect: 'none',
     buttons: [storyActions.earlier, storyActions.later].map((actionId) => ({ actionId, words: lookUpWords })),
-    presses: [{ actionId: storyActions.file, about: itself, press: (pressed) => shareStory(deps, pressed) }],
+    presses: [
+      {
+        actionId: storyActions.file,
+        about: itself,
+        press: (pressed) => shareStory(account, chapters, pressed),
+      },
+    ],
     parse: parseQuestion,
     reference: ({ reference }) => reference,
     async run({ reference, page }) {
-      const story = await deps.story(reference);
+      const story = await tellStory(account, chapters, reference);
       return story
-        ? storyMessage(story, page, { place: deps, nowMs: deps.now() })
-        : askedHereAlone(noStoryMessage(reference), deps);
+        ? storyMessage(story, page, { place, nowMs: now() })
+        : askedHereAlone(noStoryMessage(reference), place);
     },
   });
 }
@@ -53,19 +76,127 @@ function parseQuestion([first = '', second, ...rest]: readonly string[]): Parsed
 }
 
 /** To whoever asks alone: a channel's other people need not be allowed to read it. */
-async function shareStory(deps: StoryDeps, { value, caller, reply }: Pressed): Promise<void> {
+async function shareStory(
+  account: Account,
+  chapters: Chapters,
+  { value, caller, reply }: Pressed,
+): Promise<void> {
   const reference = parseOrderReference(value);
-  const story = reference.ok ? await deps.story(reference.value) : undefined;
+  const story = reference.ok ? await tellStory(account, chapters, reference.value) : undefined;
   if (!story) return await reply(noStoryMessage(value));
   const title = `Story of ${referenceWord(story.reference)}`;
-  const placed = await deps.shareFile(
+  const placed = await account.slack.shareFile(
     { userId: caller.userId },
     {
-      name: `story-${new Date(deps.now()).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`,
+      name: `story-${new Date(account.now()).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`,
       title,
       text: storyCsv(story.entries),
       comment: mrkdwnText(`${title}: ${story.entries.length} entries`, 500),
     },
   );
   await reply(storyFileMessage(story.reference, placed));
+}
+
+/**
+ * The audit is the story. What stands in no entry of it, or not yet, is added from the records: the steps of a charge
+ * that is not at rest, the events, and where messages were posted. Each thing once. Undefined: the bot knows nothing of
+ * the reference. Throws StoreUnavailable.
+ */
+async function tellStory(
+  account: Account,
+  { chargeStory, linkStory }: Chapters,
+  reference: OrderReference,
+): Promise<Story | undefined> {
+  const [audited, charge, link, ...events] = await Promise.all([
+    account.audit.ofReference(reference),
+    chargeStory(reference),
+    linkStory(reference),
+    ...eventKinds.map((kind) => readEvent(account, orderEventKey(kind, reference))),
+  ]);
+  const received = events.filter((event) => event !== undefined);
+  const posts = [...(charge?.posts ?? []), ...(link?.posts ?? [])];
+  const kept = [
+    ...(charge?.entries ?? []),
+    // A charge or a link has heard of it in a step of its own.
+    ...(charge || link ? [] : received.map((event) => heard(reference, event))),
+    ...received.flatMap(({ key, record }) => ofPost(reference, alertKey(key), record)),
+    ...(await Promise.all(posts.map((key) => readPost(account, reference, key)))).flat(),
+  ];
+  const entries = merged(
+    audited.filter((entry) => entry.account === undefined || entry.account === account.name),
+    kept.map(cleanAuditEntry),
+  );
+  const last = received.toSorted((one, other) => one.receivedAtMs - other.receivedAtMs).at(-1);
+  if (!charge && !link && !last && entries.every(isOfTheStoryItself)) return undefined;
+  return {
+    reference,
+    entries,
+    ...(charge ? { charge: charge.charge } : {}),
+    ...(link ? { link: link.link } : {}),
+    ...(last ? { event: last.event } : {}),
+  };
+}
+
+const eventKinds = ['payment_failed', 'payment_success'] as const satisfies PaymentEventKind[];
+
+/** That somebody asked for the story is a part of it, and alone is none. */
+function isOfTheStoryItself({ verb }: AuditEntry): boolean {
+  return verb === 'story';
+}
+
+/**
+ * What the records tell and the audit has is one; by what happened and when, which is the same in both. In one
+ * millisecond what came in stands before what people did about it.
+ */
+function merged(audited: readonly AuditEntry[], kept: readonly AuditEntry[]): AuditEntry[] {
+  const known = new Set(audited.map(sameThing));
+  const missing = kept.filter((entry) => !known.has(sameThing(entry)));
+  return [...missing, ...audited].toSorted((one, other) => one.atMs - other.atMs);
+}
+
+function sameThing({ atMs, who, what, result = '' }: AuditEntry): string {
+  return JSON.stringify([atMs, who, what, result]);
+}
+
+type Received = { key: string; event: PaymentEvent; receivedAtMs: number; record: OutboxRecord };
+
+async function readEvent({ store, sealer }: Account, key: string): Promise<Received | undefined> {
+  const entry = await store.read(alertKey(key));
+  if (!entry) return undefined;
+  const record = readOutboxRecord(entry.value);
+  return { key, event: openEvent(sealer, entry.key, record), receivedAtMs: record.receivedAtMs, record };
+}
+
+function heard(reference: string, { key, event: { kind, reason }, receivedAtMs }: Received): AuditEntry {
+  return {
+    id: `event:${key}`,
+    atMs: receivedAtMs,
+    who: 'payments',
+    what: 'answer',
+    reference,
+    result: `event_${kind}`,
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+async function readPost({ store }: Account, reference: string, key: string): Promise<AuditEntry[]> {
+  const entry = await store.read(key);
+  return entry ? ofPost(reference, key, readOutboxRecord(entry.value)) : [];
+}
+
+/** Where it was told: Slack's own time of the message. */
+function ofPost(reference: string, key: string, { kind, posted }: OutboxRecord): AuditEntry[] {
+  if (!posted) return [];
+  const { channel, ts } = posted;
+  return [
+    {
+      id: `post:${key}`,
+      atMs: Math.round(Number(ts) * 1_000),
+      who: 'payops',
+      what: 'step',
+      reference,
+      where: channel,
+      result: `posted_${kind}`,
+    },
+  ];
 }

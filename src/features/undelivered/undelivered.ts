@@ -1,7 +1,6 @@
+import type { Account } from '../../account.ts';
 import type { Undelivered } from '../../domain/delivery.ts';
-import type { Redelivery } from '../approvals/ask-to-redrive.ts';
-import { sentMessage } from '../approvals/approval-answers.ts';
-import { askedHereAlone, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import { defineCommand, itself, type Command } from '../../slack/command.ts';
 import {
   deliverAgainId,
@@ -9,21 +8,26 @@ import {
   undeliveredMessage,
   type BeingTried,
 } from './undelivered-message.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
 
-export type UndeliveredDeps = ChargePlace & {
-  undelivered: {
-    all: () => Promise<readonly Undelivered[]>;
-    /** What Slack refuses and is not given up yet, as far as this process saw it. */
-    tried: () => readonly BeingTried[];
-    /** Makes what is listed for the channel work again, unless a second person must decide that first. */
-    deliverAgain: (channel: string, by: string) => Promise<Redelivery>;
-  };
+export type UndeliveredList = {
+  all: () => Promise<readonly Undelivered[]>;
+  /** What Slack refuses and is not given up yet, as far as this process saw it. */
+  tried: () => readonly BeingTried[];
+  /**
+   * Makes what is listed for the channel work again, unless a second person must decide that first: then gives what
+   * is said of the request.
+   */
+  deliverAgain: (channel: string, by: string) => Promise<Redelivery>;
 };
 
+export type Redelivery =
+  /** How many messages are work again because of this very call. */
+  { kind: 'again'; messages: number } | { kind: 'awaiting_approval'; said: SlackMessage };
+
 /** `/pay undelivered`: what Slack refused for so long that it is kept until somebody has it delivered again. */
-export function undeliveredCommand(deps: UndeliveredDeps): Command {
-  const { undelivered } = deps;
+export function createUndelivered({ place }: Pick<Account, 'place'>, undelivered: UndeliveredList): Command {
   return defineCommand<undefined>({
     verb: 'undelivered',
     usage: '',
@@ -42,7 +46,7 @@ export function undeliveredCommand(deps: UndeliveredDeps): Command {
           await reply(
             redelivery.kind === 'again'
               ? deliveringAgainMessage(value, redelivery.messages)
-              : sentMessage(redelivery.approval),
+              : redelivery.said,
           );
         },
       },
@@ -53,7 +57,7 @@ export function undeliveredCommand(deps: UndeliveredDeps): Command {
     async run() {
       const [all, tried] = [await undelivered.all(), undelivered.tried()];
       const message = undeliveredMessage(all, tried);
-      return all.length + tried.length === 0 ? askedHereAlone(message, deps) : message;
+      return all.length + tried.length === 0 ? askedHereAlone(message, place) : message;
     },
   });
 }

@@ -1,10 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { alertCardParts, type AlertCardDeps } from '../../../src/features/alerts/alert-card-parts.ts';
-import { revealIfAllowed, type RevealActions } from '../../../src/features/lookup/reveal.ts';
-import type { AlertCard, AlertCharge, AlertTaken, CardMove } from '../../../src/domain/alert-card.ts';
-import { endsCard, moveCard } from '../../../src/domain/alert-card.ts';
+import {
+  type RevealActions,
+  type RevealAsked,
+  revealIfAllowed,
+} from '../../../src/features/lookup/reveal.ts';
+import {
+  type AlertCard,
+  type AlertCharge,
+  type AlertTaken,
+  type CardMove,
+  endsCard,
+  moveCard,
+} from '../../../src/domain/alert-card.ts';
 import type { ChargeAgain } from '../../../src/features/alerts/charge-again.ts';
-import type { RevealAsked } from '../../../src/features/lookup/reveal-email.ts';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';

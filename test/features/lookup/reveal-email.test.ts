@@ -4,7 +4,7 @@ import { ServiceFailure } from '../../../src/domain/failure.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
-import { createRevealEmail, type RevealDeps } from '../../../src/features/lookup/reveal-email.ts';
+import { createRevealEmail, type RevealDeps } from '../../../src/features/lookup/reveal.ts';
 
 const reference = 'ORDER-1' as OrderReference;
 const asked = { reference, by: 'U0ADA00001', where: 'C0DESK0001' };

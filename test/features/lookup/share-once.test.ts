@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PostOutcome } from '../../../src/domain/delivery.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
-import { createShareOnce } from '../../../src/features/lookup/share-once.ts';
+import { createShareOnce } from '../../../src/features/lookup/share.ts';
 import { memoryStore } from '../memory-store.ts';
 
 const posted: PostOutcome = { kind: 'posted', channel: 'C0', ts: '1.1' };

@@ -20,7 +20,7 @@ import {
 import { richText, words } from '../../../src/slack/kit/blocks.ts';
 import { exportingMessage, fileNews, listFile, type FileEnd } from '../../../src/features/lists/list-file.ts';
 import { listMessage, readingMessage, type ListNews } from '../../../src/features/lists/list-message.ts';
-import { accountSubject, terminalSubject } from '../../../src/features/lists/list-subjects.ts';
+import { accountSubject, terminalSubject } from '../../../src/features/lists/lists.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { oneLine, visible } from '../../../src/slack/kit/text.ts';
 import { placeOf } from './alert-surfaces.ts';

@@ -8,14 +8,14 @@ import { parseOrderReference, type OrderReference } from '../../../src/domain/or
 import { homeAlerts } from '../../../src/features/alerts/alerts-in-hand.ts';
 import { openCodes, openDoubts } from '../../../src/features/charge/open-items.ts';
 import {
+  type AnswerMay,
   answerMessage,
   lookingUpModal,
   noAnswerModal,
   transactionModal,
-  type AnswerMay,
+  wordsOfView,
 } from '../../../src/features/lookup/answer-message.ts';
 import { chooseModal } from '../../../src/features/lookup/choose-modal.ts';
-import { wordsOfView } from '../../../src/features/lookup/lookup-actions.ts';
 import {
   notSharedMessage,
   sharedMessage,

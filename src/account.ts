@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AuditTrail } from './app/audit-trail.ts';
+import type { MerchantPlace } from './app/merchants.ts';
+import { chargePlace } from './app/merchants.ts';
+import { createPayments, type Payments } from './app/payments.ts';
+import type { AuditNotes } from './audit/audit-notes.ts';
+import type { Config } from './config/config.ts';
+import type { Sealer } from './domain/sealer.ts';
+import type { HoldersOf, StandingOf } from './domain/standing.ts';
+import type { Log } from './log.ts';
+import type { MayRun } from './slack/command.ts';
+import { createShareFile, type ShareFile } from './slack/kit/share-file.ts';
+import { createUploadFile, type UploadFile } from './slack/kit/upload-file.ts';
+import type { MerchantIds } from './slack/merchant-ids.ts';
+import type { NameOf } from './slack/people/names.ts';
+import { createShowEnd, type ShowEnd } from './slack/show-end.ts';
+import type { ChargePlace } from './slack/words/charge-place.ts';
+import type { SlackClients } from './slack/workspace.ts';
+import type { Store } from './store/store.ts';
+
+/** All that the features of one merchant account work with; a feature takes it whole, a function what it needs of it. */
+export type Account = {
+  /** As it is typed after `--account`; undefined in a bot that knows one account alone. */
+  name: string | undefined;
+  /** Where money moves, as screens say it. */
+  place: ChargePlace;
+  settings: Config;
+  payments: Payments;
+  /** The account’s own part of the store, and what seals in it. */
+  store: Store;
+  sealer: Sealer;
+  /** `note` and `write` say it in the background; `append` is done when the entry is on the chain. */
+  audit: Pick<AuditNotes, 'note' | 'write'> & Pick<AuditTrail, 'append' | 'ofReference'>;
+  /** Asked for this account alone. */
+  people: { mayRun: MayRun; standingOf: StandingOf; holdersOf: HoldersOf; nameOf: NameOf };
+  slack: SlackClients & { showEnd: ShowEnd; uploadFile: UploadFile; shareFile: ShareFile };
+  /** The ids of its messages and modals; undefined in a bot that knows one account alone. */
+  ids: MerchantIds | undefined;
+  /** Has the worker look for due work now. */
+  wake: () => void;
+  wait: (ms: number) => Promise<unknown>;
+  log: Log;
+  now: () => number;
+};
+
+/** What is the same for all accounts of the bot, or asked for this one by its name. */
+type Surroundings = Pick<Account, 'audit' | 'people' | 'ids' | 'wake'> & { clients: SlackClients };
+
+export function openAccount(
+  { outside, kept, merchant, pauses }: MerchantPlace,
+  { clients, ...around }: Surroundings,
+): Account {
+  const { config, log, now } = outside;
+  const uploadFile = createUploadFile(clients.delivery);
+  return {
+    name: merchant?.name,
+    place: chargePlace(config),
+    settings: config,
+    payments: createPayments(outside, kept, pauses),
+    store: kept.store,
+    sealer: kept.sealer,
+    slack: {
+      ...clients,
+      uploadFile,
+      showEnd: createShowEnd({ client: clients.interactive, log, ids: around.ids }),
+      shareFile: createShareFile(clients.delivery, uploadFile),
+    },
+    ...around,
+    wait: sleep,
+    log,
+    now,
+  };
+}

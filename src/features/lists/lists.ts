@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import type { Account as MerchantAccount } from '../../account.ts';
+import type { CsvColumn } from '../../csv.ts';
+import { accountMatches, type Account } from '../../domain/account.ts';
+import { terminalMatches, type Terminal } from '../../domain/terminal.ts';
+import type { Command } from '../../slack/command.ts';
+import { code, words } from '../../slack/kit/blocks.ts';
+import { listCommand } from './list-command.ts';
+import type { ListSubject } from './list-message.ts';
+import { createServiceList } from './service-list.ts';
+
+/**
+ * `/pay terminals` and `/pay accounts`: what the service lists by its own pages, filtered by what is typed behind the
+ * verb, and as a file. Pages that were read are kept for half an hour (`service-list.ts`), so that no replica asks for
+ * them again.
+ */
+export function createLists(merchant: MerchantAccount): Command[] {
+  const { terminals, accounts } = openLists(merchant);
+  return [
+    listCommand(merchant, {
+      subject: terminalSubject,
+      summary: 'List terminals',
+      examples: ['terminals', 'terminals lekki', 'terminals 20700042'],
+      list: terminals,
+      columns: terminalColumns,
+    }),
+    listCommand(merchant, {
+      subject: accountSubject,
+      summary: 'List sub accounts',
+      examples: ['accounts', 'accounts ikeja'],
+      list: accounts,
+      columns: accountColumns,
+    }),
+  ];
+}
+
+/** The two lists themselves, with the memory of what was read. */
+export function openLists({
+  payments,
+  ...kept
+}: Pick<MerchantAccount, 'store' | 'sealer' | 'now'> & {
+  payments: Pick<MerchantAccount['payments'], 'listTerminals' | 'listAccounts'>;
+}) {
+  return {
+    terminals: createServiceList({
+      ...kept,
+      name: 'terminals',
+      item: terminal,
+      readPage: payments.listTerminals,
+      matches: terminalMatches,
+    }),
+    accounts: createServiceList({
+      ...kept,
+      name: 'accounts',
+      item: account,
+      readPage: payments.listAccounts,
+      matches: accountMatches,
+    }),
+  };
+}
+
+const text = z.string().exactOptional();
+
+const terminal: z.ZodType<Terminal> = z.object({
+  terminalId: text,
+  serialNumber: text,
+  accountId: text,
+  parentAccountId: text,
+  merchantName: text,
+  terminalLabel: text,
+  createdAt: text,
+  updatedAt: text,
+});
+
+const account: z.ZodType<Account> = z.object({
+  accountId: text,
+  accountRef: text,
+  accountName: text,
+  status: text,
+  type: text,
+  currency: text,
+  email: text,
+  phoneNumber: text,
+  address: text,
+  description: text,
+  createdAt: text,
+  updatedAt: text,
+  banks: z
+    .array(z.object({ bankAccountNumber: text, bankName: text, bankAccountName: text }))
+    .exactOptional(),
+});
+
+const longestName = 40;
+const longestId = 24;
+
+export const terminalSubject: ListSubject<Terminal> = {
+  verb: 'terminals',
+  one: 'terminal',
+  many: 'terminals',
+  columns: [
+    { head: 'Terminal', cell: ({ terminalId }) => terminalId, longest: longestId },
+    { head: 'Label', cell: ({ terminalLabel }) => terminalLabel, longest: longestName },
+    { head: 'Merchant', cell: ({ merchantName }) => merchantName, longest: longestName },
+    { head: 'Serial number', cell: ({ serialNumber }) => serialNumber, longest: longestId },
+    { head: 'Added (UTC)', cell: ({ createdAt }) => dayOf(createdAt), longest: longestId },
+  ],
+};
+
+export const accountSubject: ListSubject<Account> = {
+  verb: 'accounts',
+  one: 'account',
+  many: 'accounts',
+  columns: [
+    { head: 'Account', cell: ({ accountName }) => accountName, longest: longestName },
+    { head: 'Reference', cell: ({ accountRef }) => accountRef, longest: longestId },
+    { head: 'Status', cell: ({ status }) => status, longest: longestId },
+    { head: 'Type', cell: ({ type }) => type, longest: longestId },
+    { head: 'Created (UTC)', cell: ({ createdAt }) => dayOf(createdAt), longest: longestId },
+  ],
+  next: [words('One of them: '), code('/pay account <reference>')],
+};
+
+/** "2026-11-21"; what is no time the bot can read stays as the service wrote it. */
+function dayOf(time: string | undefined): string | undefined {
+  if (time === undefined) return undefined;
+  const ms = Date.parse(time);
+  return Number.isNaN(ms) ? time : new Date(ms).toISOString().slice(0, 10);
+}
+
+/** Every field of the record, under the specification's own names. Spec: Terminal record. */
+export const terminalColumns: readonly CsvColumn<Terminal>[] = (
+  [
+    'terminalId',
+    'terminalLabel',
+    'merchantName',
+    'serialNumber',
+    'accountId',
+    'parentAccountId',
+    'createdAt',
+    'updatedAt',
+  ] as const
+).map((head) => ({ head, cell: (terminal) => terminal[head] }));
+
+/** Neither the e-mail nor the telephone number: a file is passed on. Spec: Account. */
+export const accountColumns: readonly CsvColumn<Account>[] = (
+  [
+    'accountId',
+    'accountRef',
+    'accountName',
+    'status',
+    'type',
+    'currency',
+    'description',
+    'createdAt',
+    'updatedAt',
+  ] as const
+).map((head) => ({ head, cell: (account) => account[head] }));
