@@ -73,7 +73,7 @@ async function shootAlert({ page }: PersonWindow): Promise<void> {
       .first()
       .click();
     // oxlint-disable-next-line no-await-in-loop
-    await page.getByRole('menuitem', { name: how }).click();
+    await page.getByRole('button', { name: how }).click();
   }
   await page.locator('.log-row', { hasText: '401' }).first().waitFor();
   await shoot(page, 'alert');

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import type { ActResult, BotState } from '../simulators/protocol.ts';
 
 export type BotProcess = {
-  state: () => BotState & { lastLines: string[] };
+  state: () => BotState;
   /** Its whole environment. */
   settings: () => Record<string, string>;
   /** What it wrote, newest last. */

@@ -3,13 +3,12 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { ActRequest } from './act-request.ts';
 import { createBotProcess, type BotProcess } from './bot-process.ts';
 import { botSettings, payopsFile } from './bot-settings.ts';
 import { createExchangeLog } from './exchange-log.ts';
 import { startPaymentsService, type PaymentsService } from '../simulators/payments/service.ts';
 import type { ActResult } from '../simulators/protocol.ts';
-import { startPageServer } from './server.ts';
+import { startPageServer, type ActRequest } from './server.ts';
 import { startWorkspace, type Workspace } from '../simulators/slack/workspace.ts';
 
 export type PlaygroundOptions = {
@@ -171,7 +170,7 @@ async function carryOut(
       return workspace.act(user, action.action);
     case 'payments':
       return payments.act(action.action);
-    case 'bot':
+    case 'playground':
       return action.action.kind === 'bot_kill' ? bot.kill() : bot.start();
   }
 }

@@ -1,13 +1,30 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { actRequest, type ActRequest } from './act-request.ts';
-import { createPageFiles, type PageFiles } from './page-files.ts';
-import type { ServedState } from './page/served.ts';
-import type { ActResult, Exchange } from '../simulators/protocol.ts';
+import { z } from 'zod';
+import {
+  paymentsAction,
+  playgroundAction,
+  workspaceAction,
+  type ActResult,
+  type Exchange,
+  type PageState,
+} from '../simulators/protocol.ts';
+import { importMapHash, readPageFile } from './page-files.ts';
+
+/** What the page may ask to be done, told apart by who carries it out. */
+const actRequest = z.object({
+  user: z.string(),
+  action: z.union([
+    workspaceAction.transform((action) => ({ to: 'workspace' as const, action })),
+    paymentsAction.transform((action) => ({ to: 'payments' as const, action })),
+    playgroundAction.transform((action) => ({ to: 'playground' as const, action })),
+  ]),
+});
+export type ActRequest = z.infer<typeof actRequest>;
 
 export type PageServerDeps = {
   /** Throws for a person who is not in the workspace. */
-  state: (userId: string) => ServedState;
+  state: (userId: string) => PageState;
   /** Who one is before one has chosen. */
   firstUser: string;
   act: (request: ActRequest) => Promise<ActResult>;
@@ -35,10 +52,9 @@ type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) =>
  * from elsewhere.
  */
 export async function startPageServer(deps: PageServerDeps, port: number): Promise<PageServer> {
-  const files = createPageFiles();
-  const hash = await files.importMapHash();
+  const hash = await importMapHash();
   const streams = createStreams(deps);
-  const routes = createRoutes(deps, files, streams);
+  const routes = createRoutes(deps, streams);
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(safetyHeaders(hash))) response.setHeader(name, value);
     const answer = async (): Promise<void> => {
@@ -68,11 +84,11 @@ export async function startPageServer(deps: PageServerDeps, port: number): Promi
   };
 }
 
-function safetyHeaders(importMapHash: string): Record<string, string> {
+function safetyHeaders(hash: string): Record<string, string> {
   return {
     'content-security-policy': [
       "default-src 'none'",
-      `script-src 'self' '${importMapHash}'`,
+      `script-src 'self' '${hash}'`,
       "style-src 'self'",
       "img-src 'self'",
       "connect-src 'self'",
@@ -107,7 +123,7 @@ function refusalFor(request: IncomingMessage, own: string[]): { status: number; 
   return undefined;
 }
 
-function createRoutes(deps: PageServerDeps, files: PageFiles, streams: Streams): Record<string, Handler> {
+function createRoutes(deps: PageServerDeps, streams: Streams): Record<string, Handler> {
   function asUser(url: URL, response: ServerResponse, answer: (userId: string) => void): void {
     const userId = url.searchParams.get('user') ?? deps.firstUser;
     if (deps.state(deps.firstUser).users.some((user) => user.id === userId)) answer(userId);
@@ -134,7 +150,7 @@ function createRoutes(deps: PageServerDeps, files: PageFiles, streams: Streams):
       sendJson(response, 200, await deps.act(asked.data));
     },
     GET: async (request, response, url) => {
-      const file = await files.read(url.pathname);
+      const file = await readPageFile(url.pathname);
       if (!file) return notFound(request, response, url);
       response.writeHead(200, { 'content-type': file.type }).end(file.body);
     },

@@ -1,6 +1,8 @@
+import { z } from 'zod';
+
 /**
  * What the playground's page and its server say to each other, and what the two simulators
- * (local Slack workspace, payments service) show of themselves. Types only: the page imports them too.
+ * (local Slack workspace, payments service) show of themselves. The page imports its types alone.
  *
  * GET  /                       the page
  * GET  /state?user=U…          PageState as that person sees it
@@ -94,7 +96,7 @@ export type PaymentsDelivery = {
   lastStatus?: number;
   state: 'waiting' | 'delivered' | 'gave_up';
   /** How it was sent once more; absent for the first sending. */
-  how?: 'again' | 'new_id' | 'late' | 'bad_signature';
+  how?: Redelivery;
 };
 
 export type PaymentsCard = {
@@ -108,21 +110,6 @@ export type PaymentsCard = {
   does: string;
 };
 
-/** What becomes of the next saved-card charge that is not rejected, once; `as_usual` leaves it to its amount and card. */
-export type NextCharge =
-  | 'as_usual'
-  | 'approve'
-  | 'otp'
-  | 'decline'
-  | 'three_d_secure'
-  /** Charged, and the answer never comes. */
-  | 'lost_answer'
-  /** Not charged, and no answer comes. */
-  | 'lost_request';
-
-/** How the simulated service behaves until told otherwise. */
-export type PaymentsWeather = 'normal' | 'hang' | 'error_500' | 'rate_limited' | 'unauthorized';
-
 export type PaymentsState = {
   weather: PaymentsWeather;
   orders: PaymentsOrder[];
@@ -135,46 +122,94 @@ export type PaymentsState = {
   magicAmounts: { ending: string; does: string }[];
 };
 
-export type PaymentsAction =
-  | { kind: 'create_order'; amount: string; customerEmail: string; orderReference?: string }
-  /** The customer pays the order by card in the checkout page, or the bank decides a charge at last; `outcome` is what it does. */
-  | { kind: 'pay_order'; orderReference: string; outcome: 'approved' | 'declined' }
+const id = z.string().min(1).max(300);
+const line = z.string().max(300);
+/** Values of all input elements of the view or message as they stand: block_id → action_id → element state. */
+const values = z.record(z.string(), z.record(z.string(), z.unknown()));
+const terms = { amount: line, customerEmail: line };
+
+const nextCharge = z.enum([
+  'as_usual',
+  'approve',
+  'otp',
+  'decline',
+  'three_d_secure',
+  /** Charged, and the answer never comes. */
+  'lost_answer',
+  /** Not charged, and no answer comes. */
+  'lost_request',
+]);
+/** What becomes of the next saved-card charge that is not rejected, once; `as_usual` leaves it to its amount and card. */
+export type NextCharge = z.infer<typeof nextCharge>;
+
+const weather = z.enum(['normal', 'hang', 'error_500', 'rate_limited', 'unauthorized']);
+/** How the simulated service behaves until told otherwise. */
+export type PaymentsWeather = z.infer<typeof weather>;
+
+const redelivery = z.enum(['again', 'new_id', 'late', 'bad_signature']);
+/** How an event is sent once more. */
+export type Redelivery = z.infer<typeof redelivery>;
+
+export const paymentsAction = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('create_order'), ...terms, orderReference: line.exactOptional() }),
+  /** The customer pays the order by card in the checkout page, or the bank decides a charge at last. */
+  z.object({ kind: z.literal('pay_order'), orderReference: id, outcome: z.enum(['approved', 'declined']) }),
   /** The merchant's own system charges a saved card and the bank declines; a payment_failed event follows. */
-  | { kind: 'decline_saved_card_charge'; amount: string; customerEmail: string; reason: string }
+  z.object({ kind: z.literal('decline_saved_card_charge'), ...terms, reason: line }),
+  z.object({ kind: z.literal('approve_saved_card_charge'), ...terms }),
   /** So many declines of saved cards at once, for reasons and amounts of their own. */
-  | { kind: 'send_failures'; count: number }
-  | { kind: 'approve_saved_card_charge'; amount: string; customerEmail: string }
-  /** Sends an event that was sent before once more: as it was, with a new event id, late, or with a bad signature. */
-  | { kind: 'redeliver'; deliveryId: number; how: 'again' | 'new_id' | 'late' | 'bad_signature' }
+  z.object({ kind: z.literal('send_failures'), count: z.int().min(1).max(500) }),
+  z.object({ kind: z.literal('redeliver'), deliveryId: z.int(), how: redelivery }),
   /** `reason` with `decline`: the bank's words. */
-  | { kind: 'order_next_charge'; next: NextCharge; reason?: string }
-  | { kind: 'set_weather'; weather: PaymentsWeather };
+  z.object({ kind: z.literal('order_next_charge'), next: nextCharge, reason: line.exactOptional() }),
+  z.object({ kind: z.literal('set_weather'), weather }),
+]);
+export type PaymentsAction = z.infer<typeof paymentsAction>;
 
-export type WorkspaceAction =
-  | { kind: 'send_message'; channel: string; text: string; threadTs?: string }
-  /** A press on a button, select, overflow, checkbox …: the element's action_id and its new value as Slack would send it. */
-  | {
-      kind: 'block_action';
-      blockId: string;
-      actionId: string;
-      element: { type: string; [field: string]: unknown };
-      container: { type: 'message'; channel: string; ts: string } | { type: 'view'; viewId: string };
-      /** Values of all input elements of the view or message as they stand: block_id → action_id → element state. */
-      values: Record<string, Record<string, unknown>>;
-      /** The person's screen is behind: the element was there when it was drawn, and is sent as it was then. */
-      behind?: true;
-    }
-  | { kind: 'submit_view'; viewId: string; values: Record<string, Record<string, unknown>> }
-  | { kind: 'close_view'; viewId: string }
-  | { kind: 'open_home' }
-  | { kind: 'global_shortcut'; callbackId: string }
-  | { kind: 'message_shortcut'; callbackId: string; channel: string; ts: string }
+export const workspaceAction = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('send_message'),
+    channel: id,
+    text: z.string().max(40_000),
+    threadTs: id.exactOptional(),
+  }),
+  /** A press on a button, select, overflow …: the element's action_id and its new value as Slack would send it. */
+  z.object({
+    kind: z.literal('block_action'),
+    blockId: line,
+    actionId: line,
+    element: z.looseObject({ type: z.string() }),
+    container: z.discriminatedUnion('type', [
+      z.object({ type: z.literal('message'), channel: id, ts: id }),
+      z.object({ type: z.literal('view'), viewId: id }),
+    ]),
+    values,
+    /** The person's screen is behind: the element was there when it was drawn, and is sent as it was then. */
+    behind: z.literal(true).exactOptional(),
+  }),
+  z.object({ kind: z.literal('submit_view'), viewId: id, values }),
+  z.object({ kind: z.literal('close_view'), viewId: id }),
+  z.object({ kind: z.literal('open_home') }),
+  z.object({ kind: z.literal('global_shortcut'), callbackId: id }),
+  z.object({ kind: z.literal('message_shortcut'), callbackId: id, channel: id, ts: id }),
   /** Options for an external select; answered through ActResult.options. */
-  | { kind: 'suggest'; blockId: string; actionId: string; text: string; viewId?: string };
+  z.object({
+    kind: z.literal('suggest'),
+    blockId: line,
+    actionId: line,
+    text: line,
+    viewId: id.exactOptional(),
+  }),
+]);
+export type WorkspaceAction = z.infer<typeof workspaceAction>;
 
-export type BotAction = { kind: 'bot_kill' } | { kind: 'bot_start' };
+export const playgroundAction = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('bot_kill') }),
+  z.object({ kind: z.literal('bot_start') }),
+]);
+export type PlaygroundAction = z.infer<typeof playgroundAction>;
 
-export type PageAction = WorkspaceAction | PaymentsAction | BotAction;
+export type PageAction = WorkspaceAction | PaymentsAction | PlaygroundAction;
 
 export type PageOption = { text: { type: 'plain_text'; text: string }; value: string };
 
@@ -195,6 +230,12 @@ export type WorkspaceState = {
   messageShortcuts: { callbackId: string; name: string }[];
 };
 
-export type BotState = { status: 'starting' | 'ready' | 'down'; url: string; starts: number };
+/** `lastLines`: its last words, while it is down. */
+export type BotState = {
+  status: 'starting' | 'ready' | 'down';
+  url: string;
+  starts: number;
+  lastLines: string[];
+};
 
 export type PageState = WorkspaceState & { payments: PaymentsState; bot: BotState; log: Exchange[] };

@@ -122,9 +122,9 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       page.getByRole('region', { name: 'HTTP exchanges' }).waitFor(),
       guide.waitFor(),
     ]);
-    expect(await guide.locator('.guide-done').count()).toBe(0);
+    expect(await guide.locator('.done').count()).toBe(0);
     const next = async (): Promise<void> => {
-      await ada.click(guide.locator('li:not(.guide-done)').first().getByRole('button'));
+      await ada.click(guide.locator('li:not(.done)').first().getByRole('button'));
     };
     const typeNext = async (): Promise<void> => {
       await next();
@@ -159,7 +159,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.close();
     await ada.message('NGN 9,400.00').getByText('(edited)').waitFor();
     await ada.click(ada.message('NGN 9,400.00').getByRole('button', { name: /repl(y|ies)/ }));
-    const thread = page.getByRole('complementary', { name: 'Thread' });
+    const thread = page.getByRole('region', { name: 'Thread', exact: true });
     await thread.getByText('Status is SUCCESS').waitFor();
     await ada.click(thread.getByRole('button', { name: 'Close thread' }));
 
@@ -174,7 +174,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     for (const way of [...ways, 'With a bad signature']) {
       const send = page.getByRole('button', { name: `Send payment_failed for ${reference} again` });
       await ada.click(send.last());
-      await ada.click(page.getByRole('menuitem', { name: way }));
+      await ada.click(page.getByRole('button', { name: way }));
     }
     const answers = async (): Promise<(number | undefined)[]> =>
       (await state()).payments.deliveries
@@ -183,12 +183,14 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await expect
       .poll(async () => (await answers()).toSorted((a = 0, b = 0) => a - b))
       .toEqual([200, 200, 200, 200, 401]);
+    await ada.click(page.getByRole('button', { name: 'HTTP exchanges' }));
     await page.getByRole('searchbox', { name: 'Filter by words' }).fill(`401 ${reference}`);
     await ada.click(page.locator('.log-row', { hasText: 'with a bad signature: refused' }));
     await page.getByLabel('Exchange', { exact: true }).getByText('payment_failed').first().waitFor();
     await page.getByRole('searchbox', { name: 'Filter by words' }).fill('');
+    await ada.click(page.getByRole('button', { name: 'HTTP exchanges' }));
     await expectOneAlert(reference, '7701.00');
-    expect(await guide.locator('.guide-done').count()).toBe(5);
+    expect(await guide.locator('.done').count()).toBe(5);
   });
 
   it('charges by keyboard alone, and keeps a card number out of page, log and bot', async () => {
@@ -299,7 +301,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.channel('pay-desk');
     await typeByKeys('is ORDER-1001 <img src=x onerror="pwned=1"> or ORDER-1002 paid?');
     await pressByKeys('is ORDER-1001 <img', 'More actions');
-    await keysTo(page.getByRole('menuitem', { name: 'Look up reference here' }));
+    await keysTo(page.getByRole('button', { name: 'Look up reference here' }));
     await page.keyboard.press('Enter');
     await ada.modalSays('ORDER-1002');
     await page.keyboard.press('Escape');
@@ -309,7 +311,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await page.locator('#composer').focus();
     await keysTo(page.getByRole('button', { name: 'Shortcuts', exact: true }));
     await page.keyboard.press('Enter');
-    await keysTo(page.getByRole('menuitem', { name: 'Charge a saved card' }));
+    await keysTo(page.getByRole('button', { name: 'Charge a saved card' }));
     await page.keyboard.press('Enter');
     await ada.modalSays('You review it');
     await page.keyboard.press('Escape');
@@ -332,9 +334,10 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.charge({ card: cards.asksForCode, amount: '6300' });
     await ada.modalSays('3 of 3 tries left');
     await ada.close();
-    await ada.tab('Weather');
-    await ada.click(page.getByRole('radio', { name: 'Hangs' }));
+    await ada.tab('Faults');
+    await ada.click(page.getByRole('radio', { name: /^Hangs/ }));
     const reference = await decline('5500.00');
+    await page.getByRole('button', { name: 'HTTP exchanges' }).click();
     await page.locator('.log-row', { hasText: `payment_failed for ${reference}: received` }).waitFor();
     await ada.click(bot.getByRole('button', { name: 'Kill −9' }));
     await bot.getByText('down', { exact: true }).waitFor();
@@ -342,8 +345,8 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.type('/pay ORDER-1001');
     await ada.message('/pay failed with the error "dispatch_failed"').waitFor();
 
-    await ada.tab('Weather');
-    await ada.click(page.getByRole('radio', { name: 'Normal' }));
+    await ada.tab('Faults');
+    await ada.click(page.getByRole('radio', { name: /^Works/ }));
     await ada.click(bot.getByRole('button', { name: 'Start', exact: true }));
     await bot.getByText('ready', { exact: true }).waitFor();
     await ada.channel('Pay');
@@ -359,7 +362,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.channel('pay-alerts');
     await ada.message(reference).getByText('Declined by the bank').waitFor();
     await expectOneAlert(reference, '5501.00');
-    expect(await page.locator('.guide-done').count()).toBe(6);
+    expect(await page.locator('.guide .done').count()).toBe(8);
   });
 
   it('ends on Ctrl+C and keeps nothing', async () => {
@@ -401,7 +404,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
 
 /** What everybody sees in that person's conversation and holds the words. */
 function posted({ page }: PersonWindow, words: string): Locator {
-  return page.locator('.channel article:not(.message-ephemeral)', { hasText: words });
+  return page.locator('.channel article:not(.ephemeral)', { hasText: words });
 }
 
 /** Presses a button of the newest message that holds the words. */

@@ -93,7 +93,7 @@ export function openWindow(url: string, page: Page): PersonWindow {
     /** One modal may lie on another: the one on top goes. */
     async close() {
       const id = await modal.getAttribute('data-view');
-      await click(modal.locator('.view-foot button').first());
+      await click(modal.locator('footer button').first());
       await page.locator(`#view-dialog[data-view="${id}"]`).waitFor({ state: 'detached' });
     },
     async channel(name) {

@@ -1,5 +1,5 @@
-import { elementValues } from '../../src/playground/page/element-values.ts';
 import type { PageBlock, PageMessage, PageOption, PaymentsCard } from '../../src/simulators/protocol.ts';
+import { elementValues } from '../../src/simulators/slack/elements.ts';
 import type { Scene } from './scene.ts';
 
 type Element = {

@@ -1,227 +1,343 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { guard } from 'lit/directives/guard.js';
+import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { PageChannel, PageMessage } from '../../simulators/protocol.ts';
+import { avatar, botAvatar, drawMenu } from './bits.ts';
 import { drawBlocks } from './blocks.ts';
-import { drawComposer } from './composer.ts';
-import { dayName } from './dates.ts';
-import { avatar, botAvatar, icon } from './icons.ts';
-import type { Drawn } from './inline.ts';
-import { drawMessage, sentAtMs } from './message.ts';
-import { scopeOf, type Draw } from './model.ts';
-
-const sameBreathMs = 5 * 60_000;
+import { act, focusSoon, page, ui, update, type Thread } from './state.ts';
+import { clockTime, dayName, drawMrkdwn, drawTime, type Drawn } from './text.ts';
 
 /** The middle of the page: a channel's messages, or the bot's Home, and the open thread beside it. */
-export function drawConversation(draw: Draw): TemplateResult {
-  const channel = draw.page.channels.find((candidate) => candidate.id === draw.ui.channel);
-  if (!channel) return html`<main class="conversation"><p class="empty">Choose a channel.</p></main>`;
-  const isHome = channel.kind === 'dm' && draw.ui.tab === 'home';
-  return html`<main class="conversation" aria-label=${titleOf(channel)}>
+export function drawConversation(): TemplateResult {
+  const channel = page.channels.find(({ id }) => id === ui.channel);
+  if (!channel) return html`<main></main>`;
+  const isDm = channel.kind === 'dm';
+  const isHome = isDm && ui.tab === 'home';
+  return html`<main aria-label=${nameOf(channel)}>
     <section class="channel" aria-label="Messages">
-      ${drawHead(channel, draw)} ${isHome ? drawHome(draw) : drawMessages(channel, draw)}
+      <header>
+        <h2>${isDm ? botAvatar(22) : '# '}${channel.name}</h2>
+        ${isDm ? drawTabs() : html`<p class="soft">${channel.botIsMember ? channel.topic : 'The bot is not in this channel: /invite @pay'}</p>`}
+      </header>
+      ${isHome ? drawHome() : drawMessages(channel)}
     </section>
-    ${drawThread(draw)}
+    ${drawThread()}
   </main>`;
 }
 
-function titleOf(channel: PageChannel): string {
-  return channel.kind === 'dm' ? channel.name : `#${channel.name}`;
+function nameOf({ kind, name }: PageChannel): string {
+  return kind === 'dm' ? name : `#${name}`;
 }
 
-function drawHead(channel: PageChannel, draw: Draw): TemplateResult {
-  return html`<header class="channel-head">
-    <h1>
-      ${channel.kind === 'dm' ? botAvatar(22) : icon('hash')} <span>${channel.name}</span>
-      ${channel.kind === 'dm' ? html`<span class="badge">APP</span>` : nothing}
-    </h1>
-    ${channel.topic === '' ? nothing : html`<p class="topic">${channel.topic}</p>`}
-    ${channel.kind === 'dm' ? drawTabs(draw) : drawMembership(channel)}
-  </header>`;
-}
-
-function drawMembership(channel: PageChannel): Drawn {
-  return channel.botIsMember ? nothing : html`<p class="topic">The bot is not in this channel</p>`;
-}
-
-function drawTabs(draw: Draw): TemplateResult {
-  const tabs = [
-    { tab: 'home', label: 'Home' },
-    { tab: 'messages', label: 'Messages' },
-  ] as const;
+function drawTabs(): TemplateResult {
   return html`<div class="tabs" role="tablist" aria-label="Parts of the app">
-    ${tabs.map(
-      ({ tab, label }) =>
-        html`<button
-          type="button"
-          role="tab"
-          aria-selected=${draw.ui.tab === tab ? 'true' : 'false'}
-          @click=${() => draw.dispatch({ kind: 'choose_tab', tab })}
-        >
-          ${label}
-        </button>`,
-    )}
+    ${drawTab('home', 'Home')}${drawTab('messages', 'Messages')}
   </div>`;
 }
 
-function drawHome(draw: Draw): TemplateResult {
-  const { home } = draw.page;
-  return html`<div class="home" tabindex="0" role="tabpanel" aria-label="Home">
+function drawTab(name: typeof ui.tab, label: string): TemplateResult {
+  return html`<button
+    type="button"
+    role="tab"
+    aria-selected=${String(ui.tab === name)}
+    @click=${() => {
+      update({ tab: name });
+      if (name === 'home') void act({ kind: 'open_home' });
+    }}
+  >
+    ${label}
+  </button>`;
+}
+
+function drawHome(): TemplateResult {
+  const { home, user } = page;
+  return html`<div class="home" tabindex="0" role="tabpanel" aria-label="Home" data-surface=${home?.id ?? ''}>
     ${
       home
-        ? drawBlocks(home.blocks, { container: { type: 'view', viewId: home.id }, errors: home.errors }, draw)
-        : html`<p class="empty">The app has not published a Home for ${draw.page.user.realName} yet.</p>`
+        ? drawBlocks(home.blocks, { container: { type: 'view', viewId: home.id } })
+        : html`<p class="soft">The app has not published a Home for ${user.realName} yet.</p>`
     }
   </div>`;
 }
 
-function drawMessages(channel: PageChannel, draw: Draw): TemplateResult {
-  const all = draw.page.messages[channel.id] ?? [];
+function drawMessages(channel: PageChannel): TemplateResult {
+  const all = page.messages[channel.id] ?? [];
   const messages = all.filter(({ threadTs, ts }) => threadTs === undefined || threadTs === ts);
-  return html`<div class="messages" role="log" aria-label="Messages in ${titleOf(channel)}" tabindex="0">
-      <div class="messages-spacer"></div>
-      ${drawWelcome(channel)} ${drawList(messages, draw)}
+  return html`<div class="messages" role="log" aria-label="Messages in ${nameOf(channel)}" tabindex="0">
+      <p class="soft first">
+        ${channel.kind === 'dm' ? 'What must reach only you arrives here.' : `The beginning of ${nameOf(channel)}.`}
+      </p>
+      ${repeat(
+        messages,
+        ({ ts }) => ts,
+        (message, index) => drawInList(message, messages[index - 1]),
+      )}
     </div>
-    ${channel.readOnly ? drawReadOnly() : drawComposer({ channel, id: 'composer' }, draw)}`;
+    ${
+      channel.readOnly
+        ? html`<p class="read-only">
+            Sending messages to this app has been turned off. Type <code>/pay</code> in any channel.
+          </p>`
+        : drawComposer(channel)
+    }`;
 }
 
-/** Slack's own words, and where to go instead. */
-function drawReadOnly(): TemplateResult {
-  return html`<p class="read-only">
-    Sending messages to this app has been turned off. Type <code>/pay</code> in any channel.
-  </p>`;
+/** Hundreds may stand there while a person types: what stayed the same is not drawn again. */
+function drawInList(message: PageMessage, before: PageMessage | undefined): Drawn {
+  const day = dayName(sentMs(message));
+  const isNewDay = !before || dayName(sentMs(before)) !== day;
+  const last = lastReply(message)?.ts;
+  const search = ui.search?.id.includes(message.ts.replace('.', '-')) ? ui.search : undefined;
+  return html`${guard([JSON.stringify(message), isNewDay, day, last, search, page.user.id], () => [
+    isNewDay ? html`<p class="day">${day}</p>` : nothing,
+    drawMessage(message, false),
+  ])}`;
 }
 
-function drawWelcome(channel: PageChannel): TemplateResult {
-  const text =
-    channel.kind === 'dm'
-      ? 'This is your direct line to the bot. What must reach only you arrives here.'
-      : `This is the very beginning of #${channel.name}.`;
-  return html`<p class="welcome">${text}</p>`;
+function sentMs({ ts }: PageMessage): number {
+  return Number(ts) * 1000;
 }
 
-function drawList(messages: PageMessage[], draw: Draw): Drawn {
-  const rows = messages.map((message, index) => ({ message, before: messages[index - 1] }));
-  return html`${repeat(
-    rows,
-    ({ message }) => message.ts,
-    ({ message, before }) =>
-      guard([message, before, ...lookDependsOn(message, draw)], () => {
-        const newDay = !before || dayOf(before) !== dayOf(message);
-        const compact = !newDay && sameBreath(before, message);
-        return html`${newDay ? drawDay(message) : nothing}
-        ${drawMessage({ message, compact, inThread: false }, draw)}`;
-      }),
-  )}`;
+function lastReply({ channel, ts }: PageMessage): PageMessage | undefined {
+  return page.messages[channel]?.findLast((reply) => reply.threadTs === ts && reply.ts !== ts);
 }
 
-/** All that a message's look depends on besides itself: hundreds may stand there while a person types. */
-function lookDependsOn({ channel, ts }: PageMessage, { page, ui }: Draw): unknown[] {
-  const minute = Math.floor(Date.now() / 60_000);
-  const typed = ui.typed[scopeOf({ type: 'message', channel, ts })];
-  return [page.user, page.users, page.channels, page.messageShortcuts, typed, ui.suggestions, minute];
+/** One message: who, when, and what, with its marks. */
+function drawMessage(message: PageMessage, inThread: boolean): TemplateResult {
+  const { authorId, authorName, authorIsBot, ephemeral } = message;
+  const author = page.users.find(({ id }) => id === authorId);
+  const time = clockTime(sentMs(message));
+  return html`<article
+    class="message ${ephemeral ? 'ephemeral' : ''}"
+    aria-label="${authorName}, ${time}"
+    data-surface=${message.ts}
+  >
+    ${authorIsBot && authorId !== 'USLACKBOT' ? botAvatar() : avatar(authorName, author?.avatarColor)}
+    <div>
+      ${ephemeral ? html`<p class="soft only-you">Only visible to you</p>` : nothing}
+      <header>
+        <b>${authorName}</b> ${authorIsBot ? html`<span class="badge">APP</span>` : nothing}
+        ${drawTime(sentMs(message), time)}
+      </header>
+      ${drawBody(message)} ${message.edited ? html`<small class="soft">(edited)</small>` : nothing}
+      ${message.files?.map(
+        ({ name, title, text }) =>
+          html`<details class="file">
+            <summary><b>${title}</b> ${name}</summary>
+            <pre tabindex="0">${text}</pre>
+            <a download=${name} href="data:text/csv;charset=utf-8,${encodeURIComponent(text)}">Download</a>
+          </details>`,
+      )}
+      ${inThread ? nothing : drawReplies(message)}
+    </div>
+    ${ephemeral ? nothing : drawTools(message, inThread)}
+  </article>`;
 }
 
-function dayOf(message: PageMessage): string {
-  return new Date(sentAtMs(message)).toDateString();
+function drawBody({ channel, ts, text, blocks, attachments }: PageMessage): Drawn {
+  const all = [...blocks, ...attachments.flatMap((attachment) => attachment.blocks)];
+  return all.length === 0
+    ? drawMrkdwn(text)
+    : drawBlocks(all, { container: { type: 'message', channel, ts } });
 }
 
-function sameBreath(before: PageMessage, message: PageMessage): boolean {
-  return (
-    before.authorId === message.authorId &&
-    !before.ephemeral &&
-    !message.ephemeral &&
-    !message.authorIsBot &&
-    before.replyCount === 0 &&
-    sentAtMs(message) - sentAtMs(before) < sameBreathMs
-  );
+function openThread({ channel, ts }: Thread): void {
+  update({ thread: { channel, ts } });
+  focusSoon('#thread-composer');
 }
 
-function drawDay(message: PageMessage): TemplateResult {
-  return html`<div class="day"><span>${dayName(sentAtMs(message), new Date())}</span></div>`;
+function drawReplies(message: PageMessage): Drawn {
+  const { replyCount } = message;
+  const last = lastReply(message);
+  if (replyCount === 0) return nothing;
+  return html`<button type="button" class="link" @click=${() => openThread(message)}>
+    ${replyCount}
+    ${replyCount === 1 ? 'reply' : 'replies'}${last ? `, the last at ${clockTime(sentMs(last))}` : ''}
+  </button>`;
 }
 
-function drawThread(draw: Draw): Drawn {
-  const { thread } = draw.ui;
-  const channel = draw.page.channels.find((candidate) => candidate.id === thread?.channel);
-  const all = thread ? (draw.page.messages[thread.channel] ?? []) : [];
-  const parent = all.find((message) => message.ts === thread?.ts);
+function drawTools(message: PageMessage, inThread: boolean): TemplateResult {
+  const { channel, ts } = message;
+  return html`<div class="message-tools">
+    ${
+      inThread
+        ? nothing
+        : html`<button
+            type="button"
+            class="tool"
+            aria-label="Reply in thread"
+            title="Reply in thread"
+            @click=${() => openThread(message)}
+          >
+            ↩
+          </button>`
+    }
+    ${drawMenu({
+      id: `shortcuts-${inThread ? 'thread-' : ''}${ts}`,
+      face: '⋯',
+      label: 'More actions',
+      items: page.messageShortcuts.map(({ callbackId, name }) => ({
+        label: name,
+        choose: () => void act({ kind: 'message_shortcut', callbackId, channel, ts }),
+      })),
+    })}
+  </div>`;
+}
+
+function closeThread(): void {
+  update({ thread: undefined });
+  focusSoon('#composer');
+}
+
+function drawThread(): Drawn {
+  const { thread } = ui;
+  const channel = page.channels.find(({ id }) => id === thread?.channel);
+  const all = page.messages[thread?.channel ?? ''] ?? [];
+  const parent = all.find(({ ts }) => ts === thread?.ts);
   if (!thread || !channel || !parent) return nothing;
   const replies = all.filter(({ threadTs, ts }) => threadTs === parent.ts && ts !== parent.ts);
-  const close = (): void => draw.dispatch({ kind: 'close_thread' });
-  return html`<aside
+  return html`<section
     class="thread"
     aria-label="Thread"
     @keydown=${(event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !event.defaultPrevented) close();
+      if (event.key === 'Escape' && !event.defaultPrevented) closeThread();
     }}
   >
-    <header class="channel-head">
-      <h2>Thread <span class="topic">${titleOf(channel)}</span></h2>
-      <button type="button" class="tool" aria-label="Close thread" @click=${close}>${icon('close')}</button>
+    <header>
+      <h2>Thread <span class="soft">${nameOf(channel)}</span></h2>
+      <button type="button" class="tool" aria-label="Close thread" @click=${closeThread}>×</button>
     </header>
     <div class="messages" role="log" aria-label="Thread messages" tabindex="0">
-      ${drawMessage({ message: parent, compact: false, inThread: true }, draw)}
-      ${
-        replies.length === 0
-          ? nothing
-          : html`<div class="day">
-              <span>${replies.length} ${replies.length === 1 ? 'reply' : 'replies'}</span>
-            </div>`
-      }
       ${repeat(
-        replies,
+        [parent, ...replies],
         ({ ts }) => ts,
-        (message) => drawMessage({ message, compact: false, inThread: true }, draw),
+        (message) => drawMessage(message, true),
       )}
     </div>
-    ${drawComposer({ channel, threadTs: parent.ts, id: 'thread-composer' }, draw)}
-  </aside>`;
+    ${drawComposer(channel, parent.ts)}
+  </section>`;
 }
 
-/** The list of channels and the app, with what is new in them. */
-export function drawSidebar(draw: Draw): TemplateResult {
-  const { page } = draw;
-  const group = (kind: PageChannel['kind']): PageChannel[] =>
-    page.channels.filter((channel) => channel.kind === kind);
-  return html`<nav class="sidebar" aria-label="Workspace">
-    <div class="workspace-name">Lagos store <small>local Slack workspace</small></div>
-    <h2 id="channels-heading">Channels</h2>
-    <ul aria-labelledby="channels-heading">
-      ${group('channel').map((channel) => drawEntry(channel, draw))}
-    </ul>
-    <h2 id="apps-heading">Apps</h2>
-    <ul aria-labelledby="apps-heading">
-      ${group('dm').map((channel) => drawEntry(channel, draw))}
-    </ul>
-    <div class="sidebar-me">
-      ${avatar(page.user.realName, page.user.avatarColor, 30)}
-      <span><b>${page.user.realName}</b><small>${page.user.role}</small></span>
-    </div>
-  </nav>`;
-}
+/** Where a person types. Slash commands are offered and described; in a thread Slack has none. */
+function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
+  const id = threadTs === undefined ? 'composer' : 'thread-composer';
+  const place = threadTs === undefined ? channel.id : `${channel.id}/${threadTs}`;
+  const draft = ui.drafts[place] ?? '';
+  const commands = threadTs === undefined ? page.slashCommands : [];
+  const isOffering = /^\/\S*$/.test(draft) && draft !== ui.offer.closedFor;
+  const offered = isOffering ? commands.filter(({ command }) => command.startsWith(draft)) : [];
+  const started = commands.filter(({ command }) => draft.startsWith(`${command} `));
+  const { marked } = ui.offer;
 
-function drawEntry(channel: PageChannel, draw: Draw): TemplateResult {
-  const { ui, page } = draw;
-  const seen = Number(ui.seen[`${page.user.id}/${channel.id}`] ?? ui.openedTs);
-  const fresh = (page.messages[channel.id] ?? []).filter(
-    ({ ts, authorId }) => Number(ts) > seen && authorId !== page.user.id,
-  ).length;
-  const current = channel.id === ui.channel;
-  return html`<li>
-    <button
-      type="button"
-      class="entry ${fresh > 0 ? 'entry-fresh' : ''}"
-      aria-current=${current ? 'page' : nothing}
-      @click=${() => draw.dispatch({ kind: 'choose_channel', channel: channel.id })}
+  function write(text: string): void {
+    update({
+      drafts: { ...ui.drafts, [place]: text },
+      offer: { marked: 0, closedFor: undefined },
+      recalled: undefined,
+    });
+  }
+  function complete(command: string | undefined): void {
+    write(`${command ?? draft} `);
+  }
+  /** What could not be sent stands in the composer again, unless something else was begun there. */
+  async function send(): Promise<void> {
+    const text = draft.trim();
+    if (text === '') return;
+    write('');
+    update({ sent: [...ui.sent.filter((earlier) => earlier !== text), text].slice(-50) });
+    const thread = threadTs === undefined ? {} : { threadTs };
+    const result = await act({ kind: 'send_message', channel: channel.id, text, ...thread });
+    if (!result.ok && !ui.drafts[place]) write(text);
+  }
+  /** Arrows recall earlier lines only when nothing else would be lost: in an empty composer or a recalled line. */
+  function recall(step: 1 | -1): void {
+    const next = (ui.recalled ?? ui.sent.length) + step;
+    if (next < 0 || ui.sent.length === 0) return;
+    const text = ui.sent[next] ?? '';
+    update({
+      drafts: { ...ui.drafts, [place]: text },
+      recalled: next >= ui.sent.length ? undefined : next,
+      offer: { marked: 0, closedFor: text },
+    });
+  }
+  const mark = (next: number) => (): void =>
+    update({ offer: { ...ui.offer, marked: (next + offered.length) % offered.length } });
+  const chosen = offered[marked]?.command;
+  const isRecalling = draft === '' || ui.recalled !== undefined;
+  const keys: Record<string, (() => void) | undefined> =
+    offered.length > 0
+      ? {
+          ArrowDown: mark(marked + 1),
+          ArrowUp: mark(marked - 1),
+          Tab: () => complete(chosen),
+          Enter: chosen === draft ? () => void send() : () => complete(chosen),
+          Escape: () => update({ offer: { ...ui.offer, closedFor: draft } }),
+        }
+      : {
+          Enter: () => void send(),
+          ...(isRecalling ? { ArrowUp: () => recall(-1), ArrowDown: () => recall(1) } : {}),
+        };
+  function onKey(event: KeyboardEvent): void {
+    const { isComposing, altKey, ctrlKey, metaKey, shiftKey, key } = event;
+    if (isComposing || altKey || ctrlKey || metaKey || shiftKey || !keys[key]) return;
+    event.preventDefault();
+    keys[key]?.();
+  }
+  const described = offered.length > 0 ? offered : started;
+  return html`<form
+    class="composer"
+    @submit=${(event: Event) => {
+      event.preventDefault();
+      void send();
+    }}
+  >
+    <ul
+      class="offers"
+      id="${id}-offers"
+      role="listbox"
+      aria-label="Commands"
+      ?hidden=${described.length === 0}
     >
-      ${channel.kind === 'dm' ? botAvatar(18) : icon('hash', 14)}
-      <span class="entry-name">${channel.name}</span>
-      ${
-        fresh > 0
-          ? html`<span class="unread">${fresh}<span class="visually-hidden"> unread</span></span>`
-          : nothing
-      }
-    </button>
-  </li>`;
+      ${described.map(
+        ({ command, usageHint, description }, index) =>
+          html`<li
+            id="${id}-offer-${index}"
+            role="option"
+            aria-selected=${String(offered.length > 0 && index === marked)}
+            @mousedown=${(event: Event) => {
+              event.preventDefault();
+              if (offered.length > 0) complete(command);
+            }}
+          >
+            <b>${command}</b> <code>${usageHint}</code> <span class="soft">${description}</span>
+          </li>`,
+      )}
+    </ul>
+    <textarea
+      id=${id}
+      rows=${Math.min(6, draft.split('\n').length)}
+      role="combobox"
+      aria-autocomplete="list"
+      aria-expanded=${String(offered.length > 0)}
+      aria-controls="${id}-offers"
+      aria-activedescendant=${offered.length > 0 ? `${id}-offer-${marked}` : nothing}
+      aria-label=${threadTs === undefined ? `Message ${nameOf(channel)}` : 'Reply in thread'}
+      placeholder=${threadTs === undefined ? 'Type /pay, or a message' : 'Reply…'}
+      spellcheck="false"
+      .value=${live(draft)}
+      @input=${(event: Event) => write((event.currentTarget as HTMLTextAreaElement).value)}
+      @keydown=${onKey}
+    ></textarea>
+    ${drawMenu({
+      id: `${id}-global`,
+      face: '⚡',
+      label: 'Shortcuts',
+      items: page.globalShortcuts.map(({ callbackId, name }) => ({
+        label: name,
+        choose: () => void act({ kind: 'global_shortcut', callbackId }),
+      })),
+    })}
+    <button class="button primary" aria-label="Send" ?disabled=${draft.trim() === ''}>➤</button>
+  </form>`;
 }

@@ -1,142 +1,114 @@
-import { html, nothing, type TemplateResult } from 'lit/html.js';
-import { icon } from './icons.ts';
-import type { Drawn } from './inline.ts';
-import type { Draw } from './model.ts';
-import type { ServedState } from './served.ts';
+import { html, type TemplateResult } from 'lit/html.js';
+import type { PageState } from '../../simulators/protocol.ts';
+import type { PanelTab } from './panel.ts';
+import { act, focusSoon, page, ui, update } from './state.ts';
 
-export type GuideStep = {
-  done: boolean;
-  say: Drawn;
-  button?: { label: string; press: (draw: Draw) => void };
-};
+export type GuideStep = { isDone: boolean; say: string; button?: string; press?: () => void };
 
-function lookedUp(page: ServedState, reference: string): boolean {
-  return page.log.some(
-    ({ from, to, path }) =>
-      from === 'bot' && to === 'payments' && path.endsWith(`orderReference=${encodeURIComponent(reference)}`),
-  );
-}
-
-function typing(command: string): NonNullable<GuideStep['button']> {
+function type(command: string): Pick<GuideStep, 'button' | 'press'> {
   return {
-    label: 'Type it',
-    press: ({ ui, dispatch }) => {
-      if (ui.channel === undefined) return;
-      dispatch({ kind: 'draft', place: ui.channel, text: command, focus: true });
+    button: 'Type it',
+    press: () => {
+      update({
+        drafts: { ...ui.drafts, [ui.channel ?? '']: command },
+        offer: { marked: 0, closedFor: command },
+      });
+      focusSoon('#composer');
     },
   };
 }
 
-/** Whether an event was sent once more and taken, and one with a bad signature refused. */
-function sentAgain({ payments }: ServedState): boolean {
+function show(tab: PanelTab): Pick<GuideStep, 'button' | 'press'> {
+  return { button: 'Show me', press: () => update({ panel: { tab, isShown: true } }) };
+}
+
+function openHome(): void {
+  update({ channel: page.channels.find(({ kind }) => kind === 'dm')?.id, tab: 'home', thread: undefined });
+  void act({ kind: 'open_home' });
+}
+
+/** What a newcomer may try, in any order, each ticked off when it was seen to happen. */
+export function guideSteps({ payments, channels, messages, home, log, bot }: PageState): GuideStep[] {
+  const lookedUp = (reference: string): boolean =>
+    log.some(
+      ({ from, to, path }) =>
+        from === 'bot' && to === 'payments' && path.endsWith(`orderReference=${reference}`),
+    );
+  const said = (channel: string, words: RegExp): boolean =>
+    channels.some(
+      ({ id, name }) =>
+        name === channel && messages[id]?.some(({ authorIsBot, text }) => authorIsBot && words.test(text)),
+    );
+  const paid = payments.orders.filter(
+    ({ orderReference, state }) => orderReference.startsWith('pay-') && state === 'paid',
+  );
   const taken = payments.deliveries.some(
     ({ how, state }) => how !== undefined && how !== 'bad_signature' && state === 'delivered',
   );
-  return (
-    taken && payments.deliveries.some(({ how, lastStatus }) => how === 'bad_signature' && lastStatus === 401)
-  );
-}
-
-/** By their references: the merchant's own system numbers its charges. */
-function chargedFromSlack({ payments }: ServedState): boolean {
-  return payments.orders.some(
-    ({ isSavedCardCharge, state, orderReference }) =>
-      isSavedCardCharge && state === 'paid' && orderReference.startsWith('pay-'),
-  );
-}
-
-function showing(tab: 'cards' | 'events' | 'weather'): NonNullable<GuideStep['button']> {
-  return {
-    label: 'Show me',
-    press: ({ dispatch }) => {
-      dispatch({ kind: 'choose_panel_tab', tab });
-      dispatch({ kind: 'show_panel', shown: true });
-    },
-  };
-}
-
-/** What a newcomer does first, each ticked off when it was seen to happen. */
-export function guideSteps({ page }: Pick<Draw, 'page'>): GuideStep[] {
-  const { orders } = page.payments;
-  const paid = orders.find(({ orderReference }) => orderReference === 'ORDER-1001') ?? orders[0];
-  // A card-saving link makes an order too, under a reference that nobody types.
-  const unpaid = orders.find(
-    ({ state, orderReference }) => state === 'created' && !orderReference.startsWith('pay-'),
-  );
-  const first = `/pay ${paid?.orderReference ?? 'ORDER-1001'}`;
-  const second = `/pay ${unpaid?.orderReference ?? 'ORDER-1002'}`;
-  const told = page.channels.some(
-    ({ id, name }) =>
-      name === 'pay-alerts' &&
-      page.messages[id]?.some(({ authorIsBot, ephemeral }) => authorIsBot && !ephemeral),
+  const refused = payments.deliveries.some(
+    ({ how, lastStatus }) => how === 'bad_signature' && lastStatus === 401,
   );
   return [
+    { isDone: lookedUp('ORDER-1001'), say: '/pay ORDER-1001: paid, with proof', ...type('/pay ORDER-1001') },
     {
-      done: lookedUp(page, first.slice(5)),
-      say: html`Type <code>${first}</code>: paid, with proof`,
-      button: typing(first),
+      isDone: lookedUp('ORDER-1002'),
+      say: '/pay ORDER-1002: not confirmed, and why',
+      ...type('/pay ORDER-1002'),
     },
     {
-      done: lookedUp(page, second.slice(5)),
-      say: html`Type <code>${second}</code>: not confirmed, and why`,
-      button: typing(second),
+      isDone: paid.some(({ amount }) => Number(amount) < 100_000),
+      say: '/pay charge: Bola’s card asks for the code on the customer’s phone',
+      ...type('/pay charge'),
     },
     {
-      done: chargedFromSlack(page),
-      say: html`Type <code>/pay charge</code>: Bola’s card asks for the code on the customer’s phone`,
-      button: typing('/pay charge'),
+      isDone: said('pay-alerts', /^(?!.*storm)/i),
+      say: 'Let the bank decline a saved card: one alert',
+      ...show('Saved cards'),
     },
     {
-      done: told,
-      say: html`Let the bank decline a <b>saved card</b>: one alert in #pay-alerts`,
-      button: showing('cards'),
+      isDone: taken && refused,
+      say: 'Send its event again, then with a bad signature: still one alert',
+      ...show('Events'),
     },
     {
-      done: sentAgain(page),
-      say: html`Under <b>Events</b>, send it again, then with a bad signature: still one alert`,
-      button: showing('events'),
+      isDone: said('pay-alerts', /storm/i),
+      say: 'Send 60 failures: one message counts them',
+      ...show('Saved cards'),
     },
     {
-      done: page.bot.starts > 1,
-      say: html`Weather <b>Hangs</b>, decline, <b>Kill −9</b>; weather Normal, <b>Start</b>: one alert`,
-      button: showing('weather'),
+      isDone: paid.some(({ amount }) => Number(amount) >= 100_000),
+      say: '/pay charge 100,000.00 needs a second person: be Lindiwe, approve it in #pay-ops',
+      ...type('/pay charge 100,000.00'),
+    },
+    {
+      isDone: home !== undefined,
+      say: 'Home: codes to enter, charges, what you may do',
+      button: 'Open it',
+      press: openHome,
+    },
+    {
+      isDone: bot.starts > 1,
+      say: 'Service hangs, decline, Kill −9; service works, Start: one alert',
+      ...show('Faults'),
     },
   ];
 }
 
-export function drawGuide(draw: Draw): Drawn {
-  if (draw.ui.guideHidden) return nothing;
-  return html`<section class="guide" aria-label="Try this">
-    <header>
-      <h2>Try this</h2>
-      <button
-        type="button"
-        class="tool"
-        aria-label="Hide the guide"
-        @click=${() => draw.dispatch({ kind: 'hide_guide', hidden: true })}
-      >
-        ${icon('close', 14)}
-      </button>
-    </header>
-    <ol>
-      ${guideSteps(draw).map((step, index) => drawStep(step, index, draw))}
-    </ol>
+export function drawGuide(): TemplateResult {
+  const steps = guideSteps(page);
+  const done = steps.filter(({ isDone }) => isDone).length;
+  return html`<section aria-label="Try this">
+    <details class="guide" ?open=${innerWidth >= 640}>
+      <summary>Try this, in any order <span>${done} of ${steps.length}</span></summary>
+      <ol>
+        ${steps.map(
+          ({ isDone, say, button, press }) =>
+            html`<li class=${isDone ? 'done' : ''}>
+              ${say}${isDone ? html`<span class="hidden"> (done)</span>` : html` <button type="button" class="link" @click=${press}>${button}</button>`}
+            </li>`,
+        )}
+      </ol>
+      <p>What next: connect your own Slack and payments service, by <code>docs/set-up.md</code>.</p>
+    </details>
   </section>`;
-}
-
-function drawStep(step: GuideStep, index: number, draw: Draw): TemplateResult {
-  const { done, say, button } = step;
-  return html`<li class=${done ? 'guide-done' : ''}>
-    <span class="guide-mark">${done ? icon('check', 12) : index + 1}</span>
-    <span class="guide-say"
-      >${say}${done ? html`<span class="visually-hidden"> (done)</span>` : nothing}</span
-    >
-    ${
-      button && !done
-        ? html`<button type="button" class="link-button" @click=${() => button.press(draw)}>
-            ${button.label}
-          </button>`
-        : nothing
-    }
-  </li>`;
 }

@@ -1,129 +1,183 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { keyed } from 'lit/directives/keyed.js';
 import type { PageView } from '../../simulators/protocol.ts';
-import { drawBlocks } from './blocks.ts';
-import { drawText } from './glyph.ts';
-import { botAvatar, icon } from './icons.ts';
-import { drawTextObject, type Drawn } from './inline.ts';
-import type { Draw } from './model.ts';
+import { botAvatar } from './bits.ts';
+import { drawBlocks, readValues } from './blocks.ts';
+import { asksForCode, drawPhones } from './panel.ts';
+import { act, page, ui, update } from './state.ts';
+import { drawMrkdwn, type Drawn } from './text.ts';
 
 /**
  * The top view of the person's stack, and the confirm dialog above it. Both are the browser's own `<dialog>`:
- * it keeps the focus inside, hides the rest from readers and gives the focus back; `syncDialogs` opens and
- * closes them. Escape is ours, because the workspace must hear that a view was closed.
+ * it keeps the focus inside, hides the rest from readers and gives the focus back. Escape is ours, because the
+ * workspace must hear that a view was closed.
  */
-export function drawDialogs(draw: Draw): TemplateResult {
-  const view = draw.page.views.at(-1);
-  const { pending } = draw.ui;
-  const closeTop = (): void => {
-    if (view) draw.dispatch({ kind: 'close_view', viewId: view.id });
+export function drawDialogs(): TemplateResult {
+  const view = page.views.at(-1);
+  const close = (): void => {
+    if (view) void act({ kind: 'close_view', viewId: view.id });
   };
-  const refuse = (): void => draw.dispatch({ kind: 'confirm_answered', yes: false });
   return html`<dialog
       id="view-dialog"
       aria-labelledby="view-title"
       data-open=${view ? `${view.id} ${view.title}` : nothing}
       data-view=${view?.id ?? nothing}
-      @keydown=${(event: KeyboardEvent) => onEscape(event, closeTop)}
-      @cancel=${(event: Event) => onCancel(event, closeTop)}
+      @keydown=${onEscape(close)}
+      @cancel=${onCancel(close)}
     >
-      ${view ? keyed(view.id, drawView(view, draw)) : nothing}
+      ${view ? keyed(view.id, drawView(view, close)) : nothing}
     </dialog>
     <dialog
       id="confirm-dialog"
       role="alertdialog"
       aria-labelledby="confirm-title"
       aria-describedby="confirm-text"
-      data-open=${pending ? 'confirm' : nothing}
-      @keydown=${(event: KeyboardEvent) => onEscape(event, refuse)}
-      @cancel=${(event: Event) => onCancel(event, refuse)}
+      data-open=${ui.confirm ? 'confirm' : nothing}
+      @keydown=${onEscape(refuse)}
+      @cancel=${onCancel(refuse)}
     >
-      ${drawConfirm(draw)}
+      ${drawConfirm()}
     </dialog>`;
 }
 
+function refuse(): void {
+  update({ confirm: undefined });
+}
+
 /** Escape while nothing in the dialog has the focus reaches only the dialog itself. */
-function onCancel(event: Event, close: () => void): void {
-  if (event.target !== event.currentTarget) return;
-  event.preventDefault();
-  close();
+function onCancel(close: () => void) {
+  return (event: Event): void => {
+    if (event.target !== event.currentTarget) return;
+    event.preventDefault();
+    close();
+  };
 }
 
-function onEscape(event: KeyboardEvent, close: () => void): void {
-  if (event.key !== 'Escape' || event.defaultPrevented) return;
-  const inMenu = event.target instanceof HTMLElement && event.target.closest('[popover]') !== null;
-  if (inMenu) return;
-  event.preventDefault();
-  event.stopPropagation();
-  close();
+function onEscape(close: () => void) {
+  return (event: KeyboardEvent): void => {
+    if (event.key !== 'Escape' || event.defaultPrevented || (event.target as Element).closest('[popover]'))
+      return;
+    event.preventDefault();
+    event.stopPropagation();
+    close();
+  };
 }
 
-function drawView(view: PageView, draw: Draw): TemplateResult {
-  const close = (): void => draw.dispatch({ kind: 'close_view', viewId: view.id });
-  const stacked = draw.page.views.length > 1;
+function drawView(view: PageView, close: () => void): TemplateResult {
   return html`<form
-    class="view"
-    novalidate
-    @submit=${(event: Event) => {
-      event.preventDefault();
-      draw.dispatch({ kind: 'submit_view', viewId: view.id });
-    }}
-  >
-    <header class="view-head">
-      ${
-        stacked
-          ? html`<button type="button" class="tool" aria-label="Back" @click=${close}>
-              ${icon('back')}
-            </button>`
-          : botAvatar(28)
-      }
-      <h2 id="view-title" tabindex="-1">${drawText(view.title)}</h2>
-      <button type="button" class="tool" aria-label="Close" @click=${close}>${icon('close')}</button>
-    </header>
-    ${
-      draw.ui.problem === undefined
-        ? nothing
-        : html`<p class="view-problem" role="alert">${icon('alert', 14)} ${draw.ui.problem}</p>`
-    }
-    <div class="view-body">
-      ${drawBlocks(view.blocks, { container: { type: 'view', viewId: view.id }, errors: view.errors }, draw)}
-    </div>
-    <footer class="view-foot">
-      <button type="button" class="block-button" @click=${close}>${view.close ?? 'Close'}</button>
-      ${drawSubmit(view)}
-    </footer>
-  </form>`;
+      class="view"
+      novalidate
+      data-surface=${view.id}
+      @submit=${(event: SubmitEvent) => {
+        event.preventDefault();
+        if (view.busy) return;
+        const values = readValues(event.currentTarget as HTMLFormElement);
+        void act({ kind: 'submit_view', viewId: view.id, values });
+      }}
+    >
+      <header>
+        ${
+          page.views.length > 1
+            ? html`<button type="button" class="tool" aria-label="Back" @click=${close}>←</button>`
+            : botAvatar(28)
+        }
+        <h2 id="view-title" tabindex="-1">${view.title}</h2>
+        <button type="button" class="tool" aria-label="Close" @click=${close}>×</button>
+      </header>
+      ${ui.problem === undefined ? nothing : html`<p class="error" role="alert">${ui.problem}</p>`}
+      <div class="view-body">
+        ${drawBlocks(view.blocks, { container: { type: 'view', viewId: view.id }, errors: view.errors })}
+      </div>
+      <footer>
+        <button type="button" class="button" @click=${close}>${view.close ?? 'Close'}</button>
+        ${
+          view.submit === undefined
+            ? nothing
+            : html`<button
+                class="button primary"
+                aria-disabled=${String(view.busy)}
+                aria-busy=${String(view.busy)}
+              >
+                ${view.submit}
+              </button>`
+        }
+      </footer>
+    </form>
+    ${asksForCode() ? drawPhones() : nothing}`;
 }
 
-function drawSubmit(view: PageView): Drawn {
-  if (view.submit === undefined) return nothing;
-  return html`<button
-    type="submit"
-    class="block-button block-button-primary"
-    aria-disabled=${view.busy ? 'true' : 'false'}
-    aria-busy=${view.busy ? 'true' : 'false'}
-  >
-    ${view.busy ? html`<span class="spinner" aria-hidden="true"></span>` : nothing} ${view.submit}
-  </button>`;
-}
-
-function drawConfirm(draw: Draw): Drawn {
-  const confirm = draw.ui.pending?.confirm;
-  if (!confirm) return nothing;
-  const answer = (yes: boolean) => (): void => draw.dispatch({ kind: 'confirm_answered', yes });
-  const style = confirm.style ?? 'primary';
+function drawConfirm(): Drawn {
+  if (!ui.confirm) return nothing;
+  const { dialog, go } = ui.confirm;
+  const agree = (): void => {
+    refuse();
+    go();
+  };
   return html`<div class="view">
-    <header class="view-head">
-      <h2 id="confirm-title">${drawText(confirm.title?.text ?? 'Are you sure?')}</h2>
-    </header>
-    <div class="view-body" id="confirm-text">${drawTextObject(confirm.text, draw)}</div>
-    <footer class="view-foot">
-      <button type="button" class="block-button" @click=${answer(false)}>
-        ${drawText(confirm.deny?.text ?? 'Cancel')}
-      </button>
-      <button type="button" class="block-button block-button-${style}" @click=${answer(true)}>
-        ${drawText(confirm.confirm?.text ?? 'Yes')}
+    <header><h2 id="confirm-title">${dialog.title?.text ?? 'Are you sure?'}</h2></header>
+    <div class="view-body" id="confirm-text">${drawMrkdwn(dialog.text.text)}</div>
+    <footer>
+      <button type="button" class="button" @click=${refuse}>${dialog.deny?.text ?? 'Cancel'}</button>
+      <button type="button" class="button ${dialog.style ?? 'primary'}" @click=${agree}>
+        ${dialog.confirm?.text ?? 'Yes'}
       </button>
     </footer>
   </div>`;
+}
+
+/** What a dialog showed when it was last drawn, and the field that wanted the focus. */
+type Shown = { content?: string | undefined; view?: string | undefined; wanting?: string | undefined };
+const shownIn = new WeakMap<HTMLDialogElement, Shown>();
+const firstField = '.view-body :is(input, textarea, select):not([disabled])';
+
+/**
+ * After drawing: opens and closes the dialogs as the state says, and puts the focus where a person expects it.
+ * `before` is what had the focus when drawing began.
+ */
+export function syncDialogs(before: Element | null): void {
+  const isLost = before?.isConnected === false && document.activeElement === document.body;
+  for (const dialog of document.querySelectorAll('dialog')) {
+    if (dialog.dataset['open'] === undefined) {
+      if (dialog.open) closeDialog(dialog);
+      shownIn.delete(dialog);
+    } else {
+      if (!dialog.open) dialog.showModal();
+      settleFocus(dialog, isLost);
+    }
+  }
+}
+
+/**
+ * The browser gives the focus back to what had it before, while that is still inert: Chromium then shows it as focused
+ * and takes nothing that is typed into it, until it is focused anew.
+ */
+function closeDialog(dialog: HTMLDialogElement): void {
+  dialog.close();
+  const resumed = document.activeElement;
+  if (!(resumed instanceof HTMLElement) || resumed === document.body) return;
+  resumed.blur();
+  resumed.focus({ preventScroll: true });
+}
+
+/**
+ * A view that the bot exchanged for another counts as new by its title, a field that wants the focus by its id. A
+ * question about money begins on "no", a view without fields on what it is for; a view that took another's place
+ * begins on its title: Enter pressed twice must not agree to what was not read.
+ */
+function settleFocus(dialog: HTMLDialogElement, isLost: boolean): void {
+  const earlier = shownIn.get(dialog) ?? {};
+  const wanting = dialog.querySelector<HTMLElement>('[data-wants-focus]');
+  const now: Shown = { content: dialog.dataset['open'], view: dialog.dataset['view'], wanting: wanting?.id };
+  shownIn.set(dialog, now);
+  const isNew = now.content !== earlier.content;
+  if (isNew) dialog.querySelector('.view-body')?.scrollTo({ top: 0 });
+  if (!isNew && !isLost && (wanting === null || now.wanting === earlier.wanting)) return;
+  const isQuestion = dialog.id === 'confirm-dialog';
+  const isOpening = isQuestion || now.view !== earlier.view;
+  const button = isQuestion ? 'footer button' : 'footer button:last-child';
+  const target =
+    wanting ??
+    dialog.querySelector<HTMLElement>(firstField) ??
+    dialog.querySelector<HTMLElement>(isOpening ? button : '#view-title');
+  target?.focus();
 }

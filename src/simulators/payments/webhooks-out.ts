@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { SavedCard } from '../../domain/saved-card.ts';
-import type { PaymentsDelivery } from '../protocol.ts';
+import type { PaymentsDelivery, Redelivery } from '../protocol.ts';
 import type { RecordExchange } from './exchanges.ts';
 import { shownText } from './masking.ts';
 
@@ -23,8 +23,6 @@ export type WebhookPayload = {
   };
   tokenizedCardData?: Required<SavedCard>;
 };
-
-export type Redelivery = 'again' | 'new_id' | 'late' | 'bad_signature';
 
 export type WebhooksOut = {
   send: (payload: WebhookPayload) => void;

@@ -1,7 +1,11 @@
-import type { ActRequest } from '../../../src/playground/act-request.ts';
-import type { ServedState } from '../../../src/playground/page/served.ts';
-import type { ActResult, PageBlock, PageMessage, PageView } from '../../../src/simulators/protocol.ts';
-import { startPageServer, type PageServer } from '../../../src/playground/server.ts';
+import type {
+  ActResult,
+  PageBlock,
+  PageMessage,
+  PageState,
+  PageView,
+} from '../../../src/simulators/protocol.ts';
+import { startPageServer, type ActRequest, type PageServer } from '../../../src/playground/server.ts';
 
 export const users = [
   { id: 'U1', name: 'ada', realName: 'Ada', role: 'Support agent', avatarColor: '#2f6f8f' },
@@ -40,7 +44,7 @@ export function view(blocks: PageBlock[], change: Partial<PageView> = {}): PageV
 }
 
 /** A page state as the server would send it, with nothing in its conversations. */
-export function emptyState(userId = 'U1'): ServedState {
+export function emptyState(userId = 'U1'): PageState {
   const user = users.find(({ id }) => id === userId);
   if (!user) throw new Error(`Nobody is ${userId}.`);
   return {
@@ -104,12 +108,12 @@ export function emptyState(userId = 'U1'): ServedState {
 }
 
 const plain = (text: string): { type: 'plain_text'; text: string } => ({ type: 'plain_text', text });
-const option = (text: string): { text: { type: 'plain_text'; text: string }; value: string } => ({
+export const option = (text: string): { text: { type: 'plain_text'; text: string }; value: string } => ({
   text: plain(text),
   value: text,
 });
 
-/** One of every block a message may hold, with `text` in every place where text can stand. */
+/** One of every block that the bot makes of messages, with `text` in every place where text can stand. */
 export function everyMessageBlock(text: string): PageBlock[] {
   const richText = {
     type: 'rich_text',
@@ -118,91 +122,51 @@ export function everyMessageBlock(text: string): PageBlock[] {
         type: 'rich_text_section',
         elements: [
           { type: 'text', text, style: { bold: true } },
-          { type: 'link', url: 'javascript:window.pwned=1', text },
           { type: 'user', user_id: text },
-          { type: 'emoji', name: 'tada' },
+          { type: 'usergroup', usergroup_id: text },
+          { type: 'channel', channel_id: text },
+          { type: 'date', timestamp: 1_700_000_000, format: text, fallback: text },
         ],
-      },
-      {
-        type: 'rich_text_list',
-        style: 'bullet',
-        elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }],
       },
       { type: 'rich_text_quote', elements: [{ type: 'text', text }] },
       { type: 'rich_text_preformatted', elements: [{ type: 'text', text }] },
     ],
   };
+  const refund = {
+    type: 'button',
+    action_id: 'refund',
+    text: plain('Refund NGN 5.00'),
+    style: 'danger',
+    value: 'r1',
+    confirm: {
+      title: plain('Refund NGN 5.00?'),
+      text: { type: 'mrkdwn', text: `*Sure* ${text}` },
+      confirm: plain('Refund it'),
+      deny: plain('Keep it'),
+      style: 'danger',
+    },
+  };
   return [
     { type: 'header', block_id: 'header', text: plain(text) },
-    {
-      type: 'section',
-      block_id: 'section',
-      text: { type: 'mrkdwn', text },
-      fields: [{ type: 'mrkdwn', text }, plain(text)],
-      accessory: {
-        type: 'button',
-        action_id: 'accessory',
-        text: plain(text),
-        url: 'javascript:window.pwned=1',
-      },
-    },
+    { type: 'section', block_id: 'section', text: { type: 'mrkdwn', text } },
     { type: 'divider', block_id: 'divider' },
-    {
-      type: 'context',
-      block_id: 'context',
-      elements: [
-        { type: 'mrkdwn', text },
-        { type: 'image', image_url: 'https://example.com/i.png', alt_text: text },
-      ],
-    },
+    { type: 'context', block_id: 'context', elements: [{ type: 'mrkdwn', text }, plain(text)] },
     {
       type: 'actions',
       block_id: 'actions',
       elements: [
         { type: 'button', action_id: 'plain', text: plain(text), value: 'v' },
-        {
-          type: 'button',
-          action_id: 'refund',
-          text: plain('Refund NGN 5.00'),
-          style: 'danger',
-          value: 'r1',
-          confirm: {
-            title: plain('Refund NGN 5.00?'),
-            text: { type: 'mrkdwn', text: `*Sure* ${text}` },
-            confirm: plain('Refund it'),
-            deny: plain('Keep it'),
-            style: 'danger',
-          },
-        },
+        refund,
         { type: 'overflow', action_id: 'over', options: [option('Mute'), option(text)] },
-        {
-          type: 'static_select',
-          action_id: 'static',
-          placeholder: plain(text),
-          options: [option('one'), option('two')],
-        },
+        { type: 'static_select', action_id: 'static', placeholder: plain(text), options: [option('one')] },
         { type: 'users_select', action_id: 'users', placeholder: plain('Who') },
-        { type: 'channels_select', action_id: 'channels', placeholder: plain('Where') },
-        {
-          type: 'external_select',
-          action_id: 'external',
-          placeholder: plain('Terminal'),
-          min_query_length: 1,
-        },
       ],
     },
     { ...richText, block_id: 'rich' },
-    {
-      type: 'image',
-      block_id: 'image',
-      image_url: 'https://example.com/i.png',
-      alt_text: text,
-      title: plain(text),
-    },
   ];
 }
 
-/** Inputs of every kind, some with values to begin with. */
+/** Inputs of every kind that the bot's forms have, some with values to begin with. */
 export function everyInput(text: string): PageBlock[] {
   const input = (blockId: string, element: Record<string, unknown>, more: object = {}): PageBlock => ({
     type: 'input',
@@ -215,30 +179,23 @@ export function everyInput(text: string): PageBlock[] {
   return [
     input('amount', { type: 'plain_text_input', initial_value: '12,500.00' }),
     input('otp', { type: 'plain_text_input', min_length: 4, max_length: 6, placeholder: plain('Code') }),
-    input('note', { type: 'plain_text_input', multiline: true }, { optional: true }),
-    input('email', { type: 'email_text_input' }),
-    input('count', { type: 'number_input', is_decimal_allowed: false, initial_value: '3' }),
-    input('date', { type: 'datepicker', initial_date: '2026-11-20' }),
+    input('note', { type: 'plain_text_input' }, { optional: true }),
     input('card', {
       type: 'static_select',
       options: [option('Visa'), option('Verve')],
       initial_option: option('Verve'),
     }),
+    input(
+      'terminal',
+      { type: 'external_select', placeholder: plain('Terminal'), min_query_length: 0 },
+      { optional: true },
+    ),
     input('who', { type: 'users_select', initial_user: 'U2' }),
-    input('checks', {
-      type: 'checkboxes',
-      options: [option('read'), option('agree')],
-      initial_options: [option('read')],
-    }),
+    input('where', { type: 'conversations_select' }),
     input('radio', {
       type: 'radio_buttons',
       options: [option('now'), option('later')],
       initial_option: option('now'),
-    }),
-    input('several', {
-      type: 'multi_static_select',
-      options: [option('a'), option('b')],
-      initial_options: [option('b')],
     }),
   ];
 }
@@ -247,7 +204,7 @@ export type CannedPlayground = PageServer & {
   /** What the page asked to be done, oldest first. */
   acts: ActRequest[];
   /** Changes what one person sees and tells the page. */
-  show: (change: (state: ServedState) => ServedState) => void;
+  show: (change: (state: PageState) => PageState) => void;
   answer: (result: ActResult) => void;
   /** As it was at its start. */
   reset: () => void;
@@ -255,7 +212,7 @@ export type CannedPlayground = PageServer & {
 
 /** The page's real server in front of canned states: what the page asks for is only written down. */
 export async function startCanned(
-  stateOf: (userId: string) => ServedState,
+  stateOf: (userId: string) => PageState,
   port = 0,
 ): Promise<CannedPlayground> {
   const acts: ActRequest[] = [];
