@@ -21,7 +21,7 @@ import { createAuditTrail } from '../src/app/audit-trail.ts';
 import { openKept } from '../src/app/kept.ts';
 import { createMerchantBot } from '../src/app/merchant-bot.ts';
 import { merchantPlaces } from '../src/app/merchants.ts';
-import { createPostCounter } from '../src/app/outbox.ts';
+import { createMetrics } from '../src/app/metrics.ts';
 import { openLog, readSettings } from '../src/app/read-settings.ts';
 import { operatorCommands } from '../src/cli/run-command.ts';
 import { botSettings, payopsFile } from '../src/playground/bot-settings.ts';
@@ -141,7 +141,7 @@ async function everythingOffered(): Promise<string[]> {
   const { verbs, outbox } = createMerchantBot(place, {
     clients: createClients({ botToken: '', slackApiUrl: url, deliveryTimeoutMs: 1 }, outside.log),
     wake: nobody,
-    posts: createPostCounter(),
+    metrics: createMetrics(outside),
     mayRun: nobody,
     standingOf: nobody,
     holdersOf: nobody,

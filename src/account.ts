@@ -12,6 +12,7 @@ import type { MayRun } from './slack/command.ts';
 import { createShareFile, type ShareFile } from './slack/kit/share-file.ts';
 import { createUploadFile, type UploadFile } from './slack/kit/upload-file.ts';
 import type { MerchantIds } from './slack/merchant-ids.ts';
+import type { ClientDeps } from './payments/client.ts';
 import type { NameOf } from './slack/people/names.ts';
 import { createShowEnd, type ShowEnd } from './slack/show-end.ts';
 import type { ChargePlace } from './slack/words/charge-place.ts';
@@ -44,11 +45,15 @@ export type Account = {
 };
 
 /** What is the same for all accounts of the bot, or asked for this one by its name. */
-type Surroundings = Pick<Account, 'audit' | 'people' | 'ids' | 'wake'> & { clients: SlackClients };
+type Surroundings = Pick<Account, 'audit' | 'people' | 'ids' | 'wake'> & {
+  clients: SlackClients;
+  /** Told of each call of the payments service. */
+  called?: ClientDeps['called'];
+};
 
 export function openAccount(
   { outside, kept, merchant, pauses }: MerchantPlace,
-  { clients, ...around }: Surroundings,
+  { clients, called, ...around }: Surroundings,
 ): Account {
   const { config, log, now } = outside;
   const uploadFile = createUploadFile(clients.delivery);
@@ -56,7 +61,7 @@ export function openAccount(
     name: merchant?.name,
     place: chargePlace(config),
     settings: config,
-    payments: createPayments(outside, kept, pauses),
+    payments: createPayments(outside, kept, { pauses, called }),
     store: kept.store,
     sealer: kept.sealer,
     slack: {

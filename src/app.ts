@@ -1,26 +1,20 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { tellMutes, tellRulesElsewhere, tellUnreadParts } from './app/alert-routes.ts';
 import { createAuditTrail, type AuditTrail } from './app/audit-trail.ts';
-import { createChannels, type Channels } from './app/channels.ts';
+import { createChannels } from './app/channels.ts';
 import { tellEmptyRoles } from './app/empty-roles.ts';
 import { createChecks } from './app/health-checks.ts';
 import { createMerchantBot, type MerchantBots } from './app/merchant-bot.ts';
 import type { Kept } from './app/kept.ts';
 import { checkOwners, merchantPlaces } from './app/merchants.ts';
-import {
-  createAsideCounter,
-  createPostCounter,
-  startWork,
-  type AsideCounter,
-  type PostCounter,
-} from './app/outbox.ts';
+import { createMetrics, type Metrics } from './app/metrics.ts';
+import { startWork } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
-import { undeliveredMetric } from './app/undelivered.ts';
 import { tellUnsignedFields, webhooksFix, type Webhooks } from './app/webhook-settings.ts';
 import { createCommandSet } from './app/command-set.ts';
 import { createMerchantSets } from './app/merchant-sets.ts';
 import { createHealthRoute, createReadinessRoute } from './http/health.ts';
-import { createCounter, createMetricsRoute } from './http/metrics.ts';
+import { createMetricsRoute } from './http/metrics.ts';
 import { createHttpServer, type Route } from './http/server.ts';
 import { keepUnknownEvent, receiveEvent } from './features/alerts/receive-event.ts';
 import type { Worker } from './records/worker.ts';
@@ -29,7 +23,7 @@ import type { CommandSet, MayRun } from './slack/command.ts';
 import { createDirectory, type Directory } from './slack/people/directory.ts';
 import { createClients, type Identity, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
-import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
+import { createWebhookHandler } from './webhooks/route.ts';
 
 export type App = {
   /** Listens and begins to work; gives the port. Rejects, in words that name the setting, when it cannot. */
@@ -47,30 +41,38 @@ export type App = {
 const pressingRequests = 16;
 
 /** All of Payops, put together. Nothing is contacted before `start`, and nothing outside need be there then. */
-export function createApp(outside: Outside, kept: Kept): App {
+export function createApp(outside: Outside, opened: Kept): App {
   const { config, log, now } = outside;
-  const clients = openClients(outside);
+  const metrics = createMetrics(outside);
+  const kept = { ...opened, store: metrics.measured(opened.store) };
+  const clients = openClients(outside, metrics.slackCalled);
   let worker: Worker | undefined;
   const wake = (): void => worker?.wake();
-  const posts = createPostCounter();
-  const aside = createAsideCounter();
   const directory = openDirectory(outside, { kept, clients, identity: () => slack.identity() });
   const { mayRun } = directory;
   const audit = createAuditTrail(outside, kept);
-  const shared = { clients, wake, posts, ...directory, audit };
+  const shared = { clients, wake, metrics, ...directory, audit };
   const [first, ...further] = merchantPlaces(outside, kept);
   const merchantBots: MerchantBots = [
     createMerchantBot(first, shared),
     ...further.map((place) => createMerchantBot(place, shared)),
   ];
-  const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, mayRun, audit });
+  const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, mayRun, audit, metrics });
   const channels = createChannels(outside, clients);
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
-  const server = createHttpServer({
-    log,
-    routes: createRoutes(outside, { kept, slack, channels, merchantBots, posts, aside, isStopping }),
+  const routes = createRoutes(outside, { slack, merchantBots });
+  const watching = createWatchingRoutes(outside, {
+    kept,
+    slack,
+    channels,
+    merchantBots,
+    metrics,
+    isStopping,
   });
+  const isApart = config.metricsPort !== undefined;
+  const server = createHttpServer({ log, routes: isApart ? routes : [...routes, ...watching] });
+  const watchingServer = createHttpServer({ log, routes: isApart ? watching : [] });
   const isPressed = (): boolean => server.underWay() >= pressingRequests;
 
   async function finish(drainMs: number): Promise<void> {
@@ -83,6 +85,7 @@ export function createApp(outside: Outside, kept: Kept): App {
     await Promise.all(merchantBots.map(({ charges }) => charges.drained()));
     await Promise.all(merchantBots.map(({ links }) => links.drained()));
     await Promise.all(merchantBots.map(({ alarms }) => alarms.watch.stop()));
+    await watchingServer.close();
     // The last ones: whatever stops may still have something to say.
     await audit.notes.drained();
     await audit.stop();
@@ -107,15 +110,24 @@ export function createApp(outside: Outside, kept: Kept): App {
       );
       tellEmptyRoles(config.policy, log);
       const port = await server.listen(config.port, config.host);
+      const metricsPort = isApart
+        ? { metricsPort: await watchingServer.listen(config.metricsPort ?? 0, config.host, 'METRICS_PORT') }
+        : {};
       slack.start();
       channels.start();
-      worker = startWork(outside, { store: kept.store, merchantBots, audit, aside, isPressed });
+      worker = startWork(outside, {
+        store: kept.store,
+        merchantBots,
+        audit,
+        putAside: metrics.putAside,
+        isPressed,
+      });
       audit.start();
       for (const { alarms, alerts } of merchantBots) {
         alarms.watch.start();
         alerts.summaries.start();
       }
-      log('info', 'Payops listens', { port, mode: config.slackMode });
+      log('info', 'Payops listens', { port, ...metricsPort, mode: config.slackMode });
       return port;
     },
     async stop(drainMs = 0) {
@@ -134,7 +146,7 @@ function tellRefusal({ problem }: Webhooks, log: Outside['log']): void {
   log('warn', `Every webhook delivery is refused: ${problem}.`, { fix: webhooksFix });
 }
 
-function openClients({ config, log }: Outside): SlackClients {
+function openClients({ config, log }: Outside, called: Metrics['slackCalled']): SlackClients {
   return createClients(
     {
       botToken: config.slackBotToken ?? '',
@@ -142,6 +154,7 @@ function openClients({ config, log }: Outside): SlackClients {
       deliveryTimeoutMs: config.slackTimeoutSeconds * 1_000,
     },
     log,
+    called,
   );
 }
 
@@ -167,6 +180,7 @@ type SlackParts = {
   merchantBots: MerchantBots;
   mayRun: MayRun;
   audit: Pick<AuditTrail, 'notes'>;
+  metrics: Metrics;
 };
 
 function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
@@ -185,6 +199,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
       mayRun,
       // Each entry names the account of what was asked for, if it is any one's.
       note: parts.audit.notes.of(undefined).note,
+      acknowledged: parts.metrics.acknowledged,
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
       claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
       log,
@@ -204,27 +219,12 @@ function createCommands(merchantBots: MerchantBots, mayRun: MayRun, log: Outside
     : createCommandSet(merchantBots[0].verbs, mayRun, log);
 }
 
-type Doors = {
-  kept: Kept;
-  slack: Slack;
-  channels: Channels;
-  merchantBots: MerchantBots;
-  posts: PostCounter;
-  aside: AsideCounter;
-  isStopping: () => boolean;
-};
-
-function createRoutes({ log, now }: Outside, doors: Doors): Route[] {
-  const { slack, merchantBots } = doors;
-  const deliveries = createCounter(
-    {
-      name: 'payops_webhook_deliveries_total',
-      help: 'Webhook deliveries by what became of them.',
-      label: 'result',
-    },
-    webhookResults,
-  );
-  const webhookRoutes = merchantBots.map(({ place, webhooks, receiving, alarms }): Route => {
+/** What comes from Slack and from the payments service; and whether the process lives at all. */
+function createRoutes(
+  { now }: Outside,
+  { slack, merchantBots }: { slack: Slack; merchantBots: MerchantBots },
+): Route[] {
+  const webhookRoutes = merchantBots.map(({ place, webhooks, receiving, alarms, metrics }): Route => {
     const { merchant, outside } = place;
     const path = merchant?.isFirst === false ? `/webhooks/payments/${merchant.name}` : '/webhooks/payments';
     const handle = createWebhookHandler({
@@ -233,8 +233,14 @@ function createRoutes({ log, now }: Outside, doors: Doors): Route[] {
       pointers: webhooks.pointers,
       receive: (event, fingerprint) => receiveEvent(receiving, event, fingerprint),
       keepUnknown: (delivery) => keepUnknownEvent(receiving, delivery),
-      count: deliveries.add,
-      watch: alarms.seen,
+      count: metrics.delivered,
+      watch: {
+        accepted: alarms.seen.accepted,
+        refused(delivery, why, atMs) {
+          metrics.refused(why);
+          alarms.seen.refused(delivery, why, atMs);
+        },
+      },
       log: outside.log,
       now,
     });
@@ -243,14 +249,16 @@ function createRoutes({ log, now }: Outside, doors: Doors): Route[] {
   const slackRoute = slack.httpListener
     ? [{ method: 'POST', path: '/slack/events', handle: slack.httpListener }]
     : [];
+  return [...slackRoute, ...webhookRoutes, createHealthRoute()];
+}
+
+type Watched = Parameters<typeof createChecks>[0] & { metrics: Metrics };
+
+/** What whoever watches the bot asks: on a port of its own where METRICS_PORT says so. */
+function createWatchingRoutes({ config, log }: Outside, watched: Watched): Route[] {
+  const token = config.metricsToken;
   return [
-    ...slackRoute,
-    ...webhookRoutes,
-    createHealthRoute(),
-    createReadinessRoute({ checks: createChecks(doors), log }),
-    createMetricsRoute({
-      metrics: [deliveries.metric, doors.posts.metric, doors.aside.metric, undeliveredMetric(merchantBots)],
-      log,
-    }),
+    createReadinessRoute({ checks: createChecks(watched), log, token }),
+    createMetricsRoute(watched.metrics, token),
   ];
 }

@@ -24,7 +24,15 @@ const textFields = [
   'userId',
   'verb',
 ] as const;
-const numberFields = ['attempt', 'auditSeq', 'durationMs', 'httpStatus', 'port', 'retryAfterMs'] as const;
+const numberFields = [
+  'attempt',
+  'auditSeq',
+  'durationMs',
+  'httpStatus',
+  'metricsPort',
+  'port',
+  'retryAfterMs',
+] as const;
 const listed: ReadonlySet<string> = new Set([...textFields, ...numberFields]);
 
 /**

@@ -15,11 +15,13 @@ import { createCardHistory, type CardHistory } from '../features/charge/card-his
 import { createCardLedger, type CardLedger } from '../features/cards/card-ledger.ts';
 import { createCardEmails, type CardEmails } from '../features/card-email/change-card-email.ts';
 import {
+  chargeLists,
   chargeOf,
   createChargeRecords,
   hasEnded,
   seenOf,
   standingOf,
+  type ChargeRecord,
   type ChargeRecords,
 } from '../features/charge/charge-record.ts';
 import type { ApprovalGate } from '../features/approvals/approval-desk.ts';
@@ -52,6 +54,8 @@ export type Charges = {
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   find: (reference: string) => Promise<ChargeSeen | undefined>;
   story: Chapters['chargeStory'];
+  /** Those that are not over. */
+  open: () => Promise<readonly ChargeRecord[]>;
   /** Whether it moved no money and is over; undefined: there is no such charge. */
   hasEnded: (reference: string) => Promise<boolean | undefined>;
   /** What the bot charged under this reference; undefined: nothing, or it is forgotten. */
@@ -73,6 +77,7 @@ type ChargeParts = {
   clients: SlackClients;
   wake: () => void;
   processed: NonNullable<ChargeDeps['processed']>;
+  count: NonNullable<ChargeDeps['count']>;
   standingOf: StandingOf;
   /** Undefined: nothing needs a second person. */
   approvals: ApprovalGate | undefined;
@@ -88,7 +93,7 @@ const settledAtOnce = 32;
 /** What moves money, put together: the machine's caller, its memory, and where it is told. */
 export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const { config, log, now } = outside;
-  const { kept, payments, clients, processed, approvals, notes } = parts;
+  const { kept, payments, clients, processed, count, approvals, notes } = parts;
   const { store, sealer } = kept;
   const background = createBackground(outside, 'a charge');
   const fingerprint = openFingerprint({ store, sealer, log });
@@ -139,6 +144,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     show: createShowCharge({ client: clients.interactive, place, now, log, ids: parts.ids }),
     inBackground: background.add,
     processed,
+    count,
   };
   const ledger =
     config.cardLedger === 'on'
@@ -177,6 +183,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
         }
       );
     },
+    open: () => charges.all(chargeLists.open),
     hasEnded: (reference) => hasEnded(charges, reference),
     chargeOf: (reference) => chargeOf(charges, reference),
     drained: background.drained,

@@ -9,7 +9,8 @@ import { createCharges, type Charges } from './charges.ts';
 import type { Kept } from './kept.ts';
 import { createLinks } from './links.ts';
 import type { MerchantPlace } from './merchants.ts';
-import { createOutbox, declineRule, type Outbox, type PostCounter } from './outbox.ts';
+import type { Metrics } from './metrics.ts';
+import { createOutbox, declineRule, type Outbox } from './outbox.ts';
 import type { Outside } from './outside.ts';
 import { createSavedCards } from './saved-cards.ts';
 import { stormTerms } from './storm-terms.ts';
@@ -56,7 +57,7 @@ export type MerchantBot = ReturnType<typeof createMerchantBot>;
 type Shared = {
   clients: SlackClients;
   wake: () => void;
-  posts: PostCounter;
+  metrics: Metrics;
   mayRun: MayRun;
   /** Asked for this account alone, by `standingAt` and `holdersAt`. */
   standingOf: StandingOf;
@@ -67,7 +68,8 @@ type Shared = {
 
 export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const { outside, kept, merchant } = place;
-  const { clients, wake, posts, nameOf } = shared;
+  const { clients, wake, nameOf } = shared;
+  const metrics = shared.metrics.of(merchant?.name ?? 'main');
   const ids = merchant && merchantIds(merchant);
   const { mayRun, standingOf, holdersOf } = askedAt(merchant, shared);
   const notes = shared.audit.notes.of(merchant?.name);
@@ -75,6 +77,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     clients,
     ids,
     wake,
+    called: metrics.called,
     people: { mayRun, standingOf, holdersOf, nameOf },
     audit: { ...shared.audit, ...notes },
   });
@@ -98,6 +101,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     ...opened,
     links,
     processed,
+    count: metrics.charged,
     standingOf,
     approvals: approvals.gate,
     ids,
@@ -107,11 +111,13 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
   const named = { ids, nameOf, note: notes.note };
   const told = { kept, payments, clients, charges, approvals, links, alerts, ...named };
-  const outbox = createOutbox(outside, { ...told, routes, receiving, alarms: alarms.watch, posts });
+  const outbox = createOutbox(outside, { ...told, routes, receiving, alarms: alarms.watch });
   const doctor = doctorOf(outside, { kept, clients, payments, webhooks, undelivered });
   const verbs = createMerchantVerbs(account, { ...told, kept, routes, undelivered, outbox, doctor });
+  metrics.watch({ openCharges: charges.open, undelivered: undelivered.count });
   return {
     place,
+    metrics,
     payments,
     webhooks,
     alarms,

@@ -2,7 +2,6 @@ import type { RoutePlan } from '../domain/alert-route.ts';
 import type { DeclineRule } from '../domain/decline-reason.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
-import { createCounter } from '../http/metrics.ts';
 import { approvalPrefix } from '../features/approvals/approvals.ts';
 import { chargePrefix } from '../features/charge/charge-record.ts';
 import { deliverPost, type DeliverPostDeps } from './deliver-post.ts';
@@ -12,7 +11,7 @@ import { linkPrefix, type PaymentLinks } from '../features/links/payment-links.t
 import type { Post } from '../messages/prepare-post.ts';
 import type { ReceiveDeps } from '../features/alerts/receive-event.ts';
 import { alarmPrefix, type WebhookWatch } from '../features/alerts/webhook-watch/webhook-watch.ts';
-import { asideReasons, createPutAside } from '../records/put-aside.ts';
+import { createPutAside } from '../records/put-aside.ts';
 import { workOnce, type Kind, type WorkOnceDeps } from '../records/work-once.ts';
 import { startWorker, type Worker } from '../records/worker.ts';
 import { createDelivery, messageDigest, type Delivery } from '../messages/delivery.ts';
@@ -35,8 +34,6 @@ import { createRefusals, type Refusals } from './refusals.ts';
 
 export type Outbox = { kinds: WorkOnceDeps['kinds'] } & Pick<Refusals, 'health' | 'refused'>;
 
-export type PostCounter = ReturnType<typeof createPostCounter>;
-
 type OutboxParts = {
   kept: Kept;
   payments: Payments;
@@ -48,7 +45,6 @@ type OutboxParts = {
   alarms: Pick<WebhookWatch, 'work'>;
   routes: Pick<RoutePlan, 'failures' | 'successes'>;
   receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
-  posts: PostCounter;
   /** The ids of its messages; undefined in a bot that knows one account alone. */
   ids: MerchantIds | undefined;
   nameOf: NameOf;
@@ -58,30 +54,6 @@ type OutboxParts = {
 const lanesAtOnce = 4;
 const idleMs = 250;
 const failureDelayMs = 1_000;
-
-const outcomes = ['posted', 'rate_limited', 'refused', 'gone', 'not_sent', 'unsure'] as const;
-
-/** Whatever account a post is of. */
-export function createPostCounter() {
-  return createCounter(
-    { name: 'payops_posts_total', help: 'Attempts to post, by what became of them.', label: 'outcome' },
-    outcomes,
-  );
-}
-
-export type AsideCounter = ReturnType<typeof createAsideCounter>;
-
-/** Of all accounts. */
-export function createAsideCounter() {
-  return createCounter(
-    {
-      name: 'payops_records_put_aside_total',
-      help: 'Records that could not be worked on, kept until the next start, by why.',
-      label: 'reason',
-    },
-    asideReasons,
-  );
-}
 
 type MerchantWork = {
   outbox: Pick<Outbox, 'kinds'>;
@@ -94,7 +66,8 @@ type WorkParts = {
   /** The whole one, which is shared by all accounts. */
   store: Store;
   merchantBots: readonly [MerchantWork, ...MerchantWork[]];
-  aside: Pick<AsideCounter, 'add'>;
+  /** Called for each record that is put aside. */
+  putAside: (reason: string) => void;
   /** One for all accounts. */
   audit: Pick<AuditTrail, 'kinds'>;
   isPressed: () => boolean;
@@ -102,7 +75,7 @@ type WorkParts = {
 
 /** The worker over the whole store: each record is the work of the account whose it is. */
 export function startWork({ config, log, now }: Outside, parts: WorkParts): Worker {
-  const { store, merchantBots, audit, aside, isPressed } = parts;
+  const { store, merchantBots, audit, isPressed } = parts;
   const ofAccounts = merchantBots.flatMap(({ outbox, place: { merchant, entryOf } }) => {
     const scope = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
     function ownOf(entry: Entry): Entry {
@@ -128,7 +101,7 @@ export function startWork({ config, log, now }: Outside, parts: WorkParts): Work
       const owner = merchantBots.find(({ place }) => place.entryOf(entry)) ?? merchantBots[0];
       await owner.tellStuck(owner.place.entryOf(entry)?.key ?? entry.key, errorId);
     },
-    count: aside.add,
+    count: parts.putAside,
     now,
     log,
   });
@@ -158,7 +131,6 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   const lookUp = createEventLookUp({ findTransaction: payments.findTransaction, now });
 
   function report(channel: string, outcome: PostOutcome): void {
-    parts.posts.add(outcome.kind);
     refusals.note(channel, outcome);
   }
 

@@ -24,7 +24,12 @@ import { createAccessToken } from '../payments/access-token.ts';
 import { createAccount, findAccount, listAccounts } from '../payments/accounts.ts';
 import { changeCardEmail } from '../payments/cards.ts';
 import { chargeSavedCard, resendOtp, submitOtp } from '../payments/charges.ts';
-import { createPaymentsClient, type ClientSettings, type PaymentsClient } from '../payments/client.ts';
+import {
+  createPaymentsClient,
+  type ClientDeps,
+  type ClientSettings,
+  type PaymentsClient,
+} from '../payments/client.ts';
 import { findTransaction, type TransactionReading } from '../payments/lookups.ts';
 import { createCheckoutOrder } from '../payments/orders.ts';
 import { listTerminals } from '../payments/terminals.ts';
@@ -62,7 +67,7 @@ export type Payments = {
 export function createPayments(
   { config, log, now }: Outside,
   kept: Kept,
-  pauses: Map<string, number> = new Map(),
+  { pauses, called }: Pick<ClientDeps, 'pauses'> & { called?: ClientDeps['called'] } = {},
 ): Payments {
   const accountId = config.paymentsAccountId ?? '';
   const { parentAccountId } = tokenSettings(config);
@@ -71,7 +76,8 @@ export function createPayments(
   const client: PaymentsClient = createPaymentsClient(clientSettings(config), {
     accessToken,
     fetch: (request) => fetch(request),
-    pauses,
+    ...(pauses && { pauses }),
+    ...(called && { called }),
     now,
   });
   const reading = transactionReading(config);

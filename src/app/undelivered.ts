@@ -1,7 +1,6 @@
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { Undelivered as UndeliveredMessages } from '../domain/delivery.ts';
 import type { PartHealth } from '../http/health.ts';
-import type { Metric } from '../http/metrics.ts';
 import { readUndelivered, redrive } from '../messages/undelivered.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
@@ -56,21 +55,6 @@ export function createUndelivered(
       }
     },
     count: async () => countOf(await listedLately()),
-  };
-}
-
-/** Of all accounts together. */
-export function undeliveredMetric(
-  merchantBots: readonly { undelivered: Pick<Undelivered, 'count'> }[],
-): Metric {
-  return {
-    name: 'payops_undelivered_messages',
-    help: 'Messages that Slack refused for too long, kept until somebody has them delivered again.',
-    kind: 'gauge',
-    async read() {
-      const counts = await Promise.all(merchantBots.map(({ undelivered }) => undelivered.count()));
-      return [{ value: counts.reduce((sum, count) => sum + count, 0) }];
-    },
   };
 }
 

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { readCommandWords, type Asked } from './command-words.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { helpText } from './help.ts';
@@ -10,6 +9,7 @@ import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
 import { askDesk } from './ask-desk.ts';
 import type { CommandEnd } from './command-end.ts';
+import { version } from '../app/metrics.ts';
 import type { Outside } from '../app/outside.ts';
 import { openLog, readSettings } from '../app/read-settings.ts';
 import { endWithoutSettings, operatorCommands, runCommand } from './run-command.ts';
@@ -151,11 +151,6 @@ async function runWith(
 
 function openScreen({ stdout, stderr, now }: CommandLine, quiet: boolean): Screen {
   return createScreen({ stdout, stderr, quiet, now });
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return String((JSON.parse(text) as { version?: unknown }).version);
 }
 
 /** Undefined where none runs, or where this installation holds none, as the image does not. */

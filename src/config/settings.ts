@@ -25,6 +25,16 @@ export const settings = {
     wholeNumber(0, 65_535),
     '3000',
   ),
+  metricsPort: setting(
+    server,
+    'Port of its own for /metrics and /readyz, on HOST; on PORT when absent. Let no stranger reach it.',
+    wholeNumber(0, 65_535),
+  ),
+  metricsToken: secret(
+    server,
+    'With it /metrics wants `Authorization: Bearer` with this token, and /readyz tells who does not bring it the state alone, not the parts.',
+    text(/^\S{16,}$/, 'at least 16 characters without a blank'),
+  ),
   logLevel: setting(
     server,
     'How much is logged. No level logs a body, a token or an e-mail address.',

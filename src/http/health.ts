@@ -1,6 +1,6 @@
 import { withDeadline } from '../deadline.ts';
 import type { Log } from '../log.ts';
-import { sendJson, type Route } from './server.ts';
+import { bringsToken, sendJson, type Route } from './server.ts';
 
 /** `degraded`: it works, with less. `detail` and `fix` are read by anyone who reaches the port: nothing secret. */
 export type PartHealth = { state: 'ok' | 'degraded' | 'down'; detail?: string; fix?: string };
@@ -26,18 +26,21 @@ export function createReadinessRoute(deps: {
   checks: readonly PartCheck[];
   log: Log;
   deadlineMs?: number;
+  /** Only who brings it as a bearer token is told more than the state. */
+  token?: string | undefined;
 }): Route {
   let underWay: Promise<PartReport[]> | undefined;
   return {
     method: 'GET',
     path: '/readyz',
-    handle: async (_request, response) => {
+    handle: async (request, response) => {
       underWay ??= checkParts(deps.checks, deps.log, deps.deadlineMs).finally(() => {
         underWay = undefined;
       });
       const parts = await underWay;
       const state = worstState(parts);
-      sendJson(response, state === 'down' ? 503 : 200, { state, parts });
+      const told = bringsToken(request, deps.token) ? { state, parts } : { state };
+      sendJson(response, state === 'down' ? 503 : 200, told);
     },
   };
 }

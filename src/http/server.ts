@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -21,8 +22,8 @@ export type HttpServerDeps = {
 };
 
 export type HttpServer = {
-  /** The port listened on (the one chosen, when 0 was asked for). Rejects with what to change when it cannot. */
-  listen: (port: number, host: string) => Promise<number>;
+  /** The port listened on (the one chosen, when 0 was asked for). Rejects with what to change when it cannot: `setting`, PORT when absent. */
+  listen: (port: number, host: string, setting?: string) => Promise<number>;
   /**
    * Accepts nobody new, lets the requests under way end within the deadline (default 10 s), then cuts off
    * what is left. Resolves when the port is free.
@@ -64,12 +65,12 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     if (server.listening) deps.log('error', 'The HTTP server reported an error', {}, error);
   });
 
-  async function listen(port: number, host: string): Promise<number> {
+  async function listen(port: number, host: string, setting = 'PORT'): Promise<number> {
     try {
       server.listen(port, host);
       await once(server, 'listening');
     } catch (error) {
-      throw new Error(listenProblem(error, port, host), { cause: error });
+      throw new Error(listenProblem(error, port, host).replaceAll('PORT', setting), { cause: error });
     }
     return (server.address() as AddressInfo).port;
   }
@@ -114,6 +115,13 @@ async function carry(
     if (response.headersSent) response.destroy();
     else sendJson(response, 500, { error: 'internal error', errorId });
   }
+}
+
+/** Whether the request may be answered in full: it brings the token as a bearer token, or none is asked for. */
+export function bringsToken({ headers }: IncomingMessage, token: string | undefined): boolean {
+  if (token === undefined) return true;
+  const [given, wanted] = [Buffer.from(headers.authorization ?? ''), Buffer.from(`Bearer ${token}`)];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
 }
 
 /** Ends the response with a JSON body that nobody may cache. */

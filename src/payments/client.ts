@@ -1,6 +1,6 @@
 import createClient, { type Client } from 'openapi-fetch';
 import { withDeadline } from '../deadline.ts';
-import { ServiceFailure } from '../domain/failure.ts';
+import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import { isJsonObject } from '../domain/json-pointer.ts';
 import type { AccessToken } from './access-token.ts';
 import { failureOfStatus, failureOfThrow, rateLimited, timeoutFailure } from './failures.ts';
@@ -26,6 +26,8 @@ export type ClientDeps = {
    * and not shown. Shared by what has accounts in common; absent: this client's own.
    */
   pauses?: Map<string, number>;
+  /** Told of each call: its operation, `ok` or what it failed with, and how long it took, its token included. */
+  called?: (operation: string, result: 'ok' | FailureKind | 'error', seconds: number) => void;
   now?: () => number;
 };
 
@@ -54,17 +56,26 @@ const mebibyte = 1_048_576;
  */
 export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps): PaymentsClient {
   const { pauses = new Map<string, number>(), now = Date.now } = deps;
+  /** As the specification names them: a path itself may hold an id. */
+  const operations = new WeakMap<Request, string>();
 
   async function send(request: Request): Promise<Response> {
     const { timeoutMs } = settings;
+    const startedMs = performance.now();
+    const end = (result: 'ok' | FailureKind | 'error'): void =>
+      deps.called?.(operations.get(request) ?? '', result, (performance.now() - startedMs) / 1_000);
     try {
-      return await withDeadline(
+      const answer = await withDeadline(
         timeoutMs,
         (signal) => exchange(request, signal),
         () => timeoutFailure(timeoutMs),
       );
+      end('ok');
+      return answer;
     } catch (error) {
-      throw failureOfThrow(error);
+      const failure = failureOfThrow(error);
+      end(failure instanceof ServiceFailure ? failure.kind : 'error');
+      throw failure;
     }
   }
 
@@ -109,7 +120,13 @@ export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps)
     return await read(await leave(await deps.accessToken.replace(token)));
   }
 
-  return createClient<paths>({ baseUrl: settings.baseUrl, fetch: send });
+  const client = createClient<paths>({ baseUrl: settings.baseUrl, fetch: send });
+  client.use({
+    onRequest({ request, schemaPath }) {
+      operations.set(request, `${request.method} ${schemaPath}`);
+    },
+  });
+  return client;
 }
 
 function endpointOf({ method, url, headers }: Request): string {

@@ -4,7 +4,7 @@ import { WebClient, type AuthTestResponse } from '@slack/web-api';
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { Log } from '../log.ts';
 import { createBoltLog } from './router/bolt-log.ts';
-import { fixFor, readSlackError, slackErrorWord, usersReadFix } from './slack-error.ts';
+import { fixFor, readSlackError, slackErrorWord, usersReadFix, type SlackProblem } from './slack-error.ts';
 
 export type WorkspaceSettings = {
   botToken: string;
@@ -34,11 +34,36 @@ export function clientOptions(slackApiUrl: string, logger: Logger, timeoutMs: nu
   };
 }
 
+/** Of one call: its method, `ok` or what it failed with, and how long it took. */
+export type SlackCalled = (method: string, result: 'ok' | SlackProblem['kind'], seconds: number) => void;
+
+/** Every method goes through `apiCall`. */
+class MeasuredClient extends WebClient {
+  called: SlackCalled | undefined;
+
+  override async apiCall(...[method, options]: Parameters<WebClient['apiCall']>) {
+    const startedMs = performance.now();
+    const end = (result: Parameters<SlackCalled>[1]): void =>
+      this.called?.(method, result, (performance.now() - startedMs) / 1_000);
+    try {
+      const answer = await super.apiCall(method, options);
+      end('ok');
+      return answer;
+    } catch (error) {
+      end(readSlackError(error).kind);
+      throw error;
+    }
+  }
+}
+
 /** `globalThis.fetch` is taken here: whoever replaces it must have done so before. */
-export function createClients(settings: WorkspaceSettings, log: Log): SlackClients {
+export function createClients(settings: WorkspaceSettings, log: Log, called?: SlackCalled): SlackClients {
   const logger = createBoltLog(log);
   const client = (timeoutMs: number): WebClient =>
-    new WebClient(settings.botToken, clientOptions(settings.slackApiUrl, logger, timeoutMs));
+    Object.assign(
+      new MeasuredClient(settings.botToken, clientOptions(settings.slackApiUrl, logger, timeoutMs)),
+      { called },
+    );
   return {
     interactive: client(interactiveTimeoutMs),
     delivery: client(settings.deliveryTimeoutMs ?? usualDeliveryTimeoutMs),

@@ -13,6 +13,7 @@ import {
   type Fate,
 } from './fate.ts';
 import {
+  backlogScript,
   createScript,
   keysScript,
   listScript,
@@ -23,7 +24,7 @@ import {
   writeScript,
   type Script,
 } from './redis-scripts.ts';
-import type { Entry, Index, Store, WriteOptions } from './store.ts';
+import { mostDue, type Entry, type Index, type Store, type WriteOptions } from './store.ts';
 
 type ScriptOptions = { keys: string[]; arguments: string[] };
 
@@ -115,6 +116,11 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
       const [next, names] = (await run(keysScript, after || '0')) as [string, string[]];
       const prefix = `${root}:record:`.length;
       return { keys: names.map((name) => name.slice(prefix)), next: next === '0' ? undefined : next };
+    },
+    async backlog() {
+      const [oldest, free, leased, paused] = (await run(backlogScript, String(mostDue))) as unknown[];
+      const due = { free: Number(free), leased: Number(leased), paused: Number(paused) };
+      return { oldestDueMs: Number(oldest), due };
     },
     async ping() {
       await run(pingScript);

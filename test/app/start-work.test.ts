@@ -49,7 +49,7 @@ it('looks up ahead for several accounts in one lane, each with its own records, 
       },
     ],
     audit: { kinds: [] },
-    aside: { add: () => undefined },
+    putAside: () => undefined,
     isPressed: () => false,
   });
   await all.promise;

@@ -102,7 +102,9 @@ describe('health and metrics', () => {
     await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
     await desk.house.decline();
     await desk.house.until('the post of its alert is counted', async () =>
-      /^payops_posts_total\{outcome="posted"\} 1$/m.test((await get('/metrics')).text),
+      /^payops_slack_request_duration_seconds_count\{method="chat.postMessage",result="ok"\} 1$/m.test(
+        (await get('/metrics')).text,
+      ),
     );
   });
 

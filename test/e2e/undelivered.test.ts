@@ -57,7 +57,7 @@ describe('a channel that Slack refuses', () => {
       'it is given up',
       async () => (await health(desk, 'undelivered'))?.state === 'degraded',
     );
-    await desk.house.until('both are', () => metric(desk, 'payops_undelivered_messages 2'));
+    await desk.house.until('both are', () => metric(desk, 'payops_undelivered_messages{account="main"} 2'));
     expect(await health(desk, 'undelivered')).toMatchObject({
       detail: expect.stringContaining('is_archived'),
       fix: expect.stringContaining('rchive'),

@@ -53,7 +53,7 @@ describe('the webhook door', () => {
     expect(told).toContain('SIGNED-1');
     expect(told).not.toContain('FORGED');
     const metrics = await (await fetch(`${bot.url()}/metrics`)).text();
-    expect(metrics).toContain('payops_webhook_deliveries_total{result="bad_signature"} 2');
+    expect(metrics).toContain('payops_webhook_deliveries_total{account="main",result="bad_signature"} 2');
   });
 
   test('an event proves nothing by itself: what the service does not know is told as such', async () => {

@@ -36,6 +36,7 @@ export function memoryStore(clock: { nowMs: number }): Store & { keys(): string[
         checkTake(leaseMs, max);
         return model.take(leaseMs, max, lanes);
       }),
+    backlog: () => open(() => model.backlog()),
     ping: () => open(() => model.ping()),
     close() {
       isClosed = true;

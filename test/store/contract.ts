@@ -512,6 +512,22 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       expect([...found].toSorted()).toEqual(names.toSorted());
     });
 
+    it('tells how long the oldest due record waits, and how many are due by what their lane is', async () => {
+      expect(await store.backlog()).toEqual({ oldestDueMs: 0, due: { free: 0, leased: 0, paused: 0 } });
+      await work('leased', 'l');
+      await work('behind it', 'l');
+      expect(await takeOne()).toMatchObject({ key: 'leased' });
+      await work('paused', 'p');
+      await store.write(await takeOne(), 'again', { delayMs: 0, pauseMs: longMs });
+      await work('free');
+      await store.create('later', '', { delayMs: longMs });
+      await store.create('memory', '');
+      await opened.pass(enoughMs);
+      const { oldestDueMs, due } = await store.backlog();
+      expect(due).toEqual({ free: 1, leased: 2, paused: 1 });
+      expect(oldestDueMs).toBeGreaterThanOrEqual(enoughMs);
+      expect(oldestDueMs).toBeLessThan(longMs);
+    });
     it('answers a ping', async () => {
       await expect(store.ping()).resolves.toBeUndefined();
     });

@@ -81,6 +81,8 @@ export type ChargeDeps = {
   tell: TellCharge;
   /** Puts the charge as it is into the open modals; true when this agent has one of them open. Never throws. */
   show: (charge: ChargeSeen, views: readonly ChargeView[]) => Promise<boolean>;
+  /** Told of each outcome; again after a crash. */
+  count?: (outcome: Exclude<Told, 'otp'>) => void;
   /** Called when the service surely processed a charge, at least once: its event is waited for. */
   processed?: (charge: ProcessedCharge) => Promise<void>;
   /** True once it is on the audit's chain, in the order of the calls; never throws. */
@@ -309,7 +311,9 @@ async function tell(deps: ChargeDeps, stepped: ChargeRecord, what: Told, key: st
     if (!reached || !deps.tell.hasDesk) await deps.tell.direct(record.agent, key, { reference, what });
     return true;
   });
-  if (isTold) await handleCharge(deps, reference, { kind: 'told', what });
+  if (!isTold) return;
+  if (what !== 'otp') deps.count?.(what);
+  await handleCharge(deps, reference, { kind: 'told', what });
 }
 
 function hasEvent({ intent }: ChargeRecord, outcome: ProcessedCharge['outcome']): boolean {

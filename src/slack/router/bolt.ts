@@ -27,6 +27,8 @@ export type SlackDeps = Omit<
   'client' | 'identity' | 'patienceMs' | 'openMs' | 'submitMs' | 'suggestMs'
 > & {
   clients: SlackClients;
+  /** Told how long each request of Slack waited for its acknowledgement. */
+  acknowledged?: (seconds: number) => void;
   /** How long a person may look at nothing; 1.5 s when absent. */
   patienceMs?: number;
   /** How long a form may take before one that waits is opened; 0.5 s when absent. */
@@ -75,6 +77,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
 
   const receiver = createReceiver(settings, deps.log);
   const app = createApp(settings, receiver, { log: deps.log, identity });
+  measureAcks(app, deps.acknowledged ?? (() => undefined));
   const drained = countWork(app);
   addRoutes(app, {
     ...deps,
@@ -150,6 +153,19 @@ function createApp(
     deps.log('error', 'A request from Slack could not be handled', { errorId: newErrorId() }, cause);
   });
   return app;
+}
+
+/** Every receiver hands its requests to `processEvent`. */
+function measureAcks(app: App, acknowledged: (seconds: number) => void): void {
+  const process = app.processEvent.bind(app);
+  app.processEvent = (event) => {
+    const startedMs = performance.now();
+    async function ack(response?: Parameters<typeof event.ack>[0]): Promise<void> {
+      await event.ack(response);
+      acknowledged((performance.now() - startedMs) / 1_000);
+    }
+    return process({ ...event, ack });
+  };
 }
 
 /** Bolt does not wait for what listeners do after `ack`; this does. */

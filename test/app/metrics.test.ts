@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest';
+import { createMetrics } from '../../src/app/metrics.ts';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { memoryStore } from '../features/memory-store.ts';
+
+it('says that the store is away, and counts the calls that failed for it', async () => {
+  const clock = { nowMs: 1_000_000 };
+  const metrics = createMetrics({ log: () => undefined, now: () => clock.nowMs });
+  const whole = memoryStore(clock);
+  const store = metrics.measured(whole);
+  await store.create('a', '', { delayMs: 0 });
+  clock.nowMs += 7_000;
+  const well = await metrics.expose();
+  expect(well).toContain('payops_store_up 1\n');
+  expect(well).toContain('payops_work_oldest_due_seconds 7\n');
+  expect(well).toContain('payops_work_due{lane="free"} 1\n');
+  expect(well).toContain('payops_store_request_duration_seconds_count{operation="create",result="ok"} 1\n');
+  await whole.close();
+  await expect(store.read('a')).rejects.toThrow(StoreUnavailable);
+  const away = await metrics.expose();
+  expect(away).toContain('payops_store_up 0\n');
+  expect(away).toContain(
+    'payops_store_request_duration_seconds_count{operation="read",result="unavailable"} 1\n',
+  );
+  expect(away).not.toContain('payops_work_oldest_due_seconds');
+});
