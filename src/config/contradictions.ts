@@ -20,14 +20,22 @@ const slowestAnswerSeconds = chargeLimits.answerMs / 1_000 - 5;
 /** A copy of the example file that still has its own ids. No id of Slack's has four X behind its first letter. */
 const placeholder = /^[A-Z]X{4}/;
 
-const placeholderCheck = policyCheck(['channels'], ['payopsFile'], ({ policy, payopsFile }) =>
-  Object.entries(policy.channels)
+const placeholderCheck = policyCheck(['channels', 'roles'], ['payopsFile'], ({ policy, payopsFile }) => [
+  ...Object.entries(policy.channels)
     .filter(([, id]) => id !== undefined && placeholder.test(id))
     .map(
       ([name, id]) =>
         `${payopsFile}: channels.${name} is ${id}, the example’s: write your channel’s id (in Slack: channel name › About › Channel ID).`,
     ),
-);
+  ...Object.entries(policy.roles).flatMap(([name, { users }]) =>
+    users
+      .filter((id) => placeholder.test(id))
+      .map(
+        (id) =>
+          `${payopsFile}: roles.${name} lists ${id}, the example’s: write a person’s id (in Slack: profile › ⋮ › Copy member ID).`,
+      ),
+  ),
+]);
 
 /** Those that ask what the policy file may say. */
 export const policyChecks: readonly SettingsCheck[] = [

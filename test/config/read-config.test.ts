@@ -190,7 +190,7 @@ routes:
   - { name: twin, to: C0123AAA01, severity: terrible }
   - { name: twin, to: C0123AAA01 }
 roles:
-  agent: { users: [U0AGENT01], may: [lokup], limits: { NGN: { per_charge: 10.00, per_agent_per_day: 5.00 } } }
+  agent: { users: [U0AGENT01, UXXXXADA01], may: [lokup], limits: { NGN: { per_charge: 10.00, per_agent_per_day: 5.00 } } }
   lead: { users: [ada], may: [charge], limits: { USD: { per_charge: 10.00 } } }
 `);
     const told = problemsIn(crooked, permissionCheck(['lookup', 'charge']));
@@ -199,6 +199,7 @@ roles:
     for (const expected of [
       'channels.opps is not a setting. Did you mean ops?',
       'channels.alerts is CXXXXALERTS, the example’s',
+      'roles.agent lists UXXXXADA01, the example’s',
       'routes.0.to must be a channel id',
       'routes.1.severity must be',
       'roles.lead.users.0 must be a user id',
