@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config/config.ts';
 import { createWebhookWatch, type WebhookWatch } from '../features/alerts/webhook-watch/webhook-watch.ts';
 import type { AlarmRules } from '../features/alerts/webhook-watch/webhook-state.ts';
@@ -23,6 +24,7 @@ export function createAlarms(
     opsChannel: config.policy.channels.ops,
     rules: rulesOf(config, webhooks),
     now,
+    wait: sleep,
     wake,
     log,
   });

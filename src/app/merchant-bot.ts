@@ -147,7 +147,7 @@ function doctorOf(
 ): () => Promise<Finding[]> {
   const { config, log } = outside;
   const { kept, clients } = parts;
-  const seenWebhooks = () => readSeenWebhooks(kept.store);
+  const seenWebhooks = () => readSeenWebhooks(kept);
   return () => {
     const shared = sharedChecks(outside, { ...kept, ...kept.whole }, clients);
     const own = accountChecks({ config, seenWebhooks, ...parts });

@@ -86,7 +86,7 @@ export const webhookSettings = {
   ),
   alarmRefusedDeliveries: setting(
     webhook,
-    'The operators are told, with the header, scheme and time seen, when so many deliveries are refused for their signature within ten minutes, and either none is accepted in between or they are at least a fifth of all; once an hour at most. 0 never tells.',
+    'The operators are told, with the header, scheme and time seen, when so many deliveries are refused for their signature within ten minutes, and they are at least a fifth of all; once an hour at most. 0 never tells.',
     wholeNumber(0, 100),
     '5',
   ),

@@ -31,6 +31,10 @@ export async function openRoom(
       calls.push(key);
       return spoil(store).create(key, value, options);
     },
+    write(entry, value, options) {
+      calls.push(entry.key);
+      return spoil(store).write(entry, value, options);
+    },
   };
   const lines: string[] = [];
   const [one, two] = [0, 1].map(() =>
@@ -40,6 +44,7 @@ export async function openRoom(
       opsChannel: ops,
       rules: { ...rules, ...overrides },
       now: () => clock.nowMs,
+      wait: () => Promise.resolve(),
       wake: () => undefined,
       log: (level, message) => void lines.push(`${level}: ${message}`),
     }),
@@ -48,6 +53,7 @@ export async function openRoom(
     replica.start();
     await replica.stop();
   }
+  await new Promise((resolve) => setImmediate(resolve));
   let turn = 0;
   /** Whoever is faster. */
   async function work(): Promise<void> {

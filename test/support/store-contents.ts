@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as rest } from 'node:timers/promises';
 import { detailsLane } from '../../src/messages/alert-age.ts';
 import { auditRetentionPrefix } from '../../src/audit/audit-retention.ts';
-import { alarmLane, alarmPrefix } from '../../src/features/alerts/webhook-watch/webhook-watch.ts';
+import { alarmPrefix } from '../../src/features/alerts/webhook-watch/webhook-watch.ts';
 import { connectRedis, type RedisClient, type RedisConnection } from '../../src/store/redis-client.ts';
 
 /** Longer than a failover takes, and the Sentinels' word of it. */
@@ -83,7 +83,7 @@ export function redisContents(url: string, prefix: string): StoreContents {
     workLeft: (untilMs = Infinity) =>
       withClient(async (client) => {
         const lanes = await client.keys(`{${prefix}}:work:*`);
-        const timers = [alarmLane, auditRetentionPrefix, detailsLane].map(
+        const timers = [alarmPrefix, auditRetentionPrefix, detailsLane].map(
           (lane) => `{${prefix}}:work:${lane}`,
         );
         const others = lanes.filter((lane) => !timers.some((timer) => lane.startsWith(timer)));

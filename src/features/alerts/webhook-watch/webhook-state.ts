@@ -24,218 +24,168 @@ const alarm: z.ZodType<Alarm> = z.discriminatedUnion('kind', [
   }),
 ]);
 
-const refusal = z.object({ id: z.string(), atMs: z.number() });
-const charge = z.object({ reference: z.string(), atMs: z.number() });
 const cause = z.object({ words: z.string(), atMs: z.number() });
+const charge = z.object({ reference: z.string(), atMs: z.number() });
 /** All deliveries to one replica within about a minute from `atMs` on. */
-const tally = z.object({ id: z.string(), atMs: z.number(), accepted: z.number(), refused: z.number() });
-
-/**
- * What one replica saw within about a minute. Taken in twice it counts once. `approvals`, here and below, are charges
- * that the service surely processed, the declined ones too: older releases, which read this as well, knew no others.
- */
-const batch = z.object({
-  acceptedAtMs: z.number().optional(),
-  /** Since the last accepted one. */
-  refusals: z.array(refusal),
-  /** Of the last refusal. */
-  cause: cause.optional(),
-  approvals: z.array(charge),
-  /** More than one when some could not be put on record in their time. An older release has none. */
-  tallies: z.array(tally).default([]),
-});
-
-export type WebhookBatch = z.infer<typeof batch>;
+const tally = z.object({ atMs: z.number(), accepted: z.number(), refused: z.number() });
 
 /** What all replicas together know; small, however long nothing comes. */
-const state = z.object({
-  acceptedAtMs: z.number().optional(),
-  /** Since the last accepted delivery, the first ones. */
-  approvals: z.array(charge),
-  /** Of a silence that was told. */
-  silentSinceMs: z.number().optional(),
-  /** Since when this is judged once a minute; absent when that was never interrupted. */
-  watchedSinceMs: z.number().optional(),
-  /** Of the last ten minutes, since the last accepted delivery. */
-  refusals: z.array(refusal),
-  cause: cause.optional(),
+export const webhookState = z.object({
+  judgedAtMs: z.number(),
+  acceptedAtMs: z.number().exactOptional(),
+  /** Since the last accepted delivery, the first charges that the service surely processed. */
+  processed: z.array(charge),
   /** Of the last ten minutes. */
-  tallies: z.array(tally).default([]),
-  /** Of a run of refusals that was told. */
-  refused: z.object({ sinceMs: z.number(), lastMs: z.number() }).optional(),
-  refusedToldAtMs: z.number().optional(),
+  tallies: z.array(tally),
+  /** Of the last refusal. */
+  cause: cause.exactOptional(),
+  /** Of a silence that was told. */
+  silentSinceMs: z.number().exactOptional(),
+  /** Since when this is judged once a minute; absent when that was never interrupted. */
+  watchedSinceMs: z.number().exactOptional(),
+  /** The last refusal since none was accepted and that was told. */
+  refusedLastMs: z.number().exactOptional(),
+  refusedToldAtMs: z.number().exactOptional(),
   /** Charges whose event never came, and who are not told yet. */
   missing: z.array(charge),
-  missingToldAtMs: z.number().optional(),
+  missingToldAtMs: z.number().exactOptional(),
   /** Decided and not surely on record yet; the name is the same however often it is told. */
   toTell: z.array(z.object({ name: z.string(), notice: alarm })),
 });
 
-export type WebhookState = z.infer<typeof state>;
+export type WebhookState = z.infer<typeof webhookState>;
+export type Charge = z.infer<typeof charge>;
+
+/** What one replica saw within about a minute. */
+export type Seen = {
+  tally: z.infer<typeof tally>;
+  acceptedAtMs?: number;
+  processed: readonly Charge[];
+  /** Of the last refusal. */
+  cause?: z.infer<typeof cause>;
+};
+
+export type WebhookEvent =
+  | { kind: 'seen'; seen: Seen }
+  | { kind: 'missing'; charge: Charge }
+  /** Once a minute; `come`: of the missing, those whose event came late. */
+  | { kind: 'judged'; come: ReadonlySet<string> };
 
 export type AlarmRules = {
   /** 0: never. */
   silenceMs: number;
-  /** How many refusals within ten minutes, in a row or as a fifth of all deliveries; 0: never. */
+  /** How many refusals within ten minutes, of a fifth of all deliveries at least; 0: never. */
   refusals: number;
   /** How long an approved charge's event may take; 0: nobody asks. */
   missingMs: number;
 };
 
 export const unexplained = 'It could not be found out.';
+export const minuteMs = 60_000;
+/** Work that is due for so long says that no replica was there to do it, nor to receive anything. */
+export const awayMs = 5 * minuteMs;
 export const mostCharges = 100;
-export const mostRefusals = 100;
 /** Of ten replicas, for ten minutes. */
-export const mostTallies = 100;
+const mostTallies = 100;
 const mostMissing = 200;
 const mostListed = 10;
 
-const refusalsWithinMs = 600_000;
+const refusalsWithinMs = 10 * minuteMs;
 /** Fewer of all deliveries are a stranger's tries among good ones; one of two senders, or one of two events, is more. */
 const refusedShare = 0.2;
 /** Without a refusal for so long the next run of them is another incident. */
-const calmMs = 3_600_000;
+const calmMs = 60 * minuteMs;
 /** No alarm of these comes more often. Anybody can send deliveries to be refused, and good ones may come in between. */
-const everyMs = 3_600_000;
+const everyMs = 60 * minuteMs;
 /** A charge so soon after a delivery may be what that delivery told. */
-const graceMs = 120_000;
+const graceMs = 2 * minuteMs;
 
-export const nothingSeen: WebhookState = {
-  approvals: [],
-  refusals: [],
-  tallies: [],
-  missing: [],
-  toTell: [],
-};
-
-/** Throws when the text is none. */
-export function readState(text: string): WebhookState {
-  return state.parse(JSON.parse(text));
+export function nothingSeen(nowMs: number): WebhookState {
+  return { judgedAtMs: nowMs, processed: [], tallies: [], missing: [], toTell: [] };
 }
 
-/** Throws when the text is none. */
-export function readBatch(text: string): WebhookBatch {
-  return batch.parse(JSON.parse(text));
+export function stepWebhooks(
+  before: WebhookState,
+  event: WebhookEvent,
+  nowMs: number,
+  rules: AlarmRules,
+): WebhookState {
+  switch (event.kind) {
+    case 'seen':
+      return takeIn(before, event.seen);
+    case 'missing':
+      return { ...before, missing: distinct([...before.missing, event.charge]).slice(0, mostMissing) };
+    case 'judged': {
+      const missing = before.missing.filter(({ reference }) => !event.come.has(reference));
+      const wasAway = nowMs - before.judgedAtMs > awayMs;
+      const known = { ...before, missing, judgedAtMs: nowMs, ...(wasAway ? { watchedSinceMs: nowMs } : {}) };
+      return [judgeSilence, judgeRefusals, judgeMissing].reduce(
+        (state, judge) => judge(state, rules, nowMs),
+        known,
+      );
+    }
+  }
 }
 
-/** In whatever order the batches of all replicas come, and however often one comes, the same is known. */
-export function takeIn(before: WebhookState, seen: WebhookBatch): WebhookState {
-  const acceptedAtMs = latest(before.acceptedAtMs, seen.acceptedAtMs);
-  const { silentSinceMs, refused, ...kept } = before;
-  const newerCause = [before.cause, seen.cause]
-    .filter((one) => one !== undefined)
-    .toSorted((a, b) => b.atMs - a.atMs)[0];
-  const isAfter = (atMs: number): boolean => acceptedAtMs === undefined || atMs > acceptedAtMs;
-  const refusals = distinct([...before.refusals, ...seen.refusals], ({ id }) => id)
-    .filter(({ atMs }) => isAfter(atMs))
-    .slice(-mostRefusals);
-  const approvals = distinct([...before.approvals, ...seen.approvals], ({ reference }) => reference)
-    .filter(({ atMs }) => isAfter(atMs - graceMs))
-    .slice(0, mostCharges);
+/** In whatever order the replicas' come, the same is known. */
+function takeIn(before: WebhookState, { tally: counted, ...seen }: Seen): WebhookState {
+  const acceptedAtMs = Math.max(before.acceptedAtMs ?? -Infinity, seen.acceptedAtMs ?? -Infinity);
+  const isAfter = (atMs: number): boolean => atMs > acceptedAtMs;
+  const { silentSinceMs, refusedLastMs, ...kept } = before;
   return {
     ...kept,
-    approvals,
-    refusals,
-    tallies: distinct([...before.tallies, ...seen.tallies], ({ id }) => id).slice(-mostTallies),
-    ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),
-    ...(newerCause && { cause: newerCause }),
+    processed: distinct([...before.processed, ...seen.processed])
+      .filter(({ atMs }) => isAfter(atMs - graceMs))
+      .slice(0, mostCharges),
+    tallies: [...before.tallies, ...(counted.accepted + counted.refused > 0 ? [counted] : [])].slice(
+      -mostTallies,
+    ),
+    ...(acceptedAtMs === -Infinity ? {} : { acceptedAtMs }),
+    ...(seen.cause && !(before.cause && before.cause.atMs > seen.cause.atMs) ? { cause: seen.cause } : {}),
     ...(silentSinceMs !== undefined && isAfter(silentSinceMs) ? { silentSinceMs } : {}),
-    ...(refused && isAfter(refused.lastMs) ? { refused } : {}),
+    ...(refusedLastMs !== undefined && isAfter(refusedLastMs) ? { refusedLastMs } : {}),
   };
 }
 
-export function addMissing(before: WebhookState, charge: { reference: string; atMs: number }): WebhookState {
-  const missing = distinct([...before.missing, charge], ({ reference }) => reference);
-  return { ...before, missing: missing.slice(0, mostMissing) };
-}
-
-/** The charges that would be told of now: none while others were just told of, however many wait. */
-export function missingDue(state: WebhookState, nowMs: number): string[] {
-  return wasJustTold(state.missingToldAtMs, nowMs) ? [] : state.missing.map(({ reference }) => reference);
-}
-
-/** Their events came late, but they came. */
-export function dropMissing(before: WebhookState, references: ReadonlySet<string>): WebhookState {
-  return { ...before, missing: before.missing.filter(({ reference }) => !references.has(reference)) };
-}
-
-export function dropTold(before: WebhookState, names: ReadonlySet<string>): WebhookState {
-  return { ...before, toTell: before.toTell.filter(({ name }) => !names.has(name)) };
-}
-
-/** Nobody judged for a while, so that probably nobody could receive either: webhooks get their time anew. */
-export function watchAnew(before: WebhookState, nowMs: number): WebhookState {
-  return { ...before, watchedSinceMs: nowMs };
-}
-
-/**
- * What must be told by now, put down in `toTell`, each incident once: its name includes when it began. Silence
- * ends with the next accepted delivery; so does a run of refusals, or when there was none for an hour. Refusals
- * between accepted deliveries count when they are a good share of all. Refusals are told once an hour at most, and
- * so are charges without their event, all that came up in between together.
- */
-export function judgeWebhooks(before: WebhookState, rules: AlarmRules, nowMs: number): WebhookState {
-  return [judgeSilence, judgeRefusals, judgeMissing].reduce(
-    (known, judge) => judge(known, rules, nowMs),
-    before,
-  );
-}
-
+/** Silence is told once, as long as it lasts. */
 function judgeSilence(before: WebhookState, { silenceMs }: AlarmRules, nowMs: number): WebhookState {
-  const [first] = before.approvals;
+  const [first] = before.processed;
   if (silenceMs === 0 || before.silentSinceMs !== undefined || !first) return before;
   if (nowMs - Math.max(first.atMs, before.watchedSinceMs ?? 0) < silenceMs) return before;
-  const notice: Alarm = {
-    kind: 'webhooks_silent',
-    minutes: Math.round(silenceMs / 60_000),
-    approvals: before.approvals.length,
-    sinceMs: first.atMs,
-  };
+  const minutes = Math.round(silenceMs / minuteMs);
+  const approvals = before.processed.length;
+  const notice = { kind: 'webhooks_silent', minutes, approvals, sinceMs: first.atMs } as const;
   return { ...withTold(before, `silence:${first.atMs}`, notice), silentSinceMs: first.atMs };
 }
 
-function judgeRefusals(before: WebhookState, rules: AlarmRules, nowMs: number): WebhookState {
-  const isRecent = ({ atMs }: { atMs: number }): boolean => nowMs - atMs < refusalsWithinMs;
-  const refusals = before.refusals.filter(isRecent);
-  const tallies = before.tallies.filter(isRecent);
-  const lastMs = refusals.at(-1)?.atMs;
-  const { refused, ...calm } = { ...before, refused: before.refused, refusals, tallies };
-  if (refused) {
-    const isOver = nowMs - (lastMs ?? refused.lastMs) >= calmMs;
-    return isOver ? calm : { ...calm, refused: { ...refused, lastMs: lastMs ?? refused.lastMs } };
+/** Refusals are told once an hour at most; where nothing is accepted at all, anew after an accepted one or an hour of calm. */
+function judgeRefusals(before: WebhookState, { refusals }: AlarmRules, nowMs: number): WebhookState {
+  const tallies = before.tallies
+    .filter(({ atMs }) => nowMs - atMs < refusalsWithinMs)
+    .toSorted((one, other) => one.atMs - other.atMs);
+  const refusedOnes = tallies.filter(({ refused }) => refused > 0);
+  const { refusedLastMs, ...calm } = { ...before, tallies };
+  const lastMs = refusedOnes.at(-1)?.atMs ?? refusedLastMs;
+  if (refusedLastMs !== undefined && lastMs !== undefined && nowMs - lastMs < calmMs) {
+    return { ...calm, refusedLastMs: lastMs };
   }
-  if (wasJustTold(calm.refusedToldAtMs, nowMs)) return calm;
-  const run = refusedRun(refusals, rules);
-  if (run && lastMs !== undefined) {
-    return { ...withRefused(calm, run, nowMs), refused: { sinceMs: run.sinceMs, lastMs } };
-  }
-  const part = refusedPart(tallies, rules);
-  return part ? withRefused(calm, part, nowMs) : calm;
-}
-
-function withRefused(before: WebhookState, found: Refused, nowMs: number): WebhookState {
-  const words = before.cause?.words ?? unexplained;
-  const notice: Alarm = { kind: 'deliveries_refused', ...found, cause: words };
-  return { ...withTold(before, `refused:${found.sinceMs}`, notice), refusedToldAtMs: nowMs };
-}
-
-type Refused = { refusals: number; accepted?: number; sinceMs: number };
-
-function refusedRun(run: WebhookState['refusals'], { refusals }: AlarmRules): Refused | undefined {
-  const [first] = run;
-  if (!first || !isEnough(run.length, refusals)) return undefined;
-  return { refusals: run.length, sinceMs: first.atMs };
-}
-
-function refusedPart(tallies: WebhookState['tallies'], { refusals }: AlarmRules): Refused | undefined {
-  const first = tallies.find(({ refused }) => refused > 0);
+  const [first] = refusedOnes;
   const refused = tallies.reduce((sum, one) => sum + one.refused, 0);
   const accepted = tallies.reduce((sum, one) => sum + one.accepted, 0);
-  const isPart = refused >= refusedShare * (refused + accepted);
-  if (!first || !isPart || !isEnough(refused, refusals)) return undefined;
-  return { refusals: refused, accepted, sinceMs: first.atMs };
+  const isEnough = refusals > 0 && refused >= refusals && refused >= refusedShare * (refused + accepted);
+  if (!first || !isEnough || wasJustTold(calm.refusedToldAtMs, nowMs)) return calm;
+  const notice: Alarm = {
+    kind: 'deliveries_refused',
+    refusals: refused,
+    ...(accepted === 0 ? {} : { accepted }),
+    sinceMs: first.atMs,
+    cause: before.cause?.words ?? unexplained,
+  };
+  const told = { ...withTold(calm, `refused:${first.atMs}`, notice), refusedToldAtMs: nowMs };
+  return accepted === 0 && lastMs !== undefined ? { ...told, refusedLastMs: lastMs } : told;
 }
 
+/** Charges without their event are told once an hour at most, all that came up in between together. */
 function judgeMissing(before: WebhookState, { missingMs }: AlarmRules, nowMs: number): WebhookState {
   const { missing, missingToldAtMs } = before;
   const [first] = missing;
@@ -244,14 +194,10 @@ function judgeMissing(before: WebhookState, { missingMs }: AlarmRules, nowMs: nu
     kind: 'events_missing',
     references: missing.slice(0, mostListed).map(({ reference }) => reference),
     more: Math.max(0, missing.length - mostListed),
-    minutes: Math.round(missingMs / 60_000),
+    minutes: Math.round(missingMs / minuteMs),
   };
   const told = withTold(before, `missing:${first.reference}:${first.atMs}`, notice);
   return { ...told, missing: [], missingToldAtMs: nowMs };
-}
-
-function isEnough(count: number, refusals: number): boolean {
-  return refusals > 0 && count >= refusals;
 }
 
 function wasJustTold(toldAtMs: number | undefined, nowMs: number): boolean {
@@ -262,13 +208,9 @@ function withTold(before: WebhookState, name: string, notice: Alarm): WebhookSta
   return { ...before, toTell: [...before.toTell, { name, notice }] };
 }
 
-function latest(one: number | undefined, other: number | undefined): number | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : Math.max(one, other);
-}
-
 /** Oldest first, each once. */
-function distinct<T extends { atMs: number }>(all: readonly T[], nameOf: (one: T) => string): T[] {
-  const byName = new Map<string, T>();
-  for (const one of all) if (!byName.has(nameOf(one))) byName.set(nameOf(one), one);
+function distinct(all: readonly Charge[]): Charge[] {
+  const byName = new Map<string, Charge>();
+  for (const one of all) if (!byName.has(one.reference)) byName.set(one.reference, one);
   return [...byName.values()].toSorted((a, b) => a.atMs - b.atMs);
 }

@@ -1,35 +1,27 @@
+import { z } from 'zod';
 import { counted } from '../../../domain/counted.ts';
-import { randomBytes } from 'node:crypto';
-import { StoreUnavailable } from '../../../domain/store-unavailable.ts';
 import type { Alarm } from '../../../domain/notice.ts';
 import type { Log } from '../../../log.ts';
+import { createCases, type CasesDeps } from '../../../records/cases.ts';
 import type { Entry, Store } from '../../../store/store.ts';
-import { createChangeRecord, type ChangeRecord } from '../../../records/change-record.ts';
 import { alertKey } from '../../../messages/outbox.ts';
 import { tellOperators, type TellDeps } from '../../../messages/tell-operators.ts';
-import { batchOf, createWebhookCounter } from './webhook-counter.ts';
 import {
-  addMissing,
-  dropMissing,
-  dropTold,
-  judgeWebhooks,
-  missingDue,
+  awayMs,
+  minuteMs,
+  mostCharges,
   nothingSeen,
-  readBatch,
-  readState,
-  takeIn,
-  watchAnew,
+  stepWebhooks,
+  unexplained,
+  webhookState,
   type AlarmRules,
+  type Charge,
+  type Seen,
+  type WebhookEvent,
   type WebhookState,
 } from './webhook-state.ts';
 
-export type WatchDeps = TellDeps & {
-  store: Pick<Store, 'create' | 'read' | 'write'>;
-  rules: AlarmRules;
-  /** Called after a notice was stored, so that a worker need not wait for its next round. */
-  wake: () => void;
-  log: Log;
-};
+export type WatchDeps = TellDeps & Omit<CasesDeps, 'audit' | 'rememberMs'> & { rules: AlarmRules; log: Log };
 
 /**
  * A charge that the service surely processed; `hasEvent`: the signed event of this outcome came before it was known.
@@ -44,7 +36,7 @@ export type WebhookWatch = {
   refused: (explain: () => string) => void;
   /** An approved one is on record when it resolves; the same charge again is the same as once. Throws StoreUnavailable. */
   processed: (charge: ProcessedCharge) => Promise<void>;
-  /** Puts what was seen since the last time on record, in one call of the store; none when nothing was. Never throws. */
+  /** Puts what was seen since the last time on record; no call of the store when nothing was. Never throws. */
   flush: () => Promise<void>;
   /** Flushes every minute until stopped, and once more then. */
   start: () => void;
@@ -54,17 +46,18 @@ export type WebhookWatch = {
 };
 
 export const alarmPrefix = 'alarm:';
-const checkKey = `${alarmPrefix}check`;
-const batchPrefix = `${alarmPrefix}batch:`;
 const eventPrefix = `${alarmPrefix}event:`;
-const stateKey = 'webhook-watch';
+/** The one record of what all replicas know. */
+const id = 'webhooks';
+export const webhooksKey = alarmPrefix + id;
 
-/** One lane for all that changes what is known, so that replicas take turns. */
-export const alarmLane = 'alarm';
-const minuteMs = 60_000;
-/** Work that is due for so long says that no replica was there to do it, nor to receive anything. */
-const awayMs = 5 * minuteMs;
 const dayMs = 86_400_000;
+
+/** What this process has seen since it was last put on record. */
+type Counted = Omit<Seen, 'cause' | 'processed'> & {
+  processed: Charge[];
+  lastRefused?: { explain: () => string; atMs: number };
+};
 
 /**
  * Watches over webhooks as a whole, for all replicas together: silence though charges run, refusals
@@ -75,56 +68,107 @@ const dayMs = 86_400_000;
  */
 export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
   const { store, rules, log, now } = deps;
-  const changeRecord = createChangeRecord(store);
-  const replica = randomBytes(8).toString('hex');
-  let count = 0;
-  let isArmed = false;
+  let count = nothingCounted();
   let timer: NodeJS.Timeout | undefined;
-  const counter = createWebhookCounter(nextId);
 
-  function nextId(): string {
-    count += 1;
-    return `${replica}:${count}`;
+  async function hasEvent(reference: string): Promise<boolean> {
+    return (await store.read(successKey(reference))) !== undefined;
   }
 
-  async function arm(): Promise<void> {
-    if (isArmed) return;
-    await store.create(checkKey, '', { delayMs: minuteMs, lane: alarmLane });
-    isArmed = true;
+  const watch = createCases<WebhookState, WebhookEvent>(
+    // Never over, so never forgotten.
+    { ...deps, rememberMs: dayMs },
+    {
+      prefix: alarmPrefix,
+      schema: webhookState,
+      lists: () => ({}),
+      step: (before, event, nowMs) => stepWebhooks(before, event, nowMs, rules),
+      restMs: ({ judgedAtMs }, nowMs) => Math.max(0, judgedAtMs + minuteMs - nowMs),
+      isTold: (before, after) => after.toTell.length > before.toTell.length,
+      settled: (state) => ({ ...state, toTell: [] }),
+      history: () => [],
+    },
+    {
+      async due({ judgedAtMs, missing }, nowMs) {
+        if (nowMs < judgedAtMs + minuteMs) return undefined;
+        const come = await Promise.all(missing.map(async ({ reference }) => await hasEvent(reference)));
+        const late = missing.filter((_, index) => come[index]).map(({ reference }) => reference);
+        return { event: { kind: 'judged', come: new Set(late) } };
+      },
+      async tell({ toTell }) {
+        for (const { name, notice } of toTell) {
+          log('warn', logWords(notice), notice.kind === 'deliveries_refused' ? { fix: notice.cause } : {});
+          // oxlint-disable-next-line no-await-in-loop -- few, and in their order
+          await tellOperators(deps, alarmPrefix + name, notice);
+        }
+      },
+    },
+  );
+
+  async function hear(event: WebhookEvent): Promise<void> {
+    if (await watch.apply(id, event)) return;
+    await watch.begin(id, nothingSeen(now()));
+    await watch.apply(id, event);
   }
 
   async function flush(): Promise<void> {
-    const counted = counter.takeAll();
-    if (!counted) return;
+    const { tally, processed } = count;
+    if (tally.accepted + tally.refused + processed.length === 0) return;
+    const taken = count;
+    count = nothingCounted();
     try {
-      await store.create(`${batchPrefix}${nextId()}`, batchOf(counted), { delayMs: 0, lane: alarmLane });
+      await hear({ kind: 'seen', seen: seenOf(taken) });
     } catch (error) {
-      // What was counted meanwhile is newer. Should the call have been carried out, it counts once all the same.
-      counter.putBack(counted);
+      count = joined(taken, count);
       log('debug', 'what was seen of webhooks is not on record yet', {}, error);
     }
   }
 
   async function tick(): Promise<void> {
-    await arm().catch((error: unknown) => log('debug', 'webhooks are not watched yet', {}, error));
+    const begun = watch.begin(id, nothingSeen(now()));
+    await begun.catch((error: unknown) => log('debug', 'webhooks are not watched yet', {}, error));
     await flush();
+  }
+
+  async function lookForEvent(entry: Entry): Promise<void> {
+    const reference = entry.key.slice(eventPrefix.length);
+    const { missingMs } = rules;
+    const hasCome = missingMs === 0 || (await hasEvent(reference));
+    const atMs = Number(entry.value);
+    // No replica was there to receive it either: it has as long once more.
+    if (!hasCome && entry.attempts === 1 && now() - atMs > missingMs + awayMs) {
+      await store.write(entry, entry.value, { delayMs: missingMs });
+      return;
+    }
+    if (!hasCome) await hear({ kind: 'missing', charge: { reference, atMs } });
+    await store.write(entry, entry.value, { ttlMs: dayMs });
+  }
+
+  function tallied(what: 'accepted' | 'refused', atMs: number): void {
+    const { tally } = count;
+    if (tally.accepted + tally.refused === 0) tally.atMs = atMs;
+    tally[what] += 1;
   }
 
   return {
     accepted() {
-      counter.accepted(now());
+      count.acceptedAtMs = now();
+      tallied('accepted', count.acceptedAtMs);
     },
     refused(explain) {
       if (rules.refusals === 0) return;
-      counter.refused({ id: nextId(), atMs: now(), explain });
+      const atMs = now();
+      tallied('refused', atMs);
+      count.lastRefused = { explain, atMs };
     },
-    async processed({ reference, outcome, hasEvent }) {
-      if (hasEvent) return;
+    async processed({ reference, outcome, hasEvent: isKnown }) {
+      if (isKnown) return;
       const atMs = now();
       if (outcome === 'approved' && rules.missingMs > 0) {
         await store.create(`${eventPrefix}${reference}`, String(atMs), { delayMs: rules.missingMs });
       }
-      if (rules.silenceMs > 0) counter.processed({ reference, atMs });
+      if (rules.silenceMs > 0 && count.processed.length < mostCharges)
+        count.processed.push({ reference, atMs });
     },
     flush,
     start() {
@@ -136,35 +180,67 @@ export function createWebhookWatch(deps: WatchDeps): WebhookWatch {
       clearInterval(timer);
       await flush();
     },
-    work: (entry) => work(deps, changeRecord, entry),
+    async work(entry) {
+      await (entry.key.startsWith(eventPrefix) ? lookForEvent(entry) : watch.work(entry));
+    },
   };
 }
 
-async function work(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
-  if (entry.key === checkKey) return await check(deps, changeRecord, entry);
-  if (entry.key.startsWith(batchPrefix)) return await takeBatch(deps, changeRecord, entry);
-  if (entry.key.startsWith(eventPrefix)) return await lookForEvent(deps, changeRecord, entry);
-  deps.log('error', 'an alarm of an unknown kind is due; it is kept', { key: entry.key });
-  await deps.store.write(entry, entry.value, { delayMs: dayMs });
+function nothingCounted(): Counted {
+  return { tally: { atMs: 0, accepted: 0, refused: 0 }, processed: [] };
 }
 
-/** Told first and crossed out afterwards: a crash in between tells again under the same name, which is once. */
-async function check(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
-  const { rules, now } = deps;
-  // The value says when it was judged last.
-  const wasAway = entry.value !== '' && now() - Number(entry.value) > awayMs;
-  const judged = await change(deps, changeRecord, async (state) => {
-    const known = dropMissing(state, await comeLate(deps, state));
-    return judgeWebhooks(wasAway ? watchAnew(known, now()) : known, rules, now());
-  });
-  for (const { name, notice } of judged.toTell) {
-    deps.log('warn', logWords(notice), notice.kind === 'deliveries_refused' ? { fix: notice.cause } : {});
-    // oxlint-disable-next-line no-await-in-loop -- few, and in their order
-    await tellOperators(deps, `${alarmPrefix}${name}`, notice);
+/** What was taken and is not on record, and what was counted meanwhile. */
+function joined(older: Counted, newer: Counted): Counted {
+  return {
+    ...older,
+    ...newer,
+    tally: {
+      atMs: older.tally.atMs || newer.tally.atMs,
+      accepted: older.tally.accepted + newer.tally.accepted,
+      refused: older.tally.refused + newer.tally.refused,
+    },
+    processed: [...older.processed, ...newer.processed].slice(0, mostCharges),
+  };
+}
+
+/** The cause is looked for here, once for all of the minute, and the delivery itself goes no further. */
+function seenOf({ lastRefused, ...seen }: Counted): Seen {
+  if (!lastRefused) return seen;
+  const { explain, atMs } = lastRefused;
+  return { ...seen, cause: { words: explained(explain), atMs } };
+}
+
+/** A bug in explaining must not keep what was counted from being put on record. */
+function explained(explain: () => string): string {
+  try {
+    return explain();
+  } catch {
+    return unexplained;
   }
-  const names = new Set(judged.toTell.map(({ name }) => name));
-  if (names.size > 0) await change(deps, changeRecord, (state) => dropTold(state, names));
-  await deps.store.write(entry, String(now()), { delayMs: minuteMs });
+}
+
+/** When a delivery was accepted last, and why one was refused last, by all replicas; a minute or two late. */
+export async function readSeenWebhooks({
+  store,
+  sealer,
+}: Pick<WatchDeps, 'sealer'> & { store: Pick<Store, 'read'> }): Promise<{
+  acceptedAtMs?: number;
+  refused?: { atMs: number; why: string };
+}> {
+  const entry = await store.read(webhooksKey);
+  if (!entry) return {};
+  const kept = z.object({ state: webhookState }).parse(JSON.parse(sealer.open(webhooksKey, entry.value)));
+  const { acceptedAtMs, cause } = kept.state;
+  return {
+    ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),
+    ...(cause && { refused: { atMs: cause.atMs, why: cause.words } }),
+  };
+}
+
+/** The key of a success of this reference, as its repeats have it too. */
+export function successKey(reference: string): string {
+  return alertKey(`payment_success/order/${reference}`);
 }
 
 function logWords(notice: Alarm): string {
@@ -177,76 +253,5 @@ function logWords(notice: Alarm): string {
         : `${notice.refusals} of ${notice.refusals + notice.accepted} webhook deliveries were refused`;
     case 'events_missing':
       return `The events of ${counted(notice.references.length + notice.more, 'approved charge')} never came`;
-  }
-}
-
-async function takeBatch(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
-  const batch = readOr(deps, () => readBatch(entry.value), undefined);
-  if (batch) await change(deps, changeRecord, (state) => takeIn(state, batch));
-  await deps.store.write(entry, '', { ttlMs: minuteMs });
-}
-
-/** When a delivery was accepted last, and why one was refused last, by all replicas; a minute or two late. */
-export async function readSeenWebhooks(
-  store: Pick<Store, 'read'>,
-): Promise<{ acceptedAtMs?: number; refused?: { atMs: number; why: string } }> {
-  const entry = await store.read(stateKey);
-  const { acceptedAtMs, cause } = entry ? readState(entry.value) : nothingSeen;
-  return {
-    ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),
-    ...(cause && { refused: { atMs: cause.atMs, why: cause.words } }),
-  };
-}
-
-/** The key of a success of this reference, as its repeats have it too. */
-export function successKey(reference: string): string {
-  return alertKey(`payment_success/order/${reference}`);
-}
-
-/** Of the charges that would be told of now, those whose event came while they waited for that. */
-async function comeLate(deps: WatchDeps, state: WebhookState): Promise<Set<string>> {
-  const due = missingDue(state, deps.now());
-  const come = await Promise.all(due.map((reference) => hasEvent(deps, reference)));
-  return new Set(due.filter((_, index) => come[index]));
-}
-
-async function hasEvent({ store }: WatchDeps, reference: string): Promise<boolean> {
-  return (await store.read(successKey(reference))) !== undefined;
-}
-
-async function lookForEvent(deps: WatchDeps, changeRecord: ChangeRecord, entry: Entry): Promise<void> {
-  const reference = entry.key.slice(eventPrefix.length);
-  const { missingMs } = deps.rules;
-  const hasCome = missingMs === 0 || (await hasEvent(deps, reference));
-  const atMs = Number(entry.value);
-  if (!hasCome && entry.attempts === 1 && deps.now() - atMs > missingMs + awayMs) {
-    await deps.store.write(entry, entry.value, { delayMs: missingMs });
-    return;
-  }
-  if (!hasCome) await change(deps, changeRecord, (state) => addMissing(state, { reference, atMs }));
-  await deps.store.write(entry, entry.value, { ttlMs: dayMs });
-}
-
-function change(
-  deps: WatchDeps,
-  changeRecord: ChangeRecord,
-  next: (state: WebhookState) => WebhookState | Promise<WebhookState>,
-): Promise<WebhookState> {
-  return changeRecord(stateKey, async (text) => {
-    const before = text === undefined ? nothingSeen : readOr(deps, () => readState(text), nothingSeen);
-    const result = await next(before);
-    const value = JSON.stringify(result);
-    return value === text ? { kind: 'keep', result } : { kind: 'write', value, result };
-  });
-}
-
-/** What another release may have left counts as nothing: it is counting, and no alert. */
-function readOr<T, Otherwise>(deps: WatchDeps, read: () => T, otherwise: Otherwise): T | Otherwise {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof StoreUnavailable) throw error;
-    deps.log('error', 'what was seen of webhooks cannot be read; counting starts anew', {}, error);
-    return otherwise;
   }
 }
