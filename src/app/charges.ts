@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { auditOfCharge } from '../domain/audit-of-charge.ts';
 import type { Chapters } from '../features/story/story.ts';
-import { outboxKey } from '../messages/outbox.ts';
+import { outboxKey } from '../messages/message-record.ts';
 import type { ChargeSeen } from '../domain/charge-seen.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { RetryVerdict } from '../domain/retry-rule.ts';

@@ -7,10 +7,9 @@ import { summaryView, type SummaryPostDeps } from '../features/alerts/summary/su
 import { approvalViews, type ApprovalPostDeps } from '../features/approvals/prepare-approval.ts';
 import { chargeViews, type ChargePostDeps } from '../features/charge/prepare-charge.ts';
 import { linkViews, type LinkPostDeps } from '../features/links/prepare-link.ts';
-import { deliverEntry, type DeliverDeps } from '../messages/deliver-outbox.ts';
-import { openBody, type OutboxBodies } from '../messages/outbox-bodies.ts';
-import type { Work } from '../messages/outbox-work.ts';
-import type { Rendered, Said, Views } from '../messages/prepare-post.ts';
+import { deliverEntry, type DeliverDeps } from '../messages/deliver.ts';
+import { openBody, type OutboxBodies, type Rendered, type Said, type Views } from '../messages/posts.ts';
+import type { Work } from '../messages/message-work.ts';
 import { digestView } from '../features/alerts/storm/prepare-digest.ts';
 
 type FamilyDeps = AlertPostDeps & SummaryPostDeps & ChargePostDeps & LinkPostDeps & ApprovalPostDeps;

@@ -37,7 +37,7 @@ import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-rou
 import type { Merchant } from '../domain/merchant.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import { askToRedrive } from '../features/approvals/ask-to-redrive.ts';
-import { tellStuck } from '../messages/tell-operators.ts';
+import { tellStuck } from '../messages/messages.ts';
 import type { PaymentLinks } from '../features/links/payment-links.ts';
 import type { ReceiveDeps } from '../features/alerts/receive-event.ts';
 import { findDecline } from '../features/alerts/find-decline.ts';

@@ -8,7 +8,7 @@ import { deliverPost, type DeliverPostDeps } from './deliver-post.ts';
 import { createEventLookUp } from '../features/alerts/look-up-event.ts';
 import { lookUpAhead, toRouteLanes } from '../features/alerts/route-event.ts';
 import { linkPrefix, type PaymentLinks } from '../features/links/payment-links.ts';
-import type { Post } from '../messages/prepare-post.ts';
+import type { Post } from '../messages/posts.ts';
 import type { ReceiveDeps } from '../features/alerts/receive-event.ts';
 import { alarmPrefix, type WebhookWatch } from '../features/alerts/webhook-watch/webhook-watch.ts';
 import { createPutAside } from '../records/put-aside.ts';

@@ -1,4 +1,4 @@
-import type { Post } from '../messages/prepare-post.ts';
+import type { Post } from '../messages/posts.ts';
 import { alertDirectMessage, alertNoteMessage } from '../features/alerts/note-message.ts';
 import { alertMessage } from '../features/alerts/alert-message.ts';
 import { approvalMessage } from '../features/approvals/approval-message.ts';

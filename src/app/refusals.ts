@@ -1,6 +1,6 @@
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import type { PartHealth } from '../http/health.ts';
-import { longestRetryMs } from '../messages/outbox-work.ts';
+import { longestRetryMs } from '../messages/message-work.ts';
 import { utcTime } from '../slack/kit/text.ts';
 import { awayFix } from '../slack/workspace.ts';
 

@@ -1,4 +1,4 @@
-import { evidenceOf } from '../messages/outbox.ts';
+import { evidenceOf } from '../features/alerts/alert-record.ts';
 import { reseal, type Resealed } from '../records/reseal.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
 import type { Outside } from '../app/outside.ts';

@@ -1,9 +1,16 @@
+import type { Notice } from '../domain/notice.ts';
 import type { Sealer } from '../domain/sealer.ts';
 import type { Store } from '../store/store.ts';
-import { refreshMessage } from './outbox-work.ts';
-import { unsaid, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
-import type { KindWithBody } from './outbox-bodies.ts';
-import { policyOf } from './policies.ts';
+import {
+  outboxKey,
+  policyOf,
+  readOutboxRecord,
+  unsaid,
+  writeOutboxRecord,
+  type OutboxRecord,
+} from './message-record.ts';
+import { toChannelLane } from './message-work.ts';
+import type { KindWithBody } from './posts.ts';
 
 /** What is to stand in Slack. On record when it resolves, and again is the same as once; throws StoreUnavailable. */
 export type Messages = {
@@ -58,4 +65,54 @@ export function storeMessage(
   const sealed = sealer.seal(key, JSON.stringify(body));
   const record = writeOutboxRecord({ ...message, ...unsaid, receivedAtMs: now(), sealed });
   return store.create(key, record, { delayMs: 0, lane: (policyOf(kind).lane ?? '') + channel });
+}
+
+/**
+ * What a message tells of went on, and was stored before this call: another version of it is asked for. True when somebody
+ * must be woken for it; false when there is no such record, when it waits and is read later than now, or when whoever
+ * has it sees to it: that one loses its next write, or finds the new version when it is done. Its lease goes on meanwhile,
+ * because a write that ended it would have the message taken, and posted, a second time while it leaves.
+ */
+async function refreshMessage(
+  { store, leaseMs }: { store: Pick<Store, 'read' | 'write'>; leaseMs: number },
+  key: string,
+): Promise<boolean> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
+    const entry = await store.read(key);
+    if (!entry) return false;
+    const record = readOutboxRecord(entry.value);
+    const isTaken = entry.attempts > record.turns;
+    if (!isTaken && record.settled < record.wanted) return false;
+    const next = { ...record, wanted: record.wanted + 1 };
+    // oxlint-disable-next-line no-await-in-loop
+    if (isTaken && (await store.write(entry, writeOutboxRecord(next), { holdMs: leaseMs }))) return false;
+    // oxlint-disable-next-line no-await-in-loop
+    if (isTaken && (await store.read(key))?.version !== entry.version) continue;
+    // Nobody has it, or its lease is over, and its worker with it.
+    const value = writeOutboxRecord({ ...next, turns: entry.attempts });
+    // oxlint-disable-next-line no-await-in-loop
+    if (await store.write(entry, value, { delayMs: 0, ...toChannelLane(entry, record) })) return true;
+  }
+}
+
+export type TellDeps = StoreMessageDeps & {
+  /** Where notices to the operators go; undefined: they are only logged. */
+  opsChannel: string | undefined;
+  /** Called after a notice was stored; absent: whoever stores it is a worker. */
+  wake?: () => void;
+};
+
+/** Tells the operators in their channel, where there is one, once per name. On record when it resolves. */
+export async function tellOperators(deps: TellDeps, name: string, notice: Notice): Promise<void> {
+  const { opsChannel, wake } = deps;
+  if (opsChannel === undefined) return;
+  const message = { kind: 'notice', channel: opsChannel, body: notice } as const;
+  if (await storeMessage(deps, outboxKey('notice', name), message)) wake?.();
+}
+
+/** Tells the operators that a record was put aside, once for each. A notice of a stuck notice would be one without end. */
+export async function tellStuck(deps: TellDeps, key: string, errorId: string): Promise<void> {
+  if (key.startsWith(outboxKey('notice', ''))) return;
+  await tellOperators(deps, `stuck:${key}`, { kind: 'stuck', record: key, errorId });
 }

@@ -2,26 +2,26 @@ import type { PostOutcome, Undelivered } from '../domain/delivery.ts';
 import { newErrorId, type Log } from '../log.ts';
 import { createChangeRecord, pagesOf, type RecordStore } from '../records/change-record.ts';
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
-import { toChannelLane } from './alert-age.ts';
 import {
   deadLetters,
   deadLettersOf,
   listsOf,
+  policyOf,
   readOutboxRecord,
   writeOutboxRecord,
   type OutboxRecord,
-} from './outbox.ts';
+} from './message-record.ts';
 import {
   again,
   finish,
   longestRetryMs,
   paceMs,
+  toChannelLane,
   type Change,
   type Work,
   type WorkDeps,
-} from './outbox-work.ts';
-import { policyOf } from './policies.ts';
-import { tellOperators, tellStuck, type TellDeps } from './tell-operators.ts';
+} from './message-work.ts';
+import { tellOperators, tellStuck, type TellDeps } from './messages.ts';
 
 export type RefusalDeps = WorkDeps &
   TellDeps & {

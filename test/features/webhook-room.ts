@@ -1,5 +1,5 @@
-import { readOutboxRecord } from '../../src/messages/outbox.ts';
-import { openBody } from '../../src/messages/outbox-bodies.ts';
+import { readOutboxRecord } from '../../src/messages/message-record.ts';
+import { openBody } from '../../src/messages/posts.ts';
 import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
 import {
   alarmPrefix,

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { PostOutcome, RefusalAbout } from '../../src/domain/delivery.ts';
-import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver-outbox.ts';
+import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
 import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
-import { outboxKey, readOutboxRecord, unsaid, writeOutboxRecord } from '../../src/messages/outbox.ts';
-import type { MessageKind } from '../../src/messages/policies.ts';
+import {
+  type MessageKind,
+  outboxKey,
+  readOutboxRecord,
+  unsaid,
+  writeOutboxRecord,
+} from '../../src/messages/message-record.ts';
 import type { Store } from '../../src/store/store.ts';
 import { channel, ops, sealer } from '../features/house.ts';
 import { memoryStore } from '../features/memory-store.ts';

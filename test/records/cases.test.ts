@@ -28,12 +28,12 @@ import { createCardEmails, type CardEmails } from '../../src/features/card-email
 import { forgetDrafts } from '../../src/features/charge/charge-drafts.ts';
 import {
   alertKey,
-  alertNoteKey,
   outboxKey,
   readOutboxRecord,
   unsaid,
   writeOutboxRecord,
-} from '../../src/messages/outbox.ts';
+} from '../../src/messages/message-record.ts';
+import { alertNoteKey } from '../../src/features/alerts/alert-record.ts';
 import { createBeginAccount, type BeginAccount } from '../../src/features/new-account/create-account.ts';
 import { countOf } from '../support/counts.ts';
 import { drive, openWorld, type Driven, type Process, type World } from './two-processes.ts';

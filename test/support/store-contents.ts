@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as rest } from 'node:timers/promises';
-import { detailsLane } from '../../src/messages/alert-age.ts';
+import { detailsLane } from '../../src/messages/message-work.ts';
 import { auditRetentionPrefix } from '../../src/audit/audit-retention.ts';
 import { alarmPrefix } from '../../src/features/alerts/webhook-watch/webhook-watch.ts';
 import { connectRedis, type RedisClient, type RedisConnection } from '../../src/store/redis-client.ts';

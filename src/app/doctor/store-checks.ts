@@ -4,7 +4,7 @@ import { checkRedis } from '../../store/check-redis.ts';
 import type { Kept } from '../kept.ts';
 import { storeHealth } from '../health-checks.ts';
 import { asideList } from '../../records/put-aside.ts';
-import { evidenceOf } from '../../messages/outbox.ts';
+import { evidenceOf } from '../../features/alerts/alert-record.ts';
 import { reseal } from '../../records/reseal.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import {

@@ -13,7 +13,8 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { newestOf, openEvent, openEvidence, placeOf, type Evidence } from '../../messages/outbox.ts';
+import { type Evidence, newestOf, openEvidence, placeOf } from './alert-record.ts';
+import { openEvent } from '../../messages/message-record.ts';
 import { stormsOfAlert } from './storm/storms.ts';
 import {
   alertMessages,

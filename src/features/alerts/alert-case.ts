@@ -20,14 +20,12 @@ import type { Index, Store } from '../../store/store.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import {
   alertKey,
-  alertNoteKey,
   isMessage,
-  newestOf,
   outboxKey,
-  readOutboxRecord,
-  type Evidence,
   type OutboxRecord,
-} from '../../messages/outbox.ts';
+  readOutboxRecord,
+} from '../../messages/message-record.ts';
+import { alertNoteKey, type Evidence, newestOf } from './alert-record.ts';
 import { stormRecovered, stormsOfAlert, type Storms } from './storm/storms.ts';
 
 /** An alert as people, payments and charges move it; its event, and what tells it, are the outbox's. */

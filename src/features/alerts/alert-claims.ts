@@ -7,7 +7,7 @@ import type { Sealer } from '../../domain/sealer.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Applied } from '../../records/cases.ts';
 import type { Store } from '../../store/store.ts';
-import { openEvidence } from '../../messages/outbox.ts';
+import { openEvidence } from './alert-record.ts';
 import { alertMessages, untouched, type AlertCase, type AlertCases, type AlertEvent } from './alert-case.ts';
 
 export type AlertClaim =

@@ -5,8 +5,9 @@ import type { DeclineRule } from '../../domain/decline-reason.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import type { Store } from '../../store/store.ts';
-import { historyKey, type Evidence } from '../../messages/outbox.ts';
-import type { Work, WorkDeps } from '../../messages/outbox-work.ts';
+import { historyKey } from '../../messages/message-record.ts';
+import type { Work, WorkDeps } from '../../messages/message-work.ts';
+import type { Evidence } from './alert-record.ts';
 import type { Storms } from './storm/storms.ts';
 
 /** What the message of an alert needs of its card. All of it throws StoreUnavailable. */

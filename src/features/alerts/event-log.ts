@@ -6,7 +6,8 @@ import type { Log } from '../../log.ts';
 import { pagesOf } from '../../records/change-record.ts';
 import { sealingKeyFix } from '../../records/put-aside.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { eventsList, openEvent, openEvidence, readOutboxRecord } from '../../messages/outbox.ts';
+import { eventsList, openEvent, readOutboxRecord } from '../../messages/message-record.ts';
+import { openEvidence } from './alert-record.ts';
 
 /** What came within the last week, for rehearsals and summaries; see `LoggedEvent` for what is told of it. */
 export type EventLog = {

@@ -1,16 +1,9 @@
 import type { CardStep } from '../../domain/alert-card.ts';
 import type { Alert, Lookup } from '../../domain/alert.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import {
-  newestOf,
-  openEvent,
-  openEvidence,
-  placeOf,
-  readOutboxRecord,
-  type OutboxRecord,
-} from '../../messages/outbox.ts';
-import type { OutboxBodies } from '../../messages/outbox-bodies.ts';
-import type { Views } from '../../messages/prepare-post.ts';
+import { newestOf, openEvidence, placeOf } from './alert-record.ts';
+import { openEvent, type OutboxRecord, readOutboxRecord } from '../../messages/message-record.ts';
+import type { OutboxBodies, Views } from '../../messages/posts.ts';
 import { alertOf, type AlertPostDeps } from './alert-post.ts';
 
 export function alertNoteViews(deps: AlertPostDeps): Pick<Views, 'alert_note' | 'alert_direct'> {

@@ -11,20 +11,12 @@ import {
 } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import {
-  destinationOf,
-  isMessage,
-  openEvent,
-  openEvidence,
-  sealEvidence,
-  type Evidence,
-  type OutboxRecord,
-} from '../../messages/outbox.ts';
-import { isOld } from '../../messages/alert-age.ts';
-import { again, finish, type Work } from '../../messages/outbox-work.ts';
+import { destinationOf, type Evidence, openEvidence, sealEvidence } from './alert-record.ts';
+import { isMessage, openEvent, type OutboxRecord } from '../../messages/message-record.ts';
+import { again, finish, isOld, type Work } from '../../messages/message-work.ts';
+import type { Rendered, Said } from '../../messages/posts.ts';
 import { saysItAll, tellByDigest } from './storm/prepare-digest.ts';
 import { mayBeGathered } from './storm/storms.ts';
-import type { Rendered, Said } from '../../messages/prepare-post.ts';
 import { alertOf, type AlertPostDeps } from './alert-post.ts';
 import { evidenceOf, routeByLookUp, sendOn, storeCopies } from './route-event.ts';
 

@@ -10,11 +10,11 @@ import {
   alertKey,
   isMessage,
   openEvent,
-  readOutboxRecord,
   type OutboxRecord,
-} from '../../messages/outbox.ts';
+  readOutboxRecord,
+} from '../../messages/message-record.ts';
+import { type TellDeps, tellOperators } from '../../messages/messages.ts';
 import { storeCopies, storeEvent } from './route-event.ts';
-import { tellOperators, type TellDeps } from '../../messages/tell-operators.ts';
 
 export type ReceiveDeps = TellDeps & {
   store: Pick<Store, 'create' | 'read' | 'write'>;

@@ -9,15 +9,14 @@ import {
   isMessage,
   listsOf,
   openEvent,
+  type OutboxRecord,
   readOutboxRecord,
-  sealEvidence,
   unsaid,
   writeOutboxRecord,
-  type Evidence,
-  type OutboxRecord,
-} from '../../messages/outbox.ts';
-import { again, hold, type Work } from '../../messages/outbox-work.ts';
-import type { Rendered } from '../../messages/prepare-post.ts';
+} from '../../messages/message-record.ts';
+import { again, hold, type Work } from '../../messages/message-work.ts';
+import type { Rendered } from '../../messages/posts.ts';
+import { type Evidence, sealEvidence } from './alert-record.ts';
 import { arrivals } from './storm/storms.ts';
 import type { AlertPostDeps } from './alert-post.ts';
 

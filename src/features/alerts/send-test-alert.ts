@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { outboxKey } from '../../messages/outbox.ts';
+import { outboxKey } from '../../messages/message-record.ts';
 import { createMessages, type MessagesDeps } from '../../messages/messages.ts';
 
 /** Long enough to find again what may have arrived. */

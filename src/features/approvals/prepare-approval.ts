@@ -1,7 +1,7 @@
 import type { Approval, ApprovalNote } from '../../domain/approval.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import { outboxKey } from '../../messages/outbox.ts';
-import type { Views } from '../../messages/prepare-post.ts';
+import { outboxKey } from '../../messages/message-record.ts';
+import type { Views } from '../../messages/posts.ts';
 
 /** `charge`: what became of the charge that was approved. */
 export type FoundApproval = { approval: Approval; asked: number; charge?: ChargeSeen };

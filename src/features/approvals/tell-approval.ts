@@ -1,7 +1,7 @@
 import type { Approval, ApprovalNote } from '../../domain/approval.ts';
 import type { Messages } from '../../messages/messages.ts';
-import { outboxKey } from '../../messages/outbox.ts';
-import type { ApprovalAddress } from '../../messages/outbox-bodies.ts';
+import { outboxKey } from '../../messages/message-record.ts';
+import type { ApprovalAddress } from '../../messages/posts.ts';
 import { approvalCardKey } from './prepare-approval.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { ChargeNote } from '../../domain/charge-note.ts';
 import type { Told } from '../../domain/charge-state.ts';
 import { createMessages, type MessagesDeps } from '../../messages/messages.ts';
-import { codeRequestKey, outboxKey, readOutboxRecord } from '../../messages/outbox.ts';
+import { outboxKey, readOutboxRecord } from '../../messages/message-record.ts';
 
 export type ChargePostsDeps = MessagesDeps & {
   /** Undefined: nothing of a charge is told but to its agents. */
@@ -77,4 +77,9 @@ export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
       }
     },
   };
+}
+
+/** The request for a code, which is edited when the charge leaves that state; one for each agent who ever had it. */
+function codeRequestKey(reference: string, userId: string): string {
+  return outboxKey('charge_direct', `otp:${reference}:${userId}`);
 }

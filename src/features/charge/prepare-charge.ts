@@ -1,8 +1,8 @@
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { ChargeState, Told } from '../../domain/charge-state.ts';
 import type { Log } from '../../log.ts';
-import { outboxKey } from '../../messages/outbox.ts';
-import type { Views } from '../../messages/prepare-post.ts';
+import { outboxKey } from '../../messages/message-record.ts';
+import type { Views } from '../../messages/posts.ts';
 
 export type ChargePostDeps = {
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;

@@ -24,7 +24,7 @@ import { newErrorId, type Log } from '../../log.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep, type Kept } from '../../records/cases.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { keepProvenPayment } from '../alerts/alert-recovery.ts';
-import { outboxKey } from '../../messages/outbox.ts';
+import { outboxKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import { insist } from '../../records/insist.ts';
 import { referenceOf } from '../../records/reference-of.ts';

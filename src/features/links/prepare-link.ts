@@ -1,6 +1,6 @@
 import type { PaymentLink } from '../../domain/payment-link.ts';
-import { outboxKey } from '../../messages/outbox.ts';
-import type { Views } from '../../messages/prepare-post.ts';
+import { outboxKey } from '../../messages/message-record.ts';
+import type { Views } from '../../messages/posts.ts';
 
 export type LinkPostDeps = {
   findLink: (reference: string) => Promise<PaymentLink | undefined>;

@@ -4,7 +4,7 @@ import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
-import { alertKey, openEvent, readOutboxRecord, type OutboxRecord } from '../../messages/outbox.ts';
+import { alertKey, openEvent, type OutboxRecord, readOutboxRecord } from '../../messages/message-record.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { storyCsv } from '../../audit/export-audit.ts';

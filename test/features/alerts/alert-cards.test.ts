@@ -3,7 +3,7 @@ import { cardsHouse, failed } from '../cards-house.ts';
 import { onBothStores } from '../two-stores.ts';
 import { createAlertCases } from '../../../src/features/alerts/alert-case.ts';
 import { createAlertCards, type AlertCards } from '../../../src/features/alerts/alert-cards.ts';
-import { alertKey, unsaid, writeOutboxRecord } from '../../../src/messages/outbox.ts';
+import { alertKey, unsaid, writeOutboxRecord } from '../../../src/messages/message-record.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { noStorms, sealer } from '../house.ts';
 

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { alertKey, readOutboxRecord } from '../../../src/messages/outbox.ts';
-import { detailsLane } from '../../../src/messages/alert-age.ts';
+import { alertKey, readOutboxRecord } from '../../../src/messages/message-record.ts';
+import { detailsLane } from '../../../src/messages/message-work.ts';
 import { cardsHouse, failed, recordOf, type CardsHouse } from '../cards-house.ts';
 import { drainKilled, killAtEachPoint } from '../killed-house.ts';
 

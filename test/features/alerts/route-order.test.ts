@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
-import { alertKey } from '../../../src/messages/outbox.ts';
+import { alertKey } from '../../../src/messages/message-record.ts';
 import { fastClock } from '../../support/fast-clock.ts';
 import { hastenedStore } from '../../support/kill-points.ts';
 import { channel, deliverNext, event, house, killed, noStorms, sealer, type Delivering } from '../house.ts';

@@ -11,7 +11,7 @@ import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { receiveEvent, type ReceiveDeps } from '../../../src/features/alerts/receive-event.ts';
-import { alertKey } from '../../../src/messages/outbox.ts';
+import { alertKey } from '../../../src/messages/message-record.ts';
 import { deliverNext, event, house, killed, type Delivering } from '../house.ts';
 
 const [big, quiet, alerts] = ['C0BIG00001', 'C0QUIET001', 'C0ALERTS01'];

@@ -2,9 +2,9 @@ import { recordOf, type Lookup } from '../../../domain/alert.ts';
 import type { Destination } from '../../../domain/alert-route.ts';
 import type { PaymentEvent } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
-import { sealEvidence } from '../../../messages/outbox.ts';
-import { again, finish, type Work } from '../../../messages/outbox-work.ts';
-import type { Rendered, Views } from '../../../messages/prepare-post.ts';
+import { sealEvidence } from '../alert-record.ts';
+import { again, finish, type Work } from '../../../messages/message-work.ts';
+import type { Rendered, Views } from '../../../messages/posts.ts';
 import type { AlertPostDeps } from '../alert-post.ts';
 import { isOrMayBePosted } from './storms.ts';
 

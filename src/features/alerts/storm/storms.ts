@@ -24,13 +24,13 @@ import { withoutUndefined } from '../../../domain/without-undefined.ts';
 import type { Entry, Index, Store } from '../../../store/store.ts';
 import {
   openEvent,
-  openEvidence,
   outboxKey,
+  type OutboxRecord,
   readOutboxRecord,
   stormAlerts,
-  type OutboxRecord,
-} from '../../../messages/outbox.ts';
+} from '../../../messages/message-record.ts';
 import { createMessages } from '../../../messages/messages.ts';
+import { openEvidence } from '../alert-record.ts';
 import { isUnreadable } from '../../../records/records.ts';
 import { createChangeRecord, pagesOf, type RecordStore } from '../../../records/change-record.ts';
 

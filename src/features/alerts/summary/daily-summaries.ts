@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import type { Log } from '../../../log.ts';
 import type { Entry, Store } from '../../../store/store.ts';
-import { outboxKey, readOutboxRecord } from '../../../messages/outbox.ts';
-import type { Sealer } from '../../../domain/sealer.ts';
-import { openBody } from '../../../messages/outbox-bodies.ts';
+import { outboxKey, readOutboxRecord } from '../../../messages/message-record.ts';
+import { openBody } from '../../../messages/posts.ts';
 import { storeMessage } from '../../../messages/messages.ts';
+import type { Sealer } from '../../../domain/sealer.ts';
 
 /** When a channel is told of its day, by a wall clock. */
 export type SummaryTime = {

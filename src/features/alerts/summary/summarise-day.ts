@@ -14,8 +14,7 @@ import {
 import type { LoggedEvent } from '../../../domain/logged-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
 import { rehearsedMs, type EventLog } from '../event-log.ts';
-import type { SummarySpan } from '../../../messages/outbox-bodies.ts';
-import type { Views } from '../../../messages/prepare-post.ts';
+import type { SummarySpan, Views } from '../../../messages/posts.ts';
 
 export type SummariseDeps = {
   eventLog: Pick<EventLog, 'between'>;

@@ -4,8 +4,8 @@ import type { Alarm } from '../../../domain/notice.ts';
 import type { Log } from '../../../log.ts';
 import { createCases, type CasesDeps } from '../../../records/cases.ts';
 import type { Entry, Store } from '../../../store/store.ts';
-import { alertKey } from '../../../messages/outbox.ts';
-import { tellOperators, type TellDeps } from '../../../messages/tell-operators.ts';
+import { alertKey } from '../../../messages/message-record.ts';
+import { type TellDeps, tellOperators } from '../../../messages/messages.ts';
 import {
   awayMs,
   minuteMs,

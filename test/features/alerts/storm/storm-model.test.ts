@@ -7,7 +7,7 @@ import { settleMs } from '../../../../src/domain/storm.ts';
 import { alertCardPrefix, createAlertCases } from '../../../../src/features/alerts/alert-case.ts';
 import { createAlertCards } from '../../../../src/features/alerts/alert-cards.ts';
 import { receiveEvent } from '../../../../src/features/alerts/receive-event.ts';
-import type { Composed, Post } from '../../../../src/messages/prepare-post.ts';
+import type { Composed, Post } from '../../../../src/messages/posts.ts';
 import { deliverPost } from '../../../../src/app/deliver-post.ts';
 import { createStorms, stormPrefix } from '../../../../src/features/alerts/storm/storms.ts';
 import { workOnce } from '../../../../src/records/work-once.ts';

@@ -1,11 +1,47 @@
 import { z } from 'zod';
-import type { Destination, RoutedRule } from '../domain/alert-route.ts';
-import type { Lookup } from '../domain/alert.ts';
-import type { MessagePlace } from '../domain/delivery.ts';
+import type { RoutedRule } from '../domain/alert-route.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Sealer } from '../domain/sealer.ts';
 import type { Index, Store } from '../store/store.ts';
-import { policies, type MessageKind } from './policies.ts';
+
+/** How messages of one kind differ from the usual: in their channel’s lane, kept, and told as late as it may get. */
+type Policy = {
+  /** A step, said below a message. One that was taken away is not said again; where its thread is closed, it goes into the channel. */
+  isNote?: true;
+  /** Tried as long as Slack refuses it, however long that is. */
+  isNeverGivenUp?: true;
+  /** Said so soon or not at all. */
+  withinMs?: number;
+  /** The lane it has to itself, and its channel’s name behind that. */
+  lane?: string;
+};
+
+/** The kinds of messages. Whether one is edited is said by whoever keeps it: see `Messages`. */
+export const policies = {
+  alert: {},
+  alert_note: { isNote: true },
+  alert_direct: {},
+  /** A test that comes late proves nothing and only startles. */
+  test_alert: { withinMs: 600_000 },
+  daily_summary: {},
+  /** Behind a backlog in the channel’s lane it would come when the storm is over. */
+  digest: { lane: 'digest:' },
+  charge: {},
+  charge_note: { isNote: true },
+  /** Without a desk channel nobody else is told of the charge, and an agent does not look for dead letters. */
+  charge_direct: { isNeverGivenUp: true },
+  link: {},
+  link_note: { isNote: true },
+  approval: {},
+  approval_note: { isNote: true },
+  notice: {},
+} as const satisfies Record<string, Policy>;
+
+export type MessageKind = keyof typeof policies;
+
+export function policyOf(kind: MessageKind): Policy {
+  return policies[kind];
+}
 
 const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>().exactOptional() });
 
@@ -170,51 +206,4 @@ export async function findOutboxRecord(
 /** The event, opened. It was typed when it was sealed, under a key only this program holds. */
 export function openEvent(sealer: Sealer, key: string, record: OutboxRecord): PaymentEvent {
   return JSON.parse(sealer.open(key, record.sealed)) as PaymentEvent;
-}
-
-/** What a look-up gave, and when it was asked (UTC ms). */
-export type Evidence = { lookup: Lookup; atMs: number };
-
-/** Of several look-ups, the one that was asked last. */
-export function newestOf(found: readonly (Evidence | undefined)[]): Evidence | undefined {
-  return found.reduce(
-    (newest, one) => (!newest || (one && one.atMs > newest.atMs) ? one : newest),
-    undefined,
-  );
-}
-
-/** Beside the event and not in it: the sender's repeats are held against the event alone. */
-export function sealEvidence(sealer: Sealer, key: string, evidence: Evidence): string {
-  return sealer.seal(evidenceOf(key), JSON.stringify(evidence));
-}
-
-export function openEvidence(sealer: Sealer, key: string, { evidence }: OutboxRecord): Evidence | undefined {
-  if (evidence === undefined) return undefined;
-  return JSON.parse(sealer.open(evidenceOf(key), evidence)) as Evidence;
-}
-
-/** What the evidence beside a record is sealed for. */
-export function evidenceOf(key: string): string {
-  return `${key}#evidence`;
-}
-
-/** The request for a code, which is edited when the charge leaves that state; one for each agent who ever had it. */
-export function codeRequestKey(reference: string, userId: string): string {
-  return outboxKey('charge_direct', `otp:${reference}:${userId}`);
-}
-
-/** Of the note in an alert’s thread that tells one step of its card; a step’s number never changes. */
-export function alertNoteKey(alert: string, number: number): string {
-  return outboxKey('alert_note', `${alert.slice(outboxKey('alert', '').length)}#${number}`);
-}
-
-/** Where an alert goes, and the rule that says so. */
-export function destinationOf({ channel, routed: [first] = [] }: OutboxRecord): Destination {
-  return first ?? { channel };
-}
-
-/** Undefined: it is no message. */
-export function placeOf(record: OutboxRecord): MessagePlace | undefined {
-  const { channel, posted } = record;
-  return posted ?? (isMessage(record) ? { channel } : undefined);
 }

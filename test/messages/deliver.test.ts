@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../src/domain/alert.ts';
 import type { PostOutcome } from '../../src/domain/delivery.ts';
 import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
-import { tellOperators } from '../../src/messages/tell-operators.ts';
+import { tellOperators } from '../../src/messages/messages.ts';
 import { channel, deliverNext, event, house, killed, ops, sealer } from '../features/house.ts';
 
 function openAllButOne(context: string, sealed: string): string {
@@ -11,7 +11,7 @@ function openAllButOne(context: string, sealed: string): string {
   return sealer.open(context, sealed);
 }
 
-describe('deliverEntry', () => {
+describe('a message', () => {
   it('looks up before it tells', async () => {
     const { receive, drain, posts } = house({ lookups: [{ kind: 'not_found' }] });
     await receiveEvent(receive, event, 'f');

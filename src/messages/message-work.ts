@@ -1,6 +1,5 @@
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
-import { detailsLane, toChannelLane, restOf, type AlertAgeDeps } from './alert-age.ts';
-import { listsOf, readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './outbox.ts';
+import { listsOf, readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './message-record.ts';
 
 /** One record taken to be posted. */
 export type Work = { entry: Entry; record: OutboxRecord };
@@ -99,31 +98,41 @@ function unheld(options: WriteOptions): WriteOptions {
   return holdMs === undefined ? options : { delayMs: holdMs, pauseMs: holdMs };
 }
 
+export type AlertAgeDeps = {
+  rememberMs: number;
+  /** How old a posted alert gets before its details are taken away, shorter than it is remembered; absent: it keeps them. */
+  detailsMs?: number;
+  now: () => number;
+};
+
 /**
- * What a message tells of went on, and was stored before this call: another version of it is asked for. True when somebody
- * must be woken for it; false when there is no such record, when it waits and is read later than now, or when whoever
- * has it sees to it: that one loses its next write, or finds the new version when it is done. Its lease goes on meanwhile,
- * because a write that ended it would have the message taken, and posted, a second time while it leaves.
+ * Where posted alerts wait until their details are taken away. A lane of its own, one for all channels: however many
+ * are due, after an outage too, no new alert waits behind them, and no more than one in three seconds is edited.
  */
-export async function refreshMessage(
-  { store, leaseMs }: { store: Pick<Store, 'read' | 'write'>; leaseMs: number },
-  key: string,
-): Promise<boolean> {
-  for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
-    const entry = await store.read(key);
-    if (!entry) return false;
-    const record = readOutboxRecord(entry.value);
-    const isTaken = entry.attempts > record.turns;
-    if (!isTaken && record.settled < record.wanted) return false;
-    const next = { ...record, wanted: record.wanted + 1 };
-    // oxlint-disable-next-line no-await-in-loop
-    if (isTaken && (await store.write(entry, writeOutboxRecord(next), { holdMs: leaseMs }))) return false;
-    // oxlint-disable-next-line no-await-in-loop
-    if (isTaken && (await store.read(key))?.version !== entry.version) continue;
-    // Nobody has it, or its lease is over, and its worker with it.
-    const value = writeOutboxRecord({ ...next, turns: entry.attempts });
-    // oxlint-disable-next-line no-await-in-loop
-    if (await store.write(entry, value, { delayMs: 0, ...toChannelLane(entry, record) })) return true;
-  }
+export const detailsLane = 'alert-details';
+
+/** Memory from now on; but an alert that was posted is work once more, at the age at which its details go. */
+export function restOf({ rememberMs, detailsMs, now }: AlertAgeDeps, record: OutboxRecord): WriteOptions {
+  const ttlMs = record.rememberMs ?? rememberMs;
+  if (record.kind !== 'alert' || !record.posted || detailsMs === undefined) return { ttlMs };
+  if (record.isErased) return { ttlMs: Math.max(0, ttlMs - detailsMs) };
+  return { delayMs: Math.max(0, toldAtMs(record) + detailsMs - now()), lane: detailsLane };
+}
+
+/** Whether an alert that was posted is so old that its details go. */
+export function isOld({ detailsMs, now }: AlertAgeDeps, record: OutboxRecord): boolean {
+  return detailsMs !== undefined && now() >= toldAtMs(record) + detailsMs;
+}
+
+/** What came in an outage is as old as its message, whose time Slack names it by, in seconds. */
+function toldAtMs({ receivedAtMs, posted }: OutboxRecord): number {
+  return Math.max(receivedAtMs, Number(posted?.ts ?? 0) * 1_000 || 0);
+}
+
+/** Out of the lane of old alerts, in which nothing hurries, into its channel’s, where what people wait for is done. */
+export function toChannelLane(
+  { lane }: Pick<Entry, 'lane'>,
+  { channel }: Pick<OutboxRecord, 'channel'>,
+): { lane?: string } {
+  return lane === detailsLane ? { lane: channel } : {};
 }

@@ -2,10 +2,15 @@ import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
 import { concludeRefusal, endTrouble, giveUp, type RefusalDeps } from './undelivered.ts';
-import { findOutboxRecord, historyKey, readOutboxRecord, type OutboxRecord } from './outbox.ts';
-import { again, finish, hold, longestRetryMs, paceMs, type Change, type Work } from './outbox-work.ts';
-import { policyOf } from './policies.ts';
-import type { Composed, Post, Rendered, Said } from './prepare-post.ts';
+import {
+  findOutboxRecord,
+  historyKey,
+  policyOf,
+  readOutboxRecord,
+  type OutboxRecord,
+} from './message-record.ts';
+import { again, finish, hold, longestRetryMs, paceMs, type Change, type Work } from './message-work.ts';
+import type { Composed, Post, Rendered, Said } from './posts.ts';
 
 export type DeliverDeps = RefusalDeps & {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
