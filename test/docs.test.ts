@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +15,8 @@ import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.
 import type { Setting } from '../src/config/setting.ts';
 import { settings, variableName } from '../src/config/settings.ts';
 import { installApp } from '../src/simulators/slack/manifest.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import { ownStorePath } from './support/own-store.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const pages = [
@@ -352,6 +355,23 @@ describe('README.md', () => {
     const claims = rows.trimEnd().split('\n');
     expect(claims.length).toBe(5);
     expect(claims.filter((row) => !/\]\(test\/\S+\.test\.ts\)/.test(row))).toEqual([]);
+  });
+});
+
+describe('docs/operating.md', () => {
+  it('shows a backup that holds all that a bot at work has stored', async () => {
+    const path = ownStorePath('backup');
+    const folder = dirname(path);
+    const store = openSqliteStore({ path, now: () => 0 });
+    await store.create('work', 'w', { delayMs: 5, index: { open: 7 } });
+    const [, script = ''] = /^node -e "(.*)"$/m.exec(read('docs/operating.md')) ?? [];
+    const words = script.replaceAll('\\"', '"').replace('data/payops.sqlite', path);
+    execFileSync(process.execPath, ['-e', words], { cwd: folder });
+    await store.close();
+    const restored = openSqliteStore({ path: join(folder, 'backup.sqlite'), now: () => 10 });
+    expect((await restored.list('open', { max: 1 })).entries).toMatchObject([{ key: 'work', value: 'w' }]);
+    expect(await restored.take(1_000)).toMatchObject([{ key: 'work' }]);
+    await restored.close();
   });
 });
 
