@@ -213,7 +213,7 @@ describe('settings', () => {
 
   it('of compose.yml leave no port to the internet but the proxy’s, and no Redis without a password', () => {
     const { payops, redis, ...others } = compose.services;
-    expect(payops?.ports?.map((port) => port.split(':')[0])).toEqual(['127.0.0.1']);
+    expect(new Set(payops?.ports?.map((port) => port.split(':')[0]))).toEqual(new Set(['127.0.0.1']));
     expect(redis?.ports).toBeUndefined();
     expect(redis?.command).toContain('--requirepass ${STORE_PASSWORD:?');
     expect(payops?.environment?.['REDIS_URL']).toContain(':${STORE_PASSWORD:?');
