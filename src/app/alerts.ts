@@ -53,16 +53,26 @@ export function openAlertCases(
   { kept: { store, sealer }, routes, wake, notes }: AlertCaseParts,
 ): { alertCases: AlertCases; storms: Storms } {
   const leaseMs = config.workLeaseSeconds * 1_000;
-  const shared = { store, sealer, rememberMs: rememberMsOf(config), leaseMs, now, wake };
-  const storms = createStorms({
+  const shared = {
+    store,
+    sealer,
+    rememberMs: rememberMsOf(config),
+    leaseMs,
+    now,
+    wake,
+    wait: sleep,
+    audit: notes.write,
+  };
+  const storms: Storms = createStorms({
     ...shared,
     ...stormTerms(config),
     environment: config.paymentsEnvironment,
     account: config.paymentsAccountName,
     mutedIn: (channel: string): AlertRule[] => mutedIn(routes, channel, now()),
-    note: notes.note,
+    retell: (id) => alertCases.hear(id, { kind: 'retold' }),
   });
-  return { alertCases: createAlertCases({ ...shared, storms, wait: sleep, audit: notes.write }), storms };
+  const alertCases = createAlertCases({ ...shared, storms });
+  return { alertCases, storms };
 }
 
 function rememberMsOf({ webhookRememberDays }: Outside['config']): number {
@@ -88,6 +98,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
     store,
     sealer,
     alerts: alertCases,
+    storms,
     // A person who asks is not told of an outage that was a moment ago.
     lookUp: (event) => lookUpEvent(findTransaction, event),
     hasEnded,
@@ -128,7 +139,7 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
       { prefix: alertCardPrefix, work: (entry) => cards.work(entry) },
       { prefix: paymentPrefix, work: (entry) => recovery.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry) => summaries.work(entry) },
-      { prefix: stormPrefix, work: (entry) => storms.work(entry, cards) },
+      { prefix: stormPrefix, work: (entry) => storms.work(entry) },
     ],
   };
 }

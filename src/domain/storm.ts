@@ -116,7 +116,7 @@ function counted(
     counted: now,
     ...withoutUndefined({ endedMs, lookAtMs }),
     isQuiet: !isNews,
-    untold,
+    untold: untold.length === 0 ? storm.untold : distinct([...storm.untold, ...untold]),
   };
 }
 

@@ -4,7 +4,7 @@ import type { PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { alertCardPrefix, createAlertCases } from '../../src/features/alerts/alert-case.ts';
+import { alertCardPrefix, createAlertCases, type AlertCases } from '../../src/features/alerts/alert-case.ts';
 import { createAlertCards } from '../../src/features/alerts/alert-cards.ts';
 import { createAlertClaims, type BotCharge } from '../../src/features/alerts/alert-claims.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
@@ -12,7 +12,7 @@ import { deliverPost, type DeliverPostDeps } from '../../src/app/deliver-post.ts
 import { lookUpEvent } from '../../src/features/alerts/look-up-event.ts';
 import type { Composed, Post } from '../../src/messages/posts.ts';
 import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
-import { createStorms, stormPrefix } from '../../src/features/alerts/storm/storms.ts';
+import { createStorms, stormPrefix, type Storms } from '../../src/features/alerts/storm/storms.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../src/features/alerts/note-message.ts';
 import { stormDirectMessage, stormMessage } from '../../src/features/alerts/storm/storm-message.ts';
@@ -137,8 +137,9 @@ export function cardsHouse(
     wait: () => Promise.resolve(),
     log: () => undefined,
   };
-  const storms = createStorms({
+  const storms: Storms = createStorms({
     mutedIn: () => [],
+    retell: (id) => alerts.hear(id, { kind: 'retold' }),
     ...shared,
     threshold,
     windowMs: 300_000,
@@ -146,9 +147,9 @@ export function cardsHouse(
     account: 'main account',
   });
   const chargeOf = async (reference: string) => charges.get(reference);
-  const alerts = createAlertCases({ ...shared, storms });
+  const alerts: AlertCases = createAlertCases({ ...shared, storms });
   const claims = createAlertClaims({ ...shared, alerts, hasEnded, chargeOf });
-  const cards = createAlertCards({ ...shared, alerts, hasEnded });
+  const cards = createAlertCards({ ...shared, alerts, storms, hasEnded });
   const recovery = createAlertRecovery({
     ...shared,
     alerts,
@@ -225,7 +226,7 @@ export function cardsHouse(
     { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
     { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
-    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, cards) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
   ];
 
   async function drain(forMs = 5_000): Promise<void> {

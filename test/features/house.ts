@@ -72,6 +72,7 @@ export const untouchedCards: DeliverPostDeps['cards'] = {
 export const noStorms: DeliverPostDeps['storms'] & AlertCasesDeps['storms'] = {
   ask: () => Promise.resolve(undefined),
   recovered: () => Promise.resolve(),
+  ofAlert: () => Promise.resolve([]),
   see: () => Promise.resolve(undefined),
   place: () => Promise.resolve(undefined),
 };

@@ -35,6 +35,7 @@ import {
 } from '../../src/messages/message-record.ts';
 import { alertNoteKey } from '../../src/features/alerts/alert-record.ts';
 import { createBeginAccount, type BeginAccount } from '../../src/features/new-account/create-account.ts';
+import { noStorms } from '../features/house.ts';
 import { countOf } from '../support/counts.ts';
 import { drive, openWorld, type Driven, type Process, type World } from './two-processes.ts';
 
@@ -607,7 +608,7 @@ function alert(world: World): Driven {
       const shared = { store: process.store, sealer, now: () => clock.nowMs };
       const alerts = createAlertCases({
         ...shared,
-        storms: { recovered: async () => undefined },
+        storms: noStorms,
         leaseMs: 45_000,
         rememberMs: 365 * dayMs,
         wait: (ms) => process.wait(ms),
@@ -619,7 +620,7 @@ function alert(world: World): Driven {
           () => ({ kind: 'not_found' }),
           () => ({ kind: 'unchecked', failure: 'timeout' }),
         );
-      const cards = createAlertCards({ ...shared, alerts, hasEnded, lookUp });
+      const cards = createAlertCards({ ...shared, alerts, storms: noStorms, hasEnded, lookUp });
       const claims = createAlertClaims({ ...shared, alerts, hasEnded, chargeOf: async () => undefined });
       all[index] = { cards, claims };
       return { prefix: alertCardPrefix, work: (entry) => alerts.work(entry) };

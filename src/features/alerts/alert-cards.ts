@@ -15,7 +15,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { type Evidence, newestOf, openEvidence, placeOf } from './alert-record.ts';
 import { openEvent } from '../../messages/message-record.ts';
-import { stormsOfAlert } from './storm/storms.ts';
+import type { Storms } from './storm/storms.ts';
 import {
   alertMessages,
   alertsOf,
@@ -30,6 +30,7 @@ export type AlertCardsDeps = StandingChargeDeps & {
   store: Pick<Store, 'read' | 'list'>;
   sealer: Sealer;
   alerts: AlertCases;
+  storms: Pick<Storms, 'ofAlert'>;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
 };
 
@@ -85,7 +86,7 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
   /** As everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
   async function seen({ card }: AlertCase, messages: readonly AlertMessage[]): Promise<AlertCard> {
     if (card.kind !== 'open') return card;
-    const taken = (await stormsOfAlert(deps, messages)).flatMap((storm) => storm.taken ?? []);
+    const taken = (await deps.storms.ofAlert(messages)).flatMap((storm) => storm.taken ?? []);
     const [first] = taken.toSorted((one, other) => one.at - other.at);
     return first ? { kind: 'acknowledged', ...first } : card;
   }

@@ -14,7 +14,6 @@ import {
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { claimTimes } from '../../domain/charge-state.ts';
 import { referenceOfEventKey } from '../../domain/event-key.ts';
-import type { Sealer } from '../../domain/sealer.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
 import type { Index, Store } from '../../store/store.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
@@ -26,7 +25,7 @@ import {
   readOutboxRecord,
 } from '../../messages/message-record.ts';
 import { alertNoteKey, type Evidence, newestOf } from './alert-record.ts';
-import { stormRecovered, stormsOfAlert, type Storms } from './storm/storms.ts';
+import { stormRecovered, type Storms } from './storm/storms.ts';
 
 /** An alert as people, payments and charges move it; its event, and what tells it, are the outbox's. */
 export type AlertCase = {
@@ -202,7 +201,7 @@ function settled(state: AlertCase): AlertCase {
 export type AlertCasesDeps = CasesDeps & {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   /** What counts the alerts of storms that payments resolve. */
-  storms: Pick<Storms, 'recovered'>;
+  storms: Pick<Storms, 'recovered' | 'ofAlert'>;
   /** How long one piece of work may be held. */
   leaseMs: number;
 };
@@ -249,10 +248,7 @@ async function read(store: Pick<Store, 'read'>, key: string): Promise<AlertMessa
   return entry && { key, record: readOutboxRecord(entry.value) };
 }
 
-type Telling = { store: Pick<Store, 'read' | 'list'>; sealer: Sealer; messages: Messages } & {
-  storms: Pick<Storms, 'recovered'>;
-  cases: AlertCases;
-};
+type Telling = Pick<AlertCasesDeps, 'store' | 'storms'> & { messages: Messages; cases: AlertCases };
 
 /**
  * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
@@ -265,7 +261,7 @@ async function tell(telling: Telling, { id, card, steps, told, storms: known }: 
   const shown = all.filter(({ record }) => isMessage(record));
   const threads = shown.filter(({ record }) => !record.digest);
   await Promise.all(threads.map(({ key }) => messages.refresh(key)));
-  const storms = card.kind === 'recovered' ? await stormsOfAlert(telling, all) : [];
+  const storms = card.kind === 'recovered' ? await telling.storms.ofAlert(all) : [];
   const takers = storms.flatMap(({ taken }) => taken?.by ?? []);
   const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
   for (const [index, one] of steps.entries()) {

@@ -37,6 +37,7 @@ function replica(store: Store): AlertCards {
   return createAlertCards({
     ...shared,
     alerts,
+    storms: noStorms,
     lookUp: () => Promise.reject(new Error('nothing is looked up here')),
     hasEnded: () => Promise.resolve(undefined),
   });

@@ -4,12 +4,16 @@ import type { Lookup } from '../../../../src/domain/alert.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import { settleMs } from '../../../../src/domain/storm.ts';
-import { alertCardPrefix, createAlertCases } from '../../../../src/features/alerts/alert-case.ts';
+import {
+  alertCardPrefix,
+  createAlertCases,
+  type AlertCases,
+} from '../../../../src/features/alerts/alert-case.ts';
 import { createAlertCards } from '../../../../src/features/alerts/alert-cards.ts';
 import { receiveEvent } from '../../../../src/features/alerts/receive-event.ts';
 import type { Composed, Post } from '../../../../src/messages/posts.ts';
 import { deliverPost } from '../../../../src/app/deliver-post.ts';
-import { createStorms, stormPrefix } from '../../../../src/features/alerts/storm/storms.ts';
+import { createStorms, stormPrefix, type Storms } from '../../../../src/features/alerts/storm/storms.ts';
 import { workOnce } from '../../../../src/records/work-once.ts';
 import type { Entry, Store } from '../../../../src/store/store.ts';
 import { countOf } from '../../../support/counts.ts';
@@ -95,10 +99,19 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     log: () => undefined,
   };
   const place = { environment: 'live', account: 'main account' } as const;
-  const storms = createStorms({ mutedIn: () => [], ...shared, ...place, threshold, windowMs });
+  const storms: Storms = createStorms({
+    mutedIn: () => [],
+    ...shared,
+    ...place,
+    threshold,
+    windowMs,
+    retell: (id) => alerts.hear(id, { kind: 'retold' }),
+  });
+  const alerts: AlertCases = createAlertCases({ ...shared, storms });
   const cards = createAlertCards({
     ...shared,
-    alerts: createAlertCases({ ...shared, storms }),
+    alerts,
+    storms,
     hasEnded,
     lookUp: () => Promise.resolve({ kind: 'not_found' }),
   });
@@ -145,7 +158,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
   const kinds = [
     { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
     { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
-    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry, cards) },
+    { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
   ];
   const once = (): Promise<boolean> => workOnce({ store, leaseMs, kinds });
 
