@@ -84,7 +84,6 @@ export function createApp(outside: Outside, opened: Kept): App {
     await Promise.all(merchantBots.map(({ approvals }) => approvals.drained()));
     await Promise.all(merchantBots.map(({ charges }) => charges.drained()));
     await Promise.all(merchantBots.map(({ links }) => links.drained()));
-    await Promise.all(merchantBots.map(({ alarms }) => alarms.watch.stop()));
     await watchingServer.close();
     // The last ones: whatever stops may still have something to say.
     await audit.notes.drained();
@@ -123,10 +122,7 @@ export function createApp(outside: Outside, opened: Kept): App {
         isPressed,
       });
       audit.start();
-      for (const { alarms, alerts } of merchantBots) {
-        alarms.watch.start();
-        alerts.summaries.start();
-      }
+      for (const { alerts } of merchantBots) alerts.summaries.start();
       log('info', 'Payops listens', { port, ...metricsPort, mode: config.slackMode });
       return port;
     },
@@ -234,12 +230,9 @@ function createRoutes(
       receive: (event, fingerprint) => receiveEvent(receiving, event, fingerprint),
       keepUnknown: (delivery) => keepUnknownEvent(receiving, delivery),
       count: metrics.delivered,
-      watch: {
-        accepted: alarms.seen.accepted,
-        refused(delivery, why, atMs) {
-          metrics.refused(why);
-          alarms.seen.refused(delivery, why, atMs);
-        },
+      refused(delivery, why, atMs) {
+        metrics.refused(why);
+        alarms.refused(delivery, why, atMs);
       },
       log: outside.log,
       now,

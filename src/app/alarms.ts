@@ -1,53 +1,33 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Config } from '../config/config.ts';
-import { createWebhookWatch, type WebhookWatch } from '../features/alerts/webhook-watch/webhook-watch.ts';
-import type { AlarmRules } from '../features/alerts/webhook-watch/webhook-state.ts';
+import { createMissingEvents, type MissingEvents } from '../features/alerts/missing-events.ts';
+import { createRefusalMemory } from '../features/alerts/seen-webhooks.ts';
 import { refusalWords } from '../webhooks/refusal-words.ts';
 import type { WebhookDeps } from '../webhooks/route.ts';
 import type { Kept } from './kept.ts';
 import type { Outside } from './outside.ts';
 import { readsField, type Webhooks } from './webhook-settings.ts';
 
-export type Alarms = { watch: WebhookWatch; seen: NonNullable<WebhookDeps['watch']> };
-
-const minuteMs = 60_000;
-
-/** The alarms about webhooks as a whole, put together: what is seen of deliveries and charges, and when it is told. */
-export function createAlarms(
-  { config, log, now }: Outside,
-  parts: { kept: Kept; webhooks: Webhooks; wake: () => void },
-): Alarms {
-  const { kept, webhooks, wake } = parts;
-  const watch = createWebhookWatch({
-    store: kept.store,
-    sealer: kept.sealer,
-    opsChannel: config.policy.channels.ops,
-    rules: rulesOf(config, webhooks),
-    now,
-    wait: sleep,
-    wake,
-    log,
-  });
-  return {
-    watch,
-    seen: {
-      accepted: watch.accepted,
-      refused: (delivery, why, atMs) =>
-        watch.refused(() => refusalWords(webhooks.scheme, delivery, why, atMs)),
-    },
-  };
-}
+export type Alarms = { missing: MissingEvents; refused: NonNullable<WebhookDeps['refused']> };
 
 /**
- * While no delivery can be accepted at all, which the start says, silence is no news. An event whose signature
- * does not cover the reference is kept under another key, so nobody could say of a charge that its own never came.
+ * What the operators are told of webhooks as a whole, and what is remembered for the doctor. While no delivery can be
+ * accepted at all, which the start says, no event is waited for.
  */
-function rulesOf(config: Config, webhooks: Webhooks): AlarmRules {
-  const isUsable = webhooks.problem === undefined;
-  const readsReference = readsField(webhooks, 'orderReference');
+export function createAlarms(
+  { config, log, now }: Outside,
+  { kept: { store, sealer }, webhooks }: { kept: Kept; webhooks: Webhooks },
+): Alarms {
+  const remember = createRefusalMemory(store, log);
   return {
-    refusals: config.alarmRefusedDeliveries,
-    silenceMs: isUsable ? config.alarmSilenceMinutes * minuteMs : 0,
-    missingMs: isUsable && readsReference ? config.alarmMissingEventMinutes * minuteMs : 0,
+    missing: createMissingEvents({
+      store,
+      sealer,
+      opsChannel: config.policy.channels.ops,
+      waitMs: webhooks.problem === undefined ? config.alarmMissingEventMinutes * 60_000 : 0,
+      readsReference: readsField(webhooks, 'orderReference'),
+      now,
+      log,
+    }),
+    refused: (delivery, why, atMs) =>
+      remember(atMs, () => refusalWords(webhooks.scheme, delivery, why, atMs)),
   };
 }

@@ -76,7 +76,7 @@ type ChargeParts = {
   payments: Payments;
   clients: SlackClients;
   wake: () => void;
-  processed: NonNullable<ChargeDeps['processed']>;
+  awaitEvent: NonNullable<ChargeDeps['awaitEvent']>;
   count: NonNullable<ChargeDeps['count']>;
   standingOf: StandingOf;
   /** Undefined: nothing needs a second person. */
@@ -93,7 +93,7 @@ const settledAtOnce = 32;
 /** What moves money, put together: the machine's caller, its memory, and where it is told. */
 export function createCharges(outside: Outside, parts: ChargeParts): Charges {
   const { config, log, now } = outside;
-  const { kept, payments, clients, processed, count, approvals, notes } = parts;
+  const { kept, payments, clients, awaitEvent, count, approvals, notes } = parts;
   const { store, sealer } = kept;
   const background = createBackground(outside, 'a charge');
   const fingerprint = openFingerprint({ store, sealer, log });
@@ -143,7 +143,7 @@ export function createCharges(outside: Outside, parts: ChargeParts): Charges {
     tell: { ...posts, hasDesk: deskChannel !== undefined },
     show: createShowCharge({ client: clients.interactive, place, now, log, ids: parts.ids }),
     inBackground: background.add,
-    processed,
+    awaitEvent,
     count,
   };
   const ledger =

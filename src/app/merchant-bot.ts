@@ -20,7 +20,7 @@ import { accountChecks, longestLookMs } from './doctor/account-checks.ts';
 import { sharedChecks } from './doctor/shared-checks.ts';
 import { doctorCommand } from '../features/doctor/doctor.ts';
 import { examine, type Finding } from '../features/doctor/examine.ts';
-import { readSeenWebhooks } from '../features/alerts/webhook-watch/webhook-watch.ts';
+import { readSeenWebhooks } from '../features/alerts/seen-webhooks.ts';
 import {
   createUndelivered as createUndeliveredVerb,
   type UndeliveredList,
@@ -83,8 +83,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   });
   const { payments } = account;
   const webhooks = readWebhooks(outside.config);
-  const alarms = createAlarms(outside, { kept, webhooks, wake });
-  const { processed } = alarms.watch;
+  const alarms = createAlarms(outside, { kept, webhooks });
   const known = { kept, payments, clients, wake, notes };
   const approvals: Approvals = createFourEyes(outside, {
     ...known,
@@ -100,7 +99,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     ...known,
     ...opened,
     links,
-    processed,
+    awaitEvent: alarms.missing.approved,
     count: metrics.charged,
     standingOf,
     approvals: approvals.gate,
@@ -111,7 +110,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
   const named = { ids, nameOf, note: notes.note };
   const told = { kept, payments, clients, charges, approvals, links, alerts, ...named };
-  const outbox = createOutbox(outside, { ...told, routes, receiving, alarms: alarms.watch });
+  const outbox = createOutbox(outside, { ...told, routes, receiving, missing: alarms.missing });
   const doctor = doctorOf(outside, { kept, clients, payments, webhooks, undelivered });
   const verbs = createMerchantVerbs(account, { ...told, kept, routes, undelivered, outbox, doctor });
   metrics.watch({ openCharges: charges.open, undelivered: undelivered.count });
@@ -147,7 +146,7 @@ function doctorOf(
 ): () => Promise<Finding[]> {
   const { config, log } = outside;
   const { kept, clients } = parts;
-  const seenWebhooks = () => readSeenWebhooks(kept);
+  const seenWebhooks = () => readSeenWebhooks(kept.store);
   return () => {
     const shared = sharedChecks(outside, { ...kept, ...kept.whole }, clients);
     const own = accountChecks({ config, seenWebhooks, ...parts });

@@ -10,7 +10,7 @@ import { lookUpAhead, toRouteLanes } from '../features/alerts/route-event.ts';
 import { linkPrefix, type PaymentLinks } from '../features/links/payment-links.ts';
 import type { Post } from '../messages/posts.ts';
 import type { ReceiveDeps } from '../features/alerts/receive-event.ts';
-import { alarmPrefix, type WebhookWatch } from '../features/alerts/webhook-watch/webhook-watch.ts';
+import { alarmPrefix, type MissingEvents } from '../features/alerts/missing-events.ts';
 import { createPutAside } from '../records/put-aside.ts';
 import { workOnce, type Kind, type WorkOnceDeps } from '../records/work-once.ts';
 import { startWorker, type Worker } from '../records/worker.ts';
@@ -42,7 +42,7 @@ type OutboxParts = {
   links: Pick<PaymentLinks, 'find' | 'work'>;
   approvals: Pick<Approvals, 'work' | 'desk'>;
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
-  alarms: Pick<WebhookWatch, 'work'>;
+  missing: Pick<MissingEvents, 'work'>;
   routes: Pick<RoutePlan, 'failures' | 'successes'>;
   receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
   /** The ids of its messages; undefined in a bot that knows one account alone. */
@@ -195,7 +195,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     { prefix: linkPrefix, work: links.work },
     { prefix: approvalPrefix, work: parts.approvals.work },
     ...alerts.kinds,
-    { prefix: alarmPrefix, work: parts.alarms.work },
+    { prefix: alarmPrefix, work: parts.missing.work },
   ];
 
   return {

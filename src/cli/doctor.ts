@@ -4,7 +4,7 @@ import { countWords, partOf, sorted, stateSigns } from '../features/doctor/docto
 import { examine, type Finding } from '../features/doctor/examine.ts';
 import { sharedChecks } from '../app/doctor/shared-checks.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { readSeenWebhooks } from '../features/alerts/webhook-watch/webhook-watch.ts';
+import { readSeenWebhooks } from '../features/alerts/seen-webhooks.ts';
 import { jsonText } from './json-text.ts';
 import type { Store } from '../store/store.ts';
 import { openKept, type Kept } from '../app/kept.ts';
@@ -59,7 +59,7 @@ async function lookAtAll(outside: Outside): Promise<Finding[]> {
         payments,
         webhooks: readWebhooks(own),
         undelivered: createUndelivered(place, { kept, wake: () => undefined }),
-        seenWebhooks: () => readSeenWebhooks(kept),
+        seenWebhooks: () => readSeenWebhooks(kept.store),
       }),
     ),
   ];

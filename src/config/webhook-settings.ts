@@ -72,22 +72,10 @@ export const webhookSettings = {
     wholeNumber(8, 365),
     '30',
   ),
-  alarmSilenceMinutes: setting(
-    webhook,
-    'The operators are told when the service has processed a charge, approved or declined, and no webhook has come for so long since; 0 never tells.',
-    wholeNumber(0, 10_080),
-    '60',
-  ),
   alarmMissingEventMinutes: setting(
     webhook,
-    'How long the signed payment_success of an approved charge may take; then the operators are told, once an hour at most with all of that hour. 0 never asks. Not asked where the signature does not cover the order reference.',
+    'How long the signed payment_success of an approved charge may take; then the operators are told, once an hour at most with all of that hour. 0 never asks. Where the signature does not cover the order reference, any event since counts as the charge’s.',
     wholeNumber(0, 1_440),
     '30',
-  ),
-  alarmRefusedDeliveries: setting(
-    webhook,
-    'The operators are told, with the header, scheme and time seen, when so many deliveries are refused for their signature within ten minutes, and they are at least a fifth of all; once an hour at most. 0 never tells.',
-    wholeNumber(0, 100),
-    '5',
   ),
 };

@@ -1,18 +1,3 @@
-/** What is told when webhooks fail as a whole. Times in UTC ms. */
-export type Alarm =
-  /** `approvals`: charges processed since the last webhook. */
-  | { kind: 'webhooks_silent'; minutes: number; approvals: number; sinceMs: number }
-  /** `accepted`: in the same time; absent: none, all were refused in a row. `cause` names settings, headers and fields. */
-  | {
-      kind: 'deliveries_refused';
-      refusals: number;
-      accepted?: number | undefined;
-      sinceMs: number;
-      cause: string;
-    }
-  /** `more`: how many there are beyond those named. */
-  | { kind: 'events_missing'; references: readonly string[]; more: number; minutes: number };
-
 /** What a repeat of an event may say otherwise. */
 export type EventPart = 'amount' | 'currency' | 'reason';
 
@@ -27,6 +12,7 @@ export const unreadableKind = 'unreadable';
  * `unknown_event`: a signed delivery that is none of the spec's two events, or `unreadable`, which is no kind; kept for
  * `keptDays`.
  * `stuck`: a record that cannot be read or worked on was put aside.
+ * `events_missing`: of charges that are paid; `more`: how many beyond those named; `isSilent`: no event at all came since.
  * `refused`: Slack refuses all that is for a channel or a person since `sinceMs`, until somebody does what `fix` says.
  */
 export type Notice =
@@ -46,4 +32,10 @@ export type Notice =
       giveUpHours: number;
       sinceMs?: number;
     }
-  | Alarm;
+  | {
+      kind: 'events_missing';
+      references: readonly string[];
+      more: number;
+      minutes: number;
+      isSilent?: boolean;
+    };

@@ -35,11 +35,8 @@ export type WebhookDeps = {
   /** Keeps, sealed, what was signed but is no event we know, and tells the operators. */
   keepUnknown: (delivery: { eventKind: string; key: string; body: Buffer }) => Promise<void>;
   count: (result: WebhookResult) => void;
-  /** Told of each judged signature; must be quick, and keep nothing of a delivery for long. */
-  watch?: {
-    accepted: () => void;
-    refused: (delivery: SignedRequest, why: string, atMs: number) => void;
-  };
+  /** Told of each signature that does not hold; must be quick, and keep nothing of a delivery for long. */
+  refused?: (delivery: SignedRequest, why: string, atMs: number) => void;
   log: Log;
   now: () => number;
   limits?: Partial<typeof webhookLimits>;
@@ -134,13 +131,12 @@ async function answerDelivery(
   const nowMs = deps.now();
   const verdict = deps.verify(delivery, nowMs);
   if (verdict.kind === 'invalid') {
-    deps.watch?.refused(delivery, verdict.why, nowMs);
+    deps.refused?.(delivery, verdict.why, nowMs);
     return {
       ...refusal(401, 'bad_signature', 'unauthorized'),
       log: { level: 'warn', message: `Webhook refused: ${verdict.why}` },
     };
   }
-  deps.watch?.accepted();
   const found = parseEvent(delivery.body, deps.pointers, verdict);
   const fields = logFieldsOf(found);
   try {

@@ -237,8 +237,6 @@ const setUps: Record<string, SetUp> = {
       expect(
         await house.sendEvent({ event: 'payment_failed' }, { 'x-payments-signature': 'ab'.repeat(64) }),
       ).toBe(401);
-      await bot.stop();
-      await house.start(bot);
       await house.until('it is on record', async () =>
         (await house.storeDump()).includes('x-payments-signature'),
       );

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as rest } from 'node:timers/promises';
 import { detailsLane } from '../../src/messages/message-work.ts';
 import { auditRetentionPrefix } from '../../src/audit/audit-retention.ts';
-import { alarmPrefix } from '../../src/features/alerts/webhook-watch/webhook-watch.ts';
+import { alarmPrefix } from '../../src/features/alerts/missing-events.ts';
 import { connectRedis, type RedisClient, type RedisConnection } from '../../src/store/redis-client.ts';
 
 /** Longer than a failover takes, and the Sentinels' word of it. */

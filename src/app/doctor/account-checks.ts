@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../../config/config.ts';
 import { clientSettings, type Payments } from '../payments.ts';
+import type { SeenWebhooks } from '../../features/alerts/seen-webhooks.ts';
 import { webhooksFix, type Webhooks } from '../webhook-settings.ts';
 import type { Undelivered } from '../undelivered.ts';
 import { withDeadline } from '../../deadline.ts';
@@ -17,9 +18,6 @@ import {
   type Check,
   type Verdict,
 } from '../../features/doctor/examine.ts';
-
-/** When a delivery was accepted last, and why one was refused last; UTC ms. */
-export type SeenWebhooks = { acceptedAtMs?: number; refused?: { atMs: number; why: string } };
 
 export type AccountLooked = {
   config: Config;

@@ -56,6 +56,12 @@ export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Seale
   };
 }
 
+/** When the newest event was received (UTC ms); undefined: none is known. */
+export async function newestEventMs(store: Pick<Store, 'list'>): Promise<number | undefined> {
+  const [newest] = (await store.list(eventsList, { max: 1, newestFirst: true })).entries;
+  return newest && readOutboxRecord(newest.value).receivedAtMs;
+}
+
 function hourOf({ receivedAtMs }: LoggedEvent): number {
   return Math.floor(receivedAtMs / hourMs);
 }

@@ -30,7 +30,6 @@ import type { AlertClaims } from '../alerts/alert-claims.ts';
 import type { ProvenPayment } from '../alerts/alert-recovery.ts';
 import type { ApprovalGate } from '../approvals/approval-desk.ts';
 import type { PaymentLinks } from '../links/payment-links.ts';
-import type { ProcessedCharge } from '../alerts/webhook-watch/webhook-watch.ts';
 import { insist } from '../../records/insist.ts';
 import type { CardHistory } from './card-history.ts';
 import type { ChargeDrafts } from './charge-drafts.ts';
@@ -83,8 +82,8 @@ export type ChargeDeps = {
   show: (charge: ChargeSeen, views: readonly ChargeView[]) => Promise<boolean>;
   /** Told of each outcome; again after a crash. */
   count?: (outcome: Exclude<Told, 'otp'>) => void;
-  /** Called when the service surely processed a charge, at least once: its event is waited for. */
-  processed?: (charge: ProcessedCharge) => Promise<void>;
+  /** Called of an approved charge whose event has not come, at least once: it is waited for. */
+  awaitEvent?: (reference: string) => Promise<void>;
   /** True once it is on the audit's chain, in the order of the calls; never throws. */
   audit: (entry: AuditEntry) => Promise<boolean>;
   /** Writes into the audit what is no step, in the background; absent: nothing is written down. */
@@ -300,9 +299,7 @@ async function tell(deps: ChargeDeps, stepped: ChargeRecord, what: Told, key: st
     const record = await deps.charges.read(reference);
     if (record?.intent.state.kind !== what) return false;
     await settle(deps, record);
-    if (what === 'approved' || what === 'declined') {
-      await deps.processed?.({ reference, outcome: what, hasEvent: hasEvent(record, what) });
-    }
+    if (what === 'approved' && !hasEvent(record)) await deps.awaitEvent?.(reference);
     await deps.tell.refresh(reference, agentsOf(record));
     // Its request says what came of it too, where its approvers look.
     await deps.approvals?.charged(reference);
@@ -316,9 +313,8 @@ async function tell(deps: ChargeDeps, stepped: ChargeRecord, what: Told, key: st
   await handleCharge(deps, reference, { kind: 'told', what });
 }
 
-function hasEvent({ intent }: ChargeRecord, outcome: ProcessedCharge['outcome']): boolean {
-  const kind = outcome === 'approved' ? 'payment_success' : 'payment_failed';
-  return intent.history.some(({ event }) => event.kind === kind);
+function hasEvent({ intent }: ChargeRecord): boolean {
+  return intent.history.some(({ event }) => event.kind === 'payment_success');
 }
 
 /** Tells the card's history and the alerts what became of the charge. */

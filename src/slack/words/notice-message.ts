@@ -1,5 +1,5 @@
 import { unreadableKind, type Notice } from '../../domain/notice.ts';
-import { alarmSentences, type NoticeSentences } from './alarm-sentences.ts';
+import { counted } from '../../domain/counted.ts';
 import {
   channelName,
   code,
@@ -22,6 +22,9 @@ export type NoticeView = {
   place?: string | undefined;
 };
 
+/** `lines`: what it means, and what to do, each a line of its own. */
+type NoticeSentences = { state: string; details: string[]; lines: readonly (readonly Run[])[] };
+
 const longestDetail = 80;
 
 /** One line on what came, then what it means and what to do. No customer data: the channel may be wide. */
@@ -42,10 +45,8 @@ export function noticeMessage(view: NoticeView): SlackMessage {
 
 function sentences(notice: Notice): NoticeSentences {
   switch (notice.kind) {
-    case 'webhooks_silent':
-    case 'deliveries_refused':
     case 'events_missing':
-      return alarmSentences(notice);
+      return eventsMissing(notice);
     case 'event_differs':
       return eventDiffers(notice);
     case 'unknown_event':
@@ -112,6 +113,43 @@ function unknownEvent({ eventKind, keptDays }: Of<'unknown_event'>): NoticeSente
         words('): '),
         code('npm run explain-delivery'),
         words(' shows what is read of a captured one.'),
+      ],
+    ],
+  };
+}
+
+function eventsMissing({
+  references,
+  more,
+  minutes,
+  isSilent = false,
+}: Of<'events_missing'>): NoticeSentences {
+  const count = references.length + more;
+  const is = count === 1;
+  const waited = minutes % 60 === 0 ? counted(minutes / 60, 'hour') : counted(minutes, 'minute');
+  const named = references.flatMap((reference, index) => [
+    ...(index === 0 ? [] : [words(', ')]),
+    code(outsideText(reference, longestDetail)),
+  ]);
+  const rest = words(more > 0 ? ` and ${more} more.` : '.');
+  return {
+    state: is
+      ? 'A charge is paid, but its event never came'
+      : 'Charges are paid, but their events never came',
+    details: is ? [...references] : [`${count} charges`],
+    lines: [
+      ...(is ? [] : [[words('They are: '), ...named, rest]]),
+      [
+        words(
+          `${is ? 'It' : 'Each'} was approved by look-up more than ${waited} ago, without a signed payment_success since. The ${is ? 'charge stands' : 'charges stand'}.`,
+        ),
+      ],
+      [
+        words(
+          isSilent
+            ? 'No webhook has come at all since. Check the address at the payments service, the proxy and the certificate: charges that fail elsewhere are not told meanwhile.'
+            : `Look at the payments service whether the ${is ? 'event was' : 'events were'} sent and how ${is ? 'it was' : 'they were'} answered; an event that names another reference than the charge’s counts as none.`,
+        ),
       ],
     ],
   };

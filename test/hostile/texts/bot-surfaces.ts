@@ -92,7 +92,7 @@ function noticeOf({ random, text }: Outside): Notice {
       return { kind: 'refused', ...told };
     },
     () => ({ kind: 'events_missing', references: [text(), text()], more: 1, minutes: 60 }),
-    () => ({ kind: 'webhooks_silent', minutes: 60, approvals: 2, sinceMs: at }),
+    () => ({ kind: 'events_missing', references: [text()], more: 0, minutes: 30, isSilent: true }),
   ])();
 }
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
-import type { ProcessedCharge } from '../../../src/features/alerts/webhook-watch/webhook-watch.ts';
 import { referenceOf } from '../../../src/records/reference-of.ts';
 import { openWorld, startProcess, terms, type Plan, type Process } from '../charge-house.ts';
 
@@ -17,9 +16,9 @@ async function charge(process: Process): Promise<void> {
 function watched(plan: Plan, answers: (() => Promise<void>)[] = []) {
   const world = openWorld(plan);
   const process = startProcess(world);
-  const heard: ProcessedCharge[] = [];
+  const heard: string[] = [];
   Object.assign(process.deps, {
-    processed(charged: ProcessedCharge) {
+    awaitEvent(charged: string) {
       heard.push(charged);
       return answers.shift()?.() ?? Promise.resolve();
     },
@@ -29,21 +28,21 @@ function watched(plan: Plan, answers: (() => Promise<void>)[] = []) {
 
 const away = () => Promise.reject(new StoreUnavailable('away'));
 
-describe('a charge that the service processed', () => {
+describe('an approved charge', () => {
   it('is handed to whoever waits for its event', async () => {
     const { process, heard } = watched('approved');
     await charge(process);
-    expect(heard).toEqual([{ reference, outcome: 'approved', hasEvent: false }]);
+    expect(heard).toEqual([reference]);
   });
 
-  it('is said to have had its event when that came first', async () => {
+  it('is not, when its event came first', async () => {
     const { world, process, heard } = watched('otp');
     await charge(process);
     const kept = world.bank.charges.get(reference);
     if (kept) kept.status = 'SUCCESS';
     await process.trigger({ kind: 'payment_success', key: 'any', orderReference: reference });
     await process.drained();
-    expect(heard).toEqual([{ reference, outcome: 'approved', hasEvent: true }]);
+    expect(heard).toEqual([]);
   });
 
   it('is handed over again when that could not be stored, and told once', async () => {
@@ -53,14 +52,8 @@ describe('a charge that the service processed', () => {
     expect([...world.notes.values()].filter(({ kind }) => kind === 'told')).toHaveLength(1);
   });
 
-  it('is handed over declined too, for which the service has an event as well', async () => {
-    const { process, heard } = watched('declined');
-    await charge(process);
-    expect(heard).toEqual([{ reference, outcome: 'declined', hasEvent: false }]);
-  });
-
-  it('is the only one: what the service never took up is not handed over', async () => {
-    const { process, heard } = watched('rejected');
+  it.each(['declined', 'rejected'] as const)('is the only one: a %s one is not handed over', async (plan) => {
+    const { process, heard } = watched(plan);
     await charge(process);
     expect(heard).toEqual([]);
   });

@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest';
+import type { Notice } from '../../../src/domain/notice.ts';
+import { alarmPrefix, createMissingEvents, successKey } from '../../../src/features/alerts/missing-events.ts';
+import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
+import { openBody } from '../../../src/messages/posts.ts';
+import { readOutboxRecord } from '../../../src/messages/message-record.ts';
+import { workOnce } from '../../../src/records/work-once.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { defaultEventPointers, parseEvent } from '../../../src/webhooks/event.ts';
+import { house, ops, sealer } from '../house.ts';
+
+const minute = 60_000;
+const hour = 60 * minute;
+
+type Missing = Extract<Notice, { kind: 'events_missing' }>;
+
+function eventOf(reference: string) {
+  const body = { event_type: 'payment_success', data: { order: { orderReference: reference } } };
+  const found = parseEvent(Buffer.from(JSON.stringify(body)), defaultEventPointers, { covers: 'body' });
+  if (found.kind !== 'event') throw new Error(found.kind);
+  return found;
+}
+
+/** One store, with a clock the test moves; `pass` is what a worker would do meanwhile. */
+function openRoom({ readsReference = true, spoil = (store: Store) => store } = {}) {
+  const { clock, store, receive } = house();
+  const missing = createMissingEvents({
+    store: spoil(store),
+    sealer,
+    opsChannel: ops,
+    waitMs: 30 * minute,
+    readsReference,
+    now: () => clock.nowMs,
+    log: () => undefined,
+  });
+  const kinds = [
+    { prefix: alarmPrefix, work: missing.work },
+    { prefix: 'outbox:', work: () => Promise.resolve() },
+  ];
+  async function pass(ms: number): Promise<void> {
+    for (const endsAtMs = clock.nowMs + ms; clock.nowMs < endsAtMs;) {
+      clock.nowMs += minute;
+      // oxlint-disable-next-line no-await-in-loop -- one piece of work after the other
+      while (await workOnce({ store, leaseMs: 45_000, kinds }).catch(() => false));
+    }
+  }
+  /** Every notice there ever was, in its order. */
+  async function told(): Promise<Missing[]> {
+    const keys = store.keys().filter((key) => key.startsWith('outbox:notice:'));
+    const entries = await Promise.all(keys.map((key) => store.read(key)));
+    return entries.flatMap((entry) =>
+      entry ? [openBody('notice', sealer, { entry, record: readOutboxRecord(entry.value) }) as Missing] : [],
+    );
+  }
+  async function receives(reference: string): Promise<void> {
+    const found = eventOf(reference);
+    await receiveEvent(receive, found.event, found.fingerprint);
+  }
+  return { clock, store, ...missing, pass, told, receives };
+}
+
+describe('the alarm of missing events', () => {
+  it('tells once an hour at most, all of that hour together, ten by name', async () => {
+    const { approved, pass, told } = openRoom();
+    for (let index = 0; index < 30; index += 1) {
+      await approved(`pay-${index}`);
+      await pass(5 * minute);
+    }
+    await pass(3 * hour);
+    const all = await told();
+    expect(all.map(({ references, more }) => references.length + more).reduce((sum, one) => sum + one)).toBe(
+      30,
+    );
+    expect(all[0]).toMatchObject({ references: ['pay-0'], more: 0, isSilent: true });
+    expect(all).toHaveLength(4);
+    expect(all[1]?.references).toHaveLength(10);
+  });
+
+  it('leaves nothing behind, and tells anew of the next one', async () => {
+    const { approved, pass, told, store } = openRoom();
+    await approved('pay-a');
+    await pass(3 * hour);
+    expect((await store.list('missing-events', { max: 10 })).entries).toEqual([]);
+    await approved('pay-b');
+    await pass(hour);
+    expect(await told()).toMatchObject([{ references: ['pay-a'] }, { references: ['pay-b'] }]);
+  });
+
+  it('does not name a charge whose event came in time, or while the hour between two notices passed', async () => {
+    const { approved, pass, told, receives } = openRoom();
+    await approved('pay-in-time');
+    await approved('pay-a');
+    await receives('pay-in-time');
+    await pass(5 * minute);
+    await approved('pay-b');
+    await approved('pay-c');
+    await pass(35 * minute);
+    expect(await told()).toMatchObject([{ references: ['pay-a'] }]);
+    await receives('pay-b');
+    await pass(2 * hour);
+    expect(await told()).toMatchObject([{ references: ['pay-a'] }, { references: ['pay-c'], more: 0 }]);
+  });
+
+  it('says that nothing comes at all only where nothing has', async () => {
+    const { approved, pass, told, receives } = openRoom();
+    await approved('pay-a');
+    await pass(minute);
+    await receives('pay-other');
+    await pass(hour);
+    expect((await told())[0]?.isSilent).toBeUndefined();
+  });
+
+  it('takes any event since for the charge’s own where no reference is signed', async () => {
+    const { approved, pass, told, receives } = openRoom({ readsReference: false });
+    await approved('pay-a');
+    await pass(minute);
+    await receives('pay-other');
+    await pass(hour);
+    expect(await told()).toEqual([]);
+    await approved('pay-b');
+    await pass(hour);
+    expect(await told()).toMatchObject([{ references: ['pay-b'], isSilent: true }]);
+  });
+
+  it('gives events their time once more when no bot was there to receive them', async () => {
+    const { clock, approved, pass, told, receives } = openRoom();
+    await approved('pay-a');
+    clock.nowMs += 5 * hour;
+    await pass(2 * minute);
+    expect(await told()).toEqual([]);
+    await receives('pay-a');
+    await pass(2 * hour);
+    expect(await told()).toEqual([]);
+  });
+
+  it.each([0, 1, 2, 3, 4, 5, 6, 7])(
+    'names each once, though the process dies at call %i of the store',
+    async (deadly) => {
+      let calls = 0;
+      const dying = (store: Store): Store => ({
+        ...store,
+        write: async (...given) => {
+          const written = await store.write(...given);
+          calls += 1;
+          if (calls - 1 === deadly) throw new Error('killed');
+          return written;
+        },
+      });
+      const { approved, pass, told } = openRoom({ spoil: dying });
+      await approved('pay-a');
+      await approved('pay-b');
+      await pass(4 * hour);
+      const named = (await told()).flatMap(({ references }) => references);
+      expect(named.toSorted()).toEqual(['pay-a', 'pay-b']);
+    },
+  );
+
+  it('finds an event by the very key it is stored under', () => {
+    expect(successKey('pay-1')).toBe(`outbox:alert:${eventOf('pay-1').event.key}`);
+  });
+});
