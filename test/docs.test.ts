@@ -179,13 +179,26 @@ describe('what the pages tell a person to type in Slack', () => {
   });
 });
 
+/** As GitHub makes them of a page's headings. */
+function anchorsOf(page: string): string[] {
+  return Array.from(read(page).matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
+
 describe('links and pictures', () => {
   it.each(pages)('of %s lead somewhere', (page) => {
     const targets = Array.from(read(page).matchAll(/\]\(([^)\s]+)\)/g), ([, target = '']) => target);
     const files = targets.filter((target) => !/^(https?:|mailto:|#)/.test(target));
-    const broken = files.filter(
-      (target) => !existsSync(join(root, dirname(page), target.replace(/#.*$/, ''))),
-    );
+    const broken = files.filter((target) => {
+      const [file = '', anchor] = target.split('#');
+      const path = join(dirname(page), file);
+      if (!existsSync(join(root, path))) return true;
+      return anchor !== undefined && path.endsWith('.md') && !anchorsOf(path).includes(anchor);
+    });
     expect(broken).toEqual([]);
   });
 

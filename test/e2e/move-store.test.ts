@@ -87,5 +87,7 @@ it.skipIf(missing)(
     expect([chargesByReference[inDoubt], chargesByReference[waiting]]).toEqual([1, 1]);
     const trail = await desk.runs(['audit', 'verify']);
     expect(trail).toMatchObject({ code: 0, stdout: expect.stringContaining('The audit trail is whole') });
+    const { stdout: entries } = await desk.runs(['audit', 'export']);
+    expect(entries.split('\n').filter((line) => line.includes('"verb":"move-store"'))).toHaveLength(1);
   },
 );
