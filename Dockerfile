@@ -1,10 +1,11 @@
-# The official image runs TypeScript as it stands: there is no build step, only production dependencies.
-FROM node:24-slim AS dependencies
+# The official image runs TypeScript as it stands: there is no build step, only production dependencies. Its version is the
+# one that the tests run on.
+FROM node:24.21.0-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:24-slim
+FROM node:24.21.0-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules

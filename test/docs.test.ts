@@ -317,9 +317,12 @@ describe('the image', () => {
   const lines = read('Dockerfile').split('\n');
   const last = (instruction: string) => lines.findLast((line) => line.startsWith(`${instruction} `));
 
-  it('is the official Node 24 slim image with production dependencies alone', () => {
+  it('is the official slim image of the very Node that tests run on, with production dependencies alone', () => {
+    const { devDependencies } = JSON.parse(read('package.json')) as {
+      devDependencies: Record<'node', string>;
+    };
     const from = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1]);
-    expect(new Set(from)).toEqual(new Set(['node:24-slim']));
+    expect(new Set(from)).toEqual(new Set([`node:${devDependencies.node}-slim`]));
     expect(lines.filter((line) => line.startsWith('RUN npm'))).toEqual([
       expect.stringContaining('npm ci --omit=dev'),
     ]);
