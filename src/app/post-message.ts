@@ -19,25 +19,33 @@ import { testAlertMessage } from '../features/alerts/test-alert-message.ts';
  * undefined in a bot that knows one alone.
  */
 export function postMessage(post: Post, place: ChargePlace, whose: string | undefined): SlackMessage {
-  if (isOfCharge(post)) return chargePostMessage(post, place);
   switch (post.kind) {
     case 'alert':
       return alertMessage(post.alert);
-    case 'notice':
-      return noticeMessage({ ...post, place: whose });
     case 'alert_note':
+      return alertNoteMessage(post.step, post.alert, post);
     case 'alert_direct':
-      return stepMessage(post);
-    case 'digest':
-      return digestMessage(post);
+      return alertDirectMessage(post.step, post.alert, post);
     case 'test_alert':
       return testAlertMessage(post, place);
     case 'daily_summary':
       return dailySummaryMessage(post, place);
+    case 'digest':
+      return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
+    case 'charge':
+      return chargeMessage(post.charge, place, post);
+    case 'charge_note':
+      return chargeNoteMessage(post.note, post.charge, place, post);
+    case 'charge_direct':
+      return chargeDirectMessage(post.what, post.charge, place, post);
     case 'link':
-      return linkPostMessage(post, place);
+      if (post.note === undefined) return linkMessage(post.link, place, post);
+      return linkNoteMessage(post.note, post.link, place, post);
     case 'approval':
-      return approvalPostMessage(post, place);
+      if (post.note === undefined) return approvalMessage(post.approval, place, post);
+      return approvalNoteMessage(post.note, post.approval, place, post);
+    case 'notice':
+      return noticeMessage({ ...post, place: whose });
   }
 }
 
@@ -54,44 +62,5 @@ export function calledBy(post: Post): string[] {
       return post.note === undefined ? [] : [post.link.by];
     default:
       return [];
-  }
-}
-
-function digestMessage(post: Extract<Post, { kind: 'digest' }>): SlackMessage {
-  return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
-}
-
-function linkPostMessage(post: Extract<Post, { kind: 'link' }>, place: ChargePlace): SlackMessage {
-  return post.note === undefined
-    ? linkMessage(post.link, place, post)
-    : linkNoteMessage(post.note, post.link, place, post);
-}
-
-function approvalPostMessage(post: Extract<Post, { kind: 'approval' }>, place: ChargePlace): SlackMessage {
-  return post.note === undefined
-    ? approvalMessage(post.approval, place, post)
-    : approvalNoteMessage(post.note, post.approval, place, post);
-}
-
-function stepMessage(post: Extract<Post, { kind: 'alert_note' | 'alert_direct' }>): SlackMessage {
-  return post.kind === 'alert_note'
-    ? alertNoteMessage(post.step, post.alert, post)
-    : alertDirectMessage(post.step, post.alert, post);
-}
-
-type ChargePost = Extract<Post, { kind: 'charge' | 'charge_note' | 'charge_direct' }>;
-
-function isOfCharge(post: Post): post is ChargePost {
-  return post.kind === 'charge' || post.kind === 'charge_note' || post.kind === 'charge_direct';
-}
-
-function chargePostMessage(post: ChargePost, place: ChargePlace): SlackMessage {
-  switch (post.kind) {
-    case 'charge':
-      return chargeMessage(post.charge, place, post);
-    case 'charge_note':
-      return chargeNoteMessage(post.note, post.charge, place, post);
-    case 'charge_direct':
-      return chargeDirectMessage(post.what, post.charge, place, post);
   }
 }
