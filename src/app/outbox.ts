@@ -8,7 +8,6 @@ import { deliverPost, type DeliverPostDeps } from './deliver-post.ts';
 import { createEventLookUp } from '../features/alerts/look-up-event.ts';
 import { lookUpAhead, toRouteLanes } from '../features/alerts/route-event.ts';
 import { linkPrefix, type PaymentLinks } from '../features/links/payment-links.ts';
-import type { Post } from '../messages/posts.ts';
 import type { ReceiveDeps } from '../features/alerts/receive-event.ts';
 import { alarmPrefix, type MissingEvents } from '../features/alerts/missing-events.ts';
 import { createPutAside } from '../records/put-aside.ts';
@@ -29,7 +28,7 @@ import type { Kept } from './kept.ts';
 import { chargePlace, type MerchantPlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
 import type { Payments } from './payments.ts';
-import { calledBy, postMessage } from './post-message.ts';
+import { calledBy, postMessage, type Post } from './post-message.ts';
 import { createRefusals, type Refusals } from './refusals.ts';
 
 export type Outbox = { kinds: WorkOnceDeps['kinds'] } & Pick<Refusals, 'health' | 'refused'>;

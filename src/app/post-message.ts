@@ -1,4 +1,13 @@
-import type { Post } from '../messages/posts.ts';
+import type { Notice } from '../domain/notice.ts';
+import type { AlertShown } from '../features/alerts/alert-post.ts';
+import type { AlertStepShown } from '../features/alerts/prepare-alert-note.ts';
+import type { TestAlertBodies } from '../features/alerts/send-test-alert.ts';
+import type { DigestShown } from '../features/alerts/storm/prepare-digest.ts';
+import type { SummaryShown } from '../features/alerts/summary/summarise-day.ts';
+import type { ApprovalShown } from '../features/approvals/prepare-approval.ts';
+import type { ChargeShown } from '../features/charge/prepare-charge.ts';
+import type { LinkShown } from '../features/links/prepare-link.ts';
+import type { Said } from '../messages/views.ts';
 import { alertDirectMessage, alertNoteMessage } from '../features/alerts/note-message.ts';
 import { alertMessage } from '../features/alerts/alert-message.ts';
 import { approvalMessage } from '../features/approvals/approval-message.ts';
@@ -13,6 +22,20 @@ import { linkMessage, linkNoteMessage } from '../features/links/link-message.ts'
 import type { SlackMessage } from '../slack/kit/message.ts';
 import { noticeMessage } from '../slack/words/notice-message.ts';
 import { testAlertMessage } from '../features/alerts/test-alert-message.ts';
+
+/** What is said, before it is put into words. */
+export type Shown =
+  | AlertShown
+  | AlertStepShown
+  | (TestAlertBodies['test_alert'] & { kind: 'test_alert' })
+  | SummaryShown
+  | DigestShown
+  | ChargeShown
+  | LinkShown
+  | ApprovalShown
+  | { kind: 'notice'; notice: Notice };
+
+export type Post = Shown & Said;
 
 /**
  * The words of a post; the same post gives the same message. `whose` is said of what else would name no account;

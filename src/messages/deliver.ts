@@ -1,6 +1,6 @@
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
-import type { Entry, Store, WriteOptions } from '../store/store.ts';
+import type { Entry, WriteOptions } from '../store/store.ts';
 import { concludeRefusal, endTrouble, giveUp, type RefusalDeps } from './undelivered.ts';
 import {
   findOutboxRecord,
@@ -10,13 +10,9 @@ import {
   type OutboxRecord,
 } from './message-record.ts';
 import { again, finish, hold, longestRetryMs, paceMs, type Change, type Work } from './message-work.ts';
-import type { Composed, Post, Rendered, Said } from './posts.ts';
+import type { Composed, Rendered, Said } from './views.ts';
 
-export type DeliverDeps = RefusalDeps & {
-  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
-  render: (work: Work, said: Said) => Promise<Rendered>;
-  /** Makes the message, and throws when it cannot, before anything says that it was posted. */
-  compose: (post: Post) => Composed;
+type SendDeps = RefusalDeps & {
   /** Looks for a message in the channel itself, or in one of its threads. */
   findByKey: (channel: string, key: string, sinceMs: number, threadTs?: string) => Promise<HistoryAnswer>;
   /** What became of the last post to a channel, for health. */
@@ -27,12 +23,21 @@ export type DeliverDeps = RefusalDeps & {
   postTimeoutMs: number;
 };
 
+export type DeliverDeps<Shown> = SendDeps & {
+  render: (work: Work, said: Said) => Promise<Rendered<Shown>>;
+  /** Makes the message, and throws when it cannot, before anything says that it was posted. */
+  compose: (post: Shown & Said) => Composed;
+};
+
 /**
  * Delivers one record that was taken: makes the message, and posts or edits it where it looks different. It is posted once:
  * `doubt` is written before the post leaves, by compare-and-swap, so a worker that lost its lease posts nothing, and one
  * that finds it set asks the channel's history before it repeats anything. Throws what keeps it from being delivered.
  */
-export async function deliverEntry(deps: DeliverDeps, entry: Entry): Promise<void> {
+export async function deliverEntry<Shown extends object>(
+  deps: DeliverDeps<Shown>,
+  entry: Entry,
+): Promise<void> {
   const takenAtMs = deps.now();
   const work: Work = { entry, record: readOutboxRecord(entry.value) };
   const { record } = work;
@@ -52,7 +57,8 @@ export async function deliverEntry(deps: DeliverDeps, entry: Entry): Promise<voi
       return await tryLater(deps, work);
     case 'shown': {
       const message = deps.compose({ ...rendered.post, ...said });
-      if (!record.posted) return await post(deps, work, { message, rendered, history, mayBeRepeat });
+      const { below, keep } = rendered;
+      if (!record.posted) return await post(deps, work, { message, below, keep, history, mayBeRepeat });
       if (record.shown === message.digest) return await settle(deps, work);
       if (hasTime(deps, takenAtMs)) await edit(deps, work, record.posted, message);
       return;
@@ -61,20 +67,20 @@ export async function deliverEntry(deps: DeliverDeps, entry: Entry): Promise<voi
 }
 
 /** Nothing is left to send, so nothing is refused any more either: but a dead letter stays listed. */
-async function settle(deps: DeliverDeps, work: Work): Promise<void> {
+async function settle(deps: SendDeps, work: Work): Promise<void> {
   const { refused } = work.record;
   const kept = refused?.givenUp ? refused : undefined;
   await finish(deps, work, { doubt: undefined, refused: kept, misses: 0 }, 0);
 }
 
 /** What it waits for may stand behind it in the same channel, so nothing behind it waits. */
-async function tryLater(deps: DeliverDeps, work: Work, longestMs = 60_000): Promise<void> {
+async function tryLater(deps: SendDeps, work: Work, longestMs = 60_000): Promise<void> {
   const delayMs = growingDelayMs(1_000, work.entry.attempts - 1, longestMs);
   await again(deps, work, {}, { delayMs, pauseMs: 0 });
 }
 
 /** False when this process slept so long that the post, or its words alone, could outlive the lease. */
-function hasTime(deps: DeliverDeps, heldAtMs: number): boolean {
+function hasTime(deps: SendDeps, heldAtMs: number): boolean {
   return deps.now() - heldAtMs <= deps.leaseMs - 2 * deps.postTimeoutMs;
 }
 
@@ -90,7 +96,7 @@ const askAgainMs = 5_000;
  * found out, so a repeat must say that it may be one. `waits`: it is found, and looked at again in a moment, as it may show
  * what was known before; or the history is asked later.
  */
-async function askHistory(deps: DeliverDeps, work: Work): Promise<'none' | 'stands' | 'waits'> {
+async function askHistory(deps: SendDeps, work: Work): Promise<'none' | 'stands' | 'waits'> {
   const { entry, record } = work;
   const { doubt } = record;
   if (!doubt) return 'none';
@@ -135,9 +141,9 @@ type Place = { channel: string; threadTs?: string };
  * because each of them waits as long as its own attempts have it. `never`: that one is told nowhere.
  */
 async function placeOf(
-  { store, now }: DeliverDeps,
+  { store, now }: SendDeps,
   { channel, unthreaded, receivedAtMs }: OutboxRecord,
-  below: Extract<Rendered, { kind: 'shown' }>['below'],
+  below: Posting['below'],
 ): Promise<Place | 'later' | 'soon' | 'never'> {
   if (!below || unthreaded) return { channel };
   const parent = await findOutboxRecord(store, below.key);
@@ -159,15 +165,16 @@ function isSettled({ settled, wanted }: OutboxRecord): boolean {
 
 type Posting = {
   message: Composed;
-  rendered: Extract<Rendered, { kind: 'shown' }>;
+  below: { key: string; after?: string } | undefined;
+  keep: Change | undefined;
   history: 'none' | 'stands';
   mayBeRepeat: boolean;
 };
 
-async function post(deps: DeliverDeps, work: Work, posting: Posting): Promise<void> {
-  const { message, rendered, history, mayBeRepeat } = posting;
+async function post(deps: SendDeps, work: Work, posting: Posting): Promise<void> {
+  const { message, below, keep, history, mayBeRepeat } = posting;
   const { record } = work;
-  const place = await placeOf(deps, record, rendered.below);
+  const place = await placeOf(deps, record, below);
   if (place === 'never') return await settle(deps, work);
   if (place === 'later') return await tryLater(deps, work);
   if (place === 'soon') return await tryLater(deps, work, 1_000);
@@ -180,7 +187,7 @@ async function post(deps: DeliverDeps, work: Work, posting: Posting): Promise<vo
     deps,
     work,
     {
-      ...rendered.keep,
+      ...keep,
       doubt: isSamePlace ? older : { ...place, sinceMs: heldAtMs },
       mayBeRepeat: mayBeRepeat || undefined,
       shown: older ? undefined : message.digest,
@@ -198,7 +205,7 @@ async function post(deps: DeliverDeps, work: Work, posting: Posting): Promise<vo
 }
 
 async function edit(
-  deps: DeliverDeps,
+  deps: SendDeps,
   work: Work,
   { channel, ts }: { channel: string; ts: string },
   message: Composed,
@@ -224,7 +231,7 @@ const repeatAgainMs = 300_000;
 const mostMissesInFront = 30;
 
 /** Writes what became of a post or an edit, and when it is tried again if it has to be. */
-async function conclude(deps: DeliverDeps, work: Work, sent: Sent): Promise<void> {
+async function conclude(deps: SendDeps, work: Work, sent: Sent): Promise<void> {
   const { kind, channel, outcome, shown, undone } = sent;
   const { entry, record } = work;
   const { log } = deps;
@@ -274,7 +281,7 @@ async function conclude(deps: DeliverDeps, work: Work, sent: Sent): Promise<void
 }
 
 /** A person’s channel has another name than theirs. */
-async function endOwnTrouble({ store }: DeliverDeps, { refused }: OutboxRecord, channel: string) {
+async function endOwnTrouble({ store }: SendDeps, { refused }: OutboxRecord, channel: string) {
   if (refused && (refused.channel === channel || channel.startsWith('D')))
     await endTrouble(store, refused.channel);
 }
@@ -284,18 +291,13 @@ function isLeftAsItIs({ isErased }: OutboxRecord, outcome: PostOutcome): boolean
   return isErased === true && outcome.kind === 'refused' && ['channel', 'unclear'].includes(outcome.about);
 }
 
-async function leave(deps: DeliverDeps, work: Work, slackError: string): Promise<void> {
+async function leave(deps: SendDeps, work: Work, slackError: string): Promise<void> {
   const about = { key: work.entry.key, slackError };
   deps.log('info', 'an old alert can no longer be edited; its message is left as it is', about);
   await finish(deps, work, { refused: undefined, misses: 0 }, 0);
 }
 
-async function concludeGone(
-  deps: DeliverDeps,
-  work: Work,
-  slackError: string,
-  missed: Change,
-): Promise<void> {
+async function concludeGone(deps: SendDeps, work: Work, slackError: string, missed: Change): Promise<void> {
   const { posted, replaced, reposted, isErased, kind, misses } = work.record;
   if (isErased) return await leave(deps, work, slackError);
   const { isNote } = policyOf(kind);

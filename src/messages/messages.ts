@@ -10,14 +10,13 @@ import {
   type OutboxRecord,
 } from './message-record.ts';
 import { toChannelLane } from './message-work.ts';
-import type { KindWithBody } from './posts.ts';
 
 /** What is to stand in Slack. On record when it resolves, and again is the same as once; throws StoreUnavailable. */
-export type Messages = {
+export type Messages<Bodies> = {
   /** From now on the place shows what the body names, as that is whenever it changes: posted once, then edited. */
-  keep(key: string, message: Message): Promise<void>;
+  keep(key: string, message: Message<Bodies>): Promise<void>;
   /** Says it once. */
-  post(key: string, message: Message): Promise<void>;
+  post(key: string, message: Message<Bodies>): Promise<void>;
   /** What stands there is made anew; nothing where it was never said. */
   refresh(key: string): Promise<void>;
 };
@@ -34,17 +33,18 @@ export type MessagesDeps = {
   wake: () => void;
 };
 
-export function createMessages(deps: MessagesDeps): Messages {
+/** Of whatever feature: see `Messages`. */
+export function createMessages(deps: MessagesDeps) {
   const { rememberMs, wake } = deps;
   return {
-    async keep(key, message) {
+    async keep(key: string, message: AnyMessage): Promise<void> {
       if ((await storeMessage(deps, key, { ...message, rememberMs })) || (await refreshMessage(deps, key)))
         wake();
     },
-    async post(key, message) {
+    async post(key: string, message: AnyMessage): Promise<void> {
       if (await storeMessage(deps, key, { ...message, rememberMs })) wake();
     },
-    async refresh(key) {
+    async refresh(key: string): Promise<void> {
       if (await refreshMessage(deps, key)) wake();
     },
   };
@@ -52,14 +52,18 @@ export function createMessages(deps: MessagesDeps): Messages {
 
 export type StoreMessageDeps = { store: Pick<Store, 'create'>; sealer: Sealer; now: () => number };
 
-/** `body` is sealed. */
-export type Message = KindWithBody & Pick<OutboxRecord, 'channel' | 'rememberMs'>;
+/** Of a feature whose messages are stored with these bodies, which are sealed. */
+export type Message<Bodies> = {
+  [Kind in keyof Bodies]: { kind: Kind; channel: string; body: Bodies[Kind] };
+}[keyof Bodies];
+
+type AnyMessage = Pick<OutboxRecord, 'kind' | 'channel' | 'rememberMs'> & { body: unknown };
 
 /** Stores a message of ours as work that is due, once per key. False: it is there already. Throws StoreUnavailable. */
 export function storeMessage(
   { store, sealer, now }: StoreMessageDeps,
   key: string,
-  { body, ...message }: Message,
+  { body, ...message }: AnyMessage,
 ): Promise<boolean> {
   const { kind, channel } = message;
   const sealed = sealer.seal(key, JSON.stringify(body));

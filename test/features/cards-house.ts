@@ -10,7 +10,8 @@ import { createAlertClaims, type BotCharge } from '../../src/features/alerts/ale
 import { createAlertRecovery, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { deliverPost, type DeliverPostDeps } from '../../src/app/deliver-post.ts';
 import { lookUpEvent } from '../../src/features/alerts/look-up-event.ts';
-import type { Composed, Post } from '../../src/messages/posts.ts';
+import type { Post } from '../../src/app/post-message.ts';
+import type { Composed } from '../../src/messages/views.ts';
 import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
 import { createStorms, stormPrefix, type Storms } from '../../src/features/alerts/storm/storms.ts';
 import { workOnce } from '../../src/records/work-once.ts';

@@ -28,7 +28,7 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
   const lines: string[] = [];
-  const deps: DeliverDeps = {
+  const deps: DeliverDeps<object> = {
     store,
     sealer,
     opsChannel: ops,
@@ -36,7 +36,7 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
     giveUpMs: dayMs,
     leaseMs: 45_000,
     postTimeoutMs: 10_000,
-    render: () => Promise.resolve({ kind: 'shown', post: { kind: 'test_alert', askedBy: '' } }),
+    render: () => Promise.resolve({ kind: 'shown', post: {} }),
     compose: ({ key: whole }) => ({
       digest: '',
       post(to) {

@@ -17,6 +17,7 @@ import { referenceOfEventKey } from '../../domain/event-key.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
 import type { Index, Store } from '../../store/store.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
+import type { AlertStepBodies } from './prepare-alert-note.ts';
 import {
   alertKey,
   isMessage,
@@ -248,7 +249,10 @@ async function read(store: Pick<Store, 'read'>, key: string): Promise<AlertMessa
   return entry && { key, record: readOutboxRecord(entry.value) };
 }
 
-type Telling = Pick<AlertCasesDeps, 'store' | 'storms'> & { messages: Messages; cases: AlertCases };
+type Telling = Pick<AlertCasesDeps, 'store' | 'storms'> & {
+  messages: Messages<AlertStepBodies>;
+  cases: AlertCases;
+};
 
 /**
  * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it

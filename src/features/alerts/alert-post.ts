@@ -25,6 +25,8 @@ export type CardsForPosts = {
   knowsCardOf(email: string): Promise<boolean>;
 };
 
+export type AlertShown = { kind: 'alert'; alert: Alert };
+
 /** What an alert’s messages are made of, and a storm’s digest, which stands for many of them. */
 export type AlertPostDeps = WorkDeps & {
   store: Pick<Store, 'create'>;

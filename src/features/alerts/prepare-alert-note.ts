@@ -3,10 +3,21 @@ import type { Alert, Lookup } from '../../domain/alert.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newestOf, openEvidence, placeOf } from './alert-record.ts';
 import { openEvent, type OutboxRecord, readOutboxRecord } from '../../messages/message-record.ts';
-import type { OutboxBodies, Views } from '../../messages/posts.ts';
+import type { Views } from '../../messages/views.ts';
+import type { MessagePlace } from '../../domain/delivery.ts';
 import { alertOf, type AlertPostDeps } from './alert-post.ts';
 
-export function alertNoteViews(deps: AlertPostDeps): Pick<Views, 'alert_note' | 'alert_direct'> {
+/** A step of an alert's card: `parent` is the key of the message it belongs to. */
+type AlertStep = { parent: string; step: CardStep };
+
+export type AlertStepBodies = { alert_note: AlertStep; alert_direct: AlertStep };
+
+/** A step, for the thread below the alert, or for one person, whose Slack id `to` is. */
+export type AlertStepShown =
+  | { kind: 'alert_note'; alert: Alert; step: CardStep }
+  | { kind: 'alert_direct'; alert: Alert; step: CardStep; to: string; place?: MessagePlace };
+
+export function alertNoteViews(deps: AlertPostDeps): Views<AlertStepBodies, AlertStepShown> {
   return {
     /** What somebody did, below the card. */
     async alert_note(body, { entry }) {
@@ -36,7 +47,7 @@ function stepBefore(key: string): string | undefined {
 /** A step, and the alert it belongs to; undefined when that is forgotten. */
 async function readStep(
   deps: AlertPostDeps,
-  { parent: key, step }: OutboxBodies['alert_note'],
+  { parent: key, step }: AlertStep,
 ): Promise<{ step: CardStep; parent: OutboxRecord; alert: Alert } | undefined> {
   const parentEntry = await deps.store.read(key);
   if (!parentEntry) return undefined;

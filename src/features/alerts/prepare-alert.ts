@@ -14,10 +14,10 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { destinationOf, type Evidence, openEvidence, sealEvidence } from './alert-record.ts';
 import { isMessage, openEvent, type OutboxRecord } from '../../messages/message-record.ts';
 import { again, finish, isOld, type Work } from '../../messages/message-work.ts';
-import type { Rendered, Said } from '../../messages/posts.ts';
+import type { Rendered, Said } from '../../messages/views.ts';
 import { saysItAll, tellByDigest } from './storm/prepare-digest.ts';
 import { mayBeGathered } from './storm/storms.ts';
-import { alertOf, type AlertPostDeps } from './alert-post.ts';
+import { alertOf, type AlertPostDeps, type AlertShown } from './alert-post.ts';
 import { evidenceOf, routeByLookUp, sendOn, storeCopies } from './route-event.ts';
 
 /**
@@ -27,7 +27,11 @@ import { evidenceOf, routeByLookUp, sendOn, storeCopies } from './route-event.ts
 const lateMs = 60_000;
 
 /** An event told once, or, where it has a card, a message that is edited as people act on it. */
-export async function prepareAlert(deps: AlertPostDeps, work: Work, said: Said): Promise<Rendered> {
+export async function prepareAlert(
+  deps: AlertPostDeps,
+  work: Work,
+  said: Said,
+): Promise<Rendered<AlertShown>> {
   const { entry, record } = work;
   const event = openEvent(deps.sealer, entry.key, record);
   const kept = openEvidence(deps.sealer, entry.key, record);
@@ -62,7 +66,7 @@ async function tellSingly(
   deps: AlertPostDeps,
   work: Work,
   { event, posted, said }: { event: PaymentEvent; posted: Evidence; said: Said },
-): Promise<Rendered> {
+): Promise<Rendered<AlertShown>> {
   const { record } = work;
   const shown = event.kind === 'payment_failed' ? await cardOf(deps, work, event, posted) : undefined;
   const { lookup } = shown?.evidence ?? posted;
@@ -80,7 +84,11 @@ async function tellSingly(
 }
 
 /** Nobody is told, so nobody asks the service about it either. A payment is held against failures all the same. */
-async function expectAlone(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered> {
+async function expectAlone(
+  deps: AlertPostDeps,
+  work: Work,
+  event: PaymentEvent,
+): Promise<Rendered<AlertShown>> {
   await deps.cards.expect(event, work.record.receivedAtMs);
   await finish(deps, work, { misses: 0 }, 0);
   return { kind: 'settled' };
@@ -140,7 +148,7 @@ async function prepareOldAlert(
   deps: AlertPostDeps,
   work: Work,
   event: PaymentEvent,
-): Promise<Rendered | undefined> {
+): Promise<Rendered<AlertShown> | undefined> {
   const { record } = work;
   if (!record.posted) return undefined;
   if (record.isErased) return await editDown(deps, work, event);
@@ -153,7 +161,7 @@ async function prepareOldAlert(
  * The store first: whatever ends the process then, no later edit shows the details again. The next round, at once,
  * edits the message.
  */
-async function erase(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered> {
+async function erase(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered<AlertShown>> {
   const { key } = work.entry;
   await deps.cards.erase(event.key);
   const evidence = openEvidence(deps.sealer, key, work.record);
@@ -170,7 +178,7 @@ function bare({ lookup, atMs }: Evidence): Evidence {
   return { lookup: outcomeAlone(lookup), atMs };
 }
 
-async function editDown(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered> {
+async function editDown(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered<AlertShown>> {
   const { entry, record } = work;
   const { lookup } = openEvidence(deps.sealer, entry.key, record) ?? { lookup: { kind: 'no_reference' } };
   const alert = alertOf(deps, work, event, lookup);

@@ -15,10 +15,10 @@ import {
   writeOutboxRecord,
 } from '../../messages/message-record.ts';
 import { again, hold, type Work } from '../../messages/message-work.ts';
-import type { Rendered } from '../../messages/posts.ts';
+import type { Rendered } from '../../messages/views.ts';
 import { type Evidence, sealEvidence } from './alert-record.ts';
 import { arrivals } from './storm/storms.ts';
-import type { AlertPostDeps } from './alert-post.ts';
+import type { AlertPostDeps, AlertShown } from './alert-post.ts';
 
 export type RouteDeps = {
   store: Pick<Store, 'create'>;
@@ -179,7 +179,11 @@ function routedBy(
 }
 
 /** Routes an event by what its look-up says. The next round, at once, acts on that. */
-export async function routeByLookUp(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered> {
+export async function routeByLookUp(
+  deps: AlertPostDeps,
+  work: Work,
+  event: PaymentEvent,
+): Promise<Rendered<AlertShown>> {
   const found = await evidenceOf(deps, work, event, undefined);
   if (found) await again(deps, work, routedBy(deps, work, event, found), { holdMs: 0 });
   return { kind: 'settled' };
@@ -194,7 +198,7 @@ export async function sendOn(
   { entry, record }: Work,
   alert: StoredAlert,
   routed: readonly Destination[],
-): Promise<Rendered> {
+): Promise<Rendered<AlertShown>> {
   const { event } = alert;
   await storeCopies(deps, alert, routed);
   const told = { ...record, ...whereTold(event, routed), turns: entry.attempts };

@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { outboxKey } from '../../messages/message-record.ts';
-import { createMessages, type MessagesDeps } from '../../messages/messages.ts';
+import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
+
+/** A test of one channel: who asked for it. */
+export type TestAlertBodies = { test_alert: { askedBy: string } };
 
 /** Long enough to find again what may have arrived. */
 const rememberMs = 86_400_000;
@@ -12,7 +15,7 @@ const rememberMs = 86_400_000;
 export function createTestAlerts(
   deps: Omit<MessagesDeps, 'rememberMs'>,
 ): (channel: string, askedBy: string) => Promise<void> {
-  const messages = createMessages({ ...deps, rememberMs });
+  const messages: Messages<TestAlertBodies> = createMessages({ ...deps, rememberMs });
   return (channel, askedBy) =>
     messages.post(outboxKey('test_alert', randomUUID()), { kind: 'test_alert', channel, body: { askedBy } });
 }

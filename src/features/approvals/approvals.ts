@@ -12,6 +12,7 @@ import type { Entry, Index } from '../../store/store.ts';
 import type { Messages } from '../../messages/messages.ts';
 import type { ApprovalDesk, ApprovalView, DecideResult } from './approval-desk.ts';
 import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
+import type { ApprovalBodies } from './prepare-approval.ts';
 import { keepApproval, tellApproval, type Copies } from './tell-approval.ts';
 
 export const approvalPrefix = 'approval:';
@@ -57,7 +58,7 @@ export type ApprovalsDeps = CasesDeps &
   Omit<ExecuteDeps, 'approvals'> & {
     /** How long a request waits for a decision. */
     expireMs: number;
-    messages: Messages;
+    messages: Messages<ApprovalBodies>;
     /** The approvals channel. */
     channel: string | undefined;
     /** Who may decide, by user id, as far as Slack tells. Never throws. */

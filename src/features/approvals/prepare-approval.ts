@@ -1,9 +1,20 @@
 import type { Approval, ApprovalNote } from '../../domain/approval.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { outboxKey } from '../../messages/message-record.ts';
-import type { Views } from '../../messages/posts.ts';
+import type { Views } from '../../messages/views.ts';
 
-/** `charge`: what became of the charge that was approved. */
+/** Whose copy of a request’s card it is: the channel’s, an approver’s, or that of whoever asked. */
+export type ApprovalAddress = 'channel' | 'approver' | 'requester';
+
+/** A request’s card in one of its places, and what is said beside it. */
+export type ApprovalBodies = {
+  approval: { id: string; to: ApprovalAddress };
+  approval_note: { id: string; to: ApprovalAddress; what: ApprovalNote };
+};
+
+export type ApprovalShown = FoundApproval & { kind: 'approval'; note?: ApprovalNote; to: ApprovalAddress };
+
+/** `asked`: how many people can decide. `charge`: what became of the charge that was approved. */
 export type FoundApproval = { approval: Approval; asked: number; charge?: ChargeSeen };
 
 export type ApprovalPostDeps = {
@@ -11,7 +22,7 @@ export type ApprovalPostDeps = {
   findApproval?: (id: string) => Promise<FoundApproval | undefined>;
 };
 
-export function approvalViews({ findApproval }: ApprovalPostDeps): Pick<Views, 'approval' | 'approval_note'> {
+export function approvalViews({ findApproval }: ApprovalPostDeps): Views<ApprovalBodies, ApprovalShown> {
   async function requireApproval(id: string): Promise<FoundApproval> {
     const found = await findApproval?.(id);
     if (!found) throw new Error('There is something to say of a request that is not in the store.');

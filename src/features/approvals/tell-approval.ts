@@ -1,8 +1,7 @@
 import type { Approval, ApprovalNote } from '../../domain/approval.ts';
 import type { Messages } from '../../messages/messages.ts';
 import { outboxKey } from '../../messages/message-record.ts';
-import type { ApprovalAddress } from '../../messages/posts.ts';
-import { approvalCardKey } from './prepare-approval.ts';
+import { approvalCardKey, type ApprovalAddress, type ApprovalBodies } from './prepare-approval.ts';
 
 /**
  * Where and to whom a request is told: fixed when it is first told, so that every copy is edited to the end, whoever is
@@ -17,7 +16,11 @@ type Place = { channel: string; to: ApprovalAddress };
  * Card in the approvals channel, direct messages, and every copy edited; then what there is to say of it as it stands.
  * On record when it resolves, and again is the same as once.
  */
-export async function tellApproval(messages: Messages, approval: Approval, copies: Copies): Promise<void> {
+export async function tellApproval(
+  messages: Messages<ApprovalBodies>,
+  approval: Approval,
+  copies: Copies,
+): Promise<void> {
   await keepApproval(messages, approval, copies);
   for (const what of notesOf(approval)) {
     const places = placesOf(approval, copies).filter((place) => hears(place, what, approval));
@@ -27,7 +30,11 @@ export async function tellApproval(messages: Messages, approval: Approval, copie
 }
 
 /** The copies alone: what is shown of it may have changed though nobody decided, as with the charge it is for. */
-export async function keepApproval(messages: Messages, approval: Approval, copies: Copies): Promise<void> {
+export async function keepApproval(
+  messages: Messages<ApprovalBodies>,
+  approval: Approval,
+  copies: Copies,
+): Promise<void> {
   const { id } = approval;
   await Promise.all(
     placesOf(approval, copies).map(({ channel, to }) =>
@@ -67,7 +74,7 @@ function hears({ to, channel }: Place, what: ApprovalNote, { shown, approvals }:
 }
 
 async function postNote(
-  messages: Messages,
+  messages: Messages<ApprovalBodies>,
   { id, approvals }: Approval,
   what: ApprovalNote,
   { channel, to }: Place,

@@ -1,6 +1,7 @@
 import type { ChargeNote } from '../../domain/charge-note.ts';
 import type { Told } from '../../domain/charge-state.ts';
-import { createMessages, type MessagesDeps } from '../../messages/messages.ts';
+import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
+import type { ChargeBodies } from './prepare-charge.ts';
 import { outboxKey, readOutboxRecord } from '../../messages/message-record.ts';
 
 export type ChargePostsDeps = MessagesDeps & {
@@ -35,7 +36,7 @@ const lookAgainMs = 25;
 /** Stores what is to be told of charges; `deliverPost` tells it. */
 export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
   const { store, deskChannel } = deps;
-  const messages = createMessages(deps);
+  const messages: Messages<ChargeBodies> = createMessages(deps);
 
   /** What stands in the channel is kept up with also when the channel is no longer set. */
   function refreshDesk(reference: string): Promise<void> {

@@ -2,17 +2,27 @@ import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { ChargeState, Told } from '../../domain/charge-state.ts';
 import type { Log } from '../../log.ts';
 import { outboxKey } from '../../messages/message-record.ts';
-import type { Views } from '../../messages/posts.ts';
+import type { ChargeNote } from '../../domain/charge-note.ts';
+import type { Views } from '../../messages/views.ts';
+
+/** What is said of a charge is kept by its reference alone: the rest is read when it leaves. */
+export type ChargeBodies = {
+  charge: { reference: string };
+  charge_note: { reference: string; note: ChargeNote };
+  charge_direct: { reference: string; what: Told };
+};
+
+export type ChargeShown =
+  | { kind: 'charge'; charge: ChargeSeen }
+  | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen }
+  | { kind: 'charge_direct'; what: Told; charge: ChargeSeen };
 
 export type ChargePostDeps = {
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   log: Log;
 };
 
-export function chargeViews({
-  findCharge,
-  log,
-}: ChargePostDeps): Pick<Views, 'charge' | 'charge_note' | 'charge_direct'> {
+export function chargeViews({ findCharge, log }: ChargePostDeps): Views<ChargeBodies, ChargeShown> {
   async function requireCharge(reference: string): Promise<ChargeSeen> {
     const charge = await findCharge(reference);
     if (!charge) throw new Error('There is something to say of a charge that is not in the store.');

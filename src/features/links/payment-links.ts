@@ -28,7 +28,7 @@ import { outboxKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import { insist } from '../../records/insist.ts';
 import { referenceOf } from '../../records/reference-of.ts';
-import { linkCardKey } from './prepare-link.ts';
+import { linkCardKey, type LinkBodies } from './prepare-link.ts';
 
 export type LinkRequest = {
   viewId: string;
@@ -148,7 +148,7 @@ function linksOf(userId: string): string {
   return `links-of:${userId}`;
 }
 
-type Linking = PaymentLinksDeps & { links: Cases<LinkCase, LinkEvent>; messages: Messages };
+type Linking = PaymentLinksDeps & { links: Cases<LinkCase, LinkEvent>; messages: Messages<LinkBodies> };
 
 export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
   const { rules } = deps;

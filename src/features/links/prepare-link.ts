@@ -1,12 +1,20 @@
-import type { PaymentLink } from '../../domain/payment-link.ts';
+import type { LinkNote, PaymentLink } from '../../domain/payment-link.ts';
 import { outboxKey } from '../../messages/message-record.ts';
-import type { Views } from '../../messages/posts.ts';
+import type { Views } from '../../messages/views.ts';
+
+/** A link's card, and what is said below it. */
+export type LinkBodies = {
+  link: { reference: string };
+  link_note: { reference: string; what: LinkNote };
+};
+
+export type LinkShown = { kind: 'link'; note?: LinkNote; link: PaymentLink };
 
 export type LinkPostDeps = {
   findLink: (reference: string) => Promise<PaymentLink | undefined>;
 };
 
-export function linkViews({ findLink }: LinkPostDeps): Pick<Views, 'link' | 'link_note'> {
+export function linkViews({ findLink }: LinkPostDeps): Views<LinkBodies, LinkShown> {
   async function requireLink(reference: string): Promise<PaymentLink> {
     const link = await findLink(reference);
     if (!link) throw new Error('There is something to say of a link that is not in the store.');

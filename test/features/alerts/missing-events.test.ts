@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Notice } from '../../../src/domain/notice.ts';
 import { alarmPrefix, createMissingEvents, successKey } from '../../../src/features/alerts/missing-events.ts';
 import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
-import { openBody } from '../../../src/messages/posts.ts';
+import { openBody } from '../../../src/messages/views.ts';
 import { readOutboxRecord } from '../../../src/messages/message-record.ts';
 import { workOnce } from '../../../src/records/work-once.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -4,12 +4,20 @@ import type { PaymentEvent } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
 import { sealEvidence } from '../alert-record.ts';
 import { again, finish, type Work } from '../../../messages/message-work.ts';
-import type { Rendered, Views } from '../../../messages/posts.ts';
-import type { AlertPostDeps } from '../alert-post.ts';
+import type { Rendered, Views } from '../../../messages/views.ts';
+import type { AlertPostDeps, AlertShown } from '../alert-post.ts';
+import type { MessagePlace } from '../../../domain/delivery.ts';
+import type { StormSeen } from '../../../domain/storm-summary.ts';
 import { isOrMayBePosted } from './storms.ts';
 
+/** A storm, told to its channel, or `to` one person who took it on. */
+export type DigestBodies = { digest: { storm: string; to?: string } };
+
+/** `isDirect`: for one person, with the place of the digest. */
+export type DigestShown = { kind: 'digest'; storm: StormSeen; isDirect: boolean; place?: MessagePlace };
+
 /** A storm’s digest, made of the storm as it is when it leaves. */
-export function digestView({ storms }: Pick<AlertPostDeps, 'storms'>): Pick<Views, 'digest'> {
+export function digestView({ storms }: Pick<AlertPostDeps, 'storms'>): Views<DigestBodies, DigestShown> {
   return {
     async digest({ storm: id, to }) {
       const storm = await storms.see(id);
@@ -36,7 +44,7 @@ export async function tellByDigest(
   deps: AlertPostDeps,
   work: Work,
   alert: { event: PaymentEvent; lookup: Lookup | undefined; to: Destination },
-): Promise<Rendered | undefined> {
+): Promise<Rendered<AlertShown> | undefined> {
   const { entry, record } = work;
   const { event, lookup } = alert;
   if (record.digest) {

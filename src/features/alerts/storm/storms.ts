@@ -32,6 +32,7 @@ import {
   stormAlerts,
 } from '../../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../../messages/messages.ts';
+import type { DigestBodies } from './prepare-digest.ts';
 import { openEvidence } from '../alert-record.ts';
 import { isUnreadable } from '../../../records/records.ts';
 import { createCases, type CasesDeps } from '../../../records/cases.ts';
@@ -287,7 +288,7 @@ export function createStorms(deps: StormsDeps): Storms {
 }
 
 /** Tells the storm to its channel, or to one person; a message that stands is edited. */
-function tellOne(messages: Messages, { id }: NamedStorm, userId?: string): Promise<void> {
+function tellOne(messages: Messages<DigestBodies>, { id }: NamedStorm, userId?: string): Promise<void> {
   const channel = userId ?? nameOf(id).channel;
   const key = outboxKey('digest', userId === undefined ? id : `${id}:${userId}`);
   const body = { storm: id, ...withoutUndefined({ to: userId }) };

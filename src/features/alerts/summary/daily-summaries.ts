@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Log } from '../../../log.ts';
 import type { Entry, Store } from '../../../store/store.ts';
 import { outboxKey, readOutboxRecord } from '../../../messages/message-record.ts';
-import { openBody } from '../../../messages/posts.ts';
+import { openBody } from '../../../messages/views.ts';
+import type { SummarySpan } from './summarise-day.ts';
 import { storeMessage } from '../../../messages/messages.ts';
 import type { Sealer } from '../../../domain/sealer.ts';
 
@@ -130,5 +131,6 @@ async function tellDay(
   }
   const known = await store.read(key);
   if (!known) return untilMs;
-  return openBody('daily_summary', sealer, { entry: known, record: readOutboxRecord(known.value) }).untilMs;
+  const summary = { entry: known, record: readOutboxRecord(known.value) };
+  return (openBody('daily_summary', sealer, summary) as SummarySpan).untilMs;
 }

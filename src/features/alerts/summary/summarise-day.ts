@@ -14,7 +14,12 @@ import {
 import type { LoggedEvent } from '../../../domain/logged-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
 import { rehearsedMs, type EventLog } from '../event-log.ts';
-import type { SummarySpan, Views } from '../../../messages/posts.ts';
+import type { Views } from '../../../messages/views.ts';
+
+/** What a summary tells of: what came into the log from the one time until before the other, UTC ms. */
+export type SummarySpan = { fromMs: number; untilMs: number };
+
+export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary };
 
 export type SummariseDeps = {
   eventLog: Pick<EventLog, 'between'>;
@@ -103,7 +108,9 @@ export type SummaryPostDeps = {
 };
 
 /** Made when it leaves, behind the alerts that were before it in its channel. */
-export function summaryView({ summarise }: SummaryPostDeps): Pick<Views, 'daily_summary'> {
+export function summaryView({
+  summarise,
+}: SummaryPostDeps): Views<{ daily_summary: SummarySpan }, SummaryShown> {
   return {
     async daily_summary(span, { record: { channel } }) {
       return { kind: 'shown', post: { kind: 'daily_summary', summary: await summarise(channel, span) } };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { outboxKey, readOutboxRecord } from '../../src/messages/message-record.ts';
-import { openBody } from '../../src/messages/posts.ts';
+import { openBody } from '../../src/messages/views.ts';
 import { storeMessage } from '../../src/messages/messages.ts';
 import { house, sealer } from '../features/house.ts';
 

@@ -1,0 +1,53 @@
+import type { PostOutcome } from '../domain/delivery.ts';
+import type { Sealer } from '../domain/sealer.ts';
+import type { Entry } from '../store/store.ts';
+import type { MessageKind, OutboxRecord } from './message-record.ts';
+import type { Work } from './message-work.ts';
+
+/**
+ * `key`: by what the message is known in its channel’s history. `mayBeRepeat`: an earlier post of it may have arrived, and
+ * that cannot be found out.
+ */
+export type Said = { key: string; mayBeRepeat: boolean };
+
+/** A message that was made, and both ways of sending it. Neither throws for anything Slack or the network does. */
+export type Composed = {
+  /** The same for messages that look the same. */
+  digest: string;
+  post: (channel: string, threadTs?: string) => Promise<PostOutcome>;
+  edit: (channel: string, ts: string) => Promise<PostOutcome>;
+};
+
+/** What a message shows as it leaves: what its words are made of, where Slack is known. */
+export type Rendered<Shown> =
+  /** `below`: in the thread of that message, and after that step of it. `keep` goes on record with the post. */
+  | {
+      kind: 'shown';
+      post: Shown;
+      below?: { key: string; after?: string };
+      keep?: Pick<OutboxRecord, 'evidence'>;
+    }
+  /** It is not to be said any more. */
+  | { kind: 'nothing' }
+  /** It is not to be said yet: asked again, ever more rarely, and nothing behind it waits. */
+  | { kind: 'later' }
+  /** Whoever was asked has written what becomes of the record. */
+  | { kind: 'settled' };
+
+/** How a feature makes its messages, each kind of what it was stored with. */
+export type Views<Bodies, Shown> = {
+  [Kind in keyof Bodies]: (body: Bodies[Kind], work: Work, said: Said) => Promise<Rendered<Shown>>;
+};
+
+/**
+ * What a message of that kind was stored with. It was typed when it was sealed, under a key only this program holds.
+ * Throws for a record of another kind: a bug.
+ */
+export function openBody(
+  kind: MessageKind,
+  sealer: Sealer,
+  { entry, record }: { entry: Pick<Entry, 'key'>; record: Pick<OutboxRecord, 'kind' | 'sealed'> },
+): unknown {
+  if (record.kind !== kind) throw new Error(`A record of kind ${record.kind} was opened as ${kind}.`);
+  return JSON.parse(sealer.open(entry.key, record.sealed));
+}
