@@ -1,9 +1,15 @@
 import type { Account } from '../src/account.ts';
+import { alertsCommand } from '../src/features/alerts/alerts.ts';
+import { createFourEyes } from '../src/features/approvals/approvals-command.ts';
+import { createCardEmail } from '../src/features/card-email/card-email.ts';
+import { createCards } from '../src/features/cards/cards.ts';
+import { createCharges } from '../src/features/charge/charge.ts';
 import { doctorCommand } from '../src/features/doctor/doctor.ts';
+import { createLinks } from '../src/features/links/link.ts';
 import { createLists } from '../src/features/lists/lists.ts';
 import { createLookup } from '../src/features/lookup/lookup.ts';
 import { createNewAccount } from '../src/features/new-account/account.ts';
-import { createVerbs } from '../src/features/registry.ts';
+import { inHelpOrder } from '../src/features/registry.ts';
 import { createStory } from '../src/features/story/story.ts';
 import { createUndelivered } from '../src/features/undelivered/undelivered.ts';
 import type { Command } from '../src/slack/command.ts';
@@ -13,24 +19,27 @@ const nothing: never = new Proxy(() => nothing, { get: (_target, name) => get(na
 
 function get(name: string | symbol): unknown {
   // Nobody waits for nothing, and nothing is gone through item by item.
-  if (name === 'then') return undefined;
+  if (name === 'then' || name === 'limits') return undefined;
   if (name === 'accountNewFields') return [];
+  if (name === Symbol.toPrimitive) return () => 1;
   return name === Symbol.iterator ? () => [][Symbol.iterator]() : nothing;
 }
 
 /** Every verb with nothing behind it: its words are read, its buttons and forms counted, and nothing it would do is done. */
 export function everyVerb(): Command[] {
   const account: Account = nothing;
-  return createVerbs(
-    [
-      createLookup(account, nothing).verb,
-      ...createLists(account),
-      createNewAccount(account),
-      createStory(account, nothing),
-      createUndelivered(account, nothing),
-      doctorCommand(nothing),
-    ],
-    nothing,
-    nothing,
-  );
+  return inHelpOrder([
+    createLookup(account, nothing).verb,
+    ...createCharges(account, nothing).verbs,
+    createLinks(account, nothing).verb,
+    createCardEmail(account, nothing).verb,
+    createCards(account, nothing),
+    createStory(account, nothing),
+    ...createLists(account),
+    createNewAccount(account),
+    ...createFourEyes(account, nothing).verbs,
+    alertsCommand(nothing),
+    createUndelivered(account, nothing),
+    doctorCommand(nothing),
+  ]);
 }

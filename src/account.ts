@@ -4,10 +4,15 @@ import type { MerchantPlace } from './app/merchants.ts';
 import { chargePlace } from './app/merchants.ts';
 import { createPayments, type Payments } from './app/payments.ts';
 import type { AuditNotes } from './audit/audit-notes.ts';
+import { approvalRules } from './config/approval-checks.ts';
 import type { Config } from './config/config.ts';
+import { limitRules } from './config/limit-rules.ts';
+import type { ApprovalRule } from './domain/approval-rules.ts';
+import type { LimitRules } from './domain/charge-limits.ts';
 import type { Sealer } from './domain/sealer.ts';
 import type { HoldersOf, StandingOf } from './domain/standing.ts';
 import type { Log } from './log.ts';
+import { openFingerprint, type Fingerprint } from './records/fingerprint.ts';
 import type { MayRun } from './slack/command.ts';
 import { createShareFile, type ShareFile } from './slack/kit/share-file.ts';
 import { createUploadFile, type UploadFile } from './slack/kit/upload-file.ts';
@@ -26,10 +31,17 @@ export type Account = {
   /** Where money moves, as screens say it. */
   place: ChargePlace;
   settings: Config;
+  /** What of `payops.yml` is said of this account. */
+  rules: { limits: LimitRules | undefined; approvals: readonly ApprovalRule[] };
   payments: Payments;
   /** The account’s own part of the store, and what seals in it. */
   store: Store;
   sealer: Sealer;
+  /** Names a card by its token key. */
+  fingerprint: Fingerprint;
+  /** How long what is over is remembered, and how long one piece of work may be held. */
+  rememberMs: number;
+  leaseMs: number;
   /** `note` and `write` say it in the background; `append` is done when the entry is on the chain. */
   audit: Pick<AuditNotes, 'note' | 'write'> & Pick<AuditTrail, 'append' | 'ofReference'>;
   /** Asked for this account alone. */
@@ -39,7 +51,7 @@ export type Account = {
   ids: MerchantIds | undefined;
   /** Has the worker look for due work now. */
   wake: () => void;
-  wait: (ms: number) => Promise<unknown>;
+  wait: (ms: number) => Promise<void>;
   log: Log;
   now: () => number;
 };
@@ -61,9 +73,16 @@ export function openAccount(
     name: merchant?.name,
     place: chargePlace(config),
     settings: config,
+    rules: {
+      limits: limitRules(config.policy, merchant?.name),
+      approvals: approvalRules(config.policy, merchant?.name),
+    },
     payments: createPayments(outside, kept, { pauses, called }),
     store: kept.store,
     sealer: kept.sealer,
+    fingerprint: openFingerprint({ store: kept.store, sealer: kept.sealer, log }),
+    rememberMs: config.chargeRememberDays * 86_400_000,
+    leaseMs: config.workLeaseSeconds * 1_000,
     slack: {
       ...clients,
       uploadFile,

@@ -1,3 +1,5 @@
+import { newErrorId, type Log } from './log.ts';
+
 /** What has begun and not ended, in no order. */
 export type UnderWay<One> = {
   /** Gives what is to be called once, at its end. */
@@ -53,5 +55,26 @@ export function createWorkUnderWay(): WorkUnderWay {
       while (working.count() > 0) await Promise.allSettled(working.all());
     },
     count: working.count,
+  };
+}
+
+export type Background = {
+  add: (work: Promise<unknown>) => void;
+  /** Resolves when nothing is under way. */
+  drained: () => Promise<void>;
+};
+
+/** Work that nobody waits for: a throw ends it, never the process, and its record is due again by its timer. */
+export function createBackground(log: Log, what: string): Background {
+  const working = createWorkUnderWay();
+  return {
+    add(work) {
+      const told = work.catch((error: unknown) => {
+        const about = { errorId: newErrorId() };
+        log('error', `work on ${what} broke off; its timer takes it up`, about, error);
+      });
+      void working.add(told);
+    },
+    drained: working.drained,
   };
 }

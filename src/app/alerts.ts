@@ -19,7 +19,8 @@ import { summariseDay } from '../features/alerts/summary/summarise-day.ts';
 import type { CardsForPosts } from '../features/alerts/alert-post.ts';
 import { createStorms, stormPrefix, type Storms } from '../features/alerts/storm/storms.ts';
 import type { WorkOnceDeps } from '../records/work-once.ts';
-import type { Charges } from './charges.ts';
+import type { CardLedger } from '../features/cards/card-ledger.ts';
+import type { Charges } from '../features/charge/charge.ts';
 import { stormTerms } from './storm-terms.ts';
 import { summaryTimes } from './daily-summaries.ts';
 import type { Kept } from './kept.ts';
@@ -82,16 +83,17 @@ function rememberMsOf({ webhookRememberDays }: Outside['config']): number {
 type AlertParts = ReturnType<typeof openAlertCases> & {
   kept: Kept;
   payments: Payments;
-  charges: Charges;
+  ledger: CardLedger | undefined;
+  charges: Pick<Charges, 'mayTry' | 'chargeOf' | 'hasEnded'>;
   routes: RoutePlan;
   wake: () => void;
 };
 
 /** The cards of failed charges, put together: what people do with them, and which payment makes them good. */
 export function createAlerts({ config, log, now }: Outside, parts: AlertParts): Alerts {
-  const { kept, payments, charges, routes, wake, storms, alertCases } = parts;
+  const { kept, payments, ledger, charges, routes, wake, storms, alertCases } = parts;
   const { store, sealer } = kept;
-  const { ledger, mayTry, chargeOf, hasEnded } = charges;
+  const { mayTry, chargeOf, hasEnded } = charges;
   const chargedCard = async (reference: string) => (await chargeOf(reference))?.card;
   const { findTransaction } = payments;
   const cards = createAlertCards({

@@ -8,7 +8,7 @@ import { typedLookUpButton } from '../slack/words/evidence.ts';
 import { menuActionId } from '../features/help/menu-message.ts';
 import type { HomeBlock } from '../slack/kit/message.ts';
 import { helpCommand, isListed } from '../features/help/help.ts';
-import { homeFor } from '../features/home/home.ts';
+import { homeFor } from '../features/help/home.ts';
 import { menuCommand } from '../features/help/menu.ts';
 
 /** What one of several merchant accounts makes of what stands in the set. */

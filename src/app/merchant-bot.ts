@@ -1,52 +1,53 @@
-import type { AuditTrail } from './audit-trail.ts';
-import { createAlarms } from './alarms.ts';
-import type { Approvals } from './approvals.ts';
-import { createFourEyes } from './approvals.ts';
-import { createAlerts, openAlertCases, type Alerts } from './alerts.ts';
-import { readRoutes } from './alert-routes.ts';
-import { channelUses } from './channels.ts';
-import { createCharges, type Charges } from './charges.ts';
-import type { Kept } from './kept.ts';
-import { createLinks } from './links.ts';
-import type { MerchantPlace } from './merchants.ts';
-import type { Metrics } from './metrics.ts';
-import { createOutbox, declineRule, type Outbox } from './outbox.ts';
-import type { Outside } from './outside.ts';
-import { createSavedCards } from './saved-cards.ts';
-import { stormTerms } from './storm-terms.ts';
-import { createUndelivered, type Undelivered } from './undelivered.ts';
-import { readWebhooks, type Webhooks } from './webhook-settings.ts';
-import { accountChecks, longestLookMs } from './doctor/account-checks.ts';
-import { sharedChecks } from './doctor/shared-checks.ts';
-import { doctorCommand } from '../features/doctor/doctor.ts';
-import { examine, type Finding } from '../features/doctor/examine.ts';
-import { readSeenWebhooks } from '../features/alerts/seen-webhooks.ts';
-import {
-  createUndelivered as createUndeliveredVerb,
-  type UndeliveredList,
-} from '../features/undelivered/undelivered.ts';
-import { holdersAt, mayRunAt, standingAt } from './merchant-command.ts';
-import { createVerbs } from '../features/registry.ts';
-import { createLists } from '../features/lists/lists.ts';
-import { createLookup } from '../features/lookup/lookup.ts';
-import { createNewAccount } from '../features/new-account/account.ts';
-import { createStory } from '../features/story/story.ts';
-import { sentMessage } from '../features/approvals/approval-answers.ts';
 import { openAccount, type Account } from '../account.ts';
+import type { ProvenPayment } from '../domain/alert-card.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
-import { askToRedrive } from '../features/approvals/ask-to-redrive.ts';
-import { tellStuck } from '../messages/messages.ts';
-import type { PaymentLinks } from '../features/links/payment-links.ts';
-import type { ReceiveDeps } from '../features/alerts/receive-event.ts';
-import { findDecline } from '../features/alerts/find-decline.ts';
+import { createAlertClaims } from '../features/alerts/alert-claims.ts';
+import { keepProvenPayment } from '../features/alerts/alert-recovery.ts';
+import { alertsCommand } from '../features/alerts/alerts.ts';
+import { takenMessage } from '../features/alerts/card-answers.ts';
 import { rehearse } from '../features/alerts/event-log.ts';
+import { findDecline } from '../features/alerts/find-decline.ts';
+import { createExpectedLookUp, lookUpExpected } from '../features/alerts/look-up-event.ts';
+import type { ReceiveDeps } from '../features/alerts/receive-event.ts';
 import { createTestAlerts } from '../features/alerts/send-test-alert.ts';
-import type { Command, MayRun } from '../slack/command.ts';
+import { readSeenWebhooks } from '../features/alerts/seen-webhooks.ts';
+import { createFourEyes, type Approvals } from '../features/approvals/approvals-command.ts';
+import { createCardEmail, type CardEmail } from '../features/card-email/card-email.ts';
+import { openLedger, type CardLedger } from '../features/cards/card-ledger.ts';
+import { createCards } from '../features/cards/cards.ts';
+import { createCharges, type Charges } from '../features/charge/charge.ts';
+import { doctorCommand } from '../features/doctor/doctor.ts';
+import { examine, type Finding } from '../features/doctor/examine.ts';
+import { createLinks, type Links } from '../features/links/link.ts';
+import { createLists } from '../features/lists/lists.ts';
+import { createLookup } from '../features/lookup/lookup.ts';
+import { createNewAccount } from '../features/new-account/account.ts';
+import { inHelpOrder } from '../features/registry.ts';
+import { createStory } from '../features/story/story.ts';
+import { createUndelivered as createUndeliveredVerb } from '../features/undelivered/undelivered.ts';
+import { tellStuck } from '../messages/messages.ts';
+import type { MayRun } from '../slack/command.ts';
 import { merchantIds } from '../slack/merchant-ids.ts';
 import type { NameOf } from '../slack/people/names.ts';
 import type { SlackClients } from '../slack/workspace.ts';
+import { createAlarms } from './alarms.ts';
+import { readRoutes } from './alert-routes.ts';
+import { createAlerts, openAlertCases, type Alerts } from './alerts.ts';
+import type { AuditTrail } from './audit-trail.ts';
+import { channelUses } from './channels.ts';
+import { accountChecks, longestLookMs } from './doctor/account-checks.ts';
+import { sharedChecks } from './doctor/shared-checks.ts';
+import type { Kept } from './kept.ts';
+import { holdersAt, mayRunAt, standingAt } from './merchant-command.ts';
+import type { MerchantPlace } from './merchants.ts';
+import type { Metrics } from './metrics.ts';
+import { createOutbox, declineRule } from './outbox.ts';
+import type { Outside } from './outside.ts';
+import { stormTerms } from './storm-terms.ts';
+import { createUndelivered, type Undelivered } from './undelivered.ts';
+import { readWebhooks, type Webhooks } from './webhook-settings.ts';
 
 export type MerchantBots = readonly [MerchantBot, ...MerchantBot[]];
 
@@ -81,39 +82,117 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     people: { mayRun, standingOf, holdersOf, nameOf },
     audit: { ...shared.audit, ...notes },
   });
-  const { payments } = account;
-  const webhooks = readWebhooks(outside.config);
+  const { payments, people, slack, settings } = account;
+  const webhooks = readWebhooks(settings);
   const alarms = createAlarms(outside, { kept, webhooks });
-  const known = { kept, payments, clients, wake, notes };
-  const approvals: Approvals = createFourEyes(outside, {
-    ...known,
-    ids,
-    holdersOf,
-    standingOf,
-    hands: () => ({ charges, undelivered }),
-  });
-  const links = createLinks(outside, known);
-  const routes = readRoutes(outside.config);
+  const routes = readRoutes(settings);
   const opened = openAlertCases(outside, { kept, routes, wake, notes });
-  const charges = createCharges(outside, {
-    ...known,
-    ...opened,
+  const undelivered = createUndelivered(outside, { kept, wake });
+  const ledger = openLedger(account);
+  const declines = declineRule(settings);
+  /** A payment of the bot's own that is proven, whether its event comes or not. */
+  async function paid(payment: ProvenPayment): Promise<void> {
+    await keepProvenPayment(account, payment);
+    wake();
+  }
+  const approvals: Approvals = createFourEyes(account, {
+    chargeExists: async (reference) => (await charges.find(reference)) !== undefined,
+    submitApproved: (charge, atMs) => charges.submitApproved(charge, atMs),
+    changeCardEmail: (terms, by) => cardEmail.change(terms, by),
+    deliverAgain: undelivered.deliverAgain,
+    formAgain: (shown) =>
+      shown.kind === 'charge'
+        ? charges.formAgain(shown, shown.cardFingerprint)
+        : cardEmail.formAgain(shown, shown.cardFingerprint),
+  });
+  const { gate, awaitDecision } = approvals;
+  const links = createLinks(account, {
+    lookUp: createExpectedLookUp({ findTransaction: payments.findTransaction, now: account.now }),
+    lookUpNow: (expected) => lookUpExpected(payments.findTransaction, expected),
+    paid,
+  });
+  const claims = createAlertClaims({
+    ...account,
+    alerts: opened.alertCases,
+    hasEnded: (reference) => charges.hasEnded(reference),
+    chargeOf: (reference) => charges.chargeOf(reference),
+  });
+  const charges: Charges = createCharges(account, {
+    ledger,
     links,
+    approvals: gate,
+    alerts: { ...claims, paid },
     awaitEvent: alarms.missing.approved,
     count: metrics.charged,
-    standingOf,
-    approvals: approvals.gate,
-    ids,
+    awaitDecision,
+    takenMessage,
   });
-  const alerts = createAlerts(outside, { ...known, ...opened, charges, routes });
-  const undelivered = createUndelivered(outside, { kept, wake });
-  const receiving = createReceiving(outside, { kept, charges, links, alerts, routes, wake });
-  const named = { ids, nameOf, note: notes.note };
-  const told = { kept, payments, clients, charges, approvals, links, alerts, ...named };
+  const cardEmail: CardEmail = createCardEmail(account, {
+    ledger,
+    approvals: gate,
+    awaitDecision,
+    findCharge: charges.find,
+    sayUnknownCharge: charges.sayUnknown,
+  });
+  const cards = createCards(account, {
+    ledger,
+    underWay: charges.underWay,
+    chargeForm: (card) => charges.form({ prefill: { card } }),
+    cardEmailForm: cardEmail.form,
+  });
+  const alerts = createAlerts(outside, { kept, payments, wake, ...opened, ledger, charges, routes });
+  const lookup = createLookup(account, {
+    declineOf: (reference, found) =>
+      findDecline(
+        { findAlert: (id) => alerts.cards.find(id), findCharge: charges.find, rule: declines },
+        reference,
+        found,
+      ),
+    async ownEmail(reference) {
+      const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
+      return (charge ?? link)?.terms.customerEmail;
+    },
+  });
+  const receiving = createReceiving(outside, { kept, ledger, charges, links, alerts, routes, wake });
+  const told = { kept, payments, clients, charges, approvals, links, alerts, ids, nameOf };
   const outbox = createOutbox(outside, { ...told, routes, receiving, missing: alarms.missing });
-  const doctor = doctorOf(outside, { kept, clients, payments, webhooks, undelivered });
-  const verbs = createMerchantVerbs(account, { ...told, kept, routes, undelivered, outbox, doctor });
   metrics.watch({ openCharges: charges.open, undelivered: undelivered.count });
+  const alertsVerb = alertsCommand({
+    ...account.place,
+    ...lookup,
+    routes,
+    declines,
+    usesOf: (channel) => channelUses(settings.policy, channel),
+    rehearse: (plan) => rehearse(alerts.eventLog, plan, stormTerms(settings), account.now()),
+    sendTestAlert: createTestAlerts(account),
+    alertsOf: (userId) => alerts.cards.of(userId),
+    alertCards: alerts.cards,
+    storms: { ...alerts.storms, ...stormTerms(settings) },
+    chargeAgain: alerts.chargeAgain,
+    chargeForm: charges.form,
+    alertTaken: charges.alertTaken,
+    standingOf: people.standingOf,
+    uploadFile: slack.uploadFile,
+    now: account.now,
+  });
+  const verbs = inHelpOrder([
+    lookup.verb,
+    ...charges.verbs,
+    links.verb,
+    cardEmail.verb,
+    cards,
+    createStory(account, { chargeStory: charges.story, linkStory: (reference) => links.story(reference) }),
+    ...createLists(account),
+    createNewAccount(account),
+    ...approvals.verbs,
+    alertsVerb,
+    createUndeliveredVerb(account, {
+      all: undelivered.all,
+      tried: outbox.refused,
+      deliverAgain: (channel, by) => approvals.deliverAgain(channel, by),
+    }),
+    doctorCommand(doctorOf(outside, { kept, clients, payments, webhooks, undelivered })),
+  ]);
   return {
     place,
     metrics,
@@ -133,7 +212,6 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   };
 }
 
-/** Looks at what all accounts have together, and at this one. */
 function doctorOf(
   outside: Outside,
   parts: {
@@ -176,15 +254,16 @@ function askedAt(
 
 type ReceivingParts = {
   kept: Kept;
-  charges: Charges;
-  links: PaymentLinks;
+  ledger: CardLedger | undefined;
+  charges: Pick<Charges, 'trigger'>;
+  links: Pick<Links, 'trigger'>;
   alerts: Alerts;
   routes: RoutePlan;
   wake: () => void;
 };
 
 function createReceiving({ config, now }: Outside, parts: ReceivingParts): ReceiveDeps {
-  const { kept, charges, links, alerts, routes, wake } = parts;
+  const { kept, ledger, charges, links, alerts, routes, wake } = parts;
   return {
     store: kept.store,
     sealer: kept.sealer,
@@ -194,99 +273,10 @@ function createReceiving({ config, now }: Outside, parts: ReceivingParts): Recei
     rememberMs: config.webhookRememberDays * 86_400_000,
     now,
     wake,
-    rememberCard: charges.rememberCard,
+    rememberCard: ledger && ((card) => ledger.remember(card)),
     expect: (event, receivedAtMs) => alerts.forPosts.expect(event, receivedAtMs),
     async beforeReceived(event) {
       await Promise.all([charges.trigger(event), links.trigger(event)]);
-    },
-  };
-}
-
-type VerbParts = {
-  kept: Kept;
-  charges: Charges;
-  approvals: Approvals;
-  links: PaymentLinks;
-  alerts: Alerts;
-  routes: RoutePlan;
-  undelivered: Undelivered;
-  outbox: Pick<Outbox, 'refused'>;
-  doctor: () => Promise<readonly Finding[]>;
-};
-
-function createMerchantVerbs(account: Account, parts: VerbParts): Command[] {
-  const { settings: config, people, slack, audit, log, wake, now } = account;
-  const { kept, charges, approvals, links, alerts, routes, doctor } = parts;
-  const cardActions = {
-    alertCards: alerts.cards,
-    chargeAgain: alerts.chargeAgain,
-    declines: declineRule(config),
-    standingOf: people.standingOf,
-    storms: alerts.storms,
-    uploadFile: slack.uploadFile,
-  };
-  const lookup = createLookup(account, {
-    declineOf: (reference, found) =>
-      findDecline(
-        { findAlert: (id) => alerts.cards.find(id), findCharge: charges.find, rule: declineRule(config) },
-        reference,
-        found,
-      ),
-    async ownEmail(reference) {
-      const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
-      return (charge ?? link)?.terms.customerEmail;
-    },
-  });
-  const own = [
-    lookup.verb,
-    ...createLists(account),
-    createNewAccount(account),
-    createStory(account, { chargeStory: charges.story, linkStory: (reference) => links.story(reference) }),
-    createUndeliveredVerb(account, askedUndelivered(parts)),
-    doctorCommand(doctor),
-  ];
-  const verbDeps = {
-    ...account.place,
-    desk: charges.desk,
-    approvalFrom: (currency: string) => approvals.gate?.chargesFrom(currency),
-    cardEmails: charges.cardEmails,
-    ...lookup,
-    showEnd: slack.showEnd,
-    ledger: charges.ledger,
-    savedCards: createSavedCards(
-      { log },
-      { kept, calls: account.payments.savedCards, charges, note: audit.note },
-    ),
-    mayRun: people.mayRun,
-    links,
-    ...(approvals.gate ? { approvals: approvals.desk } : {}),
-    approvalTelling: approvals.desk,
-    alertsOf: (userId: string) => alerts.cards.of(userId),
-    currencies: config.chargeCurrencies,
-    routes,
-    usesOf: (channel: string) => channelUses(config.policy, channel),
-    rehearse: (plan: RoutePlan) => rehearse(alerts.eventLog, plan, stormTerms(config), now()),
-    storms: { ...alerts.storms, ...stormTerms(config) },
-    sendTestAlert: createTestAlerts({
-      ...kept,
-      leaseMs: config.workLeaseSeconds * 1_000,
-      now,
-      wake,
-    }),
-    now,
-  };
-  return createVerbs(own, verbDeps, cardActions);
-}
-
-/** Whoever presses in Slack is asked about; the operator's command line is at the server, and is not. */
-function askedUndelivered({ undelivered, outbox, approvals }: VerbParts): UndeliveredList {
-  const deps = { approvals: approvals.gate, deliverAgain: undelivered.deliverAgain };
-  return {
-    all: undelivered.all,
-    tried: outbox.refused,
-    async deliverAgain(channel, by) {
-      const asked = await askToRedrive(deps, channel, by);
-      return asked.kind === 'again' ? asked : { kind: asked.kind, said: sentMessage(asked.approval) };
     },
   };
 }

@@ -1,7 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { SavedCards } from '../features/cards/cards.ts';
 import type { Config } from '../config/config.ts';
-import type { NoteAudit } from '../domain/audit-entry.ts';
 import { variableName } from '../config/settings.ts';
 import {
   sandboxShape,
@@ -11,12 +8,8 @@ import {
   type SavedCardsAnswer,
   type SavedCardShape,
 } from '../domain/saved-card-list.ts';
-import { createSavedCardDesk } from '../features/cards/saved-card-desk.ts';
 import type { PaymentsClient } from '../payments/client.ts';
 import { deleteSavedCard, listSavedCards } from '../payments/saved-cards.ts';
-import type { Charges } from './charges.ts';
-import type { Kept } from './kept.ts';
-import type { Outside } from './outside.ts';
 
 export type SavedCardCalls =
   | {
@@ -66,33 +59,5 @@ function readShape(config: Config): Shape {
       headers: config.savedCardsHeaders ?? sandboxShape.headers,
       deleteBody: config.savedCardsDeleteBody ?? sandboxShape.deleteBody,
     },
-  };
-}
-
-/** `/pay cards`, put together for one merchant account. */
-export function createSavedCards(
-  { log }: Pick<Outside, 'log'>,
-  parts: {
-    kept: Kept;
-    calls: SavedCardCalls;
-    charges: Pick<Charges, 'ledger' | 'forgetting'>;
-    note: NoteAudit;
-  },
-): SavedCards {
-  const { kept, calls, charges, note } = parts;
-  if (calls.kind === 'missing') return calls;
-  return {
-    kind: 'ready',
-    desk: createSavedCardDesk({
-      store: kept.store,
-      sealer: kept.sealer,
-      listSavedCards: calls.list,
-      deleteSavedCard: calls.remove,
-      ledger: charges.ledger,
-      ...charges.forgetting,
-      log,
-      wait: sleep,
-      note,
-    }),
   };
 }

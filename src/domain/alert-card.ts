@@ -164,3 +164,33 @@ export function handlersOf(card: AlertCard): string[] {
   if (!taken) return [];
   return [...new Set([taken.by, ...(taken.assignee === undefined ? [] : [taken.assignee])])];
 }
+
+export type AlertClaim =
+  /** `release` takes back this very claim, for a charge that was not stored; never throws StoreUnavailable. */
+  { kind: 'claimed'; release: () => Promise<void> } | { kind: 'taken'; taken: AlertTaken };
+
+/** What the bot itself charged under a reference: the card's fingerprint, and the alert it was begun from. */
+export type BotCharge = { card: string; alert?: string };
+
+/**
+ * Of all charges that are begun from one alert, one may move money at a time: it has the alert from before it is sent
+ * until it has ended without money. An alert and those of the charges begun from it are one. Throws StoreUnavailable.
+ */
+export type AlertClaims = {
+  /** One swap decides, on all replicas. Again for the same reference: claimed. */
+  claim(alert: string, charge: Pick<AlertCharge, 'reference' | 'by'>): Promise<AlertClaim>;
+  /** What would speak against that claim now. Changes nothing. */
+  taken(alert: string, reference?: string): Promise<AlertTaken | undefined>;
+  /** Its charge has ended without money: the alert's messages are to say so. */
+  ended(alert: string): Promise<void>;
+};
+
+/** A charge or link of the bot's own that is proven paid. */
+export type ProvenPayment = {
+  reference: string;
+  money: Money;
+  customerEmail: string;
+  customerId?: string | undefined;
+  /** When it was proven. */
+  atMs: number;
+};

@@ -51,3 +51,8 @@ export function formatMoney(money: Money): string {
   const [units = '0', hundredths = '00'] = wireFromMinor(money.minor).split('.');
   return `${money.currency} ${units.replace(/\B(?=(\d{3})+$)/g, ',')}.${hundredths}`;
 }
+
+/** "12,500.00": as it is typed. */
+export function amountOnly(minor: number): string {
+  return formatMoney({ minor, currency: '' }).trim();
+}

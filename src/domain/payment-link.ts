@@ -252,3 +252,21 @@ export function restOfLink(link: PaymentLink, nowMs: number, rules: LinkRules): 
 export function isFollowed({ state: { kind } }: PaymentLink): boolean {
   return kind === 'asking' || kind === 'open' || kind === 'confirming' || kind === 'review';
 }
+
+export type LinkRequest = {
+  viewId: string;
+  terms: LinkTerms;
+  /** The person's own; the dialogue's when absent. */
+  reference?: OrderReference;
+  by: string;
+  /** Where its card goes; to the person alone when absent. */
+  channel?: string;
+};
+
+export type LinkBeginning =
+  /** `carryOn` asks the service, once, and resolves with what became of it. Throws StoreUnavailable. */
+  | { kind: 'begun'; link: PaymentLink; carryOn: () => Promise<PaymentLink> }
+  /** Asked for before, in this dialogue; nothing is asked for again. */
+  | { kind: 'known'; link: PaymentLink }
+  /** Another link has this reference. */
+  | { kind: 'taken' };

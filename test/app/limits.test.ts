@@ -2,13 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Account } from '../../src/account.ts';
 import type { Kept } from '../../src/app/kept.ts';
-import { openLimits } from '../../src/app/limits.ts';
+import { limitRules } from '../../src/config/limit-rules.ts';
+import { openLimits } from '../../src/features/charge/limit-claims.ts';
 import { merchantPlaces } from '../../src/app/merchants.ts';
 import { standingAt } from '../../src/app/merchant-command.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import type { Standing } from '../../src/domain/standing.ts';
-import { chargeKey } from '../../src/features/charge/charge-record.ts';
+import { chargeKey, createChargeRecords } from '../../src/features/charge/charge-record.ts';
 import { claimTimes } from '../../src/domain/charge-state.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import { openModelStore } from '../store/model-store.ts';
@@ -50,7 +52,10 @@ function open(roles: string, standings: Record<string, Standing>) {
   const shared = (permission: string): Promise<Standing> => Promise.resolve(standings[permission] ?? unknown);
   const limits = merchantPlaces(outside, kept).map((place) => {
     const standingOf = place.merchant ? standingAt(place.merchant, shared) : shared;
-    return openLimits(place.outside, { kept: place.kept, standingOf });
+    const records = { ...place.kept, wait: () => Promise.resolve() };
+    const rules = { limits: limitRules(place.outside.config.policy, place.merchant?.name), approvals: [] };
+    const people = { standingOf } as Account['people'];
+    return openLimits({ ...records, rules, people, now }, createChargeRecords(records));
   });
   return { clock, kept, main: limits[0]!, lagos: limits[1]! };
 }

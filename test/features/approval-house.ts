@@ -3,7 +3,7 @@ import type { Approval } from '../../src/domain/approval.ts';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
 import type { EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
 import type { Standing } from '../../src/domain/standing.ts';
-import type { ApprovalGate } from '../../src/features/approvals/approval-desk.ts';
+import type { ApprovalGate } from '../../src/domain/approval-desk.ts';
 import { createApprovals } from '../../src/features/approvals/approvals.ts';
 import { createCardEmails } from '../../src/features/card-email/change-card-email.ts';
 import { recoverCharge, type Room } from '../../src/features/charge/run-charge.ts';

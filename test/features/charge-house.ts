@@ -27,7 +27,7 @@ import {
   type ChargeDeps,
   type Room,
 } from '../../src/features/charge/run-charge.ts';
-import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
+import type { SubmitResult } from '../../src/domain/submit-result.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
 import type { RecordsDeps } from '../../src/records/records.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -3,10 +3,10 @@ import type { CheckoutOrderAnswer } from '../../src/domain/charge-answer.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import type { PaymentLink } from '../../src/domain/payment-link.ts';
+import type { LinkRequest, PaymentLink } from '../../src/domain/payment-link.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
-import { createPaymentLinks, linkPrefix, type LinkRequest } from '../../src/features/links/payment-links.ts';
+import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
+import { createPaymentLinks, linkPrefix } from '../../src/features/links/payment-links.ts';
 import { deliverPost } from '../../src/app/deliver-post.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -99,6 +99,7 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
       lookUpNow: () => Promise.resolve(lookUp()),
       mayPost: (channel) => Promise.resolve(channel !== 'C0CLOSED01'),
       callbackUrl: undefined,
+      paid: (payment) => keepProvenPayment({ store: reach, sealer, wait: () => Promise.resolve() }, payment),
       rules: { askAgainMs: 45_000, followMs },
       rememberMs,
       leaseMs: deliver.leaseMs,

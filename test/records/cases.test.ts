@@ -14,8 +14,9 @@ import type { Standing } from '../../src/domain/standing.ts';
 import { endsCard, type AlertCard, type CardMove } from '../../src/domain/alert-card.ts';
 import { alertCardPrefix, createAlertCases, type AlertCase } from '../../src/features/alerts/alert-case.ts';
 import { createAlertCards, type AlertCards } from '../../src/features/alerts/alert-cards.ts';
-import { createAlertClaims, type AlertClaims } from '../../src/features/alerts/alert-claims.ts';
-import { paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
+import type { AlertClaims } from '../../src/domain/alert-card.ts';
+import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
+import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import {
   approvalPrefix,
   createApprovals,
@@ -25,7 +26,7 @@ import {
 import { termsHash } from '../../src/features/approvals/terms-hash.ts';
 import { createPaymentLinks, linkPrefix, type PaymentLinks } from '../../src/features/links/payment-links.ts';
 import { createCardEmails, type CardEmails } from '../../src/features/card-email/change-card-email.ts';
-import { forgetDrafts } from '../../src/features/charge/charge-drafts.ts';
+import { forgetDrafts } from '../../src/features/cards/saved-card-desk.ts';
 import {
   alertKey,
   outboxKey,
@@ -137,6 +138,8 @@ function links(world: World): Driven {
         lookUp: look,
         lookUpNow: look,
         callbackUrl: undefined,
+        paid: (payment) =>
+          keepProvenPayment({ store: process.store, sealer, wait: (ms) => process.wait(ms) }, payment),
         now: () => clock.nowMs,
         wait: (ms) => process.wait(ms),
         wake: () => undefined,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { takenMessage } from '../../src/features/alerts/card-answers.ts';
 import { chargeCommand } from '../../src/features/charge/charge.ts';
 import { doubtCommand } from '../../src/features/charge/doubt.ts';
 import { otpCommand } from '../../src/features/charge/otp.ts';
@@ -47,6 +48,9 @@ async function openShop(plan: Plan) {
   const deps = {
     desk,
     ledger: undefined,
+    approvalFrom: () => undefined,
+    awaitDecision: () => Promise.reject(new Error('nothing needs a second person here')),
+    takenMessage,
     currencies: ['NGN'],
     environment: 'live',
     account: 'Main',

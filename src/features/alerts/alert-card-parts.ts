@@ -1,5 +1,8 @@
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
-import type { CardMove } from '../../domain/alert-card.ts';
+import type { AlertTaken, CardMove } from '../../domain/alert-card.ts';
+import type { OfferedCard } from '../../slack/kit/card-inputs.ts';
+import type { Modal } from '../../slack/kit/message.ts';
+import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { knownDecline, recordOf } from '../../domain/alert.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
@@ -22,7 +25,6 @@ import {
   snoozeModalId,
 } from './card-modals.ts';
 import { notAgainMessage } from './charge-again-message.ts';
-import { chargeModal } from '../charge/charge-modal.ts';
 import type {
   Caller,
   ModalDefinition,
@@ -35,8 +37,7 @@ import type {
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { StandingOf } from '../../domain/standing.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
-import { formParts, type ChargeDeps } from '../charge/charge-deps.ts';
-import { cardChoice } from '../charge/known-cards.ts';
+import { cardChoice } from '../../slack/words/card-words.ts';
 
 /** What the cards need of the operations. */
 export type AlertCardActions = {
@@ -49,9 +50,13 @@ export type AlertCardActions = {
 
 export type AlertCardDeps = AlertCardActions &
   CardReveal &
-  Pick<ChargeDeps, 'environment' | 'account' | 'ledger' | 'currencies' | 'approvalFrom'> & {
-    desk: Pick<ChargeDeps['desk'], 'alertTaken'>;
+  ChargePlace & {
+    /** Why no charge can be begun from the alert now; undefined: one can. */
+    alertTaken: (alert: string) => Promise<AlertTaken | undefined>;
+    chargeForm: (filled: { prefill: Prefill; alert: string }) => Modal;
   };
+
+type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; customerId?: string };
 
 /** The customer's e-mail in full, for whoever may read it. */
 export type CardReveal = {
@@ -211,7 +216,7 @@ async function lookedAtAgain(
 async function chargeAgain(deps: AlertCardDeps, { value, caller, reply, openModal }: Pressed): Promise<void> {
   const alert = await deps.alertCards.find(value);
   if (!alert) return await reply(unknownAlertMessage());
-  const taken = await deps.desk.alertTaken(value);
+  const taken = await deps.alertTaken(value);
   if (taken) return await reply(takenMessage(taken, caller.userId));
   const shown = await deps.chargeAgain(alert);
   const mayOpen = shown.kind === 'allowed';
@@ -224,7 +229,7 @@ async function chargeAgain(deps: AlertCardDeps, { value, caller, reply, openModa
     currency: money?.currency,
     customerId,
   });
-  await openModal(chargeModal({ ...formParts(deps), prefill, alert: value }));
+  await openModal(deps.chargeForm({ prefill, alert: value }));
 }
 
 /** A form that moves the card its metadata names. Its field is told what is wrong with what was typed. */

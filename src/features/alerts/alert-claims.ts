@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { recordOfOrder } from '../../domain/alert.ts';
-import { endsCard, type AlertCharge, type AlertTaken } from '../../domain/alert-card.ts';
+import {
+  endsCard,
+  type AlertCharge,
+  type AlertClaims,
+  type AlertTaken,
+  type BotCharge,
+} from '../../domain/alert-card.ts';
 import { claimTimes } from '../../domain/charge-state.ts';
 import { referenceOfEventKey } from '../../domain/event-key.ts';
 import type { Sealer } from '../../domain/sealer.ts';
@@ -9,13 +15,6 @@ import type { Applied } from '../../records/cases.ts';
 import type { Store } from '../../store/store.ts';
 import { openEvidence } from './alert-record.ts';
 import { alertMessages, untouched, type AlertCase, type AlertCases, type AlertEvent } from './alert-case.ts';
-
-export type AlertClaim =
-  /** `release` takes back this very claim, for a charge that was not stored; never throws StoreUnavailable. */
-  { kind: 'claimed'; release: () => Promise<void> } | { kind: 'taken'; taken: AlertTaken };
-
-/** What the bot itself charged under a reference: the card's fingerprint, and the alert it was begun from. */
-export type BotCharge = { card: string; alert?: string };
 
 export type ChargeOf = (reference: string) => Promise<BotCharge | undefined>;
 
@@ -45,19 +44,6 @@ export async function hearOf(alerts: AlertCases, id: string, event: AlertEvent):
     await alerts.begin(id, untouched(id));
   }
 }
-
-/**
- * Of all charges that are begun from one alert, one may move money at a time: it has the alert from before it is sent
- * until it has ended without money. An alert and those of the charges begun from it are one. Throws StoreUnavailable.
- */
-export type AlertClaims = {
-  /** One swap decides, on all replicas. Again for the same reference: claimed. */
-  claim(alert: string, charge: Pick<AlertCharge, 'reference' | 'by'>): Promise<AlertClaim>;
-  /** What would speak against that claim now. Changes nothing. */
-  taken(alert: string, reference?: string): Promise<AlertTaken | undefined>;
-  /** Its charge has ended without money: the alert's messages are to say so. */
-  ended(alert: string): Promise<void>;
-};
 
 export type StandingChargeDeps = {
   /** Whether the charge of this reference has ended without money; undefined: it was never stored. */

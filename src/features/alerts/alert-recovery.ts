@@ -1,7 +1,13 @@
 import { hash as digestOf } from 'node:crypto';
 import { z } from 'zod';
 import { recordOf, recordOfOrder, type Lookup } from '../../domain/alert.ts';
-import { endsCard, type OtherPayment, type Recovery } from '../../domain/alert-card.ts';
+import {
+  type BotCharge,
+  type OtherPayment,
+  type ProvenPayment,
+  type Recovery,
+  endsCard,
+} from '../../domain/alert-card.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
 import type { Money } from '../../domain/money.ts';
@@ -15,7 +21,7 @@ import type { Entry } from '../../store/store.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import { untouched, type AlertCases } from './alert-case.ts';
 import type { AlertCards } from './alert-cards.ts';
-import { firstAlert, type BotCharge, type ChargeOf } from './alert-claims.ts';
+import { firstAlert, type ChargeOf } from './alert-claims.ts';
 import { moneyOfFailure } from './failed-money.ts';
 
 export type AlertRecoveryDeps = RecordsDeps & {
@@ -111,16 +117,6 @@ const proofPatienceMs = 86_400_000;
 const mostUnknown = 5;
 /** Fewer than the worker's loops: however many payments are to be looked up, and however slowly, alerts go on. */
 const lookUpLanes = 2;
-
-/** A charge or link of the bot's own that is proven paid. */
-export type ProvenPayment = {
-  reference: string;
-  money: Money;
-  customerEmail: string;
-  customerId?: string | undefined;
-  /** When it was proven. */
-  atMs: number;
-};
 
 /**
  * Holds it against the failures as if its event had come, which may be lost. Durable once it resolves, and again is the

@@ -1,3 +1,5 @@
+import { alertCardParts, type AlertCardDeps } from './alert-card-parts.ts';
+import { stormPresses, type StormActions } from './storm/storm-parts.ts';
 import type { RoutePlan } from '../../domain/alert-route.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Rehearsal } from '../../domain/rehearsal.ts';
@@ -6,14 +8,7 @@ import type { AlertCards } from './alert-cards.ts';
 import type { Storms } from './storm/storms.ts';
 import { homeAlerts, openAlerts } from './alerts-in-hand.ts';
 import type { ChannelUse } from './routes/channel-uses.ts';
-import {
-  defineCommand,
-  type Command,
-  type Conversation,
-  type ModalDefinition,
-  type Press,
-  type Pressed,
-} from '../../slack/command.ts';
+import { defineCommand, type Command, type Conversation, type Pressed } from '../../slack/command.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import {
   homeMutes,
@@ -39,11 +34,9 @@ export type AlertsDeps = {
   now: () => number;
 };
 
-/** What acts on the alerts' own messages; it needs a verb to belong to. */
-export type AlertCardParts = { presses: readonly Press[]; modals: readonly ModalDefinition[] };
-
-/** `/pay alerts`: what this channel gets and why, and a test alert to see that it arrives. */
-export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command {
+/** `/pay alerts`: what this channel gets and why, and a test alert to see that it arrives; and what acts on alerts’ own messages. */
+export function alertsCommand(deps: AlertsDeps & AlertCardDeps & StormActions): Command {
+  const { presses, modals } = alertCardParts(deps);
   return defineCommand<undefined>({
     verb: 'alerts',
     usage: '',
@@ -56,9 +49,10 @@ export function alertsCommand(deps: AlertsDeps, cards?: AlertCardParts): Command
     parse: nothingAfter('Nothing follows “alerts”: it is about the channel it is typed in.'),
     presses: [
       { actionId: testAlertActionId, press: (pressed) => sendTest(deps, pressed) },
-      ...(cards?.presses ?? []),
+      ...presses,
+      ...stormPresses(deps),
     ],
-    modals: cards?.modals ?? [],
+    modals,
     home: async ({ userId }) => [
       // Two blocks at most: however many alerts are in hand, no mute is cut off.
       ...homeMutes(deps.routes, deps.now()),

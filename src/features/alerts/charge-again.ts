@@ -4,12 +4,12 @@ import type { RetryVerdict } from '../../domain/retry-rule.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { FoundAlert } from './alert-cards.ts';
-import type { CardLedger, LedgerCard } from '../cards/card-ledger.ts';
+import type { KnownCard, KnownCards } from '../../domain/known-cards.ts';
 import { knownMoney } from './failed-money.ts';
 
 export type ChargeAgainDeps = {
   /** Undefined: no card is remembered. */
-  ledger: Pick<CardLedger, 'search'> | undefined;
+  ledger: Pick<KnownCards, 'search'> | undefined;
   /** The card that the bot itself charged under this reference; undefined: it did not. */
   chargedCard: (reference: string) => Promise<string | undefined>;
   /** By what the bot itself charged the card; see `CardHistory`. */
@@ -21,7 +21,7 @@ export type ChargeAgainDeps = {
 
 export type ChargeAgain =
   /** `card` only where the customer has a single one, or the bot charged it: else which of several failed is not known. */
-  | { kind: 'allowed'; card?: LedgerCard; money?: Money; customerId?: string }
+  | { kind: 'allowed'; card?: KnownCard; money?: Money; customerId?: string }
   | { kind: 'resting'; nextTryFrom: number }
   | { kind: 'refused'; verdict: Exclude<RetryVerdict, { kind: 'allowed' | 'resting' }> }
   /** The bot remembers no card of the customer. */
@@ -37,7 +37,7 @@ const mostCards = 20;
 export async function cardsOf(
   ledger: ChargeAgainDeps['ledger'],
   email: string,
-): Promise<readonly LedgerCard[]> {
+): Promise<readonly KnownCard[]> {
   const wanted = email.trim().toLowerCase();
   const found = (await ledger?.search(wanted, mostCards)) ?? [];
   return found.filter(({ customerEmail }) => customerEmail?.trim().toLowerCase() === wanted);
@@ -67,15 +67,15 @@ export async function judgeChargeAgain(deps: ChargeAgainDeps, alert: FoundAlert)
 async function chargedOf(
   { chargedCard }: ChargeAgainDeps,
   { orderReference }: PaymentEvent,
-  cards: readonly LedgerCard[],
-): Promise<LedgerCard | undefined> {
+  cards: readonly KnownCard[],
+): Promise<KnownCard | undefined> {
   const charged = orderReference === undefined ? undefined : await chargedCard(orderReference);
   return cards.find(({ id }) => id === charged);
 }
 
 async function refusalOf(
   deps: ChargeAgainDeps,
-  card: LedgerCard | undefined,
+  card: KnownCard | undefined,
   declinedAtMs: number,
 ): Promise<Extract<ChargeAgain, { kind: 'resting' | 'refused' }> | undefined> {
   const verdict: RetryVerdict = card ? await deps.mayTry(card.id) : { kind: 'allowed', attemptsLeft: 1 };

@@ -1,5 +1,5 @@
 import type { Approval, ApprovalShown } from '../../domain/approval.ts';
-import type { DecideResult } from './approval-desk.ts';
+import type { ApprovalDesk, DecideResult } from '../../domain/approval-desk.ts';
 import { readRequestValue } from './approval-actions.ts';
 import {
   approvedBeforeMessage,
@@ -12,19 +12,23 @@ import {
   unknownApprovalMessage,
 } from './approval-answers.ts';
 import { readRefuseModal, refuseFields, refuseModal } from './approval-modals.ts';
-import { cardEmailModal } from '../card-email/card-email-views.ts';
-import { chargeModal } from '../charge/charge-modal.ts';
-import type { Caller, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
+import type { Caller, MayRun, Pressed, Submission, ViewAnswer } from '../../slack/command.ts';
 import { refusalMessage } from '../../slack/words/error-message.ts';
-import type { SlackMessage } from '../../slack/kit/message.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
+import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
-import { formParts } from '../charge/charge-deps.ts';
-import { filledAgain } from '../charge/known-cards.ts';
-import { termsAgain } from '../charge/prefill.ts';
-import type { ApprovalDeps } from './approval-deps.ts';
+
+/** What is pressed and shown works with this. */
+export type ApprovalScreens = ChargePlace & {
+  approvals: ApprovalDesk;
+  mayRun: MayRun;
+  /** The form that asks for the same again, as it was. */
+  formAgain: (shown: Exclude<ApprovalShown, { kind: 'redrive' }>) => Promise<Modal>;
+  now: () => number;
+};
 
 /** Decides by what stood above the button: with other terms in the store nothing is approved. */
-export async function approve({ approvals }: ApprovalDeps, pressed: Pressed): Promise<void> {
+export async function approve({ approvals }: ApprovalScreens, pressed: Pressed): Promise<void> {
   const { caller, value } = pressed;
   const seen = readRequestValue(value);
   if (!seen) return await tell(pressed, unknownApprovalMessage(value));
@@ -33,7 +37,7 @@ export async function approve({ approvals }: ApprovalDeps, pressed: Pressed): Pr
 }
 
 /** The form asks why; who cannot refuse it any more is told so before they type. */
-export async function openRefusal(deps: ApprovalDeps, pressed: Pressed): Promise<void> {
+export async function openRefusal(deps: ApprovalScreens, pressed: Pressed): Promise<void> {
   const { caller, value } = pressed;
   const seen = readRequestValue(value);
   const approval = seen && (await deps.approvals.find(seen.id));
@@ -54,7 +58,7 @@ function notToDecide(approval: Approval, userId: string, nowMs: number): SlackMe
 
 /** The reason is read beside its fields; whether it can still be refused is the store's to say. */
 export async function refuseRequest(
-  { approvals }: ApprovalDeps,
+  { approvals }: ApprovalScreens,
   { caller, values, privateMetadata }: Submission,
 ): Promise<ViewAnswer> {
   const reason = readRefuseModal(values);
@@ -71,7 +75,7 @@ function words(message: SlackMessage): ViewAnswer {
 }
 
 /** Only by whoever asked. */
-export async function withdraw({ approvals }: ApprovalDeps, pressed: Pressed): Promise<void> {
+export async function withdraw({ approvals }: ApprovalScreens, pressed: Pressed): Promise<void> {
   const { caller, value: id } = pressed;
   const { userId } = caller;
   const approval = await approvals.find(id);
@@ -84,7 +88,7 @@ export async function withdraw({ approvals }: ApprovalDeps, pressed: Pressed): P
  * The form as it was, in a window of its own: what is asked again is a new request, under a new reference, and is read
  * back before it is sent.
  */
-export async function askAgain(deps: ApprovalDeps, pressed: Pressed): Promise<void> {
+export async function askAgain(deps: ApprovalScreens, pressed: Pressed): Promise<void> {
   const { caller, value: id, openModal } = pressed;
   const approval = await deps.approvals.find(id);
   if (!approval) return await tell(pressed, unknownApprovalMessage(id));
@@ -92,25 +96,13 @@ export async function askAgain(deps: ApprovalDeps, pressed: Pressed): Promise<vo
   const { shown } = approval;
   const refusal = await whyNotAgain(deps, shown, caller);
   if (refusal) return await tell(pressed, refusal);
-  switch (shown.kind) {
-    case 'charge':
-      await openModal(
-        chargeModal({ ...formParts(deps), ...(await termsAgain(shown, shown.cardFingerprint, deps.ledger)) }),
-      );
-      return;
-    case 'card_email': {
-      const filled = await filledAgain(deps.ledger, shown.cardFingerprint, shown);
-      await openModal(cardEmailModal({ place: deps, ledger: deps.ledger !== undefined, ...filled }));
-      return;
-    }
-    case 'redrive':
-      return await tell(pressed, askAnewMessage('/pay undelivered'));
-  }
+  if (shown.kind === 'redrive') return await tell(pressed, askAnewMessage('/pay undelivered'));
+  await openModal(await deps.formAgain(shown));
 }
 
 /** The form is another verb's: its permission is asked for, and here, where it would be opened. */
 async function whyNotAgain(
-  { mayRun }: ApprovalDeps,
+  { mayRun }: ApprovalScreens,
   { kind }: ApprovalShown,
   caller: Caller,
 ): Promise<SlackMessage | undefined> {

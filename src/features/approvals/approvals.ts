@@ -10,7 +10,7 @@ import type { Log } from '../../log.ts';
 import { createCases, type Cases, type CasesDeps } from '../../records/cases.ts';
 import type { Entry, Index } from '../../store/store.ts';
 import type { Messages } from '../../messages/messages.ts';
-import type { ApprovalDesk, ApprovalView, DecideResult } from './approval-desk.ts';
+import type { ApprovalDesk, ApprovalView, DecideResult } from '../../domain/approval-desk.ts';
 import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
 import type { ApprovalBodies } from './prepare-approval.ts';
 import { keepApproval, tellApproval, type Copies } from './tell-approval.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Approval } from '../../domain/approval.ts';
-import { approvalId } from './terms-hash.ts';
-import type { ApprovalGate } from './approval-desk.ts';
+import { approvalId } from '../../records/reference-of.ts';
+import type { ApprovalGate } from '../../domain/approval-desk.ts';
 
 export type Redelivery =
   /** How many messages are work again because of this very call. */

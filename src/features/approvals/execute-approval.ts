@@ -10,7 +10,7 @@ import type { Log } from '../../log.ts';
 import type { Applied } from '../../records/cases.ts';
 import type { ApprovalCase, ApprovalCases } from './approvals.ts';
 import { insist } from '../../records/insist.ts';
-import type { ApprovedCharge, SubmitResult } from '../charge/submit-charge.ts';
+import type { ApprovedCharge, SubmitResult } from '../../domain/submit-result.ts';
 
 export type ExecuteDeps = {
   approvals: Pick<ApprovalCases, 'apply'>;

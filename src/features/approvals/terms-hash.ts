@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { ApprovalTerms } from '../../domain/approval.ts';
-import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
-import { referenceOf } from '../../records/reference-of.ts';
 
 /**
  * Names exactly what is to be done: SHA-256 (hex) of account, card fingerprint, amount, currency, e-mail and
@@ -41,9 +39,4 @@ function partsOf(approval: ApprovalTerms): (string | number | boolean | null)[] 
     case 'redrive':
       return ['redrive', approval.channel];
   }
-}
-
-/** Of what has no reference of its own: `apr-` and 26 base32 characters, the same for the same text. */
-export function approvalId(text: string): string {
-  return `apr-${referenceOf(text).slice(chargeReferencePrefix.length)}`;
 }

@@ -1,7 +1,12 @@
-import type { CardEmailTerms } from '../../domain/card-email.ts';
+import type { Account } from '../../account.ts';
+import type { ApprovalGate } from '../../domain/approval-desk.ts';
+import type { Approval } from '../../domain/approval.ts';
+import type { OfferedCard } from '../../slack/kit/card-inputs.ts';
+import type { ChargePlace } from '../../slack/words/charge-place.ts';
+import type { CardEmailTerms, ShownCardEmail } from '../../domain/card-email.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { CardFace } from '../../domain/charge-terms.ts';
-import { shownTerms, type CardEmails } from './change-card-email.ts';
+import { createCardEmails, shownTerms, type CardEmails } from './change-card-email.ts';
 import {
   cardEmailActions,
   cardEmailFields,
@@ -19,7 +24,6 @@ import {
   type CardEmailForm,
   type CardEmailModalOptions,
 } from './card-email-views.ts';
-import { chargeActions } from '../charge/charge-actions.ts';
 import {
   defineCommand,
   type Command,
@@ -28,31 +32,55 @@ import {
   type ViewAnswer,
 } from '../../slack/command.ts';
 import type { Modal } from '../../slack/kit/message.ts';
-import type { ShowEnd } from '../../slack/show-end.ts';
-import { awaitDecision, type AwaitDeps } from '../charge/await-decision.ts';
-import { sayUnknown, type ShowDeps } from '../charge/charge-views.ts';
+import type { KnownCardEmails, KnownCards } from '../../domain/known-cards.ts';
 import {
   cardChoice,
-  filledAgain,
   pasteAgainWords,
   suggestCards,
-  type KnownCards,
-} from '../charge/known-cards.ts';
+  changeEmailActionId,
+} from '../../slack/words/card-words.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
 
-export type CardEmailDeps = ShowDeps &
-  AwaitDeps & {
-    cardEmails: CardEmails;
-    /** Undefined when remembering cards is switched off: then every token key is pasted. */
-    ledger: KnownCards | undefined;
-    showEnd: ShowEnd;
+/** What card e-mails need of other features. */
+type Around = {
+  /** Undefined when remembering cards is switched off: then every token key is pasted. */
+  ledger: (KnownCards & KnownCardEmails) | undefined;
+  /** Undefined: nothing needs a second person. */
+  approvals: ApprovalGate | undefined;
+  /** The window waits for what a second person decides. */
+  awaitDecision: (approval: Approval, window: Pick<Submission, 'viewId' | 'caller'>) => Promise<ViewAnswer>;
+  findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
+  /** There is no such charge: said where the button was pressed. */
+  sayUnknownCharge: (pressed: Pressed) => Promise<void>;
+};
+
+type Screens = ChargePlace &
+  Around & { cardEmails: CardEmails; showEnd: Account['slack']['showEnd']; now: () => number };
+
+export type CardEmail = ReturnType<typeof createCardEmail>;
+
+/** The e-mail that a saved card is linked with: changed on request, after a review, once (`change-card-email.ts`). */
+export function createCardEmail(account: Account, around: Around) {
+  const { place, payments, slack, audit, now } = account;
+  const { changeCardEmail } = payments;
+  const cardEmails = createCardEmails({ ...account, ...around, changeCardEmail, note: audit.note });
+  const screens: Screens = { ...place, ...around, cardEmails, showEnd: slack.showEnd, now };
+  return {
+    verb: cardEmailCommand(screens),
+    /** The form with the card chosen. */
+    form: (card: OfferedCard): Modal => cardEmailModal({ ...formParts(screens), prefill: { card } }),
+    /** The form as it was, for the card of that id. */
+    formAgain: async (shown: EmailPair, card: string): Promise<Modal> =>
+      cardEmailModal({ ...formParts(screens), ...(await filledAgain(around.ledger, card, shown)) }),
+    change: cardEmails.change,
   };
+}
 
 /**
  * `/pay card-email`: the form, the read-back of exactly what changes, the change, and what became of it, all in
  * one modal. Running it changes nothing; the change is asked for once for each time it is read back.
  */
-export function cardEmailCommand(deps: CardEmailDeps): Command {
+function cardEmailCommand(deps: Screens): Command {
   return defineCommand<undefined>({
     verb: 'card-email',
     usage: '',
@@ -71,7 +99,7 @@ export function cardEmailCommand(deps: CardEmailDeps): Command {
     presses: [
       { actionId: cardEmailActions.again, press: (pressed) => correctAgain(deps, pressed) },
       {
-        actionId: chargeActions.changeEmail,
+        actionId: changeEmailActionId,
         opensForm: true,
         press: (pressed) => openForCharge(deps, pressed),
       },
@@ -86,12 +114,12 @@ export function cardEmailCommand(deps: CardEmailDeps): Command {
 }
 
 /** What every form has, whatever stands in it. */
-function formParts(deps: CardEmailDeps): Pick<CardEmailModalOptions, 'place' | 'ledger'> {
+function formParts(deps: Screens): Pick<CardEmailModalOptions, 'place' | 'ledger'> {
   return { place: deps, ledger: deps.ledger !== undefined };
 }
 
 /** Nothing is sent from here: the change is kept and read back. */
-async function readBack(deps: CardEmailDeps, { viewId, values }: Submission): Promise<ViewAnswer> {
+async function readBack(deps: Screens, { viewId, values }: Submission): Promise<ViewAnswer> {
   const form = readCardEmailModal(values);
   if (form.kind === 'errors') return form;
   const read = await readCardEmailTerms(form.form, deps.ledger);
@@ -104,7 +132,7 @@ async function readBack(deps: CardEmailDeps, { viewId, values }: Submission): Pr
  * Acknowledged with *Changing …* however fast the service is: what it says of the current e-mail could not go
  * to its field by acknowledgement, because the submitted modal is the read-back, which has no fields.
  */
-async function makeChange(deps: CardEmailDeps, submission: Submission): Promise<ViewAnswer> {
+async function makeChange(deps: Screens, submission: Submission): Promise<ViewAnswer> {
   const { caller, viewId, privateMetadata: draft } = submission;
   const beginning = await deps.cardEmails.begin({ viewId, draft, by: caller.userId });
   switch (beginning.kind) {
@@ -127,14 +155,14 @@ async function makeChange(deps: CardEmailDeps, submission: Submission): Promise<
       return { kind: 'update', modal };
     }
     case 'awaiting_approval':
-      return await awaitDecision(deps, beginning.approval, submission);
+      return await deps.awaitDecision(beginning.approval, submission);
     case 'stale':
       return { kind: 'update', modal: staleChangeModal(deps) };
   }
 }
 
 /** The form with the problem at its field. Undefined while the store is away: what became of it is told all the same. */
-async function formAgain(deps: CardEmailDeps, viewId: string, draft: string): Promise<Modal | undefined> {
+async function formAgain(deps: Screens, viewId: string, draft: string): Promise<Modal | undefined> {
   try {
     const read = await deps.cardEmails.readDraft(viewId, draft);
     if (!read) return undefined;
@@ -146,7 +174,7 @@ async function formAgain(deps: CardEmailDeps, viewId: string, draft: string): Pr
 }
 
 /** Back to the form, in the same dialogue; the button's value is what became of the change, if it was made. */
-async function correctAgain(deps: CardEmailDeps, pressed: Pressed): Promise<void> {
+async function correctAgain(deps: Screens, pressed: Pressed): Promise<void> {
   const { view, value, updateModal } = pressed;
   if (!view) return;
   const read = await deps.cardEmails.readDraft(view.id, view.privateMetadata);
@@ -161,9 +189,9 @@ async function correctAgain(deps: CardEmailDeps, pressed: Pressed): Promise<void
 }
 
 /** From a charge that was rejected for its e-mail; on top of its modal, so that it can be tried again from there. */
-async function openForCharge(deps: CardEmailDeps, pressed: Pressed): Promise<void> {
-  const charge = await deps.desk.find(pressed.value);
-  if (!charge) return await sayUnknown(deps, pressed);
+async function openForCharge(deps: Screens, pressed: Pressed): Promise<void> {
+  const charge = await deps.findCharge(pressed.value);
+  if (!charge) return await deps.sayUnknownCharge(pressed);
   const filled = await formForCharge(charge, deps.ledger);
   await pressed.openModal(cardEmailModal({ ...formParts(deps), ...filled }));
 }
@@ -235,4 +263,17 @@ async function formForCharge(
   const problem =
     'The service says that the card is not linked with the e-mail the bot knows. Type the one it is linked with as the current e-mail.';
   return { prefill: { card: cardChoice(card) }, problem };
+}
+
+type EmailPair = Pick<ShownCardEmail, 'currentEmail' | 'newEmail'>;
+
+/** The form of a change of a card's e-mail as it was, but for a token key of a card that the bot does not know. */
+async function filledAgain(
+  ledger: KnownCards | undefined,
+  id: string,
+  { currentEmail, newEmail }: EmailPair,
+): Promise<Pick<CardEmailModalOptions, 'prefill' | 'problem'>> {
+  const card = await ledger?.find(id);
+  if (!card) return { prefill: { currentEmail, newEmail }, problem: pasteAgainWords };
+  return { prefill: { card: cardChoice(card), currentEmail, newEmail } };
 }

@@ -16,12 +16,12 @@ import type { EmailChange, EmailChangeAnswer } from '../../domain/charge-answer.
 import { maskEmail } from '../../domain/mask.ts';
 import type { Log } from '../../log.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';
-import type { ApprovalGate } from '../approvals/approval-desk.ts';
-import { approvalId } from '../approvals/terms-hash.ts';
-import { draftKeepMs, draftsOfCard } from '../charge/charge-drafts.ts';
+import type { ApprovalGate } from '../../domain/approval-desk.ts';
+import { approvalId } from '../../records/reference-of.ts';
+import { draftKeepMs, draftsOfCard } from '../../domain/card-drafts.ts';
 import { catchUp } from '../../records/catch-up.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
-import type { CardLedger } from '../cards/card-ledger.ts';
+import type { KnownCardEmails } from '../../domain/known-cards.ts';
 
 export type CardEmails = ReturnType<typeof createCardEmails>;
 
@@ -62,7 +62,7 @@ export function createCardEmails(
   deps: RecordsDeps & {
     changeCardEmail: (change: EmailChange) => Promise<EmailChangeAnswer>;
     /** Undefined: switched off. */
-    ledger: Pick<CardLedger, 'idOf' | 'changeEmail' | 'forgetEmail'> | undefined;
+    ledger: KnownCardEmails | undefined;
     fingerprint: Fingerprint;
     /** Absent: no change needs a second person. */
     approvals?: ApprovalGate | undefined;

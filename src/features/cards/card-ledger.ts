@@ -1,3 +1,4 @@
+import type { Account } from '../../account.ts';
 import { z } from 'zod';
 import { cardExpiresAtMs } from './card-expiry.ts';
 import { faceOf } from '../../domain/card-face.ts';
@@ -50,6 +51,13 @@ export type LedgerDeps = {
   keepMs: number;
   now: () => number;
 };
+
+/** Of one merchant account; undefined: switched off. */
+export function openLedger(account: Account): CardLedger | undefined {
+  const { settings } = account;
+  if (settings.cardLedger !== 'on') return undefined;
+  return createCardLedger({ ...account, keepMs: settings.savedCardDays * 86_400_000 });
+}
 
 /** No member for cardPan: what is not here cannot be stored. */
 const storedCard = z.object({

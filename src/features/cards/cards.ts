@@ -1,6 +1,8 @@
+import type { Account } from '../../account.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import type { SavedCardDesk } from './saved-card-desk.ts';
-import { cardEmailModal } from '../card-email/card-email-views.ts';
+import type { CardLedger } from './card-ledger.ts';
+import { createSavedCardDesk, type SavedCardDesk } from './saved-card-desk.ts';
 import { cardsActions, readCardsValue, type CardsPlace } from './cards-actions.ts';
 import {
   cardsMessage,
@@ -14,9 +16,8 @@ import {
   type CardsMay,
 } from './cards-message.ts';
 import { deletingMessage, deletionMessage } from './deletion-message.ts';
-import { emailFormProblem } from '../../slack/kit/card-inputs.ts';
-import { askedHereAlone } from '../../slack/words/charge-place.ts';
-import { chargeModal } from '../charge/charge-modal.ts';
+import { emailFormProblem, type OfferedCard } from '../../slack/kit/card-inputs.ts';
+import { askedHereAlone, type ChargePlace } from '../../slack/words/charge-place.ts';
 import {
   defineCommand,
   type Caller,
@@ -29,19 +30,50 @@ import {
 } from '../../slack/command.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
-import { formParts, type ChargeDeps } from '../charge/charge-deps.ts';
-import { cardChoice } from '../charge/known-cards.ts';
+import { cardChoice } from '../../slack/words/card-words.ts';
 
 /** `missing`: the settings without which the environment's saved cards cannot be asked for. */
-export type SavedCards = { kind: 'ready'; desk: SavedCardDesk } | { kind: 'missing'; settings: string[] };
+type SavedCards = { kind: 'ready'; desk: SavedCardDesk } | { kind: 'missing'; settings: string[] };
 
-export type CardsDeps = Pick<
-  ChargeDeps,
-  'environment' | 'account' | 'otherAccounts' | 'now' | 'currencies' | 'ledger' | 'approvalFrom'
-> & {
-  savedCards: SavedCards;
-  mayRun: MayRun;
+/** What saved cards need of other features. */
+type Around = {
+  ledger: CardLedger | undefined;
+  /** Charges of the card that may still move money. */
+  underWay: (card: string) => Promise<readonly OrderReference[]>;
+  /** The forms that begin with a card of the list. */
+  chargeForm: (card: OfferedCard) => Modal;
+  cardEmailForm: (card: OfferedCard) => Modal;
 };
+
+type Screens = ChargePlace &
+  Pick<Around, 'chargeForm' | 'cardEmailForm'> & {
+    savedCards: SavedCards;
+    mayRun: MayRun;
+    now: () => number;
+  };
+
+/**
+ * The saved cards of customers: those that the service lists (`saved-card-desk.ts`), and those that the bot remembers
+ * so that nobody pastes a token (`card-ledger.ts`).
+ */
+export function createCards(account: Account, around: Around): Command {
+  const { place, payments, people, audit, now } = account;
+  const { savedCards: calls } = payments;
+  const savedCards: SavedCards =
+    calls.kind === 'missing'
+      ? calls
+      : {
+          kind: 'ready',
+          desk: createSavedCardDesk({
+            ...account,
+            ...around,
+            listSavedCards: calls.list,
+            deleteSavedCard: calls.remove,
+            note: audit.note,
+          }),
+        };
+  return cardsCommand({ ...place, ...around, savedCards, mayRun: people.mayRun, now });
+}
 
 /** To delete a saved card; the list alone needs `cards`. */
 export const deleteCardPermission: Permission = 'card-delete';
@@ -62,7 +94,7 @@ const facts = {
  * `/pay cards <e-mail>`: the saved cards of a customer as the service lists them, to charge, to change or to delete.
  * While its environment's shape is not set up it is hidden, and says which settings it needs when it is typed.
  */
-export function cardsCommand(deps: CardsDeps): Command {
+function cardsCommand(deps: Screens): Command {
   const { savedCards } = deps;
   if (savedCards.kind === 'missing') {
     return defineCommand<undefined>({
@@ -90,7 +122,7 @@ export function cardsCommand(deps: CardsDeps): Command {
   });
 }
 
-type Ready = CardsDeps & { desk: SavedCardDesk };
+type Ready = Screens & { desk: SavedCardDesk };
 
 /** What was typed is not repeated: an e-mail address stays out of what the bot says. */
 function parseQuestion(words: readonly string[]): Parsed<Question> {
@@ -162,15 +194,13 @@ function cardsPresses(deps: Ready): Press[] {
       actionId: cardsActions.charge,
       permissions: ['charge'],
       opensForm: true,
-      press: (pressed) =>
-        openWith(deps, pressed, (card) => chargeModal({ ...formParts(deps), prefill: { card } })),
+      press: (pressed) => openWith(deps, pressed, deps.chargeForm),
     },
     {
       actionId: cardsActions.changeEmail,
       permissions: ['card-email'],
       opensForm: true,
-      press: (pressed) =>
-        openWith(deps, pressed, (card) => cardEmailModal({ place: deps, ledger: true, prefill: { card } })),
+      press: (pressed) => openWith(deps, pressed, deps.cardEmailForm),
     },
     {
       actionId: cardsActions.remove,
@@ -186,7 +216,7 @@ function cardsPresses(deps: Ready): Press[] {
 async function openWith(
   { desk }: Ready,
   { caller, value, openModal, reply }: Pressed,
-  form: (card: { id: string; text: string }) => Modal,
+  form: (card: OfferedCard) => Modal,
 ): Promise<void> {
   const place = readCardsValue(value);
   const card = place && (await desk.remember({ ...place, by: caller.userId }));

@@ -15,11 +15,10 @@ import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
-import type { CardHistory } from '../charge/card-history.ts';
-import { forgetDrafts } from '../charge/charge-drafts.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 import { catchUp } from '../../records/catch-up.ts';
-import { createChangeRecord, type RecordStore } from '../../records/change-record.ts';
+import { draftsOfCard } from '../../domain/card-drafts.ts';
+import { createChangeRecord, pagesOf, type RecordStore } from '../../records/change-record.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
@@ -88,7 +87,8 @@ export type SavedCardDeskDeps = {
   deleteSavedCard: (card: CardToDelete) => Promise<CardDeletionAnswer>;
   /** Undefined: switched off. */
   ledger: Pick<CardLedger, 'remember' | 'changeEmail' | 'find' | 'forgetCard'> | undefined;
-  history: Pick<CardHistory, 'underWay'>;
+  /** Charges of the card that may still move money. */
+  underWay: (card: string) => Promise<readonly OrderReference[]>;
   fingerprint: Fingerprint;
   log: Log;
   wait: (ms: number) => Promise<unknown>;
@@ -325,7 +325,7 @@ async function remove(
   });
   let open: readonly OrderReference[] = [];
   await catchUp(deps, 'Open charges of a deleted card could not be looked for', async () => {
-    open = await deps.history.underWay(id);
+    open = await deps.underWay(id);
   });
   return { ...answer, card, records: forgotten === 'current' ? 'forgotten' : 'behind', open };
 }
@@ -338,4 +338,16 @@ async function markDeleted({ store }: SavedCardDeskDeps, id: string): Promise<vo
     ttlMs: keepMs,
     result: undefined,
   }));
+}
+
+/** Forgets every draft about the card: none of them can be agreed to any more. Throws StoreUnavailable. */
+export async function forgetDrafts(store: RecordStore & Pick<Store, 'list'>, card: string): Promise<void> {
+  const changeRecord = createChangeRecord(store);
+  for await (const drafts of pagesOf(store, draftsOfCard(card))) {
+    await Promise.all(
+      drafts.map(({ key }) =>
+        changeRecord(key, () => ({ kind: 'write', value: '', ttlMs: 0, index: {}, result: undefined })),
+      ),
+    );
+  }
 }

@@ -1,3 +1,5 @@
+import type { Account } from '../../account.ts';
+import { standingOf, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
 import type { CardRefusal, Twin } from '../../domain/card-refusal.ts';
 import { claimTimes } from '../../domain/charge-state.ts';
@@ -52,6 +54,22 @@ export type CardHistoryDeps = RecordsDeps & {
   /** Whether the charge is stored: a claim without one is what a crash between the two left. */
   chargeExists: (reference: string) => Promise<boolean>;
 };
+
+/** The discipline of one merchant account, as its settings have it. */
+export function openCardHistory(account: Account, charges: ChargeRecords): CardHistory {
+  const { settings } = account;
+  const hourMs = 3_600_000;
+  return createCardHistory({
+    ...account,
+    rule: {
+      waitMs: settings.chargeRetryWaitHours * hourMs,
+      attempts: settings.chargeRetryAttempts,
+      forgetMs: settings.chargeRetryForgetDays * 24 * hourMs,
+    },
+    twinMs: settings.chargeTwinMinutes * 60_000,
+    chargeExists: async (reference) => (await standingOf(charges, reference)) !== undefined,
+  });
+}
 
 const attemptRecord = z.object({
   reference: z.custom<OrderReference>((value) => typeof value === 'string'),

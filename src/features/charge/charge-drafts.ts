@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import { draftKeepMs, draftsOfCard } from '../../domain/card-drafts.ts';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';
-import type { Store } from '../../store/store.ts';
-import { createChangeRecord, pagesOf, type RecordStore } from '../../records/change-record.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import { chargeTerms } from './charge-record.ts';
 
@@ -17,8 +16,6 @@ export type ChargeDrafts = {
   /** The terms, if they are the ones this word was given for; undefined when they are gone or others by now. */
   read(viewId: string, word: string): Promise<ChargeTerms | undefined>;
 };
-
-export const draftKeepMs = 30 * 60_000;
 
 const chargeDraft = z.object({ word: z.string(), card: z.string(), terms: chargeTerms });
 
@@ -45,21 +42,4 @@ export function createChargeDrafts(deps: RecordsDeps & { fingerprint: Fingerprin
       return draft?.word === word ? draft.terms : undefined;
     },
   };
-}
-
-/** The list of what is read back about a card, by its fingerprint, and holds its token. */
-export function draftsOfCard(card: string): string {
-  return `drafts-of-card:${card}`;
-}
-
-/** Forgets every draft about the card: none of them can be agreed to any more. Throws StoreUnavailable. */
-export async function forgetDrafts(store: RecordStore & Pick<Store, 'list'>, card: string): Promise<void> {
-  const changeRecord = createChangeRecord(store);
-  for await (const drafts of pagesOf(store, draftsOfCard(card))) {
-    await Promise.all(
-      drafts.map(({ key }) =>
-        changeRecord(key, () => ({ kind: 'write', value: '', ttlMs: 0, index: {}, result: undefined })),
-      ),
-    );
-  }
 }

@@ -1,4 +1,4 @@
-import { formatMoney, parseAmount, type Money } from '../../domain/money.ts';
+import { amountOnly, formatMoney, parseAmount, type Money } from '../../domain/money.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { noticeLine, modal, richText, select, textInput, words } from '../../slack/kit/blocks.ts';
 import type { ViewValues } from '../../slack/command.ts';
@@ -132,11 +132,6 @@ function moneyInputs(
       ...(chosen === undefined ? {} : { initial: chosen }),
     }),
   ];
-}
-
-/** "12,500.00". */
-export function amountOnly(minor: number): string {
-  return formatMoney({ minor, currency: '' }).trim();
 }
 
 function customerInputs({ customerEmail, customerId, reason }: ChargePrefill): ModalBlock[] {

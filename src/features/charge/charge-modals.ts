@@ -1,8 +1,8 @@
 import type { AlertTaken } from '../../domain/alert-card.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { ChargeReview, SubmitResult } from './submit-charge.ts';
-import { takenMessage } from '../alerts/card-answers.ts';
+import type { SubmitResult } from '../../domain/submit-result.ts';
+import type { ChargeReview } from './submit-charge.ts';
 import { chargeModalId, readChargeModal } from './charge-modal.ts';
 import { limitErrors, limitRefusalModal } from './limit-words.ts';
 import {
@@ -18,16 +18,14 @@ import { unsureChargeModal } from './unsure-modal.ts';
 import type { ModalDefinition, Submission, ViewAnswer } from '../../slack/command.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import type { Modal } from '../../slack/kit/message.ts';
-import { awaitDecision } from './await-decision.ts';
-import type { ChargeDeps } from './charge-deps.ts';
-import { showAndCarryOn } from './charge-views.ts';
+import { showAndCarryOn, type ChargeScreens } from './charge-views.ts';
 import { readTerms } from './read-terms.ts';
 
 /**
  * The form and the read-back: one dialogue, by its view id. What throws while the form is read has sent nothing.
  * A throw of the read-back is told as one of money, because `carryOn` may throw with the charge on its way.
  */
-export function chargeModals(deps: ChargeDeps): ModalDefinition[] {
+export function chargeModals(deps: ChargeScreens): ModalDefinition[] {
   return [
     { callbackId: chargeModalId, effect: 'none', submit: (submission) => readBack(deps, submission) },
     { callbackId: termsModalId, effect: 'money', submit: (submission) => submitTerms(deps, submission) },
@@ -37,11 +35,11 @@ export function chargeModals(deps: ChargeDeps): ModalDefinition[] {
 }
 
 /** Nothing is sent from here: the terms are kept and read back. */
-async function readBack(deps: ChargeDeps, submission: Submission): Promise<ViewAnswer> {
+async function readBack(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
   const { viewId, values, caller } = submission;
   const alert = submission.privateMetadata || undefined;
   const taken = alert === undefined ? undefined : await deps.desk.alertTaken(alert, viewId);
-  if (taken) return update(alertTakenModal(taken, caller.userId));
+  if (taken) return update(alertTakenModal(deps, taken, caller.userId));
   const form = readChargeModal(values);
   if (form.kind === 'errors') return form;
   const read = await readTerms(form.form, deps.ledger);
@@ -55,7 +53,7 @@ async function readBack(deps: ChargeDeps, submission: Submission): Promise<ViewA
 
 type Reviewed = { terms: ChargeTerms; draft: string; review: Extract<ChargeReview, { kind: 'ready' }> };
 
-function reviewModal(deps: ChargeDeps, { terms, draft, review }: Reviewed): Modal {
+function reviewModal(deps: ChargeScreens, { terms, draft, review }: Reviewed): Modal {
   const { kind: _ready, ...restrictions } = review;
   return termsModal({ place: deps, terms: shown(terms), draft, ...restrictions, nowMs: deps.now() });
 }
@@ -64,7 +62,7 @@ function reviewModal(deps: ChargeDeps, { terms, draft, review }: Reviewed): Moda
  * Charges on the terms that were read back. A second submit of the same dialogue finds the first one's charge.
  * A store that is away is the desk's `unsure`: an earlier submit of the dialogue may have charged.
  */
-async function submitTerms(deps: ChargeDeps, submission: Submission): Promise<ViewAnswer> {
+async function submitTerms(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
   const { caller, viewId, privateMetadata } = submission;
   const agreed = readTermsMetadata(privateMetadata);
   if (!agreed) return update(staleTermsModal(deps));
@@ -76,7 +74,7 @@ async function submitTerms(deps: ChargeDeps, submission: Submission): Promise<Vi
  * The same terms with why they cannot wait, for whoever decides whether a card on hold is charged. Submitted twice it
  * is one request.
  */
-async function askOverride(deps: ChargeDeps, submission: Submission): Promise<ViewAnswer> {
+async function askOverride(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
   const { caller, viewId, privateMetadata, values } = submission;
   const why = readOverrideModal(values);
   if (!why.ok) return { kind: 'errors', errors: { [overrideField]: why.problem } };
@@ -90,7 +88,7 @@ async function askOverride(deps: ChargeDeps, submission: Submission): Promise<Vi
 }
 
 async function withWhy(
-  { desk }: ChargeDeps,
+  { desk }: ChargeScreens,
   { viewId, agreed, terms }: { viewId: string; agreed: Submitted['agreed']; terms: ChargeTerms },
   why: string,
 ): Promise<Submitted['agreed']> {
@@ -101,7 +99,7 @@ async function withWhy(
 type Submitted = { agreed: { draft: string; despite?: string }; result: SubmitResult };
 
 async function shownResult(
-  deps: ChargeDeps,
+  deps: ChargeScreens,
   submission: Submission,
   { agreed, result }: Submitted,
 ): Promise<ViewAnswer> {
@@ -116,9 +114,9 @@ async function shownResult(
     case 'over_limit':
       return update(limitRefusalModal(result.refusal, deps));
     case 'awaiting_approval':
-      return await awaitDecision(deps, result.approval, submission);
+      return await deps.awaitDecision(result.approval, submission);
     case 'alert_taken':
-      return update(alertTakenModal(result.taken, submission.caller.userId));
+      return update(alertTakenModal(deps, result.taken, submission.caller.userId));
     case 'stale':
       return update(staleTermsModal(deps));
     case 'unsure':
@@ -127,7 +125,11 @@ async function shownResult(
 }
 
 /** The same terms with what has come between: a hold, or a twin. Agreeing now is agreeing beside that very twin. */
-async function reviewAgain(deps: ChargeDeps, { viewId, caller }: Submission, draft: string): Promise<Modal> {
+async function reviewAgain(
+  deps: ChargeScreens,
+  { viewId, caller }: Submission,
+  draft: string,
+): Promise<Modal> {
   const terms = await deps.desk.readDraft(viewId, draft);
   if (!terms) return staleTermsModal(deps);
   const review = await deps.desk.review({ viewId, terms, by: caller.userId });
@@ -137,7 +139,7 @@ async function reviewAgain(deps: ChargeDeps, { viewId, caller }: Submission, dra
 }
 
 /** As the press says it that comes too late. */
-function alertTakenModal(taken: AlertTaken, userId: string): Modal {
+function alertTakenModal({ takenMessage }: ChargeScreens, taken: AlertTaken, userId: string): Modal {
   return wordsModal('Not charged', takenMessage(taken, userId));
 }
 

@@ -3,15 +3,14 @@ import { chargeModal } from './charge-modal.ts';
 import { savingLinkMessage, savingLinkModal, type SavingLink } from './saving-link.ts';
 import { readTermsMetadata, staleTermsModal } from './terms-modal.ts';
 import { itself, type Press, type Pressed } from '../../slack/command.ts';
-import { formParts, type ChargeDeps } from './charge-deps.ts';
-import { openNamed, sayUnknown, showCharge } from './charge-views.ts';
+import { formParts, openNamed, sayUnknown, showCharge, type ChargeScreens } from './charge-views.ts';
 import { anotherCharge, changedTerms } from './prefill.ts';
 
 /** Whom `/pay doubt` shows a charge may also see it, and have it looked up. */
 const lookers = ['charge', 'otp', 'doubt'];
 
 /** None of these makes a charge: a throw of the store from here means that nothing new was sent. */
-export function chargePresses(deps: ChargeDeps): Press[] {
+export function chargePresses(deps: ChargeScreens): Press[] {
   return [
     { actionId: chargeActions.change, press: (pressed) => changeTerms(deps, pressed) },
     {
@@ -40,7 +39,7 @@ export function chargePresses(deps: ChargeDeps): Press[] {
 }
 
 /** Back to the form, in the same dialogue: should that have charged already, it will show that charge. */
-async function changeTerms(deps: ChargeDeps, { view, updateModal }: Pressed): Promise<void> {
+async function changeTerms(deps: ChargeScreens, { view, updateModal }: Pressed): Promise<void> {
   if (!view) return;
   const agreed = readTermsMetadata(view.privateMetadata);
   const terms = agreed && (await deps.desk.readDraft(view.id, agreed.draft));
@@ -49,14 +48,14 @@ async function changeTerms(deps: ChargeDeps, { view, updateModal }: Pressed): Pr
 }
 
 /** Always a modal of its own: in the old one the next charge would be the same charge. */
-async function chargeAnother(deps: ChargeDeps, pressed: Pressed): Promise<void> {
+async function chargeAnother(deps: ChargeScreens, pressed: Pressed): Promise<void> {
   const charge = await deps.desk.find(pressed.value);
   if (!charge) return await sayUnknown(deps, pressed);
   await pressed.openModal(chargeModal({ ...formParts(deps), ...(await anotherCharge(charge, deps.ledger)) }));
 }
 
 /** The service may take longer than a trigger lives, so the answer goes where the button stands. */
-async function makeLink(deps: ChargeDeps, pressed: Pressed): Promise<void> {
+async function makeLink(deps: ChargeScreens, pressed: Pressed): Promise<void> {
   const { caller, value, view, updateModal, reply } = pressed;
   function say(what: SavingLink): Promise<void> {
     return view ? updateModal(savingLinkModal(what, deps)) : reply(savingLinkMessage(what, deps));
@@ -80,7 +79,7 @@ async function makeLink(deps: ChargeDeps, pressed: Pressed): Promise<void> {
   }
 }
 
-async function checkNow(deps: ChargeDeps, pressed: Pressed): Promise<void> {
+async function checkNow(deps: ChargeScreens, pressed: Pressed): Promise<void> {
   const { caller, value } = pressed;
   const charge = await deps.desk.lookUpNow({ reference: value, by: caller.userId });
   await (charge ? showCharge(deps, pressed, charge) : sayUnknown(deps, pressed));

@@ -17,7 +17,7 @@ import {
 } from '../../records/records.ts';
 import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';
-import type { BotCharge } from '../alerts/alert-claims.ts';
+import type { BotCharge } from '../../domain/alert-card.ts';
 import { entriesOf } from '../../records/change-record.ts';
 import type { ChargeStanding, LimitedCharge } from './limit-claims.ts';
 

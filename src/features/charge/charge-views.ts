@@ -8,7 +8,12 @@ import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { chargeStateModal } from './state-modal.ts';
 import { unknownChargeMessage, unknownChargeModal } from './unknown-charge.ts';
 import type { Caller, OpenModal, Pressed, ViewAnswer } from '../../slack/command.ts';
-import type { Modal } from '../../slack/kit/message.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
+import type { AlertTaken } from '../../domain/alert-card.ts';
+import type { Approval } from '../../domain/approval.ts';
+import type { KnownCards } from '../../domain/known-cards.ts';
+import type { Money } from '../../domain/money.ts';
+import type { ChargeModalOptions } from './charge-modal.ts';
 
 export type ShowDeps = ChargePlace & { desk: ChargeDesk; now: () => number };
 
@@ -89,4 +94,27 @@ async function watchAndCarryOn(
   const [watched] = await Promise.allSettled([desk.watch(reference, view)]);
   await carryOn?.();
   if (watched.status === 'rejected' && !(watched.reason instanceof StoreUnavailable)) throw watched.reason;
+}
+
+/** What the form of a charge is filled and submitted with, besides. */
+export type ChargeScreens = ShowDeps & {
+  /** Undefined when remembering cards is switched off: then every token key is pasted. */
+  ledger: KnownCards | undefined;
+  /** What may be charged in, the usual one first. */
+  currencies: readonly string[];
+  /** From which amount a charge in this currency needs a second person. */
+  approvalFrom: (currency: string) => Money | undefined;
+  /** The window waits for what a second person decides. */
+  awaitDecision: (approval: Approval, window: Watcher) => Promise<ViewAnswer>;
+  /** Why no charge is begun from an alert now. */
+  takenMessage: (taken: AlertTaken, askedBy: string) => SlackMessage;
+};
+
+/** What every form for a charge has, whatever stands in it. */
+export function formParts(
+  deps: ChargePlace & Pick<ChargeScreens, 'currencies' | 'ledger' | 'approvalFrom'>,
+): Pick<ChargeModalOptions, 'place' | 'currencies' | 'ledger' | 'approvalFrom'> {
+  const { currencies, ledger } = deps;
+  const approvalFrom = currencies.flatMap((currency) => deps.approvalFrom(currency) ?? []);
+  return { place: deps, currencies, ledger: ledger !== undefined, approvalFrom };
 }

@@ -1,3 +1,5 @@
+import type { Account } from '../../account.ts';
+import { standingOf, type ChargeRecords } from './charge-record.ts';
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import {
@@ -68,6 +70,21 @@ export type LimitClaimsDeps = RecordsDeps & {
   chargeStanding: (reference: string) => Promise<ChargeStanding>;
   now: () => number;
 };
+
+/** The limits of one merchant account; none where the policy has none for it. */
+export function openLimits(
+  account: RecordsDeps & Pick<Account, 'rules' | 'people' | 'now'>,
+  charges: Pick<ChargeRecords, 'read'>,
+): LimitClaims {
+  const { rules, people } = account;
+  if (!rules.limits) return noLimits;
+  return createLimitClaims({
+    ...account,
+    rules: rules.limits,
+    standingOf: (userId) => people.standingOf('charge', userId),
+    chargeStanding: async (reference) => (await standingOf(charges, reference)) ?? 'ended',
+  });
+}
 
 /** Without limits in the policy: nothing is asked and nothing is kept. */
 export const noLimits: LimitClaims = {

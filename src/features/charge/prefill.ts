@@ -3,7 +3,8 @@ import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { ChargeModalOptions } from './charge-modal.ts';
-import { cardChoice, pasteAgainWords, type KnownCards } from './known-cards.ts';
+import type { KnownCards } from '../../domain/known-cards.ts';
+import { cardChoice, pasteAgainWords } from '../../slack/words/card-words.ts';
 
 type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem' | 'alert'>;
 

@@ -3,7 +3,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { chargeActions } from './charge-actions.ts';
 import { chargeFields, type ChargeForm } from './charge-modal.ts';
 import { customerWord } from '../../slack/words/evidence.ts';
-import type { KnownCard, KnownCards } from './known-cards.ts';
+import type { KnownCard, KnownCards } from '../../domain/known-cards.ts';
 
 export type ReadTerms =
   | { kind: 'terms'; terms: ChargeTerms }

@@ -26,10 +26,9 @@ import { storedChargeAnswer, storedOtpAnswer } from '../../domain/stored-answer.
 import type { Transaction } from '../../domain/transaction.ts';
 import { newErrorId, type Log, type LogFields } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import type { AlertClaims } from '../alerts/alert-claims.ts';
-import type { ProvenPayment } from '../alerts/alert-recovery.ts';
-import type { ApprovalGate } from '../approvals/approval-desk.ts';
-import type { PaymentLinks } from '../links/payment-links.ts';
+import type { AlertClaims, ProvenPayment } from '../../domain/alert-card.ts';
+import type { ApprovalGate } from '../../domain/approval-desk.ts';
+import type { LinkBeginning, LinkRequest } from '../../domain/payment-link.ts';
 import { insist } from '../../records/insist.ts';
 import type { CardHistory } from './card-history.ts';
 import type { ChargeDrafts } from './charge-drafts.ts';
@@ -71,7 +70,7 @@ export type ChargeDeps = {
     /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
     paid: (charge: ProvenPayment) => Promise<void>;
   };
-  links: Pick<PaymentLinks, 'begin'>;
+  links: { begin: (request: LinkRequest) => Promise<LinkBeginning> };
   chargeSavedCard: (charge: SavedCardCharge, leave: Leave) => Promise<ChargeAnswer>;
   submitOtp: (submission: OtpSubmission, leave: Leave) => Promise<OtpAnswer>;
   resendOtp: (transactionId: string, leave: Leave) => Promise<ResendAnswer>;

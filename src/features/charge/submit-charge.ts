@@ -1,36 +1,15 @@
-import type { AlertTaken } from '../../domain/alert-card.ts';
 import type { ApprovalNeeded } from '../../domain/approval-rules.ts';
-import type { Approval } from '../../domain/approval.ts';
 import type { CardHold, CardRefusal, Twin } from '../../domain/card-refusal.ts';
 import type { LimitRefusal, SeenLimits } from '../../domain/charge-limits.ts';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { step } from '../../domain/charge.ts';
+import type { ApprovedCharge, SubmitResult } from '../../domain/submit-result.ts';
 import type { ChargeTerms } from '../../domain/charge-terms.ts';
-import type { OrderReference } from '../../domain/order-reference.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import type { CardClaim } from './card-history.ts';
 import { restOfCharge, seenOf, type ChargeRecord } from './charge-record.ts';
 import { agentsOf, runCharge, see, type ChargeDeps } from './run-charge.ts';
-
-export type SubmitResult =
-  /** Stored: whatever happens now, it is settled. `carryOn` sends it, and resolves when this process has done what it can. */
-  | { kind: 'begun'; charge: ChargeSeen; carryOn: () => Promise<void> }
-  /** This very dialogue has charged already: a double click, a repeated delivery. Nothing more happens. */
-  | { kind: 'known'; charge: ChargeSeen }
-  | { kind: 'refused'; refusal: CardRefusal }
-  | { kind: 'twin'; twin: Twin }
-  /** More than the person's roles let charge, by now: nothing was sent. */
-  | { kind: 'over_limit'; refusal: LimitRefusal }
-  /** A second person decides: nothing was sent, and this dialogue's charge is what they decide about, whatever it is asked again. */
-  | { kind: 'awaiting_approval'; approval: Approval }
-  /** The alert it was begun from is resolved, closed or being charged by now: nothing was sent. */
-  | { kind: 'alert_taken'; taken: AlertTaken }
-  /** The terms that were read back are gone (half an hour) or others by now: nothing was sent. */
-  | { kind: 'stale' }
-  /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
-  | { kind: 'unsure'; reference: string };
 
 /** What a charge of these terms would meet now. */
 export type ChargeReview =
@@ -90,9 +69,6 @@ async function submit(deps: ChargeDeps, request: SubmitRequest): Promise<SubmitR
   const charge = { reference, terms, card, by, viewId, ...(despite === undefined ? {} : { despite }) };
   return (await askForApproval(deps, charge, request)) ?? (await claimAndBegin(deps, charge, nowMs));
 }
-
-/** What is charged, once enough people have approved exactly this. */
-export type ApprovedCharge = Omit<Beginning, 'nowMs'> & Pick<CardClaim, 'despite' | 'overridesRest'>;
 
 /**
  * The same for terms that were approved: they come from the approval and not from a draft, and nobody is asked again.
@@ -199,14 +175,7 @@ export async function holdOf(
     : undefined;
 }
 
-type Beginning = {
-  reference: OrderReference;
-  terms: ChargeTerms;
-  card: string;
-  by: string;
-  viewId: string;
-  nowMs: number;
-};
+type Beginning = Omit<ApprovedCharge, 'despite' | 'overridesRest'> & { nowMs: number };
 
 async function begin(deps: ChargeDeps, beginning: Beginning): Promise<SubmitResult> {
   const { reference, terms, card, by, viewId, nowMs } = beginning;

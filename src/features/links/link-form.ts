@@ -1,4 +1,4 @@
-import { parseAmount } from '../../domain/money.ts';
+import { amountOnly, parseAmount } from '../../domain/money.ts';
 import {
   longestOrderReference,
   parseOrderReference,
@@ -9,7 +9,6 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { modal, richText, select, textInput } from '../../slack/kit/blocks.ts';
 import { emailFormProblem, longestEmail } from '../../slack/kit/card-inputs.ts';
 import { plain } from '../../slack/words/charge-facts.ts';
-import { amountOnly } from '../charge/charge-modal.ts';
 import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';

@@ -1,7 +1,10 @@
+import type { Account } from '../../account.ts';
+import { createLookAtChannel } from '../../messages/look-at-channel.ts';
+import { createBackground } from '../../under-way.ts';
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
-import type { PaymentLinks } from './payment-links.ts';
+import { createPaymentLinks, type PaymentLinks, type PaymentLinksDeps } from './payment-links.ts';
 import { channelName, type Run } from '../../slack/kit/blocks.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
@@ -23,8 +26,33 @@ import type { HomeBlock } from '../../slack/kit/message.ts';
 import type { ShowEnd } from '../../slack/show-end.ts';
 import { parseAmountAlone } from '../../slack/amount-alone.ts';
 
-export type LinkDeps = ChargePlace & {
-  links: Pick<PaymentLinks, 'begin' | 'find' | 'openOf' | 'lookNow' | 'share'>;
+/** What links need of other features: looking a payment up, and who hears of one that is proven. */
+type Around = Pick<PaymentLinksDeps, 'lookUp' | 'lookUpNow' | 'paid'>;
+
+export type Links = ReturnType<typeof createLinks>;
+
+/** Payment links: the orders they are made of, and what follows them until they are paid (`payment-links.ts`). */
+export function createLinks(account: Account, around: Around) {
+  const { place, settings, payments, slack, audit, leaseMs, log, now } = account;
+  const lookAt = createLookAtChannel(slack.interactive);
+  const background = createBackground(log, 'a payment link');
+  const links = createPaymentLinks({
+    ...account,
+    ...around,
+    createCheckoutOrder: payments.createCheckoutOrder,
+    mayPost: async (channel) => (await lookAt(channel)).kind !== 'unreachable',
+    callbackUrl: settings.linkCallbackUrl,
+    // A lease is longer than a call and its repeat.
+    rules: { askAgainMs: leaseMs, followMs: settings.linkFollowHours * 3_600_000 },
+    audit: audit.write,
+    inBackground: background.add,
+  });
+  const screens = { ...place, links, currencies: settings.chargeCurrencies, showEnd: slack.showEnd, now };
+  return { ...links, verb: linkCommand(screens), drained: background.drained };
+}
+
+type LinkScreens = ChargePlace & {
+  links: PaymentLinks;
   currencies: readonly string[];
   showEnd: ShowEnd;
   now: () => number;
@@ -34,7 +62,7 @@ export type LinkDeps = ChargePlace & {
  * `/pay link [amount]`: the form, the order, and its link on a card that says when it is paid. Running it asks the
  * service for nothing; a form asks for one order at most, however often it is submitted.
  */
-export function linkCommand(deps: LinkDeps): Command {
+function linkCommand(deps: LinkScreens): Command {
   return defineCommand<LinkPrefill>({
     verb: 'link',
     usage: '[amount]',
@@ -84,12 +112,12 @@ export function linkCommand(deps: LinkDeps): Command {
   });
 }
 
-async function open(deps: LinkDeps, { userId }: Caller): Promise<HomeBlock[]> {
+async function open(deps: LinkScreens, { userId }: Caller): Promise<HomeBlock[]> {
   return homeLinks(await deps.links.openOf(userId), deps, deps.now());
 }
 
 /** Asked for once, whoever submits it how often: what is known already is shown instead. */
-async function askForLink(deps: LinkDeps, submission: Submission): Promise<ViewAnswer> {
+async function askForLink(deps: LinkScreens, submission: Submission): Promise<ViewAnswer> {
   const { caller, viewId, values, privateMetadata } = submission;
   const read = readLinkForm(values);
   if (read.kind === 'errors') return read;
@@ -135,7 +163,7 @@ function whereOf({ places: [place], by, state }: PaymentLink): Run[] {
 }
 
 /** Looks whether it is paid; the card is edited when it is. Answers where the person looks. */
-async function checkLink(deps: LinkDeps, pressed: Pressed): Promise<void> {
+async function checkLink(deps: LinkScreens, pressed: Pressed): Promise<void> {
   const { value, view, updateModal, reply } = pressed;
   const looked = await deps.links.lookNow(value);
   if (!looked) return await reply(unknownLinkMessage(value));
@@ -144,12 +172,12 @@ async function checkLink(deps: LinkDeps, pressed: Pressed): Promise<void> {
   await reply(lookedMessage(link, lookup, { place: deps, nowMs: deps.now() }));
 }
 
-async function openShare(deps: LinkDeps, pressed: Pressed): Promise<void> {
+async function openShare(deps: LinkScreens, pressed: Pressed): Promise<void> {
   const link = await find(deps, pressed);
   if (link) await pressed.openModal(shareModal(link, deps));
 }
 
-async function showLink(deps: LinkDeps, pressed: Pressed): Promise<void> {
+async function showLink(deps: LinkScreens, pressed: Pressed): Promise<void> {
   const link = await find(deps, pressed);
   if (link) await pressed.openModal(linkModal(link, deps));
 }
@@ -158,7 +186,7 @@ async function showLink(deps: LinkDeps, pressed: Pressed): Promise<void> {
  * Back to the form. What was surely not made keeps its dialogue, and with it its reference; a new link needs a modal
  * of its own, or it would be the old one.
  */
-export async function formAgain(deps: LinkDeps, pressed: Pressed): Promise<void> {
+async function formAgain(deps: LinkScreens, pressed: Pressed): Promise<void> {
   const link = await find(deps, pressed);
   if (!link) return;
   const { money, customerEmail, customerId, savesCard } = link.terms;
@@ -194,13 +222,13 @@ function placeOf({ places: [place], by }: PaymentLink): { channel?: string } {
   return place === undefined || place === by ? {} : { channel: place };
 }
 
-async function find({ links }: LinkDeps, { value, reply }: Pressed): Promise<PaymentLink | undefined> {
+async function find({ links }: LinkScreens, { value, reply }: Pressed): Promise<PaymentLink | undefined> {
   const link = await links.find(value);
   if (!link) await reply(unknownLinkMessage(value));
   return link;
 }
 
-async function shareLink({ links }: LinkDeps, submission: Submission): Promise<ViewAnswer> {
+async function shareLink({ links }: LinkScreens, submission: Submission): Promise<ViewAnswer> {
   const { values, privateMetadata } = submission;
   const channel = readShareModal(values);
   const reference = parseOrderReference(privateMetadata);

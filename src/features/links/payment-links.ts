@@ -1,3 +1,4 @@
+import type { ProvenPayment } from '../../domain/alert-card.ts';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Lookup } from '../../domain/alert.ts';
@@ -14,39 +15,21 @@ import {
   stepLink,
   type LinkEvent,
   type LinkRules,
-  type LinkTerms,
   type OrderEnd,
   type PaymentLink,
+  type LinkBeginning,
+  type LinkRequest,
 } from '../../domain/payment-link.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep, type Kept } from '../../records/cases.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { keepProvenPayment } from '../alerts/alert-recovery.ts';
 import { outboxKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import { insist } from '../../records/insist.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import { linkCardKey, type LinkBodies } from './prepare-link.ts';
-
-export type LinkRequest = {
-  viewId: string;
-  terms: LinkTerms;
-  /** The person's own; the dialogue's when absent. */
-  reference?: OrderReference;
-  by: string;
-  /** Where its card goes; to the person alone when absent. */
-  channel?: string;
-};
-
-export type LinkBeginning =
-  /** `carryOn` asks the service, once, and resolves with what became of it. Throws StoreUnavailable. */
-  | { kind: 'begun'; link: PaymentLink; carryOn: () => Promise<PaymentLink> }
-  /** Asked for before, in this dialogue; nothing is asked for again. */
-  | { kind: 'known'; link: PaymentLink }
-  /** Another link has this reference. */
-  | { kind: 'taken' };
 
 /** Links to the service's checkout page, each made of at most one order and followed until it is paid. */
 export type PaymentLinks = {
@@ -83,6 +66,8 @@ export type PaymentLinksDeps = CasesDeps & {
   lookUp: (expected: ExpectedCharge) => Promise<Lookup>;
   /** For a person, who is not told of an outage that was a moment ago. */
   lookUpNow: (expected: ExpectedCharge) => Promise<Lookup>;
+  /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
+  paid: (payment: ProvenPayment) => Promise<void>;
   /** Where the customer is sent after paying. */
   callbackUrl: string | undefined;
   /** Work that nobody waits for; the process does, before it ends. */
@@ -319,7 +304,7 @@ async function tell(linking: Linking, link: PaymentLink): Promise<void> {
   if (state.kind === 'paid') {
     const { customerEmail, customerId } = terms;
     const proven = { reference, money: state.money, atMs: state.atMs, customerEmail, customerId };
-    await keepProvenPayment(linking, proven);
+    await linking.paid(proven);
   }
   const body = { reference };
   await Promise.all(

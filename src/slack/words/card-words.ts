@@ -1,6 +1,8 @@
 import type { CardFace } from '../../domain/charge-terms.ts';
 import type { CardHold } from '../../domain/card-refusal.ts';
+import type { KnownCard, KnownCards } from '../../domain/known-cards.ts';
 import { customerWord } from './evidence.ts';
+import type { Choice } from '../kit/blocks.ts';
 import { limits } from '../kit/limits.ts';
 import { cut, oneLine, outsideText, utcTime } from '../kit/text.ts';
 
@@ -38,3 +40,32 @@ function faceWords({ cardType, lastFour }: CardFace): string {
   if (digits !== '') return `${type || 'Card'} ·· ${digits}`;
   return type || 'the pasted card';
 }
+
+/** What a form says that cannot be filled in again whole. */
+export const pasteAgainWords = 'Paste the token key again: it is a secret, and the form does not keep it.';
+
+/** As a person tells it from the customer's other cards. */
+export function cardChoice({ id, face, customerEmail }: KnownCard): { id: string; text: string } {
+  return { id, text: cardWords(face, customerEmail) };
+}
+
+/**
+ * What a typeahead over saved cards offers, each with why it can't be charged now where `holdOf` says that; nothing
+ * when none are remembered.
+ */
+export async function suggestCards(
+  ledger: KnownCards | undefined,
+  typed: string,
+  holdOf?: (id: string) => Promise<CardHold | undefined>,
+): Promise<Choice[]> {
+  const found = (await ledger?.search(typed, limits.options)) ?? [];
+  return await Promise.all(
+    found.map(async ({ id, face, customerEmail }) => {
+      const hold = await holdOf?.(id);
+      return { text: cardWords(face, customerEmail, hold && holdNote(hold)), value: id };
+    }),
+  );
+}
+
+/** Opens the form of `/pay card-email` for a charge’s card; its value is the charge’s reference. */
+export const changeEmailActionId = 'card_email_for';

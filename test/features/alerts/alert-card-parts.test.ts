@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { chargeModal } from '../../../src/features/charge/charge-modal.ts';
 import { alertCardParts, type AlertCardDeps } from '../../../src/features/alerts/alert-card-parts.ts';
 import {
   type RevealActions,
@@ -81,9 +82,14 @@ function stage(options: Options = {}) {
     environment: 'live',
     account: 'Main shop',
     declines: { threeDSecureWords: [], waitMs: 3_600_000 },
-    ledger: { search: async () => [], find: async () => undefined, idOf: async () => '' },
-    currencies: ['NGN', 'USD'],
-    desk: { alertTaken: async () => takenBy(state.card, options.charging) },
+    alertTaken: async () => takenBy(state.card, options.charging),
+    chargeForm: (filled) =>
+      chargeModal({
+        place: { environment: 'live', account: 'Main shop' },
+        currencies: ['NGN', 'USD'],
+        ledger: true,
+        ...filled,
+      }),
     chargeAgain: async (alert) =>
       alert.evidence?.lookup.kind === 'confirmed'
         ? { kind: 'not_declined' }

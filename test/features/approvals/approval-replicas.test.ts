@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Approval, ApprovalTerms } from '../../../src/domain/approval.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import type { DecideResult } from '../../../src/features/approvals/approval-desk.ts';
+import type { DecideResult } from '../../../src/domain/approval-desk.ts';
 import {
   approvalPrefix,
   createApprovals,

@@ -1,6 +1,6 @@
-import type { Approval, ApprovalTerms } from '../../domain/approval.ts';
-import type { Money } from '../../domain/money.ts';
-import type { ApprovalNeeded, ApprovalQuestion } from '../../domain/approval-rules.ts';
+import type { Approval, ApprovalTerms } from './approval.ts';
+import type { Money } from './money.ts';
+import type { ApprovalNeeded, ApprovalQuestion } from './approval-rules.ts';
 
 export type DecideResult =
   /** This click was the one that counted; with more than one needed it may still be `waiting`. */

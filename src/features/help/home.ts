@@ -2,11 +2,11 @@ import { withDeadline } from '../../deadline.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import { context, divider, plainText, richText, words } from '../../slack/kit/blocks.ts';
 import type { Caller, Command, MayRun } from '../../slack/command.ts';
-import { helpMessage } from '../help/help-message.ts';
+import { helpMessage } from './help-message.ts';
 import { limits } from '../../slack/kit/limits.ts';
-import { menuButtons } from '../help/menu-message.ts';
+import { menuButtons } from './menu-message.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { nothingAllowed, sortByPermit } from '../help/help.ts';
+import { nothingAllowed, sortByPermit } from './help.ts';
 
 type HomeDeps = {
   verbs: readonly Command[];
