@@ -121,7 +121,16 @@ export function createAlerts({ config, log, now }: Outside, parts: AlertParts): 
   });
   const eventLog = createEventLog({ store, sealer, log });
   const times = summaryTimes(config);
-  const summaries = createDailySummaries({ store, sealer, times, now, wake, log });
+  const summaries = createDailySummaries({
+    store,
+    sealer,
+    times,
+    rememberMs: rememberMsOf(config),
+    leaseMs: config.workLeaseSeconds * 1_000,
+    now,
+    wake,
+    log,
+  });
   const restMs = config.chargeRetryWaitHours * 3_600_000;
   return {
     cards,

@@ -35,6 +35,8 @@ export function stage(startMs: number, time = at8('Africa/Lagos'), cards: Record
     store,
     sealer,
     times: [time],
+    rememberMs: 30 * dayMs,
+    leaseMs: 45_000,
     now: () => clock.nowMs,
     wake: () => undefined,
     log: () => undefined,

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { Log } from '../../../log.ts';
-import type { Entry, Store } from '../../../store/store.ts';
-import { outboxKey, readOutboxRecord } from '../../../messages/message-record.ts';
+import type { Entry } from '../../../store/store.ts';
+import { findOutboxRecord, outboxKey } from '../../../messages/message-record.ts';
 import { openBody } from '../../../messages/views.ts';
+import { createMessages, type MessagesDeps } from '../../../messages/messages.ts';
 import type { SummarySpan } from './summarise-day.ts';
-import { storeMessage } from '../../../messages/messages.ts';
-import type { Sealer } from '../../../domain/sealer.ts';
 
 /** When a channel is told of its day, by a wall clock. */
 export type SummaryTime = {
@@ -16,20 +15,11 @@ export type SummaryTime = {
   dateOf: (atMs: number) => string;
 };
 
-export type DailySummariesDeps = {
-  store: Pick<Store, 'create' | 'read' | 'write'>;
-  sealer: Sealer;
-  times: readonly SummaryTime[];
-  now: () => number;
-  /** Called after a summary was stored, so that a worker need not wait for its next round. */
-  wake: () => void;
-  log: Log;
-};
+export type DailySummariesDeps = MessagesDeps & { times: readonly SummaryTime[]; log: Log };
 
 /**
  * Stores a summary for each channel and day as something to post, once on all replicas and over crashes: its key is
- * the channel and the local date. It tells what came since the one before it, and what that one could not know yet.
- * After days without a bot there is one, and it tells of all of them, 7 at most.
+ * the channel and the local date. It tells what came since the one before it. After days without a bot there is one, and it tells of all of them, 7 at most.
  */
 export type DailySummaries = {
   /** Sees to it, now and every minute, that each channel's timer is in the store. */
@@ -47,7 +37,7 @@ const mostDaysMs = 7 * 86_400_000;
 /** Holds more than one time, whatever summer time does to a day. */
 const twoDaysMs = 2 * 86_400_000;
 
-/** A summary is stored so long after its time: by then all that it counts stands in the log, whichever replica's clock timed it. */
+/** A summary is stored so long after its time: by then all that it counts is stored, whichever replica's clock timed it. */
 const settleMs = 45_000;
 
 /** Until when the channel was told; see `SummarySpan`. */
@@ -120,17 +110,12 @@ async function tellDay(
   toldUntilMs: number,
   untilMs: number,
 ): Promise<number> {
-  const { store, sealer } = deps;
   const key = outboxKey('daily_summary', `${channel}/${dateOf(untilMs)}`);
   const fromMs = Math.max(toldUntilMs, untilMs - mostDaysMs);
   const body = { fromMs, untilMs };
-  // Behind the channel's alerts, so that they are in the log when it is made.
-  if (await storeMessage(deps, key, { kind: 'daily_summary', channel, body })) {
-    deps.wake();
-    return untilMs;
-  }
-  const known = await store.read(key);
-  if (!known) return untilMs;
-  const summary = { entry: known, record: readOutboxRecord(known.value) };
-  return (openBody('daily_summary', sealer, summary) as SummarySpan).untilMs;
+  // Behind the channel's alerts, so that these are told when it is made.
+  await createMessages(deps).post(key, { kind: 'daily_summary', channel, body });
+  const record = await findOutboxRecord(deps.store, key);
+  if (!record) return untilMs;
+  return (openBody('daily_summary', deps.sealer, { entry: { key }, record }) as SummarySpan).untilMs;
 }

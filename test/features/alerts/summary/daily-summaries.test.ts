@@ -103,6 +103,8 @@ onBothStores('daily summaries of two replicas', (open) => {
       summaries: createDailySummaries({
         store,
         sealer,
+        rememberMs: 30 * dayMs,
+        leaseMs: 45_000,
         times: [at8('Africa/Lagos'), { ...at8('Europe/Berlin'), channel: 'C0OTHER001' }],
         now: () => clock.nowMs,
         wake: () => undefined,
