@@ -18,7 +18,7 @@ import type { Rendered, Said } from '../../messages/views.ts';
 import { saysItAll, tellByDigest } from './storm/prepare-digest.ts';
 import { mayBeGathered } from './storm/storms.ts';
 import { alertOf, type AlertPostDeps, type AlertShown } from './alert-post.ts';
-import { evidenceOf, routeByLookUp, sendOn, storeCopies } from './route-event.ts';
+import { evidenceOf, routeByLookUp, sendOn } from './route-event.ts';
 
 /**
  * What a storm has kept waiting so long is counted by its event alone: look-ups one after the other would keep the
@@ -38,11 +38,12 @@ export async function prepareAlert(
   const { routed, fingerprint = '', receivedAtMs } = record;
   if (!routed) return await routeByLookUp(deps, work, event);
   if (routed.length === 0) return await expectAlone(deps, work, event);
-  const stored = { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) };
-  if (!isMessage(record)) return await sendOn(deps, work, stored, routed);
+  if (!isMessage(record)) {
+    const stored = { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) };
+    return await sendOn(deps, work, stored, routed);
+  }
   const old = await prepareOldAlert(deps, work, event);
   if (old) return old;
-  if (!record.posted && !record.digest) await storeCopies(deps, stored, routed);
   const says = kept !== undefined || isEnough(deps, work, event);
   const found = says ? kept : await evidenceOf(deps, work, event, kept);
   if (!says && !found) return { kind: 'settled' };

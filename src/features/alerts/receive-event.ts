@@ -6,15 +6,9 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import {
-  alertKey,
-  isMessage,
-  openEvent,
-  type OutboxRecord,
-  readOutboxRecord,
-} from '../../messages/message-record.ts';
+import { alertKey, openEvent, type OutboxRecord, readOutboxRecord } from '../../messages/message-record.ts';
 import { type TellDeps, tellOperators } from '../../messages/messages.ts';
-import { storeCopies, storeEvent } from './route-event.ts';
+import { storeEvent } from './route-event.ts';
 
 export type ReceiveDeps = TellDeps & {
   store: Pick<Store, 'create' | 'read' | 'write'>;
@@ -71,7 +65,6 @@ export async function receiveEvent(
   const known = await deps.store.read(key);
   const record = known && readIfPossible(known);
   if (!record) return 'duplicate';
-  await completeCopies(deps, known, record);
   if (record.fingerprint === fingerprint) return 'duplicate';
   await tellDiffering(deps, known, event, fingerprint);
   return 'differs';
@@ -137,14 +130,6 @@ function readIfPossible({ value }: Entry): OutboxRecord | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Whoever stored the event may have been cut off before its copies; once it is told they are there. */
-async function completeCopies(deps: ReceiveDeps, known: Entry, record: OutboxRecord): Promise<void> {
-  const { routed = [], posted, digest, fingerprint = '', receivedAtMs } = record;
-  const isCutOff = isMessage(record) && routed.length > 1 && !posted && !digest;
-  const event = isCutOff ? firstOf(deps, known) : undefined;
-  if (event) await storeCopies(deps, { event, fingerprint, receivedAtMs }, routed);
 }
 
 export type UnknownDelivery = { eventKind: string; key: string; body: Buffer };

@@ -41,39 +41,24 @@ export const toRouteLanes = 'to-route/';
 
 /**
  * A channel gets its alerts in the order they came in, though which channel is known only after the look-up: so each
- * is routed after the one before it, ten seconds later at most, as in a channel. Failures never wait for the many
- * successes.
+ * is routed after the one before it, ten seconds later at most, as in a channel. One for several channels is copied to
+ * them in the same way. Failures never wait for the many successes.
  */
 function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefined): string {
-  return routed ? (routed[0]?.channel ?? untoldLane) : `${toRouteLanes}${kind}`;
+  if (!routed) return `${toRouteLanes}${kind}`;
+  return routed.length > 1 ? `to-copy/${kind}` : (routed[0]?.channel ?? untoldLane);
 }
 
 /**
- * Stores the event with the channels that tell it, then a copy for each but the first, which its own record tells.
- * Without `routed` its look-up says them later. False: it is there already, and nothing changed. Throws StoreUnavailable.
+ * Stores the event, in one call, with the channels that tell it. Without `routed` its look-up says them later. False: it is
+ * there already, and nothing changed. Throws StoreUnavailable.
  */
-export async function storeEvent(
+export function storeEvent(
   deps: RouteDeps,
   alert: StoredAlert,
   routed: readonly Destination[] | undefined,
 ): Promise<boolean> {
-  const isNew = await storeAlert(deps, alertKey(alert.event.key), alert, routed);
-  if (isNew) await storeCopies(deps, alert, routed);
-  return isNew;
-}
-
-/**
- * Those that are there stay as they are: a crash before this was over is made good when the event comes again, or its own
- * record is told.
- */
-export async function storeCopies(
-  deps: RouteDeps,
-  alert: StoredAlert,
-  [, ...further]: readonly Destination[] = [],
-): Promise<void> {
-  await Promise.all(
-    further.map((to) => storeAlert(deps, alertKey(alert.event.key, to.channel), alert, [to])),
-  );
+  return storeAlert(deps, alertKey(alert.event.key), alert, routed);
 }
 
 async function storeAlert(
@@ -88,7 +73,7 @@ async function storeAlert(
     ...stored,
     sealed: sealer.seal(key, JSON.stringify(event)),
     ...unsaid,
-    ...(routed && whereTold(event, routed)),
+    ...(routed && (routed.length > 1 ? { routed: routed.map(asKept) } : whereTold(event, routed))),
     ...(found && { evidence: sealEvidence(sealer, key, found) }),
   };
   const lane = laneOf(event, routed);
@@ -190,8 +175,8 @@ export async function routeByLookUp(
 }
 
 /**
- * Sends an event that was routed by its look-up on its way: the copies first, while it still holds its lane, so that no
- * channel gets a later one before it; then its own record goes into the lane of its first channel.
+ * Sends an event whose channels are known on its way: a copy for each channel but the first, while it still holds its
+ * lane, so that no channel gets a later one before it; then its own record goes into the lane of its first channel.
  */
 export async function sendOn(
   deps: AlertPostDeps,
@@ -200,9 +185,11 @@ export async function sendOn(
   routed: readonly Destination[],
 ): Promise<Rendered<AlertShown>> {
   const { event } = alert;
-  await storeCopies(deps, alert, routed);
+  const [first, ...further] = routed;
+  // Those that are there stay as they are.
+  await Promise.all(further.map((to) => storeAlert(deps, alertKey(event.key, to.channel), alert, [to])));
   const told = { ...record, ...whereTold(event, routed), turns: entry.attempts };
-  const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(entry.key, told) };
+  const due = { delayMs: 0, lane: first?.channel ?? untoldLane, index: listsOf(entry.key, told) };
   await deps.store.write(entry, writeOutboxRecord(told), due);
   return { kind: 'settled' };
 }
