@@ -37,6 +37,8 @@ const timed = [
 ];
 /** With `vi.mock`, which does nothing where modules are shared. */
 const mocked = 'test/hostile/{requests,texts}/*.test.ts';
+/** `npm run gallery`. */
+const gallery = 'test/gallery/*.test.ts';
 
 export default defineConfig({
   test: {
@@ -100,8 +102,17 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [whole, ...timed, ...inBrowser, mocked],
+          exclude: [whole, ...timed, ...inBrowser, mocked, gallery],
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'gallery',
+          include: [gallery],
+          globalSetup: 'test/support/warm-bot.ts',
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -71,7 +71,7 @@ function nextWords({ state, dueAt }: ChargeSeen, nowMs: number): string {
   if (state.kind === 'review') {
     return 'a person must compare it with the service’s own records; do not charge again, give no value';
   }
-  if (dueAt === undefined) return 'nothing; its outcome stands';
+  if (dueAt === undefined) return 'nothing, it has its outcome';
   return dueAt <= nowMs
     ? 'a running bot looks it up now; do not charge again'
     : `a running bot looks it up by ${utcTime(dueAt)}; do not charge again`;

@@ -8,8 +8,7 @@ export type Problem = { exitCode: ExitCode; words: string };
 /** A list that is forgotten, or whose cursor the service no longer takes. */
 export const listGone: Problem = {
   exitCode: exitCodes.noAnswer,
-  words:
-    'The service does not take its own cursor any more, or the list was read for too long.\nNext: read it anew.',
+  words: 'The service’s list has expired.\nNext: read it again.',
 };
 
 /** What the outside did and what helps, for whoever can change the settings; undefined for a bug. */

@@ -3,9 +3,15 @@ import type { OrderReference } from './order-reference.ts';
 /** Neither 0 nor 1 nor 8 nor 9, so that no character is taken for another when read aloud or copied by hand. */
 const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const length = 26;
+const ours = new RegExp(`^pay-[${alphabet}]{${length}}$`);
 
 /** Every reference that the bot gives to a charge begins with it, and no code of a bank does. */
 export const chargeReferencePrefix = 'pay-';
+
+/** Whether it is one of those: too long to be read in a sentence. */
+export function isGeneratedReference(reference: string): boolean {
+  return ours.test(reference);
+}
 
 /**
  * The one order reference of a submitted Slack view: `pay-` and 26 base32 characters of the hash of its id.

@@ -124,8 +124,11 @@ function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: 
     const words = wanted.map(({ source }) => sourceWords[source]);
     return amountCheck(true, `Amount ${found} equals ${words.join(' and ')}`);
   }
-  const words = differing.map(({ minor, currency = money.currency, source }) => {
-    return `${sourceWords[source]}, ${formatMoney({ minor, currency })}`;
+  const byAmount = Map.groupBy(differing, ({ minor, currency = money.currency }) =>
+    formatMoney({ minor, currency }),
+  );
+  const words = [...byAmount].map(([amount, from]) => {
+    return `${from.map(({ source }) => sourceWords[source]).join(' and ')}, ${amount}`;
   });
   return amountCheck(false, `Amount ${found} differs from ${words.join(', and from ')}`);
 }

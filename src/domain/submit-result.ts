@@ -20,7 +20,7 @@ export type SubmitResult =
   | { kind: 'awaiting_approval'; approval: Approval }
   /** The alert it was begun from is resolved, closed or being charged by now: nothing was sent. */
   | { kind: 'alert_taken'; taken: AlertTaken }
-  /** The terms that were read back are gone (half an hour) or others by now: nothing was sent. */
+  /** The reviewed terms are gone (half an hour) or different by now: nothing was sent. */
   | { kind: 'stale' }
   /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
   | { kind: 'unsure'; reference: string };

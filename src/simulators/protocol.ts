@@ -45,6 +45,8 @@ export type PageMessage = {
 export type PageView = {
   id: string;
   type: 'modal' | 'home';
+  /** The app's name for a modal of its kind. */
+  callbackId: string;
   title: string;
   submit?: string;
   close?: string;

@@ -121,7 +121,7 @@ const channelFixes: Record<string, (channel: string) => string> = {
 };
 
 const left = (person: string): string =>
-  `${person} has left the workspace, or cannot be written to: somebody else must see to what they had in hand.`;
+  `${person} has left the workspace or can’t be written to: reassign their alerts.`;
 
 /** Of a direct message Slack says of the person what it else says of the bot or of a channel. */
 const personFixes: Record<string, (person: string) => string> = {

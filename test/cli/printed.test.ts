@@ -168,7 +168,7 @@ function breaking(error: Error): Ending {
 describe('a list that is not whole', () => {
   it.each([
     ['a repeated cursor', { end: 'repeated_cursor' } satisfies Ending, 'the same cursor twice'],
-    ['a forgotten list', { stop: () => ({ kind: 'gone' }) } satisfies Ending, 'read it anew'],
+    ['a forgotten list', { stop: () => ({ kind: 'gone' }) } satisfies Ending, 'read it again'],
     ['a store that went away', breaking(new StoreUnavailable('away')), 'The store does not answer'],
   ])('because of %s says so, and its document is one that says so too', async (_, ends, words) => {
     for (const output of ['text', 'csv', 'json'] as const) {

@@ -181,7 +181,7 @@ async function changeEmail({ house, accounts, dialogue, person, random, account 
     [cardEmailFields.next]: `new.${random.below(1_000)}@example.org`,
   });
   await dialogue.submit(person);
-  const answered = /not the e-mail linked to the card|access token/;
+  const answered = /not the card’s e-mail|access token/;
   await house.until('the service has answered', () => answered.test(textOf(dialogue, person)));
   await closeAll(dialogue, person);
 }
@@ -234,7 +234,8 @@ function placesSaid({
     const all = JSON.stringify(post);
     const [, digit] = /NGN (\d)/.exec(all) ?? [];
     const wanted = digit === undefined ? undefined : names[Number(digit) - 1];
-    return [...all.matchAll(/LIVE · ([a-z]+)/g)].map(([, name]) => ({ name, wanted, text: post.text }));
+    const said = all.matchAll(new RegExp(`"text":"(${names.join('|')})"`, 'g'));
+    return [...said].map(([, name]) => ({ name, wanted, text: post.text }));
   });
 }
 

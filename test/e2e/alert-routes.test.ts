@@ -103,7 +103,7 @@ describe('routes of payops.yml', () => {
     await desk.house.until('the rehearsal is told', () =>
       desk
         .messages('onCall', 'payOps')
-        .some(({ ts, shown }) => ts === said.ts && shown.text.includes('In the last 7 days')),
+        .some(({ ts, shown }) => ts === said.ts && shown.text.includes('Last 7 days')),
     );
     const { text } = desk.messages('onCall', 'payOps').find(({ ts }) => ts === said.ts)!.shown;
     for (const words of ['fraud', 'silent', '1 muted now', 'would have posted 1, worst hour 1'])

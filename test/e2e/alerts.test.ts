@@ -71,7 +71,7 @@ describe('one failure, one message', () => {
   test('says the bank’s words, the next step by them, and what the service confirms; and calls nobody', async () => {
     const { alert, reference } = await fails({ amount: '1234.50', customerEmail: chidi });
     expect(alert.text).toBe(`❌ Declined by the bank · NGN 1,234.50 · c***@example.com · ${reference}`);
-    for (const words of ['Insufficient funds', 'Try again from', '✗ status FAILED', 'LIVE · Lagos store'])
+    for (const words of ['Insufficient funds', 'Try again from', '✗ status FAILED', 'Lagos store'])
       expect(alert.shown.text).toContain(words);
     expect(alert.shown.buttons).toEqual(['Acknowledge', 'Look up', 'Close…']);
     expect(alert.shown.text).not.toContain('<@');
@@ -382,7 +382,7 @@ describe('the message of an alert', () => {
       body: JSON.stringify({ channel: alert.channel, ts: alert.ts }),
     });
     await house.approve({ amount: '5000.00', customerEmail });
-    const anew = await alertSays(reference, '✅ Resolved', 'takes the place of');
+    const anew = await alertSays(reference, '✅ Resolved', 'Replaces');
     expect(anew.ts).not.toBe(alert.ts);
     expect(JSON.stringify(anew.blocks)).toContain(`/p${alert.ts.replace('.', '')}|`);
     await reads('lead', '✅ Resolved', anew);

@@ -55,9 +55,7 @@ describe('a charge that a second person decides', () => {
     const desk = at();
     const review = await reviews(desk, 'agent', { card: ada, amount: '150,000.00', reason: 'Renewal' });
     expect(review.submit).toBe('Ask for approval');
-    expect(review.shown.text).toContain(
-      'Needs a second person: Charges from NGN 100,000.00 need one approver',
-    );
+    expect(review.shown.text).toContain('Needs approval: Charges from NGN 100,000.00 need one approver');
     await desk.closes('agent');
 
     const reference = await asks('agent');
@@ -243,7 +241,7 @@ describe('what else a second person decides', () => {
     const desk = at();
     await desk.opens('agent', '/pay card-email');
     await desk.submits('agent', { 'Saved card': '1127', 'New e-mail': 'new.bola@example.org' });
-    await desk.modalSays('agent', 'You are about to change');
+    await desk.modalSays('agent', 'Change the e-mail of');
     await desk.submits('agent');
     await desk.modalSays('agent', ['Needs approval', 'Nothing is changed until it’s approved']);
     const card = await desk.reads(

@@ -37,16 +37,14 @@ describe('limits in payops.yml', () => {
     const desk = at();
     await desk.home('agent', 'today NGN 0.00 used, NGN 8,000.00 of NGN 8,000.00 left');
     const review = await reviews(desk, 'agent', { card: ada, amount: '4,500.00' });
-    expect(review.shown.text).toContain(
-      'Left today, before this charge: NGN 8,000.00 for you, NGN 6,000.00 for this card.',
-    );
+    expect(review.shown.text).toContain('Left today: NGN 8,000.00 for you, NGN 6,000.00 for this card.');
     await desk.submits('agent');
     await desk.modalSays('agent', 'Paid (confirmed)');
     await desk.home('agent', 'today NGN 4,500.00 used, NGN 3,500.00 of NGN 8,000.00 left');
     await desk.closes('agent');
     const over = await reviews(desk, 'agent', { card: bola, amount: '3,500.01' });
     expect(over.problems['Amount']).toContain('NGN 3,500.00 of NGN 8,000.00 is left until midnight');
-    expect((await desk.home('lead', 'What you can do with /pay')).text).not.toContain('Your limits');
+    expect((await desk.home('lead', '/pay help')).text).not.toContain('Your limits');
 
     await desk.closes('agent');
     desk.house.later(24 * 3_600_000);

@@ -15,7 +15,7 @@ describe('/pay link', () => {
     const desk = at();
     const { house } = desk;
     const form = await desk.opens('agent', '/pay link 150.00');
-    expect(form.title).toContain('LIVE');
+    expect(form.title).toBe('Payment link');
     const pan = await desk.submits('agent', { ...filled, 'Our reference': '4111 1111 1111 1111' });
     expect(pan?.problems['Our reference']).toContain('card number');
     expect(orders(desk)).toHaveLength(0);
@@ -39,7 +39,7 @@ describe('/pay link', () => {
     const [first, note] = ofLink(desk, 'LINK-1');
     expect(first?.ts).toBe(card.ts);
     expect(first?.shown.text).not.toContain(order.checkoutLink);
-    expect(first?.shown.text).toContain('sealed; /pay charge offers it');
+    expect(first?.shown.text).toContain('/pay charge offers it');
     expect(first?.shown.buttons).toEqual([]);
     expect(note?.shown.text).toContain(`<@${desk.id('agent')}>`);
     expect(paid.shown.text).toContain('LINK-1');
@@ -53,7 +53,7 @@ describe('/pay link', () => {
   it('keeps it with the person alone when they wish so, until they share it: both cards follow it', async () => {
     const desk = at();
     await desk.opens('agent', '/pay link');
-    await submits(desk, 'LINK-2', { 'Where its card stands': 'With me alone' });
+    await submits(desk, 'LINK-2', { 'Post it': 'To me only' });
     const own = await desk.sees('agent', ['Payment link, not paid yet', 'LINK-2'], 'agentDm');
     await desk.closes('agent');
     expect(desk.posts('lead', 'payDesk').filter(({ text }) => text.includes('LINK-2'))).toEqual([]);
@@ -84,17 +84,20 @@ describe('/pay link', () => {
     await desk.sees('agent', ['✅ Paid (confirmed)', 'LINK-3'], 'agentDm');
     desk.house.sendEventsTo([desk.bot]);
     await desk.house.until('it has left the Home', async () => {
-      return !(await desk.home('agent', 'What you can do')).text.includes('LINK-3');
+      return !(await desk.home('agent', '/pay help')).text.includes('LINK-3');
     });
   });
 
   it('answers a check in its window, and saves no card when it is not to', async () => {
     const desk = at();
     await desk.opens('agent', '/pay link');
-    await submits(desk, 'LINK-4', { Card: 'Do not save it' });
+    await submits(desk, 'LINK-4', { Card: 'Don’t save it' });
     await desk.modalSays('agent', ['No card is saved', 'The service’s order id']);
     await desk.presses('agent', 'Check now');
-    await desk.modalSays('agent', ['Payment link, not paid yet', 'proves no payment of this amount so far']);
+    await desk.modalSays('agent', [
+      'Payment link, not paid yet',
+      'No payment of this amount is proven so far',
+    ]);
     expect(orders(desk).at(-1)).not.toMatch(/tokenizeCard|allowedPaymentMethods/);
     await pay(desk, 'LINK-4');
     const paid = await desk.reads('lead', ['✅ Paid (confirmed)', 'LINK-4'], 'payDesk');

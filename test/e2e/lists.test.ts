@@ -35,7 +35,7 @@ describe('/pay terminals', () => {
       desk.presses('agent', 'Search all'),
     );
     expect(desk.calls(terminalsPath)).toBe(pages);
-    expect(found.shown.text).toContain(`${pages - calls} calls of the service for this`);
+    expect(found.shown.text).toContain(`${pages - calls} calls`);
     const matches = Math.floor(terminals / 60);
     expect(found.text).toContain(`${matches} terminals match “Lekki Kiosk”`);
     await desk.asks('agent', '/pay terminals nothing-like-it', 'No terminal matches “nothing-like-it”');
@@ -99,7 +99,7 @@ describe('/pay accounts', () => {
       await desk.asks('agent', `/pay ${verb} nothing-like-it`, 'matches “nothing-like-it”');
       const before = desk.calls(path);
       // oxlint-disable-next-line no-await-in-loop
-      await desk.presses('agent', 'Read anew');
+      await desk.presses('agent', 'Reload');
       // oxlint-disable-next-line no-await-in-loop
       await desk.house.until(`the ${verb} are read anew`, () => desk.calls(path) > before);
       expect(desk.calls(path)).toBeGreaterThan(before);
@@ -120,7 +120,7 @@ describe('/pay accounts', () => {
     await desk.submits('lead', { ...kiosk, Reference: 'PLAYGROUND-SUB-00003', 'E-mail': '' });
     await desk.modalSays('lead', 'Account not created');
     await desk.presses('lead', 'Correct and try again');
-    const form = await desk.modalSays('lead', 'A new sub account of the business');
+    const form = await desk.modalSays('lead', 'Account name');
     expect(JSON.stringify(form)).toContain('Akoka Kiosk');
     expect(JSON.stringify(form)).not.toContain('22345678901');
     await desk.submits('lead', { ...kiosk, Reference: '' });
@@ -223,10 +223,10 @@ describe('CSV', () => {
     const desk = await openDesk(test, { env: patient, payments: { terminals: 300 } });
     await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
     await desk.house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
-    const stopped = ['⚠️ The CSV was not made', 'press CSV again to go on from there'];
+    const stopped = ['⚠️ The CSV was not made', 'Press CSV again to go on'];
     await desk.seesBy('agent', stopped, () => desk.presses('agent', 'CSV'));
     await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
-    await desk.seesBy('agent', ['⚠️ CSV of 300 terminals could not be put into Slack', 'files:write'], () =>
+    await desk.seesBy('agent', ['⚠️ CSV of 300 terminals couldn’t be put into Slack', 'files:write'], () =>
       desk.presses('agent', 'CSV'),
     );
   });

@@ -20,7 +20,7 @@ describe('/pay <reference>', () => {
     expect(paid.text).toBe('✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1001');
     expect(paid).toMatchObject({ ephemeral: true });
     expect(paid.shown.text).toMatch(/✓ status SUCCESS +✓ reference +✓ amount/);
-    expect(paid.shown.text).toContain('LIVE · Lagos store');
+    expect(paid.shown.text).toContain('Lagos store');
     expect(paid.shown.buttons).toEqual(['Refresh', 'Share to channel']);
 
     const open = await desk.asks('agent', '/pay ORDER-1002', '⚠️ Not confirmed');
@@ -75,7 +75,7 @@ describe('/pay <reference>', () => {
       // oxlint-disable no-await-in-loop -- one weather after the other
       await desk.house.payments.act({ kind: 'set_weather', weather });
       const told = await desk.asks('agent', '/pay ORDER-1001', words);
-      expect(told.shown.text).toContain('none was moved by this. Nothing is assumed about ORDER-1001.');
+      expect(told.shown.text).toContain('none was moved by this');
       expect(told.shown.text).not.toContain('Paid');
     }
     // oxlint-enable no-await-in-loop
@@ -108,7 +108,7 @@ describe('Share to channel', () => {
     expect(shared.shown.text).toContain(`Shared by ${desk.named('agent')}`);
     expect(shared.shown.text).toContain('a***@example.com');
     desk.house.later(doubleClickMs);
-    await desk.seesBy('agent', 'Shared already', () => desk.presses('agent', 'Share to channel', answer));
+    await desk.seesBy('agent', 'Already shared', () => desk.presses('agent', 'Share to channel', answer));
     expect(desk.posts('onCall', 'payDesk')).toHaveLength(1);
 
     await desk.seesBy('outsider', 'Not allowed', () => desk.presses('outsider', 'Refresh', shared));

@@ -48,11 +48,7 @@ describe('the bank’s code', () => {
     const desk = at();
     await waitsForCode();
     await enters('999999');
-    const again = await desk.modalSays('agent', [
-      'Wrong code',
-      'The bank says: “Invalid OTP”',
-      '2 of 3 tries left',
-    ]);
+    const again = await desk.modalSays('agent', ['Wrong code', 'Bank: “Invalid OTP”', '2 of 3 tries left']);
     expect(JSON.stringify(again)).not.toContain('999999');
     await enters(otps.right);
     await desk.modalSays('agent', 'Paid (confirmed)');
@@ -99,10 +95,10 @@ describe('the bank’s code', () => {
     const reference = await waitsForCode();
     const { until } = phone(reference)?.otp ?? {};
     await desk.presses('agent', 'Resend code (no extra time)');
-    await desk.modalSays('agent', 'on its way. No extra time or tries');
+    await desk.modalSays('agent', 'Another code: on its way');
     expect(phone(reference)?.otp).toMatchObject({ resends: 1, triesLeft: 3, until });
     await desk.presses('agent', 'Resend code (no extra time)');
-    await desk.modalSays('agent', 'Another code was asked for a moment ago');
+    await desk.modalSays('agent', 'The last code was a moment ago');
     expect(phone(reference)?.otp?.resends).toBe(1);
   });
 

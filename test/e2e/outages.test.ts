@@ -71,7 +71,7 @@ describe('without the payments service', () => {
     });
     await house.until('the alert is told', () => house.posts('payAlerts').length === 1);
     const alert = JSON.stringify(house.posts('payAlerts')[0]);
-    for (const words of [reference, 'Event says failed, not checked', 'Look it up before you act']) {
+    for (const words of [reference, 'Event says failed, not checked', 'look it up before you act']) {
       expect(alert).toContain(words);
     }
   });
@@ -83,7 +83,7 @@ describe('without the payments service', () => {
     await house.paymentsGate.close();
     await house.type('agent', '/pay ORDER-1001');
     await house.until('the agent is answered', () => house.seenBy('agent').length === 1);
-    expect(house.seenBy('agent')[0]?.text).toContain('The payments service cannot be reached');
+    expect(house.seenBy('agent')[0]?.text).toContain('The payments service can’t be reached');
   });
 });
 

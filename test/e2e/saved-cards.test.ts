@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sandboxInputs } from '../../src/simulators/payments/sandbox.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
-import { openDesk, shareDesk, type Desk, type Filled, type Message } from '../support/desk.ts';
+import { asksForMore, openDesk, shareDesk, type Desk, type Filled, type Message } from '../support/desk.ts';
 import type { House } from '../support/house.ts';
 
 const cardPath = '/checkout/tokenized-card-data';
@@ -122,7 +122,7 @@ describe('/pay cards', () => {
 
   it('is set up by settings in live, and names what is missing; it stands in no list until then', async (test) => {
     const desk = await openDesk(test, { env: { ...shapeless, SAVED_CARDS_QUERY: 'email' } });
-    const typed = await lists(desk, ada.customerEmail, 'cannot be listed here yet');
+    const typed = await lists(desk, ada.customerEmail, 'can’t be listed here yet');
     expect(typed.shown.text).toMatch(/SAVED_CARDS_LIST_POINTERS[^Q]*SAVED_CARDS_DELETE_BODY/);
     expect(typed.shown.text).not.toContain('SAVED_CARDS_QUERY');
     const help = await desk.asks('lead', '/pay help', 'What you can do');
@@ -163,6 +163,7 @@ describe('/pay card-email', () => {
     await desk.closes('agent');
 
     await desk.opens('agent', '/pay charge 1,000.00');
+    await asksForMore(desk, 'agent');
     await desk.submits('agent', {
       'Or the card’s token key': dayo.tokenKey,
       'Customer’s e-mail': dayo.customerEmail,
@@ -190,11 +191,11 @@ describe('/pay card-email', () => {
       'Current e-mail': 'someone.else@example.com',
       'New e-mail': 'first@example.org',
     });
-    await desk.presses('agent', 'Correct it');
+    await desk.presses('agent', 'Change');
     await desk.modalSays('agent', 'Current e-mail');
     await desk.submits('agent', { 'New e-mail': 'linked@example.org' });
     await desk.submits('agent');
-    await desk.modalSays('agent', 'not the e-mail linked to the card');
+    await desk.modalSays('agent', 'not the card’s e-mail');
     expect(linkedEmail(desk, tokenKey)).toBe(email);
     await desk.submits('agent', { 'Current e-mail': email });
     await desk.submits('agent');
@@ -231,7 +232,7 @@ describe('/pay card-email', () => {
     expect(linkedEmail(desk, made.tokenKey)).toBe('made@example.org');
     await desk.presses('agent', 'Do it again');
     await changes(desk, 'agent', {});
-    await desk.modalSays('agent', ['not the e-mail linked to the card', 'charge with the new e-mail']);
+    await desk.modalSays('agent', ['not the card’s e-mail', 'charge with the new e-mail']);
   });
 
   it('tells whoever closed the window by direct message, addresses masked', async () => {
@@ -252,7 +253,7 @@ describe('/pay card-email', () => {
 describe('in the sandbox', () => {
   it('cards are fixed samples, as every answer says', async (test) => {
     const desk = await openDesk(test, { env: { ...shapeless, PAYMENTS_ENVIRONMENT: 'sandbox' } });
-    const sample = 'fixed sample responses';
+    const sample = 'a fixed sample';
     const none = await lists(desk, sandboxInputs.emailWithoutCards, 'No saved cards');
     expect(none.shown.text).toContain(sample);
     const listed = await lists(desk, 'any@example.com', '1 saved card');
@@ -263,7 +264,7 @@ describe('in the sandbox', () => {
     const addresses = { 'Current e-mail': 'any@example.com', 'New e-mail': 'new@example.org' };
     await desk.submits('agent', { 'Or the card’s token key': sandboxInputs.unknownTokenKey, ...addresses });
     await desk.submits('agent');
-    expect((await desk.modalSays('agent', 'does not know this card')).title).toContain('SANDBOX');
+    expect((await desk.modalSays('agent', 'doesn’t know this card')).title).toContain('SANDBOX');
     await desk.presses('agent', 'Choose another card');
     await desk.modalSays('agent', 'Current e-mail');
     await desk.submits('agent', { 'Or the card’s token key': 'any-token', ...addresses });
@@ -281,7 +282,7 @@ describe('a first payment that saves a card', () => {
     expect(told.map(({ text }) => text)).toEqual([
       expect.stringMatching(/^💳 Card saved · ✅ Paid \(confirmed\) · NGN 50\.00 · f\*\*\*@example\.com/),
     ]);
-    expect(told[0]?.shown.text).toMatch(/·· \d{4}.*sealed; \/pay charge offers it/s);
+    expect(told[0]?.shown.text).toMatch(/·· \d{4}.*\/pay charge offers it/s);
     const successes = desk.messages('onCall', 'general').filter(({ text }) => text.includes('CARD-first'));
     expect(successes).toHaveLength(1);
     expect(await desk.leaks({ tokenKey })).toEqual([]);
@@ -321,7 +322,7 @@ async function charges(desk: Desk, listed: Message, amount: string): Promise<voi
 async function changes(desk: Desk, person: 'lead' | 'agent', fields: Filled): Promise<void> {
   await desk.modalSays(person, 'Current e-mail');
   await desk.submits(person, fields);
-  await desk.modalSays(person, 'You are about to change');
+  await desk.modalSays(person, 'Change the e-mail of');
   await desk.submits(person);
 }
 

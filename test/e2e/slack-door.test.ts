@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDesk, shareDesk, type Desk } from '../support/desk.ts';
+import { asksForMore, openDesk, shareDesk, type Desk } from '../support/desk.ts';
 import { openGate, type Gate } from '../support/gate.ts';
 import { signSlack } from '../support/slack-requests.ts';
 
@@ -94,6 +94,7 @@ describe('what comes from Slack', () => {
     await desk.opens('agent', '/pay charge 1.00');
     await expect(desk.submits('agent', { 'Saved card': 'nothing' })).rejects.toThrow('offers nothing');
     expect(await sends(desk, moved(lastSent()))).toEqual({ status: 200, text: '{"options":[]}' });
+    await asksForMore(desk, 'agent');
     await desk.submits('agent', { 'Or the card’s token key': 'tok-x', 'Customer’s e-mail': 'a@example.com' });
     const form = await sends(desk, moved(lastSent()));
     expect(form.text).toContain(fromElsewhere);
@@ -141,7 +142,7 @@ describe('what comes from Slack', () => {
     const asked = desk.house.paymentsGate.hold(singlePath, 'before');
     await desk.types('agent', '/pay ORDER-1004');
     const held = await asked;
-    const waiting = await desk.sees('agent', ['Looking up ORDER-1004', 'has not answered yet']);
+    const waiting = await desk.sees('agent', ['Looking up … · ORDER-1004', 'has not answered yet']);
     await desk.seesBy('agent', 'Paid (confirmed)', async () => held.release());
     expect(desk.messages('agent').filter(({ ts }) => ts === waiting.ts)).toHaveLength(1);
   });

@@ -135,6 +135,6 @@ describe('many payments', () => {
     await desk.closes('lead');
     // Without the scope files:write.
     await desk.presses('lead', 'CSV', await many());
-    await desk.sees('lead', ['The CSV could not be put into the thread', 'files:write'], 'general');
+    await desk.sees('lead', ['The CSV couldn’t be put into the thread', 'files:write'], 'general');
   });
 });

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
-import { runHere, shareDesk, type Desk, type Message } from '../support/desk.ts';
+import { asksForMore, runHere, shareDesk, type Desk, type Message } from '../support/desk.ts';
 
 const dayMs = 86_400_000;
 const { requiresOtp: bola } = seedCards;
@@ -72,9 +72,9 @@ describe('/pay story', () => {
   it('says of a reference that the bot does not know that it does not, and offers a look-up', async () => {
     const desk = at();
     const calls = desk.calls('/transactions/accounts/single');
-    await desk.asks('lead', '/pay story ORDER-1001', 'knows nothing of this reference');
+    await desk.asks('lead', '/pay story ORDER-1001', 'The bot has nothing on this reference');
     // That it was asked for is no story.
-    const unknown = await desk.asks('lead', '/pay story ORDER-1001', 'knows nothing of this reference');
+    const unknown = await desk.asks('lead', '/pay story ORDER-1001', 'The bot has nothing on this reference');
     expect(desk.calls('/transactions/accounts/single')).toBe(calls);
     await desk.seesBy('lead', 'Paid (confirmed)', () => desk.presses('lead', 'Look it up', unknown));
   });
@@ -214,11 +214,12 @@ describe('the audit trail', () => {
 async function paidAtTheSecondCode(desk: Desk): Promise<string> {
   await desk.opens('agent', '/pay charge 12,500.00');
   const token = { 'Or the card’s token key': bola.tokenKey, 'Customer’s e-mail': bola.customerEmail };
+  await asksForMore(desk, 'agent');
   await desk.submits('agent', token);
   await desk.submits('agent');
   for (const [code, words] of [
-    ['000000', '3 tries left'],
-    [otps.right, '2 tries left'],
+    ['000000', '3 of 3 tries left'],
+    [otps.right, '2 of 3 tries left'],
   ] as const) {
     // oxlint-disable-next-line no-await-in-loop -- one code after the other
     const { fields } = await desk.modalSays('agent', words);

@@ -44,7 +44,7 @@ describe('a channel that Slack refuses', () => {
     desk.house.later(hourMs);
     await desk.house.until('it is tried again', () => tries(desk) > tried);
     expect(desk.posts('lead', 'payOps')).toHaveLength(1);
-    await desk.asks('onCall', '/pay undelivered', 'Slack refuses messages, and they are tried again');
+    await desk.asks('onCall', '/pay undelivered', 'Slack refuses messages; the bot keeps trying');
     await desk.asks('agent', '/pay undelivered', 'Not allowed');
   });
 
@@ -74,7 +74,7 @@ describe('a channel that Slack refuses', () => {
     await desk.sees('onCall', '2 messages on the way again');
     await desk.settled('soon');
     expect(alertsOf(references)).toEqual(references);
-    await desk.asks('onCall', '/pay undelivered', 'Nothing is undelivered');
+    await desk.asks('onCall', '/pay undelivered', 'Everything was delivered');
     expect(await health(desk, 'undelivered')).toEqual({ name: 'undelivered', state: 'ok' });
     // What was given up lives on.
     const alert = await desk.reads('lead', references[0] ?? '', 'payAlerts');
@@ -113,7 +113,7 @@ describe('a channel that Slack refuses', () => {
     const alert = await desk.reads('lead', [reference, 'Acknowledge'], 'payAlerts');
     workspace.setFaults({ kind: 'refused', method: 'chat.update', error: 'edit_window_closed' });
     await desk.presses('lead', 'Acknowledge', alert);
-    const anew = await desk.reads('lead', [reference, 'takes the place of'], 'payAlerts');
+    const anew = await desk.reads('lead', [reference, 'Replaces'], 'payAlerts');
     await desk.settled('soon');
     await desk.presses('lead', 'Close…', anew);
     await desk.modalSays('lead', 'Close alert');

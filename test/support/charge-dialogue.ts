@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'vitest';
 import type { ActResult, PageBlock, PageMessage, PageView } from '../../src/simulators/protocol.ts';
 import { commonPayload } from '../../src/simulators/slack/payloads.ts';
+import { chargeActions } from '../../src/features/charge/charge-actions.ts';
 import { chargeFields } from '../../src/features/charge/charge-modal.ts';
 import type { Bot } from './bot.ts';
 import { openGate, type Gate } from './gate.ts';
@@ -107,10 +108,27 @@ export function openChargeDialogue(house: House): ChargeDialogue {
     if (!first) throw new Error(`No card is offered for what was typed.`);
     return { [actionId]: { type: 'external_select', selected_option: first } };
   }
+  async function press(
+    person: Person,
+    actionId: string,
+    texts: Readonly<Record<string, string>> = {},
+  ): Promise<void> {
+    const { id: viewId, view } = onTop(person);
+    const { blockId, element } = findButton(view.blocks, actionId);
+    const container = { type: 'view', viewId } as const;
+    const values = valuesOf(texts, view.blocks);
+    await act(person, { kind: 'block_action', blockId, actionId, element, container, values });
+  }
   async function readBack(person: Person, form: ChargeForm, command = '/pay charge'): Promise<SeenModal> {
     await opens(person, command);
     await loaded(person);
     const { card, ...typed } = form;
+    if (['token', 'email', 'customerId'].some((name) => name in typed)) {
+      const has = (id: string): boolean =>
+        onTop(person).view.blocks.some(({ block_id: block }) => block === id);
+      await press(person, chargeActions.more);
+      await house.until('the form has all its fields', () => has(chargeFields.token));
+    }
     const chosen = card === undefined ? {} : { [chargeFields.card]: await choose(person, card) };
     const names = Object.keys(typed) as (keyof typeof typed)[];
     const texts = Object.fromEntries(names.map((name) => [chargeFields[name], typed[name] ?? '']));
@@ -147,19 +165,7 @@ export function openChargeDialogue(house: House): ChargeDialogue {
     enterCode(person, code) {
       return submit(person, { [codeFieldOf(onTop(person))]: code });
     },
-    async press(person, actionId, texts = {}) {
-      const { id: viewId, view } = onTop(person);
-      const { blockId, element } = findButton(view.blocks, actionId);
-      const container = { type: 'view', viewId } as const;
-      await act(person, {
-        kind: 'block_action',
-        blockId,
-        actionId,
-        element,
-        container,
-        values: valuesOf(texts, view.blocks),
-      });
-    },
+    press,
     async pressInMessage(person, actionId) {
       const { messages } = workspace.state(users[person]);
       const seen = [channels.payDesk, channels[`${person}Dm`]].flatMap((channel) => messages[channel] ?? []);

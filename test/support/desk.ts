@@ -488,6 +488,7 @@ export type Typed = { amount: string; card?: string; token?: string; email?: str
 export async function reviews(desk: Desk, person: Person, typed: Typed): Promise<Modal> {
   await desk.opens(person, '/pay charge');
   const { amount, card, token, email, reason } = typed;
+  if (token !== undefined || email !== undefined) await asksForMore(desk, person);
   const shown = await desk.submits(person, {
     Amount: amount,
     ...(card === undefined ? {} : { 'Saved card': card }),
@@ -497,6 +498,12 @@ export async function reviews(desk: Desk, person: Person, typed: Typed): Promise
   });
   if (!shown) throw new Error('The form was closed.');
   return shown;
+}
+
+/** In the form of `/pay charge`: the fields that few need. */
+export async function asksForMore(desk: Desk, person: Person): Promise<void> {
+  await desk.presses(person, 'More fields');
+  await desk.modalSays(person, 'token key');
 }
 
 /** The same, and the press that charges or asks; resolves with the charge's reference. */

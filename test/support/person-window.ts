@@ -88,7 +88,7 @@ export function openWindow(url: string, page: Page): PersonWindow {
     },
     async enterCode(code) {
       await field('otp_code').fill(code);
-      await press('Send code to the bank');
+      await press('Send code');
     },
     /** One modal may lie on another: the one on top goes. */
     async close() {

@@ -1,7 +1,6 @@
 import type { ActionsBlock, ContextBlock } from '@slack/types';
 import { endsCard } from '../../domain/alert-card.ts';
 import { isDeclined, recordOf, type Alert, type Lookup } from '../../domain/alert.ts';
-import type { FailureKind } from '../../domain/failure.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
@@ -22,6 +21,7 @@ import {
   referenceWord,
   word,
 } from '../../slack/words/evidence.ts';
+import { failureWords } from '../../slack/words/error-message.ts';
 import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { notPaidWords, stateWords, whyNot } from '../../slack/words/transaction-message.ts';
 
@@ -31,8 +31,8 @@ const alertEventType = 'payops_alert';
 /**
  * One signed event as a channel sees it. What the look-up proved is stated; what only the event says is
  * labelled as the event's; where the two disagree the message says so first. With a card, its state comes
- * first, and one that has ended loses its details and buttons: what was done is in the thread, and what the bank said is
- * asked for again. One whose details were taken away says its outcome and reference, where and when. Pings nobody but whom its route calls.
+ * first, and one that has ended loses its details and buttons: what was done is in the thread, and a look-up tells what
+ * the bank said. One whose details were taken away says its outcome and reference, where and when. Pings nobody but whom its route calls.
  */
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;
@@ -55,8 +55,8 @@ export function alertMessage(alert: Alert): SlackMessage {
 }
 
 /**
- * The first line: the state of card and charge, or another word for it; amount, customer, reference. Of what a payment
- * made good the amount is the payment’s.
+ * The first line: the state of alert and charge, or another word for it; amount, customer, reference. Of what a payment
+ * resolved the amount is the payment’s.
  */
 export function alertHeadline(
   alert: Alert,
@@ -79,15 +79,13 @@ function body(alert: Alert): MessageBlock[] {
   return [
     ...routeBlocks(alert.route),
     ...cardSavedLines(event.cardSaved, alert),
-    ...reasons(event, recordOf(lookup)),
+    ...reasons(event, isDeclined(alert) ? recordOf(lookup) : undefined),
     ...lines(
       says === undefined ? [] : [words(says)],
       next === undefined ? [] : [bold('Next: '), words(next)],
     ),
     ...lines(...(alert.declined ? declineNext(alert.declined) : [])),
-    ...('evidence' in lookup
-      ? [proofLine(lookup.evidence, isDeclined(alert) ? lookup.transaction : {})]
-      : []),
+    ...('evidence' in lookup ? [proofLine(lookup.evidence, lookup.transaction)] : []),
     ...(lookup.kind === 'no_reference' ? signedFacts(event) : []),
     ...((lookup.kind === 'not_confirmed' || lookup.kind === 'not_paid') && !isDeclined(alert)
       ? [richText(...whyNot(lookup))]
@@ -101,16 +99,24 @@ function lines(...all: Run[][]): MessageBlock[] {
   return said.length === 0 ? [] : [richText(...said)];
 }
 
-/** LIVE or SANDBOX, the account, and when the event came. */
+/** The account, and when it was looked up last, or while nobody has it when the event came. */
 function placeOf(alert: Alert): ContextBlock {
+  const { card } = alert;
+  const lookedUpAtMs = card?.lookedUpAtMs;
+  const isNew = card === undefined || card.card.kind === 'open';
   return placeLine({
     environment: alert.environment,
     account: alert.account,
-    verb: 'received',
-    atMs: alert.receivedAtMs,
+    verb: lookedUpAtMs === undefined ? '' : 'looked up again',
+    atMs: lookedUpAtMs ?? (isNew ? alert.receivedAtMs : undefined),
     customerId: alert.event.customerId,
-    orderId: alert.event.orderId ?? recordOf(alert.lookup)?.orderId,
+    // Whoever asks the payments service names it.
+    orderId: isDisputed(alert.lookup) ? (alert.event.orderId ?? recordOf(alert.lookup)?.orderId) : undefined,
   });
+}
+
+function isDisputed(lookup: Lookup): boolean {
+  return 'evidence' in lookup && !lookup.evidence.reference.holds;
 }
 
 function buttons(alert: Alert): ActionsBlock[] {
@@ -129,7 +135,7 @@ function hintToLookUp({ event, lookup }: Alert): string | undefined {
 /** Why, in words that are not ours; once when the event and the look-up say the same. */
 function reasons(event: PaymentEvent, record: Transaction | undefined): MessageBlock[] {
   const gateway = record?.gatewayMessage === event.reason ? undefined : record?.gatewayMessage;
-  return [...quoted('The bank says:', event.reason), ...quoted('The gateway says:', gateway)];
+  return [...quoted('The bank says:', event.reason), ...quoted('Gateway:', gateway)];
 }
 
 /** `says` and `next` where the proof does not speak for itself. A decline’s next step goes by the bank’s reason. */
@@ -159,14 +165,14 @@ function verdict(alert: Alert): Verdict {
     case 'not_found':
       return {
         state: `🔎 ${says}, look-up says ${outcomeWords.notFound}`,
-        says: 'The service knows no such reference on this account. A new charge can take a moment to show.',
-        next: 'Look it up again.',
+        says: 'A new charge can take a moment to show.',
+        next: 'look it up again.',
       };
     case 'unchecked':
       return {
         state: `❔ ${says}, not checked`,
-        says: `The payments service couldn’t be asked: ${uncheckedWords[lookup.failure]}.`,
-        next: 'Look it up before you act.',
+        says: `${failureWords[lookup.failure].what}.`,
+        next: 'look it up before you act.',
       };
     case 'no_reference':
       return { state: `❔ ${says}, not checked`, ...withoutReference(event, lookup.hint) };
@@ -222,8 +228,7 @@ function confirmed(kind: PaymentEventKind): Verdict {
   if (kind === 'payment_success') return { state: stateWords.confirmed };
   return {
     state: `🚨 ${eventWords.payment_failed}, look-up says ${outcomeWords.paid}`,
-    says: 'The look-up proves the payment; the event contradicts it.',
-    next: 'Don’t charge again. Ask the payments service which of the two is wrong.',
+    next: 'don’t charge again. Ask the payments service which is wrong.',
   };
 }
 
@@ -234,20 +239,9 @@ function unproven(kind: PaymentEventKind, isSuccess: boolean): Verdict {
   return {
     state: `🚨 ${state}`,
     says: 'The look-up’s status means paid, so money may have moved.',
-    next: 'Don’t charge again.',
+    next: 'don’t charge again.',
   };
 }
-
-export const uncheckedWords: Record<FailureKind, string> = {
-  timeout: 'it gave no answer in time',
-  network: 'it could not be reached',
-  unauthorized: 'it refused the bot’s access token',
-  forbidden: 'it does not let the bot’s account look transactions up',
-  rate_limited: 'its call limit was reached',
-  server: 'it reported a fault of its own',
-  refused: 'it refused the request',
-  malformed: 'its answer could not be read',
-};
 
 function details(alert: Alert, paid: Money | undefined): string[] {
   const { event, lookup } = alert;

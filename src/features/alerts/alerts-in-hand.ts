@@ -22,7 +22,7 @@ import type { OpenItems } from '../../slack/command.ts';
 import { openLookUpButton } from '../../slack/words/evidence.ts';
 import type { HomeBlock } from '../../slack/kit/message.ts';
 
-/** An alert that somebody has in hand. */
+/** An alert that is assigned to somebody. */
 export type AlertInHand = {
   event: PaymentEvent;
   receivedAtMs: number;

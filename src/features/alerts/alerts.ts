@@ -40,7 +40,7 @@ export function alertsCommand(deps: AlertsDeps & AlertCardDeps & StormActions): 
   return defineCommand<undefined>({
     verb: 'alerts',
     usage: '',
-    summary: 'Alerts of this channel; send a test',
+    summary: 'This channel’s alerts',
     examples: ['alerts'],
     permission: 'alerts',
     menu: { text: 'Alerts here', opens: 'message' },

@@ -4,9 +4,9 @@ import type { AlertCard, AlertTaken, MovedCard } from '../../domain/alert-card.t
 import type { Lookup } from '../../domain/alert.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { uncheckedWords } from './alert-message.ts';
 import { bold, headline, moment, person, richText, words, type Run } from '../../slack/kit/blocks.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
+import { failureWords } from '../../slack/words/error-message.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { transactionMessage } from '../../slack/words/transaction-message.ts';
@@ -18,7 +18,7 @@ export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): 
   const { text, block } = headline(refusedWords(why, card, askedBy), []);
   return {
     text,
-    blocks: [block, richText(standing(card, askedBy), [words('Nothing was changed.')])],
+    blocks: [block, richText(standing(card, askedBy))],
   };
 }
 
@@ -34,8 +34,8 @@ export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
     blocks: [
       block,
       richText(
-        [who, isCharging, moment(at), words('. Nothing was charged.')],
-        [bold('Next: '), words('wait for its result. If no money moved, you can charge it again.')],
+        [who, isCharging, moment(at), words('. You charged nothing.')],
+        [bold('Next: '), words('wait for its result.')],
       ),
     ],
   };
@@ -84,9 +84,7 @@ function doneMessage(what: string): SlackMessage {
 
 export function unknownAlertMessage(): SlackMessage {
   const { text, block } = headline('This alert is gone', []);
-  const next = words(
-    'It’s older than the bot remembers. Nothing was changed. Look the reference up instead.',
-  );
+  const next = words('It’s older than the bot remembers. Look the reference up instead.');
   return { text, blocks: [block, richText([next])] };
 }
 
@@ -102,9 +100,7 @@ export function lookedUpMessage(
 ): SlackMessage {
   if (lookup.kind === 'unchecked') {
     const { text, block } = headline('❔ Not checked', [referenceWord(reference)]);
-    const why = words(
-      `The payments service could not be asked: ${uncheckedWords[lookup.failure]}. The alert stays as it was.`,
-    );
+    const why = words(`${failureWords[lookup.failure].what}. The alert stays as it was.`);
     return { text, blocks: [block, richText([why])] };
   }
   if (lookup.kind === 'no_reference') return doneMessage(noReferenceWords[lookup.hint ?? 'none']);

@@ -7,8 +7,8 @@ import type { MessagePlace } from '../../domain/delivery.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
 import { context, moment, mrkdwn, person, words, type Run } from '../../slack/kit/blocks.ts';
-import { referenceWord, word } from '../../slack/words/evidence.ts';
-import { outsideText, slackTime, utcTime } from '../../slack/kit/text.ts';
+import { referenceRun, word } from '../../slack/words/evidence.ts';
+import { outsideText } from '../../slack/kit/text.ts';
 
 const longestReason = 300;
 
@@ -57,14 +57,13 @@ export function cardFields({
 }
 
 function chargingWords({ reference, by, at }: AlertCharge): readonly Run[] {
-  return [person(by), words(' since '), moment(at), words(`, reference ${referenceWord(reference)}`)];
+  return [person(by), words(' since '), moment(at), words(' '), referenceRun(reference)];
 }
 
 function handling(card: Acknowledged): Record<string, readonly Run[] | undefined> {
   const { assignee, snoozedUntil } = card;
   return {
-    ...acknowledgedBy(card),
-    'Assigned to': assignee === undefined ? undefined : [person(assignee)],
+    ...(assignee === undefined ? acknowledgedBy(card) : { 'Assigned to': [person(assignee)] }),
     'Snoozed until': snoozedUntil === undefined ? undefined : [moment(snoozedUntil)],
   };
 }
@@ -73,11 +72,11 @@ function acknowledgedBy({ by, at }: Acknowledged): Record<string, readonly Run[]
   return { 'Acknowledged by': [person(by), words(' '), moment(at)] };
 }
 
-/** "NGN 12,500.00, reference ORDER-7 (another payment of the same customer)". */
-export function paidBy(payment: Recovery): string {
+/** "NGN 12,500.00, another payment of the same customer, ORDER-7". */
+export function paidBy(payment: Recovery): Run[] {
   const { money, reference } = payment;
   const which = whichPayment(payment);
-  return `${word(formatMoney(money)) ?? ''}, reference ${referenceWord(reference)} (${which})`;
+  return [words(`${word(formatMoney(money)) ?? ''}, ${which}, `), referenceRun(reference)];
 }
 
 function whichPayment({ isSameReference, isSameCard, isChargedAgain }: Recovery): string {
@@ -88,9 +87,7 @@ function whichPayment({ isSameReference, isSameCard, isChargedAgain }: Recovery)
 
 /** "2 h 5 min after the failure". */
 export function recoveryTime({ afterMs }: Recovery): string {
-  return afterMs < 0
-    ? `the payment’s event came ${duration(-afterMs)} before the failure’s`
-    : `${duration(afterMs)} after the failure`;
+  return afterMs < 0 ? `${duration(-afterMs)} before the failure` : `${duration(afterMs)} after the failure`;
 }
 
 const minuteMs = 60_000;
@@ -109,19 +106,14 @@ export function reasonWords(reason: string): string {
   return outsideText(reason, longestReason);
 }
 
-/** When it was looked up last, and where the message before this one stood. */
-export function cardFoot({ lookedUpAtMs, replaced }: AlertCardShown): ContextBlock[] {
-  return [
-    ...(lookedUpAtMs === undefined
-      ? []
-      : [context(mrkdwn(`looked up again ${slackTime(lookedUpAtMs, utcTime(lookedUpAtMs))}`))]),
-    ...(replaced === undefined ? [] : [context(mrkdwn(replacedWords(replaced)))]),
-  ];
+/** Where the message before this one is. */
+export function cardFoot({ replaced }: AlertCardShown): ContextBlock[] {
+  return replaced === undefined ? [] : [context(mrkdwn(replacedWords(replaced)))];
 }
 
 function replacedWords(replaced: NonNullable<AlertCardShown['replaced']>): string {
   const earlier = messageLink(replaced, 'an earlier message');
-  return `This takes the place of ${earlier}, which can no longer be edited; what was said before is in its thread.`;
+  return `Replaces ${earlier} that can’t be edited; its thread has what was said before.`;
 }
 
 /** For mrkdwn. Slack leads such an address to the message and its thread, in whichever workspace the reader is signed in to. */

@@ -1,12 +1,11 @@
 // The forms of a card: each asks for one thing and carries the card's id. What is submitted is read beside it.
 
-import type { ContextBlock, InputBlock } from '@slack/types';
+import type { InputBlock } from '@slack/types';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import { context, modal, plainText, richText, select, textInput, words } from '../../slack/kit/blocks.ts';
-import { placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { modal, plainText, richText, select, textInput, words } from '../../slack/kit/blocks.ts';
+import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { limits } from '../../slack/kit/limits.ts';
-import { placeWords } from '../../slack/words/evidence.ts';
 import type { Modal } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 
@@ -30,31 +29,23 @@ export function closeModal(id: string, place: ChargePlace): Modal {
     close: 'Back',
     privateMetadata: id,
     blocks: [
-      richText([
-        words('The alert loses its buttons and details; /pay and its reference look the charge up again. '),
-        words('The reason stands on it. No money moves by this.'),
-      ]),
+      richText([words('The alert keeps its first line and your reason. No money moves.')]),
       textInput({
         id: cardFieldIds.reason,
         label: 'Reason',
         placeholder: 'The customer paid in cash',
-        hint: 'Seen by everybody in the channel.',
+        hint: 'Everybody in the channel sees it.',
         maxLength: longestReason,
         focus: true,
       }),
-      placeOf(place),
+      placeFoot(place),
     ],
   });
 }
 
-/** Whose alert it is; not that real money moves, because none does by these forms. */
-function placeOf({ environment, account }: ChargePlace): ContextBlock {
-  return context(plainText(placeWords(environment, account)));
-}
-
 export function readCloseModal(values: ViewValues): Parsed<string> {
   const reason = oneLine(values[cardFieldIds.reason] ?? '');
-  return reason === '' ? problem('Say in a few words why nothing more is to be done.') : parsed(reason);
+  return reason === '' ? problem('Say in a few words why.') : parsed(reason);
 }
 
 export function assignModal(id: string, place: ChargePlace): Modal {
@@ -62,10 +53,7 @@ export function assignModal(id: string, place: ChargePlace): Modal {
     type: 'input',
     block_id: cardFieldIds.assignee,
     label: plainText('Assign to', limits.inputLabel),
-    hint: plainText(
-      'They are told by direct message, and again when a payment resolves it.',
-      limits.inputHint,
-    ),
+    hint: plainText('They get a direct message now, and when a payment resolves it.', limits.inputHint),
     element: { type: 'users_select', action_id: cardFieldIds.assignee },
   };
   return modal({
@@ -74,7 +62,7 @@ export function assignModal(id: string, place: ChargePlace): Modal {
     submit: 'Assign',
     close: 'Back',
     privateMetadata: id,
-    blocks: [input, placeOf(place)],
+    blocks: [input, placeFoot(place)],
   });
 }
 
@@ -104,11 +92,11 @@ export function snoozeModal(id: string, place: ChargePlace): Modal {
       select({
         id: cardFieldIds.snooze,
         label: 'For how long',
-        hint: 'When it ends, the thread says so and the assignee gets a direct message. A payment still resolves the alert.',
+        hint: 'Then the thread says so and the assignee gets a direct message. A payment still resolves it.',
         choices: snoozes,
         initial: '4',
       }),
-      placeOf(place),
+      placeFoot(place),
     ],
   });
 }

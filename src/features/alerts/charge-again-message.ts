@@ -24,16 +24,16 @@ function lines(why: NotAgain): ReturnType<typeof holdLines> {
     case 'refused':
       return holdLines(why.verdict);
     case 'no_card':
-      return [plain('The bot no longer knows a saved card of this customer.')];
+      return [plain('The bot knows no saved card of this customer.')];
     case 'details_gone':
       return [
-        plain('This alert is too old: its customer was forgotten.'),
-        labelled('Next', 'Use /pay charge if the customer still owes it.'),
+        plain('This alert is too old: its customer was erased.'),
+        labelled('Next', 'use /pay charge if the customer still owes it.'),
       ];
     case 'not_declined':
       return [
         plain('The look-up doesn’t say declined, so money may have moved.'),
-        labelled('Next', 'Look it up first.'),
+        labelled('Next', 'look it up first.'),
       ];
   }
 }

@@ -46,7 +46,7 @@ export async function cardsOf(
 /**
  * Whether the customer's card may be charged once more for a failure, and with what the form begins. The rest
  * after a decline counts from the event too, because the charge need not have been this bot's. Charges nothing;
- * the form's own read-back and claim decide anew.
+ * the form's own review and claim decide.
  *
  * Spec: charge a saved card (retry rules).
  */

@@ -7,7 +7,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
 import { fields, moment, person, richText, words, type Run } from '../../slack/kit/blocks.ts';
 import { repeatLine, type AboutMessage } from '../../slack/words/repeat-line.ts';
-import { placeLine, referenceWord, word } from '../../slack/words/evidence.ts';
+import { placeAlone, referenceRun, word } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { paidBy, reasonWords, recoveredState, recoveryTime, whereItIs } from './card-lines.ts';
 
@@ -50,7 +50,7 @@ function stepMessage(
       ...stepFields(step, alert),
       ...whereItIs(about.place, 'the alert and its thread'),
       ...repeatLine(about.mayBeRepeat),
-      placeLine({ environment, account, verb: 'noted', atMs: step.at }),
+      placeAlone(environment, account),
     ],
     metadata: { event_type: eventType, event_payload: { key: about.key } },
   };
@@ -84,12 +84,14 @@ function otherPaymentLine(payment: OtherPayment, alert: Alert): Run[] {
   const { reference, money, why, afterMs } = payment;
   const amount = word(formatMoney(money)) ?? '';
   const paid: Record<OtherPayment['why'], string> = {
-    other_order: `${referenceWord(reference)}, same amount`,
-    amount_differs: `${amount} for ${referenceWord(reference)}, another amount`,
-    amount_unknown: `${amount} for ${referenceWord(reference)}; what failed has no known amount`,
+    other_order: 'the same amount',
+    amount_differs: `${amount}, another amount`,
+    amount_unknown: amount,
   };
   return [
-    words(`The customer paid ${paid[why]}, `),
+    words(`The customer paid ${paid[why]} for `),
+    referenceRun(reference),
+    words(', '),
     moment(alert.receivedAtMs + afterMs),
     words('. If that pays this too, close it.'),
   ];
@@ -104,7 +106,7 @@ function stepFields(step: CardStep, alert: Alert): RichTextBlock[] {
     case 'snoozed':
       return fields({ Until: [moment(step.until)], By: [person(step.by)] });
     case 'awake':
-      return fields({ Next: [words('it is still not settled; look it up, or close it with a reason.')] });
+      return fields({ Next: 'look it up, or close it with a reason.' });
     case 'closed':
       return fields({ Reason: reasonWords(step.reason), By: [person(step.by)] });
     case 'other_payment':

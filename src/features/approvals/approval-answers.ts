@@ -12,7 +12,7 @@ import { approvalHeadline, approvalState, nothingBefore, people, whatLine } from
 /** This very press decided, or was one of several that do. */
 export function decidedMessage(approval: Approval): SlackMessage {
   const { text, block } = approvalHeadline(approval);
-  return { text, blocks: [block, richText(whatLine(approval.shown), decidedNext(approval))] };
+  return { text, blocks: [block, richText(decidedNext(approval))] };
 }
 
 /** Asked for by a press: it waits for somebody else now. Where it was asked for before, it says how that stands. */
@@ -43,7 +43,7 @@ export function overMessage(approval: Approval, askedBy: string): SlackMessage {
   const { text, block } = headline(overWords(approval, askedBy), []);
   return {
     text,
-    blocks: [block, richText(overLine(approval, askedBy), [words('Nothing was changed.')])],
+    blocks: [block, richText(overLine(approval, askedBy))],
   };
 }
 
@@ -96,12 +96,7 @@ export function ownRequestMessage(approval: Approval): SlackMessage {
     blocks: [
       block,
       richText(
-        whatLine(approval.shown),
-        plain(
-          `${nothingBefore(approval.shown)} To take it back, press Withdraw in your direct message, or type `,
-          code('/pay approvals'),
-          words('.'),
-        ),
+        plain(`${nothingBefore(approval.shown)} Withdraw it with `, code('/pay approvals'), words('.')),
       ),
     ],
   };
@@ -111,7 +106,7 @@ export function approvedBeforeMessage(approval: Approval): SlackMessage {
   const { text, block } = headline('🟡 You already approved this', []);
   const left = approval.needed - approval.approvals.length;
   const next = plain(`${counted(left, 'more approval')} needed, from somebody else.`);
-  return { text, blocks: [block, richText(whatLine(approval.shown), next)] };
+  return { text, blocks: [block, richText(next)] };
 }
 
 /** What stood above the button is not what is kept, which must not happen: nobody approves what they did not read. */
@@ -122,7 +117,7 @@ export function otherTermsMessage(approval: Approval): SlackMessage {
     blocks: [
       block,
       richText(
-        plain('Nothing was decided. It now asks for:'),
+        plain('Nothing was approved. It now asks for:'),
         whatLine(approval.shown),
         plain('Decide it with ', code('/pay approvals'), words('.')),
       ),
@@ -132,7 +127,7 @@ export function otherTermsMessage(approval: Approval): SlackMessage {
 
 export function unknownApprovalMessage(id: string): SlackMessage {
   const { text, block } = headline('This request is gone', [referenceWord(id)]);
-  const line = plain('It was decided long ago. Nothing was changed.');
+  const line = plain('It was decided long ago.');
   return { text, blocks: [block, richText(line)] };
 }
 
@@ -152,6 +147,6 @@ export function notYoursMessage(approval: Approval): SlackMessage {
   const { text, block } = headline('⛔ Only the requester can do this', []);
   return {
     text,
-    blocks: [block, richText(whatLine(approval.shown), [words('Asked by '), person(approval.by)])],
+    blocks: [block, richText([words('Asked by '), person(approval.by), words('.')])],
   };
 }

@@ -2,7 +2,6 @@ import type { Approval } from '../../domain/approval.ts';
 import {
   actions,
   bold,
-  code,
   context,
   divider,
   header,
@@ -15,8 +14,9 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { counted } from '../../domain/counted.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
-import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { homeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { OpenItems } from '../../slack/command.ts';
+import { placeAlone } from '../../slack/words/evidence.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { askAgainButton, closedLines, decideButtons, withdrawButton } from './approval-message.ts';
 import { approvalHeadline, approvedLine, reasonQuoted, restOfWhat, ruleWords } from './approval-words.ts';
@@ -28,7 +28,7 @@ export type ApprovalsSeen = { waiting: readonly Approval[]; asked: readonly Appr
 const mostShown = 6;
 
 /** `/pay approvals`: what waits for this person, then what they asked for. */
-export function approvalsMessage(seen: ApprovalsSeen, place: ChargePlace, nowMs: number): SlackMessage {
+export function approvalsMessage(seen: ApprovalsSeen, place: ChargePlace): SlackMessage {
   const { waiting, asked } = seen;
   const title =
     waiting.length > 0
@@ -45,21 +45,15 @@ export function approvalsMessage(seen: ApprovalsSeen, place: ChargePlace, nowMs:
         ? [noneAsked]
         : [header('Asked by you'), ...asked.slice(0, mostShown).flatMap(askedItem)]),
       ...more(asked.length, 'Older ones are not shown here.'),
-      messageFoot(place, 'looked at', nowMs),
+      placeAlone(place.environment, place.account),
     ],
   };
 }
 
-const noneAsked: HomeBlock = richText(
-  plain(
-    'You asked for nothing. What needs a second person is sent for approval by its own form, such as ',
-    code('/pay charge'),
-    words('.'),
-  ),
-);
+const noneAsked: HomeBlock = richText(plain('You asked for nothing.'));
 
 /** A part of the App Home; nothing without requests. */
-export function homeApprovals(seen: ApprovalsSeen, place: ChargePlace, nowMs: number): HomeBlock[] {
+export function homeApprovals(seen: ApprovalsSeen, place: ChargePlace): HomeBlock[] {
   const { waiting, asked } = seen;
   const open = asked.filter(({ state }) => state.kind === 'waiting' || state.kind === 'approved');
   if (waiting.length === 0 && open.length === 0) return [];
@@ -70,7 +64,7 @@ export function homeApprovals(seen: ApprovalsSeen, place: ChargePlace, nowMs: nu
     ...(open.length === 0 ? [] : [header('Asked by you, not decided yet')]),
     ...open.slice(0, mostShown).flatMap(askedItem),
     ...more(open.length, '/pay approvals lists them.'),
-    messageFoot(place, 'looked at', nowMs),
+    ...homeFoot(place),
     divider(),
   ];
 }
@@ -96,9 +90,13 @@ function waitingItem(approval: Approval): HomeBlock[] {
     approvalHeadline(approval).block,
     richText(
       ...Object.entries(restOfWhat(approval.shown)).map(([label, runs]) => labelled(label, ...runs)),
-      labelled('Asked by', person(approval.by), ', ', moment(approval.askedAtMs)),
+      labelled('Asked by', person(approval.by)),
       labelled('Rule', ruleWords(approval)),
-      labelled('Approvals', ...approvedLine(approval), ' · expires ', moment(approval.expiresAtMs)),
+      labelled(
+        'Expires',
+        moment(approval.expiresAtMs),
+        ` · ${approval.approvals.length} of ${approval.needed} approved`,
+      ),
     ),
     ...reasonQuoted(approval.shown),
     actions(...decideButtons(approval)),

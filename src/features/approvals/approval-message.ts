@@ -4,30 +4,31 @@ import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import {
   actions,
   button,
-  code,
   confirmDialog,
+  context,
   fields,
   moment,
   person,
+  plainText,
   richText,
   type Run,
 } from '../../slack/kit/blocks.ts';
 import { counted } from '../../domain/counted.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { stateWord } from '../../slack/words/state-words.ts';
-import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { repeatLine, type AboutMessage } from '../../slack/words/repeat-line.ts';
-import { quoted, referenceWord } from '../../slack/words/evidence.ts';
+import { moneyPlaceWords, placeAlone, quoted } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 import { approvalActions, requestValue } from './approval-actions.ts';
 import {
   approvalHeadline,
-  approvedLine,
   approveWords,
   decidedLine,
   nothingBefore,
   nothingDone,
+  people,
   reasonQuoted,
   ruleWords,
   restOfWhat,
@@ -78,8 +79,8 @@ export function approvalBody(
       ? openLines(approval, { to, asked })
       : [richText(...(charge ? decidedLines(approval) : closedLines(approval)))]),
     ...closedReason(approval),
-    ...(isOpen ? openFields(approval, to) : charge ? [] : closedFields(approval)),
-    ...(isOpen ? reasonQuoted(approval.shown) : []),
+    ...(isOpen ? openFields(approval, to) : charge ? [] : closedFields(approval, to)),
+    ...(isOpen && to !== 'requester' ? reasonQuoted(approval.shown) : []),
   ];
 }
 
@@ -87,28 +88,30 @@ function openLines(approval: Approval, { to, asked }: ApprovalCopy): RichTextBlo
   if (to !== 'requester') return [];
   const { shown, needed } = approval;
   const who = asked === 0 ? 'the approvers' : counted(asked, 'approver');
-  const enough = needed > 1 ? ` ${needed} of them must approve.` : '';
+  const enough = needed > 1 ? `; ${needed} must approve` : '';
   return [
     richText(
-      plain(`Sent to ${who}.${enough} ${nothingBefore(shown)} Expires `, moment(approval.expiresAtMs), '.'),
+      plain(`Sent to ${who}${enough}. ${nothingBefore(shown)} Expires `, moment(approval.expiresAtMs), '.'),
     ),
   ];
 }
 
+/** What decides. Whoever asked knows it, and reads who has approved. */
 function openFields(approval: Approval, to: ApprovalCopy['to']): RichTextBlock[] {
-  const { needed, approvals, expiresAtMs } = approval;
-  const isOne = needed === 1 && approvals.length === 0;
+  const { approvals, expiresAtMs } = approval;
+  const approvedBy = approvals.length === 0 ? undefined : people(approvals.map(({ by }) => by));
+  if (to === 'requester') return fields({ 'Approved by': approvedBy });
   return fields({
     ...restOfWhat(approval.shown),
-    'Asked by': to === 'requester' ? undefined : [person(approval.by)],
+    'Asked by': [person(approval.by)],
     Rule: ruleWords(approval),
-    Approvals: isOne ? undefined : approvedLine(approval),
-    Expires: to === 'requester' ? undefined : [moment(expiresAtMs)],
+    'Approved by': approvedBy,
+    Expires: [moment(expiresAtMs)],
   });
 }
 
-function closedFields(approval: Approval): RichTextBlock[] {
-  return fields({ ...restOfWhat(approval.shown), 'Asked by': [person(approval.by)] });
+function closedFields(approval: Approval, to: ApprovalCopy['to']): RichTextBlock[] {
+  return fields({ 'Asked by': to === 'requester' ? undefined : [person(approval.by)] });
 }
 
 /** Who decided; what came of the charge stands in the first line. */
@@ -124,7 +127,7 @@ export function closedLines(approval: Approval): Run[][] {
     case 'waiting':
       return [];
     case 'approved':
-      return [...decided, plain('It starts now; this message follows it.')];
+      return [...decided, plain('It starts now.')];
     case 'executed':
       return [...decided, ...executedLines(approval, state.result)];
     case 'stopped':
@@ -144,13 +147,11 @@ function executedLines({ shown }: Approval, result: string): Run[][] {
   const said = outsideText(result, longestResult);
   const became = said === '' ? [] : [labelled('Result', said)];
   if (shown.kind !== 'charge') return became;
-  return [
-    plain('The charge was started. Is it paid? ', code(`/pay lookup ${referenceWord(shown.reference)}`)),
-  ];
+  return [plain('The charge was started. Look its reference up.')];
 }
 
 function closedReason({ state }: Approval): RichTextBlock[] {
-  return state.kind === 'refused' ? quoted('Why it was refused:', state.reason) : [];
+  return state.kind === 'refused' ? quoted('Why:', state.reason) : [];
 }
 
 /** Only while it waits; of whoever asked their own. */
@@ -192,6 +193,13 @@ export function askAgainButton({ id }: Approval): Button {
   return button({ actionId: approvalActions.askAgain, text: 'Ask again', value: id });
 }
 
-export function approvalFoot({ askedAtMs }: Approval, place: ChargePlace): ReturnType<typeof messageFoot> {
-  return messageFoot(place, 'asked', askedAtMs);
+/** While it waits for a press that moves money, it says so. */
+export function approvalFoot(
+  { state, shown }: Approval,
+  { environment, account }: ChargePlace,
+): ReturnType<typeof placeAlone> {
+  const movesMoney = state.kind === 'waiting' && shown.kind === 'charge';
+  return movesMoney
+    ? context(plainText(moneyPlaceWords(environment, account)))
+    : placeAlone(environment, account);
 }

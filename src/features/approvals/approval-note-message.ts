@@ -68,7 +68,7 @@ function noteLines(what: ApprovalNote, approval: Approval, asked: number): Messa
     case 'expires_soon':
       return lines(
         labelled('Expires', moment(expiresAtMs), '. ', nothingBefore(shown)),
-        labelled('Next', 'approve or refuse it in the request, or with ', code('/pay approvals'), '.'),
+        labelled('Next', code('/pay approvals')),
       );
     case 'refused':
       if (state.kind !== 'refused') return [];

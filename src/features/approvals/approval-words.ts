@@ -36,7 +36,7 @@ export function approvalState({ state, approvals, needed, shown }: Approval): st
 
 const doneWords: Record<ApprovalShown['kind'], string> = {
   charge: '☑️ Approved, charge started',
-  card_email: '☑️ Approved, service asked',
+  card_email: '☑️ Approved, done',
   redrive: '☑️ Approved, on its way again',
 };
 
@@ -98,7 +98,7 @@ export function whatLine(shown: ApprovalShown): Run[] {
 export function whatSentence(shown: ApprovalShown): string {
   switch (shown.kind) {
     case 'charge':
-      return `${amountWord(shown.money)} from ${cardWords(shown.card)} of ${customerWord(shown.customerEmail)}, reference ${referenceWord(shown.reference)}.${shown.overridesRest === true ? ' The card is on hold.' : ''}`;
+      return `${amountWord(shown.money)} from ${cardWords(shown.card)} of ${customerWord(shown.customerEmail)}.${shown.overridesRest === true ? ' The card is on hold.' : ''}`;
     case 'card_email':
       return `${cardWords(shown.card)}: ${emailChange(shown)}. Charges with the old address are rejected from then on.`;
     case 'redrive':

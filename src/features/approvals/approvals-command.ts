@@ -115,7 +115,7 @@ function approvalsCommand(deps: ApprovalScreens): Command {
   return defineCommand<undefined>({
     verb: 'approvals',
     usage: '',
-    summary: 'What waits for a decision',
+    summary: 'Approval requests',
     examples: ['approvals'],
     permission: 'approve',
     // Whoever can ask can see what became of it.
@@ -150,10 +150,10 @@ function approvalsCommand(deps: ApprovalScreens): Command {
         submit: (submission) => refuseRequest(deps, submission),
       },
     ],
-    home: async (caller) => homeApprovals(await seenBy(deps, caller), deps, deps.now()),
+    home: async (caller) => homeApprovals(await seenBy(deps, caller), deps),
     async run(_, { caller }) {
       const seen = await seenBy(deps, caller);
-      const message = approvalsMessage(seen, deps, deps.now());
+      const message = approvalsMessage(seen, deps);
       return seen.waiting.length + seen.asked.length === 0 ? askedHereAlone(message, deps) : message;
     },
   });

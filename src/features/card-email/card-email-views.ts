@@ -33,14 +33,14 @@ import { emailWord, labelled, plain, type EmailShown } from '../../slack/words/c
 import { messageFoot, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
-import { customerWord, environmentWords, quoted } from '../../slack/words/evidence.ts';
+import { customerWord, quoted } from '../../slack/words/evidence.ts';
 import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 
 export const cardEmailActions = {
   /** The typeahead over saved cards; its block has the same id. */
   card: 'card_email_card',
-  /** Back to the form from what was read back, or from what became of it. The modal says which draft. */
+  /** Back to the form from the review, or from what became of it. The modal says which draft. */
   again: 'card_email_again',
 } as const;
 
@@ -77,10 +77,8 @@ export function cardEmailModal(options: CardEmailModalOptions): Modal {
   const { place, ledger, prefill = {}, problem } = options;
   const blocks: ModalBlock[] = [
     ...(problem === undefined ? [] : [noticeLine('warning', problem)]),
-    richText([
-      words('Changes the e-mail that a saved card is linked with, never the card. You read it back first.'),
-    ]),
-    ...(ledger ? [cardInput(cardEmailFields.card, prefill.card)] : []),
+    richText([words('You review it before anything is changed.')]),
+    ...(ledger ? [cardInput(cardEmailFields.card, prefill.card, { optional: true })] : []),
     tokenInput(cardEmailFields.token, ledger),
     ...currentInput(options),
     textInput({
@@ -96,7 +94,7 @@ export function cardEmailModal(options: CardEmailModalOptions): Modal {
     callbackId: cardEmailModalId,
     title: placeTitle('Card e-mail', place),
     blocks,
-    submit: 'Read it back',
+    submit: 'Review',
   });
 }
 
@@ -105,8 +103,8 @@ function currentInput({ ledger, prefill, currentProblem }: CardEmailModalOptions
     id: cardEmailFields.current,
     label: 'Current e-mail',
     hint: ledger
-      ? 'Empty: the one the card is saved with. Needed when a token key is pasted.'
-      : 'The one the card is linked with now; the service refuses any other.',
+      ? 'Leave empty to use the card’s saved e-mail. Required if you paste a token key.'
+      : 'The one the card is saved with.',
     maxLength: longestEmail,
     optional: ledger,
     focus: currentProblem !== undefined,
@@ -124,7 +122,7 @@ export function readCardEmailModal(
   values: ViewValues,
 ): { kind: 'read'; form: CardEmailForm } | { kind: 'errors'; errors: Record<string, string> } {
   const card = readCardChoice(values, cardEmailFields);
-  // As they are shown when they are read back: what nobody sees is not sent either.
+  // As the review shows them: what nobody sees is not sent either.
   const currentEmail = oneLine(values[cardEmailFields.current] ?? '') || undefined;
   const newEmail = oneLine(values[cardEmailFields.next] ?? '');
   const isPasted = card.ok && card.value.kind === 'pasted';
@@ -139,35 +137,25 @@ export function readCardEmailModal(
 
 function currentEmailProblem(email: string | undefined, isNeeded: boolean): string | undefined {
   if (email !== undefined) return emailFormProblem(email);
-  return isNeeded ? 'Needed with a pasted token key: the e-mail the card is linked with now.' : undefined;
+  return isNeeded ? 'Needed with a token key: the e-mail the card is saved with.' : undefined;
 }
 
 /** Letter for letter: whether the service tells upper from lower case is not shown, so case alone can be put right. */
 export function sameProblem(currentEmail: string | undefined, newEmail: string): string | undefined {
-  return currentEmail === newEmail ? 'The card is linked with this e-mail already. Type another.' : undefined;
+  return currentEmail === newEmail ? 'The card has this e-mail already. Type another.' : undefined;
 }
 
-export const readBackModalId = 'card_email_terms';
+export const reviewModalId = 'card_email_terms';
 
-const placeWords = {
-  live: 'the change is real.',
-  sandbox: 'a test; the answer is a fixed sample, and no real card changes.',
-};
-
-/**
- * Reads the change back, addresses whole; its submit button is what makes it. `draft` stands for exactly this, is no
- * secret, and is the modal's metadata.
- */
-export function readBackModal(terms: ShownCardEmail, draft: string, place: ChargePlace): Modal {
-  const { environment } = place;
+/** The change, addresses whole; its submit button is what makes it. `draft` stands for exactly this, and is no secret. */
+export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargePlace): Modal {
   return modal({
-    callbackId: readBackModalId,
-    title: placeTitle('Read it back', place),
+    callbackId: reviewModalId,
+    title: placeTitle('Review', place),
     blocks: [
-      headline('Change a card’s e-mail', []).block,
       richText(
         plain(
-          'You are about to change the e-mail of ',
+          'Change the e-mail of ',
           bold(cardWords(terms.card)),
           ' from ',
           bold(emailWord(terms.currentEmail, 'whole')),
@@ -175,20 +163,14 @@ export function readBackModal(terms: ShownCardEmail, draft: string, place: Charg
           bold(emailWord(terms.newEmail, 'whole')),
           '.',
         ),
-        plain(
-          'Only the e-mail changes, never the card. Charges with the old address are rejected from then on.',
-        ),
+        plain('Charges with the old e-mail are refused from then on.'),
       ),
-      noticeLine(
-        environment === 'live' ? 'warning' : 'info',
-        `${environmentWords[environment]}: ${placeWords[environment]}`,
-      ),
-      actions(button({ actionId: cardEmailActions.again, text: 'Correct it' })),
-      context(plainText('Nothing has been sent yet. This can be agreed to for half an hour.')),
+      actions(button({ actionId: cardEmailActions.again, text: 'Change' })),
+      context(plainText('Nothing sent yet. Expires in 30 minutes.')),
       placeFoot(place),
     ],
     submit: 'Change the e-mail',
-    close: 'Do not change',
+    close: 'Cancel',
     privateMetadata: draft,
   });
 }
@@ -204,13 +186,8 @@ export function changingModal(terms: ShownCardEmail, place: ChargePlace): Modal 
     blocks: [
       headline('⏳ Changing the e-mail …', [cardWords(terms.card), emailWord(terms.newEmail, 'whole')]).block,
       richText(
-        plain('What becomes of it follows here. You may close this: then you are told by direct message.'),
-        labelled(
-          'If nothing comes within a minute',
-          `the e-mail may have been changed. Type `,
-          code('/pay card-email'),
-          words(` and ${doubtAdvice}`),
-        ),
+        plain('You may close this: the result comes as a direct message.'),
+        labelled('If nothing comes within a minute', 'it may have been changed. ', doubtAdvice),
       ),
       placeFoot(place),
     ],
@@ -231,7 +208,7 @@ export function endModal(
     blocks: [
       headline(state, [cardWords(terms.card)]).block,
       richText(...lines),
-      ...quoted('The service’s own words:', end.message),
+      ...quoted('The service says:', end.message),
       ...(back ? [actions(back)] : []),
       placeFoot(place),
     ],
@@ -253,24 +230,22 @@ export function endMessage(
     blocks: [
       block,
       richText(...lines, ...next),
-      ...quoted('The service’s own words:', end.message),
+      ...quoted('The service says:', end.message),
       messageFoot(place, 'answered', nowMs),
     ],
   };
 }
 
-/** What was read back is gone or other by now. */
+/** The review is gone or different by now. */
 export function staleChangeModal(place: ChargePlace): Modal {
   return modal({
     callbackId: endModalId,
     title: placeTitle('Card e-mail', place),
     blocks: [
-      headline('⌛ This cannot be agreed to any more', []).block,
+      headline('⌛ This review has expired', []).block,
       richText(
-        plain(
-          'Nothing was changed. What was read back holds for half an hour, and only until it is corrected.',
-        ),
-        labelled('Next', 'type ', code('/pay card-email'), words(' and read it back again.')),
+        plain('Nothing was changed.'),
+        labelled('Next', 'start over with ', code('/pay card-email'), '.'),
       ),
       placeFoot(place),
     ],
@@ -281,8 +256,7 @@ export function staleChangeModal(place: ChargePlace): Modal {
 type EndWords = { state: string; lines: Run[][]; again?: string };
 
 /** A lost answer leaves two possibilities, and the service tells them apart when it is asked the same again. */
-const doubtAdvice =
-  'do it again with the same addresses; asking twice does no harm. If the service then says that the current address is not the one linked to the card, either the first try has changed it, or it was not the linked one before.';
+const doubtAdvice = 'Do it again with the same addresses; that does no harm.';
 
 function endWords(end: CardEmailEnd, terms: ShownCardEmail, shown: EmailShown): EndWords {
   if (end.kind === 'changed') {
@@ -290,9 +264,8 @@ function endWords(end: CardEmailEnd, terms: ShownCardEmail, shown: EmailShown): 
     return {
       state: '✓ E-mail changed',
       lines: [
-        plain('The e-mail of ', bold(cardWords(terms.card)), ' is now ', bold(now), '.'),
-        plain('The old address no longer works: charges with ', old, ' are rejected.'),
-        ...(end.isListBehind ? [labelled('The bot’s list of cards', behindWords)] : []),
+        plain('The e-mail is now ', bold(now), '. Charges with ', old, ' are refused.'),
+        ...(end.isListBehind ? [plain(behindWords)] : []),
       ],
     };
   }
@@ -300,29 +273,28 @@ function endWords(end: CardEmailEnd, terms: ShownCardEmail, shown: EmailShown): 
     return {
       state: '❔ In doubt: the e-mail may have been changed',
       lines: [
-        labelled('What happened', 'the payments service gave no answer that says whether it did it.'),
-        labelled('Money', 'none moves by this. Until it is clear, a charge may be rejected for its e-mail.'),
+        plain('The payments service gave no clear answer. No money moves by this.'),
         labelled('Next', doubtAdvice),
       ],
       again: 'Do it again',
     };
   }
   const { why, next, ...again } = notChangedWords[end.kind];
-  const lines = [labelled('Why', why), labelled('Next', next)];
+  const lines = [plain(why), labelled('Next', next)];
   return { state: '✗ E-mail not changed', lines, ...again };
 }
 
 const behindWords =
-  'still has the old address, because the bot’s store did not answer. Make the same change again: the service will say that the address is not the linked one, and the bot then asks for the address at the next charge.';
+  'The bot’s list still has the old one, because its storage didn’t answer. Make the same change again.';
 
 const madeByEarlierTry =
-  'If an earlier try of the same change had no answer, that one has probably made it: then charge with the new e-mail.';
+  'If an earlier try got no answer, it has probably changed it: charge with the new e-mail.';
 
 /** Above the field of the current e-mail, when the service did not take it. */
-export const notLinkedProblem = `Nothing was changed: the service says that this is not the e-mail linked to the card. Correct it here. ${madeByEarlierTry}`;
+export const notLinkedProblem = `Nothing was changed: this is not the card’s e-mail. ${madeByEarlierTry}`;
 
 const correct = {
-  next: 'compare the addresses with the service’s words, if it sent any.',
+  next: 'check both addresses.',
   again: 'Correct and try again',
 };
 
@@ -331,18 +303,18 @@ const notChangedWords: Record<
   { why: string; next: string; again?: string }
 > = {
   not_linked: {
-    why: 'the current e-mail that was given is not the one linked to the card.',
-    next: `correct the current e-mail. ${madeByEarlierTry}`,
+    why: 'The current e-mail is not the card’s.',
+    next: `correct it. ${madeByEarlierTry}`,
     again: correct.again,
   },
   no_such_card: {
-    why: 'the service does not know this card’s token. It does not exist, was deleted, or was saved by another account.',
-    next: 'choose another card, or have the customer save the card anew.',
+    why: 'The service doesn’t know this card.',
+    next: 'choose another card, or let the customer save it again.',
     again: 'Choose another card',
   },
-  email_invalid: { why: 'the service does not take the e-mail as a valid one.', ...correct },
-  invalid_request: { why: 'the service found the request itself invalid.', ...correct },
-  refused: { why: 'the service refused the request for a reason it words itself.', ...correct },
+  email_invalid: { why: 'The service calls the e-mail invalid.', ...correct },
+  invalid_request: { why: 'The service calls the request invalid.', ...correct },
+  refused: { why: 'The service refused it.', ...correct },
   unauthorized: failed('unauthorized'),
   forbidden: failed('forbidden'),
   rate_limited: { ...failed('rate_limited'), again: 'Try again' },

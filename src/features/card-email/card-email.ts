@@ -16,8 +16,8 @@ import {
   endMessage,
   endModal,
   notLinkedProblem,
-  readBackModal,
-  readBackModalId,
+  reviewModal,
+  reviewModalId,
   readCardEmailModal,
   sameProblem,
   staleChangeModal,
@@ -77,14 +77,14 @@ export function createCardEmail(account: Account, around: Around) {
 }
 
 /**
- * `/pay card-email`: the form, the read-back of exactly what changes, the change, and what became of it, all in
- * one modal. Running it changes nothing; the change is asked for once for each time it is read back.
+ * `/pay card-email`: the form, the review of exactly what changes, the change, and what became of it, all in
+ * one modal. Running it changes nothing; the change is asked for once for each review.
  */
 function cardEmailCommand(deps: Screens): Command {
   return defineCommand<undefined>({
     verb: 'card-email',
     usage: '',
-    summary: 'Change a saved card’s e-mail',
+    summary: 'Change a card’s e-mail',
     examples: ['card-email'],
     permission: 'card-email',
     menu: { text: 'Change a card’s e-mail', opens: 'modal' },
@@ -93,8 +93,8 @@ function cardEmailCommand(deps: Screens): Command {
     // What was typed is not repeated: an e-mail address stays out of what the bot says.
     parse: nothingAfter('Type nothing after it: the card and both addresses are asked for in a form.'),
     modals: [
-      { callbackId: cardEmailModalId, effect: 'none', submit: (submission) => readBack(deps, submission) },
-      { callbackId: readBackModalId, effect: 'access', submit: (submission) => makeChange(deps, submission) },
+      { callbackId: cardEmailModalId, effect: 'none', submit: (submission) => review(deps, submission) },
+      { callbackId: reviewModalId, effect: 'access', submit: (submission) => makeChange(deps, submission) },
     ],
     presses: [
       { actionId: cardEmailActions.again, press: (pressed) => correctAgain(deps, pressed) },
@@ -118,19 +118,19 @@ function formParts(deps: Screens): Pick<CardEmailModalOptions, 'place' | 'ledger
   return { place: deps, ledger: deps.ledger !== undefined };
 }
 
-/** Nothing is sent from here: the change is kept and read back. */
-async function readBack(deps: Screens, { viewId, values }: Submission): Promise<ViewAnswer> {
+/** Nothing is sent from here: the change is kept for review. */
+async function review(deps: Screens, { viewId, values }: Submission): Promise<ViewAnswer> {
   const form = readCardEmailModal(values);
   if (form.kind === 'errors') return form;
   const read = await readCardEmailTerms(form.form, deps.ledger);
   if (read.kind === 'errors') return read;
   const draft = await deps.cardEmails.keepDraft(viewId, read.terms);
-  return { kind: 'update', modal: readBackModal(shownTerms(read.terms), draft, deps) };
+  return { kind: 'update', modal: reviewModal(shownTerms(read.terms), draft, deps) };
 }
 
 /**
  * Acknowledged with *Changing …* however fast the service is: what it says of the current e-mail could not go
- * to its field by acknowledgement, because the submitted modal is the read-back, which has no fields.
+ * to its field by acknowledgement, because the submitted modal is the review, which has no fields.
  */
 async function makeChange(deps: Screens, submission: Submission): Promise<ViewAnswer> {
   const { caller, viewId, privateMetadata: draft } = submission;

@@ -32,7 +32,7 @@ export type CardEmailBeginning =
   | { kind: 'known'; terms: ShownCardEmail; end: CardEmailEnd | undefined }
   /** A second person decides: nothing was sent. Agreed to again it is the same request. */
   | { kind: 'awaiting_approval'; approval: Approval }
-  /** What was read back is gone or other by now: nothing was sent. */
+  /** The review is gone or different by now: nothing was sent. */
   | { kind: 'stale' };
 
 const cardEmailCase: z.ZodType<CardEmailCase> = z.object({
@@ -55,7 +55,7 @@ const cardEmailCase: z.ZodType<CardEmailCase> = z.object({
 });
 
 /**
- * Changes of saved cards' e-mails, each read back before it is made. All of it throws StoreUnavailable when the
+ * Changes of saved cards' e-mails, each reviewed before it is made. All of it throws StoreUnavailable when the
  * store is away, and then nothing was sent.
  */
 export function createCardEmails(
@@ -95,7 +95,7 @@ export function createCardEmails(
     return kept?.word === draft ? kept : undefined;
   }
 
-  /** Undefined: nobody else is needed. What was read back is not taken by this: the request is what is agreed to once. */
+  /** Undefined: nobody else is needed. The review is not used up by this: the request is what is approved once. */
   async function askForApproval(
     viewId: string,
     draft: string,
@@ -118,7 +118,7 @@ export function createCardEmails(
 
   /**
    * Asks the service, once; never throws. For what was approved the approval's record says that it is asked for. Charges
-   * that were read back with the old address are not stopped here: the service refuses them before the bank sees them.
+   * that were reviewed with the old address are not stopped here: the service refuses them before the bank sees them.
    */
   async function change(terms: CardEmailTerms, by: string): Promise<CardEmailEnd> {
     const { tokenKey, currentEmail, newEmail, card } = terms;
@@ -156,7 +156,7 @@ export function createCardEmails(
   }
 
   return {
-    /** Keeps what is read back, sealed, for half an hour; the word it gives stands for exactly this and is no secret. */
+    /** Keeps the reviewed change, sealed, for half an hour; the word it gives stands for exactly this and is no secret. */
     async keepDraft(viewId: string, terms: CardEmailTerms): Promise<string> {
       const card = await fingerprint(terms.tokenKey);
       // Another word at each try: one that was on its way for long may have been given and agreed to.
@@ -166,7 +166,7 @@ export function createCardEmails(
       return kept?.word ?? '';
     },
     readDraft,
-    /** Begins the change that was read back, at most once however often it is agreed to. */
+    /** Begins the reviewed change, at most once however often it is submitted. */
     async begin(request: { viewId: string; draft: string; by: string }): Promise<CardEmailBeginning> {
       const { viewId, draft: word, by } = request;
       const asked = await askForApproval(viewId, word, by);

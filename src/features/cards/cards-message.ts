@@ -56,12 +56,7 @@ const shownOfFingerprint = 12;
 /** Spec: sandbox behaviour 1. */
 export function sampleLine(environment: Environment): Run[][] {
   if (environment !== 'sandbox') return [];
-  return [
-    labelled(
-      environmentWords.sandbox,
-      'saved-card endpoints return fixed sample responses there. No real card is listed, changed or deleted.',
-    ),
-  ];
+  return [labelled(environmentWords.sandbox, 'a fixed sample, no real card.')];
 }
 
 /** The cards from that one on, as many as fit, each with what may be done with it. */
@@ -77,7 +72,7 @@ export function cardsMessage(
     ...(total > shown.length ? [`shown ${from + 1}–${from + shown.length}`] : []),
   ]);
   const lines = [...sampleLine(place.environment), ...ledgerLine(cards), ...moreLine(cards, total, from)];
-  if (mayHaveMore) lines.push(plain('There may be more: the service gave no end of its list.'));
+  if (mayHaveMore) lines.push(plain('There may be more.'));
   return {
     text,
     blocks: [
@@ -93,13 +88,7 @@ export function cardsMessage(
 function ledgerLine(cards: readonly CardShown[]): Run[][] {
   if (cards.some(({ isKnown }) => isKnown !== undefined)) return [];
   if (cards.every(({ fingerprint }) => fingerprint === undefined)) return [];
-  return [
-    plain(
-      'The bot remembers no cards (CARD_LEDGER is off): to charge one, its token is pasted in ',
-      code('/pay charge'),
-      '.',
-    ),
-  ];
+  return [plain('CARD_LEDGER is off: to charge one, paste its token key in ', code('/pay charge'), '.')];
 }
 
 function moreLine(cards: readonly CardShown[], total: number, from: number): Run[][] {
@@ -107,7 +96,7 @@ function moreLine(cards: readonly CardShown[], total: number, from: number): Run
   const unkept = total - cards.length;
   return [
     ...(next > 0 ? [plain(`${next} more: press Next.`)] : []),
-    ...(unkept > 0 ? [plain(`The service listed ${unkept} beyond these, which have no room here.`)] : []),
+    ...(unkept > 0 ? [plain(`The service has ${unkept} more, which don’t fit here.`)] : []),
   ];
 }
 
@@ -124,7 +113,7 @@ function cardBlocks(
   const known = { true: 'the bot knows it', false: 'new to the bot' } as const;
   const token =
     fingerprint === undefined
-      ? plain('The service told it without a token, so nothing can be done with it here.')
+      ? plain('It came without a token, so nothing can be done with it here.')
       : plain(
           'Token fingerprint ',
           code(fingerprint.slice(0, shownOfFingerprint)),
@@ -168,8 +157,8 @@ function cardButtons(
 }
 
 const deletionWords: Record<Environment, string> = {
-  live: 'It cannot be charged any more, and nobody can undo it: the customer would have to pay and save it anew.',
-  sandbox: 'The answer is a fixed sample: no real card is deleted. The bot forgets it all the same.',
+  live: 'It can’t be charged any more, and nobody can undo this.',
+  sandbox: 'No real card is deleted; the bot forgets it all the same.',
 };
 
 function deletionDialog(
@@ -214,23 +203,13 @@ export function noCardsMessage(
 ): SlackMessage {
   const { text, block } = headline('💳 No saved cards', [customerWord(email)]);
   const what =
-    why === 'empty'
-      ? 'The service’s list for this e-mail is empty.'
-      : 'The service has no record for this e-mail.';
-  const link = plain(
-    'to save one, the customer pays once by card on a checkout page',
-    ...(may.link ? [': ', code('/pay link')] : [' whose order saves the card']),
-    '.',
-  );
+    why === 'empty' ? 'The service has none for this e-mail.' : 'The service doesn’t know this e-mail.';
+  const link = plain('save one with a payment link', ...(may.link ? [': ', code('/pay link')] : []), '.');
   return {
     text,
     blocks: [
       block,
-      richText(
-        plain(what, ' A card saved with another e-mail is not found by this one.'),
-        [bold('Next: '), ...link],
-        ...sampleLine(place.environment),
-      ),
+      richText(plain(what), [bold('Next: '), ...link], ...sampleLine(place.environment)),
       messageFoot(place, 'asked', nowMs),
     ],
   };
@@ -247,13 +226,12 @@ export function refusedCardsMessage(
     blocks: [
       block,
       richText(
-        plain('Nothing was listed and nothing was changed.'),
         labelled(
           'Next',
-          'check the address. If every address is refused, whoever runs this bot must check the SAVED_CARDS_ settings.',
+          'check the address. If every address is refused, tell the people who run this bot to check the SAVED_CARDS_ settings.',
         ),
       ),
-      ...quoted('The service’s own words:', message),
+      ...quoted('The service says:', message),
       messageFoot(place, 'asked', nowMs),
     ],
   };
@@ -274,7 +252,7 @@ export function goneCardsMessage(): SlackMessage {
       block,
       richText(
         plain(
-          'Nothing was sent. A list is kept for half an hour, for who asked for it, and a card that was deleted since is not used from it. List them anew: ',
+          'Nothing was sent. A list is good for half an hour. List them again: ',
           code('/pay cards <e-mail>'),
         ),
       ),
@@ -284,16 +262,14 @@ export function goneCardsMessage(): SlackMessage {
 
 /** In an environment whose shape nobody has given yet. */
 export function notSetUpMessage(missing: readonly string[], { environment }: ChargePlace): SlackMessage {
-  const { text, block } = headline('Saved cards cannot be listed here yet', [environmentWords[environment]]);
+  const { text, block } = headline('Saved cards can’t be listed here yet', [environmentWords[environment]]);
   return {
     text,
     blocks: [
       block,
       richText(
-        plain(
-          'The payments service’s specification does not show how its live environment lists and deletes saved cards, and the bot guesses nothing.',
-        ),
-        labelled('Next', 'whoever runs this bot gives these settings; docs/settings.md says what each is:'),
+        plain('The bot has to be told how the payments service lists and deletes them.'),
+        labelled('Next', 'tell the people who run this bot to set these (docs/settings.md):'),
       ),
       codeLines(missing),
     ],

@@ -99,7 +99,7 @@ function cardsCommand(deps: Screens): Command {
   if (savedCards.kind === 'missing') {
     return defineCommand<undefined>({
       ...facts,
-      summary: 'List a customer’s saved cards: not set up here, type it to see which settings it needs',
+      summary: 'Saved cards: not set up here',
       hidden: true,
       parse: () => parsed(undefined),
       run: async () => notSetUpMessage(savedCards.settings, deps),
@@ -108,7 +108,7 @@ function cardsCommand(deps: Screens): Command {
   const ready: Ready = { ...deps, desk: savedCards.desk };
   return defineCommand<Question>({
     ...facts,
-    summary: 'A customer’s saved cards',
+    summary: 'Saved cards',
     buttons: [
       ...cardsPageIds.map((actionId) => ({
         actionId,
@@ -131,7 +131,7 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
     const place = readCardsValue(value);
     return place && (kind === 'page' || kind === 'again')
       ? parsed({ kind, place })
-      : problem('This button is of no use any more.');
+      : problem('This button has expired.');
   }
   const email = oneLine(first);
   if (words.length !== 1) return problem('Give the customer’s e-mail, and nothing else.');

@@ -21,7 +21,7 @@ export type DeletionShown = CardDeletionAnswer & {
 /** More than these are rarely open with one card, and `/pay doubt` lists them all. */
 const mostOpen = 5;
 
-const askAgain = 'press Delete again. It does no harm, and if the card is gone, the bot forgets it too.';
+const askAgain = 'press Delete again; that does no harm.';
 
 /** Before the service is asked; it stays alone only when the bot ends meanwhile, so it says what is true then, too. */
 export function deletingMessage(card: CardShown, at: CardsPlace): SlackMessage {
@@ -30,7 +30,7 @@ export function deletingMessage(card: CardShown, at: CardsPlace): SlackMessage {
     text,
     blocks: [
       block,
-      richText(labelled('If nothing follows within a minute', `the card may have been deleted: ${askAgain}`)),
+      richText(labelled('If nothing follows within a minute', `it may have been deleted: ${askAgain}`)),
       nextButtons(at, true),
     ],
   };
@@ -54,7 +54,7 @@ export function deletionMessage(
         ...openLines(deletion.open),
         ...sampleLine(place.environment),
       ),
-      ...quoted('The service’s own words:', theirs),
+      ...quoted('The service says:', theirs),
       nextButtons(at, deletion.kind === 'unknown' || deletion.records === 'behind'),
       messageFoot(place, 'answered', nowMs),
     ],
@@ -83,27 +83,21 @@ function endWords(deletion: DeletionShown, hasLink: boolean): EndWords {
       return {
         state: '✓ Card deleted',
         lines: [
-          plain('The service says that it is deleted. It cannot be charged any more.'),
-          plain(
-            'To charge the customer again, they pay once and save a card anew',
-            ...(hasLink ? [': ', code('/pay link')] : []),
-            '.',
-          ),
+          plain('It can’t be charged any more.'),
+          ...(hasLink ? [plain('To save another: ', code('/pay link'))] : []),
         ],
       };
     case 'no_such_card':
       return {
         state: '✓ Already gone',
-        lines: [
-          plain('The service knows no such card: it was deleted before, or belongs to another account.'),
-        ],
+        lines: [plain('The service knows no such card.')],
       };
     case 'refused':
       return {
         state: '✗ Card not deleted',
         lines: [
-          labelled('Why', 'the service refused it. The card can still be charged.'),
-          labelled('Next', 'list again, and compare with the service’s words, if it sent any.'),
+          plain('The service refused. The card can still be charged.'),
+          labelled('Next', 'list again, and compare.'),
         ],
         theirs: deletion.message,
       };
@@ -113,8 +107,7 @@ function endWords(deletion: DeletionShown, hasLink: boolean): EndWords {
       return {
         state: '❔ In doubt: the card may have been deleted',
         lines: [
-          labelled('What happened', 'the payments service gave no answer that says whether it did it.'),
-          labelled('Money', 'none moves by this.'),
+          plain('The payments service gave no clear answer. No money moves by this.'),
           labelled('Next', askAgain),
         ],
       };
@@ -127,8 +120,8 @@ function notMadeWords(deletion: Extract<CardDeletionAnswer, { kind: 'not_made' }
     return {
       state,
       lines: [
-        labelled('Why', 'the service found the request itself invalid. The card can still be charged.'),
-        labelled('Next', 'whoever runs this bot must check SAVED_CARDS_DELETE_BODY.'),
+        plain('The service calls the request invalid. The card can still be charged.'),
+        labelled('Next', 'tell the people who run this bot to check SAVED_CARDS_DELETE_BODY.'),
       ],
       theirs: deletion.message,
     };
@@ -136,26 +129,16 @@ function notMadeWords(deletion: Extract<CardDeletionAnswer, { kind: 'not_made' }
   const { what, next } = failureWords[deletion.failure];
   return {
     state,
-    lines: [labelled('Why', `${what}. The card can still be charged.`), labelled('Next', next)],
+    lines: [plain(`${what}. The card can still be charged.`), labelled('Next', next)],
   };
 }
 
 function recordLines({ records }: DeletionShown): Run[][] {
   switch (records) {
     case 'forgotten':
-      return [
-        labelled(
-          'The bot',
-          'has forgotten its token. What was read back with it and not agreed to yet cannot be agreed to any more.',
-        ),
-      ];
+      return [plain('The bot has forgotten its token; open reviews with it have expired.')];
     case 'behind':
-      return [
-        labelled(
-          'The bot',
-          'may still offer the card, because its store did not answer. Delete it once more: the service will say that it is gone, and the bot forgets it then.',
-        ),
-      ];
+      return [plain('The bot may still offer it, because its storage didn’t answer. Press Delete again.')];
     case 'kept':
       return [];
   }
@@ -167,7 +150,7 @@ function openLines(open: readonly string[]): Run[][] {
   const shown = open.slice(0, mostOpen);
   const more = open.length - shown.length;
   return [
-    labelled('Still open with this card', 'deleting it takes none of these back.'),
+    labelled('Still open with this card', 'deleting it takes none back.'),
     ...shown.map((reference) => plain('• ', code(`/pay lookup ${referenceWord(reference)}`))),
     ...(more > 0 ? [plain(`… and ${more} more: `, code('/pay doubt'))] : []),
   ];

@@ -7,6 +7,8 @@ export const chargeActions = {
   another: 'charge_another',
   savingLink: 'charge_link',
   change: 'charge_change',
+  /** In the form: the fields that few need. */
+  more: 'charge_more',
   show: 'charge_show',
   /** Opens the form of `/pay card-email` for the charge's card. */
   changeEmail: 'card_email_for',

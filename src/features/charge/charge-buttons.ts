@@ -44,7 +44,9 @@ export function modalButtons(charge: ChargeSeen): ActionsBlock[] {
         default:
           return charge.nextTry?.kind === 'allowed'
             ? row(anotherButton(charge, 'Charge again'))
-            : savingLinkRow(charge);
+            : charge.savingLink === undefined
+              ? savingLinkRow(charge)
+              : [];
       }
     // Its code is entered in the modal itself.
     case 'otp':

@@ -2,16 +2,14 @@ import type { ActionsBlock, RichTextBlock } from '@slack/types';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { Told } from '../../domain/charge-state.ts';
 import { fields, richText } from '../../slack/kit/blocks.ts';
-import { quoted } from '../../slack/words/evidence.ts';
+import { placeAlone, quoted } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { messageButtons, modalButtons } from './charge-buttons.ts';
 import { chargeHeadline, plain, termFields } from '../../slack/words/charge-facts.ts';
-import { foot } from './charge-message.ts';
 import { repeatLine, type AboutMessage } from '../../slack/words/repeat-line.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { inHand, standing } from './otp-lines.ts';
 import { stateBlocks } from './state-lines.ts';
-import { isClosed } from '../../slack/words/state-words.ts';
 
 const directEventType = 'payops_charge_direct';
 
@@ -33,17 +31,17 @@ export function chargeDirectMessage(
       ...body(charge),
       ...facts(charge),
       ...repeatLine(about.mayBeRepeat),
-      foot(charge, place),
+      placeAlone(place.environment, place.account),
       ...buttons(what, charge),
     ],
     metadata: { event_type: directEventType, event_payload: { key: about.key } },
   };
 }
 
-/** What is settled loses its details. */
 function facts(charge: ChargeSeen): RichTextBlock[] {
-  const terms = termFields(charge.terms);
-  return fields(isClosed(charge) ? { Card: terms.Card } : terms);
+  return charge.state.kind === 'otp' || charge.state.kind === 'review'
+    ? []
+    : fields({ Card: termFields(charge.terms).Card });
 }
 
 function body(charge: ChargeSeen): RichTextBlock[] {
@@ -51,7 +49,7 @@ function body(charge: ChargeSeen): RichTextBlock[] {
   return [
     ...quoted('The bank says:', charge.bankWords),
     richText(
-      plain('Ask the customer for the code only while you speak with them; never in a message.'),
+      plain('Ask for the code only while you talk to the customer, never in a message.'),
       standing(charge),
       // Only after a hand-over, so that the first message pings nobody; an edit pings nobody.
       ...(charge.handOvers.length === 0 ? [] : [inHand(charge)]),

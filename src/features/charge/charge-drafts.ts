@@ -6,7 +6,7 @@ import { createRecords, type RecordsDeps } from '../../records/records.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import { chargeTerms } from './charge-record.ts';
 
-/** The terms of a charge that a dialogue has read back, until they are agreed to. All of it throws StoreUnavailable. */
+/** The terms of a charge under review, until they are submitted. All of it throws StoreUnavailable. */
 export type ChargeDrafts = {
   /**
    * Keeps the terms for half an hour in place of the dialogue's earlier ones, and gives a word for exactly them:

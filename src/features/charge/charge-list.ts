@@ -14,16 +14,15 @@ import {
   words,
   type Run,
 } from '../../slack/kit/blocks.ts';
-import { customerWord, openLookUpButton, referenceWord } from '../../slack/words/evidence.ts';
+import { openLookUpButton, referenceWord } from '../../slack/words/evidence.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { checkButton, enterCodeButton, showButton } from './charge-buttons.ts';
 import { counted } from '../../domain/counted.ts';
-import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
-import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { chargeHeadline, labelled, plain } from '../../slack/words/charge-facts.ts';
+import { homeFoot, messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 import { standing, standingNow } from './otp-lines.ts';
 import { holdWords } from '../../slack/words/retry-lines.ts';
-import { reviewLines } from './state-lines.ts';
-import { isConcluded, isInDoubt, stateWord } from '../../slack/words/state-words.ts';
+import { isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
 
 /** More than a person reads at once. */
 const mostShown = 10;
@@ -38,10 +37,11 @@ export function pendingCodesMessage(
   return listMessage({
     title: `🔑 ${counted(charges.length, 'charge waits', 'charges wait')} for a code from you`,
     items: charges.map((charge) => [
-      richText(itemLine(charge), standingNow(charge, nowMs)),
+      chargeHeadline(charge).block,
+      richText(standingNow(charge, nowMs)),
       actions(enterCodeButton(charge.reference)),
     ]),
-    more: 'They come up as these are settled.',
+    more: 'They follow as these end.',
     place,
     nowMs,
   });
@@ -50,10 +50,7 @@ export function pendingCodesMessage(
 function noCodes(place: ChargePlace, nowMs: number): SlackMessage {
   const { text, block } = headline('No charge waits for a code from you', []);
   const lines: Run[][] = [
-    plain(
-      'When the bank wants a code, the charge’s form asks for it; once that is closed, a direct message does.',
-    ),
-    plain('A colleague’s charge: ', code('/pay otp <reference>'), words(' and then Take over.')),
+    plain('For a colleague’s charge: ', code('/pay otp <reference>'), words(', then Take over.')),
   ];
   return { text, blocks: [block, richText(...lines), messageFoot(place, 'looked at', nowMs)] };
 }
@@ -74,16 +71,17 @@ export function doubtMessage(
   }
   if (charges.length === 0) {
     const { text, block } = headline('No charge is in doubt', []);
-    const line = plain('No outcome is open: what was charged is settled, or waits for a code.');
+    const line = plain('Every charge has its outcome, or waits for a code.');
     return { text, blocks: [block, richText(line), messageFoot(place, 'looked at', nowMs)] };
   }
   return listMessage({
     title: `❔ ${counted(charges.length, 'charge', 'charges')} without a known outcome`,
     items: charges.map((charge) => [
-      richText(itemLine(charge), ...doubtLines(charge, nowMs)),
+      chargeHeadline(charge).block,
+      richText(...doubtLines(charge, nowMs)),
       ...doubtButtons(charge),
     ]),
-    more: 'They come up as these are settled; each is looked up by itself all the same.',
+    more: 'They follow as these end; the bot checks all of them.',
     last: hidden,
     place,
     nowMs,
@@ -100,8 +98,8 @@ function unopened(unread: readonly string[]): HomeBlock[] {
   return [
     richText(
       [bold('Cannot be opened:'), ...shown, words(rest)],
-      labelled('What it means', 'their outcome is not known here, and the bot does nothing about them.'),
-      labelled('Next', 'do not charge them again; tell whoever runs the bot: a sealing key is missing.'),
+      plain('A sealing key is missing, so the bot can’t read or check them.'),
+      labelled('Next', 'don’t charge them again; tell the people who run this bot.'),
     ),
   ];
 }
@@ -109,14 +107,15 @@ function unopened(unread: readonly string[]): HomeBlock[] {
 function doubtLines(charge: ChargeSeen, nowMs: number): Run[][] {
   const { state, by, submittedAt, sends } = charge;
   const since = state.kind === 'confirming' ? state.since : submittedAt;
-  const asked = sends > 1 ? `, asked ${counted(sends, 'time')} under the one reference` : '';
+  const asked = sends > 1 ? `, sent ${counted(sends, 'time')}` : '';
   const who = labelled('By', person(by), ', since ', moment(since), asked);
-  return state.kind === 'review' ? [who, ...reviewLines] : [who, nextLine(charge, nowMs)];
+  return [who, nextLine(charge, nowMs)];
 }
 
 function nextLine(charge: ChargeSeen, nowMs: number): Run[] {
   const { dueAt, state } = charge;
-  if (isConcluded(state) || dueAt === undefined) return labelled('Next', 'nothing; its outcome stands.');
+  if (state.kind === 'review') return labelled('Next', 'don’t charge again; ask the payments service.');
+  if (isConcluded(state) || dueAt === undefined) return labelled('Next', 'nothing, it has its outcome.');
   const rest = isInDoubt(charge) ? ' Do not charge again.' : '';
   return dueAt <= nowMs
     ? labelled('Next', `checking now.${rest}`)
@@ -140,7 +139,7 @@ export function homeCharges(
     header(title),
     ...charges.slice(0, mostShown).flatMap((charge) => homeItem(charge, nowMs)),
     ...moreLine(charges.length, 'The others are not shown here.'),
-    messageFoot(place, 'looked at', nowMs),
+    ...homeFoot(place),
     divider(),
   ];
 }
@@ -148,30 +147,24 @@ export function homeCharges(
 function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
   const { state, reference } = charge;
   const nextTry = state.kind === 'declined' ? holdWords(charge.nextTry) : undefined;
-  const lines: Run[][] = [itemLine(charge)];
   // Stays on the screen for long: only what each reader's own clock makes of it.
-  if (state.kind === 'otp') lines.push(standing(charge));
-  else if (!isConcluded(state) || state.kind === 'review') lines.push(...doubtLines(charge, nowMs));
-  else if (nextTry) lines.push(labelled('Card', ...nextTry));
-  else lines.push(plain('Started ', moment(charge.submittedAt)));
-  const button = state.kind === 'otp' ? enterCodeButton(reference) : showButton(reference);
+  const lines =
+    state.kind === 'otp'
+      ? [standing(charge)]
+      : !isConcluded(state) || state.kind === 'review'
+        ? [nextLine(charge, nowMs)]
+        : nextTry
+          ? [labelled('Card', ...nextTry)]
+          : [];
+  const lookUp = openLookUpButton(reference, charge.terms.money.minor);
   return [
-    richText(...lines),
+    chargeHeadline(charge).block,
+    ...(lines.length === 0 ? [] : [richText(...lines)]),
     actions(
-      button,
-      ...(state.kind === 'confirming' ? [checkButton(reference)] : []),
-      ...(isConcluded(state) ? openLookUpButton(reference, charge.terms.money.minor) : []),
+      ...(state.kind === 'otp' ? [enterCodeButton(reference)] : []),
+      ...(state.kind === 'approved' ? lookUp : state.kind === 'otp' ? [] : [showButton(reference)]),
     ),
   ];
-}
-
-function itemLine(charge: ChargeSeen): Run[] {
-  const { terms, reference } = charge;
-  const details = [amountWord(terms.money), customerWord(terms.customerEmail), referenceWord(reference)];
-  return plain(
-    bold(stateWord(charge)),
-    ...details.filter((detail) => detail !== '').map((detail) => ` · ${detail}`),
-  );
 }
 
 type List = {

@@ -4,12 +4,13 @@ import { fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { messageButtons } from './charge-buttons.ts';
 import { chargeHeadline, plain, termFields } from '../../slack/words/charge-facts.ts';
-import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { standing } from './otp-lines.ts';
+import { placeAlone } from '../../slack/words/evidence.ts';
 import { repeatLine, type AboutMessage } from '../../slack/words/repeat-line.ts';
 import { holdWords } from '../../slack/words/retry-lines.ts';
 import { correction, reviewLines } from './state-lines.ts';
-import { isClosed, isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
+import { isClosed, isInDoubt } from '../../slack/words/state-words.ts';
 
 /** What the metadata of the desk's message is called; the key in it finds the message again. */
 const chargeEventType = 'payops_charge';
@@ -28,18 +29,11 @@ export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: Abo
       ...advice(charge),
       ...facts(charge),
       ...messageButtons(charge),
-      foot(charge, place),
+      placeAlone(place.environment, place.account),
       ...repeatLine(about.mayBeRepeat),
     ],
     metadata: { event_type: chargeEventType, event_payload: { key: about.key } },
   };
-}
-
-/** LIVE or SANDBOX, and since when it stands so. */
-export function foot({ state, submittedAt }: ChargeSeen, place: ChargePlace): ReturnType<typeof messageFoot> {
-  return isConcluded(state)
-    ? messageFoot(place, 'concluded', state.concludedAt)
-    : messageFoot(place, 'started', submittedAt);
 }
 
 function advice(charge: ChargeSeen): RichTextBlock[] {

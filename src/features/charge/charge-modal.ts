@@ -1,6 +1,15 @@
 import { amountOnly, formatMoney, parseAmount, type Money } from '../../domain/money.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { noticeLine, modal, richText, select, textInput, words } from '../../slack/kit/blocks.ts';
+import {
+  actions,
+  button,
+  noticeLine,
+  modal,
+  richText,
+  select,
+  textInput,
+  words,
+} from '../../slack/kit/blocks.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
@@ -14,7 +23,7 @@ import {
   type OfferedCard,
 } from '../../slack/kit/card-inputs.ts';
 import { chargeActions } from './charge-actions.ts';
-import { moneyWords, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { moneyTitle, placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 
 export const chargeModalId = 'charge';
 
@@ -56,6 +65,8 @@ export type ChargeModalOptions = {
   ledger: boolean;
   prefill?: ChargePrefill;
   problem?: string;
+  /** With the fields that few need: the token key of a card that is not known, its e-mail, the customer's id. */
+  isWhole?: boolean;
   /** From these amounts on a second person decides. */
   approvalFrom?: readonly Money[];
   /** The failed charge it is to make good, by the id of its card; the form gives it back as its metadata. */
@@ -68,19 +79,42 @@ const longestMoney = 40;
 
 /** Collects a charge; nothing is sent by it. No field for a card number exists, and none takes one. */
 export function chargeModal(options: ChargeModalOptions): Modal {
-  const { place, ledger, prefill = {} } = options;
+  const { place, ledger, prefill = {}, isWhole = false } = options;
+  const takesToken = isWhole || !ledger || prefill.customerEmail !== undefined;
+  const takesCustomerId = isWhole || prefill.customerId !== undefined;
   const blocks: ModalBlock[] = [
     ...problems(options).map((problem) => noticeLine('warning', problem)),
-    richText([words(`${moneyWords[place.environment]} You review it before anything is charged.`)]),
-    ...(ledger ? [cardInput(chargeFields.card, prefill.card)] : []),
-    tokenInput(chargeFields.token, ledger),
+    richText([words('You review it before anything is charged.')]),
+    ...(ledger ? [cardInput(chargeFields.card, prefill.card, { optional: takesToken })] : []),
+    ...(takesToken ? tokenInputs(ledger, prefill) : []),
     ...moneyInputs(options, prefill),
-    ...customerInputs(prefill),
+    textInput({
+      id: chargeFields.reason,
+      label: 'Reason',
+      hint: 'For colleagues, not sent.',
+      maxLength: longestReason,
+      optional: true,
+      ...filled(prefill.reason),
+    }),
+    ...(takesCustomerId
+      ? [
+          textInput({
+            id: chargeFields.customerId,
+            label: 'Customer id',
+            maxLength: longestCustomerId,
+            optional: true,
+            ...filled(prefill.customerId),
+          }),
+        ]
+      : []),
+    ...(takesToken && takesCustomerId
+      ? []
+      : [actions(button({ actionId: chargeActions.more, text: 'More fields' }))]),
     placeFoot(place),
   ];
   return modal({
     callbackId: chargeModalId,
-    title: placeTitle('Charge a card', place),
+    title: moneyTitle('Charge a card', place),
     blocks,
     submit: 'Review',
     ...(options.alert === undefined ? {} : { privateMetadata: options.alert }),
@@ -111,54 +145,47 @@ function moneyInputs(
 ): ModalBlock[] {
   const { amountMinor, currency } = prefill;
   const chosen = currencies.find((one) => one === currency) ?? currencies[0];
+  const [only, ...others] = currencies;
+  const isOne = only !== undefined && others.length === 0;
+  const hints = [
+    ...(isOne ? [`In ${only}.`] : []),
+    ...(approvalFrom.length === 0
+      ? []
+      : [`Needs approval from ${approvalFrom.map((money) => formatMoney(money)).join(', ')}.`]),
+  ];
   return [
     textInput({
       id: chargeFields.amount,
       label: 'Amount',
       placeholder: '12,500.00',
-      ...(approvalFrom.length === 0
-        ? {}
-        : {
-            hint: `Needs a second person from ${approvalFrom.map((money) => formatMoney(money)).join(', ')}.`,
-          }),
+      ...(hints.length === 0 ? {} : { hint: hints.join(' ') }),
       ...(amountMinor !== undefined && isOffered(currencies, currency)
         ? { initial: amountOnly(amountMinor) }
         : {}),
     }),
-    select({
-      id: chargeFields.currency,
-      label: 'Currency',
-      choices: currencies.map((one) => ({ text: one, value: one })),
-      ...(chosen === undefined ? {} : { initial: chosen }),
-    }),
+    ...(isOne
+      ? []
+      : [
+          select({
+            id: chargeFields.currency,
+            label: 'Currency',
+            choices: currencies.map((one) => ({ text: one, value: one })),
+            ...(chosen === undefined ? {} : { initial: chosen }),
+          }),
+        ]),
   ];
 }
 
-function customerInputs({ customerEmail, customerId, reason }: ChargePrefill): ModalBlock[] {
+function tokenInputs(ledger: boolean, { customerEmail }: ChargePrefill): ModalBlock[] {
   return [
+    tokenInput(chargeFields.token, ledger),
     textInput({
       id: chargeFields.email,
       label: 'Customer’s e-mail',
-      hint: 'Leave empty to use the card’s saved e-mail. Required if you paste a token key.',
+      hint: 'Required with a token key.',
       maxLength: longestEmail,
       optional: true,
       ...filled(customerEmail),
-    }),
-    textInput({
-      id: chargeFields.customerId,
-      label: 'Customer id',
-      hint: 'Your own id of the customer.',
-      maxLength: longestCustomerId,
-      optional: true,
-      ...filled(customerId),
-    }),
-    textInput({
-      id: chargeFields.reason,
-      label: 'Reason',
-      hint: 'For colleagues; not sent.',
-      maxLength: longestReason,
-      optional: true,
-      ...filled(reason),
     }),
   ];
 }
@@ -172,10 +199,12 @@ export type ReadCharge =
   | { kind: 'errors'; errors: Record<string, string> };
 
 /** Everything that is wrong at once, each at its own field and without repeating what was typed; else the charge. */
-export function readChargeModal(values: ViewValues): ReadCharge {
+export function readChargeModal(values: ViewValues, currencies: readonly string[]): ReadCharge {
   const card = readCardChoice(values, chargeFields);
   const amount = parseAmount(values[chargeFields.amount] ?? '');
-  const currency = (values[chargeFields.currency] ?? '').trim().toUpperCase();
+  // Where there is one, the form does not ask.
+  const only = currencies.length === 1 ? currencies[0] : undefined;
+  const currency = (values[chargeFields.currency] ?? only ?? '').trim().toUpperCase();
   const person = readPerson(values);
   const isPasted = card.ok && card.value.kind === 'pasted';
   const errors = withoutUndefined({
@@ -190,7 +219,7 @@ export function readChargeModal(values: ViewValues): ReadCharge {
   return { kind: 'read', form: { card: card.value, money, ...withoutUndefined(person) } };
 }
 
-/** As they are shown when they are read back: what nobody sees is not sent either. */
+/** As the review shows them: what nobody sees is not sent either. */
 function readPerson(
   values: ViewValues,
 ): Record<'customerEmail' | 'customerId' | 'reason', string | undefined> {

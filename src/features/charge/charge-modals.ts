@@ -3,7 +3,7 @@ import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { SubmitResult } from '../../domain/submit-result.ts';
 import type { ChargeReview } from './submit-charge.ts';
-import { chargeModalId, readChargeModal } from './charge-modal.ts';
+import { chargeFields, chargeModal, chargeModalId, readChargeModal } from './charge-modal.ts';
 import { limitErrors, limitRefusalModal } from './limit-words.ts';
 import {
   overrideField,
@@ -19,47 +19,59 @@ import type { ModalDefinition, Submission, ViewAnswer } from '../../slack/comman
 import { wordsModal } from '../../slack/kit/modals.ts';
 import type { Modal } from '../../slack/kit/message.ts';
 import { showAndCarryOn, type ChargeScreens } from './charge-views.ts';
+import { wholeForm } from './prefill.ts';
 import { readTerms } from './read-terms.ts';
 
 /**
- * The form and the read-back: one dialogue, by its view id. What throws while the form is read has sent nothing.
- * A throw of the read-back is told as one of money, because `carryOn` may throw with the charge on its way.
+ * The form and the review: one dialogue, by its view id. What throws while the form is read has sent nothing.
+ * A throw of the review is told as one of money, because `carryOn` may throw with the charge on its way.
  */
 export function chargeModals(deps: ChargeScreens): ModalDefinition[] {
   return [
-    { callbackId: chargeModalId, effect: 'none', submit: (submission) => readBack(deps, submission) },
+    { callbackId: chargeModalId, effect: 'none', submit: (submission) => review(deps, submission) },
     { callbackId: termsModalId, effect: 'money', submit: (submission) => submitTerms(deps, submission) },
     // The hold may be over by now, and then it charges.
     { callbackId: overrideModalId, effect: 'money', submit: (submission) => askOverride(deps, submission) },
   ];
 }
 
-/** Nothing is sent from here: the terms are kept and read back. */
-async function readBack(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
+/** Nothing is sent from here: the terms are kept and shown for review. */
+async function review(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
   const { viewId, values, caller } = submission;
   const alert = submission.privateMetadata || undefined;
   const taken = alert === undefined ? undefined : await deps.desk.alertTaken(alert, viewId);
   if (taken) return update(alertTakenModal(deps, taken, caller.userId));
-  const form = readChargeModal(values);
+  const form = readChargeModal(values, deps.currencies);
   if (form.kind === 'errors') return form;
   const read = await readTerms(form.form, deps.ledger);
-  if (read.kind === 'errors') return read;
+  if (read.kind === 'errors') return await askedAgain(deps, submission, read.errors);
   const terms: ChargeTerms = { ...read.terms, ...withoutUndefined({ alert }) };
-  const review = await deps.desk.review({ viewId, terms, by: caller.userId });
-  if (review.kind === 'over_limit') return { kind: 'errors', errors: limitErrors(review.refusal) };
+  const reviewed = await deps.desk.review({ viewId, terms, by: caller.userId });
+  if (reviewed.kind === 'over_limit') return { kind: 'errors', errors: limitErrors(reviewed.refusal) };
   const draft = await deps.desk.keepDraft(viewId, terms);
-  return update(reviewModal(deps, { terms, draft, review }));
+  return update(reviewModal(deps, { terms, draft, reviewed }));
 }
 
-type Reviewed = { terms: ChargeTerms; draft: string; review: Extract<ChargeReview, { kind: 'ready' }> };
+/** The e-mail has no field in the short form to tell its problem at: then the whole form does. */
+async function askedAgain(
+  deps: ChargeScreens,
+  { values, privateMetadata }: Submission,
+  errors: Readonly<Record<string, string>>,
+): Promise<ViewAnswer> {
+  const { [chargeFields.email]: problem } = errors;
+  if (problem === undefined || values[chargeFields.email] !== undefined) return { kind: 'errors', errors };
+  return update(chargeModal({ ...(await wholeForm(deps, values, privateMetadata)), problem }));
+}
 
-function reviewModal(deps: ChargeScreens, { terms, draft, review }: Reviewed): Modal {
-  const { kind: _ready, ...restrictions } = review;
+type Reviewed = { terms: ChargeTerms; draft: string; reviewed: Extract<ChargeReview, { kind: 'ready' }> };
+
+function reviewModal(deps: ChargeScreens, { terms, draft, reviewed }: Reviewed): Modal {
+  const { kind: _ready, ...restrictions } = reviewed;
   return termsModal({ place: deps, terms: shown(terms), draft, ...restrictions, nowMs: deps.now() });
 }
 
 /**
- * Charges on the terms that were read back. A second submit of the same dialogue finds the first one's charge.
+ * Charges on the reviewed terms. A second submit of the same dialogue finds the first one's charge.
  * A store that is away is the desk's `unsure`: an earlier submit of the dialogue may have charged.
  */
 async function submitTerms(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
@@ -132,10 +144,10 @@ async function reviewAgain(
 ): Promise<Modal> {
   const terms = await deps.desk.readDraft(viewId, draft);
   if (!terms) return staleTermsModal(deps);
-  const review = await deps.desk.review({ viewId, terms, by: caller.userId });
-  return review.kind === 'over_limit'
-    ? limitRefusalModal(review.refusal, deps)
-    : reviewModal(deps, { terms, draft, review });
+  const reviewed = await deps.desk.review({ viewId, terms, by: caller.userId });
+  return reviewed.kind === 'over_limit'
+    ? limitRefusalModal(reviewed.refusal, deps)
+    : reviewModal(deps, { terms, draft, reviewed });
 }
 
 /** As the press says it that comes too late. */

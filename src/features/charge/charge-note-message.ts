@@ -2,10 +2,10 @@ import type { RichTextBlock } from '@slack/types';
 import type { ChargeNote } from '../../domain/charge-note.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { headline, person, richText } from '../../slack/kit/blocks.ts';
-import { referenceWord } from '../../slack/words/evidence.ts';
+import { placeAlone, referenceWord } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { amountWord, chargeHeadline, labelled, plain } from '../../slack/words/charge-facts.ts';
-import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { resendWords, standing } from './otp-lines.ts';
 import { repeatLine, type AboutMessage } from '../../slack/words/repeat-line.ts';
 import { stateBlocks } from './state-lines.ts';
@@ -23,7 +23,7 @@ export function chargeNoteMessage(
   const { text, blocks } = noteParts(note, charge);
   return {
     text,
-    blocks: [...blocks, ...repeatLine(about.mayBeRepeat), messageFoot(place, 'noted', note.at)],
+    blocks: [...blocks, ...repeatLine(about.mayBeRepeat), placeAlone(place.environment, place.account)],
     metadata: { event_type: noteEventType, event_payload: { key: about.key } },
   };
 }

@@ -4,7 +4,7 @@ import { savingLinkMessage, savingLinkModal, type SavingLink } from './saving-li
 import { readTermsMetadata, staleTermsModal } from './terms-modal.ts';
 import { itself, type Press, type Pressed } from '../../slack/command.ts';
 import { formParts, openNamed, sayUnknown, showCharge, type ChargeScreens } from './charge-views.ts';
-import { anotherCharge, changedTerms } from './prefill.ts';
+import { anotherCharge, changedTerms, wholeForm } from './prefill.ts';
 
 /** Whom `/pay doubt` shows a charge may also see it, and have it looked up. */
 const lookers = ['charge', 'otp', 'doubt'];
@@ -13,6 +13,12 @@ const lookers = ['charge', 'otp', 'doubt'];
 export function chargePresses(deps: ChargeScreens): Press[] {
   return [
     { actionId: chargeActions.change, press: (pressed) => changeTerms(deps, pressed) },
+    {
+      actionId: chargeActions.more,
+      press: async ({ view, updateModal }) => {
+        if (view) await updateModal(chargeModal(await wholeForm(deps, view.values, view.privateMetadata)));
+      },
+    },
     {
       actionId: chargeActions.another,
       about: itself,

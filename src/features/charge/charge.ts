@@ -115,10 +115,10 @@ type FilledForm = Pick<ChargeModalOptions, 'prefill' | 'alert'>;
 
 type Beginning = { amountMinor?: number };
 
-const recentCharges = 4;
+const recentCharges = 3;
 
 /**
- * `/pay charge [amount]`: the form, the read-back of its exact terms, the charge, and what became of it, all in
+ * `/pay charge [amount]`: the form, the review of its exact terms, the charge, and what became of it, all in
  * one modal. Running it charges nothing, so a repeat is harmless; the charge itself goes by the dialogue's own
  * reference, and is made at most once for it.
  */

@@ -10,7 +10,7 @@ export function doubtCommand(deps: ShowDeps): Command {
   return defineCommand<undefined>({
     verb: 'doubt',
     usage: '',
-    summary: 'Charges with unknown outcome',
+    summary: 'Unknown outcomes',
     examples: ['doubt'],
     permission: 'doubt',
     menu: { text: 'Doubts', opens: 'message' },

@@ -96,14 +96,14 @@ function dayLines(refusal: Over): Run[][] {
   ];
 }
 
-/** What the form says at its fields, before the terms are read back. */
+/** What the form says at its field, before the review. */
 export function limitErrors(refusal: LimitRefusal): Record<string, string> {
   switch (refusal.kind) {
     case 'over':
       return { [chargeFields.amount]: `${overProblem(refusal)} Who can: ${whoCan(refusal)}.` };
     case 'currency': {
       const said = `${titleOf(refusal)}, only ${allowedWords(refusal)}.`;
-      return { [chargeFields.currency]: `${said} Who can: ${rolesWords(refusal.whoCan)}.` };
+      return { [chargeFields.amount]: `${said} Who can: ${rolesWords(refusal.whoCan)}.` };
     }
     case 'no_role':
       return { [chargeFields.amount]: `${titleOf(refusal)}.` };
@@ -145,7 +145,7 @@ function rolesWords(roles: readonly string[]): string {
   return `people in the ${roles.length === 1 ? 'role' : 'roles'} ${names.join(', ')}${rest}`;
 }
 
-/** "Left today, before this charge: …"; undefined where no day limits it. */
+/** "Left today: …", before this charge; undefined where no day limits it. */
 export function leftWords({ currency, limits, used }: SeenLimits): string | undefined {
   const { per_agent_per_day: agent, per_card_per_day: card } = limits;
   const left = [
@@ -154,7 +154,7 @@ export function leftWords({ currency, limits, used }: SeenLimits): string | unde
       ? []
       : `${amountWord({ minor: leftOf(card, used.cardMinor), currency })} for this card`,
   ].flat();
-  return left.length === 0 ? undefined : `Left today, before this charge: ${left.join(', ')}.`;
+  return left.length === 0 ? undefined : `Left today: ${left.join(', ')}.`;
 }
 
 /** A part of the App Home; nothing for whom nothing limits. */
@@ -162,17 +162,17 @@ export function homeLimits(own: OwnLimits): HomeBlock[] {
   if (own.kind === 'none') return [];
   const title = header('Your limits');
   if (own.kind === 'unknown') {
-    const line = 'They cannot be shown now: Slack did not say which roles you have.';
+    const line = 'Slack didn’t confirm your roles. Try again in a minute.';
     return [title, context(plainText(line)), divider()];
   }
-  const { currencies, freesAtMs, timeZone } = own;
+  const { currencies, freesAtMs } = own;
   const more = currencies.length - mostCurrencies;
   return [
     title,
     richText(
       ...currencies.slice(0, mostCurrencies).map(currencyLine),
       ...(more > 0 ? [plain(`… and ${more} more currencies`)] : []),
-      labelled('Resets', moment(freesAtMs), ` (${timeZone})`),
+      labelled('Resets', moment(freesAtMs)),
     ),
     divider(),
   ];

@@ -74,7 +74,7 @@ const mostLinks = 3;
 const waitingWords =
   'The payments service hasn’t answered yet. It is asked again, and the link comes to you in a message.';
 
-const allLostWords = `${mostLinks} links for this charge were made before, and every answer was lost. Tell whoever runs this bot.`;
+const allLostWords = `${mostLinks} links for this charge were made before, and every answer was lost. Tell the people who run this bot.`;
 
 const overWords =
   'This charge is no longer declined. Look at what became of it before anything else is asked of the customer.';

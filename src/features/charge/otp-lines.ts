@@ -53,9 +53,7 @@ export function inHand(charge: ChargeSeen): Run[] {
 /** What came of the last wish for another code; `not_made` and `too_late`: nothing was asked of the bank. */
 export function lastResend({ resends }: ChargeSeen): Run[][] {
   const last = resends.at(-1);
-  return last
-    ? [labelled('Another code', 'asked for ', moment(last.at, '{time}'), `; ${resendWords(last.answer)}`)]
-    : [];
+  return last ? [labelled('Another code', resendWords(last.answer))] : [];
 }
 
 export function resendWords(answer: Resend['answer']): string {
@@ -63,7 +61,7 @@ export function resendWords(answer: Resend['answer']): string {
     case undefined:
       return 'no answer yet.';
     case 'resent':
-      return 'on its way. No extra time or tries.';
+      return 'on its way.';
     case 'refused':
       return 'refused. The earlier code still counts.';
     case 'not_made':
@@ -71,6 +69,6 @@ export function resendWords(answer: Resend['answer']): string {
     case 'too_late':
       return 'too late, none was sent.';
     case 'unknown':
-      return 'no clear answer; it may or may not arrive.';
+      return 'it may or may not arrive.';
   }
 }

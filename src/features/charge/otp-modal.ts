@@ -6,7 +6,6 @@ import {
   noticeLine,
   button,
   confirmDialog,
-  fields,
   modal,
   person,
   richText,
@@ -19,9 +18,9 @@ import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { cut, outsideText, visible } from '../../slack/kit/text.ts';
 import { chargeActions } from './charge-actions.ts';
 import { counted } from '../../domain/counted.ts';
-import { amountWord, chargeHeadline, plain, termFields } from '../../slack/words/charge-facts.ts';
-import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
-import { inHand, isCodeOpen, isOverByBank, lastResend, standingNow } from './otp-lines.ts';
+import { amountWord, chargeHeadline, plain } from '../../slack/words/charge-facts.ts';
+import { moneyTitle, placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { inHand, isCodeOpen, lastResend, standing } from './otp-lines.ts';
 
 export const otpModalId = 'otp';
 
@@ -48,19 +47,19 @@ export function otpModal(charge: ChargeSeen, place: ChargePlace, options: OtpMod
   const blocks: ModalBlock[] = [
     ...(isOpen ? lastCode(charge) : []),
     chargeHeadline(charge).block,
-    richText(standingNow(charge, options.nowMs), ...(isAgent ? [] : [inHand(charge)])),
-    ...(charge.otp?.lastCode === 'refused' ? [] : quoted('The bank says:', charge.bankWords)),
+    richText(standing(charge), ...(isAgent ? [] : [inHand(charge)])),
+    // What the bank asks for is read once: from then on there is more to say.
+    ...(hasTried(charge) ? [] : quoted('The bank says:', charge.bankWords)),
     ...(isOpen ? entering(charge, field, isAgent) : [richText(plain(closedWords))]),
     ...resending(charge, place, mayEnter),
-    ...fields(termFields(charge.terms)),
     placeFoot(place),
   ];
   return modal({
     callbackId: otpModalId,
-    title: placeTitle('Enter the code', place),
+    title: moneyTitle('Enter code', place),
     blocks,
     privateMetadata: JSON.stringify({ reference: charge.reference, field }),
-    ...(mayEnter ? { notifyOnClose: true, submit: 'Send code to the bank' } : {}),
+    ...(mayEnter ? { notifyOnClose: true, submit: 'Send code' } : {}),
   });
 }
 
@@ -68,9 +67,13 @@ function entering(charge: ChargeSeen, field: string, isAgent: boolean): ModalBlo
   return isAgent ? [codeInput(field), richText([words(caution)])] : takeOver(charge);
 }
 
-const caution = 'Only while you talk to the customer. Never ask for a code in a message.';
+const caution = 'Only while you talk to the customer.';
 
-const closedWords = 'No code can be entered any more. The bot looks the charge up and tells its agent.';
+const closedWords = 'Too late for a code. The bot checks the charge and tells its agent.';
+
+function hasTried({ otp, resends }: ChargeSeen): boolean {
+  return otp?.lastCode !== undefined || resends.length > 0;
+}
 
 function fieldOf({ otp }: ChargeSeen): string {
   return `${codeField}_${otp?.triesLeft ?? 0}`;
@@ -80,7 +83,6 @@ function codeInput(id: string): ModalBlock {
   return textInput({
     id,
     label: 'Code from the bank',
-    hint: `${shortestCode} to ${longestCode} digits. Never stored.`,
     minLength: shortestCode,
     maxLength: longestTyped,
     focus: true,
@@ -95,15 +97,13 @@ function lastCode(charge: ChargeSeen): ModalBlock[] {
       return [];
     case 'refused': {
       const theirs = outsideText(bankWords ?? '', longestBankWords);
-      const said = theirs === '' ? '' : ` The bank says: “${theirs}”.`;
-      const tries = isOverByBank(charge) ? '' : ` ${left} left.`;
-      return [noticeLine('warning', `Wrong code.${said}${tries}`)];
+      return [noticeLine('warning', theirs === '' ? 'Wrong code.' : `Wrong code. Bank: “${theirs}”.`)];
     }
     case 'unanswered':
       return [
         noticeLine(
           'warning',
-          `No answer came to the last code, and the look-up shows no payment. It may have cost a try: ${left} left.`,
+          `The last code got no answer and no payment shows. It may have cost a try: ${left} left.`,
         ),
       ];
   }
@@ -114,7 +114,7 @@ function takeOver(charge: ChargeSeen): ModalBlock[] {
   const customer = cut(customerWord(terms.customerEmail), longestNamed);
   const confirm = confirmDialog({
     title: 'Take over this charge?',
-    text: `You will enter the code of ${amountWord(terms.money)}, ${customer}. Its agent can’t enter it any more.`,
+    text: `You’ll enter the code of ${amountWord(terms.money)}, ${customer}; its agent no longer can.`,
     confirm: 'Take over',
     deny: 'Leave it',
   });

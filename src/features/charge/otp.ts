@@ -161,7 +161,7 @@ async function sayTooSoon(
 ): Promise<void> {
   if (!pressed.view) return await showCharge(deps, pressed, charge);
   const seconds = Math.max(1, Math.ceil((againAt - deps.now()) / 1_000));
-  const text = `Another code was asked for a moment ago. Give it time to arrive; ask again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
+  const text = `The last code was a moment ago. Ask again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
   const modal = stateModal(deps, charge, pressed.caller.userId);
   await pressed.updateModal({ ...modal, blocks: [noticeLine('warning', text), ...modal.blocks] });
 }

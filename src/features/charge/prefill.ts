@@ -2,14 +2,17 @@ import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { ChargeModalOptions } from './charge-modal.ts';
+import { parseAmount } from '../../domain/money.ts';
+import { chargeFields, type ChargeModalOptions } from './charge-modal.ts';
+import type { ViewValues } from '../../slack/command.ts';
+import { formParts, type ChargeScreens } from './charge-views.ts';
 import type { KnownCards } from '../../domain/known-cards.ts';
 import { cardChoice, pasteAgainWords } from '../../slack/words/card-words.ts';
 
 type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem' | 'alert'>;
 
 /**
- * The form as it was before these terms were read back. A token key that the bot knows no card of is never put
+ * The form as it was before the review of these terms. A token key that the bot knows no card of is never put
  * back into a modal: it has to be pasted again.
  */
 export async function changedTerms(terms: ChargeTerms, ledger: KnownCards | undefined): Promise<Filled> {
@@ -60,6 +63,25 @@ export async function anotherCharge(charge: ChargeSeen, ledger: KnownCards | und
       card: card && cardChoice(card),
     }),
   };
+}
+
+/** The form with all its fields, filled in as it is; its metadata is the alert that it is for. */
+export async function wholeForm(
+  deps: ChargeScreens,
+  values: ViewValues,
+  alert: string,
+): Promise<ChargeModalOptions> {
+  const amount = parseAmount(values[chargeFields.amount] ?? '');
+  const chosen = values[chargeFields.card];
+  const card = chosen === undefined ? undefined : await deps.ledger?.find(chosen);
+  const prefill = withoutUndefined({
+    amountMinor: amount.ok ? amount.value : undefined,
+    currency: values[chargeFields.currency],
+    customerId: values[chargeFields.customerId],
+    reason: values[chargeFields.reason],
+    card: card && cardChoice(card),
+  });
+  return { ...formParts(deps), isWhole: true, prefill, ...(alert === '' ? {} : { alert }) };
 }
 
 function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean {

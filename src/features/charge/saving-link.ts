@@ -14,7 +14,7 @@ export type SavingLink =
 /** In the place of the modal whose button was pressed. */
 export function savingLinkModal(what: SavingLink, place: ChargePlace): Modal {
   const { blocks } = parts(what, place);
-  return modal({ callbackId: 'charge_saving_link', title: placeTitle('Saving link', place), blocks });
+  return modal({ callbackId: 'charge_saving_link', title: placeTitle('Payment link', place), blocks });
 }
 
 /** The same for the one person who pressed the button of a message. */
@@ -51,9 +51,9 @@ function details(what: SavingLink): HomeBlock[] {
         richText(
           labelled(
             'Tell the customer',
-            `Open the link, pay ${amountWord(what.charge.terms.money)} and complete 3-D Secure. Paying saves the card again.`,
+            `Open it, pay ${amountWord(what.charge.terms.money)} and complete 3-D Secure. That saves the card again.`,
           ),
-          labelled('Next', 'Don’t charge the card for this again. A message says when it’s paid.'),
+          labelled('Next', 'don’t charge the card for this again. A message says when it’s paid.'),
         ),
       ];
     case 'not_made':

@@ -4,9 +4,10 @@ import type { RichTextBlock } from '@slack/types';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { Conclusion } from '../../domain/charge-state.ts';
 import { moment, richText, type Run } from '../../slack/kit/blocks.ts';
-import { quoted, referenceWord, ticks } from '../../slack/words/evidence.ts';
+import { quoted } from '../../slack/words/evidence.ts';
+import { outsideText } from '../../slack/kit/text.ts';
 import { counted } from '../../domain/counted.ts';
-import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
+import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { rejectionWords } from './rejection-words.ts';
 import { nextAfterDecline } from '../../slack/words/retry-lines.ts';
 import { isConcluded, isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
@@ -26,37 +27,32 @@ export function correction({ corrects, state }: ChargeSeen): RichTextBlock[] {
   ];
 }
 
-/** A charge is approved only on a look-up in which all three held; these are the values they were held against. */
-function proof({ state, reference, terms, proof: found }: ChargeSeen): RichTextBlock[] {
+/** A charge is approved only on a look-up in which all three held. */
+function proof({ state, proof: found }: ChargeSeen): RichTextBlock[] {
   if (state.kind !== 'approved') return [];
   const compared = found?.compared === undefined ? '' : ` (${found.compared})`;
-  return [
-    ticks({
-      status: { part: 'status', holds: true, statement: `Status is ${found?.status ?? 'SUCCESS'}` },
-      reference: {
-        part: 'reference',
-        holds: true,
-        statement: `Reference is this charge’s, ${referenceWord(reference)}`,
-      },
-      amount: {
-        part: 'amount',
-        holds: true,
-        statement: `Amount is this charge’s, ${amountWord(terms.money)}${compared}`,
-      },
-    }),
-  ];
+  return [richText(plain(`✓ status ${found?.status ?? 'SUCCESS'}  ✓ reference  ✓ amount${compared}`))];
 }
 
-/** Words that are not ours, with whose they are. */
+const longestWhy = 300;
+/** Reasons that our own words tell whole. */
+const saysItself: ReadonlySet<string> = new Set([
+  'invalid_token',
+  'email_mismatch',
+  'email_invalid',
+  'card_not_supported',
+]);
+
+/** Words that are not ours, with whose they are; of a review what differs. */
 function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
   if (!isConcluded(state)) return [];
   switch (state.kind) {
     case 'declined':
       return quoted('The bank says:', state.why ?? bankWords);
     case 'rejected':
-      return quoted('The service’s own words:', state.why);
+      return saysItself.has(state.reason ?? 'other') ? [] : quoted('The service says:', state.why);
     case 'review':
-      return quoted('Why:', state.why);
+      return state.why === undefined ? [] : [richText(plain(outsideText(state.why, longestWhy)))];
     default:
       return [];
   }
@@ -73,9 +69,7 @@ function stateLines(charge: ChargeSeen): Run[][] {
       return [plain('The bank wants the code it sent to the customer.')];
     case 'otp_checking':
       return [
-        plain(
-          'The bank is being asked whether it takes the code. You may close this: what becomes of it is told to the agent.',
-        ),
+        plain('The bank is checking the code. You may close this: the result comes as a direct message.'),
       ];
     default:
       return concluded(charge, state);
@@ -83,16 +77,16 @@ function stateLines(charge: ChargeSeen): Run[][] {
 }
 
 function charging({ sends }: ChargeSeen): Run[][] {
-  const again = `The service was asked ${counted(sends, 'time')}, always under the same reference, so the card can be charged only once.`;
+  const again = `Sent ${counted(sends, 'time')} under one reference: it can be charged only once.`;
   return [
-    plain('The bank is being asked. You may close this: the outcome comes as a direct message then.'),
+    plain('Waiting for the bank. You may close this: the result comes as a direct message.'),
     ...(sends > 1 ? [plain(again)] : []),
   ];
 }
 
 function confirming(charge: ChargeSeen): Run[][] {
   if (charge.heard.includes('paid')) {
-    return [plain('The service calls it approved. Give no value until the bot’s look-up proves it.')];
+    return [plain('The service calls it approved. Give no value until a look-up proves it.')];
   }
   return isInDoubt(charge)
     ? [plain('Outcome unknown: money may have moved. Do not charge again. The bot keeps checking.')]
@@ -102,15 +96,15 @@ function confirming(charge: ChargeSeen): Run[][] {
 function concluded(charge: ChargeSeen, state: Conclusion): Run[][] {
   switch (state.kind) {
     case 'approved':
-      return [plain('The look-up proves it. Give value once for this reference.')];
+      return [plain('Give value once for this reference.')];
     case 'declined':
       return declined(charge);
     case 'rejected':
       return rejected(state);
     case 'abandoned':
       return [
-        plain('Nothing of it reached the service: it knows no such reference, so nothing was charged.'),
-        labelled('Next', 'it may be charged again, under a new reference.'),
+        plain('It never reached the service, so nothing was charged.'),
+        labelled('Next', 'you can charge it again.'),
       ];
     case 'wrong_codes':
       return [
@@ -148,18 +142,11 @@ function declined(charge: ChargeSeen): Run[][] {
 
 function rejected({ reason = 'other' }: Conclusion): Run[][] {
   const { why, fix } = rejectionWords[reason];
-  return [
-    labelled('Why', why),
-    labelled('Next', fix),
-    plain('Nothing was sent to the bank, and no money moved.'),
-  ];
+  return [plain(`${why} No money moved.`), labelled('Next', fix)];
 }
 
 /** Loud, because acting on it costs money: what not to do comes first. */
 export const reviewLines: Run[][] = [
-  labelled('Do not charge again, and give no value', 'money may have moved, but not as agreed.'),
-  labelled(
-    'Next',
-    'a person must look: compare the reference and the amount with the payments service’s own records, and ask the service which is right.',
-  ),
+  labelled('Do not charge again, and give no value', 'money may have moved.'),
+  labelled('Next', 'ask the payments service.'),
 ];

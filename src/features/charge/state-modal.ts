@@ -1,9 +1,9 @@
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import { codeLines, modal, richText } from '../../slack/kit/blocks.ts';
+import { codeLines, modal } from '../../slack/kit/blocks.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { modalButtons } from './charge-buttons.ts';
-import { chargeHeadline, labelled, modalFacts } from '../../slack/words/charge-facts.ts';
-import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { chargeHeadline, modalFacts } from '../../slack/words/charge-facts.ts';
+import { moneyTitle, placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 import { otpModal, type OtpModalOptions } from './otp-modal.ts';
 import { stateBlocks } from './state-lines.ts';
 
@@ -18,17 +18,14 @@ export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, options
     ...stateBlocks(charge),
     ...savingLink(charge),
     ...modalButtons(charge),
-    ...modalFacts(charge),
+    ...(charge.state.kind === 'review' ? [] : modalFacts(charge)),
     placeFoot(place),
   ];
-  return modal({ callbackId: chargeStateModalId, title: placeTitle('Charge', place), blocks });
+  return modal({ callbackId: chargeStateModalId, title: moneyTitle('Charge', place), blocks });
 }
 
 /** To be copied: the customer gets it from the agent. */
 function savingLink({ state, savingLink }: ChargeSeen): ModalBlock[] {
   if (savingLink === undefined || state.kind !== 'declined') return [];
-  return [
-    richText(labelled('Payment link', 'Copy it and send it to the customer.')),
-    codeLines([savingLink]),
-  ];
+  return [codeLines([savingLink])];
 }

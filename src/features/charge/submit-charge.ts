@@ -40,7 +40,7 @@ export type SubmitRequest = {
 const deskPatienceMs = 800;
 
 /**
- * Charges on the terms that were read back, at most once for a dialogue, if the card may be charged now. The intent is
+ * Charges on the reviewed terms, at most once for a dialogue, if the card may be charged now. The intent is
  * stored before anything leaves: a crash from here on is found by its timer. A store that is away is `unsure`.
  */
 export async function submitCharge(deps: ChargeDeps, request: SubmitRequest): Promise<SubmitResult> {

@@ -16,7 +16,6 @@ import {
   header,
   headline,
   modal,
-  moment,
   person,
   plainText,
   richText,
@@ -24,7 +23,7 @@ import {
   type Run,
 } from '../../slack/kit/blocks.ts';
 import type { ViewValues } from '../../slack/command.ts';
-import { placeWords, referenceWord, word } from '../../slack/words/evidence.ts';
+import { referenceRun, word } from '../../slack/words/evidence.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
@@ -35,7 +34,7 @@ import { counted } from '../../domain/counted.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import { leftWords, refusalModalId } from './limit-words.ts';
 import { showButton } from './charge-buttons.ts';
-import { moneyWords, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { moneyTitle, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
 
 export const termsModalId = 'charge_terms';
 /** The review of a card on hold: submitting it asks a second person. */
@@ -48,7 +47,7 @@ const longestRule = 300;
 const whyNowInput = textInput({
   id: overrideField,
   label: 'Why now',
-  hint: 'The approver reads it. Never sent to the payments service.',
+  hint: 'The approver reads it.',
   maxLength: longestReason,
 });
 
@@ -73,37 +72,34 @@ export type TermsModalOptions = {
   nowMs: number;
 };
 
-/** Reads the exact terms back with every restriction on them; its submit button says what it does: charge, or ask. */
+/** The exact terms with every restriction on them; its submit button says what it does: charge, or ask. */
 export function termsModal(options: TermsModalOptions): Modal {
   const { place, terms, draft, twin, hold, approval, nowMs } = options;
   const left = options.limits && leftWords(options.limits);
+  // With a restriction on it there is enough to read.
+  const isPlain = !hold && !approval && !twin;
   const amount = amountWord(terms.money);
   const email = emailWord(terms.customerEmail, 'whole');
   const { Reason: reason, 'Customer id': customerId } = termFields(terms);
   const blocks: ModalBlock[] = [
-    ...(isLiveAmongOthers(place) ? [header(`🔴 ${placeWords('live', place.account)}: real money`)] : []),
+    ...(isLiveAmongOthers(place) ? [header(`🔴 Real money: ${word(place.account)}`)] : []),
     ...(twin ? twinBlocks(twin, nowMs) : []),
-    header(amount),
     richText(plain('Charge ', bold(amount), ' to ', bold(cardWords(terms.card)), ' of ', bold(email), '.')),
-    noticeLine(place.environment === 'live' ? 'warning' : 'info', moneyWords[place.environment]),
-    ...(hold ? [richText(...(hold.kind === 'under_way' ? underWay(hold, nowMs) : holdLines(hold)))] : []),
-    ...(approval
-      ? [richText(labelled('Needs a second person', `${outsideText(approval.rule, longestRule)}.`))]
-      : []),
-    ...(hold && approval ? [whyNowInput] : []),
-    ...fields({ Account: word(place.account), 'Customer id': customerId, 'Reason (not sent)': reason }),
+    ...restrictions(options),
+    ...fields({ 'Customer id': customerId, Reason: reason }),
     actions(
       button({ actionId: chargeActions.change, text: 'Change' }),
       ...(hold?.kind === 'under_way' ? [showButton(hold.reference)] : []),
     ),
     context(
-      plainText('Nothing sent yet. This review expires in 30 minutes.'),
-      ...(left === undefined ? [] : [plainText(left)]),
+      plainText(word(place.account) ?? ''),
+      plainText(isPlain ? 'Nothing sent yet. Expires in 30 minutes.' : 'Nothing sent yet.'),
+      ...(isPlain && left !== undefined ? [plainText(left)] : []),
     ),
   ];
   return modal({
     callbackId: hold ? overrideModalId : termsModalId,
-    title: placeTitle('Review', place),
+    title: moneyTitle('Review', place),
     blocks,
     ...(hold && !approval
       ? {}
@@ -113,14 +109,24 @@ export function termsModal(options: TermsModalOptions): Modal {
   });
 }
 
+/** What stands between the terms and the charge. */
+function restrictions({ hold, approval, nowMs }: TermsModalOptions): ModalBlock[] {
+  const mayAsk = approval !== undefined;
+  const held = hold && (hold.kind === 'under_way' ? underWay(hold, nowMs) : holdLines(hold, { mayAsk }));
+  return [
+    ...(held ? [richText(...held)] : []),
+    ...(approval && !hold
+      ? [richText(labelled('Needs approval', `${outsideText(approval.rule, longestRule)}.`))]
+      : []),
+    ...(hold && approval ? [whyNowInput] : []),
+  ];
+}
+
 /** What was reviewed is gone or different by now. */
 export function staleTermsModal(place: ChargePlace): Modal {
   const blocks: ModalBlock[] = [
     headline('⌛ This review has expired', []).block,
-    richText(
-      plain('Nothing was charged. A review expires after 30 minutes, or when its form changes.'),
-      labelled('Next', 'Start over with ', code('/pay charge'), '.'),
-    ),
+    richText(plain('Nothing was charged.'), labelled('Next', 'start over with ', code('/pay charge'), '.')),
     placeFoot(place),
   ];
   return modal({ callbackId: refusalModalId, title: placeTitle('Not charged', place), blocks });
@@ -130,17 +136,16 @@ function underWay(
   { reference, by, at }: Extract<CardRefusal, { kind: 'under_way' }>,
   nowMs: number,
 ): Run[][] {
-  const line = labelled(
-    'Another charge of this card is still open',
-    person(by),
-    `, ${minutesAgo(at, nowMs)}, ${referenceWord(reference)}. Wait for its result.`,
-  );
-  return [line];
+  return [
+    labelled('Another charge of this card is still open', person(by), `, ${minutesAgo(at, nowMs)}.`),
+    [referenceRun(reference)],
+    plain('Wait for its result.'),
+  ];
 }
 
 function minutesAgo(atMs: number, nowMs: number): string {
   const minutes = Math.floor((nowMs - atMs) / 60_000);
-  return minutes < 1 ? 'less than a minute ago' : `${counted(minutes, 'minute')} ago`;
+  return minutes < 1 ? 'just now' : `${counted(minutes, 'minute')} ago`;
 }
 
 /** In a bot with sandbox accounts too, an agent’s hands may be used to charges that cost nobody anything. */
@@ -160,27 +165,20 @@ function twinBlocks(twin: Twin, nowMs: number): ModalBlock[] {
   return [
     noticeLine(
       'warning',
-      `A charge of the same card and amount was begun ${minutesAgo(twin.at, nowMs)}. Charge it again only if the customer owes it twice.`,
+      `Charged ${minutesAgo(twin.at, nowMs)}: same card, same amount. Charge again only if it’s owed twice.`,
     ),
-    richText(
-      labelled(
-        'The first',
-        person(twin.by),
-        ', ',
-        moment(twin.at, '{time}'),
-        `, ${referenceWord(twin.reference)}`,
-      ),
-      labelled('What became of it', twinWords[twin.outcome]),
-    ),
+    richText(labelled('The first', person(twin.by), ', ', twinWords[twin.outcome]), [
+      referenceRun(twin.reference),
+    ]),
   ];
 }
 
 const twinWords: Record<Twin['outcome'], string> = {
-  approved: `${outcomeWords.paid}. Charging again takes the money a second time.`,
+  approved: `${outcomeWords.paid}.`,
   declined: `${outcomeWords.declined}.`,
-  three_d_secure: `${outcomeWords.declined}: the bank wants 3-D Secure.`,
-  review: `${outcomeWords.review}: money may have moved, but not as agreed. Do not charge again before a person has looked.`,
-  cleared: 'it was not sent, or ended without an answer of the bank: no money is known to have moved.',
+  three_d_secure: `${outcomeWords.declined}: 3-D Secure.`,
+  review: `${outcomeWords.review}: money may have moved. Don’t charge again before somebody has checked.`,
+  cleared: 'no money known to have moved.',
 };
 
 /** Which terms a modal is about: no secret. */

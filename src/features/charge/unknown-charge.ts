@@ -19,17 +19,13 @@ function parts(reference: string | undefined, place: ChargePlace): { text: strin
   const { text, block } = headline('No such charge here', [named]);
   const next: Run[] =
     named === ''
-      ? [code('/pay otp'), words(' lists the charges that wait for a code from you.')]
-      : [code(`/pay lookup "${named}"`), words(' asks the payments service about it.')];
+      ? [code('/pay otp'), words(' lists your open codes.')]
+      : [code(`/pay lookup "${named}"`), words(' asks the payments service.')];
   return {
     text,
     blocks: [
       block,
-      richText(
-        plain('It was not begun with this bot, or so long ago that the bot has forgotten it.'),
-        labelled('Money', 'none was moved by asking.'),
-        labelled('Next', ...next),
-      ),
+      richText(plain('It wasn’t made with this bot, or too long ago.'), labelled('Next', ...next)),
       placeFoot(place),
     ],
   };

@@ -4,7 +4,7 @@ import { referenceWord } from '../../slack/words/evidence.ts';
 import type { Modal } from '../../slack/kit/message.ts';
 import { showButton } from './charge-buttons.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
-import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { moneyTitle, placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 
 /**
  * The store stopped answering while the charge was being written. Never says that nothing was charged: if it
@@ -13,15 +13,11 @@ import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charg
 export function unsureChargeModal(reference: string, place: ChargePlace): Modal {
   return modal({
     callbackId: 'charge_unsure',
-    title: placeTitle('Charge', place),
+    title: moneyTitle('Charge', place),
     blocks: [
       headline(`❔ ${outcomeWords.doubt}`, [referenceWord(reference)]).block,
       richText(
-        plain('The bot’s store stopped answering while this charge was being written.'),
-        labelled(
-          'Money',
-          'it may still move. If the charge was written, it goes to the bank within a minute, once, and you are told what became of it.',
-        ),
+        plain('The bot’s storage stopped answering. Money may still move, once, within a minute.'),
         labelled('Next', 'do not charge again. Look at this charge in a minute.'),
       ),
       actions(showButton(reference)),

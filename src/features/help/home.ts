@@ -1,8 +1,7 @@
 import { withDeadline } from '../../deadline.ts';
 import { newErrorId, type Log } from '../../log.ts';
-import { context, divider, plainText, richText, words } from '../../slack/kit/blocks.ts';
+import { code, context, divider, plainText, richText, words } from '../../slack/kit/blocks.ts';
 import type { Caller, Command, MayRun } from '../../slack/command.ts';
-import { helpMessage } from './help-message.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { menuButtons } from './menu-message.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
@@ -22,7 +21,7 @@ type HomeDeps = {
 const sectionMs = 3_000;
 
 /**
- * The App Home: buttons for what the caller may do, what each verb has for them, then all they can type. A verb that
+ * The App Home: buttons for what the caller may do, then what each verb has for them. A verb that
  * throws or hangs is one line that says so, and hides nothing else. At most as many blocks as Slack takes.
  */
 export async function homeFor(caller: Caller, deps: HomeDeps): Promise<SlackMessage> {
@@ -38,13 +37,14 @@ export async function homeFor(caller: Caller, deps: HomeDeps): Promise<SlackMess
   const sections = await Promise.all(inOrder.map((verb) => sectionOf(verb, caller, deps.log)));
   const filled = sections.filter((section) => section.length > 0);
   const buttons = ownButtons(menuButtons(listed.filter(({ menu }) => menu?.opens === 'modal')));
-  const overview = helpMessage(listed);
-  const room = limits.viewBlocks - buttons.length - overview.blocks.length - 2;
+  const room = limits.viewBlocks - buttons.length - 3;
   const shown = filled.length === 0 ? [nothingOpen] : fitInto(room, filled);
   const top = buttons.length === 0 ? [] : [...buttons, divider()];
   const end = shown.at(-1)?.type === 'divider' ? [] : [divider()];
-  return { text: overview.text, blocks: [...top, ...shown, ...end, ...overview.blocks] };
+  return { text: 'Home', blocks: [...top, ...shown, ...end, help] };
 }
+
+const help: HomeBlock = richText([code('/pay help'), words(' lists what you can type.')]);
 
 const nothingOpen: HomeBlock = richText([words('Nothing waits for you.')]);
 
@@ -61,7 +61,7 @@ async function sectionOf(verb: Command, caller: Caller, log: Log): Promise<reado
       { errorId, verb: verb.verb, userId: caller.userId },
       error,
     );
-    return [context(plainText(`⚠️ /pay ${verb.verb} cannot be shown here now, error ${errorId}.`))];
+    return [context(plainText(`⚠️ /pay ${verb.verb} can’t be shown now, error ${errorId}.`))];
   }
 }
 
@@ -75,4 +75,4 @@ function fitInto(room: number, sections: readonly (readonly HomeBlock[])[]): Hom
   );
 }
 
-const more: HomeBlock = context(plainText('… and more than fits here.'));
+const more: HomeBlock = context(plainText('… and more.'));

@@ -54,7 +54,7 @@ function hints(verbs: readonly MenuVerb[]): Run[][] {
       words('Also: '),
       ...others.flatMap(({ verb }, at) => [...(at > 0 ? [words('  ')] : []), code(`/pay ${verb}`)]),
     ],
-    [words('Under Apps, the '), bold('Home'), words(' tab of this app shows all that is open.')],
+    [words('All that is open: the '), bold('Home'), words(' tab of this app.')],
   ];
 }
 

@@ -52,7 +52,7 @@ async function menuFor(caller: Caller, { verbs, others, mayRun, log }: MenuDeps)
   const { text, blocks } = menuMessage(allowed, open);
   if (!asked.includes('unknown')) return { text, blocks };
   const [first, ...rest] = blocks;
-  const warning = context(plainText('⚠️ Not everything that waits for you could be looked at now.'));
+  const warning = context(plainText('⚠️ Some of what waits for you can’t be shown now.'));
   return { text, blocks: first ? [first, warning, ...rest] : [warning] };
 }
 

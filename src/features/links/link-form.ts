@@ -51,17 +51,13 @@ const standing = { here: 'here', alone: 'alone' } as const;
 /** Collects what a link is made of. Submitting it asks the service for an order; nobody is charged by that. */
 export function linkForm({ place, currencies, channel, prefill = {} }: LinkFormOptions): Modal {
   const blocks: ModalBlock[] = [
-    richText(
-      plain(
-        'A link to the payments service’s own page, where the customer pays. It charges nobody by itself, and no card number passes through Slack.',
-      ),
-    ),
+    richText(plain('The customer pays on the payments service’s page. It charges nobody by itself.')),
     ...moneyInputs(currencies, prefill),
     ...customerInputs(prefill),
     textInput({
       id: linkFields.reference,
       label: 'Our reference',
-      hint: 'Yours for this order, used by no other; empty: the bot gives it one. Look-ups and events go by it.',
+      hint: 'Must be unique. Leave empty to have one generated.',
       maxLength: longestOrderReference,
       optional: true,
       ...filled(prefill.reference),
@@ -86,7 +82,6 @@ function moneyInputs(currencies: readonly string[], prefill: LinkPrefill): Modal
       id: linkFields.amount,
       label: 'Amount',
       placeholder: '12,500.00',
-      hint: 'A small first amount may serve only to save the card; some banks decline very small card payments.',
       ...filled(amountMinor === undefined ? undefined : amountOnly(amountMinor)),
     }),
     select({
@@ -98,10 +93,9 @@ function moneyInputs(currencies: readonly string[], prefill: LinkPrefill): Modal
     select({
       id: linkFields.saves,
       label: 'Card',
-      hint: 'Only a card payment saves a card; without saving, the customer may pay by any method.',
       choices: [
         { text: 'Save the card for later charges', value: saving.yes },
-        { text: 'Do not save it', value: saving.no },
+        { text: 'Don’t save it', value: saving.no },
       ],
       initial: savesCard ? saving.yes : saving.no,
     }),
@@ -113,14 +107,13 @@ function customerInputs({ customerEmail, customerId }: LinkPrefill): ModalBlock[
     textInput({
       id: linkFields.email,
       label: 'Customer’s e-mail',
-      hint: 'The card is saved with it, and every later charge must use it.',
+      hint: 'The card is saved with it.',
       maxLength: longestEmail,
       ...filled(customerEmail),
     }),
     textInput({
       id: linkFields.customerId,
       label: 'Customer id',
-      hint: 'Your own id of the customer; the service’s event brings it back.',
       maxLength: longestCustomerId,
       optional: true,
       ...filled(customerId),
@@ -131,11 +124,11 @@ function customerInputs({ customerEmail, customerId }: LinkPrefill): ModalBlock[
 function placeInput(): ModalBlock {
   return select({
     id: linkFields.place,
-    label: 'Where its card stands',
-    hint: 'The card shows the link and says when it is paid. Where the bot may not post, it comes to you alone.',
+    label: 'Post it',
+    hint: 'The message says when it’s paid.',
     choices: [
       { text: 'In this channel', value: standing.here },
-      { text: 'With me alone', value: standing.alone },
+      { text: 'To me only', value: standing.alone },
     ],
     initial: standing.here,
   });

@@ -12,7 +12,7 @@ import {
   type Run,
 } from '../../slack/kit/blocks.ts';
 import { plain } from '../../slack/words/charge-facts.ts';
-import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { homeFoot, messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { linkActions } from './link-actions.ts';
@@ -21,7 +21,7 @@ import { linkHeadline } from './link-message.ts';
 const mostShown = 5;
 
 /** A part of the App Home: the person's links that nobody has paid yet; nothing without any. */
-export function homeLinks(links: readonly PaymentLink[], place: ChargePlace, nowMs: number): HomeBlock[] {
+export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): HomeBlock[] {
   if (links.length === 0) return [];
   const more = links.length - mostShown;
   return [
@@ -32,8 +32,8 @@ export function homeLinks(links: readonly PaymentLink[], place: ChargePlace, now
         linkHeadline(link).block,
         actions(button({ actionId: linkActions.show, text: 'Show it', value: link.reference })),
       ]),
-    ...(more > 0 ? [context(plainText(`… and ${more} more. They come up as these are paid.`))] : []),
-    messageFoot(place, 'looked at', nowMs),
+    ...(more > 0 ? [context(plainText(`… and ${more} more.`))] : []),
+    ...homeFoot(place),
     divider(),
   ];
 }
@@ -58,23 +58,21 @@ export function lookedLine({ state }: PaymentLink, lookup: Lookup): Run[] {
 function lookUpWords(lookup: Lookup): string {
   switch (lookup.kind) {
     case 'unchecked':
-      return 'The payments service could not be asked. Try again in a minute.';
+      return 'The payments service couldn’t be asked. Try again in a minute.';
     case 'not_found':
-      return 'The payments service knows of no payment so far.';
+      return 'No payment so far.';
     case 'not_paid':
-      return `The payments service says ${lookup.transaction.status}, which is final: not paid.`;
+      return `The payments service says ${lookup.transaction.status}: not paid, and final.`;
     case 'no_reference':
     case 'not_confirmed':
     case 'confirmed':
-      return 'The payments service has a record, and it proves no payment of this amount so far. Give no value.';
+      return 'No payment of this amount is proven so far. Give no value.';
   }
 }
 
 /** There is no such link, or it was forgotten. */
 export function unknownLinkMessage(reference: string): SlackMessage {
-  const { text, block } = headline('⚠️ The bot does not know this link', [referenceWord(reference)]);
-  const line = plain(
-    'It was never made here, or so long ago that it is forgotten. /pay lookup asks the service itself.',
-  );
+  const { text, block } = headline('⚠️ No such link here', [referenceWord(reference)]);
+  const line = plain('It wasn’t made here, or too long ago. /pay lookup asks the payments service.');
   return { text, blocks: [block, richText(line)] };
 }

@@ -96,7 +96,7 @@ export function linkNoteMessage(
     customerWord(terms.customerEmail),
     referenceWord(reference),
   ]);
-  const said = note === 'paid' ? 'the link you asked for is paid; the card has the proof.' : reviewWords;
+  const said = note === 'paid' ? 'your link is paid.' : reviewWords;
   return {
     text,
     blocks: [
@@ -109,8 +109,7 @@ export function linkNoteMessage(
   };
 }
 
-const reviewWords =
-  'money may have moved, and not as agreed: the look-up does not prove this payment. Give no value; tell whoever runs payments.';
+const reviewWords = 'money may have moved, but not as agreed. Give no value; ask the payments service.';
 
 function body(link: PaymentLink, place: ChargePlace): MessageBlock[] {
   const { state, order, evidence } = link;
@@ -136,50 +135,35 @@ function body(link: PaymentLink, place: ChargePlace): MessageBlock[] {
     case 'unanswered':
       return [richText(...lostLines[state.kind])];
     case 'refused':
-      return [...quoted('Why:', state.why), richText(labelled('Money', 'nobody was charged by this.'))];
+      return quoted('Why:', state.why);
   }
 }
 
 const askingLines = [
-  plain('The payments service is being asked. Nobody is charged by this.'),
-  labelled(
-    'If it does not answer',
-    'it is asked again by itself, under the same reference, and the card tells you. You may close this.',
-  ),
+  plain('Waiting for the payments service. Nobody is charged by this.'),
+  plain('You may close this: the message follows it.'),
 ];
 
 function openLines({ terms }: PaymentLink): Run[][] {
-  const saves = terms.savesCard
-    ? 'by card, and that card is saved for later charges.'
-    : 'there. No card is saved.';
-  return [
-    labelled('Send it to the customer', `they pay ${amountWord(terms.money)} ${saves}`),
-    plain('Nobody is charged until they pay. This card says when a payment came.'),
-  ];
+  const saves = terms.savesCard ? 'by card, which is saved.' : 'there. No card is saved.';
+  return [labelled('Send it to the customer', `they pay ${amountWord(terms.money)} ${saves}`)];
 }
 
 const confirmingLines = [
-  plain('A signed event says that it is paid; the look-up does not prove it yet. Give no value.'),
-  labelled('Next', 'it is looked up by itself until it is proven. Do not ask the customer to pay again.'),
+  plain('The event says paid; the look-up doesn’t prove it yet. Give no value.'),
+  labelled('Next', 'the bot keeps checking. Don’t ask the customer to pay again.'),
 ];
 
-const agedLines = [
-  plain('The payments service knows of no payment, and this link is no longer watched for one.'),
-  labelled('Next', 'should the customer still pay, an event says so here. For another link press New link.'),
-];
+const agedLines = [plain('The customer can still pay; then this message says so.')];
 
 const lostLines = {
   lost: [
-    plain(
-      'The service has an order with this reference, and the answer with its link was lost. No link leads to it; nobody was charged.',
-    ),
-    labelled('Next', 'press New link: it gets a reference of its own.'),
+    plain('The answer with the link was lost; nobody was charged.'),
+    labelled('Next', 'press New link.'),
   ],
   unanswered: [
-    plain(
-      'The service gave no clear answer, however often it was asked. If there is an order, nobody has its link.',
-    ),
-    labelled('Next', 'press New link: it gets a reference of its own. Nobody was charged.'),
+    plain('The service gave no clear answer; nobody was charged.'),
+    labelled('Next', 'press New link.'),
   ],
 } as const;
 
@@ -187,8 +171,8 @@ const lostLines = {
 function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
   if (!failed) return [];
   return [
-    richText(labelled('A try failed', 'by an event, ', moment(failed.atMs), '. The link can still be paid.')),
-    ...quoted('The bank’s own words, by the event:', failed.why),
+    richText(labelled('A try failed', moment(failed.atMs), '. The link can still be paid.')),
+    ...quoted('The bank says:', failed.why),
   ];
 }
 
@@ -197,13 +181,9 @@ function saved({ cardSaved, terms }: PaymentLink, place: ChargePlace): MessageBl
   return terms.savesCard ? cardSavedLines(cardSaved, place) : [];
 }
 
-function facts({ reference, order, terms, by }: PaymentLink): RichTextBlock[] {
+function facts({ order, terms, by }: PaymentLink): RichTextBlock[] {
   return fields({
-    'Our reference': [code(referenceWord(reference)), ...plain(' for look-ups and events')],
-    'The service’s order id': order && [
-      code(word(order.orderId) ?? ''),
-      ...plain(' for the payments service'),
-    ],
+    'The service’s order id': order && [code(word(order.orderId) ?? '')],
     'Customer id': word(terms.customerId),
     'Asked for by': [person(by)],
   });

@@ -6,7 +6,7 @@ import { parseOrderReference } from '../../domain/order-reference.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
 import { createPaymentLinks, type PaymentLinks, type PaymentLinksDeps } from './payment-links.ts';
 import { channelName, type Run } from '../../slack/kit/blocks.ts';
-import { labelled } from '../../slack/words/charge-facts.ts';
+import { plain } from '../../slack/words/charge-facts.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import {
   defineCommand,
@@ -113,7 +113,7 @@ function linkCommand(deps: LinkScreens): Command {
 }
 
 async function open(deps: LinkScreens, { userId }: Caller): Promise<HomeBlock[]> {
-  return homeLinks(await deps.links.openOf(userId), deps, deps.now());
+  return homeLinks(await deps.links.openOf(userId), deps);
 }
 
 /** Asked for once, whoever submits it how often: what is known already is shown instead. */
@@ -152,14 +152,7 @@ async function askForLink(deps: LinkScreens, submission: Submission): Promise<Vi
 
 function whereOf({ places: [place], by, state }: PaymentLink): Run[] {
   if (place === undefined || state.kind === 'refused') return [];
-  return place === by
-    ? labelled('Its card', 'is a direct message to you.')
-    : labelled(
-        'Its card',
-        'stands in ',
-        channelName(place),
-        ', or with you alone if the bot may not post there.',
-      );
+  return place === by ? plain('Posted to you only.') : plain('Posted in ', channelName(place), '.');
 }
 
 /** Looks whether it is paid; the card is edited when it is. Answers where the person looks. */

@@ -17,11 +17,7 @@ export function shareModal(link: PaymentLink, place: ChargePlace): Modal {
     title: placeTitle('Share a link', place),
     blocks: [
       linkHeadline(link).block,
-      richText(
-        plain(
-          'Everybody in the channel sees the link, the amount and the masked e-mail. That card is kept up to date like the first. Where the bot may not post, it goes to whoever asked for the link.',
-        ),
-      ),
+      richText(plain('Everybody in the channel sees the link, the amount and the masked e-mail.')),
       channelInput(),
       placeFoot(place),
     ],

@@ -92,7 +92,7 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
     const kind = buttonKinds.find((one) => one === which);
     return press && kind
       ? parsed({ kind: 'pressed', which: kind, press })
-      : problem('This button is of no use any more.');
+      : problem('This button has expired.');
   }
   const filter = oneLine(words.join(' '));
   return filter.length > longestFilter
@@ -170,7 +170,7 @@ async function show<Item>(
 }
 
 /**
- * A list that is of no use any more is begun anew, and the person told so. With a filter what was found before the
+ * A list that has expired is begun again, and the person told so. With a filter what was found before the
  * service refused its own cursor is worth more than a new beginning.
  */
 async function showPage<Item>(

@@ -4,9 +4,9 @@ import type { CsvColumn } from '../../csv.ts';
 import type { Reading, ReadingStop } from '../../domain/service-page.ts';
 import { bold, headline, richText, words, type Run } from '../../slack/kit/blocks.ts';
 import { counted } from '../../domain/counted.ts';
-import { labelled, plain } from '../../slack/words/charge-facts.ts';
+import { plain } from '../../slack/words/charge-facts.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
-import { environmentWords, word } from '../../slack/words/evidence.ts';
+import { placeWords } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import type { SharedFile } from '../../slack/kit/share-file.ts';
 import { mrkdwnText, outsideText } from '../../slack/kit/text.ts';
@@ -35,7 +35,7 @@ export function listFile<Item>(
 ): UploadedFile {
   const title = rowsWords({ subject, filter }, rows);
   const of = filter === '' ? '' : `, of ${numbered(reading.items, subject.one, subject.many)}`;
-  const comment = [`${title}${of}`, environmentWords[place.environment], word(place.account) ?? ''];
+  const comment = [`${title}${of}`, placeWords(place.environment, place.account)];
   const ends =
     reading.end === 'repeated_cursor' ? ['the list may be longer: the service gave a cursor twice'] : [];
   return {
@@ -62,9 +62,7 @@ export function exportingMessage<Item>(
   const what = filter === '' ? `all ${subject.many}` : `what matches “${outsideText(filter, longestFilter)}”`;
   const far = reading ? [`read ${counted(reading.pages, 'page')}, ${numbered(rows, 'row', 'rows')}`] : [];
   const { text, block } = headline(`⏳ Making the CSV of ${what} …`, far);
-  const line = plain(
-    'The list comes back here when the file is there. Should this break off, type the command again.',
-  );
+  const line = plain('The list comes back here when the file is there.');
   return { text, blocks: [block, richText(line)] };
 }
 
@@ -86,14 +84,10 @@ export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): ListNews {
       const read = reading
         ? [`read ${counted(reading.pages, 'page')}, ${numbered(end.rows, 'row', 'rows')}`]
         : [];
-      return news('⚠️ The CSV was not made', read, labelled('Stopped', stoppedWords(stop)));
+      return news('⚠️ The CSV was not made', read, plain(stoppedWords(stop)));
     }
     case 'running':
-      return news(
-        '⏳ A CSV of yours is being made already',
-        [],
-        plain('This press did nothing. One at a time.'),
-      );
+      return news('⏳ A CSV of yours is already being made', [], plain('One at a time.'));
   }
 }
 
@@ -104,19 +98,19 @@ function placedNews<Item>(
   const what = `CSV of ${rowsWords(wanted, rows)}`;
   switch (placed.kind) {
     case 'here':
-      return news(`📄 ${what}`, ['in this conversation, for all who are in it']);
+      return news(`📄 ${what}`, ['in this conversation']);
     case 'direct':
       return news(
         `📄 ${what}`,
         ['in your direct messages with the bot'],
         [
-          words('The bot may put no file here. '),
+          words('The bot can’t put files here. '),
           ...(placed.fix === '' ? [] : [bold('To change that: '), words(placed.fix)]),
         ],
       );
     case 'failed':
       return news(
-        `⚠️ ${what} could not be put into Slack`,
+        `⚠️ ${what} couldn’t be put into Slack`,
         [],
         [words(`${placed.why} `), bold('Next: '), words(placed.fix)],
       );
@@ -126,11 +120,11 @@ function placedNews<Item>(
 function stoppedWords(stop: ReadingStop): string {
   switch (stop.kind) {
     case 'enough_calls':
-      return 'that is as many calls as one press makes. What was read is kept: press CSV again to go on from there.';
+      return 'That was a lot of pages. Press CSV again to go on.';
     case 'cursor_refused':
-      return 'the service does not take its own cursor any more. Read the list anew, and press CSV again.';
+      return 'The service’s list has expired. Reload it, and press CSV again.';
     case 'failure':
-      return `${failureSentence(stop.failure)}. What was read is kept: press CSV again to go on from there.`;
+      return `${failureSentence(stop.failure)}. Press CSV again to go on.`;
   }
 }
 

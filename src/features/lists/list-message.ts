@@ -1,7 +1,7 @@
 // The message of one page of a list, whatever the list is of.
 
 import type { ActionsBlock, Button } from '@slack/types';
-import type { FailureKind, ServiceFailure } from '../../domain/failure.ts';
+import type { ServiceFailure } from '../../domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from '../../domain/service-page.ts';
 import {
   actions,
@@ -17,6 +17,7 @@ import {
 import { counted } from '../../domain/counted.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { failureWords } from '../../slack/words/error-message.ts';
 import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 
@@ -110,62 +111,35 @@ function noteLines<Item>(
 ): Run[][] {
   return [
     ...(reading.end === 'repeated_cursor'
-      ? [
-          labelled(
-            'The list ends here',
-            `the service gave the same cursor twice, so what follows cannot be read. There may be more ${many}.`,
-          ),
-        ]
+      ? [labelled('The list ends here', `the service repeated a page. There may be more ${many}.`)]
       : []),
     ...(stop === undefined ? [] : stopLines(stop, filter)),
     ...(items.length === 0 && filter !== '' && reading.end !== 'more'
-      ? [plain('Every word must stand in one of the fields. All of them: ', code(`/pay ${verb}`))]
+      ? [plain('All of them: ', code(`/pay ${verb}`))]
       : []),
     ...(items.length === 0 || next === undefined ? [] : [[...next]]),
   ];
 }
 
-const failureWords: Record<FailureKind, string> = {
-  timeout: 'the payments service did not answer in time',
-  network: 'the payments service cannot be reached',
-  unauthorized: 'the payments service refused the bot’s access token',
-  forbidden: 'the payments service does not allow this to the bot’s account',
-  rate_limited: 'the payments service’s call limit is reached',
-  server: 'the payments service reports a fault of its own',
-  refused: 'the payments service refused the request',
-  malformed: 'the payments service gave an answer that cannot be read',
-};
-
 function stopLines(stop: ReadingStop, filter: string): Run[][] {
   switch (stop.kind) {
     case 'enough_calls':
       if (filter === '') return [];
-      return [
-        plain('There are more pages; the service does not tell how many. ', code('Search all'), ' reads on.'),
-      ];
+      return [plain('There are more pages; ', code('Search all'), ' reads on.')];
     case 'cursor_refused':
-      return [
-        labelled(
-          'Stopped',
-          'the service does not take its own cursor any more. Read the list anew to see the rest.',
-        ),
-      ];
+      return [plain('Stopped: the service’s list has expired. Reload it to see the rest.')];
     case 'failure':
-      return [
-        labelled(
-          'Stopped',
-          `${failureSentence(stop.failure)}. What was read is kept: go on from here later.`,
-        ),
-      ];
+      return [plain(`${failureSentence(stop.failure)}. You can go on from here later.`)];
   }
 }
 
-/** "the payments service’s call limit is reached, and asks to wait 60 seconds": without a full stop. */
+/** "The payments service’s call limit is reached; it asks to wait 60 seconds": without a full stop. */
 export function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
   const theirs = outsideText(said ?? '', 300);
-  if (theirs !== '') return `${failureWords[kind]}: “${theirs}”`;
-  if (retryAfterMs === undefined) return failureWords[kind];
-  return `${failureWords[kind]}, and asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
+  const { what } = failureWords[kind];
+  if (theirs !== '') return `${what}: “${theirs}”`;
+  if (retryAfterMs === undefined) return what;
+  return `${what}; it asks to wait ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}`;
 }
 
 /** At most three, by state: what is nearest to what the person does. A list can always be read anew by its command. */
@@ -192,7 +166,7 @@ type Way = { which: ListButton; text: string; press?: Partial<ListPress> };
 
 /** The most wanted first. */
 function otherWays<Item>({ found, reading, stop }: ListPage<Item>, filter: string): Way[] {
-  const anew: Way = { which: 'anew', text: 'Read anew', press: { number: 0 } };
+  const anew: Way = { which: 'anew', text: 'Reload', press: { number: 0 } };
   if (stop?.kind === 'cursor_refused') return [anew];
   const goOn = stop?.kind === 'failure' ? 'Go on searching' : 'Search all';
   const all: Way[] =
@@ -204,8 +178,7 @@ function otherWays<Item>({ found, reading, stop }: ListPage<Item>, filter: strin
 const mostButtons = 3;
 
 function callsWords({ calls }: Reading): string {
-  if (calls === 0) return 'No call of the service for this: it was read before';
-  return `${counted(calls, 'call')} of the service for this`;
+  return calls === 0 ? 'Read before' : counted(calls, 'call');
 }
 
 /** While the list is read on: how far it is. */
@@ -217,17 +190,13 @@ export function readingMessage<Item>(
     ...(reading === undefined ? [] : [counted(reading.pages, 'page'), numbered(reading.items, one, many)]),
     ...(filter === '' ? [] : [`${found} found for “${outsideText(filter, longestFilter)}”`]),
   ]);
-  const line = plain('What is read is kept: should this break off, searching goes on from there.');
-  return { text, blocks: [block, richText(line)] };
+  return { text, blocks: [block] };
 }
 
 /** The old list is no use: it is forgotten, or the service takes its cursors no more. What follows is a new one. */
 export function anewNews<Item>({ many }: ListSubject<Item>, why: 'gone' | 'cursor_refused'): ListNews {
-  const { text, block } = headline(`🔄 Read anew: the ${many} from the beginning`, []);
-  const reason =
-    why === 'gone'
-      ? 'The list before this one is not kept any more: that is so after half an hour.'
-      : 'The service does not take the cursor of the list before this one any more.';
+  const { text, block } = headline(`🔄 Reloaded: the ${many} from the beginning`, []);
+  const reason = why === 'gone' ? 'A list expires after half an hour.' : 'The service’s list has expired.';
   return { text, blocks: [block, richText(plain(reason))] };
 }
 

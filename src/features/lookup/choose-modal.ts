@@ -24,7 +24,6 @@ export function chooseModal(
       radios({
         id: field,
         label: 'Which reference of the message?',
-        hint: 'What looks like a reference is offered. Another one: /pay lookup and the reference.',
         choices: [choiceOf(first), ...rest.map(choiceOf)],
       }),
     ],
@@ -51,12 +50,6 @@ export function noReferenceMessage(): SlackMessage {
   const { text, block } = headline('No reference found in that message', []);
   return {
     text,
-    blocks: [
-      block,
-      richText(
-        [words('Nothing in it looks like an order reference: letters with digits, like ORDER-1001.')],
-        [words('Copy the reference and type '), code('/pay lookup <reference>'), words('.')],
-      ),
-    ],
+    blocks: [block, richText([words('Type '), code('/pay lookup <reference>'), words(' instead.')])],
   };
 }

@@ -54,25 +54,25 @@ function notSharedWords(why: NotShared): { state: string; next: string } {
   switch (why.kind) {
     case 'shared_before':
       return {
-        state: 'Shared already',
-        next: 'This answer stands in the channel. Press Refresh first to share a newer one.',
+        state: 'Already shared',
+        next: 'Press Refresh first to share a newer answer.',
       };
     case 'unsure':
       return {
-        state: '⚠️ Slack did not say whether it was shared',
-        next: 'Look into the channel. If it is not there, press Refresh and then Share to channel.',
+        state: '⚠️ Slack didn’t say whether it was shared',
+        next: 'If it isn’t in the channel, press Refresh, then Share to channel.',
       };
     case 'busy':
       return {
         state: '⚠️ Not shared',
-        next: 'Slack takes no more messages just now. Press again in a moment.',
+        next: 'Slack is busy. Press again in a moment.',
       };
     case 'refused':
       return { state: '⚠️ Not shared: Slack refuses the bot here', next: why.fix };
     case 'no_channel':
       return {
         state: 'Not shared',
-        next: 'There is no channel here. Type the look-up in the channel it is for.',
+        next: 'Type the look-up in the channel it’s for.',
       };
   }
 }

@@ -1,22 +1,11 @@
-import type { ContextBlock, RichTextBlock } from '@slack/types';
+import type { RichTextBlock } from '@slack/types';
 import type { Account, AccountKey } from '../../domain/account.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
 import { maskPhone } from '../../domain/mask.ts';
-import {
-  bold,
-  code,
-  context,
-  fields,
-  headline,
-  moment,
-  plainText,
-  richText,
-  words,
-  type Run,
-} from '../../slack/kit/blocks.ts';
+import { bold, code, fields, headline, moment, richText, words, type Run } from '../../slack/kit/blocks.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
-import { customerWord, environmentWords, quoted, word } from '../../slack/words/evidence.ts';
+import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 
 /** More than a person needs at once. */
@@ -32,12 +21,6 @@ export function accountMessage(account: Account, { place, nowMs }: AccountShown)
     word(account.accountRef) ?? '',
   ]);
   return { text, blocks: [block, ...accountFacts(account), messageFoot(place, 'looked up', nowMs)] };
-}
-
-/** The last line of a modal about accounts: no money moves by them, so it does not say that it does. */
-export function accountFoot({ environment, account }: ChargePlace): ContextBlock {
-  const parts = [environmentWords[environment], word(account) ?? ''];
-  return context(plainText(parts.filter((part) => part !== '').join(' · ')));
 }
 
 /** Its facts, six lines at most, and its banks. */
@@ -93,8 +76,8 @@ export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: Ac
     `account with the ${keyWords[by]} ${word(maskNumbers(value))}`,
   ]);
   const lines = [
-    labelled('What it means', `the service knows no sub account of this business with this ${keyWords[by]}.`),
-    labelled('Next', 'compare it letter by letter, or look through ', code('/pay accounts'), words('.')),
+    plain(`No sub account has this ${keyWords[by]}.`),
+    labelled('Next', 'check the spelling, or look through ', code('/pay accounts'), words('.')),
   ];
   return { text, blocks: [block, richText(...lines), messageFoot(place, 'looked up', nowMs)] };
 }
@@ -105,20 +88,17 @@ export function refusedKeyMessage(
   message: string | undefined,
   { place, nowMs }: AccountShown,
 ): SlackMessage {
-  const { text, block } = headline(`⚠️ The service does not take this ${keyWords[by]}`, [
+  const { text, block } = headline(`⚠️ The service doesn’t take this ${keyWords[by]}`, [
     word(maskNumbers(value)) ?? '',
   ]);
-  const other = by === 'accountRef' ? 'by its account id, which stands in ' : 'in ';
-  const lines = [
-    labelled('What it means', 'whether there is such an account is not known by this.'),
-    labelled('Next', `look for the account ${other}`, code('/pay accounts'), words('.')),
-  ];
+  const other = by === 'accountRef' ? 'take its account id from ' : 'find it in ';
+  const lines = [labelled('Next', other, code('/pay accounts'), words('.'))];
   return {
     text,
     blocks: [
       block,
       richText(...lines),
-      ...quoted('The service’s own words:', message),
+      ...quoted('The service says:', message),
       messageFoot(place, 'looked up', nowMs),
     ],
   };

@@ -47,8 +47,8 @@ export function createNewAccount(account: Account): Command {
   });
   return defineCommand<Question>({
     verb: 'account',
-    usage: '<id or reference> | new',
-    summary: 'Show or create a sub account',
+    usage: '<reference> | new',
+    summary: 'Show or create it',
     examples: ['account PLAYGROUND-SUB-00003', 'account new'],
     permission: 'accounts',
     effect: 'none',

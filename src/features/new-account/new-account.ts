@@ -20,13 +20,13 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { emailFormProblem } from '../../slack/kit/card-inputs.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
-import { messageFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { messageFoot, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { quoted, word } from '../../slack/words/evidence.ts';
 import type { HomeBlock, Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { visible } from '../../slack/kit/text.ts';
-import { accountFacts, accountFoot } from './account-message.ts';
+import { accountFacts } from './account-message.ts';
 
 export const accountActions = {
   /** Looks the account up by its reference. */
@@ -46,11 +46,7 @@ export function accountModal(
   return modal({
     callbackId: accountModalId,
     title: placeTitle('New account', place),
-    blocks: [
-      richText(plain('A new sub account of the business. No money moves by this.')),
-      ...fields.map((field) => inputOf(field, prefill[field.name])),
-      accountFoot(place),
-    ],
+    blocks: [...fields.map((field) => inputOf(field, prefill[field.name])), placeFoot(place)],
     submit: 'Create the account',
   });
 }
@@ -93,7 +89,7 @@ function hintOf(field: AccountField): string | undefined {
   const words = [
     // A bound that nobody meets only raises questions.
     ...(isAnyLength(field) ? [] : [`${lengthWords(field).replace(/^./, (first) => first.toUpperCase())}.`]),
-    ...(field.name === 'accountRef' ? ['Yours, to find the account by; empty: the bot gives it one.'] : []),
+    ...(field.name === 'accountRef' ? ['Must be unique. Leave empty to have one generated.'] : []),
     ...(field.secret ? ['Sent to the service and not kept.'] : []),
   ];
   return words.length === 0 ? undefined : words.join(' ');
@@ -142,15 +138,11 @@ export function creatingModal({ wanted, askedBy }: Asked, place: ChargePlace): M
     blocks: [
       headline(state, named(wanted)).block,
       richText(
-        plain('What becomes of it follows here. You may close this: then you are told by direct message.'),
+        plain('You may close this: the result comes as a direct message.'),
         ...earlierLine(askedBy),
-        labelled(
-          'If nothing comes within a minute',
-          'the account may have been created: ',
-          ...lookUpWords(wanted),
-        ),
+        labelled('If nothing comes within a minute', 'it may have been created: ', ...lookUpWords(wanted)),
       ),
-      accountFoot(place),
+      placeFoot(place),
     ],
   });
 }
@@ -167,7 +159,7 @@ export function accountEndModal(end: AccountEnd, asked: Asked, place: ChargePlac
       headline(state, named(wanted)).block,
       ...blocks,
       ...(again ? [actions(correct)] : []),
-      accountFoot(place),
+      placeFoot(place),
     ],
     // The form's own texts, so that they need not be typed again; secret ones are not among them.
     privateMetadata: again ? metadataOf(wanted) : '',
@@ -207,9 +199,7 @@ function endParts(end: AccountEnd, { wanted, askedBy }: Asked): Parts {
         state: '✓ Account created',
         blocks: [
           richText(
-            end.by === 'answer'
-              ? plain('The service says that the account is created.')
-              : plain('The service knows the account: it was looked up by its reference.'),
+            end.by === 'answer' ? plain('The service says so.') : plain('A look-up found it.'),
             ...earlierLine(askedBy),
           ),
           ...accountFacts({ ...shownOf(wanted), ...end.account }),
@@ -222,14 +212,9 @@ function endParts(end: AccountEnd, { wanted, askedBy }: Asked): Parts {
         state: '❔ In doubt: the account may have been created',
         blocks: [
           richText(
-            labelled('What happened', 'the payments service gave no answer that says whether it did it.'),
-            labelled('Looked up', doubtWords[end.lookUp]),
+            plain(`The payments service gave no clear answer. ${doubtWords[end.lookUp]}`),
             ...earlierLine(askedBy),
-            labelled(
-              'Next',
-              ...lookUpWords(wanted),
-              ' Ask again only once you are sure that it is not there.',
-            ),
+            labelled('Next', ...lookUpWords(wanted), ' Ask again only if it isn’t there.'),
           ),
           ...quoted('The service says:', end.said),
           ...lookUpButton(wanted),
@@ -239,25 +224,23 @@ function endParts(end: AccountEnd, { wanted, askedBy }: Asked): Parts {
 }
 
 const doubtWords: Record<Extract<AccountEnd, { kind: 'doubt' }>['lookUp'], string> = {
-  not_found: 'not found so far. The service may still be at work on it.',
-  another: 'this reference belongs to an account of another name. Whether that is yours is not known.',
-  failed: 'no usable answer either.',
-  impossible: 'not possible, because it was asked for without a reference.',
+  not_found: 'A look-up doesn’t find it yet.',
+  another: 'Its reference belongs to an account with another name.',
+  failed: 'A look-up failed too.',
+  impossible: 'Without a reference it can’t be looked up.',
 };
 
 function notMadeParts(end: NotMade): Parts {
   const state = '✗ Account not created';
   if (end.failure === 'invalid_request') {
-    const why = 'the service found the request itself invalid.';
-    const next =
-      'correct what its words name. A reference, a telephone number or an e-mail may belong to another account.';
-    const lines = richText(labelled('Why', why), labelled('Next', next));
-    return { state, blocks: [lines, ...quoted('The service’s own words:', end.message)] };
+    const next = 'correct it. Reference, phone number or e-mail may belong to another account.';
+    const lines = richText(plain('The service calls the request invalid.'), labelled('Next', next));
+    return { state, blocks: [lines, ...quoted('The service says:', end.message)] };
   }
   const { what, next } = failureWords[end.failure];
   const { retryAfterMs } = end.cause;
   const wait = retryAfterMs && `try again in ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}.`;
-  return { state, blocks: [richText(labelled('Why', `${what}.`), labelled('Next', wait || next))] };
+  return { state, blocks: [richText(plain(`${what}.`), labelled('Next', wait || next))] };
 }
 
 function named(wanted: NewAccount): string[] {
@@ -273,14 +256,7 @@ function shownOf(wanted: NewAccount): Account {
 
 function earlierLine(askedBy: string | undefined): Run[][] {
   if (askedBy === undefined) return [];
-  return [
-    labelled(
-      'Asked for before',
-      'by ',
-      person(askedBy),
-      '. Nothing is asked for a second time under one reference.',
-    ),
-  ];
+  return [labelled('Asked for before', 'by ', person(askedBy), '. One reference, one account.')];
 }
 
 function lookUpWords(wanted: NewAccount): Run[] {

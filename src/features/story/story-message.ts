@@ -118,19 +118,15 @@ function storyButtons({ reference }: ToldStory, page: number, pages: number): Ac
 
 /** The bot has nothing on record of it; the service may. */
 export function noStoryMessage(reference: string): SlackMessage {
-  const { text, block } = headline('The bot knows nothing of this reference', [typedReference(reference)]);
-  const line = plain(
-    'It did not charge it, made no link of it and got no event about it, or so long ago that all of that is forgotten. The payments service itself may know it.',
-  );
+  const { text, block } = headline('The bot has nothing on this reference', [typedReference(reference)]);
+  const line = plain('The payments service itself may know it.');
   return { text, blocks: [block, richText(line), ...typedLookUpButton('Look it up', reference)] };
 }
 
 /** Where the file with all of it came to stand. */
 export function storyFileMessage(reference: string, placed: SharedFile): SlackMessage {
   if (placed.kind === 'failed') {
-    const { text, block } = headline('⚠️ The story’s file could not be put into Slack', [
-      referenceWord(reference),
-    ]);
+    const { text, block } = headline('⚠️ The file couldn’t be put into Slack', [referenceWord(reference)]);
     return {
       text,
       blocks: [block, richText(plain(`${placed.why} Next: ${placed.fix}`))] satisfies MessageBlock[],

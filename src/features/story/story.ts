@@ -39,8 +39,8 @@ export function createStory(account: Account, chapters: Chapters): Command {
   const { place, now } = account;
   return defineCommand<Question>({
     verb: 'story',
-    usage: '<reference> [page]',
-    summary: 'Everything about one reference',
+    usage: '<reference>',
+    summary: 'Its whole story',
     examples: ['story pay-mfrggzdfmztwq2lknnwg23tpob', 'story INV-2041', 'story "ORDER 17 B" 2'],
     permission: 'story',
     effect: 'none',

@@ -38,9 +38,8 @@ export function undeliveredMessage(
   const stillTried = tried.filter(({ channel }) => !all.some((one) => one.channel === channel));
   if (all.length === 0 && stillTried.length > 0) return beingTriedMessage(stillTried);
   if (all.length === 0) {
-    const { text, block } = headline('✅ Nothing is undelivered', []);
-    const line = 'Slack takes what is for every channel and person, or it is still being tried.';
-    return { text, blocks: [block, richText([words(line)])] };
+    const { text, block } = headline('✅ Everything was delivered', []);
+    return { text, blocks: [block] };
   }
   const total = all.reduce((sum, { messages }) => sum + messages, 0);
   const { text, block } = headline(`⚠️ ${counted(total)} could not be delivered`, [placesOf(all)]);
@@ -52,7 +51,7 @@ export function undeliveredMessage(
         [
           words('Refused since '),
           moment(one.sinceMs),
-          words(' · Slack’s word '),
+          words(' · Slack says '),
           code(word(one.slackError) ?? ''),
         ],
         [words(`First: ${one.fix}`)],
@@ -65,9 +64,8 @@ export function undeliveredMessage(
 }
 
 function beingTriedMessage(tried: readonly BeingTried[]): SlackMessage {
-  const { text, block } = headline('⚠️ Slack refuses messages, and they are tried again', [placesOf(tried)]);
-  const line =
-    'Nothing is given up yet, so there is nothing to press: once the reason is mended they arrive.';
+  const { text, block } = headline('⚠️ Slack refuses messages; the bot keeps trying', [placesOf(tried)]);
+  const line = 'They arrive once the reason is fixed.';
   const hidden = tried.length - mostShown;
   const more = hidden > 0 ? [context(plainText(`And ${hidden} more.`))] : [];
   const blocks = [block, richText([words(line)]), ...tried.slice(0, mostShown).map(triedBlock), ...more];
@@ -76,8 +74,8 @@ function beingTriedMessage(tried: readonly BeingTried[]): SlackMessage {
 
 function triedBlock({ channel, slackError, fix }: BeingTried) {
   return richText(
-    [bold('Tried again by itself'), words(' for '), personOrChannel(channel)],
-    [words('Slack’s word '), code(word(slackError) ?? '')],
+    [bold('Still trying'), words(' for '), personOrChannel(channel)],
+    [words('Slack says '), code(word(slackError) ?? '')],
     [words(`First: ${fix}`)],
   );
 }
@@ -85,11 +83,8 @@ function triedBlock({ channel, slackError, fix }: BeingTried) {
 /** `messages`: how many are work again because of this very press. */
 export function deliveringAgainMessage(channel: string, messages: number): SlackMessage {
   if (messages === 0) {
-    const { text, block } = headline('Nothing is left to deliver again here', []);
-    return {
-      text,
-      blocks: [block, richText([words('It was delivered, is on its way already, or is forgotten.')])],
-    };
+    const { text, block } = headline('Nothing left to deliver here', []);
+    return { text, blocks: [block] };
   }
   const { text, block } = headline(`📨 ${counted(messages)} on the way again`, []);
   const line: Run[] = [
@@ -101,8 +96,8 @@ export function deliveringAgainMessage(channel: string, messages: number): Slack
 }
 
 const refusedAgain = {
-  one: '. Should Slack refuse it again, it is tried by itself for as long as before, and then comes back to this list.',
-  many: ', in their old order, about one a second. What Slack refuses again is tried by itself for as long as before, and then comes back to this list.',
+  one: '. If Slack still refuses it, it comes back to this list.',
+  many: ', in order, about one a second. What Slack still refuses comes back to this list.',
 };
 
 function deliverAgainButton({ channel, messages }: Undelivered) {
@@ -114,7 +109,7 @@ function deliverAgainButton({ channel, messages }: Undelivered) {
     confirm: confirmDialog({
       title: 'Deliver again?',
       // It shows no names, and an id would tell nobody which channel that is.
-      text: `${counted(messages)} for the ${place} above. Do it once the reason is mended: else Slack refuses ${messages === 1 ? 'it' : 'each of them'} once more.`,
+      text: `${counted(messages)} for the ${place} above. Fix the reason first.`,
       confirm: 'Deliver again',
       deny: 'Not now',
     }),

@@ -197,6 +197,7 @@ export function toPageView(view: View): PageView {
   return {
     id: view.id,
     type: definition.type,
+    callbackId: definition.callback_id ?? '',
     title: definition.title?.text ?? '',
     ...(definition.submit === undefined ? {} : { submit: definition.submit.text }),
     ...(definition.close === undefined ? {} : { close: definition.close.text }),

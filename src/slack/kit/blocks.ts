@@ -19,6 +19,7 @@ import type {
   RadioButtons,
   StaticSelect,
 } from '@slack/types';
+import { isGeneratedReference } from '../../domain/charge-reference.ts';
 import { limits } from './limits.ts';
 import type { Modal, ModalBlock } from './message.ts';
 import { cut, mrkdwnText, oneLine, utcTime, visible } from './text.ts';
@@ -211,12 +212,16 @@ export function fields(values: Record<string, string | readonly Run[] | undefine
 
 /**
  * The first line of a message and the same sentence for its `text`: symbol and state word in bold, then the
- * details. Details are outside text that was cleaned.
+ * details. Details are outside text that was cleaned. A reference that the bot made would break this line in every message: it
+ * stands right below, in code, whole, to be copied.
  */
 export function headline(state: string, details: readonly string[]): { text: string; block: RichTextBlock } {
-  const rest = details.filter((detail) => detail !== '').map((detail) => ` · ${detail}`);
+  const said = details.filter((detail) => detail !== '' && !isGeneratedReference(detail));
+  const rest = said.map((detail) => ` · ${detail}`);
   const sentence = mrkdwnText([state, ...rest].join(''), limits.sectionText);
-  return { text: sentence, block: richText([bold(oneLine(state)), words(rest.join(''))]) };
+  const first = [bold(oneLine(state)), words(rest.join(''))];
+  const references = details.filter(isGeneratedReference).map((reference) => [code(reference)]);
+  return { text: sentence, block: richText(first, ...references) };
 }
 
 /** Longer cells make a table unreadable. */

@@ -15,13 +15,16 @@ export type OfferedCard = { id: string; text: string };
 export const longestEmail = 254;
 
 /** The typeahead over saved cards; the form's verb has a suggestion of the same id. */
-export function cardInput(id: string, initial: OfferedCard | undefined): ModalBlock {
+export function cardInput(
+  id: string,
+  initial: OfferedCard | undefined,
+  { optional }: { optional: boolean },
+): ModalBlock {
   return externalSelect({
     id,
     label: 'Saved card',
-    placeholder: 'Type the last four digits or the e-mail',
-    hint: 'Saved at an earlier payment.',
-    optional: true,
+    placeholder: 'Last four digits or e-mail',
+    optional,
     ...(initial === undefined ? {} : { initial: { text: initial.text, value: initial.id } }),
   });
 }
@@ -31,7 +34,7 @@ export function tokenInput(id: string, ledger: boolean): ModalBlock {
   return textInput({
     id,
     label: ledger ? 'Or the card’s token key' : 'Token key of the saved card',
-    hint: 'From the payments service. Never a card number.',
+    hint: 'Never a card number.',
     optional: ledger,
   });
 }

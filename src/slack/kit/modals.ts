@@ -106,7 +106,7 @@ export function loadingModal(): Modal {
 
 /** Slack's three seconds for a submitted form are nearly over. Says what is not known; `next` is where to look then. */
 export function noAnswerYetModal(next: string): Modal {
-  const said = 'The bot has it and is still working on it. The answer follows here: don’t send it again.';
+  const said = 'The bot is still working on it. The answer follows here: don’t send it again.';
   const blocks = [richText([bold('⏳ No answer yet')]), richText([words(said)], [words(next)])];
   return wordsModal('No answer yet', { text: 'No answer yet', blocks });
 }
@@ -114,7 +114,7 @@ export function noAnswerYetModal(next: string): Modal {
 /** The answer to a form that is no longer on the screen: its fields can show nothing. */
 export function lateErrorsModal(errors: Readonly<Record<string, string>>): Modal {
   const lines = Object.values(errors).map((error) => [words(error)]);
-  const advice = [words('Nothing of the form was used. Type the command again to correct it.')];
+  const advice = [words('Nothing was used. Type the command again to correct it.')];
   return wordsModal('Fix the form', { text: '', blocks: [richText(...lines, advice)] });
 }
 

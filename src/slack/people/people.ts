@@ -115,13 +115,13 @@ export function notKnownWho(slackError: string): Refused {
   if (slackError === 'missing_scope') {
     return {
       kind: 'refused',
-      rule: 'The bot may not ask Slack who is a guest, and without knowing nobody is let through',
+      rule: 'The bot may not ask Slack who is a guest',
       whoCan: `Everybody in a role, once it may. ${usersReadFix}`,
     };
   }
   return {
     kind: 'refused',
-    rule: 'Slack could not be asked what kind of account yours is, and without knowing nobody is let through',
-    whoCan: 'Try again in a minute; if it stays so, whoever runs this bot finds the reason in its log',
+    rule: 'Slack didn’t confirm your account',
+    whoCan: 'Try again in a minute; if it stays so, tell the people who run this bot: the log says why',
   };
 }

@@ -9,8 +9,8 @@ const mostPeople = 5;
 export function groupsNotKnown(groups: readonly string[]): Refused {
   return {
     kind: 'refused',
-    rule: `Slack could not be asked who is in ${groups.join(', ')}, and without knowing nobody is let through`,
-    whoCan: 'Try again in a minute; people listed by user id in payops.yml are not affected',
+    rule: `Slack didn’t say who is in ${groups.join(', ')}`,
+    whoCan: 'Try again in a minute; people listed by user id are not affected',
   };
 }
 

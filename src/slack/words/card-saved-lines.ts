@@ -24,47 +24,22 @@ export function cardSavedLines(
   const { face } = saved;
   const isNamed = face.cardType !== undefined || face.lastFour !== undefined;
   return fields({
-    'Saved card': isNamed ? cardWords(face) : 'its type and digits are not told',
-    Kept: saved.kind === 'kept' ? 'sealed; /pay charge offers it' : notKept,
+    'Saved card': `${isNamed ? cardWords(face) : 'unknown type'}; ${saved.kind === 'kept' ? '/pay charge offers it' : notKept}`,
   });
 }
 
-const notKept =
-  'no, because CARD_LEDGER is off: the bot drops every token, and to charge the card its token is pasted in /pay charge.';
+const notKept = 'CARD_LEDGER is off, so paste its token key to charge it';
 
 /** Spec: Events, rule 3; create a checkout order (tokenizeCard, allowedPaymentMethods). */
 function liveNoToken(canListCards: boolean): Run[][] {
   const list = canListCards
-    ? [code('/pay cards <e-mail>'), words(' lists the customer’s saved cards.')]
-    : [words('list the customer’s saved cards with the payments service.')];
+    ? [code('/pay cards <e-mail>'), words(' lists the saved cards.')]
+    : [words('ask the payments service whether the card was saved.')];
   return [
-    [
-      words(
-        'By the event this is a first, card-saving payment, and it carries no card token that can be used.',
-      ),
-    ],
-    [
-      bold('Next: '),
-      ...list,
-      words(
-        ' A card is saved only when the order had tokenizeCard beside order, not inside it, and was paid by card: a transfer yields no token.',
-      ),
-    ],
-    [
-      bold('If the event does carry it: '),
-      words(
-        'name its place as savedCard in WEBHOOK_EVENT_POINTERS. Where a signature covers some fields alone, it must cover the card too.',
-      ),
-    ],
+    [words('A first payment that should save a card came without its token.')],
+    [bold('Next: '), ...list, words(' docs/on-call.md has the causes.')],
   ];
 }
 
 /** Spec: sandbox behaviour 1. */
-const sandboxNoToken: Run[][] = [
-  [
-    words(
-      'The sandbox saves no real cards, and its events carry no token: any text can be used as one there.',
-    ),
-  ],
-  [bold('Next: '), words('nothing. In the live environment the event of a first payment carries the token.')],
-];
+const sandboxNoToken: Run[][] = [[words('The sandbox saves no real cards.')]];

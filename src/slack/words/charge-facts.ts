@@ -4,14 +4,14 @@ import type { RichTextBlock } from '@slack/types';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { ShownTerms } from '../../domain/charge-terms.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
-import { bold, fields, headline, moment, person, words, type Run } from '../kit/blocks.ts';
+import { bold, fields, headline, person, words, type Run } from '../kit/blocks.ts';
 import { customerWord, referenceWord, word } from './evidence.ts';
 import { cut, oneLine, outsideText } from '../kit/text.ts';
 import { cardWords } from './card-words.ts';
 import { isClosed, stateWord } from './state-words.ts';
 
 /**
- * Whole only where whoever typed or chose the terms reads them back, to be checked letter by letter before they are
+ * Whole only where whoever typed or chose the terms reviews them, to be checked letter by letter before they are
  * sent; masked everywhere else. A charge's own modal is masked too: a colleague opens it from the desk channel.
  */
 export type EmailShown = 'masked' | 'whole';
@@ -50,14 +50,13 @@ export function termFields(terms: ShownTerms): Record<'Card' | 'Customer id' | '
   };
 }
 
-/** In a modal, where naming somebody pings nobody. What is settled loses its details. */
+/** In a modal, where a name notifies nobody. */
 export function modalFacts(charge: ChargeSeen): RichTextBlock[] {
   const { Card } = termFields(charge.terms);
-  if (isClosed(charge)) return fields({ Card });
-  return fields({ Card, Agent: [person(charge.agent)], Started: [moment(charge.submittedAt)] });
+  return fields(isClosed(charge) ? { Card } : { Card, Agent: [person(charge.agent)] });
 }
 
-/** Since when the agent has it in hand. */
+/** Since when it is the agent's. */
 export function inHandSince({ agent, handOvers, submittedAt }: ChargeSeen): number {
   return handOvers.findLast(({ to }) => to === agent)?.at ?? submittedAt;
 }

@@ -1,7 +1,7 @@
 import type { ContextBlock } from '@slack/types';
 import type { Environment } from '../../domain/alert.ts';
 import { context, plainText } from '../kit/blocks.ts';
-import { environmentWords, placeLine, placeWords, word } from './evidence.ts';
+import { environmentWords, placeAlone, placeLine, placeWords, word } from './evidence.ts';
 import type { SlackMessage } from '../kit/message.ts';
 
 /** Where money moves: it stands on everything that is said of a charge. */
@@ -16,20 +16,24 @@ export type ChargePlace = {
   canListCards?: boolean;
 };
 
-export const moneyWords: Record<Environment, string> = {
-  live: 'LIVE: real money moves.',
-  sandbox: 'SANDBOX: a test, no real money moves.',
-};
-
-/** "Charge a card · SANDBOX": `what` has at most 14 characters, so that the environment is never cut off. */
-export function placeTitle(what: string, place: ChargePlace): string {
+/** "Charge a card · LIVE", of a window in which money moves: `what` has at most 14 characters, so that it is never cut. */
+export function moneyTitle(what: string, place: ChargePlace): string {
   return `${what} · ${environmentWords[place.environment]}`;
 }
 
-/** The last line of a modal. */
-export function placeFoot(place: ChargePlace): ContextBlock {
-  const account = word(place.account);
-  return context(plainText(`${moneyWords[place.environment]}${account ? ` Account: ${account}` : ''}`));
+/** Of every other window: only a test says what it is. */
+export function placeTitle(what: string, place: ChargePlace): string {
+  return place.environment === 'live' ? what : moneyTitle(what, place);
+}
+
+/** The last line of a modal: the account. Its title says LIVE or SANDBOX where that matters. */
+export function placeFoot({ environment, account }: ChargePlace): ContextBlock {
+  return context(plainText(word(account) || environmentWords[environment]));
+}
+
+/** Below a part of the App Home, whose one account goes without saying; a test never does. */
+export function homeFoot({ environment, account }: ChargePlace): ContextBlock[] {
+  return environment === 'live' ? [] : [placeAlone(environment, account)];
 }
 
 /** The last line of a message. `verb` says what happened at that time (UTC ms). */

@@ -21,6 +21,7 @@ import { outsideText } from '../kit/text.ts';
 /** What was being done when it broke, as far as the person must know it. */
 export type Interrupted = { reference?: string; moneyMayHaveMoved: boolean };
 
+const tellOperators = 'tell the people who run this bot';
 const longestProblem = 500;
 const longestWord = 80;
 
@@ -29,7 +30,7 @@ export function serviceFailureMessage(failure: ServiceFailure, about: Interrupte
   const { what, next } = failureWords[failure.kind];
   const { text, block } = headline(`⚠️ ${what}`, referenceOf(about));
   const wait = failure.retryAfterMs;
-  const nextStep = wait === undefined ? next : `the service asks to wait ${seconds(wait)}; then try again.`;
+  const nextStep = wait === undefined ? next : `try again in ${seconds(wait)}.`;
   return {
     text,
     blocks: [
@@ -42,11 +43,9 @@ export function serviceFailureMessage(failure: ServiceFailure, about: Interrupte
 
 /** The bot's own memory is away, and nothing that moves money runs without it. */
 export function storeUnavailableMessage(about: Interrupted): SlackMessage {
-  const { text, block } = headline('⚠️ The bot’s store does not answer', referenceOf(about));
-  const money = about.moneyMayHaveMoved
-    ? moneyWords(about)
-    : 'none was moved: nothing that could move it was sent.';
-  const next = 'try again shortly; if it stays so, tell whoever runs this bot.';
+  const { text, block } = headline('⚠️ The bot’s storage does not answer', referenceOf(about));
+  const money = about.moneyMayHaveMoved ? moneyWords(about) : 'none was moved.';
+  const next = `try again in a minute; if it stays so, ${tellOperators}.`;
   return {
     text,
     blocks: [block, richText([bold('Money: '), words(money)], [bold('Next: '), words(next)])],
@@ -76,12 +75,7 @@ export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
       block,
       richText(
         [bold('Money: '), words(moneyWords(about))],
-        [
-          bold('Next: '),
-          words('tell whoever runs this bot the error id '),
-          code(errorId),
-          words('; the same id is in its log.'),
-        ],
+        [bold('Next: '), words(`${tellOperators} this error id, which is in its log: `), code(errorId)],
       ),
     ],
   };
@@ -117,7 +111,7 @@ export function refusalMessage(refusal: Refusal): SlackMessage {
   lines.push([bold('Who can: '), words(refusal.whoCan)]);
   if (people.length > 0) lines.push([bold('For example: '), ...parted(people.map(person))]);
   for (const note of notes.slice(0, mostNamed)) {
-    lines.push([bold('For whoever writes payops.yml: '), words(outsideText(note, longestProblem))]);
+    lines.push([bold('For the owner of payops.yml: '), words(outsideText(note, longestProblem))]);
   }
   return { text, blocks: [block, richText(...lines)] };
 }
@@ -135,8 +129,8 @@ function parted(runs: readonly Run[]): Run[] {
 
 /** A verb that does not exist; `nearest` is what was probably meant. */
 export function unknownVerbMessage(typed: string, nearest: string | undefined): SlackMessage {
-  const { text, block } = headline(`I do not know “${outsideText(maskNumbers(typed), longestWord)}”`, []);
-  const help: Piece[] = [code('/pay help'), words(' lists everything.')];
+  const { text, block } = headline(`“${outsideText(maskNumbers(typed), longestWord)}” isn’t a command`, []);
+  const help: Piece[] = [code('/pay help'), words(' lists them.')];
   return {
     text,
     blocks: [
@@ -169,16 +163,16 @@ export const failureWords: Record<FailureKind, { what: string; next: string }> =
     next: 'try again in a minute.',
   },
   network: {
-    what: 'The payments service cannot be reached',
-    next: 'try again in a minute; if it stays so, tell whoever runs this bot.',
+    what: 'The payments service can’t be reached',
+    next: `try again in a minute; if it stays so, ${tellOperators}.`,
   },
   unauthorized: {
     what: 'The payments service refused the bot’s access token',
-    next: 'trying again will not help. Whoever runs this bot must check its credentials and account id.',
+    next: `trying again won’t help; ${tellOperators} to check its credentials and account id.`,
   },
   forbidden: {
     what: 'The payments service does not allow this to the bot’s account',
-    next: 'trying again will not help. Whoever runs this bot must ask the payments service for the permission.',
+    next: `trying again won’t help; ${tellOperators} to ask the payments service for the permission.`,
   },
   rate_limited: {
     what: 'The payments service’s call limit is reached',
@@ -193,8 +187,8 @@ export const failureWords: Record<FailureKind, { what: string; next: string }> =
     next: 'correct what it names, then try again.',
   },
   malformed: {
-    what: 'The payments service gave an answer that cannot be read',
-    next: 'try again; if it stays so, tell whoever runs this bot: the service may have changed, or its address be set wrong.',
+    what: 'The payments service’s answer can’t be read',
+    next: `try again; if it stays so, ${tellOperators} to check the service’s address.`,
   },
 };
 
@@ -209,7 +203,7 @@ const modalRefusedWords: Record<ModalRefusal, { what: string; next: string }> = 
   },
   refused: {
     what: 'Slack did not open the form',
-    next: 'do the same again; if it stays so, tell whoever runs this bot: the log says why.',
+    next: `do the same again; if it stays so, ${tellOperators}: the log says why.`,
   },
   unreachable: {
     what: 'Slack did not say whether the form opened',
@@ -218,10 +212,10 @@ const modalRefusedWords: Record<ModalRefusal, { what: string; next: string }> = 
 };
 
 function moneyWords({ reference, moneyMayHaveMoved }: Interrupted): string {
-  const subject = reference === undefined ? 'the payment' : typedReference(reference);
+  const subject = reference === undefined ? 'this payment' : typedReference(reference);
   return moneyMayHaveMoved
-    ? `it may have moved. Nothing is assumed: ${subject} is in doubt until a look-up proves it. Do not charge again under another reference.`
-    : `none was moved by this. Nothing is assumed about ${subject}.`;
+    ? `it may have moved. Do not charge ${subject} again; a look-up tells.`
+    : 'none was moved by this.';
 }
 
 function referenceOf({ reference }: Interrupted): string[] {

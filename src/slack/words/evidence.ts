@@ -4,10 +4,22 @@ import type { ActionsBlock, Button, ContextBlock, RichTextBlock } from '@slack/t
 import type { Environment } from '../../domain/alert.ts';
 import type { Evidence } from '../../domain/confirmation.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
+import { isGeneratedReference } from '../../domain/charge-reference.ts';
 import { maskEmail } from '../../domain/mask.ts';
 import { wireFromMinor } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
-import { actions, button, context, mrkdwn, plainText, quotation, richText, words } from '../kit/blocks.ts';
+import {
+  actions,
+  button,
+  code,
+  context,
+  mrkdwn,
+  plainText,
+  quotation,
+  richText,
+  words,
+  type Run,
+} from '../kit/blocks.ts';
 import { cut, oneLine, outsideText, slackTime, utcTime } from '../kit/text.ts';
 
 /** Room for words that are not ours; enough to understand, too little to flood a channel. */
@@ -69,6 +81,11 @@ export function referenceWord(reference: string): string {
   return cut(oneLine(reference), longestWord);
 }
 
+/** A reference in a sentence; one that the bot made in code, so that it is told from the words around it. */
+export function referenceRun(reference: string): Run {
+  return isGeneratedReference(reference) ? code(reference) : words(referenceWord(reference));
+}
+
 /** One that was typed, and that nothing is known of: it may be a mistyped card number. */
 export function typedReference(reference: string): string {
   return referenceWord(maskNumbers(reference));
@@ -111,31 +128,42 @@ export function quoted(whose: string, text: string | undefined): RichTextBlock[]
   return theirs === '' ? [] : [quotation(whose, theirs)];
 }
 
-/** "SANDBOX · main account": where a message's money is, in one piece. */
+/**
+ * Whose money a message is about: "Lagos store", or "SANDBOX · Lagos store". LIVE is said where money is about to move,
+ * and nowhere else.
+ */
 export function placeWords(environment: Environment, account: string): string {
-  const name = word(account);
-  return `${environmentWords[environment]}${name ? ` · ${name}` : ''}`;
+  return environment === 'live'
+    ? word(account) || environmentWords.live
+    : moneyPlaceWords(environment, account);
 }
 
-/** LIVE or SANDBOX and account, below what says its times itself. */
+/** The same where a press of it moves money: "LIVE · Lagos store". */
+export function moneyPlaceWords(environment: Environment, account: string): string {
+  const name = word(account) ?? '';
+  return [environmentWords[environment], name].filter((part) => part !== '').join(' · ');
+}
+
+/** The account, below what says its times itself. */
 export function placeAlone(environment: Environment, account: string): ContextBlock {
   return context(plainText(placeWords(environment, account)));
 }
 
-/** LIVE or SANDBOX, account, when (each reader's own local time), and ids for whoever talks to the service. */
+/** The account, when (each reader's own local time; `verb` may be empty), and ids for whoever talks to the service. */
 export function placeLine(place: {
   environment: Environment;
   account: string;
   verb: string;
-  atMs: number;
+  atMs?: number | undefined;
   customerId?: string | undefined;
   orderId?: string | undefined;
 }): ContextBlock {
-  const time = slackTime(place.atMs, utcTime(place.atMs));
+  const { verb, atMs } = place;
+  const time = atMs === undefined ? [] : [mrkdwn(`${verb} ${slackTime(atMs, utcTime(atMs))}`.trim())];
   const [customerId, orderId] = [word(place.customerId), word(place.orderId)];
   return context(
     plainText(placeWords(place.environment, place.account)),
-    mrkdwn(`${place.verb} ${time}`),
+    ...time,
     ...(customerId ? [plainText(`customer ${customerId}`)] : []),
     ...(orderId ? [plainText(`order id ${orderId}`)] : []),
   );

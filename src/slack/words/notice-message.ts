@@ -56,15 +56,11 @@ function sentences(notice: Notice): NoticeSentences {
         state: 'A record was put aside',
         details: [notice.record],
         lines: [
+          [words(`The bot can’t work on it. The log says why under ${notice.errorId}.`)],
           [
-            words(
-              `It can't be worked on. Nothing else waits for it. The log says why under ${notice.errorId}.`,
-            ),
-          ],
-          [
-            words('It is kept, and retried at the next start at the latest. After a change of '),
+            words('It’s kept and retried at the next start. If '),
             code('SEALING_KEYS'),
-            words(', put the old key back behind the new one and restart.'),
+            words(' changed, put the old key back behind the new one and restart.'),
           ],
         ],
       };
@@ -82,7 +78,7 @@ function eventDiffers({ eventKind, orderReference, differs = [] }: Of<'event_dif
     state: 'A repeated event differs from the first',
     details: [eventKind, orderReference ?? 'no reference'],
     lines: [
-      [words(`Its ${parts} ${isMany ? 'are others' : 'is another one'}. The first alert stands.`)],
+      [words(`Its ${parts} ${isMany ? 'are' : 'is'} different. The first alert stays as it was.`)],
       orderReference === undefined
         ? [words('Look the order up before acting on either.')]
         : [
@@ -102,17 +98,13 @@ function unknownEvent({ eventKind, keptDays }: Of<'unknown_event'>): NoticeSente
       : 'A signed event of unknown kind arrived',
     details: isUnreadable ? [] : [eventKind],
     lines: [
+      [words(`It’s kept ${kept}. ${isUnreadable ? 'Others like it' : 'Others of this kind'} aren’t told.`)],
       [
-        words(
-          `It was answered 2xx, and is kept ${kept}; until then ${isUnreadable ? 'no further one is told' : 'events of this kind are not told again'}.`,
-        ),
-      ],
-      [
-        words('If it should be an alert, check where the kind stands in the payload ('),
+        words('Should it be an alert? Check '),
         code('WEBHOOK_EVENT_POINTERS'),
-        words('): '),
+        words('; '),
         code('npm run explain-delivery'),
-        words(' shows what is read of a captured one.'),
+        words(' shows how a captured one is read.'),
       ],
     ],
   };
@@ -170,9 +162,9 @@ function refused(notice: Of<'refused'>): NoticeSentences {
     lines: [
       [...channelRuns(channel), words(fix), ...since],
       [
-        words(`Nothing is lost: each message is tried again for ${hours}, and then kept. `),
+        words(`Nothing is lost: the bot keeps trying for ${hours}, then they wait in `),
         code('/pay undelivered'),
-        words(' lists them, and delivers again what is kept.'),
+        words('.'),
       ],
     ],
   };

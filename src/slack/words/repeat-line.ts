@@ -7,9 +7,5 @@ export type AboutMessage = { key: string; mayBeRepeat: boolean };
 /** What is said when a message may have been sent before. */
 export function repeatLine(mayBeRepeat: boolean): ContextBlock[] {
   if (!mayBeRepeat) return [];
-  return [
-    context(
-      plainText('May be a repeat: whether an earlier attempt to post this arrived could not be read back.'),
-    ),
-  ];
+  return [context(plainText('May be a repeat: Slack didn’t confirm an earlier post.'))];
 }

@@ -1,9 +1,9 @@
 import { counted } from '../../domain/counted.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
-import { moment, type Run } from '../kit/blocks.ts';
+import { bold, moment, type Run } from '../kit/blocks.ts';
 import { declineNext } from './decline-lines.ts';
-import { referenceWord } from './evidence.ts';
+import { referenceRun } from './evidence.ts';
 import { labelled, plain } from './charge-facts.ts';
 
 /** What helps after a decline, by the bank's reason; without one, when the card may be charged next. */
@@ -28,15 +28,18 @@ export function nextAfterDecline(bankWords: string | undefined, verdict: RetryVe
   }
 }
 
-/** Why a card can't be charged now, said before anybody presses. */
-export function holdLines(verdict: Exclude<RetryVerdict, { kind: 'allowed' }>): Run[][] {
+/** Why a card can't be charged now, said before anybody presses. `mayAsk`: a second person may decide that it is. */
+export function holdLines(
+  verdict: Exclude<RetryVerdict, { kind: 'allowed' }>,
+  { mayAsk = false }: { mayAsk?: boolean } = {},
+): Run[][] {
   switch (verdict.kind) {
     case 'resting':
       return [
         labelled(
           'Card on hold until',
           moment(verdict.nextTryFrom),
-          ' after a decline. Retrying earlier would waste an attempt.',
+          ` after a decline.${mayAsk ? '' : ' Retrying earlier would waste an attempt.'}`,
         ),
       ];
     case 'stopped':
@@ -53,10 +56,8 @@ export function holdLines(verdict: Exclude<RetryVerdict, { kind: 'allowed' }>): 
       ];
     case 'under_way':
       return [
-        labelled(
-          'Another charge of this card is still open',
-          `${referenceWord(verdict.reference)}. Wait for its result.`,
-        ),
+        plain(bold('Another charge of this card is still open: '), 'wait for its result.'),
+        [referenceRun(verdict.reference)],
       ];
   }
 }

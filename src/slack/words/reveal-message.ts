@@ -20,7 +20,10 @@ export function revealButton(reference: string): Button {
 
 export function revealedMessage(email: string, reference: string): SlackMessage {
   const { text, block } = headline(cut(oneLine(email), longestEmail), [referenceWord(reference)]);
-  return { text, blocks: [block, context(plainText('Only you see this. That you read it is on record.'))] };
+  return {
+    text,
+    blocks: [block, context(plainText('Only you see this. The audit trail says that you did.'))],
+  };
 }
 
 /**
@@ -38,19 +41,19 @@ export function notRevealedMessage(why: NotRevealed): SlackMessage {
 const notRevealedWords: Record<NotRevealed, { state: string; next: string }> = {
   no_address: {
     state: 'No e-mail is known',
-    next: 'Neither the payments service nor the bot has an address under this reference.',
+    next: 'Neither the payments service nor the bot has one.',
   },
   not_on_record: {
     state: '⚠️ Not revealed',
-    next: 'Who reads an address is put on record first, and the record could not be written. Press again in a moment; if it stays so, tell whoever runs this bot.',
+    next: 'The audit trail couldn’t be written. Try again in a minute; if it stays so, tell the people who run this bot.',
   },
   no_place: {
     state: 'Not revealed',
-    next: 'Nothing can be shown to you alone here. Type /pay with the reference in a channel, and press Reveal e-mail there.',
+    next: 'Look the reference up in a channel, and press Reveal e-mail there.',
   },
   closed: {
     state: 'Not revealed',
-    next: 'The window was closed before the address came, and it is not sent here. Press Reveal e-mail again.',
+    next: 'The window was closed. Press Reveal e-mail again.',
   },
 };
 

@@ -69,7 +69,7 @@ export function revealButtonOf({ confirmation, reference }: TransactionView): Bu
 export function transactionParts(view: TransactionView): { text: string; blocks: HomeBlock[] } {
   const { confirmation } = view;
   const { text, block } = headline(stateWord(view), transactionDetails(view));
-  const transaction = confirmation.kind === 'not_found' ? undefined : confirmation.transaction;
+  const { transaction, evidence } = confirmation.kind === 'not_found' ? noRecord : confirmation;
   const blocks: HomeBlock[] = [
     block,
     ...proof(view),
@@ -79,15 +79,18 @@ export function transactionParts(view: TransactionView): { text: string; blocks:
       account: view.account,
       verb: 'checked',
       atMs: view.checkedAtMs,
-      orderId: transaction?.orderId,
+      // Whoever asks the payments service names it.
+      orderId: evidence?.reference.holds === false ? transaction?.orderId : undefined,
     }),
   ];
   return { text, blocks };
 }
 
+const noRecord = { transaction: undefined, evidence: undefined };
+
 /** What the person sees at once, before the service has answered. */
 export function lookingUpMessage(reference: string): SlackMessage {
-  const { text, block } = headline(`🔎 Looking up ${typedReference(reference)} …`, []);
+  const { text, block } = headline('🔎 Looking up …', [typedReference(reference)]);
   return { text, blocks: [block] };
 }
 
@@ -151,7 +154,7 @@ function proven({ evidence, transaction }: Extract<Confirmation, { kind: 'confir
 function unproven(confirmation: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): HomeBlock[] {
   const { evidence, transaction } = confirmation;
   return [
-    ...quoted('The gateway says:', transaction.gatewayMessage),
+    ...quoted('Gateway:', transaction.gatewayMessage),
     proofLine(evidence, transaction),
     richText(...whyNot(confirmation)),
   ];
@@ -173,11 +176,11 @@ export function whyNot({
   kind,
   evidence,
 }: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): Piece[][] {
-  if (kind === 'not_paid') return [[words('This status is final: it will not become paid. Give no value.')]];
+  if (kind === 'not_paid') return [[words('This is final: it won’t become paid. Give no value.')]];
   const next = !evidence.reference.holds
     ? 'give no value. Ask the payments service, with the order id below.'
     : !evidence.amount.holds
-      ? 'give no value. Compare the amount with the order.'
+      ? 'give no value. Compare the amount.'
       : 'give no value yet. Check again later.';
   return [[bold('Next: '), words(next)]];
 }
@@ -190,7 +193,7 @@ function notFound(view: TransactionView): Piece[][] {
     [
       bold('Next: '),
       words(
-        `check the spelling; it’s your own order reference. If it was charged moments ago, ${isMasked(view) ? 'type it again' : 'press Refresh'}.`,
+        `check the spelling, or ${isMasked(view) ? 'type it again' : 'press Refresh'} if it was charged moments ago.`,
       ),
     ],
   ];

@@ -255,9 +255,9 @@ describe('the buttons of a card', () => {
   it.each<[ChargeAgain, string]>([
     [{ kind: 'resting', nextTryFrom: nowMs + 1 }, 'on hold until'],
     [{ kind: 'refused', verdict: { kind: 'save_again' } }, '3-D Secure'],
-    [{ kind: 'no_card' }, 'no longer knows a saved card'],
+    [{ kind: 'no_card' }, 'knows no saved card'],
     [{ kind: 'not_declined' }, 'money may have moved'],
-    [{ kind: 'details_gone' }, 'its customer was forgotten'],
+    [{ kind: 'details_gone' }, 'its customer was erased'],
   ])('say why not, and open no form (%o)', async (chargeAgain, words) => {
     const { press, opened, replies } = stage({ chargeAgain });
     await press(alertActions.chargeAgain);

@@ -23,7 +23,7 @@ describe('a payment whose event names its order alone', () => {
     await house.drain(10_000);
     const [parent] = house.parents();
     expect(parent?.shown.text).toMatch(/^✅ Resolved/);
-    expect(parent && linesOf(parent)).toContain('reference ORDER-2 (another payment of the same customer)');
+    expect(parent && linesOf(parent)).toContain('another payment of the same customer, ORDER-2');
     expect(house.service.asked - asked).toBe(1);
   });
 

@@ -55,10 +55,10 @@ export const approvalSurfaces: readonly Surface[] = [
     ])(),
   ),
   messageOf('the list of requests', (outside) =>
-    approvalsMessage({ waiting: several(outside), asked: several(outside) }, placeOf(outside), at),
+    approvalsMessage({ waiting: several(outside), asked: several(outside) }, placeOf(outside)),
   ),
   homeOf('the requests of an App Home', (outside) =>
-    homeApprovals({ waiting: several(outside), asked: several(outside) }, placeOf(outside), at),
+    homeApprovals({ waiting: several(outside), asked: several(outside) }, placeOf(outside)),
   ),
   modalOf('why a request is refused', (outside) => refuseModal(approvalOf(outside), placeOf(outside))),
   modalOf('the window of a request', (outside) =>

@@ -12,7 +12,7 @@ import {
   changingModal,
   endMessage,
   endModal,
-  readBackModal,
+  reviewModal,
 } from '../../../src/features/card-email/card-email-views.ts';
 import { cardWords } from '../../../src/slack/words/card-words.ts';
 import { chargeDirectMessage } from '../../../src/features/charge/charge-direct-message.ts';
@@ -139,7 +139,7 @@ export const chargeSurfaces: readonly Surface[] = [
     }),
   ),
   homeOf('payment links in the App Home', (outside) =>
-    homeLinks([payLinkOf(outside), payLinkOf(outside)], placeOf(outside), nowMs),
+    homeLinks([payLinkOf(outside), payLinkOf(outside)], placeOf(outside)),
   ),
   messageOf('an unknown charge', (outside) => unknownChargeMessage(outside.text(), placeOf(outside))),
   modalOf('an unknown charge’s form', (outside) => unknownChargeModal(outside.text(), placeOf(outside))),
@@ -158,7 +158,7 @@ export const chargeSurfaces: readonly Surface[] = [
     }),
   ),
   modalOf('a card’s e-mail read back', (outside) =>
-    readBackModal(emailsOf(outside), 'draft', placeOf(outside)),
+    reviewModal(emailsOf(outside), 'draft', placeOf(outside)),
   ),
   modalOf('a card’s e-mail being changed', (outside) => changingModal(emailsOf(outside), placeOf(outside))),
   modalOf('a card’s e-mail changed or not', (outside) =>

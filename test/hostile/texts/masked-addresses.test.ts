@@ -8,7 +8,13 @@ import type { Shown } from './surface.ts';
 // it nothing can be looked up. Here it is left out, so that every other address is seen.
 vi.mock(import('../../../src/slack/words/evidence.ts'), async (load): Promise<typeof EvidenceModule> => {
   const real = await load();
-  return { ...real, referenceWord: () => 'REFERENCE', typedReference: () => 'REFERENCE' };
+  const word = 'REFERENCE';
+  return {
+    ...real,
+    referenceWord: () => word,
+    typedReference: () => word,
+    referenceRun: () => ({ type: 'text', text: word }),
+  };
 });
 
 const canary = /can[a-z.+]*ry\d*@\w/i;

@@ -33,6 +33,7 @@ export function view(blocks: PageBlock[], change: Partial<PageView> = {}): PageV
   return {
     id: 'V1',
     type: 'modal',
+    callbackId: 'charge',
     title: 'Charge a saved card',
     submit: 'Charge',
     close: 'Cancel',

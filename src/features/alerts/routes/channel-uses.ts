@@ -9,17 +9,17 @@ export type ChannelUse =
 /** "A daily summary at 08:00 Africa/Lagos, because daily_summary names this channel." */
 export function useLine(use: ChannelUse): Run[] {
   const [what, setting] = wordsOf(use);
-  return [words(`${what}, because `), bold(setting), words(' names this channel.')];
+  return [words(`${what}, by `), bold(setting), words('.')];
 }
 
 function wordsOf(use: ChannelUse): [what: string, setting: string] {
   switch (use.kind) {
     case 'ops':
-      return ['Trouble with the bot itself, such as missing webhooks', 'channels.ops'];
+      return ['Trouble with the bot itself', 'channels.ops'];
     case 'desk':
-      return ['The state of each charge that is made here in Slack', 'channels.desk'];
+      return ['Charges made in Slack', 'channels.desk'];
     case 'approvals':
-      return ['What a second person must approve', 'approvals'];
+      return ['Approval requests', 'approvals'];
     case 'daily_summary':
       return [`A daily summary at ${clock(use.atMinute)} ${use.timeZone}`, 'daily_summary'];
   }

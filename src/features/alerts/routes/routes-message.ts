@@ -98,18 +98,16 @@ export function routesMessage({ plan, channel, nowMs, rehearsal, storm, uses }: 
 }
 
 function orderWords(isMutedFirst: boolean): string {
-  return isMutedFirst ? `Muted rules stand first here. ${order}` : order;
+  return isMutedFirst ? `Muted rules first. ${order}` : order;
 }
 
-const order =
-  'Rules are asked in the order of payops.yml, those of other channels too. The first that fits takes the event, unless it says that it goes on.';
-const withoutRules = 'payops.yml has no routes: where events go is said by its channels alone.';
+const order = 'First match wins, unless the rule continues.';
+const withoutRules = 'payops.yml has no routes.';
 
 /** `uses`: what it gets all the same. */
 export function noAlertsMessage(uses: readonly ChannelUse[]): SlackMessage {
-  const why = uses.length === 0 ? 'no rule and no setting names it' : 'no rule sends it any';
-  const { text, block } = headline('🔕 This channel gets no alerts', [why]);
-  const advice = 'Whoever keeps payops.yml can name it there, under routes or channels.';
+  const { text, block } = headline('🔕 This channel gets no alerts', []);
+  const advice = 'To change that, name it in payops.yml, under routes or channels.';
   return {
     text,
     blocks: [block, ...uses.map((use) => richText(useLine(use))), richText([words(advice)])],
@@ -122,8 +120,8 @@ function lost(plan: RoutePlan, rule: AlertRule, channel: string): Run[] {
   const what = lostIn(plan.rules, index, channel, [plan]);
   if (what.length === 0) return [];
   const first = rulesInTheWay(plan.rules, index, [plan], channel);
-  const who = first.length === 1 ? `${word(first[0] ?? '')} before it tells` : 'Rules before it tell';
-  return [words(` ${who} this channel the same, without its ${what.join(', ').replace('_', ' ')}.`)];
+  const who = first.length === 1 ? `${word(first[0] ?? '')} tells` : 'Earlier rules tell';
+  return [words(` ${who} this channel first, without its ${what.join(', ').replace('_', ' ')}.`)];
 }
 
 /** " In the last 7 days it would have posted 41, worst hour 9." */
@@ -131,20 +129,17 @@ function lately(rehearsal: Rehearsal | undefined, channel: string, rule?: string
   if (!rehearsal || rehearsal.events === 0) return [];
   const line = rehearsedLine(rehearsal, channel, rule);
   const posted = line.posts + line.inDigests === 0 ? 'nothing' : rehearsedWords(line);
-  return [words(` In the last 7 days this would have posted ${posted}.`)];
+  return [words(` Last 7 days: would have posted ${posted}.`)];
 }
 
 /** What the numbers above stand on. Words of ours alone, so that the time can be each reader's own. */
 function rehearsalWords(rehearsal: RoutesView['rehearsal']): string {
-  if (rehearsal === 'pending') return '⏳ Working out what this would have posted in the last 7 days …';
-  if (rehearsal === 'impossible') {
-    return 'What this would have posted lately cannot be said: the bot’s store does not answer.';
-  }
+  if (rehearsal === 'pending') return '⏳ Rehearsing the last 7 days …';
+  if (rehearsal === 'impossible') return 'No rehearsal: the bot’s storage does not answer.';
   const { events, sinceMs, unsure } = rehearsal;
-  if (sinceMs === undefined) return 'No event of the last 7 days is on record, so nothing was rehearsed.';
-  const record = `Rehearsed with ${counted(events, 'event')} since ${slackTime(sinceMs, utcTime(sinceMs))}, as if no rule were muted.`;
-  if (unsure === 0) return record;
-  return `${record} ${unsure} of them nobody looked up, and they are counted by what they say themselves.`;
+  if (sinceMs === undefined) return 'No events in the last 7 days.';
+  const record = `Rehearsed with ${counted(events, 'event')} since ${slackTime(sinceMs, utcTime(sinceMs))}, mutes aside.`;
+  return unsure === 0 ? record : `${record} ${unsure} of them were never looked up.`;
 }
 
 function restLines(
@@ -163,7 +158,7 @@ function restLines(
 }
 
 function restLine(what: string, setting: string): Run[] {
-  return [words(`${what}, because `), bold(setting), words(' names this channel.')];
+  return [words(`${what}, by `), bold(setting), words('.')];
 }
 
 /** "Failed charges of NGN 100,000.00 or more, with @oncall, by rule big-ones; quiet 22:00–06:00 Africa/Lagos." */
@@ -176,7 +171,7 @@ export function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run
     ...(severity === undefined ? [] : [words(`, as ${severityWords[severity].toLowerCase()}`)]),
     words(', by rule '),
     bold(word(name) ?? ''),
-    ...(goesOn ? [words(', which goes on to the rules after it')] : []),
+    ...(goesOn ? [words(', which continues')] : []),
     ...(quietHours ? [words(`; quiet ${quietWords(quietHours)}`)] : []),
     ...(isMutedNow ? [words('; '), bold('muted until '), moment(mutedUntilMs)] : []),
     words('.'),
@@ -245,8 +240,7 @@ export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
 /** What the person who pressed the button is told. */
 export function testOnItsWayMessage(): SlackMessage {
   const { text, block } = headline('🧪 A test alert is on its way to this channel', []);
-  const advice =
-    'It goes the way alerts go. If none appears within a minute, Slack refuses the bot here, or the channel has alerts waiting: /readyz and the log say which. Inviting the bot to the channel is the usual fix.';
+  const advice = 'None within a minute? Invite the bot to the channel; /readyz and the log say more.';
   return { text, blocks: [block, richText([words(advice)])] };
 }
 
@@ -271,21 +265,14 @@ function stormBlocks(
       ? [
           bold('A storm since '),
           moment(failures.sinceMs),
-          words(': one digest tells it until '),
-          words(`fewer than ${stormPace} alerts have come in ${minutes} min.`),
+          words(`: one digest until fewer than ${stormPace} alerts come in ${minutes} min.`),
         ]
       : endedMs !== undefined
         ? [words('No storm now; the last ended '), moment(endedMs), words('.')]
         : [words('No storm now.')];
   const paid: Run[][] =
     payments && payments.endedMs === undefined
-      ? [
-          [
-            bold('Many payments since '),
-            moment(payments.sinceMs),
-            words(': one digest of their own tells them.'),
-          ],
-        ]
+      ? [[bold('Many payments since '), moment(payments.sinceMs), words(': one digest.')]]
       : [];
   return [richText(now, ...paid, [words(thresholdWords(threshold, minutes, rules))])];
 }
@@ -293,11 +280,11 @@ function stormBlocks(
 function thresholdWords(threshold: number, minutes: number, rules: readonly AlertRule[]): string {
   const usual =
     threshold === 0
-      ? 'Failed charges and payments are never gathered in a digest here'
-      : `Past ${threshold} failed charges in ${minutes} min, one digest tells the rest; the same holds for payments, with a digest of their own`;
+      ? 'No digests here'
+      : `Past ${threshold} failed charges, or payments, in ${minutes} min one digest counts the rest`;
   const own = rules.filter(countsAlone).flatMap(({ name, digestAfter = threshold }) => {
     if (digestAfter === 0) return threshold === 0 ? [] : [`rule ${name} has no digest`];
-    return [`rule ${name} counts by itself, past ${digestAfter}`];
+    return [`rule ${name} past ${digestAfter}`];
   });
   const shown = own.slice(0, mostOwn);
   const left = own.length - shown.length;

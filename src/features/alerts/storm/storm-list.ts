@@ -18,7 +18,7 @@ import {
   richText,
   words,
 } from '../../../slack/kit/blocks.ts';
-import { customerWord, placeLine, referenceWord, word } from '../../../slack/words/evidence.ts';
+import { customerWord, placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../../slack/kit/message.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 import { gathered, stormActions, writeListPage } from './storm-message.ts';
@@ -30,7 +30,7 @@ const longestReason = 120;
 export const rowsPerPage = 25;
 
 export function stormListModal(storm: StormSeen, page: number, rows: readonly StormRow[]): Modal {
-  const { id, gathers, count, summary, environment, account } = storm;
+  const { id, gathers, count, environment, account } = storm;
   const pages = Math.max(1, Math.ceil(count / rowsPerPage));
   const first = page * rowsPerPage + 1;
   const back = button({ actionId: stormActions.back, text: 'Back', value: writeListPage(id, page - 1) });
@@ -42,11 +42,13 @@ export function stormListModal(storm: StormSeen, page: number, rows: readonly St
     blocks: [
       richText([bold(`${gathered(gathers, count)}, page ${page + 1} of ${pages}`)]),
       ...(rows.length === 0
-        ? [richText([words('Nothing on this page; it may be too old.')])]
+        ? [richText([words('Nothing on this page: too old.')])]
         : rows.map((row, index) => richText(...rowLines(row, stateOf(gathers, row).words, first + index)))),
       ...(ways.length === 0 ? [] : [actions(...ways)]),
-      context(plainText('Amounts and reasons are the events’ own. /pay with a reference looks one up.')),
-      placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
+      context(
+        plainText('Amounts and reasons are the events’ own.'),
+        plainText(placeWords(environment, account)),
+      ),
     ],
   });
 }
@@ -129,13 +131,13 @@ export function stormHadMessage(
     [],
   );
   const who = isSelf ? words('You') : person(had.by);
-  const what = had.isOver ? ' acknowledged all of it ' : ' acknowledged all of it, new ones too, ';
+  const what = had.isOver ? ' acknowledged all of it, ' : ' acknowledged all of it, new ones too, ';
   return { text, blocks: [block, richText([who, words(what), moment(had.at), words('.')])] };
 }
 
 export function unknownStormMessage(): SlackMessage {
-  const { text, block } = headline('The bot has forgotten this storm', []);
-  const next = 'It is too old. Nothing changed; you can still look up each reference.';
+  const { text, block } = headline('This storm is too old', []);
+  const next = 'You can still look up each reference.';
   return { text, blocks: [block, richText([words(next)])] };
 }
 
@@ -147,7 +149,7 @@ export function csvMessage(
     const { text, block } = headline('The CSV is in the digest’s thread', []);
     return { text, blocks: [block] };
   }
-  const { text, block } = headline('⚠️ The CSV could not be put into the thread', []);
+  const { text, block } = headline('⚠️ The CSV couldn’t be put into the thread', []);
   return {
     text,
     blocks: [block, richText([words(`${outcome.why} `), bold('Next: '), words(outcome.fix)])],

@@ -17,7 +17,7 @@ import {
   type Run,
 } from '../../../slack/kit/blocks.ts';
 import { repeatLine, type AboutMessage } from '../../../slack/words/repeat-line.ts';
-import { placeAlone, placeLine, word } from '../../../slack/words/evidence.ts';
+import { placeAlone, word } from '../../../slack/words/evidence.ts';
 import type { MessageBlock, SlackMessage } from '../../../slack/kit/message.ts';
 import { whereItIs } from '../card-lines.ts';
 import { muteBlocks } from '../routes/mute-blocks.ts';
@@ -92,7 +92,7 @@ export function stormDirectMessage(
   const { text, block } = headline(`✅ Resolved: ${recovered} of ${failures(count)}`, [
     'the storm you acknowledged',
   ]);
-  const next = 'The digest lists them all. This message follows as more are paid.';
+  const next = 'The digest lists them all.';
   return {
     text,
     blocks: [
@@ -101,7 +101,7 @@ export function stormDirectMessage(
       richText([words(next)]),
       ...whereItIs(about.place, 'the digest'),
       ...repeatLine(about.mayBeRepeat),
-      placeLine({ environment, account, verb: 'last event', atMs: summary.lastMs }),
+      placeAlone(environment, account),
     ],
     metadata: { event_type: directEventType, event_payload: { key: about.key } },
   };
@@ -179,8 +179,7 @@ function paymentsDigestMessage(storm: StormSeen, about: AboutMessage): SlackMess
   };
 }
 
-const paidLiveWords =
-  'Nothing is wrong: too many to post one by one, so they are counted here until it calms down.';
+const paidLiveWords = 'Nothing is wrong. Counting here until it calms down.';
 const paidOverWords = 'New payments are posted one by one again.';
 
 /** One alone stands in the first line already. */

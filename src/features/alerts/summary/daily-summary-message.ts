@@ -48,10 +48,10 @@ export function dailySummaryMessage(
       block,
       richText(
         [bold('From '), moment(summary.fromMs), bold(' to '), moment(summary.untilMs)],
-        line('Failed, by the events', failed),
-        line('Succeeded, by the events', paid, provenWords(summary)),
+        line('Failed', failed),
+        line('Paid, by the events', paid, provenWords(summary)),
         ...disputedLines(summary),
-        [bold('Told in this channel: '), words(String(summary.toldHere))],
+        [bold('Posted here: '), words(String(summary.toldHere))],
       ),
       ...reasonBlocks(summary),
       openBlock(summary),
@@ -86,8 +86,8 @@ function provenWords({ paid, proven }: DailySummary): string {
 
 /** What stands in no number above, because its event and its look-up do not agree. */
 function disputedLines({ disputed: { failed, paid } }: DailySummary): Run[][] {
-  const isPaid = `${counted(failed, 'event')} of a failure, and the look-up says ${outcomeWords.paid}: not counted.`;
-  const isNot = `${counted(paid, 'event')} of a payment that the look-up did not confirm: not counted.`;
+  const isPaid = `${counted(failed, 'event')} said failed, the look-up ${outcomeWords.paid}: not counted.`;
+  const isNot = `${counted(paid, 'event')} said paid, the look-up not confirmed: not counted.`;
   return [...(failed > 0 ? [[words(`🚨 ${isPaid}`)]] : []), ...(paid > 0 ? [[words(`⚠️ ${isNot}`)]] : [])];
 }
 
@@ -103,12 +103,12 @@ function openBlock({ cards, nowMs }: DailySummary): RichTextBlock {
     `${open.length} open`,
     `${acknowledged} acknowledged`,
     ...(snoozed > 0 ? [`${snoozed} snoozed`] : []),
-    ...(leftOut > 0 ? [`${leftOut} later ones not looked at`] : []),
+    ...(leftOut > 0 ? [`${leftOut} more`] : []),
   ].join(' · ');
   const shown = open.slice(0, mostOpen);
   const left = open.length - shown.length;
   return richText(
-    [bold('Alerts of this channel, last 7 days: '), words(state)],
+    [bold('Alerts here, last 7 days: '), words(state)],
     ...shown.map((alert) => [words(openWords(alert, nowMs))]),
     ...(left > 0 ? [[words(`… and ${left} that came later.`)]] : []),
   );

@@ -1,0 +1,232 @@
+import type { PageBlock, PageView } from '../../src/simulators/protocol.ts';
+import { people } from '../../src/simulators/slack/cast.ts';
+import type { Workspace } from '../../src/simulators/slack/workspace.ts';
+
+/** One thing that a person saw: a message, a window, or the Home. */
+export type Screen = {
+  chapter: string;
+  /** What tells it from every other one: the surface and its first words. */
+  name: string;
+  blocks: readonly PageBlock[];
+  /** Of a window: what stands around its blocks. */
+  frame: { title?: string; submit?: string; close?: string; errors?: Readonly<Record<string, string>> };
+  words: number;
+  most: number;
+};
+
+/** The budget of docs/words: words on a screen, buttons included. */
+const budgets = {
+  alert: 40,
+  look_up: 40,
+  charge_form: 55,
+  review: 40,
+  code: 50,
+  outcome: 45,
+  approval: 45,
+  approval_end: 25,
+  digest: 50,
+  help: 90,
+  home: 120,
+  /** Rows that somebody asked for: they grow with what there is. */
+  list: 120,
+  /** A form that no line above names. */
+  form: 90,
+  other: 60,
+} as const;
+
+type Kind = keyof typeof budgets;
+
+/** What shows itself only once more is pressed counts as what is seen until then. */
+type Part = { [field: string]: unknown };
+
+export type Collector = { screens: Screen[]; views: Set<string>; chapter: (name: string) => void };
+
+/** Takes down all that the bot shows anybody, as it is shown; of screens with one name the one with the most words. */
+export function collectScreens(workspace: Workspace): Collector {
+  const known = new Map<string, Screen>();
+  const seen = new WeakSet<readonly PageBlock[]>();
+  const views = new Set<string>();
+  let chapter = '';
+  function add(kind: Kind, name: string, blocks: readonly PageBlock[], frame: Screen['frame'] = {}): void {
+    const words = countWords(blocks, frame);
+    const before = known.get(name);
+    if (before && before.words >= words) return;
+    // What was asked for as a list has so many words for each of its rows.
+    const most = kind === 'list' ? Math.max(budgets.list, wordsARow * blocks.length) : budgets[kind];
+    const screen = { name, blocks, frame, words, most };
+    known.set(name, { ...screen, chapter: before?.chapter ?? chapter });
+  }
+  function isNew(blocks: readonly PageBlock[]): boolean {
+    if (seen.has(blocks)) return false;
+    seen.add(blocks);
+    return true;
+  }
+  function addWindow(view: PageView): void {
+    const hasErrors = Object.keys(view.errors).length > 0;
+    if (!isNew(view.blocks) && !hasErrors) return;
+    views.add(view.callbackId);
+    const { submit, close, errors } = view;
+    const title = view.title.replace(/ · (LIVE|SANDBOX)$/, '');
+    const name = [`window ${view.callbackId}`, title, hasErrors ? 'problems' : headOf(view.blocks)];
+    const frame = { title: view.title, errors, ...(submit && { submit }), ...(close && { close }) };
+    const kind = hasErrors ? 'form' : kindOfWindow(view.callbackId, view.blocks);
+    add(kind, name.filter((part) => part !== '').join(' › '), view.blocks, frame);
+  }
+  workspace.onChange(() => {
+    for (const { channel, threadTs, metadata, blocks } of workspace.posts()) {
+      if (blocks.length === 0 || !isNew(blocks)) continue;
+      const event = metadata?.event_type ?? 'shared';
+      const where = channel.startsWith('D') ? 'direct' : threadTs === undefined ? 'channel' : 'thread';
+      add(kindOfPost(event, blocks), `${where} ${event} › ${headOf(blocks)}`, blocks);
+    }
+    for (const { id } of people) {
+      const { messages, views: open, home } = workspace.state(id);
+      for (const { ephemeral, blocks } of Object.values(messages).flat()) {
+        if (ephemeral && isNew(blocks)) add(kindOfAnswer(blocks), `answer › ${headOf(blocks)}`, blocks);
+      }
+      for (const view of open) addWindow(view);
+      if (home && isNew(home.blocks)) add('home', `home › ${homeHeads(home.blocks)}`, home.blocks);
+    }
+  });
+  return {
+    get screens() {
+      return [...known.values()];
+    },
+    views,
+    chapter: (name) => void (chapter = name),
+  };
+}
+
+const mostLines = 4;
+const wordsARow = 25;
+
+const outcomes =
+  /Declined|In doubt|Expired|Paid|Charging|Approved, confirming|Code wrong|Not sent|Needs review|Checking/;
+
+function kindOfPost(event: string, blocks: readonly PageBlock[]): Kind {
+  switch (event) {
+    case 'payops_alert':
+    case 'payops_alert_direct':
+    case 'payops_alert_note':
+      return 'alert';
+    case 'payops_storm':
+      return 'digest';
+    case 'payops_charge':
+    case 'payops_charge_direct':
+    case 'payops_charge_note':
+      return 'outcome';
+    case 'payops_approval':
+      return /Needs approval|# of # approved/.test(headOf(blocks)) ? 'approval' : 'approval_end';
+    case 'payops_approval_note':
+      return 'approval_end';
+    case 'payops_daily_summary':
+      return 'list';
+    case 'shared':
+      return 'look_up';
+    default:
+      return 'other';
+  }
+}
+
+function kindOfWindow(callbackId: string, blocks: readonly PageBlock[]): Kind {
+  if (callbackId === 'charge') return 'charge_form';
+  if (callbackId === 'charge_terms' || callbackId === 'approval_override') return 'review';
+  if (callbackId === 'otp' || /^[^ ]* ?Needs OTP/.test(headOf(blocks))) return 'code';
+  if (callbackId.startsWith('charge_')) return 'outcome';
+  if (callbackId === 'approval_request')
+    return /Needs approval|# of # approved/.test(headOf(blocks)) ? 'approval' : 'approval_end';
+  if (callbackId === 'storm_list') return 'list';
+  if (callbackId === 'lookup_answer') return 'look_up';
+  if (blocks.some(({ type }) => type === 'input')) return 'form';
+  return outcomes.test(headOf(blocks)) ? 'outcome' : 'other';
+}
+
+function kindOfAnswer(blocks: readonly PageBlock[]): Kind {
+  const head = headOf(blocks);
+  if (/What you can do/.test(head)) return 'help';
+  if (/oldest first/.test(textsOf(blocks).join(' '))) return 'list';
+  if (/Paid|Not confirmed|Not found|Declined|Not paid|Not checked/.test(head)) return 'look_up';
+  if (/lready approved|Approved, starting|of \d approved|efused|ithdrawn|You asked for this/.test(head))
+    return 'approval_end';
+  const rows = blocks.filter(({ type }) => type === 'actions').length > 2;
+  return rows ||
+    JSON.stringify(blocks).includes('rich_text_preformatted') ||
+    /gets alerts|without a known outcome/.test(head)
+    ? 'list'
+    : 'other';
+}
+
+/** The first words, numbers and what is in quotes left out. */
+function headOf(blocks: readonly PageBlock[]): string {
+  const text = textsOf(blocks.slice(0, 1)).join(' ').split('\n')[0] ?? '';
+  const [state = ''] = text
+    .split(' · ')
+    .filter((part) => !/^(💳|👀|💤|☑️)/u.test(part) || !text.includes(' · ❌'));
+  return state
+    .replaceAll(/\p{Lu}{3} [\d,.]+|“[^”]*”|pay-\w+|\d[\d,.]*|[A-Z]{2,}-[\w-]+/gu, '#')
+    .trim()
+    .slice(0, 70);
+}
+
+function homeHeads(blocks: readonly PageBlock[]): string {
+  const heads = blocks.filter(({ type }) => type === 'header').flatMap((block) => textsOf([block]));
+  return heads.length === 0 ? headOf(blocks.slice(-2)) : heads.join(', ');
+}
+
+/** As somebody reads it who counts words: what has a letter or a digit in it. */
+export function countWords(
+  blocks: readonly PageBlock[],
+  { title, submit, close, errors = {} }: Screen['frame'] = {},
+): number {
+  return [title ?? '', ...textsOf(blocks), ...Object.values(errors), submit ?? '', close ?? '']
+    .join(' ')
+    .split(/\s+/)
+    .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+}
+
+/** What is no text in a block, and yet read on the screen. */
+const drawn: Readonly<Record<string, (part: Part) => string[]>> = {
+  user: ({ user_id: id }) => [people.find((one) => one.id === id)?.realName ?? '@someone'],
+  usergroup: () => ['@group'],
+  channel: () => ['#channel'],
+  date: ({ format }) => [format === '{time}' ? '14:05' : moment],
+  rich_text_section: ({ elements }) => [textsOf(elements).join('')],
+  rich_text_quote: ({ elements }) => [textsOf(elements).join('')],
+  // The rows of a table are what was asked for.
+  rich_text_preformatted({ elements }) {
+    const lines = textsOf(elements).join('').split('\n');
+    return lines.length > mostLines ? [] : lines;
+  },
+  static_select: chosen,
+  external_select: chosen,
+  users_select: chosen,
+  conversations_select: chosen,
+  plain_text_input: ({ initial_value: typed, placeholder }) =>
+    typeof typed === 'string' ? [typed] : textsOf(placeholder),
+  overflow: () => [],
+  input: ({ label, element, hint }) => [label, element, hint].flatMap(textsOf),
+  mrkdwn: ({ text }) => [
+    String(text)
+      .replaceAll(/<!date[^>]*>/g, moment)
+      .replaceAll(/<[^|>]*\|([^>]*)>/g, '$1')
+      .replaceAll(/<[#@][^>]*>/g, '#channel'),
+  ],
+};
+
+/** As Slack writes it. */
+const moment = 'Nov 23 14:05';
+
+function chosen({ initial_option: option, placeholder }: Part): string[] {
+  return textsOf(option ?? placeholder);
+}
+
+/** All that stands on the screen, in its order. */
+export function textsOf(part: unknown): string[] {
+  if (Array.isArray(part)) return part.flatMap(textsOf);
+  if (typeof part !== 'object' || part === null) return [];
+  const { type, text, elements, fields, options, accessory, ...rest } = part as Part;
+  const draw = drawn[String(type)];
+  if (draw) return draw({ ...rest, text, elements });
+  if (typeof text === 'string') return [text];
+  return [text, elements, fields, options, accessory].flatMap(textsOf);
+}
