@@ -88,7 +88,8 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
   const refusedForMs = nowMs - sinceMs;
   const leftMs = Math.max(sinceMs, receivedAtMs) + deps.giveUpMs - nowMs;
   if (refusedForMs >= Math.min(tellAfterMs, deps.giveUpMs) && channel !== deps.opsChannel) {
-    const troubleMs = lettersMs ?? (await troubleSince(deps.store, channel, sinceMs));
+    const keptMs = await troubleSince(deps.store, channel, sinceMs);
+    const troubleMs = lettersMs ?? keptMs;
     const giveUpHours = Math.round(deps.giveUpMs / 3_600_000);
     const notice = { kind: 'refused', channel, slackError, fix, giveUpHours, sinceMs: troubleMs } as const;
     await tellOperators(deps, `refused:${channel}:${troubleMs}`, notice);

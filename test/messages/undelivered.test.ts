@@ -146,6 +146,14 @@ describe('a channel that Slack refuses', () => {
     expect(await letters.all()).toMatchObject([{ messages: 4 }]);
   });
 
+  it('gives up a long backlog at once, and not a part of it each day', async () => {
+    const { put, pass, tried } = refusals();
+    for (let number = 0; number < 1_000; number += 1) await put(`b${number}`);
+    await pass(dayMs, 60_000);
+    await pass(hourMs);
+    expect(new Set(tried.map(({ key }) => key)).size).toBe(1_000);
+  });
+
   it('tries each at least twice, however late it comes to its turn', async () => {
     const { put, pass, tried } = refusals();
     for (const key of ['a', 'b', 'c']) await put(key);
