@@ -16,7 +16,6 @@ import { openFingerprint, type Fingerprint } from './records/fingerprint.ts';
 import type { MayRun } from './slack/command.ts';
 import { createShareFile, type ShareFile } from './slack/kit/share-file.ts';
 import { createUploadFile, type UploadFile } from './slack/kit/upload-file.ts';
-import type { MerchantIds } from './slack/merchant-ids.ts';
 import type { ClientDeps } from './payments/client.ts';
 import type { NameOf } from './slack/people/names.ts';
 import { createShowEnd, type ShowEnd } from './slack/show-end.ts';
@@ -47,8 +46,6 @@ export type Account = {
   /** Asked for this account alone. */
   people: { mayRun: MayRun; standingOf: StandingOf; holdersOf: HoldersOf; nameOf: NameOf };
   slack: SlackClients & { showEnd: ShowEnd; uploadFile: UploadFile; shareFile: ShareFile };
-  /** The ids of its messages and modals; undefined in a bot that knows one account alone. */
-  ids: MerchantIds | undefined;
   /** Has the worker look for due work now. */
   wake: () => void;
   wait: (ms: number) => Promise<void>;
@@ -57,7 +54,7 @@ export type Account = {
 };
 
 /** What is the same for all accounts of the bot, or asked for this one by its name. */
-type Surroundings = Pick<Account, 'audit' | 'people' | 'ids' | 'wake'> & {
+type Surroundings = Pick<Account, 'audit' | 'people' | 'wake'> & {
   clients: SlackClients;
   /** Told of each call of the payments service. */
   called?: ClientDeps['called'];
@@ -86,7 +83,7 @@ export function openAccount(
     slack: {
       ...clients,
       uploadFile,
-      showEnd: createShowEnd({ client: clients.interactive, log, ids: around.ids }),
+      showEnd: createShowEnd({ client: clients.interactive, log }),
       shareFile: createShareFile(clients.delivery, uploadFile),
     },
     ...around,

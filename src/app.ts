@@ -11,15 +11,15 @@ import { createMetrics, type Metrics } from './app/metrics.ts';
 import { startWork } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
 import { tellUnsignedFields, webhooksFix, type Webhooks } from './app/webhook-settings.ts';
-import { createCommandSet } from './app/command-set.ts';
-import { createMerchantSets } from './app/merchant-sets.ts';
+import { createCommandSet, type AccountVerbs } from './app/command-set.ts';
 import { createHealthRoute, createReadinessRoute } from './http/health.ts';
 import { createMetricsRoute } from './http/metrics.ts';
 import { createHttpServer, type Route } from './http/server.ts';
 import { keepUnknownEvent, receiveEvent } from './features/alerts/receive-event.ts';
 import type { Worker } from './records/worker.ts';
 import { createSlack, type Slack } from './slack/router/bolt.ts';
-import type { CommandSet, MayRun } from './slack/command.ts';
+import type { CommandSet } from './slack/command.ts';
+import { inAccount } from './slack/own-account.ts';
 import { createDirectory, type Directory } from './slack/people/directory.ts';
 import { createClients, type Identity, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
@@ -49,7 +49,6 @@ export function createApp(outside: Outside, opened: Kept): App {
   let worker: Worker | undefined;
   const wake = (): void => worker?.wake();
   const directory = openDirectory(outside, { kept, clients, identity: () => slack.identity() });
-  const { mayRun } = directory;
   const audit = createAuditTrail(outside, kept);
   const shared = { clients, wake, metrics, ...directory, audit };
   const [first, ...further] = merchantPlaces(outside, kept);
@@ -57,7 +56,7 @@ export function createApp(outside: Outside, opened: Kept): App {
     createMerchantBot(first, shared),
     ...further.map((place) => createMerchantBot(place, shared)),
   ];
-  const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, mayRun, audit, metrics });
+  const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, audit, metrics });
   const channels = createChannels(outside, clients);
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
@@ -174,13 +173,12 @@ type SlackParts = {
   kept: Kept;
   clients: SlackClients;
   merchantBots: MerchantBots;
-  mayRun: MayRun;
   audit: Pick<AuditTrail, 'notes'>;
   metrics: Metrics;
 };
 
 function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
-  const { kept, clients, merchantBots, mayRun } = parts;
+  const { kept, clients, merchantBots } = parts;
   const { slackApiUrl } = config;
   const botToken = config.slackBotToken ?? '';
   const way =
@@ -191,8 +189,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     { botToken, slackApiUrl, ...way },
     {
       clients,
-      commands: createCommands(merchantBots, mayRun, log),
-      mayRun,
+      commands: createCommands(merchantBots, log),
       // Each entry names the account of what was asked for, if it is any one's.
       note: parts.audit.notes.of(undefined).note,
       acknowledged: parts.metrics.acknowledged,
@@ -204,15 +201,14 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
   );
 }
 
-function createCommands(merchantBots: MerchantBots, mayRun: MayRun, log: Outside['log']): CommandSet {
-  const verbs = merchantBots.flatMap(({ place: { merchant, outside }, verbs }) => {
+function createCommands([first, ...further]: MerchantBots, log: Outside['log']): CommandSet {
+  const ofAccount = ({ place, verbs, mayRun }: MerchantBots[number]): AccountVerbs => {
+    const { merchant, outside } = place;
     const { paymentsEnvironment: environment, paymentsAccountName: label, policy } = outside.config;
     const channels = policy.accounts?.find(({ name }) => name === merchant?.name)?.channels ?? [];
-    return merchant ? [{ merchant, environment, label, channels, verbs }] : [];
-  });
-  return verbs.length > 0
-    ? createMerchantSets(verbs, mayRun, log)
-    : createCommandSet(merchantBots[0].verbs, mayRun, log);
+    return { merchant, mayRun, environment, label, channels, verbs };
+  };
+  return createCommandSet([ofAccount(first), ...further.map(ofAccount)], log);
 }
 
 /** What comes from Slack and from the payments service; and whether the process lives at all. */
@@ -237,7 +233,7 @@ function createRoutes(
       log: outside.log,
       now,
     });
-    return { method: 'POST', path, handle };
+    return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
   });
   const slackRoute = slack.httpListener
     ? [{ method: 'POST', path: '/slack/events', handle: slack.httpListener }]

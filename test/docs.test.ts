@@ -17,6 +17,7 @@ import { settings, variableName } from '../src/config/settings.ts';
 import { installApp } from '../src/simulators/slack/manifest.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import { ownStorePath } from './support/own-store.ts';
+import { oneAccount } from './support/permission-stage.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const pages = [
@@ -162,13 +163,10 @@ function isUsage(words: string): boolean {
 }
 
 describe('what the pages tell a person to type in Slack', () => {
-  const commands = createCommandSet(
-    everyVerb(),
-    () => Promise.resolve({ kind: 'allowed' }),
-    () => {},
-  );
+  const account = oneAccount(everyVerb(), () => Promise.resolve({ kind: 'allowed' }));
+  const commands = createCommandSet([account], () => {});
   function understood(words: string): boolean {
-    const asked = commands.understand(words);
+    const asked = commands.understand(words).understood;
     return asked.kind === 'command' && asked.command.prepare(asked.words).ok;
   }
 

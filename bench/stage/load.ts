@@ -14,6 +14,8 @@ export type LoadOrder = {
   /** In each request, so that no other load sends the same. */
   name: string;
   what: EventOrder | CommandOrder;
+  /** So many a second, whatever the answers take; as fast as they come when absent. */
+  perSecond?: number;
 };
 
 export type LoadResult = {
@@ -26,7 +28,7 @@ export type LoadResult = {
   example?: string;
 };
 
-const { url, count, connections, name, what } = JSON.parse(process.env['LOAD'] ?? '') as LoadOrder;
+const { url, count, connections, name, what, perSecond } = JSON.parse(process.env['LOAD'] ?? '') as LoadOrder;
 const requests = Array.from({ length: count }, (_, index): Request =>
   what.kind === 'command' ? commandRequest(what, `${name}-${index}`) : eventRequest(what, `${name}-${index}`),
 );
@@ -44,6 +46,7 @@ const run = autocannon({
   connections,
   amount: count,
   sampleInt: 50,
+  ...(perSecond === undefined ? {} : { overallRate: perSecond }),
   setupClient(client) {
     // As autocannon parts the amount.
     const share = Math.floor(count / connections) + (setUp < count % connections ? 1 : 0);
@@ -53,8 +56,13 @@ const run = autocannon({
   },
   verifyBody(body) {
     const text = body.toString();
-    // Events: all variants say in these words that it is new and kept. Commands: the empty acknowledgement.
-    const holds = what.kind === 'command' ? text === '' : text.includes('"result":"new"');
+    // Events: all variants say in these words that it is new and kept.
+    const holds =
+      what.kind === 'command'
+        ? what.answer === ''
+          ? text === ''
+          : text.includes(what.answer)
+        : text.includes('"result":"new"');
     if (holds) right += 1;
     else example ??= text.slice(0, 300);
     return holds;

@@ -1,78 +1,238 @@
+import type { Environment } from '../domain/alert.ts';
+import { merchantId } from '../domain/merchant.ts';
 import { parseAmount } from '../domain/money.ts';
 import { nearestWord } from '../domain/nearest-word.ts';
+import { parsed } from '../domain/parsed.ts';
 import type { Log } from '../log.ts';
+import { code, context, plainText, words as say } from '../slack/kit/blocks.ts';
 import { wordsOf } from '../slack/command-text.ts';
-import type { Command, CommandSet, MayRun, Understood } from '../slack/command.ts';
-import { unknownVerbMessage } from '../slack/words/error-message.ts';
-import { typedLookUpButton } from '../slack/words/evidence.ts';
+import {
+  anyone,
+  type AccountSide,
+  type Button,
+  type Caller,
+  type Command,
+  type CommandSet,
+  type Found,
+  type ModalDefinition,
+  type Press,
+  type Shortcut,
+  type Suggestion,
+  type Understood,
+} from '../slack/command.ts';
+import { unknownVerbMessage, usageMessage } from '../slack/words/error-message.ts';
+import { placeWords, typedLookUpButton } from '../slack/words/evidence.ts';
 import { menuActionId } from '../features/help/menu-message.ts';
-import type { HomeBlock } from '../slack/kit/message.ts';
-import { helpCommand, isListed } from '../features/help/help.ts';
+import type { SlackMessage } from '../slack/kit/message.ts';
+import { inAccount } from '../slack/own-account.ts';
+import { helpCommand, isListed, type ListedVerbs } from '../features/help/help.ts';
 import { homeFor } from '../features/help/home.ts';
 import { menuCommand } from '../features/help/menu.ts';
+import { readMerchantWords } from './merchant-words.ts';
 
-/** What one of several merchant accounts makes of what stands in the set. */
-export type OwnWays = {
-  /** What becomes of each verb before anything asks for it, help and menu included. */
-  bind: (command: Command) => Command;
-  /** What becomes of the buttons of the Home. */
-  buttons: (blocks: readonly HomeBlock[]) => readonly HomeBlock[];
-  /** Of the other accounts: verbs that may have something waiting for whoever asks for the menu. */
-  others: () => readonly Command[];
+/** The verbs made of one account’s functions. */
+export type AccountVerbs = AccountSide & {
+  environment: Environment;
+  /** What people call it, square and colour word included. */
+  label: string;
+  /** Where it is meant when nobody names one. */
+  channels: readonly string[];
+  verbs: readonly Command[];
 };
 
+type Listed = AccountVerbs & { all: readonly Command[]; menu: Command };
+
 /**
- * Makes the verbs answer to what is typed, pressed and submitted, with help and menu made from the very same
- * list. Throws when two verbs share a word, the id of an element or that of a modal.
+ * Every verb of every account behind one command, with help and menu made from the very same list: `--account NAME` says
+ * whose are meant, else the channel does, else they are the first’s. What is pressed or submitted goes to the account
+ * whose id it bears, whatever the channel says. Throws when two verbs share a word or an id.
  */
-export function createCommandSet(
-  verbs: readonly Command[],
-  mayRun: MayRun,
-  log: Log,
-  own: OwnWays = { bind: (command) => command, buttons: (blocks) => blocks, others: () => [] },
-): CommandSet {
-  const all: Command[] = [...verbs, helpCommand(() => all, mayRun)].map(withMenuButton).map(own.bind);
-  const menu = own.bind(menuCommand(() => all, mayRun, log, own.others));
-  const buttons = all.flatMap((command) => (command.buttons ?? []).map((button) => ({ command, button })));
-  const presses = all.flatMap((command) => (command.presses ?? []).map((press) => ({ command, press })));
-  const modals = all.flatMap((command) => (command.modals ?? []).map((modal) => ({ command, modal })));
-  const suggestions = all.flatMap((command) =>
-    (command.suggestions ?? []).map((suggestion) => ({ command, suggestion })),
-  );
-  const shortcuts = all.flatMap((command) =>
-    (command.shortcuts ?? []).map((shortcut) => ({ command, shortcut })),
-  );
-  refuseTwins(all.map(({ verb }) => verb));
-  refuseTwins([
-    ...buttons.map(({ button }) => button.actionId),
-    ...presses.map(({ press }) => press.actionId),
-    ...suggestions.map(({ suggestion }) => suggestion.actionId),
-  ]);
-  refuseTwins(modals.map(({ modal }) => modal.callbackId));
-  refuseTwins(shortcuts.map(({ shortcut }) => shortcut.callbackId));
+export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVerbs[]], log: Log): CommandSet {
+  const names = accounts.flatMap(({ merchant }) => merchant?.name ?? []);
+  const [first, ...further] = accounts;
+  const lists: readonly [Listed, ...Listed[]] = [list(first), ...further.map(list)];
+  const ids = idsOf(lists);
+
+  function list(one: AccountVerbs): Listed {
+    const { merchant, mayRun } = one;
+    const own = (command: Command): Command =>
+      merchant ? placed(command, { ...one, merchant }, names) : command;
+    const all: Command[] = [...one.verbs, helpCommand(() => all, mayRun)].map(own);
+    const others = (): ListedVerbs[] =>
+      lists.flatMap((other) => (other.merchant === merchant ? [] : waitingAt(other)));
+    const menu = own(menuCommand({ mayRun, verbs: () => all, others, log }));
+    return { ...one, all, menu };
+  }
+  function usualIn(channelId: string | undefined): Listed {
+    return lists.find(({ channels }) => channelId !== undefined && channels.includes(channelId)) ?? lists[0];
+  }
 
   return {
-    understand: (text) => understand(text, all, menu),
-    pressed(actionId, value) {
-      const found = buttons.find(({ button }) => button.actionId === actionId);
-      return found && { kind: 'command', command: found.command, words: found.button.words(value) };
+    understand(text, channelId) {
+      const read =
+        names.length === 0
+          ? parsed<{ text: string; name?: string }>({ text })
+          : readMerchantWords(text, names);
+      const name = read.ok ? read.value.name : undefined;
+      const account =
+        (name !== undefined && lists.find(({ merchant }) => merchant?.name === name)) || usualIn(channelId);
+      const understood: Understood = read.ok
+        ? inAccount(account.merchant, () => understand(read.value.text, account))
+        : { kind: 'unclear', message: usageMessage(read.problem, `/pay charge --account ${names.at(-1)}`) };
+      return { account, understood };
     },
-    press: (actionId) => presses.find(({ press }) => press.actionId === actionId),
-    modal: (callbackId) => modals.find(({ modal }) => modal.callbackId === callbackId),
-    suggestion: (actionId) => suggestions.find(({ suggestion }) => suggestion.actionId === actionId),
-    verb: (name) => all.find(({ verb }) => verb === name),
-    shortcut: (callbackId) =>
-      Promise.resolve(shortcuts.find(({ shortcut }) => shortcut.callbackId === callbackId)),
-    home: (caller, others = []) =>
-      homeFor(caller, { verbs: all, others, ownButtons: own.buttons, mayRun, log }),
+    button: (actionId) => ids.buttons.get(actionId),
+    press: (actionId) => ids.presses.get(actionId),
+    suggestion: (actionId) => ids.suggestions.get(actionId),
+    modal: (callbackId) => ids.modals.get(callbackId),
+    async shortcut(callbackId, caller) {
+      const named = usualIn(caller.channelId);
+      const found = ids.shortcuts.get(`${named.merchant?.name ?? ''} ${callbackId}`);
+      if (found?.part.kind !== 'global') return found;
+      // It has no channel: the first account for which the person may do it.
+      const all = lists.flatMap(
+        (one) => ids.shortcuts.get(`${one.merchant?.name ?? ''} ${callbackId}`) ?? [],
+      );
+      return (await firstPermitted(caller, all)) ?? found;
+    },
+    async home(caller) {
+      const all = lists.flatMap((account) => account.verbs.map((command) => ({ account, command })));
+      const own = (await firstPermitted(caller, all))?.account ?? lists[0];
+      const others = lists
+        .filter((one) => one !== own)
+        .map((one) => ({ ...one, verbs: one.all.filter((verb) => verb.home !== undefined) }));
+      // The first's buttons need not say whose they are.
+      const place = own.merchant?.isFirst === false ? placeWords(own.environment, own.label) : undefined;
+      return await homeFor(caller, { own: { ...own, verbs: own.all }, others, place, log });
+    },
   };
 }
 
-/** With the button of the menu, which runs the verb without words. */
-function withMenuButton(command: Command): Command {
-  const { verb, menu, buttons = [] } = command;
-  if (menu === undefined) return command;
-  return { ...command, buttons: [...buttons, { actionId: menuActionId(verb), words: () => [] }] };
+type Ids = {
+  buttons: Map<string, Found<Button>>;
+  presses: Map<string, Found<Press>>;
+  suggestions: Map<string, Found<Suggestion>>;
+  modals: Map<string, Found<ModalDefinition>>;
+  shortcuts: Map<string, Found<Shortcut>>;
+};
+
+/** Whose each id is, as it stands on the wire: what a verb calls it, and its account. */
+function idsOf(lists: readonly Listed[]): Ids {
+  const ids: Ids = {
+    buttons: new Map(),
+    presses: new Map(),
+    suggestions: new Map(),
+    modals: new Map(),
+    shortcuts: new Map(),
+  };
+  const taken = new Set<string>();
+  function take(name: string): void {
+    if (taken.has(name)) throw new Error(`two verbs share “${name}”`);
+    taken.add(name);
+  }
+  for (const account of lists) {
+    const { merchant } = account;
+    const wire = (id: string): string => (merchant ? merchantId(id, merchant) : id);
+    for (const command of account.all) {
+      take(`${command.verb} ${merchant?.name ?? ''}`);
+      const {
+        verb,
+        menu,
+        buttons = [],
+        presses = [],
+        suggestions = [],
+        modals = [],
+        shortcuts = [],
+      } = command;
+      const add = <Part>(kind: string, to: Map<string, Found<Part>>, id: string, part: Part): void => {
+        take(`${kind} ${id}`);
+        to.set(id, { account, command, part });
+      };
+      const own = menu === undefined ? [] : [{ actionId: menuActionId(verb), words: () => [] }];
+      for (const part of [...buttons, ...own]) add('action', ids.buttons, wire(part.actionId), part);
+      for (const part of presses) add('action', ids.presses, wire(part.actionId), part);
+      for (const part of suggestions) add('action', ids.suggestions, wire(part.actionId), part);
+      for (const part of modals) add('modal', ids.modals, wire(part.callbackId), part);
+      // The manifest names no account.
+      for (const part of shortcuts)
+        add('shortcut', ids.shortcuts, `${merchant?.name ?? ''} ${part.callbackId}`, part);
+    }
+  }
+  return ids;
+}
+
+/** The first that the person may, of what stands in the order of the accounts. */
+async function firstPermitted<One extends { account: AccountSide; command: Command }>(
+  caller: Caller,
+  all: readonly One[],
+): Promise<One | undefined> {
+  for (const one of all) {
+    // oxlint-disable-next-line no-await-in-loop -- nearly everybody is allowed something for the first
+    const permit = await one.account.mayRun(one.command.permission, caller);
+    if (permit.kind === 'allowed') return one;
+  }
+  return undefined;
+}
+
+/** The verb as it shows itself where there are several accounts. */
+function placed(
+  command: Command,
+  { merchant, environment, label }: AccountVerbs & { merchant: NonNullable<AccountVerbs['merchant']> },
+  names: readonly string[],
+): Command {
+  const place = placeWords(environment, label);
+  const own = { ...command, merchant: merchant.name };
+  return command.permission === anyone ? withPlace(own, place, names) : homeWithPlace(own, place);
+}
+
+/** What the verb has for a person’s Home stands below whose it is: one Home is of all accounts. */
+function homeWithPlace(command: Command, place: string): Command {
+  const { home } = command;
+  if (!home) return command;
+  return {
+    ...command,
+    async home(caller) {
+      const blocks = await home(caller);
+      return blocks.length === 0 ? [] : [context(plainText(place)), ...blocks];
+    },
+  };
+}
+
+/** What of the account waits for a person, with whose it is and how to get there. */
+function waitingAt({ all, label, merchant, mayRun }: Listed): ListedVerbs[] {
+  const verbs = all.flatMap((command): Command[] => {
+    const { open, verb } = command;
+    if (!open || !merchant) return [];
+    return [
+      {
+        ...command,
+        async open(caller) {
+          const items = await open(caller);
+          if (!items) return undefined;
+          const there = code(`/pay ${verb} --account ${merchant.name}`);
+          return { ...items, line: [...items.line, say(` · ${label} · `), there] };
+        },
+      },
+    ];
+  });
+  return [{ merchant, mayRun, verbs }];
+}
+
+/** Help and menu say whose verbs they list, and how to mean another’s. */
+function withPlace(command: Command, place: string, names: readonly string[]): Command {
+  const sentence = `${place} is meant here. Another: --account with ${names.join(', ')}.`;
+  function said(message: SlackMessage | undefined): SlackMessage | undefined {
+    return message && { ...message, blocks: [...message.blocks, context(plainText(sentence))] };
+  }
+  return {
+    ...command,
+    prepare(words) {
+      const read = command.prepare(words);
+      if (!read.ok) return read;
+      const { run } = read.value;
+      return parsed({ ...read.value, run: async (conversation) => said(await run(conversation)) });
+    },
+  };
 }
 
 /**
@@ -80,17 +240,17 @@ function withMenuButton(command: Command): Command {
  * letters alone that is near a verb, or that is followed by more than an amount. Quotes make anything a
  * reference.
  */
-function understand(text: string, verbs: readonly Command[], menu: Command): Understood {
+function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): Understood {
   const words = wordsOf(text);
   const [first, ...rest] = words;
   if (first === undefined) return { kind: 'command', command: menu, words };
   const isQuoted = /^\s*["“”„«]/.test(text);
-  const verb = isQuoted ? undefined : verbs.find((command) => command.verb === first.toLowerCase());
+  const verb = isQuoted ? undefined : all.find((command) => command.verb === first.toLowerCase());
   if (verb) return { kind: 'command', command: verb, words: rest };
-  const bare = verbs.find((command) => command.takesBareWords);
+  const bare = all.find((command) => command.takesBareWords);
   const nearest = nearestWord(
     first,
-    verbs.filter(isListed).map((command) => command.verb),
+    all.filter(isListed).map((command) => command.verb),
   );
   const isSlip = !isQuoted && /^\p{L}+$/u.test(first) && (nearest !== undefined || !endsInAmount(rest));
   return bare && !isSlip ? { kind: 'command', command: bare, words } : unclear(words, nearest, bare);
@@ -120,9 +280,4 @@ function slip(typed: string, nearest: string, rest: readonly string[]): Understo
   const { text, blocks } = unknownVerbMessage(typed, meant);
   const button = typedLookUpButton(`Look up ${reference}`, reference, amount.ok ? amount.value : undefined);
   return { kind: 'unclear', message: { text, blocks: [...blocks, ...button] } };
-}
-
-function refuseTwins(names: readonly string[]): void {
-  const twin = names.find((name, index) => names.indexOf(name) !== index);
-  if (twin !== undefined) throw new Error(`two verbs share “${twin}”`);
 }

@@ -1,7 +1,7 @@
 import { openAccount, type Account } from '../account.ts';
 import type { ProvenPayment } from '../domain/alert-card.ts';
 import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
-import type { Merchant } from '../domain/merchant.ts';
+import { merchantPermission, type Merchant } from '../domain/merchant.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
 import { createAlertClaims } from '../features/alerts/alert-claims.ts';
 import { keepProvenPayment } from '../features/alerts/alert-recovery.ts';
@@ -28,8 +28,7 @@ import { inHelpOrder } from '../features/registry.ts';
 import { createStory } from '../features/story/story.ts';
 import { createUndelivered as createUndeliveredVerb } from '../features/undelivered/undelivered.ts';
 import { tellStuck } from '../messages/messages.ts';
-import type { MayRun } from '../slack/command.ts';
-import { merchantIds } from '../slack/merchant-ids.ts';
+import type { MayRun, Permission } from '../slack/command.ts';
 import type { NameOf } from '../slack/people/names.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import { createAlarms } from './alarms.ts';
@@ -40,7 +39,6 @@ import { channelUses } from './channels.ts';
 import { accountChecks, longestLookMs } from './doctor/account-checks.ts';
 import { sharedChecks } from './doctor/shared-checks.ts';
 import type { Kept } from './kept.ts';
-import { holdersAt, mayRunAt, standingAt } from './merchant-command.ts';
 import type { MerchantPlace } from './merchants.ts';
 import type { Metrics } from './metrics.ts';
 import { createOutbox, declineRule } from './outbox.ts';
@@ -71,12 +69,10 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const { outside, kept, merchant } = place;
   const { clients, wake, nameOf } = shared;
   const metrics = shared.metrics.of(merchant?.name ?? 'main');
-  const ids = merchant && merchantIds(merchant);
   const { mayRun, standingOf, holdersOf } = askedAt(merchant, shared);
   const notes = shared.audit.notes.of(merchant?.name);
   const account = openAccount(place, {
     clients,
-    ids,
     wake,
     called: metrics.called,
     people: { mayRun, standingOf, holdersOf, nameOf },
@@ -154,7 +150,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     },
   });
   const receiving = createReceiving(outside, { kept, ledger, charges, links, alerts, routes, wake });
-  const told = { kept, payments, clients, charges, approvals, links, alerts, ids, nameOf };
+  const told = { kept, payments, clients, charges, approvals, links, alerts, nameOf };
   const outbox = createOutbox(outside, { ...told, routes, receiving, missing: alarms.missing });
   metrics.watch({ openCharges: charges.open, undelivered: undelivered.count });
   const alertsVerb = alertsCommand({
@@ -208,6 +204,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     receiving,
     outbox,
     tellStuck: createTellStuck(outside, { kept, wake }),
+    mayRun,
     verbs,
   };
 }
@@ -240,15 +237,16 @@ function createTellStuck({ config, now }: Outside, { kept, wake }: { kept: Kept;
 }
 
 /** Who may do what at this account alone. */
-function askedAt(
+export function askedAt(
   merchant: Merchant | undefined,
   { mayRun, standingOf, holdersOf }: Pick<Shared, 'mayRun' | 'standingOf' | 'holdersOf'>,
 ) {
   if (!merchant) return { mayRun, standingOf, holdersOf };
+  const at = (permission: Permission): Permission => merchantPermission(permission, merchant);
   return {
-    mayRun: mayRunAt(merchant, mayRun),
-    standingOf: standingAt(merchant, standingOf),
-    holdersOf: holdersAt(merchant, holdersOf),
+    mayRun: ((permission, caller) => mayRun(at(permission), caller)) satisfies MayRun,
+    standingOf: ((permission, userId) => standingOf(at(permission), userId)) satisfies StandingOf,
+    holdersOf: ((permission) => holdersOf(at(permission))) satisfies HoldersOf,
   };
 }
 

@@ -15,7 +15,7 @@ import { workOnce, type Kind, type WorkOnceDeps } from '../records/work-once.ts'
 import { startWorker, type Worker } from '../records/worker.ts';
 import { createDelivery, messageDigest, type Delivery } from '../messages/delivery.ts';
 import { placeWords } from '../slack/words/evidence.ts';
-import type { MerchantIds } from '../slack/merchant-ids.ts';
+import { inAccount, ownKey } from '../slack/own-account.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 import { withNames, type NameOf } from '../slack/people/names.ts';
 import type { SlackClients } from '../slack/workspace.ts';
@@ -44,8 +44,6 @@ type OutboxParts = {
   missing: Pick<MissingEvents, 'work'>;
   routes: Pick<RoutePlan, 'failures' | 'successes'>;
   receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
-  /** The ids of its messages; undefined in a bot that knows one account alone. */
-  ids: MerchantIds | undefined;
   nameOf: NameOf;
 };
 
@@ -83,12 +81,15 @@ export function startWork({ config, log, now }: Outside, parts: WorkParts): Work
       return own;
     }
     return outbox.kinds.map(({ prefix, work, ahead }): Kind => {
-      const kind = { prefix: scope + prefix, work: (entry: Entry) => work(ownOf(entry)) };
+      const kind = {
+        prefix: scope + prefix,
+        work: (entry: Entry) => inAccount(merchant, () => work(ownOf(entry))),
+      };
       if (!ahead) return kind;
       return {
         ...kind,
         async ahead(entry) {
-          const ready = await ahead(ownOf(entry));
+          const ready = await inAccount(merchant, () => ahead(ownOf(entry)));
           return ready && { ...ready, key: entry.key };
         },
       };
@@ -124,7 +125,7 @@ export function startWork({ config, log, now }: Outside, parts: WorkParts): Work
 export function createOutbox({ config, log, now }: Outside, parts: OutboxParts): Outbox {
   const { kept, payments, clients, receiving, charges, links, alerts } = parts;
   const place = { ...chargePlace(config), canListCards: payments.savedCards.kind === 'ready' };
-  const whose = parts.ids && placeWords(place.environment, place.account);
+  const whose = config.merchant && placeWords(place.environment, place.account);
   const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
   const refusals = createRefusals(now);
   const lookUp = createEventLookUp({ findTransaction: payments.findTransaction, now });
@@ -153,8 +154,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     cards: alerts.forPosts,
     storms: alerts.storms,
     compose(post) {
-      const made = postMessage(post, place, whose);
-      const message = parts.ids?.message(made) ?? made;
+      const message = withOwnKey(postMessage(post, place, whose));
       const named = { calls: calledBy(post), nameOf: parts.nameOf };
       return {
         // Of the people and not of their names: one that is learnt or changed is no reason for an edit.
@@ -172,7 +172,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
       };
     },
     async findByKey(channel, key, sinceMs, threadTs) {
-      const answer = await delivery.findByKey(channel, parts.ids?.key(key) ?? key, sinceMs, threadTs);
+      const answer = await delivery.findByKey(channel, ownKey(key), sinceMs, threadTs);
       refusals.looked(answer);
       return answer;
     },
@@ -212,6 +212,15 @@ export function declineRule(config: Outside['config']): DeclineRule {
 /** For how long an alert shows what it tells; absent: as long as it stands. */
 function keepsDetails({ alertDetailsDays }: Outside['config']): Pick<DeliverPostDeps, 'detailsMs'> {
   return alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 };
+}
+
+/** Several accounts may post of one reference in one channel. */
+function withOwnKey({ metadata, ...message }: SlackMessage): SlackMessage {
+  if (!metadata) return message;
+  return {
+    ...message,
+    metadata: { ...metadata, event_payload: { key: ownKey(metadata.event_payload.key) } },
+  };
 }
 
 type Posting = { channel: string; message: SlackMessage; threadTs: string | undefined };

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanAuditEntry, type Audit, type AuditEntry } from '../domain/audit-entry.ts';
 import { outsideText } from '../domain/outside-text.ts';
 import type { Sealer } from '../domain/sealer.ts';
@@ -60,6 +61,8 @@ const mostTogether = 64;
 /** A store that was away for less cannot have gone back to an older state unseen: calls would have failed. */
 const trustedMs = 1_000;
 const settleAfterMs = 1_000;
+/** Between two blocks: each costs a write that waits for the disk, however few its entries are. */
+const blockEveryMs = 20;
 const witnessEveryMs = 3_600_000;
 const latestMs = Date.UTC(9999, 11, 31);
 
@@ -231,6 +234,7 @@ function chained(entries: readonly AuditEntry[], after: AuditHead): { lines: str
 function createQueue(chain: ChainEnd, wrote: () => void) {
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
+  let lastAtMs = -Infinity;
 
   /** What is on the chain already was written by an earlier call, or by a replica that did the same thing. */
   function settleSeen(block: AuditBlock): void {
@@ -245,6 +249,9 @@ function createQueue(chain: ChainEnd, wrote: () => void) {
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       /* oxlint-disable no-await-in-loop -- each block needs the hash of the one before */
+      const soonMs = lastAtMs + blockEveryMs - performance.now();
+      if (soonMs > 0 && waiting.length < mostTogether) await sleep(soonMs);
+      lastAtMs = performance.now();
       const tail = await chain.current(settleSeen);
       const batch = waiting.slice(0, mostTogether);
       if (batch.length === 0) return;

@@ -1,10 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { withDeadline } from '../deadline.ts';
 import { maskNumbers } from '../domain/card-number.ts';
 import { headline } from './kit/blocks.ts';
 import {
   anyone,
   permissionsOf,
+  type AccountSide,
   type Caller,
   type Command,
   type Conversation,
@@ -17,6 +17,7 @@ import { errorReply } from './words/error-reply.ts';
 import { refusalMessage, usageMessage } from './words/error-message.ts';
 import type { SlackMessage } from './kit/message.ts';
 import { ModalRefused } from './kit/modals.ts';
+import { inAccount } from './own-account.ts';
 import { recordAsked, type RecordDeps } from './record-asked.ts';
 import type { Screen } from './router/screen.ts';
 
@@ -29,11 +30,12 @@ export type Repeat = 'first' | 'delivered_again' | 'pressed_again';
 /** True for the first caller of a key, false for every later one, on all replicas. Throws when that cannot be known. */
 export type Claim = (key: string) => Promise<boolean>;
 
-/** One thing asked of the bot, already acknowledged. */
+/** One thing asked of the bot. */
 export type Asked = {
+  /** A press of one of the bot's buttons, or a form; else it was typed, or chosen in Slack's menus. */
+  what: 'command' | 'press' | 'form';
   caller: Caller;
-  /** A press of one of the bot's buttons; else it was typed, or chosen in Slack's menus. */
-  what?: 'press';
+  account: AccountSide;
   /** What was pressed or chosen, as it reads; else a refusal names the verb. */
   label?: string | undefined;
   understood: Understood;
@@ -44,10 +46,13 @@ export type Asked = {
   permissions?: readonly Permission[] | undefined;
   repeat: (claim: Claim) => Promise<Repeat>;
   screen: Screen;
+  /** How long they may look at nothing before being told what is happening; the usual when absent. */
+  patienceMs?: number;
+  /** What became of it, where the answer is not all there is to say. */
+  result?: () => 'unreadable' | undefined;
 };
 
 export type AnswerDeps = RecordDeps & {
-  mayRun: MayRun;
   claimOnce: Claim;
   /** How long a person may look at nothing before being told what is happening. */
   patienceMs: number;
@@ -56,15 +61,20 @@ export type AnswerDeps = RecordDeps & {
 };
 
 /**
- * Runs the guards in their order (permission, words, repeat), then the verb or what was pressed, and answers the caller.
- * Never throws: every failure ends as words on the screen and a line in the log. One audit line each.
+ * Runs the guards in their order (permission, words, repeat), then the verb, what was pressed or the form, and answers
+ * the caller. Never throws: every failure ends as words on the screen and a line in the log. One audit line each.
  */
-export async function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
+export function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
+  return inAccount(asked.account.merchant, () => answerAsked(asked, deps));
+}
+
+async function answerAsked(asked: Asked, deps: AnswerDeps): Promise<void> {
   const startedAt = deps.now();
-  const { understood, caller, what = 'command', screen, part, other } = asked;
+  const { understood, caller, what, screen, part, other } = asked;
   if (understood.kind === 'unclear') {
     await screen.reply(understood.message);
     recordAsked(deps, { what, caller, result: 'unclear' });
+    screen.letGo();
     return;
   }
   const { command, words } = understood;
@@ -88,7 +98,7 @@ export async function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
     other,
     // What was typed may be a mistyped card number; what a button of our own is about is none.
     reference: part === undefined && reference !== undefined ? maskNumbers(reference) : reference,
-    result,
+    result: (result === 'answered' ? asked.result?.() : undefined) ?? result,
     reason,
     startedAtMs: startedAt,
   });
@@ -119,8 +129,9 @@ type Talk = { progress?: SlackMessage | (() => SlackMessage) };
 type Run = { asked: Asked; command: Command; words: readonly string[]; talk: Talk };
 
 async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps): Promise<Outcome> {
-  const { caller, label, permissions, part, screen } = asked;
-  const refusal = await refuse(caller, command, deps.mayRun, { permissions, label });
+  const { caller, account, label, permissions, part, screen } = asked;
+  const { mayRun } = account;
+  const refusal = await refuse(caller, command, mayRun, { permissions, label });
   const read = command.prepare(words);
   // What was asked about is named to the audit, and read no further.
   if (refusal) return { result: 'refused', ...refusal, ...(read.ok ? { prepared: read.value } : {}) };
@@ -131,12 +142,15 @@ async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps):
   const prepared = read.value;
   const more =
     prepared.permission &&
-    (await refuse(caller, command, deps.mayRun, { permissions: [prepared.permission], label }));
+    (await refuse(caller, command, mayRun, { permissions: [prepared.permission], label }));
   if (more) return { result: 'refused', ...more, prepared };
   let hasBegun = false;
   try {
     const isStrict = command.effect !== 'none' || part !== undefined;
-    const repeat = await asked.repeat(isStrict ? deps.claimOnce : tolerant(deps.claimOnce));
+    // What the bot says of itself needs no store, and is said again to whom Slack brings twice.
+    const isFree = !isStrict && command.permission === anyone;
+    const claim = isStrict ? deps.claimOnce : tolerant(deps.claimOnce);
+    const repeat = isFree ? 'first' : await asked.repeat(claim);
     if (repeat === 'delivered_again') return { result: 'repeated', prepared };
     if (repeat === 'pressed_again') {
       return { result: 'repeated', message: pressedAgainMessage(label), prepared };
@@ -147,6 +161,7 @@ async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps):
       openModal: screen.openModal,
       whileWaiting(work, message) {
         talk.progress = message;
+        screen.letGo();
         return work;
       },
     };
@@ -215,12 +230,12 @@ async function keepCompany(
   { asked, command, talk }: Pick<Run, 'asked' | 'command' | 'talk'>,
   deps: AnswerDeps,
 ): Promise<void> {
-  const { screen, label } = asked;
+  const { screen, label, patienceMs = deps.patienceMs } = asked;
   if (command.opensForm) {
     if (!(await isDoneWithin(working, deps.openMs))) screen.openLoading();
     return;
   }
-  for (const waitMs of [deps.patienceMs, ...progressMs]) {
+  for (const waitMs of [patienceMs, ...progressMs]) {
     // oxlint-disable-next-line no-await-in-loop -- one wait after the other
     if (await isDoneWithin(working, waitMs)) return;
     const { progress = stillWorkingMessage({ label, command }) } = talk;
@@ -231,10 +246,12 @@ async function keepCompany(
   }
 }
 
-async function isDoneWithin(working: Promise<unknown>, waitMs: number): Promise<boolean> {
-  const stop = new AbortController();
-  const impatient = sleep(waitMs, false, { signal: stop.signal }).catch(() => true);
-  const isDone = await Promise.race([working.then(() => true), impatient]);
-  stop.abort();
-  return isDone;
+function isDoneWithin(working: Promise<unknown>, waitMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, waitMs, false);
+    void working.finally(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
 }

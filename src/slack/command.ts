@@ -1,3 +1,4 @@
+import type { Merchant } from '../domain/merchant.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import { parsed, type Parsed } from '../domain/parsed.ts';
 import type { Choice, Run } from './kit/blocks.ts';
@@ -265,26 +266,32 @@ export function defineCommand<Input>(definition: Definition<Input>): Command {
   };
 }
 
+/** The merchant account whose a thing is, and who may do it there. */
+export type AccountSide = {
+  /** Undefined in a bot that knows one account alone. */
+  merchant: Merchant | undefined;
+  mayRun: MayRun;
+};
+
 /** What typed text or a pressed button asks for. */
 export type Understood =
   | { kind: 'command'; command: Command; words: readonly string[] }
   /** Not a verb and not taken for a reference; the message says what was probably meant. */
   | { kind: 'unclear'; message: SlackMessage };
 
-/** All that can be asked of the bot, as the router needs it. */
+/** A part of a verb, found by its id on the wire. */
+export type Found<Part> = { account: AccountSide; command: Command; part: Part };
+
+/** All that can be asked of the bot, by what Slack says of it. Undefined: no verb claims it. */
 export type CommandSet = {
   /** `channelId` is where it was typed. */
-  understand(text: string, channelId?: string): Understood;
-  /** Undefined for a button that no verb claims. */
-  pressed(actionId: string, value: string): Understood | undefined;
-  /** The verb and its press, modal or suggestion of that id; undefined for one that no verb claims. */
-  press(actionId: string): { command: Command; press: Press } | undefined;
-  modal(callbackId: string): { command: Command; modal: ModalDefinition } | undefined;
-  suggestion(actionId: string): { command: Command; suggestion: Suggestion } | undefined;
-  /** The verb of that name. */
-  verb(name: string): Command | undefined;
+  understand(text: string, channelId?: string): { account: AccountSide; understood: Understood };
+  button(actionId: string): Found<Button> | undefined;
+  press(actionId: string): Found<Press> | undefined;
+  suggestion(actionId: string): Found<Suggestion> | undefined;
+  modal(callbackId: string): Found<ModalDefinition> | undefined;
   /** The entry of Slack’s menus, as it is for whom and where it was chosen. */
-  shortcut(callbackId: string, caller: Caller): Promise<{ command: Command; shortcut: Shortcut } | undefined>;
-  /** What the App Home tab shows; what `others` have for the person comes after the verbs' own. */
-  home(caller: Caller, others?: readonly Command[]): Promise<SlackMessage>;
+  shortcut(callbackId: string, caller: Caller): Promise<Found<Shortcut> | undefined>;
+  /** What the App Home tab shows. */
+  home(caller: Caller): Promise<SlackMessage>;
 };

@@ -1,4 +1,4 @@
-import type { RespondFn } from '@slack/bolt';
+import type { AckFn, RespondArguments, RespondFn } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../log.ts';
 import type { Caller } from './command.ts';
@@ -16,7 +16,37 @@ export type ReplyAddress = {
    * must stay as it is.
    */
   replaces: 'pressed' | 'earlier' | 'nothing';
+  /** The request itself, where it still waits and takes an answer. */
+  acknowledgement?: Acknowledgement;
 };
+
+/** A request of Slack's that waits to be acknowledged, and takes an answer along. */
+export type Acknowledgement = {
+  isOpen: () => boolean;
+  /** Throws when Slack could not be told. */
+  withAnswer: (answer: RespondArguments) => Promise<void>;
+  /** Has Slack go on; what is told later goes another way. Does nothing the second time, and never throws. */
+  alone: () => Promise<void>;
+};
+
+/** Acknowledged after `withinMs` at the latest. */
+export function createAcknowledgement(
+  ack: AckFn<RespondArguments>,
+  { withinMs, log }: { withinMs: number; log: Log },
+): Acknowledgement {
+  let isOpen = true;
+  async function give(answer?: RespondArguments): Promise<void> {
+    isOpen = false;
+    clearTimeout(timer);
+    await (answer ? ack(answer) : ack());
+  }
+  async function alone(): Promise<void> {
+    if (isOpen)
+      await give().catch((error: unknown) => log('warn', 'Slack could not be acknowledged', {}, error));
+  }
+  const timer = setTimeout(() => void alone(), withinMs);
+  return { isOpen: () => isOpen, withAnswer: give, alone };
+}
 
 /**
  * Tells the caller alone. A direct message stays in Slack: `inDirect` is what it says in place of what may not. Never
@@ -25,12 +55,12 @@ export type ReplyAddress = {
 export type Reply = (message: SlackMessage, inDirect?: SlackMessage) => Promise<void>;
 
 /**
- * Through the response_url, which also works where the bot is no member; refused, once more in plain text; then as an
+ * With the acknowledgement, if that waits; else through the response_url, which also works where the bot is no member; refused, once more in plain text; then as an
  * ephemeral message, and at last as a direct one. That one stays, and is told again only where its blocks are refused:
  * after a lost answer it may stand there, and where Slack wants it slower words alone are no slower.
  */
 export function createReply(address: ReplyAddress, client: WebClient, log: Log): Reply {
-  const { respond, replaces } = address;
+  const { respond, replaces, acknowledgement } = address;
   const { userId, channelId } = address.caller;
   let isFirst = true;
 
@@ -43,6 +73,7 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
     isFirst = false;
     const direct = { channel: userId, ...noPreviews };
     const ways: (() => Promise<unknown>)[] = [
+      ...(acknowledgement?.isOpen() ? [() => acknowledgement.withAnswer({ ...answer, text, blocks })] : []),
       ...(respond ? [() => respond({ ...answer, text, blocks }), () => respond({ ...answer, text })] : []),
       ...(channelId === undefined
         ? []

@@ -1,6 +1,5 @@
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../log.ts';
-import type { MerchantIds } from './merchant-ids.ts';
 import type { Modal, SlackMessage } from './kit/message.ts';
 import { updateModal } from './kit/modals.ts';
 import { createReply } from './reply.ts';
@@ -14,21 +13,10 @@ export type ShowEnd = (
   shown: { modal: Modal; message?: SlackMessage },
 ) => Promise<void>;
 
-export function createShowEnd({
-  client,
-  log,
-  ids,
-}: {
-  client: WebClient;
-  log: Log;
-  /** The ids of an account’s modals and messages. */
-  ids?: MerchantIds | undefined;
-}): ShowEnd {
-  return async function showEnd({ viewId, userId }, made) {
-    const modal = ids?.modal(made.modal) ?? made.modal;
+export function createShowEnd({ client, log }: { client: WebClient; log: Log }): ShowEnd {
+  return async function showEnd({ viewId, userId }, { modal, message }) {
     const result = await updateModal(client, { viewId, modal }, log);
-    if (result === 'shown' || !made.message) return;
-    const message = ids?.message(made.message) ?? made.message;
+    if (result === 'shown' || !message) return;
     const reply = createReply({ caller: { userId }, respond: undefined, replaces: 'nothing' }, client, log);
     await reply(message);
   };

@@ -4,7 +4,7 @@ import { unreadableKind } from '../domain/notice.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import type { Log, LogFields, LogLevel } from '../log.ts';
 import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
-import { readBody } from './read-body.ts';
+import { endResponse, readBody } from '../http/body.ts';
 import { createVerifier, type SignatureScheme } from './signature.ts';
 import type { SignedRequest } from './signed-delivery.ts';
 
@@ -88,7 +88,8 @@ export function createWebhookHandler(
       { ...fields, result: answer.result, httpStatus: answer.status, durationMs },
       error,
     );
-    send(request, response, answer, limits);
+    const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', ...answer.headers };
+    endResponse({ request, response }, { ...answer, headers, body: JSON.stringify(answer.body) }, limits);
   };
 }
 
@@ -188,43 +189,4 @@ function refusal(status: number, result: WebhookResult, words: string): Answer {
     body: { error: words },
     log: { level: 'info', message: `Webhook refused: ${words}` },
   };
-}
-
-/**
- * Where body is left unread the connection is not used again, and is closed only after some of the rest
- * was drained: closing at once makes the kernel send a reset, which can erase the answer on its way. Whoever
- * sends without end is not read for as long: each piece costs memory until it is collected.
- */
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  answer: Answer,
-  { lingerMs, lingerBytes }: typeof webhookLimits,
-): void {
-  if (response.destroyed) return;
-  const body = JSON.stringify(answer.body);
-  const isRead = request.complete;
-  response.writeHead(answer.status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-    ...(isRead ? {} : { connection: 'close' }),
-    ...answer.headers,
-  });
-  if (isRead) {
-    response.end(body);
-    return;
-  }
-  response.write(body);
-  const timer = setTimeout(() => response.end(), lingerMs);
-  request.once('close', () => {
-    clearTimeout(timer);
-    response.end();
-  });
-  let drained = 0;
-  request.on('data', (chunk: Buffer) => {
-    drained += chunk.length;
-    if (drained > lingerBytes) request.pause();
-  });
-  request.resume();
 }

@@ -6,8 +6,8 @@ import type { Account } from '../../src/account.ts';
 import type { Kept } from '../../src/app/kept.ts';
 import { limitRules } from '../../src/config/limit-rules.ts';
 import { openLimits } from '../../src/features/charge/limit-claims.ts';
+import { askedAt } from '../../src/app/merchant-bot.ts';
 import { merchantPlaces } from '../../src/app/merchants.ts';
-import { standingAt } from '../../src/app/merchant-command.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import type { Standing } from '../../src/domain/standing.ts';
 import { chargeKey, createChargeRecords } from '../../src/features/charge/charge-record.ts';
@@ -51,7 +51,8 @@ function open(roles: string, standings: Record<string, Standing>) {
   const unknown: Standing = { kind: 'unknown' };
   const shared = (permission: string): Promise<Standing> => Promise.resolve(standings[permission] ?? unknown);
   const limits = merchantPlaces(outside, kept).map((place) => {
-    const standingOf = place.merchant ? standingAt(place.merchant, shared) : shared;
+    const nobody = { mayRun: () => Promise.reject(new Error()), holdersOf: () => Promise.resolve([]) };
+    const { standingOf } = askedAt(place.merchant, { ...nobody, standingOf: shared });
     const records = { ...place.kept, wait: () => Promise.resolve() };
     const rules = { limits: limitRules(place.outside.config.policy, place.merchant?.name), approvals: [] };
     const people = { standingOf } as Account['people'];

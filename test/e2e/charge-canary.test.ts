@@ -172,12 +172,13 @@ async function placesOf({ house, bot, earlierDump, answers, forgotten }: Walked)
     'the store before the cards were forgotten': earlierDump,
     'the store': await house.storeDump(),
     'Slack payloads': house.slackGate.passed.map(({ request }) => plain(request)).join('\n'),
-    'answers to commands': house
-      .exchanges()
-      .filter(({ path }) => path.startsWith('/commands/') || path.startsWith('/actions/'))
-      .map(({ request = '' }) => request)
-      .join('\n'),
-    'answers to Slack': answers.map(({ answer }) => answer).join('\n'),
+    'answers to Slack': [
+      ...answers.map(({ answer }) => answer),
+      ...house
+        .exchanges()
+        .filter(({ path }) => path.startsWith('/commands/') || path.startsWith('/actions/'))
+        .map(({ request = '' }) => request),
+    ].join('\n'),
     'what people see': JSON.stringify([
       people.map(({ messages, views, home }) => [messages, views, home]),
       posts,
@@ -193,7 +194,7 @@ async function placesOf({ house, bot, earlierDump, answers, forgotten }: Walked)
   expect(places['Slack payloads']).toContain('Declined by the bank');
   expect(places['Slack payloads']).toContain('Wrong code');
   expect(places['Slack payloads']).toContain('Waiting for a code');
-  expect(places['answers to commands']).toContain('asked for in a form');
+  expect(places['answers to Slack']).toContain('asked for in a form');
   expect(places['answers to Slack']).toContain('Charging …');
   expect(places['answers to Slack']).toContain('A token key has no blanks in it');
   expect(places['Slack payloads']).toContain('Not sent (fix the request)');

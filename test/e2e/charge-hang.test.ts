@@ -16,8 +16,8 @@ import { openHouse, type House, type HouseOptions } from '../support/house.ts';
 import { visibleText } from '../support/visible-text.ts';
 
 const submissions = 10;
-/** Of the median, and of 99 in a hundred. */
-const quickMs = 100;
+/** Of the median, and of 99 in a hundred: the second for which a form's result is waited for, and as much as any answer takes. */
+const quickMs = 1_000 + 100;
 /** A machine on which a request for nothing takes longer has other things to do, and says little of the bot. */
 const calmMs = 20;
 /** Of a single one on a machine that does other things: Slack gives 3 s, and the service is waited for longer here. */
@@ -26,7 +26,7 @@ const worstAckMs = 2_500;
 type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue; line: SlackLine };
 
 describe.concurrent('while the payments service hangs', () => {
-  it('acknowledges every agreed charge at once, as being charged', async (test) => {
+  it('acknowledges every agreed charge within the second it waits for the result, as being charged', async (test) => {
     const desk = await openDesk(test);
     const { house } = desk;
     const forms = await readBacks(desk, submissions);
@@ -35,7 +35,7 @@ describe.concurrent('while the payments service hangs', () => {
     expect(texts.filter((text) => !text.includes('Charging …'))).toEqual([]);
   });
 
-  it('acknowledges every code at once, as being checked', async (test) => {
+  it('acknowledges every code within that second, as being checked', async (test) => {
     const desk = await openDesk(test);
     const { house, dialogue } = desk;
     const cards = await saveCards(house, submissions);

@@ -97,7 +97,7 @@ describe('/pay charge', () => {
   it('tells the outcome by direct message when the window is closed', async () => {
     const desk = at();
     await reviews(desk, 'agent', { card: ada, amount: '400.00' });
-    const answer = desk.house.paymentsGate.hold('/v1/checkout/tokenized-card-payment', 'after');
+    const answer = desk.house.paymentsGate.hold('/v1/checkout/tokenized-card-payment', 'before');
     const window = await desk.submits('agent');
     expect(window?.shown.text).toContain('You may close this');
     const held = await answer;

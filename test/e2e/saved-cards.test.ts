@@ -241,10 +241,11 @@ describe('/pay card-email', () => {
     await desk.opens('agent', '/pay card-email');
     await desk.submits('agent', { 'Saved card': email, 'New e-mail': 'closed.canary@example.org' });
     const asked = desk.house.paymentsGate.hold(cardPath, 'before');
-    await desk.submits('agent');
+    const submitted = desk.submits('agent');
     const held = await asked;
     await desk.closes('agent');
     held.release();
+    await submitted;
     const told = await desk.sees('agent', ['E-mail changed', 'c***@example.org'], 'agentDm');
     expect(JSON.stringify(told)).not.toContain('closed.canary');
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { candidateReferences } from '../../src/features/lookup/candidate-references.ts';
 import { lookUpButton } from '../../src/slack/words/evidence.ts';
-import { merchantIds } from '../../src/slack/merchant-ids.ts';
 import { messageTexts } from '../../src/slack/message-texts.ts';
+import { inAccount } from '../../src/slack/own-account.ts';
 
 function found(message: unknown): string[] {
   return candidateReferences(messageTexts(message));
@@ -50,8 +50,11 @@ describe('messageTexts', () => {
   });
 
   it('reads it in the messages of every merchant account', () => {
-    const message = { text: 'Paid', blocks: lookUpButton('Refresh', 'ORDER 17 B') };
-    const lagos = merchantIds({ name: 'lagos', isFirst: false }).message(message);
+    const merchant = { name: 'lagos', isFirst: false, isMixed: false };
+    const lagos = inAccount(merchant, () => ({
+      text: 'Paid',
+      blocks: lookUpButton('Refresh', 'ORDER 17 B'),
+    }));
     expect(JSON.stringify(lagos)).toContain('look_up@lagos');
     expect(found(lagos)).toEqual(['ORDER 17 B']);
   });

@@ -1,7 +1,7 @@
 import type { App } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
-import { createCommandSet } from '../../src/app/command-set.ts';
-import { createMerchantSets, type MerchantVerbs } from '../../src/app/merchant-sets.ts';
+import { createCommandSet, type AccountVerbs } from '../../src/app/command-set.ts';
+import { merchantPermission } from '../../src/domain/merchant.ts';
 import { parsed } from '../../src/domain/parsed.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
 import { createDirectory } from '../../src/slack/people/directory.ts';
@@ -94,11 +94,9 @@ export function permissionStage(
       return undefined;
     }),
   );
-  const commands =
-    accounts.length === 0
-      ? createCommandSet(noted, mayRun, () => undefined)
-      : createMerchantSets(ofAccounts(accounts, noted), mayRun, () => undefined);
-  const handlers = listeners({ commands, mayRun, client, now: () => slack.nowMs });
+  const [first = oneAccount(noted, mayRun), ...further] = ofAccounts(accounts, noted, mayRun);
+  const commands = createCommandSet([first, ...further], () => undefined);
+  const handlers = listeners({ commands, client, now: () => slack.nowMs });
   async function send(name: string, given: Record<string, unknown>): Promise<Outcome> {
     outcome = { ran: false, said: '' };
     await handlers(name)({ ack: async (what: unknown) => said(what ?? ''), respond: said, ...given });
@@ -116,13 +114,16 @@ export function permissionStage(
   };
 }
 
-function ofAccounts(names: readonly string[], verbs: readonly Command[]): MerchantVerbs[] {
+/** These verbs, of a bot that knows one account alone. */
+export function oneAccount(verbs: readonly Command[], mayRun: MayRun): AccountVerbs {
+  return { merchant: undefined, mayRun, environment: 'live', label: '', channels: [], verbs };
+}
+
+function ofAccounts(names: readonly string[], verbs: readonly Command[], mayRun: MayRun): AccountVerbs[] {
   return names.map((name, index) => ({
+    ...oneAccount(verbs, (permission, caller) => mayRun(merchantPermission(permission, { name }), caller)),
     merchant: { name, isFirst: index === 0, isMixed: false },
-    environment: 'live',
     label: name,
-    channels: [],
-    verbs,
   }));
 }
 
@@ -160,7 +161,6 @@ function noting(command: Command, ran: () => undefined): Command {
 
 function listeners(deps: {
   commands: CommandSet;
-  mayRun: MayRun;
   client: WebClient;
   now: () => number;
 }): (name: string) => Handler {
@@ -177,9 +177,11 @@ function listeners(deps: {
     log: () => undefined,
     claimOnce: async () => true,
     identity: () => ({ teamId }),
+    ackMs: 60_000,
     openMs: 60_000,
     patienceMs: 60_000,
     submitMs: 60_000,
+    resultMs: 60_000,
     suggestMs: 60_000,
   });
   return (name) => {

@@ -9,6 +9,7 @@ import { createSlack, type Slack, type SlackDeps } from '../../src/slack/router/
 import type { Command, MayRun } from '../../src/slack/command.ts';
 import { createClients } from '../../src/slack/workspace.ts';
 import { serveOnLoopback } from './loopback.ts';
+import { oneAccount } from './permission-stage.ts';
 import {
   botToken,
   pressBody,
@@ -64,11 +65,9 @@ export type RunningBot = {
 
 export type BotOptions = Partial<LookupDeps> &
   Partial<
-    Pick<
-      SlackDeps,
-      'mayRun' | 'claimOnce' | 'note' | 'patienceMs' | 'openMs' | 'submitMs' | 'suggestMs' | 'wait'
-    >
+    Pick<SlackDeps, 'claimOnce' | 'note' | 'patienceMs' | 'openMs' | 'submitMs' | 'suggestMs' | 'wait'>
   > & {
+    mayRun?: MayRun;
     more?: Command[];
     /** Which answers a response_url refuses, as Slack does with 400. */
     refuses?: (said: Told) => boolean;
@@ -93,7 +92,7 @@ export async function runBot(options: BotOptions = {}): Promise<RunningBot> {
   });
   if (options.slackIsUp !== false) answerAuthTest();
   slack.start();
-  const bot = await serveOnLoopback((request, response) => slack.httpListener?.(request, response));
+  const bot = await serveOnLoopback((request, response) => void slack.httpListener?.(request, response));
   async function hear(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const said: Told = JSON.parse(await text(request));
     told.push(said);
@@ -152,9 +151,8 @@ function createBot(options: BotOptions, write: (line: string) => void): Slack {
       log,
       now: () => 0,
       clients: createClients({ botToken, slackApiUrl }, log),
-      mayRun,
       claimOnce: options.claimOnce ?? (async () => true),
-      commands: createCommandSet([lookup, ...(options.more ?? [])], mayRun, log),
+      commands: createCommandSet([oneAccount([lookup, ...(options.more ?? [])], mayRun)], log),
       patienceMs: options.patienceMs ?? 60_000,
       openMs: options.openMs ?? 60_000,
       ...(options.submitMs === undefined ? {} : { submitMs: options.submitMs }),

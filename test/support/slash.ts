@@ -8,7 +8,7 @@ import { signSlack, slashBody } from './slack-requests.ts';
 export type Sent = {
   status: number;
   ackMs: number;
-  /** The texts told through its response_url so far, oldest first. */
+  /** The texts told so far, along with the acknowledgement or through its response_url, oldest first. */
   answers: readonly string[];
 };
 
@@ -40,8 +40,10 @@ export async function openSlashSender(
       const request = signSlack(slashBody(typed), { secret: who.signingSecret });
       const startedAt = performance.now();
       const response = await fetch(`${bot.url()}/slack/events`, { method: 'POST', ...request });
-      await response.text();
-      return { status: response.status, ackMs: performance.now() - startedAt, answers };
+      const acknowledged = await response.text();
+      const ackMs = performance.now() - startedAt;
+      if (acknowledged !== '') answers.push((JSON.parse(acknowledged) as { text: string }).text);
+      return { status: response.status, ackMs, answers };
     },
     close,
   };

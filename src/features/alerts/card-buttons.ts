@@ -2,6 +2,7 @@ import type { ActionsBlock, Button, Overflow } from '@slack/types';
 import type { AlertCardShown } from '../../domain/alert.ts';
 import { button, plainText } from '../../slack/kit/blocks.ts';
 import { limits } from '../../slack/kit/limits.ts';
+import { ownId } from '../../slack/own-account.ts';
 import { alertActions, writeMore, type MoreChoice } from './card-actions.ts';
 
 /** At most three, by state; none on a card that has ended. `canLookUp`: it names an order; `canReveal`: and a customer. */
@@ -53,7 +54,7 @@ const choiceWords: Record<MoreChoice, string> = {
 function more(id: string, choices: readonly MoreChoice[]): Overflow {
   return {
     type: 'overflow',
-    action_id: alertActions.more,
+    action_id: ownId(alertActions.more),
     options: choices.map((choice) => ({
       text: plainText(choiceWords[choice], limits.optionText),
       value: writeMore(choice, id),

@@ -58,7 +58,7 @@ export function createFourEyes(account: Account, hands: Hands) {
     messages: createMessages(account),
     channel: policy?.channel,
     approvers: () => people.holdersOf('approve'),
-    show: createShowApproval({ client: slack.interactive, place, log, ids: account.ids }),
+    show: createShowApproval({ client: slack.interactive, place, log }),
     audit: audit.write,
     inBackground: background.add,
   });

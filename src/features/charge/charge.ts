@@ -66,7 +66,7 @@ export function createCharges(account: Account, around: Around) {
     note: audit.note,
     threeDSecureWords: settings.chargeThreeDSecureWords,
     tell: { ...createChargePosts({ ...account, deskChannel }), hasDesk: deskChannel !== undefined },
-    show: createShowCharge({ client: slack.interactive, place, now, log, ids: account.ids }),
+    show: createShowCharge({ client: slack.interactive, place, now, log }),
     inBackground: background.add,
   };
   const room: Room = { taken: 0, size: settledAtOnce };

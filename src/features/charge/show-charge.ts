@@ -3,7 +3,6 @@ import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import type { Log } from '../../log.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { chargeStateModal } from './state-modal.ts';
-import type { MerchantIds } from '../../slack/merchant-ids.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
 
 export type ShowDeps = {
@@ -11,8 +10,6 @@ export type ShowDeps = {
   place: ChargePlace;
   now: () => number;
   log: Log;
-  /** The ids of an account’s modals. */
-  ids?: MerchantIds | undefined;
 };
 
 export type OpenView = { id: string; userId: string };
@@ -37,8 +34,7 @@ export function createShowCharge(deps: ShowDeps): ShowCharge {
     const earlier = last.get(id);
     // Steps can overtake each other on the way here; the screen must not go back.
     if (earlier && earlier.at > charge.at) return earlier.isShown;
-    const made = chargeStateModal(charge, deps.place, { nowMs: deps.now(), viewerId: userId });
-    const modal = deps.ids?.modal(made) ?? made;
+    const modal = chargeStateModal(charge, deps.place, { nowMs: deps.now(), viewerId: userId });
     const content = JSON.stringify(modal);
     const isFresh = earlier !== undefined && deps.now() - earlier.shownAtMs < freshMs;
     // A signed event and the service's answer come together: the same again would only flicker.

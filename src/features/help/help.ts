@@ -3,6 +3,7 @@ import { nearestWord } from '../../domain/nearest-word.ts';
 import {
   anyone,
   defineCommand,
+  type AccountSide,
   type Caller,
   type Command,
   type MayRun,
@@ -36,6 +37,9 @@ async function overviewFor(caller: Caller, verbs: readonly Command[], mayRun: Ma
   const permitted = await sortByPermit(caller, verbs, mayRun);
   return nothingAllowed(permitted) ?? helpMessage(permitted.allowed);
 }
+
+/** Verbs of one merchant account, and whom it lets run them. */
+export type ListedVerbs = AccountSide & { verbs: readonly Command[] };
 
 export type Permitted = { allowed: Command[]; refused: Refused | undefined };
 

@@ -1,19 +1,19 @@
 import { withDeadline } from '../../deadline.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import { code, context, divider, plainText, richText, words } from '../../slack/kit/blocks.ts';
-import type { Caller, Command, MayRun } from '../../slack/command.ts';
+import type { Caller, Command } from '../../slack/command.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { menuButtons } from './menu-message.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { nothingAllowed, sortByPermit } from './help.ts';
+import { inAccount } from '../../slack/own-account.ts';
+import { nothingAllowed, sortByPermit, type ListedVerbs } from './help.ts';
 
 type HomeDeps = {
-  verbs: readonly Command[];
-  /** Verbs that have something for the person and do not stand in the menu. */
-  others?: readonly Command[];
-  /** What an account makes of the buttons. */
-  ownButtons?: (blocks: readonly HomeBlock[]) => readonly HomeBlock[];
-  mayRun: MayRun;
+  own: ListedVerbs;
+  /** Of other accounts: verbs that have something for the person and do not stand in the menu. */
+  others: readonly ListedVerbs[];
+  /** Whose the buttons are, where that must be said. */
+  place: string | undefined;
   log: Log;
 };
 
@@ -24,19 +24,30 @@ const sectionMs = 3_000;
  * The App Home: buttons for what the caller may do, then what each verb has for them. A verb that
  * throws or hangs is one line that says so, and hides nothing else. At most as many blocks as Slack takes.
  */
-export async function homeFor(caller: Caller, deps: HomeDeps): Promise<SlackMessage> {
-  const { verbs, others = [], ownButtons = (blocks) => blocks, mayRun } = deps;
-  const all = await sortByPermit(caller, [...verbs, ...others], mayRun);
-  const refusal = nothingAllowed(all);
+export async function homeFor(caller: Caller, { own, others, place, log }: HomeDeps): Promise<SlackMessage> {
+  const permitted = await sortByPermit(caller, own.verbs, own.mayRun);
+  const refusal = nothingAllowed(permitted);
   if (refusal) return refusal;
-  const { allowed } = all;
-  const listed = allowed.filter((verb) => !others.includes(verb));
+  const listed = permitted.allowed;
+  const elsewhere = await Promise.all(
+    others.map(async (account) => {
+      const { allowed } = await sortByPermit(caller, account.verbs, account.mayRun);
+      return allowed.map((verb) => ({ verb, account }));
+    }),
+  );
   // What waits for somebody stands above what is done: the verbs' own order is that of their use.
-  const order = verbs.map(({ verb }) => verb).toReversed();
-  const inOrder = allowed.toSorted((one, other) => order.indexOf(one.verb) - order.indexOf(other.verb));
-  const sections = await Promise.all(inOrder.map((verb) => sectionOf(verb, caller, deps.log)));
+  const order = own.verbs.map(({ verb }) => verb).toReversed();
+  const sections = await Promise.all(
+    [...listed.map((verb) => ({ verb, account: own })), ...elsewhere.flat()]
+      .toSorted((one, other) => order.indexOf(one.verb.verb) - order.indexOf(other.verb.verb))
+      .map(({ verb, account }) => inAccount(account.merchant, () => sectionOf(verb, caller, log))),
+  );
   const filled = sections.filter((section) => section.length > 0);
-  const buttons = ownButtons(menuButtons(listed.filter(({ menu }) => menu?.opens === 'modal')));
+  const pressed = inAccount(own.merchant, () =>
+    menuButtons(listed.filter(({ menu }) => menu?.opens === 'modal')),
+  );
+  const buttons =
+    place === undefined || pressed.length === 0 ? pressed : [context(plainText(place)), ...pressed];
   const room = limits.viewBlocks - buttons.length - 3;
   const shown = filled.length === 0 ? [nothingOpen] : fitInto(room, filled);
   const top = buttons.length === 0 ? [] : [...buttons, divider()];

@@ -12,19 +12,13 @@ import {
 } from '../../slack/command.ts';
 import { menuMessage } from './menu-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import { nothingAllowed, sortByPermit } from './help.ts';
+import { nothingAllowed, sortByPermit, type ListedVerbs } from './help.ts';
 
 /** One verb that hangs must not keep the menu from the person. */
 const openMs = 1_000;
 
 /** `/pay` alone: what waits for the person, the most urgent first, and a button for what they may do. */
-export function menuCommand(
-  verbs: () => readonly Command[],
-  mayRun: MayRun,
-  log: Log,
-  /** Verbs that have something waiting for the person and do not stand in the menu. */
-  others: () => readonly Command[],
-): Command {
+export function menuCommand({ verbs, others, ...deps }: MenuDeps): Command {
   return defineCommand<undefined>({
     verb: '',
     usage: '',
@@ -33,21 +27,28 @@ export function menuCommand(
     permission: anyone,
     effect: 'none',
     parse: () => parsed(undefined),
-    run: (_, { caller }) => menuFor(caller, { verbs: verbs(), others: others(), mayRun, log }),
+    run: (_, { caller }) => menuFor(caller, { verbs, others, ...deps }),
   });
 }
 
-type MenuDeps = { verbs: readonly Command[]; others: readonly Command[]; mayRun: MayRun; log: Log };
+type MenuDeps = {
+  verbs: () => readonly Command[];
+  /** Of other accounts: verbs that have something waiting for the person and do not stand in the menu. */
+  others: () => readonly ListedVerbs[];
+  mayRun: MayRun;
+  log: Log;
+};
 
 async function menuFor(caller: Caller, { verbs, others, mayRun, log }: MenuDeps): Promise<SlackMessage> {
-  const permitted = await sortByPermit(caller, verbs, mayRun);
+  const permitted = await sortByPermit(caller, verbs(), mayRun);
   const refusal = nothingAllowed(permitted);
   if (refusal) return refusal;
   const { allowed } = permitted;
-  const elsewhere = await sortByPermit(caller, others, mayRun);
-  const asked = await Promise.all(
-    [...allowed, ...elsewhere.allowed].map((verb) => openOf(verb, caller, log)),
+  const elsewhere = await Promise.all(
+    others().map((account) => sortByPermit(caller, account.verbs, account.mayRun)),
   );
+  const waiting = [...allowed, ...elsewhere.flatMap((account) => account.allowed)];
+  const asked = await Promise.all(waiting.map((verb) => openOf(verb, caller, log)));
   const open = asked.filter((items) => items !== undefined && items !== 'unknown');
   const { text, blocks } = menuMessage(allowed, open);
   if (!asked.includes('unknown')) return { text, blocks };

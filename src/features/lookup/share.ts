@@ -80,11 +80,11 @@ async function refresh(deps: LookupDeps, { value, message, caller, reply }: Pres
 }
 
 /** How a look-up gets into a channel: at once, because whoever pressed is looking, and past the outbox of the alerts. */
-export function createSharing({ store, slack, people, ids }: Account): Sharing {
+export function createSharing({ store, slack, people }: Account): Sharing {
   const shareOnce = createShareOnce({ store });
   const delivery = createDelivery(slack.interactive);
   function own(message: SlackMessage, channel: string, as: 'post' | 'edit'): Promise<SlackMessage> {
-    return withNames(ids?.message(message) ?? message, channel, { as, nameOf: people.nameOf });
+    return withNames(message, channel, { as, nameOf: people.nameOf });
   }
   return {
     async post(key, channel, message) {

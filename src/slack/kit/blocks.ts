@@ -22,6 +22,7 @@ import type {
 import { isGeneratedReference } from '../../domain/charge-reference.ts';
 import { limits } from './limits.ts';
 import type { Modal, ModalBlock } from './message.ts';
+import { ownId } from '../own-account.ts';
 import { cut, mrkdwnText, oneLine, utcTime, visible } from './text.ts';
 
 /** Slack refuses empty text, and outside text can be empty after cleaning. */
@@ -70,7 +71,7 @@ export function button(parts: {
   confirm?: ConfirmationDialog;
 }): Button {
   const { actionId, text, ...rest } = parts;
-  return { type: 'button', action_id: actionId, text: plainText(text, limits.buttonText), ...rest };
+  return { type: 'button', action_id: ownId(actionId), text: plainText(text, limits.buttonText), ...rest };
 }
 
 /** Only where money or access changes; `text` repeats the amount and the object. */
@@ -343,7 +344,7 @@ export function externalSelect(parts: {
   const { initial, placeholder } = parts;
   const element: ExternalSelect = {
     type: 'external_select',
-    action_id: parts.id,
+    action_id: ownId(parts.id),
     min_query_length: 0,
     ...(placeholder === undefined ? {} : { placeholder: plainText(placeholder, limits.placeholder) }),
     ...(initial === undefined
@@ -385,7 +386,7 @@ export function modal(parts: {
 }): Modal {
   return {
     type: 'modal',
-    callback_id: parts.callbackId,
+    callback_id: ownId(parts.callbackId),
     title: plainText(parts.title, limits.viewTitle),
     blocks: parts.blocks,
     close: plainText(parts.close ?? 'Close', limits.viewButton),

@@ -63,6 +63,23 @@ function refusalKind(problem: SlackProblem): ModalRefusal {
   return tooLate.has(problem.slackError) ? 'too_late' : 'refused';
 }
 
+type WaitingForm = { offer: (modal: Modal) => void; acknowledged: Promise<void> };
+const waitingForms = new WeakMap<WebClient, Map<string, WaitingForm>>();
+
+/**
+ * While a submitted form's request waits: what would take the form's place is offered as its answer first, and takes its
+ * place only after that was given. Gives what ends it: once the answer is given.
+ */
+export function holdForm(client: WebClient, viewId: string, offer: (modal: Modal) => void): () => void {
+  const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
+  const all = waitingForms.get(client) ?? new Map<string, WaitingForm>();
+  waitingForms.set(client, all.set(viewId, { offer, acknowledged }));
+  return () => {
+    all.delete(viewId);
+    resolve();
+  };
+}
+
 /**
  * Puts another modal in the place of the one of that view id. Never throws: a modal may be closed at any
  * time, so nothing that must be known may be told by this alone.
@@ -72,6 +89,11 @@ export async function updateModal(
   to: { viewId: string; modal: Modal },
   log: Log,
 ): Promise<'shown' | 'closed' | 'not_shown'> {
+  const form = waitingForms.get(client)?.get(to.viewId);
+  if (form) {
+    form.offer(to.modal);
+    await form.acknowledged;
+  }
   try {
     await client.views.update({ view_id: to.viewId, view: to.modal });
     return 'shown';

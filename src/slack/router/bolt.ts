@@ -1,8 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { App, HTTPReceiver, UnknownError, type SocketModeReceiver } from '@slack/bolt';
+import { App, UnknownError, type SocketModeReceiver } from '@slack/bolt';
 import { newErrorId, type Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
 import { createBoltLog } from './bolt-log.ts';
+import { createHttpReceiver, type HttpReceiver } from './receiver.ts';
 import { addRoutes, type RouterDeps } from './router.ts';
 import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
 import {
@@ -24,17 +24,21 @@ export type SlackSettings = WorkspaceSettings &
 
 export type SlackDeps = Omit<
   RouterDeps,
-  'client' | 'identity' | 'patienceMs' | 'openMs' | 'submitMs' | 'suggestMs'
+  'client' | 'identity' | 'ackMs' | 'patienceMs' | 'openMs' | 'submitMs' | 'resultMs' | 'suggestMs'
 > & {
   clients: SlackClients;
   /** Told how long each request of Slack waited for its acknowledgement. */
   acknowledged?: (seconds: number) => void;
+  /** How long a command may wait for its answer before it is acknowledged without; 1 s when absent. */
+  ackMs?: number;
   /** How long a person may look at nothing; 1.5 s when absent. */
   patienceMs?: number;
   /** How long a form may take before one that waits is opened; 0.5 s when absent. */
   openMs?: number;
   /** How long a form may wait for its answer; 2.3 s when absent, which leaves the rest of Slack's three for the way. */
   submitMs?: number;
+  /** How long, of that, for what becomes of a form; 1 s when absent. */
+  resultMs?: number;
   /** How long a typeahead may take; 2 s when absent. */
   suggestMs?: number;
   /** Between attempts to reach Slack, and for its hello in Socket Mode; the real time when absent. */
@@ -42,8 +46,8 @@ export type SlackDeps = Omit<
 };
 
 export type Slack = {
-  /** For `POST /slack/events`, in HTTP mode only. Never throws: what is not Slack's gets 401 or 404. */
-  httpListener?: (request: IncomingMessage, response: ServerResponse) => void;
+  /** For `POST /slack/events`, in HTTP mode only. */
+  httpListener?: HttpReceiver['listener'];
   /** Begins to ask Slack who the bot is, and to connect in Socket Mode. Returns at once, whether Slack is there or not. */
   start(): void;
   /** Takes nothing more in (Socket Mode) and waits until everything acknowledged is answered. */
@@ -57,9 +61,10 @@ export type Slack = {
   repeats(): Repeats;
 };
 
-const bodyLimitBytes = 1024 * 1024;
+const usualAckMs = 1_000;
 const usualPatienceMs = 1_500;
 const usualOpenMs = 500;
+const usualResultMs = 1_000;
 const usualSubmitMs = 2_300;
 const usualSuggestMs = 2_000;
 const respondTimeoutMs = 5_000;
@@ -83,17 +88,19 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
     ...deps,
     client: deps.clients.interactive,
     identity,
+    ackMs: deps.ackMs ?? usualAckMs,
     patienceMs: deps.patienceMs ?? usualPatienceMs,
     openMs: deps.openMs ?? usualOpenMs,
+    resultMs: deps.resultMs ?? usualResultMs,
     submitMs: deps.submitMs ?? usualSubmitMs,
     suggestMs: deps.suggestMs ?? usualSuggestMs,
   });
 
   return {
-    ...(receiver instanceof HTTPReceiver ? { httpListener: guarded(receiver, deps.log) } : {}),
+    ...('listener' in receiver ? { httpListener: receiver.listener } : {}),
     start() {
       identityCheck = startIdentityCheck(deps.clients.interactive, untilStopped);
-      if (!(receiver instanceof HTTPReceiver)) connection = keepConnected(receiver.client, untilStopped);
+      if ('client' in receiver) connection = keepConnected(receiver.client, untilStopped);
     },
     async stop() {
       stopping.abort();
@@ -116,14 +123,13 @@ const notStarted: SlackHealth = {
   fix: 'None needed: the process is starting.',
 };
 
-function createReceiver(settings: SlackSettings, log: Log): HTTPReceiver | SocketModeReceiver {
-  const logger = createBoltLog(log);
-  return settings.mode === 'http'
-    ? new HTTPReceiver({ signingSecret: settings.signingSecret, logger, bodyLimit: bodyLimitBytes })
-    : createSocketReceiver(settings.appToken, settings.slackApiUrl, logger);
-}
+type Receiver = HttpReceiver | SocketModeReceiver;
 
-type Receiver = HTTPReceiver | SocketModeReceiver;
+function createReceiver(settings: SlackSettings, log: Log): Receiver {
+  return settings.mode === 'http'
+    ? createHttpReceiver(settings.signingSecret, log)
+    : createSocketReceiver(settings.appToken, settings.slackApiUrl, createBoltLog(log));
+}
 
 /**
  * With `authorize` in place of `token` Bolt never calls `auth.test`, neither at start nor for each event:
@@ -173,16 +179,4 @@ function countWork(app: App): () => Promise<void> {
   const working = createWorkUnderWay();
   app.use(({ next }) => working.add(next()));
   return working.drained;
-}
-
-/** Bolt throws on a path or method it does not know, which would end the process. */
-function guarded(receiver: HTTPReceiver, log: Log): NonNullable<Slack['httpListener']> {
-  return function httpListener(request, response) {
-    try {
-      receiver.requestListener(request, response);
-    } catch (error) {
-      log('warn', 'A request was not for Slack', { method: request.method ?? '' }, error);
-      if (!response.headersSent) response.writeHead(404).end();
-    }
-  };
 }

@@ -1,27 +1,35 @@
 import { createHash } from 'node:crypto';
 import type {
+  AckFn,
   App,
   BlockAction,
   BlockElementAction,
+  BlockSuggestion,
   GlobalShortcut,
   MessageShortcut,
+  RespondArguments,
   RespondFn,
   SlashCommand,
   ViewClosedAction,
   ViewOutput,
+  ViewResponseAction,
   ViewSubmitAction,
 } from '@slack/bolt';
-import type { WebClient } from '@slack/web-api';
-import { holdsCardNumber } from '../../domain/card-number.ts';
+import type { Option } from '@slack/types';
+import { withDeadline } from '../../deadline.ts';
+import { cardNumberRefusal, holdsCardNumber } from '../../domain/card-number.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed } from '../../domain/parsed.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { answer, type AnswerDeps, type Asked } from '../answer.ts';
+import { newErrorId, type Log } from '../../log.ts';
+import { answer, refuse, type Asked } from '../answer.ts';
+import { plainText, type Choice } from '../kit/blocks.ts';
 import type {
   Caller,
   Command,
   CommandSet,
+  Found,
   OpenModal,
   Prepared,
   Press,
@@ -29,81 +37,119 @@ import type {
   Shortcut,
 } from '../command.ts';
 import { cardNumberMessage } from '../words/error-message.ts';
+import { limits } from '../kit/limits.ts';
+import type { SlackMessage } from '../kit/message.ts';
 import { messageTexts } from '../message-texts.ts';
 import { createOpenModal, wordsModal } from '../kit/modals.ts';
+import { inAccount } from '../own-account.ts';
 import { callerOf, isStranger, strangerMessage } from '../people/asker.ts';
-import { noteRefused, ofAnotherWorkspace } from '../record-asked.ts';
-import { createReply, type Reply, type ReplyAddress } from '../reply.ts';
+import { noteRefused, ofAnotherWorkspace, type Answered } from '../record-asked.ts';
+import { createAcknowledgement, createReply, type Reply, type ReplyAddress } from '../reply.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 import { blocksWithCardNumber, viewValues } from '../kit/view-values.ts';
 import type { Identity } from '../workspace.ts';
-import { routeClosing, routeSubmission, type SubmissionDeps } from './route-submission.ts';
-import { optionsFor, type SuggestionDeps } from './route-suggestion.ts';
+import { answerForm, toSlack, type FormDeps } from './form.ts';
 import { createScreen, type Screen } from './screen.ts';
 
-export type RouterDeps = AnswerDeps &
-  SubmissionDeps &
-  SuggestionDeps & {
-    client: WebClient;
-    commands: CommandSet;
-    /** Undefined while Slack has not said who the bot is. */
-    identity: () => Identity | undefined;
-  };
+export type RouterDeps = FormDeps & {
+  commands: CommandSet;
+  /** Undefined while Slack has not said who the bot is. */
+  identity: () => Identity | undefined;
+  /** How long a command may wait for its answer before it is acknowledged without. */
+  ackMs: number;
+  /** How long a typeahead may take, of Slack's three seconds. */
+  suggestMs: number;
+};
+
+/** One thing that came from Slack, as far as the guards need it. */
+type Turn = {
+  caller: Caller;
+  /** For the audit; absent: what is refused is not on record. */
+  what?: Answered['what'];
+  /** A card number was typed: looked at before anything else can keep, echo or log what was. */
+  hasCardNumber?: boolean;
+  /** In the way of what was done. */
+  refuse: (title: string, message: SlackMessage) => Promise<void>;
+  go: () => Promise<void>;
+};
 
 /**
- * One listener for each way in, and none throws. Commands and presses are acknowledged before anything else,
- * forms and lists with their answer: nothing that hangs behind one can cost Slack's three seconds.
+ * One listener for each way in, and none throws. Presses are acknowledged before anything else, forms and lists with
+ * their answer, commands with theirs where it needs nobody outside: nothing that hangs behind one can cost Slack's
+ * three seconds.
  */
 export function addRoutes(app: App, deps: RouterDeps): void {
-  app.command(/.*/, async ({ ack, command, respond }) => {
-    await ack();
-    await routeCommand(command, respond, deps);
-  });
+  app.command(/.*/, ({ ack, command, respond }) => take(commandTurn(command, { ack, respond }, deps), deps));
   app.action<BlockAction>({ type: 'block_actions' }, async ({ ack, body, respond }) => {
     await ack();
-    await routeAction(body, respond, deps);
-    if (body.view?.type === 'home') await publishHome(callerOf(body, 'home'), deps, body.view.hash);
+    await take(pressTurn(body, respond, deps), deps);
+    if (body.view?.type === 'home') await openHome(callerOf(body, 'home'), deps, body.view.hash);
   });
-  app.view<ViewSubmitAction>({ callback_id: /.*/, type: 'view_submission' }, async ({ ack, body }) =>
-    routeSubmission(ack, body, deps),
+  app.view<ViewSubmitAction>({ callback_id: /.*/, type: 'view_submission' }, ({ ack, body }) =>
+    take(formTurn(ack, body, deps), deps),
   );
   app.view<ViewClosedAction>({ callback_id: /.*/, type: 'view_closed' }, async ({ ack, body }) => {
     await ack();
-    await routeClosing(body, deps);
+    await take(closingTurn(body, deps), deps);
   });
-  app.options<'block_suggestion'>({ type: 'block_suggestion', action_id: /.*/ }, async ({ ack, body }) =>
-    ack({ options: await optionsFor(body, deps) }),
+  app.options<'block_suggestion'>({ type: 'block_suggestion', action_id: /.*/ }, ({ ack, body }) =>
+    take(
+      listTurn((options) => ack({ options }), body, deps),
+      deps,
+    ),
   );
   app.event('app_home_opened', async ({ event, body }) => {
     if (event.tab !== 'home') return;
     const owner: Caller = { userId: event.user, teamId: body.team_id, from: 'home' };
-    await publishHome(owner, deps, hashOf(event.view));
+    await openHome(owner, deps, hashOf(event.view));
   });
   app.shortcut<GlobalShortcut | MessageShortcut>(/.*/, async ({ ack, body, respond }) => {
     await ack();
-    await routeShortcut(body, 'response_url' in body ? respond : undefined, deps);
+    await take(shortcutTurn(body, 'response_url' in body ? respond : undefined, deps), deps);
   });
 }
 
-async function routeCommand(typed: SlashCommand, respond: RespondFn, deps: RouterDeps): Promise<void> {
-  const { user_id: userId, team_id: teamId, channel_id: channelId, trigger_id: triggerId } = typed;
-  const caller: Caller = { userId, teamId, channelId, from: 'command' };
-  const reply = createReply({ caller, respond, replaces: 'earlier' }, deps.client, deps.log);
-  // Looked at before anything else can keep, echo or log the text.
-  if (holdsCardNumber(typed.text)) {
+/** The guards that need to know nothing of what was asked: a card number, then another workspace. */
+async function take(
+  turn: Turn | undefined,
+  deps: Pick<RouterDeps, 'identity' | 'log' | 'note'>,
+): Promise<void> {
+  if (!turn) return;
+  const { caller, what } = turn;
+  if (turn.hasCardNumber === true) {
     deps.log('warn', 'A card number was typed and refused', { userId: caller.userId });
-    noteRefused(deps, { what: 'command', caller, reason: 'a card number was typed' });
-    return reply(cardNumberMessage());
+    if (what) noteRefused(deps, { what, caller, reason: 'a card number was typed' });
+    return await turn.refuse('Not accepted', cardNumberMessage());
   }
   if (isStranger(caller, deps.identity())) {
-    noteRefused(deps, { what: 'command', caller, reason: ofAnotherWorkspace });
-    return reply(strangerMessage());
+    if (what) noteRefused(deps, { what, caller, reason: ofAnotherWorkspace });
+    return await turn.refuse('Not allowed', strangerMessage());
   }
-  const understood = deps.commands.understand(typed.text, typed.channel_id);
-  const openModal = createOpenModal(deps.client, { triggerId, onTop: false });
+  await turn.go();
+}
+
+function commandTurn(
+  typed: SlashCommand,
+  { ack, respond }: { ack: AckFn<RespondArguments>; respond: RespondFn },
+  deps: RouterDeps,
+): Turn {
+  const { user_id: userId, team_id: teamId, channel_id: channelId, trigger_id: triggerId } = typed;
   const { client, log } = deps;
-  const screen = createScreen({ client, log, label: 'Payops', openModal, reply });
-  await answer({ caller, understood, repeat: once(triggerId), screen }, deps);
+  const caller: Caller = { userId, teamId, channelId, from: 'command' };
+  const acknowledgement = createAcknowledgement(ack, { withinMs: deps.ackMs, log });
+  const reply = createReply({ caller, respond, replaces: 'earlier', acknowledgement }, client, log);
+  return {
+    what: 'command',
+    caller,
+    hasCardNumber: holdsCardNumber(typed.text),
+    refuse: (_, message) => reply(message),
+    async go() {
+      const asked = deps.commands.understand(typed.text, channelId);
+      const openModal = createOpenModal(client, { triggerId, onTop: false });
+      const screen = createScreen({ client, log, label: 'Payops', openModal, reply, acknowledgement });
+      await answer({ what: 'command', caller, ...asked, repeat: once(triggerId), screen }, deps);
+    },
+  };
 }
 
 /** Slack can deliver what was typed or chosen more than once, and gives it a trigger of its own. */
@@ -111,19 +157,17 @@ function once(triggerId: string): Asked['repeat'] {
   return async (claim) => ((await claim(`asked:${triggerId}`)) ? 'first' : 'delivered_again');
 }
 
-/**
- * A press, and what it runs: a verb with other words, or a function of its own. Both go the way of what is typed: the
- * same guards, the same patience, the same audit line.
- */
-async function routeAction(body: BlockAction, respond: RespondFn, deps: RouterDeps): Promise<void> {
+/** A press, and what it runs: a verb with other words, or a function of its own. */
+function pressTurn(body: BlockAction, respond: RespondFn, deps: RouterDeps): Turn | undefined {
   const [action] = body.actions;
-  if (!action) return;
+  if (!action) return undefined;
   const { client, log, commands } = deps;
   const value = valueOf(action);
   const own = commands.press(action.action_id);
-  const understood = own ? undefined : commands.pressed(action.action_id, value);
+  const runs = own ? undefined : commands.button(action.action_id);
+  const found = own ?? runs;
   // A link button, or one of a message from before an update.
-  if (!own && !understood) return;
+  if (!found) return undefined;
   const caller = callerOf(body, fromOf(body));
   const view = body.view?.type === 'modal' ? body.view : undefined;
   const label = labelOf(action);
@@ -133,25 +177,25 @@ async function routeAction(body: BlockAction, respond: RespondFn, deps: RouterDe
     createReply({ caller, respond: working, replaces }, client, log);
   const isEphemeral = body.container['is_ephemeral'] === true;
   // The message that was pressed in stays where its other buttons are still of use.
-  const replaces = isEphemeral && (understood ?? own?.press.replacesMessage) ? 'pressed' : 'nothing';
+  const replaces = isEphemeral && (runs ?? own?.part.replacesMessage) ? 'pressed' : 'nothing';
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: view !== undefined });
   const [reply, beside] = [replyThat(replaces), replyThat('nothing')];
   const screen = createScreen({ client, log, label, openModal, reply, beside, view });
-  // What stands in the inputs comes along with every press.
-  if (blocksWithCardNumber(body.view?.state ?? body.state).length > 0) {
-    log('warn', 'A card number was typed and refused', { userId: caller.userId });
-    noteRefused(deps, { what: 'press', caller, reason: 'a card number was typed' });
-    return await screen.sayProblem('Not accepted', cardNumberMessage(), true);
-  }
-  if (isStranger(caller, deps.identity())) {
-    noteRefused(deps, { what: 'press', caller, reason: ofAnotherWorkspace });
-    return await screen.sayProblem('Not allowed', strangerMessage(), true);
-  }
-  const asked = { caller, what: 'press', label, repeat: pressedBefore(body, action, own), screen } as const;
-  if (understood) {
-    return await answer({ ...asked, understood }, deps);
-  }
-  if (own) await answer({ ...asked, ...ownPress(own, { body, value, caller, screen, view }) }, deps);
+  const ran = runs
+    ? { understood: { kind: 'command', command: runs.command, words: runs.part.words(value) } as const }
+    : own && ownPress(own, { body, value, caller, screen, view });
+  return {
+    what: 'press',
+    caller,
+    // What stands in the inputs comes along with every press.
+    hasCardNumber: blocksWithCardNumber(body.view?.state ?? body.state).length > 0,
+    refuse: (title, message) => screen.sayProblem(title, message, true),
+    async go() {
+      const { account } = found;
+      const asked = { what: 'press', caller, account, label, screen } as const;
+      if (ran) await answer({ ...asked, ...ran, repeat: pressedBefore(body, action, own) }, deps);
+    },
+  };
 }
 
 type PressedIn = Pick<Pressed, 'caller' | 'value'> & {
@@ -162,7 +206,7 @@ type PressedIn = Pick<Pressed, 'caller' | 'value'> & {
 
 /** What the element runs, as a verb is run. */
 function ownPress(
-  { command, press }: { command: Command; press: Press },
+  { command, part: press }: Found<Press>,
   { body, value, caller, screen, view }: PressedIn,
 ): Pick<Asked, 'understood' | 'part' | 'other' | 'permissions'> {
   const { openModal, updateModal, reply } = screen;
@@ -259,31 +303,32 @@ function placeKey({ container, view }: BlockAction): string {
   return view ? `${view.id}:${view.hash}` : `${container['channel_id']}:${container['message_ts']}`;
 }
 
-/**
- * An entry of Slack's menus was chosen, and is acknowledged. It goes the way of what is typed: the same guards, the
- * same audit line, the same words for what goes wrong. Never throws.
- */
-async function routeShortcut(
+/** An entry of Slack's menus was chosen. */
+function shortcutTurn(
   body: GlobalShortcut | MessageShortcut,
   respond: RespondFn | undefined,
   deps: RouterDeps,
-): Promise<void> {
-  const caller = callerOf(body, 'shortcut');
-  const openModal = createOpenModal(deps.client, { triggerId: body.trigger_id, onTop: false });
-  const reply = body.type === 'shortcut' ? inModal(caller, openModal, deps) : inPlace(caller, respond, deps);
-  if (isStranger(caller, deps.identity())) {
-    noteRefused(deps, { what: 'command', caller, reason: ofAnotherWorkspace });
-    return reply(strangerMessage());
-  }
-  const found = await deps.commands.shortcut(body.callback_id, caller);
-  // Of a manifest that is older or newer than the bot.
-  if (!found) return;
-  const command = found.shortcut.kind === 'global' ? found.command : onMessage(found, found.shortcut, body);
-  const understood = { kind: 'command', command, words: [] } as const;
+): Turn {
   const { client, log } = deps;
-  const { name: label } = found.shortcut;
-  const screen = createScreen({ client, log, label, openModal, reply });
-  await answer({ caller, label, understood, repeat: once(body.trigger_id), screen }, deps);
+  const caller = callerOf(body, 'shortcut');
+  const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: false });
+  const reply = body.type === 'shortcut' ? inModal(caller, openModal, deps) : inPlace(caller, respond, deps);
+  return {
+    what: 'command',
+    caller,
+    refuse: (_, message) => reply(message),
+    async go() {
+      const found = await deps.commands.shortcut(body.callback_id, caller);
+      // Of a manifest that is older or newer than the bot.
+      if (!found) return;
+      const { account, part } = found;
+      const command = part.kind === 'global' ? found.command : onMessage(found, part, body);
+      const understood = { kind: 'command', command, words: [] } as const;
+      const screen = createScreen({ client, log, label: part.name, openModal, reply });
+      const asked = { what: 'command', caller, account, label: part.name, understood, screen } as const;
+      await answer({ ...asked, repeat: once(body.trigger_id) }, deps);
+    },
+  };
 }
 
 /** The verb, for this message: what is done with it is up to the shortcut. */
@@ -311,6 +356,10 @@ function inModal(caller: Caller, openModal: OpenModal, deps: RouterDeps): Reply 
   };
 }
 
+async function openHome(caller: Caller, deps: RouterDeps, over?: string): Promise<void> {
+  await take({ caller, refuse: async () => undefined, go: () => publishHome(caller, deps, over) }, deps);
+}
+
 /** Bolt's type of the event's view is that of a modal, and lacks it. */
 function hashOf(view: object | undefined): string | undefined {
   return view && 'hash' in view && typeof view.hash === 'string' ? view.hash : undefined;
@@ -322,11 +371,10 @@ function hashOf(view: object | undefined): string | undefined {
  */
 async function publishHome(
   caller: Caller,
-  deps: Pick<RouterDeps, 'client' | 'commands' | 'identity' | 'log'>,
+  deps: Pick<RouterDeps, 'client' | 'commands' | 'log'>,
   over?: string,
 ): Promise<void> {
   try {
-    if (isStranger(caller, deps.identity())) return;
     const { blocks } = await deps.commands.home(caller);
     const hash = over === undefined ? {} : { hash: over };
     await deps.client.views.publish({ user_id: caller.userId, view: { type: 'home', blocks }, ...hash });
@@ -335,4 +383,99 @@ async function publishHome(
     if (slackError === 'hash_conflict') return;
     deps.log('warn', 'The App Home could not be shown', { slackError, fix: fixFor(slackError) }, error);
   }
+}
+
+function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, deps: RouterDeps): Turn {
+  const caller = callerOf(body, 'modal');
+  const withCardNumber = blocksWithCardNumber(body.view.state);
+  // Slack takes errors for input blocks alone, and would refuse the whole answer with any other.
+  const inputs = withCardNumber.filter((blockId) =>
+    body.view.blocks.some((block) => block.type === 'input' && block.block_id === blockId),
+  );
+  return {
+    what: 'form',
+    caller,
+    hasCardNumber: withCardNumber.length > 0,
+    async refuse(title, message) {
+      const errors = Object.fromEntries(inputs.map((blockId) => [blockId, cardNumberRefusal]));
+      const words = { kind: 'update', modal: wordsModal(title, message) } as const;
+      await ack(toSlack(inputs.length > 0 ? { kind: 'errors', errors } : words));
+    },
+    async go() {
+      const found = deps.commands.modal(body.view.callback_id);
+      // A modal of an older version of the bot, or one that has nothing to submit.
+      await (found ? answerForm(ack, { ...found, caller, body }, deps) : ack());
+    },
+  };
+}
+
+/**
+ * A modal was closed, and Slack takes no answer. Who may not submit it any more is told nothing of it either: what
+ * follows from closing it is about what they had in front of them.
+ */
+function closingTurn(body: ViewClosedAction, { commands, log }: RouterDeps): Turn {
+  const caller = callerOf(body, 'modal');
+  async function close({
+    account,
+    command,
+    part,
+  }: NonNullable<ReturnType<CommandSet['modal']>>): Promise<void> {
+    const { id: viewId, private_metadata: privateMetadata } = body.view;
+    try {
+      if (await refuse(caller, command, account.mayRun, part)) return;
+      await part.closed?.({ caller, viewId, privateMetadata });
+    } catch (error) {
+      const about = { errorId: newErrorId(), verb: command.verb, userId: caller.userId };
+      log('error', 'A closed modal could not be followed up', about, error);
+    }
+  }
+  return {
+    caller,
+    refuse: async () => undefined,
+    async go() {
+      const found = commands.modal(body.view.callback_id);
+      if (found?.part.closed) await inAccount(found.account.merchant, () => close(found));
+    },
+  };
+}
+
+/**
+ * What an external select offers, in time and within Slack's limits. Whatever goes wrong, the list is empty, because
+ * Slack shows a person no words there.
+ */
+function listTurn(
+  offer: (options: Option[]) => Promise<void>,
+  body: BlockSuggestion,
+  { commands, log, suggestMs }: RouterDeps,
+): Turn {
+  const caller = callerOf(body, body.view ? 'modal' : 'message');
+  const found = commands.suggestion(body.action_id);
+  async function choices(): Promise<readonly Choice[]> {
+    if (!found || (await refuse(caller, found.command, found.account.mayRun))) return [];
+    return await found.part.suggest(body.value, caller);
+  }
+  return {
+    caller,
+    hasCardNumber: holdsCardNumber(body.value),
+    refuse: () => offer([]),
+    async go() {
+      const about = { verb: found?.command.verb ?? '', userId: caller.userId };
+      const all = await inAccount(found?.account.merchant, () => withDeadline(suggestMs, choices)).catch(
+        (error: unknown) => {
+          log('warn', 'A list could not be offered', about, error);
+          return [];
+        },
+      );
+      await offer(fitting(all, about, log));
+    },
+  };
+}
+
+/** A value is never cut: it would then mean something else. */
+function fitting(choices: readonly Choice[], about: { verb: string; userId: string }, log: Log): Option[] {
+  const sendable = choices.filter(({ value }) => value !== '' && value.length <= limits.optionValue);
+  if (sendable.length < choices.length) log('warn', 'A list holds values that Slack does not take', about);
+  return sendable
+    .slice(0, limits.options)
+    .map(({ text, value }) => ({ text: plainText(text, limits.optionText), value }));
 }

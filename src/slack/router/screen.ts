@@ -4,12 +4,14 @@ import type { Log } from '../../log.ts';
 import type { OpenModal } from '../command.ts';
 import type { Modal, ModalBlock, SlackMessage } from '../kit/message.ts';
 import { finishedModal, loadingModal, ModalRefused, updateModal, wordsModal } from '../kit/modals.ts';
-import type { Reply } from '../reply.ts';
+import type { Acknowledgement, Reply } from '../reply.ts';
 
 /** What one person sees of one thing that they asked, each in its turn. */
 export type Screen = {
   openModal: OpenModal;
   reply: Reply;
+  /** Slack need not wait any longer: what follows takes its time. */
+  letGo: () => void;
   /** Puts another modal in the place of the one that was pressed in. */
   updateModal: (modal: Modal) => Promise<void>;
   /** Opens a form that waits, unless something is shown by now: what is opened or told next takes its place. */
@@ -34,6 +36,8 @@ export type Ways = {
   reply: Reply;
   /** Takes the place of nothing; `reply` when absent. */
   beside?: Reply;
+  /** Of a request that is not acknowledged yet. */
+  acknowledgement?: Acknowledgement;
   /** The modal that was pressed in. */
   view?: ViewOutput | undefined;
 };
@@ -54,7 +58,10 @@ export function createScreen(ways: Ways): Screen {
   }
   const update = (viewId: string, modal: Modal) => updateModal(client, { viewId, modal }, log);
 
+  const letGo = (): void => void ways.acknowledgement?.alone();
+
   async function openModal(modal: Modal): Promise<string> {
+    letGo();
     const waiting = await speak();
     if (waiting === undefined) return await ways.openModal(modal);
     if ((await update(waiting, modal)) === 'not_shown') throw new ModalRefused('unreachable', 'not_shown');
@@ -71,6 +78,7 @@ export function createScreen(ways: Ways): Screen {
   return {
     openModal,
     reply,
+    letGo,
     async updateModal(modal) {
       const viewId = (await speak()) ?? view?.id;
       if (viewId !== undefined) await update(viewId, modal);
@@ -78,6 +86,7 @@ export function createScreen(ways: Ways): Screen {
     openLoading() {
       if (hasSpoken) return;
       hasSpoken = true;
+      letGo();
       // Refused, the form itself is opened once more when it is ready, and that refusal is told.
       meanwhile = ways.openModal(loadingModal()).catch(() => undefined);
     },
@@ -102,6 +111,7 @@ export function createScreen(ways: Ways): Screen {
     },
     sayBeside: async (message) => await (view ? sayInModal(message) : (ways.beside ?? ways.reply)(message)),
     async done() {
+      letGo();
       const waiting = await speak();
       if (waiting !== undefined) await update(waiting, finishedModal());
       await takeBack?.();

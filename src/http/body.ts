@@ -1,0 +1,73 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+export type BodyReading = { kind: 'body'; body: Buffer } | { kind: 'too_large' | 'too_slow' | 'aborted' };
+
+/**
+ * The raw bytes, or why there are none. Holds no more than the limit in memory, answers within the time
+ * whatever the sender does, and never throws; after anything but `body` the rest is left unread.
+ */
+export function readBody(
+  request: IncomingMessage,
+  limits: { bodyBytes: number; bodyTimeoutMs: number },
+): Promise<BodyReading> {
+  const reading = Promise.withResolvers<BodyReading>();
+  const chunks: Buffer[] = [];
+  let size = 0;
+  function onData(chunk: Buffer): void {
+    size += chunk.length;
+    if (size > limits.bodyBytes) finish({ kind: 'too_large' });
+    else chunks.push(chunk);
+  }
+  function onEnd(): void {
+    finish({ kind: 'body', body: Buffer.concat(chunks) });
+  }
+  function onClose(): void {
+    finish({ kind: 'aborted' });
+  }
+  function finish(result: BodyReading): void {
+    clearTimeout(timer);
+    request.off('data', onData).off('end', onEnd).off('close', onClose);
+    request.pause();
+    reading.resolve(result);
+  }
+  const timer = setTimeout(() => finish({ kind: 'too_slow' }), limits.bodyTimeoutMs);
+  request.on('data', onData).on('end', onEnd).on('close', onClose);
+  return reading.promise;
+}
+
+export type Linger = { lingerMs: number; lingerBytes: number };
+
+/**
+ * Ends the response. Where body is left unread the connection is not used again, and is closed only after some of the
+ * rest was drained: closing at once makes the kernel send a reset, which can erase the answer on its way. Whoever sends
+ * without end is not read for as long: each piece costs memory until it is collected.
+ */
+export function endResponse(
+  { request, response }: { request: IncomingMessage; response: ServerResponse },
+  answer: { status: number; headers?: Record<string, string>; body: string },
+  { lingerMs, lingerBytes }: Linger,
+): void {
+  if (response.destroyed) return;
+  const isRead = request.complete;
+  response.writeHead(answer.status, {
+    'content-length': Buffer.byteLength(answer.body),
+    ...(isRead ? {} : { connection: 'close' }),
+    ...answer.headers,
+  });
+  if (isRead) {
+    response.end(answer.body);
+    return;
+  }
+  response.write(answer.body);
+  const timer = setTimeout(() => response.end(), lingerMs);
+  request.once('close', () => {
+    clearTimeout(timer);
+    response.end();
+  });
+  let drained = 0;
+  request.on('data', (chunk: Buffer) => {
+    drained += chunk.length;
+    if (drained > lingerBytes) request.pause();
+  });
+  request.resume();
+}

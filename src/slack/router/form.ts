@@ -1,0 +1,210 @@
+import { setTimeout as rest } from 'node:timers/promises';
+import type { AckFn, ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
+import type { WebClient } from '@slack/web-api';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import { parsed } from '../../domain/parsed.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { answer, type AnswerDeps, type Asked } from '../answer.ts';
+import type { Caller, Command, Effect, Found, ModalDefinition, ViewAnswer } from '../command.ts';
+import { errorReply } from '../words/error-reply.ts';
+import type { Modal } from '../kit/message.ts';
+import {
+  holdForm,
+  lateErrorsModal,
+  finishedModal,
+  noAnswerYetModal,
+  updateModal,
+  wordsModal,
+} from '../kit/modals.ts';
+import { inAccount } from '../own-account.ts';
+import { createReply } from '../reply.ts';
+import { viewValues } from '../kit/view-values.ts';
+import type { Screen } from './screen.ts';
+
+export type FormDeps = AnswerDeps & {
+  client: WebClient;
+  /** How long a form may wait for its answer, of Slack's three seconds. */
+  submitMs: number;
+  /** How long, of those, for what becomes of it. */
+  resultMs: number;
+};
+
+type Submitted = Found<ModalDefinition> & { caller: Caller; body: ViewSubmitAction };
+
+/**
+ * Answers a submitted form within Slack's three seconds, whatever hangs behind it, and carries on: through the same
+ * guards, the same words for what goes wrong and the same audit line as what is typed.
+ */
+export async function answerForm(
+  ack: AckFn<ViewResponseAction>,
+  submitted: Submitted,
+  deps: FormDeps,
+): Promise<void> {
+  const { account, caller, part: modal, body } = submitted;
+  const { id: viewId, private_metadata: privateMetadata, state } = body.view;
+  const form = createFormScreen(ack, submitted, deps);
+  const prepared = {
+    ...withoutUndefined({ reference: modal.about?.(privateMetadata) as OrderReference | undefined }),
+    async run() {
+      await form.show(await modal.submit({ caller, viewId, privateMetadata, values: viewValues(state) }));
+      return undefined;
+    },
+  };
+  const asked: Asked = {
+    what: 'form',
+    caller,
+    account,
+    label: body.view.submit?.text ?? body.view.title.text,
+    understood: {
+      kind: 'command',
+      command: { ...doing(submitted), prepare: () => parsed(prepared) },
+      words: [],
+    },
+    part: modal.callbackId,
+    permissions: modal.permissions,
+    // A dialogue is known by its view: what is submitted twice finds the first.
+    repeat: async () => 'first',
+    screen: form.screen,
+    patienceMs: deps.submitMs,
+    result: () => (form.isRefilled() ? 'unreadable' : undefined),
+  };
+  await answer(asked, deps);
+  await form.ended();
+}
+
+/** What submitting this modal may do, which can be more than what its verb does by itself. */
+function doing({ command, part }: Submitted): Command {
+  return { ...command, opensForm: false, effect: part.effect ?? 'money' };
+}
+
+const nextByEffect: Record<Effect, string> = {
+  none: 'If none comes, type the command again: nothing was charged or changed.',
+  access: 'If none comes, look whether it was changed before you send it again.',
+  money: 'If none comes, look at /pay doubt before you charge again.',
+};
+
+type FormScreen = {
+  screen: Screen;
+  show: (answer: ViewAnswer) => Promise<void>;
+  /** It went back with words for its fields. */
+  isRefilled: () => boolean;
+  /** Resolves when all that it set off has ended. */
+  ended: () => Promise<void>;
+};
+
+function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, deps: FormDeps): FormScreen {
+  const { client, log, resultMs } = deps;
+  const { caller, part, body, account } = submitted;
+  const viewId = body.view.id;
+  let isOpen = true;
+  let isRefilled = false;
+  let carryingOn: Promise<void> = Promise.resolve();
+
+  /** With the acknowledgement, if that waits; else in the place of what it said. */
+  async function tell(answer: ViewAnswer): Promise<void> {
+    if (isOpen) {
+      isOpen = false;
+      try {
+        return await (answer.kind === 'close' ? ack() : ack(toSlack(answer)));
+      } catch (error) {
+        // A socket that closed meanwhile. What was begun goes on all the same.
+        log('warn', 'Slack could not be told the answer to a form', {}, error);
+      }
+    }
+    await updateModal(client, { viewId, modal: lateModal(answer) }, log);
+  }
+
+  async function carryOn(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      const { message } = errorReply(error, { command: doing(submitted), caller, hasBegun: true }, log);
+      // The modal may be closed by now, so the person is told where it stays.
+      const { userId } = caller;
+      await createReply(
+        { caller: { userId }, respond: undefined, replaces: 'nothing' },
+        client,
+        log,
+      )(message);
+    }
+  }
+
+  /**
+   * What comes of it within a moment is the answer: an update of its own could be there before its acknowledgement. It is
+   * made all the same, and says whether the form was closed meanwhile.
+   */
+  async function tellResult(waiting: Modal, work: () => Promise<void>): Promise<void> {
+    const stop = new AbortController();
+    let modal = waiting;
+    const release = holdForm(client, viewId, (offered) => {
+      modal = offered;
+      if (JSON.stringify(offered) !== JSON.stringify(waiting)) stop.abort();
+    });
+    begin(work);
+    // What is shown is often on its way still when the work is done.
+    void carryingOn.then(() => rest(backgroundMs)).then(() => stop.abort());
+    await rest(resultMs, undefined, { signal: stop.signal }).catch(() => undefined);
+    await tell({ kind: 'update', modal });
+    release();
+  }
+
+  function begin(work: () => Promise<void>): void {
+    carryingOn = inAccount(account.merchant, () => carryOn(work));
+  }
+
+  async function show(answer: ViewAnswer): Promise<void> {
+    isRefilled = answer.kind === 'errors';
+    if (answer.kind === 'errors' || !answer.carryOn) return await tell(answer);
+    const { carryOn: work } = answer;
+    if (answer.kind === 'update' && isOpen) return await tellResult(answer.modal, work);
+    await tell(answer);
+    begin(work);
+  }
+
+  const sayProblem = (title: string, message: Parameters<typeof wordsModal>[1]): Promise<void> =>
+    tell({ kind: 'update', modal: wordsModal(title, message) });
+  return {
+    show,
+    isRefilled: () => isRefilled,
+    ended: () => carryingOn,
+    screen: {
+      letGo: () => undefined,
+      openLoading: () => undefined,
+      done: () => Promise.resolve(),
+      async openModal(modal) {
+        await tell({ kind: 'update', modal });
+        return viewId;
+      },
+      updateModal: (modal) => tell({ kind: 'update', modal }),
+      reply: (message) => sayProblem('Payops', message),
+      sayBeside: (message) => sayProblem('Payops', message),
+      sayProblem,
+      async sayMeanwhile() {
+        if (!isOpen) return false;
+        const { effect = 'money', ifNoAnswer } = part;
+        await tell({ kind: 'update', modal: noAnswerYetModal(ifNoAnswer ?? nextByEffect[effect]) });
+        return true;
+      },
+    },
+  };
+}
+
+/** What is shown is often on its way still when the work is done. */
+const backgroundMs = 100;
+
+export function toSlack(answer: Exclude<ViewAnswer, { kind: 'close' }>): ViewResponseAction {
+  return answer.kind === 'errors'
+    ? { response_action: 'errors', errors: answer.errors }
+    : { response_action: 'update', view: answer.modal };
+}
+
+function lateModal(answer: ViewAnswer): Modal {
+  switch (answer.kind) {
+    case 'errors':
+      return lateErrorsModal(answer.errors);
+    case 'update':
+      return answer.modal;
+    case 'close':
+      return finishedModal();
+  }
+}

@@ -1,0 +1,116 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parse } from 'node:querystring';
+import type { App, Receiver } from '@slack/bolt';
+import { isJsonObject } from '../../domain/json-pointer.ts';
+import { endResponse, readBody } from '../../http/body.ts';
+import type { Log } from '../../log.ts';
+
+export type HttpReceiver = Receiver & {
+  /** For `POST /slack/events`. Rejects only with a bug of ours. */
+  listener: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+};
+
+const limits = {
+  bodyBytes: 1024 * 1024,
+  bodyTimeoutMs: 5_000,
+  lingerMs: 1_000,
+  lingerBytes: 4 * 1024 * 1024,
+};
+/** Slack's own rule: what is older may be somebody's who recorded it. */
+const freshSeconds = 5 * 60;
+
+/**
+ * Slack's HTTP requests: the signature is checked over the bytes as they came, the body is parsed once, and Bolt gets the
+ * event. Bolt's own receiver parses twice, makes a URL of each path and keeps a timer for each request: half its time.
+ */
+export function createHttpReceiver(signingSecret: string, log: Log): HttpReceiver {
+  let app: App | undefined;
+
+  async function take(request: IncomingMessage, response: ServerResponse): Promise<number | object> {
+    if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes) return 413;
+    const reading = await readBody(request, limits);
+    if (reading.kind !== 'body') return reading.kind === 'too_large' ? 413 : 400;
+    const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
+    // Slack's test of the certificate, which it does not sign: nothing of it is read.
+    if (isForm && reading.body.includes('ssl_check=1') && !isSigned(request, reading.body, signingSecret))
+      return 200;
+    if (!isSigned(request, reading.body, signingSecret)) {
+      log('warn', 'A request was refused: it does not bear Slack’s signature of the last five minutes');
+      return 401;
+    }
+    const body = parseBody(reading.body.toString(), isForm);
+    if (!isJsonObject(body)) return 400;
+    if (body['ssl_check'] === '1') return 200;
+    if (body['type'] === 'url_verification') return { challenge: body['challenge'] };
+    let isAcknowledged = false;
+    await app?.processEvent({
+      body,
+      async ack(answer?: object | string) {
+        if (isAcknowledged) throw new Error('Slack was answered before');
+        isAcknowledged = true;
+        if (response.destroyed) throw new Error('Slack waits for no answer any more');
+        answerWith(response, answer);
+      },
+      ...retryOf(request),
+    });
+    // Nothing of ours listens to it, or what did broke: Bolt has told the log.
+    return isAcknowledged ? 0 : 404;
+  }
+
+  return {
+    init: (bolt) => void (app = bolt),
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    async listener(request, response) {
+      const answer = await take(request, response);
+      if (answer === 0) return;
+      if (typeof answer === 'object') answerWith(response, answer);
+      else endResponse({ request, response }, { status: answer, body: '' }, limits);
+    },
+  };
+}
+
+function isSigned({ headers }: IncomingMessage, body: Buffer, secret: string): boolean {
+  const at = headers['x-slack-request-timestamp'];
+  const given = headers['x-slack-signature'];
+  if (typeof at !== 'string' || !/^\d{1,12}$/.test(at) || typeof given !== 'string') return false;
+  if (Math.abs(Date.now() / 1_000 - Number(at)) > freshSeconds) return false;
+  const own = Buffer.from(
+    `v0=${createHmac('sha256', secret).update(`v0:${at}:`).update(body).digest('hex')}`,
+  );
+  const theirs = Buffer.from(given);
+  return theirs.length === own.length && timingSafeEqual(theirs, own);
+}
+
+/** Undefined where it is not what Slack sends. */
+function parseBody(text: string, isForm: boolean): unknown {
+  try {
+    if (!isForm) return JSON.parse(text);
+    const form = parse(text);
+    if (Object.values(form).some((value) => typeof value !== 'string')) return undefined;
+    return typeof form['payload'] === 'string' ? JSON.parse(form['payload']) : form;
+  } catch {
+    return undefined;
+  }
+}
+
+function retryOf({ headers }: IncomingMessage): { retryNum?: number; retryReason?: string } {
+  const number = Number(headers['x-slack-retry-num'] ?? Number.NaN);
+  const reason = headers['x-slack-retry-reason'];
+  return {
+    ...(Number.isInteger(number) ? { retryNum: number } : {}),
+    ...(typeof reason === 'string' ? { retryReason: reason } : {}),
+  };
+}
+
+function answerWith(response: ServerResponse, answer: object | string = ''): void {
+  if (typeof answer === 'string') {
+    response.writeHead(200, { 'content-length': Buffer.byteLength(answer) }).end(answer);
+    return;
+  }
+  const text = JSON.stringify(answer);
+  response
+    .writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) })
+    .end(text);
+}
