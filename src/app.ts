@@ -202,13 +202,14 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
 }
 
 function createCommands([first, ...further]: MerchantBots, log: Outside['log']): CommandSet {
-  const ofAccount = ({ place, verbs, mayRun }: MerchantBots[number]): AccountVerbs => {
-    const { merchant, outside } = place;
-    const { paymentsEnvironment: environment, paymentsAccountName: label, policy } = outside.config;
-    const channels = policy.accounts?.find(({ name }) => name === merchant?.name)?.channels ?? [];
-    return { merchant, mayRun, environment, label, channels, verbs };
-  };
-  return createCommandSet([ofAccount(first), ...further.map(ofAccount)], log);
+  return createCommandSet([verbsOf(first), ...further.map(verbsOf)], log);
+}
+
+function verbsOf({ place, verbs, mayRun }: MerchantBots[number]): AccountVerbs {
+  const { merchant, outside } = place;
+  const { paymentsEnvironment: environment, paymentsAccountName: label, policy } = outside.config;
+  const channels = policy.accounts?.find(({ name }) => name === merchant?.name)?.channels ?? [];
+  return { merchant, mayRun, environment, label, channels, verbs };
 }
 
 /** What comes from Slack and from the payments service; and whether the process lives at all. */

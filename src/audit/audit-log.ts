@@ -135,6 +135,7 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
 
 /** An id is ours and short; one that is not is still told apart from every other. */
 function cleanId(id: string): string {
+  if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/.test(id)) return id;
   return outsideText(id, 200) === id && id !== '' ? id : `id-${sha256(id).slice(0, 40)}`;
 }
 
