@@ -43,6 +43,11 @@ export function policyOf(kind: MessageKind): Policy {
   return policies[kind];
 }
 
+/** Where it waits for its turn. */
+export function laneOf({ kind, channel }: Pick<OutboxRecord, 'kind' | 'channel'>): string {
+  return (policyOf(kind).lane ?? '') + channel;
+}
+
 const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>().exactOptional() });
 
 /**

@@ -1,5 +1,5 @@
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
-import { listsOf, readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './message-record.ts';
+import { laneOf, listsOf, readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './message-record.ts';
 
 /** One record taken to be posted. */
 export type Work = { entry: Entry; record: OutboxRecord };
@@ -50,10 +50,9 @@ export function finish(
   change: Change,
   pauseMs = work.entry.lane === detailsLane ? detailsPaceMs : paceMs,
 ): Promise<boolean> {
-  const { entry, record } = work;
-  const settled = record.wanted;
+  const settled = work.record.wanted;
   return endTurn(deps, work, { ...change, settled }, (next) => ({
-    ...(next.wanted > settled ? { delayMs: pauseMs, ...toChannelLane(entry, next) } : restOf(deps, next)),
+    ...(next.wanted > settled ? { delayMs: pauseMs, lane: laneOf(next) } : restOf(deps, next)),
     pauseMs,
   }));
 }
@@ -127,12 +126,4 @@ export function isOld({ detailsMs, now }: AlertAgeDeps, record: OutboxRecord): b
 /** What came in an outage is as old as its message, whose time Slack names it by, in seconds. */
 function toldAtMs({ receivedAtMs, posted }: OutboxRecord): number {
   return Math.max(receivedAtMs, Number(posted?.ts ?? 0) * 1_000 || 0);
-}
-
-/** Out of the lane of old alerts, in which nothing hurries, into its channel’s, where what people wait for is done. */
-export function toChannelLane(
-  { lane }: Pick<Entry, 'lane'>,
-  { channel }: Pick<OutboxRecord, 'channel'>,
-): { lane?: string } {
-  return lane === detailsLane ? { lane: channel } : {};
 }

@@ -2,14 +2,13 @@ import type { Notice } from '../domain/notice.ts';
 import type { Sealer } from '../domain/sealer.ts';
 import type { Store } from '../store/store.ts';
 import {
+  laneOf,
   outboxKey,
-  policyOf,
   readOutboxRecord,
   unsaid,
   writeOutboxRecord,
   type OutboxRecord,
 } from './message-record.ts';
-import { toChannelLane } from './message-work.ts';
 
 /** What is to stand in Slack. On record when it resolves, and again is the same as once; throws StoreUnavailable. */
 export type Messages<Bodies> = {
@@ -65,10 +64,9 @@ export function storeMessage(
   key: string,
   { body, ...message }: AnyMessage,
 ): Promise<boolean> {
-  const { kind, channel } = message;
   const sealed = sealer.seal(key, JSON.stringify(body));
   const record = writeOutboxRecord({ ...message, ...unsaid, receivedAtMs: now(), sealed });
-  return store.create(key, record, { delayMs: 0, lane: (policyOf(kind).lane ?? '') + channel });
+  return store.create(key, record, { delayMs: 0, lane: laneOf(message) });
 }
 
 /**
@@ -96,7 +94,7 @@ async function refreshMessage(
     // Nobody has it, or its lease is over, and its worker with it.
     const value = writeOutboxRecord({ ...next, turns: entry.attempts });
     // oxlint-disable-next-line no-await-in-loop
-    if (await store.write(entry, value, { delayMs: 0, ...toChannelLane(entry, record) })) return true;
+    if (await store.write(entry, value, { delayMs: 0, lane: laneOf(record) })) return true;
   }
 }
 

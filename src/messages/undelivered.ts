@@ -5,6 +5,7 @@ import type { Entry, Store, WriteOptions } from '../store/store.ts';
 import {
   deadLetters,
   deadLettersOf,
+  laneOf,
   listsOf,
   policyOf,
   readOutboxRecord,
@@ -16,7 +17,6 @@ import {
   finish,
   longestRetryMs,
   paceMs,
-  toChannelLane,
   type Change,
   type Work,
   type WorkDeps,
@@ -202,7 +202,7 @@ async function revive(
     if (!refused?.givenUp || settled < wanted) return undefined;
     const mended = { refused: undefined, misses: 0, reposted: undefined };
     const again: OutboxRecord = { ...record, ...mended, wanted: wanted + 1 };
-    const due = { delayMs, index: listsOf(entry.key, again), ...toChannelLane(entry, record) };
+    const due = { delayMs, index: listsOf(entry.key, again), lane: laneOf(record) };
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
     if (await store.write(entry, writeOutboxRecord(again), due)) return refused.channel;
     // oxlint-disable-next-line no-await-in-loop
