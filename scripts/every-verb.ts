@@ -1,5 +1,5 @@
 import type { Account } from '../src/account.ts';
-import { alertsCommand } from '../src/features/alerts/alerts.ts';
+import { createAlerts } from '../src/features/alerts/alerts.ts';
 import { createFourEyes } from '../src/features/approvals/approvals-command.ts';
 import { createCardEmail } from '../src/features/card-email/card-email.ts';
 import { createCards } from '../src/features/cards/cards.ts';
@@ -38,7 +38,7 @@ export function everyVerb(): Command[] {
     ...createLists(account),
     createNewAccount(account),
     ...createFourEyes(account, nothing).verbs,
-    alertsCommand(nothing),
+    createAlerts(account, nothing).verb,
     createUndelivered(account, nothing),
     doctorCommand(nothing),
   ]);

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { readRoutes } from './app/alert-routes.ts';
 import type { AuditTrail } from './app/audit-trail.ts';
 import type { MerchantPlace } from './app/merchants.ts';
 import { chargePlace } from './app/merchants.ts';
@@ -7,6 +8,8 @@ import type { AuditNotes } from './audit/audit-notes.ts';
 import { approvalRules } from './config/approval-checks.ts';
 import type { Config } from './config/config.ts';
 import { limitRules } from './config/limit-rules.ts';
+import type { RoutePlan } from './domain/alert-route.ts';
+import type { DeclineRule } from './domain/decline-reason.ts';
 import type { ApprovalRule } from './domain/approval-rules.ts';
 import type { LimitRules } from './domain/charge-limits.ts';
 import type { Sealer } from './domain/sealer.ts';
@@ -31,7 +34,12 @@ export type Account = {
   place: ChargePlace;
   settings: Config;
   /** What of `payops.yml` is said of this account. */
-  rules: { limits: LimitRules | undefined; approvals: readonly ApprovalRule[] };
+  rules: {
+    limits: LimitRules | undefined;
+    approvals: readonly ApprovalRule[];
+    routes: RoutePlan;
+    declines: DeclineRule;
+  };
   payments: Payments;
   /** The account’s own part of the store, and what seals in it. */
   store: Store;
@@ -73,6 +81,11 @@ export function openAccount(
     rules: {
       limits: limitRules(config.policy, merchant?.name),
       approvals: approvalRules(config.policy, merchant?.name),
+      routes: readRoutes(config),
+      declines: {
+        threeDSecureWords: config.chargeThreeDSecureWords,
+        waitMs: config.chargeRetryWaitHours * 3_600_000,
+      },
     },
     payments: createPayments(outside, kept, { pauses, called }),
     store: kept.store,

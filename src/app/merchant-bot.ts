@@ -1,28 +1,20 @@
 import { openAccount, type Account } from '../account.ts';
-import type { ProvenPayment } from '../domain/alert-card.ts';
-import { destinationsOf, needsLookUp, type RoutePlan } from '../domain/alert-route.ts';
 import { merchantPermission, type Merchant } from '../domain/merchant.ts';
 import type { HoldersOf, StandingOf } from '../domain/standing.ts';
-import { createAlertClaims } from '../features/alerts/alert-claims.ts';
-import { keepProvenPayment } from '../features/alerts/alert-recovery.ts';
-import { alertsCommand } from '../features/alerts/alerts.ts';
+import { createAlerts, type Alerts } from '../features/alerts/alerts.ts';
 import { takenMessage } from '../features/alerts/card-answers.ts';
-import { rehearse } from '../features/alerts/event-log.ts';
-import { findDecline } from '../features/alerts/find-decline.ts';
 import { createExpectedLookUp, lookUpExpected } from '../features/alerts/look-up-event.ts';
-import type { ReceiveDeps } from '../features/alerts/receive-event.ts';
-import { createTestAlerts } from '../features/alerts/send-test-alert.ts';
 import { readSeenWebhooks } from '../features/alerts/seen-webhooks.ts';
 import { createFourEyes, type Approvals } from '../features/approvals/approvals-command.ts';
 import { createCardEmail, type CardEmail } from '../features/card-email/card-email.ts';
-import { openLedger, type CardLedger } from '../features/cards/card-ledger.ts';
+import { openLedger } from '../features/cards/card-ledger.ts';
 import { createCards } from '../features/cards/cards.ts';
 import { createCharges, type Charges } from '../features/charge/charge.ts';
 import { doctorCommand } from '../features/doctor/doctor.ts';
 import { examine, type Finding } from '../features/doctor/examine.ts';
-import { createLinks, type Links } from '../features/links/link.ts';
+import { createLinks } from '../features/links/link.ts';
 import { createLists } from '../features/lists/lists.ts';
-import { createLookup } from '../features/lookup/lookup.ts';
+import { createLookup, type Lookup } from '../features/lookup/lookup.ts';
 import { createNewAccount } from '../features/new-account/account.ts';
 import { inHelpOrder } from '../features/registry.ts';
 import { createStory } from '../features/story/story.ts';
@@ -32,18 +24,16 @@ import type { MayRun, Permission } from '../slack/command.ts';
 import type { NameOf } from '../slack/people/names.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import { createAlarms } from './alarms.ts';
-import { readRoutes } from './alert-routes.ts';
-import { createAlerts, openAlertCases, type Alerts } from './alerts.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import { channelUses } from './channels.ts';
 import { accountChecks, longestLookMs } from './doctor/account-checks.ts';
 import { sharedChecks } from './doctor/shared-checks.ts';
+import { summaryTimes } from './daily-summaries.ts';
 import type { Kept } from './kept.ts';
 import type { MerchantPlace } from './merchants.ts';
 import type { Metrics } from './metrics.ts';
-import { createOutbox, declineRule } from './outbox.ts';
+import { createOutbox } from './outbox.ts';
 import type { Outside } from './outside.ts';
-import { stormTerms } from './storm-terms.ts';
 import { createUndelivered, type Undelivered } from './undelivered.ts';
 import { readWebhooks, type Webhooks } from './webhook-settings.ts';
 
@@ -78,19 +68,26 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     people: { mayRun, standingOf, holdersOf, nameOf },
     audit: { ...shared.audit, ...notes },
   });
-  const { payments, people, slack, settings } = account;
+  const { payments, settings } = account;
   const webhooks = readWebhooks(settings);
   const alarms = createAlarms(outside, { kept, webhooks });
-  const routes = readRoutes(settings);
-  const opened = openAlertCases(outside, { kept, routes, wake, notes });
+  const { routes, declines } = account.rules;
   const undelivered = createUndelivered(outside, { kept, wake });
   const ledger = openLedger(account);
-  const declines = declineRule(settings);
-  /** A payment of the bot's own that is proven, whether its event comes or not. */
-  async function paid(payment: ProvenPayment): Promise<void> {
-    await keepProvenPayment(account, payment);
-    wake();
-  }
+  const alerts: Alerts = createAlerts(account, {
+    ledger,
+    mayTry: (card) => charges.mayTry(card),
+    hasEnded: (reference) => charges.hasEnded(reference),
+    chargeOf: (reference) => charges.chargeOf(reference),
+    findCharge: (reference) => charges.find(reference),
+    chargeForm: (filled) => charges.form(filled),
+    mayReveal: (caller) => lookup.mayReveal(caller),
+    reveal: (pressed, reference) => lookup.reveal(pressed, reference),
+    summaryTimes: summaryTimes(settings),
+    usesOf: (channel) => channelUses(settings.policy, channel),
+    rememberCard: ledger && ((card) => ledger.remember(card)),
+    beforeReceived: async (event) => void (await Promise.all([charges.trigger(event), links.trigger(event)])),
+  });
   const approvals: Approvals = createFourEyes(account, {
     chargeExists: async (reference) => (await charges.find(reference)) !== undefined,
     submitApproved: (charge, atMs) => charges.submitApproved(charge, atMs),
@@ -105,19 +102,13 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const links = createLinks(account, {
     lookUp: createExpectedLookUp({ findTransaction: payments.findTransaction, now: account.now }),
     lookUpNow: (expected) => lookUpExpected(payments.findTransaction, expected),
-    paid,
-  });
-  const claims = createAlertClaims({
-    ...account,
-    alerts: opened.alertCases,
-    hasEnded: (reference) => charges.hasEnded(reference),
-    chargeOf: (reference) => charges.chargeOf(reference),
+    paid: alerts.paid,
   });
   const charges: Charges = createCharges(account, {
     ledger,
     links,
     approvals: gate,
-    alerts: { ...claims, paid },
+    alerts: { ...alerts.claims, paid: alerts.paid },
     awaitEvent: alarms.missing.approved,
     count: metrics.charged,
     awaitDecision,
@@ -136,41 +127,17 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     chargeForm: (card) => charges.form({ prefill: { card } }),
     cardEmailForm: cardEmail.form,
   });
-  const alerts = createAlerts(outside, { kept, payments, wake, ...opened, ledger, charges, routes });
-  const lookup = createLookup(account, {
-    declineOf: (reference, found) =>
-      findDecline(
-        { findAlert: (id) => alerts.cards.find(id), findCharge: charges.find, rule: declines },
-        reference,
-        found,
-      ),
+  const lookup: Lookup = createLookup(account, {
+    declineOf: alerts.declineOf,
     async ownEmail(reference) {
       const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
       return (charge ?? link)?.terms.customerEmail;
     },
   });
-  const receiving = createReceiving(outside, { kept, ledger, charges, links, alerts, routes, wake });
+  const { receiving } = alerts;
   const told = { kept, payments, clients, charges, approvals, links, alerts, nameOf };
-  const outbox = createOutbox(outside, { ...told, routes, receiving, missing: alarms.missing });
+  const outbox = createOutbox(outside, { ...told, routes, declines, receiving, missing: alarms.missing });
   metrics.watch({ openCharges: charges.open, undelivered: undelivered.count });
-  const alertsVerb = alertsCommand({
-    ...account.place,
-    ...lookup,
-    routes,
-    declines,
-    usesOf: (channel) => channelUses(settings.policy, channel),
-    rehearse: (plan) => rehearse(alerts.eventLog, plan, stormTerms(settings), account.now()),
-    sendTestAlert: createTestAlerts(account),
-    alertsOf: (userId) => alerts.cards.of(userId),
-    alertCards: alerts.cards,
-    storms: { ...alerts.storms, ...stormTerms(settings) },
-    chargeAgain: alerts.chargeAgain,
-    chargeForm: charges.form,
-    alertTaken: charges.alertTaken,
-    standingOf: people.standingOf,
-    uploadFile: slack.uploadFile,
-    now: account.now,
-  });
   const verbs = inHelpOrder([
     lookup.verb,
     ...charges.verbs,
@@ -181,7 +148,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     ...createLists(account),
     createNewAccount(account),
     ...approvals.verbs,
-    alertsVerb,
+    alerts.verb,
     createUndeliveredVerb(account, {
       all: undelivered.all,
       tried: outbox.refused,
@@ -247,34 +214,5 @@ export function askedAt(
     mayRun: ((permission, caller) => mayRun(at(permission), caller)) satisfies MayRun,
     standingOf: ((permission, userId) => standingOf(at(permission), userId)) satisfies StandingOf,
     holdersOf: ((permission) => holdersOf(at(permission))) satisfies HoldersOf,
-  };
-}
-
-type ReceivingParts = {
-  kept: Kept;
-  ledger: CardLedger | undefined;
-  charges: Pick<Charges, 'trigger'>;
-  links: Pick<Links, 'trigger'>;
-  alerts: Alerts;
-  routes: RoutePlan;
-  wake: () => void;
-};
-
-function createReceiving({ config, now }: Outside, parts: ReceivingParts): ReceiveDeps {
-  const { kept, ledger, charges, links, alerts, routes, wake } = parts;
-  return {
-    store: kept.store,
-    sealer: kept.sealer,
-    route: (event, receivedAtMs) => destinationsOf(routes, event, receivedAtMs),
-    needsLookUp: (event) => needsLookUp(routes, event),
-    opsChannel: config.policy.channels.ops,
-    rememberMs: config.webhookRememberDays * 86_400_000,
-    now,
-    wake,
-    rememberCard: ledger && ((card) => ledger.remember(card)),
-    expect: (event, receivedAtMs) => alerts.forPosts.expect(event, receivedAtMs),
-    async beforeReceived(event) {
-      await Promise.all([charges.trigger(event), links.trigger(event)]);
-    },
   };
 }

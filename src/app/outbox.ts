@@ -20,7 +20,7 @@ import type { SlackMessage } from '../slack/kit/message.ts';
 import { withNames, type NameOf } from '../slack/people/names.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
-import type { Alerts } from './alerts.ts';
+import type { Alerts } from '../features/alerts/alerts.ts';
 import type { Approvals } from '../features/approvals/approvals-command.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { Charges } from '../features/charge/charge.ts';
@@ -43,6 +43,7 @@ type OutboxParts = {
   alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
   missing: Pick<MissingEvents, 'work'>;
   routes: Pick<RoutePlan, 'failures' | 'successes'>;
+  declines: DeclineRule;
   receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
   nameOf: NameOf;
 };
@@ -138,7 +139,7 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   const deliver: DeliverPostDeps = {
     ...receiving,
     ...keepsDetails(config),
-    declines: declineRule(config),
+    declines: parts.declines,
     store: kept.store,
     sealer: kept.sealer,
     lookUp,
@@ -202,11 +203,6 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
     health: refusals.health,
     refused: refusals.refused,
   };
-}
-
-export function declineRule(config: Outside['config']): DeclineRule {
-  const { chargeThreeDSecureWords: threeDSecureWords, chargeRetryWaitHours } = config;
-  return { threeDSecureWords, waitMs: chargeRetryWaitHours * 3_600_000 };
 }
 
 /** For how long an alert shows what it tells; absent: as long as it stands. */

@@ -7,7 +7,7 @@ import type { RoutePlan } from '../domain/alert-route.ts';
 import { rehearsedLine, rehearsedWords, type Rehearsal } from '../domain/rehearsal.ts';
 import { createEventLog, rehearse } from '../features/alerts/event-log.ts';
 import { readRoutes } from '../app/alert-routes.ts';
-import { stormTerms } from '../app/storm-terms.ts';
+import { stormTerms } from '../features/alerts/storm/storms.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
 import type { Outside } from '../app/outside.ts';
 import { withKept } from './with-kept.ts';

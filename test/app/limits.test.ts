@@ -54,7 +54,10 @@ function open(roles: string, standings: Record<string, Standing>) {
     const nobody = { mayRun: () => Promise.reject(new Error()), holdersOf: () => Promise.resolve([]) };
     const { standingOf } = askedAt(place.merchant, { ...nobody, standingOf: shared });
     const records = { ...place.kept, wait: () => Promise.resolve() };
-    const rules = { limits: limitRules(place.outside.config.policy, place.merchant?.name), approvals: [] };
+    const rules = {
+      limits: limitRules(place.outside.config.policy, place.merchant?.name),
+      approvals: [],
+    } as Partial<Account['rules']> as Account['rules'];
     const people = { standingOf } as Account['people'];
     return openLimits({ ...records, rules, people, now }, createChargeRecords(records));
   });

@@ -1,11 +1,29 @@
+import type { Account } from '../../account.ts';
+import type { ProvenPayment } from '../../domain/alert-card.ts';
+import { type RoutePlan, destinationsOf, needsLookUp } from '../../domain/alert-route.ts';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { Confirmation } from '../../domain/confirmation.ts';
+import { mutedIn } from '../../domain/daily-summary.ts';
+import type { KnownCards } from '../../domain/known-cards.ts';
+import type { Entry } from '../../store/store.ts';
+import { alertCardPrefix, createAlertCases } from './alert-case.ts';
+import { type AlertCards, createAlertCards } from './alert-cards.ts';
+import { createAlertClaims, type ChargeOf } from './alert-claims.ts';
+import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
+import { cardsOf, judgeChargeAgain, type ChargeAgainDeps } from './charge-again.ts';
+import { createEventLog, rehearse } from './event-log.ts';
+import { findDecline } from './find-decline.ts';
+import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
+import type { ReceiveDeps } from './receive-event.ts';
+import { createTestAlerts } from './send-test-alert.ts';
+import { type Storms, createStorms, stormPrefix, stormTerms } from './storm/storms.ts';
+import { createDailySummaries, dailySummaryPrefix, type SummaryTime } from './summary/daily-summaries.ts';
+import { summariseDay, type SummarySpan } from './summary/summarise-day.ts';
 import { alertCardParts, type AlertCardDeps } from './alert-card-parts.ts';
 import { stormPresses, type StormActions } from './storm/storm-parts.ts';
-import type { RoutePlan } from '../../domain/alert-route.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Rehearsal } from '../../domain/rehearsal.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { AlertCards } from './alert-cards.ts';
-import type { Storms } from './storm/storms.ts';
 import { homeAlerts, openAlerts } from './alerts-in-hand.ts';
 import type { ChannelUse } from './routes/channel-uses.ts';
 import { defineCommand, type Command, type Conversation, type Pressed } from '../../slack/command.ts';
@@ -20,7 +38,131 @@ import {
 } from './routes/routes-message.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
 
-export type AlertsDeps = {
+/** What alerts need of other features. */
+type Around = {
+  ledger: KnownCards | undefined;
+  /** By what the bot itself charged the card. */
+  mayTry: ChargeAgainDeps['mayTry'];
+  /** Whether its charge has ended without money; undefined: there is no such charge. */
+  hasEnded: (reference: string) => Promise<boolean | undefined>;
+  chargeOf: ChargeOf;
+  findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
+  summaryTimes: readonly SummaryTime[];
+  /** Of the saved card that an event brings. */
+  rememberCard: ReceiveDeps['rememberCard'];
+  /** Charges and links hear of every event before it is called received. */
+  beforeReceived: ReceiveDeps['beforeReceived'];
+} & Pick<AlertsDeps, 'usesOf'> &
+  Pick<AlertCardDeps, 'mayReveal' | 'reveal' | 'chargeForm'>;
+
+export type Alerts = ReturnType<typeof createAlerts>;
+
+/**
+ * Alerts: an event comes in (`receive-event.ts`), goes where the rules say (`route-event.ts`), and is a case that people
+ * act on and a payment resolves (`alert-case.ts`). Too many of them are a storm, and a day has its summary.
+ */
+export function createAlerts(account: Account, around: Around) {
+  const { settings, rules, place, payments, people, slack, audit, wake, now } = account;
+  const { routes, declines } = rules;
+  const { ledger, mayTry, hasEnded, chargeOf } = around;
+  const { findTransaction } = payments;
+  const rememberMs = settings.webhookRememberDays * 86_400_000;
+  const shared = { ...account, rememberMs, audit: audit.write };
+  const terms = stormTerms(settings);
+  const storms: Storms = createStorms({
+    ...shared,
+    ...terms,
+    environment: place.environment,
+    account: place.account,
+    mutedIn: (channel) => mutedIn(routes, channel, now()),
+    retell: (id) => cases.hear(id, { kind: 'retold' }),
+  });
+  const cases = createAlertCases({ ...shared, storms });
+  const claims = createAlertClaims({ ...account, alerts: cases, hasEnded, chargeOf });
+  const cards = createAlertCards({
+    ...account,
+    alerts: cases,
+    storms,
+    // A person who asks is not told of an outage that was a moment ago.
+    lookUp: (event) => lookUpEvent(findTransaction, event),
+    hasEnded,
+  });
+  const recovery = createAlertRecovery({
+    ...account,
+    alerts: cases,
+    cards,
+    chargeOf,
+    lookUp: createEventLookUp({ findTransaction, now }),
+    rememberMs,
+  });
+  const eventLog = createEventLog(account);
+  const summaries = createDailySummaries({ ...shared, times: around.summaryTimes });
+  const chargedCard = async (reference: string): Promise<string | undefined> =>
+    (await chargeOf(reference))?.card;
+  const restMs = settings.chargeRetryWaitHours * 3_600_000;
+  const receiving: ReceiveDeps = {
+    ...account,
+    ...around,
+    route: (event, receivedAtMs) => destinationsOf(routes, event, receivedAtMs),
+    needsLookUp: (event) => needsLookUp(routes, event),
+    opsChannel: settings.policy.channels.ops,
+    rememberMs,
+    expect: (event, receivedAtMs) => recovery.expect(event, receivedAtMs),
+  };
+  return {
+    verb: alertsCommand({
+      ...place,
+      ...around,
+      routes,
+      declines,
+      rehearse: (plan) => rehearse(eventLog, plan, terms, now()),
+      sendTestAlert: createTestAlerts(account),
+      alertsOf: (userId) => cards.of(userId),
+      alertCards: cards,
+      storms: { ...storms, ...terms },
+      chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),
+      alertTaken: (alert) => claims.taken(alert),
+      standingOf: people.standingOf,
+      uploadFile: slack.uploadFile,
+      now,
+    }),
+    claims,
+    /** A payment of the bot’s own that is proven, whether its event comes or not. */
+    paid: async (payment: ProvenPayment): Promise<void> => {
+      await keepProvenPayment(account, payment);
+      wake();
+    },
+    /** What is known of a decline that a look-up does not contradict. */
+    declineOf: (reference: string, lookup: Confirmation) =>
+      findDecline(
+        { findAlert: (id) => cards.find(id), findCharge: around.findCharge, rule: declines },
+        reference,
+        lookup,
+      ),
+    receiving,
+    /** What the messages of alerts are made with. */
+    forPosts: {
+      ...cards,
+      expect: receiving.expect,
+      linkFailure: (...failure: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...failure),
+      knowsCardOf: async (email: string) => (await cardsOf(ledger, email)).length > 0,
+    },
+    storms,
+    eventLog,
+    /** What a channel is told of a day. */
+    summarise: (channel: string, time: SummarySpan) =>
+      summariseDay({ eventLog, plan: routes, readCard: (id) => cards.read(id), now }, channel, time),
+    summaries,
+    kinds: [
+      { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+      { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
+      { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
+      { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
+    ],
+  };
+}
+
+type AlertsDeps = {
   routes: RoutePlan;
   /** What the policy file tells a channel besides alerts. */
   usesOf: (channel: string) => readonly ChannelUse[];
@@ -35,7 +177,7 @@ export type AlertsDeps = {
 };
 
 /** `/pay alerts`: what this channel gets and why, and a test alert to see that it arrives; and what acts on alerts’ own messages. */
-export function alertsCommand(deps: AlertsDeps & AlertCardDeps & StormActions): Command {
+function alertsCommand(deps: AlertsDeps & AlertCardDeps & StormActions): Command {
   const { presses, modals } = alertCardParts(deps);
   return defineCommand<undefined>({
     verb: 'alerts',

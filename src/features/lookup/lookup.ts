@@ -38,6 +38,8 @@ import { chooseModal, chooseModalId, noReferenceMessage, readChooseModal } from 
 /** What a look-up knows from elsewhere: a decline that it does not contradict, and the address of a charge or link. */
 type Known = Pick<LookupDeps, 'declineOf'> & Pick<RevealDeps, 'ownEmail'>;
 
+export type Lookup = ReturnType<typeof createLookup>;
+
 /**
  * Looking up: the verdict on one reference with its proof, asked for by a verb, a button or a message’s menu, shared
  * to the channel by a button. A customer’s whole e-mail is one more permission, and on record before it is shown.

@@ -1,3 +1,5 @@
+import type { Account } from '../../../account.ts';
+import type { StormTerms } from '../../../domain/rehearsal.ts';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { withLookUp, type AlertRule, type Destination } from '../../../domain/alert-route.ts';
@@ -399,4 +401,12 @@ export function mayBeGathered({ event, lookup }: Pick<StoredAlert, 'event' | 'lo
   if (event.kind === 'payment_failed') return true;
   if (event.cardSaved && event.cardSaved.kind !== 'kept') return false;
   return !contradicts(lookup?.kind);
+}
+
+/** What the settings call a storm; rules of `payops.yml` may say otherwise of theirs. */
+export function stormTerms({
+  digestThreshold,
+  digestWindowMinutes,
+}: Pick<Account['settings'], 'digestThreshold' | 'digestWindowMinutes'>): StormTerms {
+  return { threshold: digestThreshold, windowMs: digestWindowMinutes * 60_000 };
 }
