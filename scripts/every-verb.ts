@@ -6,10 +6,8 @@ import { createCards } from '../src/features/cards/cards.ts';
 import { createCharges } from '../src/features/charge/charge.ts';
 import { doctorCommand } from '../src/features/doctor/doctor.ts';
 import { createLinks } from '../src/features/links/link.ts';
-import { createLists } from '../src/features/lists/lists.ts';
 import { createLookup } from '../src/features/lookup/lookup.ts';
-import { createNewAccount } from '../src/features/new-account/account.ts';
-import { inHelpOrder } from '../src/features/registry.ts';
+import { withVerbsOf } from '../src/features/registry.ts';
 import { createStory } from '../src/features/story/story.ts';
 import { createUndelivered } from '../src/features/undelivered/undelivered.ts';
 import type { Command } from '../src/slack/command.ts';
@@ -28,15 +26,13 @@ function get(name: string | symbol): unknown {
 /** Every verb with nothing behind it: its words are read, its buttons and forms counted, and nothing it would do is done. */
 export function everyVerb(): Command[] {
   const account: Account = nothing;
-  return inHelpOrder([
+  return withVerbsOf(account, [
     createLookup(account, nothing).verb,
     ...createCharges(account, nothing).verbs,
     createLinks(account, nothing).verb,
     createCardEmail(account, nothing).verb,
     createCards(account, nothing),
     createStory(account, nothing),
-    ...createLists(account),
-    createNewAccount(account),
     ...createFourEyes(account, nothing).verbs,
     createAlerts(account, nothing).verb,
     createUndelivered(account, nothing),

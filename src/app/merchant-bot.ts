@@ -13,10 +13,8 @@ import { createCharges, type Charges } from '../features/charge/charge.ts';
 import { doctorCommand } from '../features/doctor/doctor.ts';
 import { examine, type Finding } from '../features/doctor/examine.ts';
 import { createLinks } from '../features/links/link.ts';
-import { createLists } from '../features/lists/lists.ts';
 import { createLookup, type Lookup } from '../features/lookup/lookup.ts';
-import { createNewAccount } from '../features/new-account/account.ts';
-import { inHelpOrder } from '../features/registry.ts';
+import { withVerbsOf } from '../features/registry.ts';
 import { createStory } from '../features/story/story.ts';
 import { createUndelivered as createUndeliveredVerb } from '../features/undelivered/undelivered.ts';
 import { tellStuck } from '../messages/messages.ts';
@@ -138,15 +136,13 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const told = { kept, payments, clients, charges, approvals, links, alerts, nameOf };
   const outbox = createOutbox(outside, { ...told, routes, declines, receiving, missing: alarms.missing });
   metrics.watch({ openCharges: charges.open, undelivered: undelivered.count });
-  const verbs = inHelpOrder([
+  const verbs = withVerbsOf(account, [
     lookup.verb,
     ...charges.verbs,
     links.verb,
     cardEmail.verb,
     cards,
     createStory(account, { chargeStory: charges.story, linkStory: (reference) => links.story(reference) }),
-    ...createLists(account),
-    createNewAccount(account),
     ...approvals.verbs,
     alerts.verb,
     createUndeliveredVerb(account, {

@@ -50,6 +50,8 @@ export type Payments = {
   listAccounts: ReadPage<Account>;
   findAccount: (key: AccountKey) => Promise<AccountAnswer>;
   createAccount: (wanted: NewAccount) => Promise<NewAccountAnswer>;
+  /** Asks what one feature alone reads. Throws ServiceFailure. */
+  ask: <Answer>(read: (client: PaymentsClient, accountId: string) => Promise<Answer>) => Promise<Answer>;
   /** Has an access token, an issued one if need be. Throws ServiceFailure. */
   checkToken: () => Promise<unknown>;
   /** The last look-up's failure; undefined when it was answered. */
@@ -83,6 +85,7 @@ export function createPayments(
   const reading = transactionReading(config);
   let failure: ServiceFailure | undefined;
   return {
+    ask: (read) => read(client, accountId),
     checkToken: () => accessToken.current(),
     failure: () => failure,
     isContended: () => accessToken.isContended(),

@@ -14,24 +14,24 @@ import { createServiceList } from './service-list.ts';
  * verb, and as a file. Pages that were read are kept for half an hour (`service-list.ts`), so that no replica asks for
  * them again.
  */
-export function createLists(merchant: MerchantAccount): Command[] {
-  const { terminals, accounts } = openLists(merchant);
-  return [
-    listCommand(merchant, {
-      subject: terminalSubject,
-      summary: 'List terminals',
-      examples: ['terminals', 'terminals lekki', 'terminals 20700042'],
-      list: terminals,
-      columns: terminalColumns,
-    }),
-    listCommand(merchant, {
-      subject: accountSubject,
-      summary: 'List sub accounts',
-      examples: ['accounts', 'accounts ikeja'],
-      list: accounts,
-      columns: accountColumns,
-    }),
-  ];
+export function createTerminals(merchant: MerchantAccount): Command {
+  return listCommand(merchant, {
+    subject: terminalSubject,
+    summary: 'List terminals',
+    examples: ['terminals', 'terminals lekki', 'terminals 20700042'],
+    list: openLists(merchant).terminals,
+    columns: terminalColumns,
+  });
+}
+
+export function createAccounts(merchant: MerchantAccount): Command {
+  return listCommand(merchant, {
+    subject: accountSubject,
+    summary: 'List sub accounts',
+    examples: ['accounts', 'accounts ikeja'],
+    list: openLists(merchant).accounts,
+    columns: accountColumns,
+  });
 }
 
 /** The two lists themselves, with the memory of what was read. */

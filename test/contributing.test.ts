@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '..');
+const copied = [
+  'src',
+  'test',
+  'scripts',
+  'openapi',
+  'docs',
+  'manifest.yml',
+  'package.json',
+  'vitest.config.ts',
+];
+
+/** Where the lines of an example stand in a file that is there already: before the first line that begins so. */
+const before: Readonly<Record<string, string>> = {
+  'openapi/payments.yaml': '  /v1/accounts/sub-account-details:',
+  'src/features/registry.ts': "  { verb: 'doctor'",
+  'test/features/permissions.table.test.ts': "  'type lookup INV-2041':",
+};
+
+/** Types it and prints what is answered, through the client and its real HTTP path. */
+const probe = `
+import { createBalance } from './src/features/balance/balance.ts';
+import { createPaymentsClient } from './src/payments/client.ts';
+const now = () => 0;
+const client = createPaymentsClient(
+  { baseUrl: process.argv[2] ?? '', sandbox: true, timeoutMs: 5_000 },
+  { accessToken: { current: async () => 'token', replace: async () => 'token' }, fetch: (request) => fetch(request), now },
+);
+const account = { payments: { ask: (read) => read(client, 'account-1') }, place: { environment: 'sandbox', account: 'Lagos' }, now };
+const read = createBalance(account).prepare([]);
+console.log(JSON.stringify(await read.value.run({})));
+`;
+
+describe('the worked example of CONTRIBUTING.md', () => {
+  let copy: string;
+  beforeAll(() => {
+    copy = mkdtempSync(join(tmpdir(), 'payops-example-'));
+    for (const name of copied) cpSync(join(root, name), join(copy, name), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
+    for (const { file, text } of examples()) write(copy, file, text);
+    writeFileSync(join(copy, 'probe.ts'), probe);
+    const { compilerOptions } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8')) as {
+      compilerOptions: object;
+    };
+    const options = { ...compilerOptions, tsBuildInfoFile: 'types.tsbuildinfo' };
+    const files = ['src/features/registry.ts'];
+    writeFileSync(join(copy, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }));
+  });
+  afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+  it('touches three files beside the OpenAPI, and makes a verb that compiles, answers, and is in the permission table', async () => {
+    const touched = examples().map(({ file }) => file);
+    expect(touched).toHaveLength(4);
+    expect(touched).toContain('openapi/payments.yaml');
+    await inCopy('scripts/generate.ts');
+    expect(readFileSync(join(copy, 'src/payments/schema.d.ts'), 'utf8')).toContain('/v1/accounts/balance');
+    await inCopy('node_modules/typescript/bin/tsc', '-p', '.');
+
+    const asked: string[] = [];
+    const service = createServer((request, response) => {
+      asked.push(`${request.method} ${request.url} ${String(request.headers['accountid'])}`);
+      response.setHeader('content-type', 'application/json');
+      response.end('{"code":"00","data":{"available":"12500.00","currency":"NGN"}}');
+    });
+    await new Promise<void>((done) => service.listen(0, '127.0.0.1', done));
+    const { port } = service.address() as AddressInfo;
+    const { stdout } = await inCopy('probe.ts', `http://127.0.0.1:${port}`);
+    service.close();
+    expect(asked).toEqual(['GET /v1/accounts/balance account-1']);
+    expect(JSON.parse(stdout)).toMatchObject({ text: expect.stringContaining('NGN 12,500.00') });
+
+    const tables = ['test/features/permissions.table.test.ts', 'test/features/registry.test.ts'];
+    await inCopy('node_modules/vitest/vitest.mjs', 'run', '--project=parts', ...tables);
+  });
+
+  function inCopy(...words: string[]): Promise<{ stdout: string }> {
+    return run(process.execPath, words, { cwd: copy });
+  }
+});
+
+function examples(): { file: string; text: string }[] {
+  const page = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+  return [...page.matchAll(/^```\w+ (\S+)\n([^]*?)^```$/gm)].map(([, file = '', text = '']) => ({
+    file,
+    text,
+  }));
+}
+
+function write(copy: string, file: string, text: string): void {
+  const path = join(copy, file);
+  const line = before[file];
+  if (line === undefined) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+    return;
+  }
+  const parts = readFileSync(path, 'utf8').split(`\n${line}`);
+  expect(parts.length, `${file} has a line that begins: ${line}`).toBeGreaterThan(1);
+  const [first = '', ...rest] = parts;
+  const imports = file.endsWith('registry.ts')
+    ? "import { createBalance } from './balance/balance.ts';\n"
+    : '';
+  writeFileSync(path, `${imports}${first}\n${text}${line}${rest.join(`\n${line}`)}`);
+}
