@@ -137,7 +137,7 @@ const stepPatienceMs = 2 * longestRetryMs;
 type Place = { channel: string; threadTs?: string };
 
 /**
- * Where it is posted: in its channel, or below the message it belongs to, once that stands and the step before it does,
+ * Where it is posted: in its channel, or below the message it belongs to, once that stands and the steps before it do,
  * because each of them waits as long as its own attempts have it. `never`: that one is told nowhere.
  */
 async function placeOf(
@@ -150,12 +150,18 @@ async function placeOf(
   if (!parent) return now() - receivedAtMs >= parentPatienceMs ? { channel } : 'later';
   const { posted } = parent;
   if (!posted) return isSettled(parent) && !parent.refused ? 'never' : 'later';
-  const before = below.after === undefined ? undefined : await findOutboxRecord(store, below.after);
-  if (before && !before.posted && !isSettled(before)) {
+  let sinceMs = Math.max(Number(posted.ts) * 1_000, receivedAtMs);
+  let isBehind = false;
+  for (const key of below.after ?? []) {
+    // oxlint-disable-next-line no-await-in-loop -- mostly the first is told, and no more are read
+    const before = await findOutboxRecord(store, key);
+    if (before?.posted) sinceMs = Math.max(sinceMs, Number(before.posted.ts) * 1_000);
+    if (!before || before.posted || isSettled(before)) break;
     // Its channel is refused, and so would this one be.
     if (before.refused) return 'later';
-    if (now() - Math.max(Number(posted.ts) * 1_000, receivedAtMs) < stepPatienceMs) return 'soon';
+    isBehind = true;
   }
+  if (isBehind && now() - sinceMs < stepPatienceMs) return 'soon';
   return { channel: posted.channel, threadTs: posted.ts };
 }
 
@@ -165,7 +171,7 @@ function isSettled({ settled, wanted }: OutboxRecord): boolean {
 
 type Posting = {
   message: Composed;
-  below: { key: string; after?: string } | undefined;
+  below: { key: string; after?: readonly string[] } | undefined;
   keep: Change | undefined;
   history: 'none' | 'stands';
   mayBeRepeat: boolean;

@@ -20,11 +20,11 @@ export type Composed = {
 
 /** What a message shows as it leaves: what its words are made of, where Slack is known. */
 export type Rendered<Shown> =
-  /** `below`: in the thread of that message, and after that step of it. `keep` goes on record with the post. */
+  /** `below`: in the thread of that message, and after those steps of it, the nearest first. `keep` goes on record with the post. */
   | {
       kind: 'shown';
       post: Shown;
-      below?: { key: string; after?: string };
+      below?: { key: string; after?: readonly string[] };
       keep?: Pick<OutboxRecord, 'evidence'>;
     }
   /** It is not to be said any more. */

@@ -115,6 +115,32 @@ describe('a post that may have arrived', () => {
     ]);
   });
 
+  it('keeps the steps of a thread in their order, though the first is refused so long that it lets others pass', async () => {
+    const world = cardsHouse();
+    const { deliver, cards } = world;
+    const { compose } = deliver;
+    await world.receive(failed);
+    await world.drain(2_000);
+    const refused = { kind: 'refused', slackError: 'never_heard_of', fix: '', about: 'unclear' } as const;
+    deliver.compose = (post) => ({ ...compose(post), post: () => Promise.resolve(refused) });
+    await cards.move(failed.key, { kind: 'acknowledge', by: 'U0ADA00001' });
+    await cards.move(failed.key, { kind: 'assign', by: 'U0ADA00001', to: 'U0BOLA0001' });
+    await cards.move(failed.key, { kind: 'close', by: 'U0ADA00001', reason: 'test' });
+    for (let quarter = 0; quarter < 20; quarter += 1) {
+      world.clock.nowMs += 900_000;
+      // oxlint-disable-next-line no-await-in-loop
+      await world.drain(5_000);
+    }
+    deliver.compose = compose;
+    await world.drain(1_800_000);
+    const [parent] = world.parents();
+    expect(world.notes(parent?.ts ?? '').map(({ shown }) => shown.text)).toEqual([
+      expect.stringMatching(/^👀/u),
+      expect.stringMatching(/^👤/u),
+      expect.stringMatching(/^☑️/u),
+    ]);
+  });
+
   it('keeps the doubt of an unsure post through later refusals to post', async () => {
     const { receive, drain, posts } = house({
       posts: [

@@ -40,8 +40,9 @@ function stateOf(text: string): State {
   return words.states.find(([, says]) => says.test(text))?.[0] ?? 'open';
 }
 
-function referencesIn(text: string): string[] {
-  return [...new Set(text.match(references))];
+/** A reference that the bot made stands below the first line, before any other. */
+function referenceOf({ text, blocks }: BotPost): string | undefined {
+  return `${text} ${textOf(blocks)}`.match(references)?.[0];
 }
 
 /** A message of an event in a channel, and the thread below it. */
@@ -85,7 +86,7 @@ function toldOf({ workspace }: Scene, reference: string): Told[] {
   return [payAlerts, payDesk, general].flatMap((channel) => {
     const posts = workspace.posts(channel);
     return posts
-      .filter(({ threadTs, text }) => threadTs === undefined && referencesIn(text).includes(reference))
+      .filter((post) => post.threadTs === undefined && referenceOf(post) === reference)
       .map((post) => ({ channel, post, thread: posts.filter(({ threadTs }) => threadTs === post.ts) }));
   });
 }

@@ -25,7 +25,7 @@ export function alertNoteViews(deps: AlertPostDeps): Views<AlertStepBodies, Aler
       // A digest has no thread for each of its alerts.
       if (!told || told.parent.digest) return { kind: 'nothing' };
       const { step, alert } = told;
-      const below = { key: body.parent, ...withoutUndefined({ after: stepBefore(entry.key) }) };
+      const below = { key: body.parent, after: stepsBefore(entry.key) };
       return { kind: 'shown', post: { kind: 'alert_note', alert, step }, below };
     },
     async alert_direct(body, { record: { channel: to } }) {
@@ -38,10 +38,11 @@ export function alertNoteViews(deps: AlertPostDeps): Views<AlertStepBodies, Aler
   };
 }
 
-/** The key of the step before one, by its number; undefined for the first. */
-function stepBefore(key: string): string | undefined {
-  const [, name = '', number] = /^(.*#)(\d+)$/.exec(key) ?? [];
-  return Number(number) > 1 ? `${name}${Number(number) - 1}` : undefined;
+/** The keys of the steps before one, the nearest first. */
+function stepsBefore(key: string): string[] {
+  const [, name, number] = /^(.*#)(\d+)$/.exec(key) ?? [];
+  const count = name === undefined ? 0 : Number(number) - 1;
+  return Array.from({ length: count }, (_, index) => `${name}${count - index}`);
 }
 
 /** A step, and the alert it belongs to; undefined when that is forgotten. */
