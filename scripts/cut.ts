@@ -26,7 +26,7 @@ import { openLog, readSettings } from '../src/app/read-settings.ts';
 import { operatorCommands } from '../src/cli/run-command.ts';
 import { botSettings, payopsFile } from '../src/playground/bot-settings.ts';
 import { createClients } from '../src/slack/workspace.ts';
-import { menuActionId } from '../src/features/help/menu-message.ts';
+import { menuActionId } from '../src/features/help/menu.ts';
 import { bundleVariable } from '../test/support/bot.ts';
 import { bundleBot } from '../test/support/bot-bundle.ts';
 import { cutVariables, type Used } from '../test/support/cuts.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { chargeKey, createChargeRecords } from '../../src/features/charge/charge-record.ts';
-import { createChargeDrafts } from '../../src/features/charge/charge-drafts.ts';
+import { createChargeDrafts } from '../../src/features/charge/submit-charge.ts';
 import { createCardHistory } from '../../src/features/charge/card-history.ts';
 import { createChargePosts } from '../../src/features/charge/charge-posts.ts';
 import { createChargeDesk } from '../../src/features/charge/charge-desk.ts';

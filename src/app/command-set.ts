@@ -22,12 +22,11 @@ import {
 } from '../slack/command.ts';
 import { unknownVerbMessage, usageMessage } from '../slack/words/error-message.ts';
 import { placeWords, typedLookUpButton } from '../slack/words/evidence.ts';
-import { menuActionId } from '../features/help/menu-message.ts';
+import { menuActionId, menuCommand } from '../features/help/menu.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 import { inAccount } from '../slack/own-account.ts';
 import { helpCommand, isListed, type ListedVerbs } from '../features/help/help.ts';
 import { homeFor } from '../features/help/home.ts';
-import { menuCommand } from '../features/help/menu.ts';
 import { readMerchantWords } from './merchant-words.ts';
 
 /** The verbs made of one account’s functions. */

@@ -13,9 +13,9 @@ import {
   approvalViews,
   type ApprovalBodies,
   type ApprovalPostDeps,
-} from '../features/approvals/prepare-approval.ts';
-import { chargeViews, type ChargeBodies, type ChargePostDeps } from '../features/charge/prepare-charge.ts';
-import { linkViews, type LinkBodies, type LinkPostDeps } from '../features/links/prepare-link.ts';
+} from '../features/approvals/approval-message.ts';
+import { chargeViews, type ChargeBodies, type ChargePostDeps } from '../features/charge/charge-message.ts';
+import { linkViews, type LinkBodies, type LinkPostDeps } from '../features/links/link-message.ts';
 import { deliverEntry, type DeliverDeps } from '../messages/deliver.ts';
 import type { Work } from '../messages/message-work.ts';
 import { openBody, type Rendered, type Said, type Views } from '../messages/views.ts';

@@ -4,21 +4,24 @@ import type { AlertStepShown } from '../features/alerts/prepare-alert-note.ts';
 import type { TestAlertBodies } from '../features/alerts/send-test-alert.ts';
 import type { DigestShown } from '../features/alerts/storm/prepare-digest.ts';
 import type { SummaryShown } from '../features/alerts/summary/summarise-day.ts';
-import type { ApprovalShown } from '../features/approvals/prepare-approval.ts';
-import type { ChargeShown } from '../features/charge/prepare-charge.ts';
-import type { LinkShown } from '../features/links/prepare-link.ts';
+import {
+  type ApprovalShown,
+  approvalMessage,
+  approvalNoteMessage,
+} from '../features/approvals/approval-message.ts';
+import {
+  type ChargeShown,
+  chargeDirectMessage,
+  chargeMessage,
+  chargeNoteMessage,
+} from '../features/charge/charge-message.ts';
+import { type LinkShown, linkMessage, linkNoteMessage } from '../features/links/link-message.ts';
 import type { Said } from '../messages/views.ts';
 import { alertDirectMessage, alertNoteMessage } from '../features/alerts/note-message.ts';
 import { alertMessage } from '../features/alerts/alert-message.ts';
-import { approvalMessage } from '../features/approvals/approval-message.ts';
-import { approvalNoteMessage } from '../features/approvals/approval-note-message.ts';
 import { stormDirectMessage, stormMessage } from '../features/alerts/storm/storm-message.ts';
-import { chargeDirectMessage } from '../features/charge/charge-direct-message.ts';
-import { chargeMessage } from '../features/charge/charge-message.ts';
-import { chargeNoteMessage } from '../features/charge/charge-note-message.ts';
 import type { ChargePlace } from '../slack/words/charge-place.ts';
 import { dailySummaryMessage } from '../features/alerts/summary/daily-summary-message.ts';
-import { linkMessage, linkNoteMessage } from '../features/links/link-message.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 import { noticeMessage } from '../slack/words/notice-message.ts';
 import { testAlertMessage } from '../features/alerts/test-alert-message.ts';

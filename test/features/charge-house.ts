@@ -17,7 +17,7 @@ import {
 } from '../../src/features/charge/charge-record.ts';
 import { createAlertCases } from '../../src/features/alerts/alert-case.ts';
 import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
-import { createChargeDrafts } from '../../src/features/charge/charge-drafts.ts';
+import { createChargeDrafts } from '../../src/features/charge/submit-charge.ts';
 import { createCardHistory } from '../../src/features/charge/card-history.ts';
 import { createChargeDesk } from '../../src/features/charge/charge-desk.ts';
 import { createLimitClaims, noLimits, type LimitClaims } from '../../src/features/charge/limit-claims.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { takenMessage } from '../../src/features/alerts/card-answers.ts';
 import { chargeCommand } from '../../src/features/charge/charge.ts';
-import { doubtCommand } from '../../src/features/charge/doubt.ts';
+import { doubtCommand } from '../../src/features/charge/charge-list.ts';
 import { otpCommand } from '../../src/features/charge/otp.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { findViewProblems } from '../../src/simulators/slack/assert-blocks.ts';
-import { chargeActions } from '../../src/features/charge/charge-actions.ts';
+import { chargeActions } from '../../src/features/charge/charge-buttons.ts';
 import { chargeFields, chargeModalId } from '../../src/features/charge/charge-modal.ts';
-import { otpModalId } from '../../src/features/charge/otp-modal.ts';
+import { otpModalId } from '../../src/features/charge/state-modal.ts';
 import { termsModalId } from '../../src/features/charge/terms-modal.ts';
 import type { MayRun } from '../../src/slack/command.ts';
 import {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { helpMessage } from '../../src/features/help/help-message.ts';
+import { helpMessage } from '../../src/features/help/help.ts';
 import { everyVerb } from '../../scripts/every-verb.ts';
 
 const url = z.url({ protocol: /^https$/ });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'vitest';
 import type { ActResult, PageBlock, PageMessage, PageView } from '../../src/simulators/protocol.ts';
 import { commonPayload } from '../../src/simulators/slack/payloads.ts';
-import { chargeActions } from '../../src/features/charge/charge-actions.ts';
+import { chargeActions } from '../../src/features/charge/charge-buttons.ts';
 import { chargeFields } from '../../src/features/charge/charge-modal.ts';
 import type { Bot } from './bot.ts';
 import { openGate, type Gate } from './gate.ts';

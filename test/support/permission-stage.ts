@@ -5,7 +5,7 @@ import { merchantPermission } from '../../src/domain/merchant.ts';
 import { parsed } from '../../src/domain/parsed.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
 import { createDirectory } from '../../src/slack/people/directory.ts';
-import { menuActionId } from '../../src/features/help/menu-message.ts';
+import { menuActionId } from '../../src/features/help/menu.ts';
 import type { Role } from '../../src/slack/people/role.ts';
 import { addRoutes } from '../../src/slack/router/router.ts';
 import { memoryCache } from './directory-stage.ts';

@@ -40,7 +40,7 @@ import { wordsModal } from '../../slack/kit/modals.ts';
 import { cardChoice } from '../../slack/words/card-words.ts';
 
 /** What the cards need of the operations. */
-export type AlertCardActions = {
+type AlertCardActions = {
   alertCards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow'>;
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
   declines: DeclineRule;
@@ -59,7 +59,7 @@ export type AlertCardDeps = AlertCardActions &
 type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; customerId?: string };
 
 /** The customer's e-mail in full, for whoever may read it. */
-export type CardReveal = {
+type CardReveal = {
   mayReveal: (caller: Caller) => Promise<boolean>;
   /** Asks whether they may, and tells whoever may not. */
   reveal: (pressed: Pressed, reference: OrderReference) => Promise<void>;

@@ -11,7 +11,7 @@ import type { Evidence } from './alert-record.ts';
 import type { Storms } from './storm/storms.ts';
 
 /** What the message of an alert needs of its card. All of it throws StoreUnavailable. */
-export type CardsForPosts = {
+type CardsForPosts = {
   read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
   /** Its messages are made once more. */
   retell(id: string): Promise<void>;

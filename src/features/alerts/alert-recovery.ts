@@ -24,7 +24,7 @@ import type { AlertCards } from './alert-cards.ts';
 import { firstAlert, type ChargeOf } from './alert-claims.ts';
 import { moneyOfFailure } from './failed-money.ts';
 
-export type AlertRecoveryDeps = RecordsDeps & {
+type AlertRecoveryDeps = RecordsDeps & {
   fingerprint: Fingerprint;
   /** How long a payment is remembered after it was last held against failures. */
   rememberMs: number;

@@ -23,7 +23,7 @@ import { openLookUpButton } from '../../slack/words/evidence.ts';
 import type { HomeBlock } from '../../slack/kit/message.ts';
 
 /** An alert that is assigned to somebody. */
-export type AlertInHand = {
+type AlertInHand = {
   event: PaymentEvent;
   receivedAtMs: number;
   card: AlertCard;

@@ -5,7 +5,7 @@ import { holdLines } from '../../slack/words/retry-lines.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 
 /** Why the charge is not tried again now, and when. */
-export type NotAgain =
+type NotAgain =
   | { kind: 'resting'; nextTryFrom: number }
   | { kind: 'refused'; verdict: Exclude<RetryVerdict, { kind: 'allowed' }> }
   | { kind: 'no_card' }

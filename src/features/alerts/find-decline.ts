@@ -7,7 +7,7 @@ import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { FoundAlert } from './alert-cards.ts';
 
-export type FindDeclineDeps = {
+type FindDeclineDeps = {
   findAlert: (id: string) => Promise<FoundAlert | undefined>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   rule: DeclineRule;

@@ -5,7 +5,7 @@ import { parseOrderReference, type OrderReference } from '../../domain/order-ref
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Transaction } from '../../domain/transaction.ts';
 
-export type FindTransaction = (reference: OrderReference) => Promise<Transaction | undefined>;
+type FindTransaction = (reference: OrderReference) => Promise<Transaction | undefined>;
 
 /**
  * What the payments service itself says about the event's order. An event proves nothing by itself, so

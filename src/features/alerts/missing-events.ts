@@ -7,7 +7,7 @@ import { entriesOf } from '../../records/change-record.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { newestEventMs } from './event-log.ts';
 
-export type MissingEventsDeps = Omit<TellDeps, 'store'> & {
+type MissingEventsDeps = Omit<TellDeps, 'store'> & {
   store: TellDeps['store'] & Pick<Store, 'read' | 'write' | 'list'>;
   /** How long the event of an approved charge may take; 0: nobody asks. */
   waitMs: number;

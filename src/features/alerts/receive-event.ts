@@ -32,7 +32,7 @@ export type ReceiveDeps = TellDeps & {
 
 const dayMs = 86_400_000;
 
-export type ReceiveResult = 'new' | 'duplicate' | 'differs';
+type ReceiveResult = 'new' | 'duplicate' | 'differs';
 
 /**
  * Once it has answered, the event is safe: stored, and work if it is to be told. A repeat of it, under
@@ -132,7 +132,7 @@ function readIfPossible({ value }: Entry): OutboxRecord | undefined {
   }
 }
 
-export type UnknownDelivery = { eventKind: string; key: string; body: Buffer };
+type UnknownDelivery = { eventKind: string; key: string; body: Buffer };
 
 /**
  * Keeps a delivery that was validly signed but is none of the spec's events, sealed, and tells the

@@ -20,7 +20,7 @@ import { type Evidence, sealEvidence } from './alert-record.ts';
 import { arrivals } from './storm/storms.ts';
 import type { AlertPostDeps, AlertShown } from './alert-post.ts';
 
-export type RouteDeps = {
+type RouteDeps = {
   store: Pick<Store, 'create'>;
   sealer: Sealer;
 };

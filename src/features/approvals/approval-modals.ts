@@ -1,16 +1,18 @@
 // The windows of a request: why it is refused, why an exception is asked for, and what is waited for.
 
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import type { WebClient } from '@slack/web-api';
+import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
 import type { Approval } from '../../domain/approval.ts';
-import { actions, modal, richText, select, textInput, type Choice } from '../../slack/kit/blocks.ts';
+import { type Choice, actions, modal, richText, select, textInput } from '../../slack/kit/blocks.ts';
 import { plain } from '../../slack/words/charge-facts.ts';
-import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { type ChargePlace, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
-import { requestValue } from './approval-actions.ts';
-import { approvalBody, askAgainButton, withdrawButton, type ApprovalCopy } from './approval-message.ts';
-import { approvalHeadline, whatLine } from './approval-words.ts';
+import type { Log } from '../../log.ts';
+import { updateModal } from '../../slack/kit/modals.ts';
+import { approvalHeadline, requestValue, whatLine } from './approval-words.ts';
+import { type ApprovalCopy, approvalBody, askAgainButton, withdrawButton } from './approval-message.ts';
 
 export const refuseModalId = 'approval_refuse';
 /** Nothing is submitted in it. */
@@ -81,4 +83,14 @@ export function requestModal(approval: Approval, asked: ApprovalCopy['asked'], p
     placeFoot(place),
   ];
   return modal({ callbackId: requestModalId, title: placeTitle('Approval', place), blocks });
+}
+
+type ShowApproval = (approval: Approval, asked: number, views: readonly { id: string }[]) => Promise<void>;
+
+/** Puts a request as it is into the windows that wait for it. Never throws: a window may be closed at any time. */
+export function createShowApproval(deps: { client: WebClient; place: ChargePlace; log: Log }): ShowApproval {
+  return async function show(approval, asked, views) {
+    const modal = requestModal(approval, asked, deps.place);
+    await Promise.all(views.map(({ id: viewId }) => updateModal(deps.client, { viewId, modal }, deps.log)));
+  };
 }

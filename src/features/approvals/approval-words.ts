@@ -1,9 +1,7 @@
 // What every message and window of a request for a second person says of it. E-mails are masked in all of them:
-// most are seen by more people than those who may charge.
-
 import type { RichTextBlock } from '@slack/types';
 import type { Approval, ApprovalShown } from '../../domain/approval.ts';
-import { bold, headline, moment, person, personOrChannel, words, type Run } from '../../slack/kit/blocks.ts';
+import { type Run, bold, headline, moment, person, personOrChannel, words } from '../../slack/kit/blocks.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, plain } from '../../slack/words/charge-facts.ts';
 import { customerWord, quoted, referenceWord, word } from '../../slack/words/evidence.ts';
@@ -191,5 +189,34 @@ export function decidedLine({ state, approvals }: Approval): Run[] {
       return [words('Nobody decided until '), moment(state.atMs)];
     case 'withdrawn':
       return [words('Withdrawn by the requester, '), moment(state.atMs)];
+  }
+}
+
+/** The buttons of a request. Each carries its id; `approve` and `refuse` carry the hash of the terms that were shown too. */
+export const approvalActions = {
+  approve: 'approval_approve',
+  refuse: 'approval_refuse',
+  withdraw: 'approval_withdraw',
+  /** The form once more, filled in as it was, after nobody decided. */
+  askAgain: 'approval_ask_again',
+  show: 'approval_show',
+} as const;
+
+/** Which request, and what was to be seen of it: what is approved is what stood above the button. */
+type SeenRequest = { id: string; termsHash: string };
+
+export function requestValue({ id, termsHash }: SeenRequest): string {
+  return JSON.stringify([id, termsHash]);
+}
+
+/** Undefined for a value that is not ours. */
+export function readRequestValue(value: string): SeenRequest | undefined {
+  try {
+    const read: unknown = JSON.parse(value);
+    if (!Array.isArray(read)) return undefined;
+    const [id, termsHash]: unknown[] = read;
+    return typeof id === 'string' && typeof termsHash === 'string' ? { id, termsHash } : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -12,8 +12,7 @@ import type { Entry, Index } from '../../store/store.ts';
 import type { Messages } from '../../messages/messages.ts';
 import type { ApprovalDesk, ApprovalView, DecideResult } from '../../domain/approval-desk.ts';
 import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
-import type { ApprovalBodies } from './prepare-approval.ts';
-import { keepApproval, tellApproval, type Copies } from './tell-approval.ts';
+import { type ApprovalBodies, type Copies, keepApproval, tellApproval } from './approval-message.ts';
 
 export const approvalPrefix = 'approval:';
 
@@ -36,7 +35,7 @@ export type ApprovalCase = {
 
 type Run = { id: string; untilMs: number };
 
-export type ApprovalCaseEvent =
+type ApprovalCaseEvent =
   | ApprovalEvent
   /** From now on this run alone does what was approved, until then. */
   | { kind: 'claimed'; run: Run }

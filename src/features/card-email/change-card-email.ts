@@ -25,7 +25,7 @@ import type { KnownCardEmails } from '../../domain/known-cards.ts';
 
 export type CardEmails = ReturnType<typeof createCardEmails>;
 
-export type CardEmailBeginning =
+type CardEmailBeginning =
   /** `carryOn` asks the service, once, and resolves with what became of it. It never throws. */
   | { kind: 'begun'; terms: ShownCardEmail; carryOn: () => Promise<CardEmailEnd> }
   /** Agreed to before, and nothing more happens. Without an end whoever was first hears what became of it. */

@@ -1,6 +1,5 @@
-import type { Account } from '../../account.ts';
 import { z } from 'zod';
-import { cardExpiresAtMs } from './card-expiry.ts';
+import type { Account } from '../../account.ts';
 import { faceOf } from '../../domain/card-face.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
 import type { CardFace } from '../../domain/charge-terms.ts';
@@ -8,14 +7,13 @@ import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import {
-  createChangeRecord,
-  pagesOf,
   type Change,
   type ChangeRecord,
   type RecordStore,
+  createChangeRecord,
+  pagesOf,
 } from '../../records/change-record.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
-import { fits, termOfEmail, termsOfCard, termsOfWords, wordsIn } from './card-terms.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 /** A remembered card as a person may see it; the e-mail is whole. `id` is its fingerprint and no secret. */
@@ -43,7 +41,7 @@ export type CardLedger = {
   forgetEmail(id: string, wrongEmail: string): Promise<void>;
 };
 
-export type LedgerDeps = {
+type LedgerDeps = {
   store: RecordStore & Pick<Store, 'list'>;
   sealer: Sealer;
   fingerprint: Fingerprint;
@@ -269,4 +267,98 @@ function openIfPossible(ledger: Ledger, kept: Kept): StoredCard | undefined {
 /** Throws when the record is sealed with a key that is not here, or is not ours. */
 function openCard({ sealer }: Ledger, { key, value }: Kept): StoredCard {
   return storedCard.parse(JSON.parse(sealer.open(key, value)));
+}
+
+/** By what a card is found. */
+export type Findable = { face: CardFace; customerEmail?: string };
+
+/** Typed words are found by their first characters up to here; an e-mail address also as a whole. */
+const longestPrefix = 8;
+const shortestPrefix = 2;
+/** More words than these narrow the result without being looked up themselves. */
+const mostWordsLookedUp = 5;
+
+/** The term under which every card stands: nobody can type it. */
+const everyCard = '';
+
+/**
+ * Every term a card is listed under. A word of at least two characters fits a card (`fits`) exactly when the
+ * card is listed under the word's own term (`termsOfWord`), so that no word leads past a card it fits.
+ */
+export function termsOfCard(card: Findable): string[] {
+  const terms = new Set([everyCard]);
+  for (const token of tokensOf(card)) {
+    for (let length = shortestPrefix; length <= Math.min(longestPrefix, token.length); length += 1) {
+      terms.add(token.slice(0, length));
+    }
+  }
+  if (card.customerEmail !== undefined) terms.add(termOfEmail(card.customerEmail));
+  return [...terms];
+}
+
+/** The term of a whole address, upper and lower case alike: begins with a blank, so that no word's term is the same. */
+function termOfEmail(email: string): string {
+  return ` ${normalised(email)}`;
+}
+
+/** The words of a search, in the form in which they are compared. */
+export function wordsIn(typed: string): string[] {
+  return normalised(typed.slice(0, 300))
+    .split(/[\s,;·]+/u)
+    .map((word) => word.replace(/^[*•#]+/u, ''))
+    .filter((word) => word !== '');
+}
+
+/**
+ * Each inner list is one word's terms, the narrowest first: together they list every card that the word fits.
+ * Without a word that can be looked up it is the term of every card.
+ */
+export function termsOfWords(words: readonly string[]): string[][] {
+  const usable = words
+    .filter((word) => word.length >= shortestPrefix)
+    .toSorted((one, other) => other.length - one.length)
+    .slice(0, mostWordsLookedUp);
+  return usable.length === 0 ? [[everyCard]] : usable.map(termsOfWord);
+}
+
+function termsOfWord(word: string): string[] {
+  const prefix = word.slice(0, longestPrefix);
+  // A whole address may also be the beginning of a longer one.
+  return word.length > longestPrefix && word.includes('@') ? [termOfEmail(word), prefix] : [prefix];
+}
+
+/** Whether the card has every word, in any order, at the beginning of its address, its type's words or its last four digits. */
+export function fits(card: Findable, words: readonly string[]): boolean {
+  const tokens = tokensOf(card);
+  return words.every((word) => tokens.some((token) => token.startsWith(word)));
+}
+
+function tokensOf({ face, customerEmail }: Findable): string[] {
+  const { cardType, lastFour } = face;
+  const texts = [customerEmail, lastFour].filter((text) => text !== undefined).map(normalised);
+  return [...texts, ...(cardType === undefined ? [] : wordsIn(cardType))].filter((token) => token !== '');
+}
+
+function normalised(text: string): string {
+  return text.normalize('NFKC').trim().toLowerCase();
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * When a saved card has surely expired (UTC ms): the end of its month, and a day for the time zones. Undefined where the
+ * text does not say. Spec: not shown; month and year in either order are read, and a whole date by its month.
+ */
+export function cardExpiresAtMs(text: string): number | undefined {
+  const yearFirst = /^\s*(20\d\d)\s*[-/.]?\s*(\d\d?)([-/.]\d\d?(T.*)?)?\s*$/.exec(text);
+  const monthFirst = /^\s*(\d\d?)\s*[-/.]?\s*((?:20)?\d\d)\s*$/.exec(text);
+  for (const [year, month] of [
+    [yearFirst?.[1], yearFirst?.[2]],
+    [monthFirst?.[2], monthFirst?.[1]],
+  ].map((parts) => parts.map(Number))) {
+    if (year === undefined || month === undefined || !(month >= 1 && month <= 12)) continue;
+    // Months are counted from 0: this is the first day of the next.
+    return Date.UTC(year < 100 ? 2000 + year : year, month, 1) + dayMs;
+  }
+  return undefined;
 }

@@ -3,19 +3,22 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { CardLedger } from './card-ledger.ts';
 import { createSavedCardDesk, type SavedCardDesk } from './saved-card-desk.ts';
-import { cardsActions, readCardsValue, type CardsPlace } from './cards-actions.ts';
 import {
+  type CardsContext,
+  type CardsMay,
+  type CardsPlace,
+  cardsActions,
   cardsMessage,
   cardsPageIds,
+  deletingMessage,
+  deletionMessage,
   goneCardsMessage,
   listingMessage,
   noCardsMessage,
   notSetUpMessage,
+  readCardsValue,
   refusedCardsMessage,
-  type CardsContext,
-  type CardsMay,
 } from './cards-message.ts';
-import { deletingMessage, deletionMessage } from './deletion-message.ts';
 import { emailFormProblem, type OfferedCard } from '../../slack/kit/card-inputs.ts';
 import { askedHereAlone, type ChargePlace } from '../../slack/words/charge-place.ts';
 import {

@@ -23,7 +23,7 @@ import type { Fingerprint } from '../../records/fingerprint.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 
 /** A card of a listing as people may see it: never its token. */
-export type ListedCard = {
+type ListedCard = {
   /** The token's keyed hash; absent when the service told the card without one, and then nothing can be done with it. */
   fingerprint?: string;
   face: CardFace;
@@ -38,7 +38,7 @@ export type ListedCard = {
  * `total` is more than the cards that are kept only when the service told more than a hundred. `mayHaveMore`: it gave
  * no sign that these are all.
  */
-export type CardListing = {
+type CardListing = {
   kind: 'listed';
   list: string;
   email: string;
@@ -47,12 +47,12 @@ export type CardListing = {
   mayHaveMore?: true;
 };
 
-export type CardsListed = CardListing | Exclude<SavedCardsAnswer, { kind: 'cards' }>;
+type CardsListed = CardListing | Exclude<SavedCardsAnswer, { kind: 'cards' }>;
 
 /** One card of a listing, as a button names it. */
-export type ListedPlace = { list: string; index: number; by: string };
+type ListedPlace = { list: string; index: number; by: string };
 
-export type CardDeletion = CardDeletionAnswer & {
+type CardDeletion = CardDeletionAnswer & {
   card: ListedCard;
   /** Whether the bot's own records forgot the card; `kept` when it may still exist. */
   records: 'forgotten' | 'behind' | 'kept';
@@ -80,7 +80,7 @@ export type SavedCardDesk = {
   remove(place: ListedPlace): Promise<CardDeletion | undefined>;
 };
 
-export type SavedCardDeskDeps = {
+type SavedCardDeskDeps = {
   store: RecordStore & Pick<Store, 'list'>;
   sealer: Sealer;
   listSavedCards: (email: string) => Promise<SavedCardsAnswer>;

@@ -46,7 +46,7 @@ export type CardHistory = {
   underWay(card: string): Promise<readonly OrderReference[]>;
 };
 
-export type CardHistoryDeps = RecordsDeps & {
+type CardHistoryDeps = RecordsDeps & {
   rule: RetryRule;
   /** A settled charge begun less than this ago asks before the same is charged again. */
   twinMs: number;

@@ -2,8 +2,7 @@ import type { ActionsBlock, Button } from '@slack/types';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import { actions, button } from '../../slack/kit/blocks.ts';
-import { chargeActions } from './charge-actions.ts';
-import { rejectionWords } from './rejection-words.ts';
+import { rejectionWords } from './state-lines.ts';
 
 /** The buttons of a charge in a message, by state; none for one with which nothing is left to do. */
 export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
@@ -89,3 +88,21 @@ function savingLinkRow({ nextTry, reference }: ChargeSeen): ActionsBlock[] {
 function row(...buttons: Button[]): ActionsBlock[] {
   return [actions(...buttons)];
 }
+
+/** The buttons of a charge. Each carries the charge's reference; `change` none, because its modal says which terms. */
+export const chargeActions = {
+  enterCode: 'otp_enter',
+  resend: 'otp_resend',
+  takeOver: 'otp_take_over',
+  checkNow: 'charge_check',
+  another: 'charge_another',
+  savingLink: 'charge_link',
+  change: 'charge_change',
+  /** In the form: the fields that few need. */
+  more: 'charge_more',
+  show: 'charge_show',
+  /** Opens the form of `/pay card-email` for the charge's card. */
+  changeEmail: 'card_email_for',
+  /** The typeahead over saved cards; its block has the same id. */
+  card: 'charge_card',
+} as const;

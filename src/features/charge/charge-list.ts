@@ -1,5 +1,6 @@
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import {
+  type Run,
   actions,
   bold,
   code,
@@ -12,17 +13,19 @@ import {
   plainText,
   richText,
   words,
-  type Run,
 } from '../../slack/kit/blocks.ts';
 import { openLookUpButton, referenceWord } from '../../slack/words/evidence.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { checkButton, enterCodeButton, showButton } from './charge-buttons.ts';
 import { counted } from '../../domain/counted.ts';
 import { chargeHeadline, labelled, plain } from '../../slack/words/charge-facts.ts';
-import { homeFoot, messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
-import { standing, standingNow } from './otp-lines.ts';
+import { type ChargePlace, askedHereAlone, homeFoot, messageFoot } from '../../slack/words/charge-place.ts';
 import { holdWords } from '../../slack/words/retry-lines.ts';
 import { isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
+import { type Command, type OpenItems, defineCommand } from '../../slack/command.ts';
+import { nothingAfter } from '../../slack/nothing-after.ts';
+import { checkButton, enterCodeButton, showButton } from './charge-buttons.ts';
+import { standing, standingNow } from './state-lines.ts';
+import type { ShowDeps } from './charge-views.ts';
 
 /** More than a person reads at once. */
 const mostShown = 10;
@@ -192,4 +195,51 @@ function listMessage({ title, items, more, last = [], place, nowMs }: List): Sla
 
 function moreLine(count: number, words: string): HomeBlock[] {
   return count > mostShown ? [context(plainText(`… and ${count - mostShown} more. ${words}`))] : [];
+}
+
+/** The charges whose code a person is to enter, for their menu. */
+export function openCodes(charges: readonly ChargeSeen[]): OpenItems | undefined {
+  const count = charges.length;
+  if (count === 0) return undefined;
+  const waits = bold(`🔑 ${counted(count, 'charge waits', 'charges wait')} for a code from you`);
+  const ends = charges.flatMap(({ otp }) => otp?.until ?? []);
+  if (ends.length === 0) return { count, line: [waits] };
+  const untilMs = Math.min(...ends);
+  const until = words(count === 1 ? ' · until ' : ' · the first until ');
+  return { count, untilMs, line: [waits, until, moment(untilMs, '{time}')] };
+}
+
+/** Those of a person whose outcome is not known. */
+export function openDoubts(charges: readonly ChargeSeen[]): OpenItems | undefined {
+  const count = charges.length;
+  if (count === 0) return undefined;
+  const review = charges.filter(({ state }) => state.kind === 'review').length;
+  const todo =
+    review === 0 ? ' · looked up by itself; do not charge again' : ` · ${review} to be reviewed by a person`;
+  return {
+    count,
+    line: [bold(`❔ ${counted(count, 'charge', 'charges')} of yours without a known outcome`), words(todo)],
+  };
+}
+
+/** `/pay doubt`: every charge whose outcome nobody knows yet, and what is being done about it. */
+export function doubtCommand(deps: ShowDeps): Command {
+  return defineCommand<undefined>({
+    verb: 'doubt',
+    usage: '',
+    summary: 'Unknown outcomes',
+    examples: ['doubt'],
+    permission: 'doubt',
+    menu: { text: 'Doubts', opens: 'message' },
+    open: async ({ userId }) =>
+      openDoubts((await deps.desk.inDoubt()).charges.filter(({ agent }) => agent === userId)),
+    effect: 'none',
+    parse: nothingAfter('Nothing follows “doubt”: it lists every charge in doubt.'),
+    async run() {
+      const found = await deps.desk.inDoubt();
+      const message = doubtMessage(found, deps, deps.now());
+      return found.charges.length === 0 ? askedHereAlone(message, deps) : message;
+    },
+    home: async () => homeCharges('In doubt', (await deps.desk.inDoubt()).charges, deps, deps.now()),
+  });
 }

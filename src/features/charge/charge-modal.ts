@@ -1,10 +1,10 @@
-import { amountOnly, formatMoney, parseAmount, type Money } from '../../domain/money.ts';
+import { type Money, amountOnly, formatMoney, parseAmount } from '../../domain/money.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
   actions,
   button,
-  noticeLine,
   modal,
+  noticeLine,
   richText,
   select,
   textInput,
@@ -14,16 +14,23 @@ import type { ViewValues } from '../../slack/command.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import {
+  type CardChoice,
+  type OfferedCard,
   cardInput,
   emailFormProblem,
   longestEmail,
   readCardChoice,
   tokenInput,
-  type CardChoice,
-  type OfferedCard,
 } from '../../slack/kit/card-inputs.ts';
-import { chargeActions } from './charge-actions.ts';
-import { moneyTitle, placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { type ChargePlace, moneyTitle, placeFoot } from '../../slack/words/charge-place.ts';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
+import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
+import type { KnownCard, KnownCards } from '../../domain/known-cards.ts';
+import { cardChoice, pasteAgainWords } from '../../slack/words/card-words.ts';
+import { customerWord } from '../../slack/words/evidence.ts';
+import { chargeActions } from './charge-buttons.ts';
+import { type ChargeScreens, formParts } from './charge-views.ts';
 
 export const chargeModalId = 'charge';
 
@@ -48,7 +55,7 @@ export type ChargeForm = {
   reason?: string;
 };
 
-export type ChargePrefill = {
+type ChargePrefill = {
   card?: OfferedCard;
   amountMinor?: number;
   currency?: string;
@@ -194,9 +201,7 @@ function filled(initial: string | undefined): { initial?: string } {
   return initial === undefined || initial === '' ? {} : { initial };
 }
 
-export type ReadCharge =
-  | { kind: 'read'; form: ChargeForm }
-  | { kind: 'errors'; errors: Record<string, string> };
+type ReadCharge = { kind: 'read'; form: ChargeForm } | { kind: 'errors'; errors: Record<string, string> };
 
 /** Everything that is wrong at once, each at its own field and without repeating what was typed; else the charge. */
 export function readChargeModal(values: ViewValues, currencies: readonly string[]): ReadCharge {
@@ -245,4 +250,155 @@ function emailProblem(email: string | undefined, isNeeded: boolean): string | un
 function customerIdProblem(id: string | undefined): string | undefined {
   if (id === undefined || id.length <= longestCustomerId) return undefined;
   return `A customer id has at most ${longestCustomerId} characters.`;
+}
+
+type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem' | 'alert'>;
+
+/**
+ * The form as it was before the review of these terms. A token key that the bot knows no card of is never put
+ * back into a modal: it has to be pasted again.
+ */
+export async function changedTerms(terms: ChargeTerms, ledger: KnownCards | undefined): Promise<Filled> {
+  return await termsAgain(terms, await ledger?.idOf(terms.tokenKey), ledger);
+}
+
+/**
+ * The form on terms that are at hand without their token key, of the card of that id. What they make good stays
+ * theirs: once that is paid, nothing is charged for it again.
+ */
+export async function termsAgain(
+  { money, customerId, reason, customerEmail, alert }: ShownTerms,
+  cardId: string | undefined,
+  ledger: KnownCards | undefined,
+): Promise<Filled> {
+  const card = cardId === undefined ? undefined : await ledger?.find(cardId);
+  const filled = { amountMinor: money.minor, currency: money.currency, customerId, reason };
+  if (!card) {
+    return {
+      ...withoutUndefined({ alert }),
+      prefill: withoutUndefined({ ...filled, customerEmail }),
+      problem: pasteAgainWords,
+    };
+  }
+  // Left empty where the card's own serves, so that another card can be chosen without touching it.
+  const email = customerEmail === card.customerEmail ? undefined : customerEmail;
+  return {
+    ...withoutUndefined({ alert }),
+    prefill: withoutUndefined({ ...filled, card: cardChoice(card), customerEmail: email }),
+  };
+}
+
+/**
+ * A new form on the terms of an earlier charge. The card stays chosen, unless it is what was wrong; the
+ * e-mail is left to the card.
+ */
+export async function anotherCharge(charge: ChargeSeen, ledger: KnownCards | undefined): Promise<Filled> {
+  const { money, customerId, reason, alert } = charge.terms;
+  const id = isCardWrong(charge) ? undefined : charge.card;
+  const card = id === undefined ? undefined : await ledger?.find(id);
+  return {
+    ...withoutUndefined({ alert }),
+    prefill: withoutUndefined({
+      amountMinor: money.minor,
+      currency: money.currency,
+      customerId,
+      reason,
+      card: card && cardChoice(card),
+    }),
+  };
+}
+
+/** The form with all its fields, filled in as it is; its metadata is the alert that it is for. */
+export async function wholeForm(
+  deps: ChargeScreens,
+  values: ViewValues,
+  alert: string,
+): Promise<ChargeModalOptions> {
+  const amount = parseAmount(values[chargeFields.amount] ?? '');
+  const chosen = values[chargeFields.card];
+  const card = chosen === undefined ? undefined : await deps.ledger?.find(chosen);
+  const prefill = withoutUndefined({
+    amountMinor: amount.ok ? amount.value : undefined,
+    currency: values[chargeFields.currency],
+    customerId: values[chargeFields.customerId],
+    reason: values[chargeFields.reason],
+    card: card && cardChoice(card),
+  });
+  return { ...formParts(deps), isWhole: true, prefill, ...(alert === '' ? {} : { alert }) };
+}
+
+function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean {
+  if (state.kind === 'rejected') return state.reason === 'invalid_token';
+  if (state.kind !== 'declined') return false;
+  return nextSteps[reasonAfter(state.why ?? bankWords, nextTry)].kind === 'another_card';
+}
+
+type ReadTerms =
+  | { kind: 'terms'; terms: ChargeTerms }
+  /** By block id. Never what was typed, and a card's e-mail only masked. */
+  | { kind: 'errors'; errors: Record<string, string> };
+
+type Card = Pick<ChargeTerms, 'tokenKey' | 'card' | 'customerEmail'>;
+
+/** What the filled form would charge, whole: the card behind the choice, and the e-mail it is saved with. */
+export async function readTerms(form: ChargeForm, ledger: KnownCards | undefined): Promise<ReadTerms> {
+  const card =
+    form.card.kind === 'ledger'
+      ? await chosenCard(form.card.id, form.customerEmail, ledger)
+      : await pastedCard(form.card.tokenKey, form.customerEmail, ledger);
+  if ('errors' in card) return { kind: 'errors', errors: card.errors };
+  const { money, customerId, reason } = form;
+  return { kind: 'terms', terms: { ...card, money, ...withoutUndefined({ customerId, reason }) } };
+}
+
+type Errors = { errors: Record<string, string> };
+
+async function chosenCard(
+  id: string,
+  typedEmail: string | undefined,
+  ledger: KnownCards | undefined,
+): Promise<Card | Errors> {
+  const found = await ledger?.find(id);
+  if (!found) {
+    const gone = 'The bot does not know this card any more. Choose another, or paste its token key.';
+    return { errors: { [chargeActions.card]: gone } };
+  }
+  const email = emailFor(found, typedEmail);
+  if ('errors' in email) return email;
+  return { tokenKey: found.tokenKey, card: found.face, customerEmail: email.email };
+}
+
+/** Spec: charge a saved card (order.customerEmail must equal the e-mail the card was saved with). */
+function emailFor(card: KnownCard, typed: string | undefined): { email: string } | Errors {
+  const linked = card.customerEmail?.trim() ?? '';
+  const wanted = typed?.trim() ?? '';
+  if (linked === '' && wanted === '') {
+    return {
+      errors: {
+        [chargeFields.email]: 'The bot does not know this card’s e-mail. Type the one it was saved with.',
+      },
+    };
+  }
+  if (linked === '') return { email: wanted };
+  if (wanted === '' || wanted.toLowerCase() === linked.toLowerCase()) return { email: linked };
+  const fix = 'the service refuses any other. Leave it empty to use that one.';
+  return {
+    errors: { [chargeFields.email]: `The card is saved with ${customerWord(linked)}; ${fix}` },
+  };
+}
+
+/**
+ * A pasted token may be one of a card the bot knows: then people see which. Its typed e-mail stands, for whoever
+ * pastes a token may know of a change that the bot has not heard of.
+ */
+async function pastedCard(
+  tokenKey: string,
+  customerEmail: string | undefined,
+  ledger: KnownCards | undefined,
+): Promise<Card | Errors> {
+  if (customerEmail === undefined) {
+    return { errors: { [chargeFields.email]: 'Type the e-mail that this card was saved with.' } };
+  }
+  const known = ledger && (await ledger.find(await ledger.idOf(tokenKey)));
+  return { tokenKey, card: known?.face ?? {}, customerEmail };
 }

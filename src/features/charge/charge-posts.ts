@@ -1,10 +1,10 @@
 import type { ChargeNote } from '../../domain/charge-note.ts';
 import type { Told } from '../../domain/charge-state.ts';
 import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
-import type { ChargeBodies } from './prepare-charge.ts';
+import type { ChargeBodies } from './charge-message.ts';
 import { outboxKey, readOutboxRecord } from '../../messages/message-record.ts';
 
-export type ChargePostsDeps = MessagesDeps & {
+type ChargePostsDeps = MessagesDeps & {
   /** Undefined: nothing of a charge is told but to its agents. */
   deskChannel: string | undefined;
   wait: (ms: number) => Promise<void>;

@@ -127,7 +127,7 @@ export const chargeLists = {
   codesOf: (userId: string) => `codes-of:${userId}`,
 };
 
-export function listsOfCharge(record: ChargeRecord): Index {
+function listsOfCharge(record: ChargeRecord): Index {
   const { intent, by, agent, handOvers } = record;
   const people = [by, agent, ...handOvers.map(({ to }) => to)];
   const names = people.map(chargeLists.of);

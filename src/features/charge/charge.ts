@@ -1,34 +1,71 @@
 import type { Account } from '../../account.ts';
 import { auditOfCharge } from '../../domain/audit-of-charge.ts';
-import type { ShownTerms } from '../../domain/charge-terms.ts';
+import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { ApprovedCharge } from '../../domain/submit-result.ts';
+import type { ApprovedCharge, SubmitResult } from '../../domain/submit-result.ts';
 import { outboxKey } from '../../messages/message-record.ts';
 import type { Entry } from '../../store/store.ts';
 import { createBackground } from '../../under-way.ts';
-import { openCardHistory } from './card-history.ts';
-import { createChargeDesk } from './charge-desk.ts';
-import { createChargeDrafts } from './charge-drafts.ts';
-import { createChargePosts } from './charge-posts.ts';
-import { chargeLists, chargeOf, createChargeRecords, hasEnded, seenOf } from './charge-record.ts';
-import { formParts, sayUnknown, type ChargeScreens } from './charge-views.ts';
-import { doubtCommand } from './doubt.ts';
-import { openLimits } from './limit-claims.ts';
-import { otpCommand } from './otp.ts';
-import { termsAgain } from './prefill.ts';
-import { recoverCharge, triggerCharge, type ChargeDeps, type Room } from './run-charge.ts';
-import { createShowCharge } from './show-charge.ts';
-import { submitApproved } from './submit-charge.ts';
-import { chargeActions } from './charge-actions.ts';
-import { homeCharges } from './charge-list.ts';
-import { chargeModal, type ChargeModalOptions } from './charge-modal.ts';
-import { homeLimits } from './limit-words.ts';
-import { defineCommand, type Caller, type Command, type Pressed } from '../../slack/command.ts';
+import {
+  type Caller,
+  type Command,
+  type ModalDefinition,
+  type Press,
+  type Pressed,
+  type Submission,
+  type ViewAnswer,
+  defineCommand,
+  itself,
+} from '../../slack/command.ts';
 import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { parseAmountAlone } from '../../slack/amount-alone.ts';
-import { chargeModals } from './charge-modals.ts';
-import { chargePresses } from './charge-presses.ts';
 import { suggestCards } from '../../slack/words/card-words.ts';
+import type { AlertTaken } from '../../domain/alert-card.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
+import { openCardHistory } from './card-history.ts';
+import { createChargeDesk } from './charge-desk.ts';
+import { type ChargeReview, createChargeDrafts, submitApproved } from './submit-charge.ts';
+import { createChargePosts } from './charge-posts.ts';
+import { chargeLists, chargeOf, createChargeRecords, hasEnded, seenOf } from './charge-record.ts';
+import {
+  type ChargeScreens,
+  createShowCharge,
+  formParts,
+  openNamed,
+  sayUnknown,
+  showAndCarryOn,
+  showCharge,
+} from './charge-views.ts';
+import { doubtCommand, homeCharges } from './charge-list.ts';
+import { openLimits } from './limit-claims.ts';
+import { otpCommand } from './otp.ts';
+import {
+  type ChargeModalOptions,
+  anotherCharge,
+  changedTerms,
+  chargeFields,
+  chargeModal,
+  chargeModalId,
+  readChargeModal,
+  readTerms,
+  termsAgain,
+  wholeForm,
+} from './charge-modal.ts';
+import { type ChargeDeps, type Room, recoverCharge, triggerCharge } from './run-charge.ts';
+import { chargeActions } from './charge-buttons.ts';
+import { homeLimits, limitErrors, limitRefusalModal } from './limit-words.ts';
+import {
+  overrideField,
+  overrideModalId,
+  readOverrideModal,
+  readTermsMetadata,
+  staleTermsModal,
+  termsModal,
+  termsModalId,
+} from './terms-modal.ts';
+import { unsureChargeModal } from './state-modal.ts';
+import { type SavingLink, savingLinkMessage, savingLinkModal } from './saving-link.ts';
 
 /** What charges need of other features. */
 type Around = Pick<ChargeDeps, 'links' | 'approvals'> &
@@ -163,4 +200,231 @@ async function recent(deps: ChargeScreens, { userId }: Caller): Promise<HomeBloc
   // What is open stands under its own heading.
   const settled = charges.filter(({ state }) => 'concludedAt' in state && state.kind !== 'review');
   return homeCharges('Your last charges', settled.slice(0, recentCharges), deps, deps.now());
+}
+
+/**
+ * The form and the review: one dialogue, by its view id. What throws while the form is read has sent nothing.
+ * A throw of the review is told as one of money, because `carryOn` may throw with the charge on its way.
+ */
+function chargeModals(deps: ChargeScreens): ModalDefinition[] {
+  return [
+    { callbackId: chargeModalId, effect: 'none', submit: (submission) => review(deps, submission) },
+    { callbackId: termsModalId, effect: 'money', submit: (submission) => submitTerms(deps, submission) },
+    // The hold may be over by now, and then it charges.
+    { callbackId: overrideModalId, effect: 'money', submit: (submission) => askOverride(deps, submission) },
+  ];
+}
+
+/** Nothing is sent from here: the terms are kept and shown for review. */
+async function review(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
+  const { viewId, values, caller } = submission;
+  const alert = submission.privateMetadata || undefined;
+  const taken = alert === undefined ? undefined : await deps.desk.alertTaken(alert, viewId);
+  if (taken) return update(alertTakenModal(deps, taken, caller.userId));
+  const form = readChargeModal(values, deps.currencies);
+  if (form.kind === 'errors') return form;
+  const read = await readTerms(form.form, deps.ledger);
+  if (read.kind === 'errors') return await askedAgain(deps, submission, read.errors);
+  const terms: ChargeTerms = { ...read.terms, ...withoutUndefined({ alert }) };
+  const reviewed = await deps.desk.review({ viewId, terms, by: caller.userId });
+  if (reviewed.kind === 'over_limit') return { kind: 'errors', errors: limitErrors(reviewed.refusal) };
+  const draft = await deps.desk.keepDraft(viewId, terms);
+  return update(reviewModal(deps, { terms, draft, reviewed }));
+}
+
+/** The e-mail has no field in the short form to tell its problem at: then the whole form does. */
+async function askedAgain(
+  deps: ChargeScreens,
+  { values, privateMetadata }: Submission,
+  errors: Readonly<Record<string, string>>,
+): Promise<ViewAnswer> {
+  const { [chargeFields.email]: problem } = errors;
+  if (problem === undefined || values[chargeFields.email] !== undefined) return { kind: 'errors', errors };
+  return update(chargeModal({ ...(await wholeForm(deps, values, privateMetadata)), problem }));
+}
+
+type Reviewed = { terms: ChargeTerms; draft: string; reviewed: Extract<ChargeReview, { kind: 'ready' }> };
+
+function reviewModal(deps: ChargeScreens, { terms, draft, reviewed }: Reviewed): Modal {
+  const { kind: _ready, ...restrictions } = reviewed;
+  return termsModal({ place: deps, terms: shown(terms), draft, ...restrictions, nowMs: deps.now() });
+}
+
+/**
+ * Charges on the reviewed terms. A second submit of the same dialogue finds the first one's charge.
+ * A store that is away is the desk's `unsure`: an earlier submit of the dialogue may have charged.
+ */
+async function submitTerms(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
+  const { caller, viewId, privateMetadata } = submission;
+  const agreed = readTermsMetadata(privateMetadata);
+  if (!agreed) return update(staleTermsModal(deps));
+  const result = await deps.desk.submit({ viewId, by: caller.userId, ...agreed });
+  return await shownResult(deps, submission, { agreed, result });
+}
+
+/**
+ * The same terms with why they cannot wait, for whoever decides whether a card on hold is charged. Submitted twice it
+ * is one request.
+ */
+async function askOverride(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
+  const { caller, viewId, privateMetadata, values } = submission;
+  const why = readOverrideModal(values);
+  if (!why.ok) return { kind: 'errors', errors: { [overrideField]: why.problem } };
+  const agreed = readTermsMetadata(privateMetadata);
+  if (!agreed) return update(staleTermsModal(deps));
+  const terms = await deps.desk.readDraft(viewId, agreed.draft);
+  // Gone, or with its reason already: then the desk knows the dialogue's request, or calls the terms stale.
+  const withReason = terms ? await withWhy(deps, { viewId, agreed, terms }, why.value) : agreed;
+  const result = await deps.desk.submit({ viewId, by: caller.userId, ...withReason, override: true });
+  return await shownResult(deps, submission, { agreed: withReason, result });
+}
+
+async function withWhy(
+  { desk }: ChargeScreens,
+  { viewId, agreed, terms }: { viewId: string; agreed: Submitted['agreed']; terms: ChargeTerms },
+  why: string,
+): Promise<Submitted['agreed']> {
+  const reason = [why, terms.reason].filter((part) => part !== undefined).join(' · ');
+  return { ...agreed, draft: await desk.keepDraft(viewId, { ...terms, reason }) };
+}
+
+type Submitted = { agreed: { draft: string; despite?: string }; result: SubmitResult };
+
+async function shownResult(
+  deps: ChargeScreens,
+  submission: Submission,
+  { agreed, result }: Submitted,
+): Promise<ViewAnswer> {
+  switch (result.kind) {
+    case 'begun':
+      return showAndCarryOn(deps, result.charge, submission, result.carryOn);
+    case 'known':
+      return showAndCarryOn(deps, result.charge, submission);
+    case 'refused':
+    case 'twin':
+      return update(await reviewAgain(deps, submission, agreed.draft));
+    case 'over_limit':
+      return update(limitRefusalModal(result.refusal, deps));
+    case 'awaiting_approval':
+      return await deps.awaitDecision(result.approval, submission);
+    case 'alert_taken':
+      return update(alertTakenModal(deps, result.taken, submission.caller.userId));
+    case 'stale':
+      return update(staleTermsModal(deps));
+    case 'unsure':
+      return update(unsureChargeModal(result.reference, deps));
+  }
+}
+
+/** The same terms with what has come between: a hold, or a twin. Agreeing now is agreeing beside that very twin. */
+async function reviewAgain(
+  deps: ChargeScreens,
+  { viewId, caller }: Submission,
+  draft: string,
+): Promise<Modal> {
+  const terms = await deps.desk.readDraft(viewId, draft);
+  if (!terms) return staleTermsModal(deps);
+  const reviewed = await deps.desk.review({ viewId, terms, by: caller.userId });
+  return reviewed.kind === 'over_limit'
+    ? limitRefusalModal(reviewed.refusal, deps)
+    : reviewModal(deps, { terms, draft, reviewed });
+}
+
+/** As the press says it that comes too late. */
+function alertTakenModal({ takenMessage }: ChargeScreens, taken: AlertTaken, userId: string): Modal {
+  return wordsModal('Not charged', takenMessage(taken, userId));
+}
+
+/** Without the token key: what goes to Slack is made of this alone. */
+function shown({ tokenKey: _secret, ...terms }: ChargeTerms): ShownTerms {
+  return terms;
+}
+
+function update(modal: Modal): ViewAnswer {
+  return { kind: 'update', modal };
+}
+
+/** Whom `/pay doubt` shows a charge may also see it, and have it looked up. */
+const lookers = ['charge', 'otp', 'doubt'];
+
+/** None of these makes a charge: a throw of the store from here means that nothing new was sent. */
+function chargePresses(deps: ChargeScreens): Press[] {
+  return [
+    { actionId: chargeActions.change, press: (pressed) => changeTerms(deps, pressed) },
+    {
+      actionId: chargeActions.more,
+      press: async ({ view, updateModal }) => {
+        if (view) await updateModal(chargeModal(await wholeForm(deps, view.values, view.privateMetadata)));
+      },
+    },
+    {
+      actionId: chargeActions.another,
+      about: itself,
+      opensForm: true,
+      press: (pressed) => chargeAnother(deps, pressed),
+    },
+    { actionId: chargeActions.savingLink, about: itself, press: (pressed) => makeLink(deps, pressed) },
+    {
+      actionId: chargeActions.show,
+      about: itself,
+      opensForm: true,
+      press: (pressed) => openNamed(deps, pressed),
+      permissions: lookers,
+    },
+    // A look-up can find that the charge never arrived, and then it is sent again under its reference.
+    {
+      actionId: chargeActions.checkNow,
+      about: itself,
+      press: (pressed) => checkNow(deps, pressed),
+      permissions: lookers,
+      effect: 'money',
+    },
+  ];
+}
+
+/** Back to the form, in the same dialogue: should that have charged already, it will show that charge. */
+async function changeTerms(deps: ChargeScreens, { view, updateModal }: Pressed): Promise<void> {
+  if (!view) return;
+  const agreed = readTermsMetadata(view.privateMetadata);
+  const terms = agreed && (await deps.desk.readDraft(view.id, agreed.draft));
+  if (!terms) return await updateModal(staleTermsModal(deps));
+  await updateModal(chargeModal({ ...formParts(deps), ...(await changedTerms(terms, deps.ledger)) }));
+}
+
+/** Always a modal of its own: in the old one the next charge would be the same charge. */
+async function chargeAnother(deps: ChargeScreens, pressed: Pressed): Promise<void> {
+  const charge = await deps.desk.find(pressed.value);
+  if (!charge) return await sayUnknown(deps, pressed);
+  await pressed.openModal(chargeModal({ ...formParts(deps), ...(await anotherCharge(charge, deps.ledger)) }));
+}
+
+/** The service may take longer than a trigger lives, so the answer goes where the button stands. */
+async function makeLink(deps: ChargeScreens, pressed: Pressed): Promise<void> {
+  const { caller, value, view, updateModal, reply } = pressed;
+  function say(what: SavingLink): Promise<void> {
+    return view ? updateModal(savingLinkModal(what, deps)) : reply(savingLinkMessage(what, deps));
+  }
+  if (view) await say({ kind: 'asking' });
+  const result = await deps.desk
+    .makeSavingLink({ reference: value, by: caller.userId })
+    .catch(async (error: unknown) => {
+      // What went wrong is told on top of this; the modal below must not ask for ever.
+      if (view)
+        await say({ kind: 'not_made', why: 'The bot could not finish asking. Press the button again.' });
+      throw error;
+    });
+  switch (result.kind) {
+    case 'created':
+      return await say({ kind: 'made', charge: result.charge, link: result.link });
+    case 'not_created':
+      return await say({ kind: 'not_made', why: result.why });
+    case 'unknown_charge':
+      return await sayUnknown(deps, pressed);
+  }
+}
+
+async function checkNow(deps: ChargeScreens, pressed: Pressed): Promise<void> {
+  const { caller, value } = pressed;
+  const charge = await deps.desk.lookUpNow({ reference: value, by: caller.userId });
+  await (charge ? showCharge(deps, pressed, charge) : sayUnknown(deps, pressed));
 }

@@ -62,7 +62,7 @@ export type LimitClaims = {
   of(userId: string): Promise<OwnLimits>;
 };
 
-export type LimitClaimsDeps = RecordsDeps & {
+type LimitClaimsDeps = RecordsDeps & {
   rules: LimitRules;
   /** Of whoever may charge; never throws. */
   standingOf: (userId: string) => Promise<Standing>;

@@ -3,12 +3,16 @@ import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { noticeLine } from '../../slack/kit/blocks.ts';
-import { chargeActions } from './charge-actions.ts';
-import { homeCharges, pendingCodesMessage } from './charge-list.ts';
+import { chargeActions } from './charge-buttons.ts';
+import { homeCharges, openCodes, pendingCodesMessage } from './charge-list.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
-import { otpModalId, readOtpModal, readOtpReference } from './otp-modal.ts';
-import { openCodes } from './open-items.ts';
-import { unknownChargeMessage, unknownChargeModal } from './unknown-charge.ts';
+import {
+  otpModalId,
+  readOtpModal,
+  readOtpReference,
+  unknownChargeMessage,
+  unknownChargeModal,
+} from './state-modal.ts';
 import {
   defineCommand,
   itself,

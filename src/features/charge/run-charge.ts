@@ -31,7 +31,7 @@ import type { ApprovalGate } from '../../domain/approval-desk.ts';
 import type { LinkBeginning, LinkRequest } from '../../domain/payment-link.ts';
 import { insist } from '../../records/insist.ts';
 import type { CardHistory } from './card-history.ts';
-import type { ChargeDrafts } from './charge-drafts.ts';
+import type { ChargeDrafts } from './submit-charge.ts';
 import {
   chargeKey,
   isAudited,
@@ -45,7 +45,7 @@ import {
 import type { LimitClaims } from './limit-claims.ts';
 
 /** The places a charge is told in; each of these is on record before it resolves, and again is the same as once. */
-export type TellCharge = {
+type TellCharge = {
   refresh: (reference: string, agents: readonly string[]) => Promise<void>;
   note: (reference: string, name: string, note: ChargeNote) => Promise<void>;
   direct: (userId: string, key: string, about: { reference: string; what: Told }) => Promise<void>;
@@ -98,7 +98,7 @@ export type ChargeDeps = {
 type MoveDeps = Pick<ChargeDeps, 'charges' | 'limits' | 'rememberMs' | 'now'>;
 
 /** What a step made of a charge, stored: `effect` is the caller's to run, and nobody else's. */
-export type Advanced = { record: ChargeRecord; effect: Effect | undefined };
+type Advanced = { record: ChargeRecord; effect: Effect | undefined };
 
 /**
  * Makes one event's step of a charge, stored before it is given back; stepped again from what is stored

@@ -1,16 +1,16 @@
 // What a state means, and what happens or is to be done next: the same in a modal, a direct message and a list.
 
 import type { RichTextBlock } from '@slack/types';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import type { Conclusion } from '../../domain/charge-state.ts';
-import { moment, richText, type Run } from '../../slack/kit/blocks.ts';
+import type { ChargeSeen, Resend } from '../../domain/charge-seen.ts';
+import type { Conclusion, Refusal } from '../../domain/charge-state.ts';
+import { type Run, moment, person, richText, words } from '../../slack/kit/blocks.ts';
 import { quoted } from '../../slack/words/evidence.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 import { counted } from '../../domain/counted.ts';
-import { labelled, plain } from '../../slack/words/charge-facts.ts';
-import { rejectionWords } from './rejection-words.ts';
+import { inHandSince, labelled, plain } from '../../slack/words/charge-facts.ts';
 import { nextAfterDecline } from '../../slack/words/retry-lines.ts';
 import { isConcluded, isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
+import { otpLimits } from '../../domain/otp-rules.ts';
 
 /** All of it, a correction first. Nothing here may stand for a charge that waits for a code: see `otp-lines.ts`. */
 export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
@@ -150,3 +150,120 @@ export const reviewLines: Run[][] = [
   labelled('Do not charge again, and give no value', 'money may have moved.'),
   labelled('Next', 'ask the payments service.'),
 ];
+
+/** Whether a code that is typed now can still reach the bank. */
+export function isCodeOpen({ state, otp }: ChargeSeen, nowMs: number): boolean {
+  return (
+    state.kind === 'otp' && otp !== undefined && otp.triesLeft > 0 && nowMs <= otp.until - otpLimits.marginMs
+  );
+}
+
+/** The bank's last words leave no try, whatever was counted here. They change what is said, never what is done. */
+function isOverByBank({ otp, bankWords = '' }: ChargeSeen): boolean {
+  return otp?.lastCode === 'refused' && overWords.test(bankWords);
+}
+
+const overWords = /too many|time (?:allowed|limit)|timed?[ -]?out|expired/i;
+
+function triesWords(triesLeft: number): string {
+  return `${triesLeft} of ${counted(otpLimits.submissions, 'try', 'tries')} left`;
+}
+
+/** "2 of 3 tries left · until 14:32": nothing that is out of date a minute later. */
+export function standing(charge: ChargeSeen): Run[] {
+  const { otp } = charge;
+  if (!otp) return [words('Tries and time left aren’t known.')];
+  if (isOverByBank(charge)) return [words('Until '), moment(otp.until, '{time}')];
+  return [words(`${triesWords(otp.triesLeft)} · until `), moment(otp.until, '{time}')];
+}
+
+/** The same with the minutes that are left, for what is looked at now. */
+export function standingNow(charge: ChargeSeen, nowMs: number): Run[] {
+  return charge.otp
+    ? [...standing(charge), words(` (${minutesLeft(charge.otp.until - nowMs)})`)]
+    : standing(charge);
+}
+
+function minutesLeft(leftMs: number): string {
+  const minutes = Math.floor(leftMs / 60_000);
+  if (leftMs <= 0) return 'time is up';
+  return minutes < 1 ? 'less than a minute left' : `${counted(minutes, 'minute')} left`;
+}
+
+/** Who enters the code, and since when. */
+export function inHand(charge: ChargeSeen): Run[] {
+  return labelled('Agent', person(charge.agent), ', since ', moment(inHandSince(charge), '{time}'));
+}
+
+/** What came of the last wish for another code; `not_made` and `too_late`: nothing was asked of the bank. */
+export function lastResend({ resends }: ChargeSeen): Run[][] {
+  const last = resends.at(-1);
+  return last ? [labelled('Another code', resendWords(last.answer))] : [];
+}
+
+export function resendWords(answer: Resend['answer']): string {
+  switch (answer) {
+    case undefined:
+      return 'no answer yet.';
+    case 'resent':
+      return 'on its way.';
+    case 'refused':
+      return 'refused. The earlier code still counts.';
+    case 'not_made':
+      return 'not sent. The earlier code still counts.';
+    case 'too_late':
+      return 'too late, none was sent.';
+    case 'unknown':
+      return 'it may or may not arrive.';
+  }
+}
+
+/** Why the service refused the request before the bank saw it, and the fix; `again` names the button that helps. */
+type RejectionWords = { why: string; fix: string; again?: string };
+
+const correct = 'Correct and try again';
+const operators = 'tell the people who run this bot; trying again won’t help.';
+
+/**
+ * Each reason has its own words and its own fix.
+ *
+ * Spec: Errors (saved-card charge rejections; HTTP status responses).
+ */
+export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
+  invalid_token: {
+    why: 'The service doesn’t know this card.',
+    fix: 'choose another card, or let the customer save it again with a payment link.',
+    again: 'Choose another card',
+  },
+  email_mismatch: {
+    why: 'The card is saved with another e-mail.',
+    fix: 'leave the e-mail empty, or change the card’s own.',
+    again: correct,
+  },
+  email_invalid: {
+    why: 'The service calls the e-mail invalid.',
+    fix: 'use the e-mail the card is saved with.',
+    again: correct,
+  },
+  card_not_supported: {
+    why: 'Card payments aren’t switched on for this account.',
+    fix: 'ask the payments service to switch them on.',
+  },
+  unauthorized: { why: 'The service refused the bot’s access token.', fix: operators },
+  forbidden: { why: 'The service doesn’t let this account charge.', fix: operators },
+  rate_limited: {
+    why: 'The service’s call limit was reached.',
+    fix: 'try again in a few minutes.',
+    again: 'Try again',
+  },
+  invalid_request: {
+    why: 'The service calls the request invalid.',
+    fix: 'check amount, currency and e-mail. If they are right, tell the people who run this bot.',
+    again: correct,
+  },
+  other: {
+    why: 'The service refused it.',
+    fix: 'correct what the service names, or ask the service.',
+    again: correct,
+  },
+};

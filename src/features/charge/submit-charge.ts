@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
 import type { ApprovalNeeded } from '../../domain/approval-rules.ts';
 import type { CardHold, CardRefusal, Twin } from '../../domain/card-refusal.ts';
 import type { LimitRefusal, SeenLimits } from '../../domain/charge-limits.ts';
@@ -7,9 +9,12 @@ import type { ChargeTerms } from '../../domain/charge-terms.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { referenceOf } from '../../records/reference-of.ts';
+import { draftKeepMs, draftsOfCard } from '../../domain/card-drafts.ts';
+import { type RecordsDeps, createRecords } from '../../records/records.ts';
+import type { Fingerprint } from '../../records/fingerprint.ts';
 import type { CardClaim } from './card-history.ts';
-import { restOfCharge, seenOf, type ChargeRecord } from './charge-record.ts';
-import { agentsOf, runCharge, see, type ChargeDeps } from './run-charge.ts';
+import { type ChargeRecord, chargeTerms, restOfCharge, seenOf } from './charge-record.ts';
+import { type ChargeDeps, agentsOf, runCharge, see } from './run-charge.ts';
 
 /** What a charge of these terms would meet now. */
 export type ChargeReview =
@@ -24,7 +29,7 @@ export type ChargeReview =
       approval?: ApprovalNeeded;
     };
 
-export type SubmitRequest = {
+type SubmitRequest = {
   /** The dialogue: its reference is made of it, so that a double submit is the same charge. */
   viewId: string;
   /** What `keepDraft` gave for the terms the person has just read. */
@@ -217,4 +222,42 @@ async function announce(deps: ChargeDeps, record: ChargeRecord): Promise<void> {
     // The charge is stored and agreed to; its message follows with its next step.
     deps.log('warn', 'a charge’s message is not on record yet', { orderReference: reference }, error);
   }
+}
+
+/** The terms of a charge under review, until they are submitted. All of it throws StoreUnavailable. */
+export type ChargeDrafts = {
+  /**
+   * Keeps the terms for half an hour in place of the dialogue's earlier ones, and gives a word for exactly them:
+   * the same terms kept again give the same word. It reveals nothing of them, so it may stand in a view.
+   */
+  keep(viewId: string, terms: ChargeTerms): Promise<string>;
+  /** The terms, if they are the ones this word was given for; undefined when they are gone or others by now. */
+  read(viewId: string, word: string): Promise<ChargeTerms | undefined>;
+};
+
+const chargeDraft = z.object({ word: z.string(), card: z.string(), terms: chargeTerms });
+
+export function createChargeDrafts(deps: RecordsDeps & { fingerprint: Fingerprint }): ChargeDrafts {
+  const records = createRecords<z.infer<typeof chargeDraft>>(deps, {
+    prefix: 'draft:',
+    schema: chargeDraft,
+    lists: ({ card }) => ({ [draftsOfCard(card)]: 0 }),
+  });
+  return {
+    async keep(viewId, given) {
+      // In the order of the schema, whatever order they come in.
+      const terms = chargeTerms.parse(given);
+      const card = await deps.fingerprint(terms.tokenKey);
+      const newWord = randomBytes(16).toString('hex');
+      return await records.change(viewId, (before) => {
+        const isSame = before && JSON.stringify(before.terms) === JSON.stringify(terms);
+        const word = isSame ? before.word : newWord;
+        return { kind: 'write', value: { word, card, terms }, rest: { ttlMs: draftKeepMs }, result: word };
+      });
+    },
+    async read(viewId, word) {
+      const draft = await records.read(viewId);
+      return draft?.word === word ? draft.terms : undefined;
+    },
+  };
 }

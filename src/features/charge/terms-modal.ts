@@ -29,11 +29,10 @@ import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { holdLines } from '../../slack/words/retry-lines.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
-import { chargeActions } from './charge-actions.ts';
+import { chargeActions, showButton } from './charge-buttons.ts';
 import { counted } from '../../domain/counted.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import { leftWords, refusalModalId } from './limit-words.ts';
-import { showButton } from './charge-buttons.ts';
 import { moneyTitle, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
 
 export const termsModalId = 'charge_terms';
@@ -56,7 +55,7 @@ export function readOverrideModal(values: ViewValues): Parsed<string> {
   return reason === '' ? problem('Say in a few words why the card should be charged now.') : parsed(reason);
 }
 
-export type TermsModalOptions = {
+type TermsModalOptions = {
   place: ChargePlace;
   terms: ShownTerms;
   /** Stands for exactly these terms. */
@@ -182,7 +181,7 @@ const twinWords: Record<Twin['outcome'], string> = {
 };
 
 /** Which terms a modal is about: no secret. */
-export function termsMetadata(agreed: { draft: string; despite?: string }): string {
+function termsMetadata(agreed: { draft: string; despite?: string }): string {
   return JSON.stringify(agreed);
 }
 

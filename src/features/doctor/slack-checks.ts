@@ -24,7 +24,7 @@ const mostPeople = 50;
 const tokenPart = 'Slack token';
 const clockTimeoutMs = 5_000;
 
-export type SlackLooked = {
+type SlackLooked = {
   client: WebClient;
   apiUrl: string;
   /** In Socket Mode alone. */

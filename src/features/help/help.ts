@@ -1,19 +1,19 @@
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
 import { nearestWord } from '../../domain/nearest-word.ts';
 import {
-  anyone,
-  defineCommand,
   type AccountSide,
   type Caller,
   type Command,
   type MayRun,
   type Permit,
   type Refused,
+  anyone,
+  defineCommand,
 } from '../../slack/command.ts';
 import { refuse } from '../../slack/answer.ts';
 import { refusalMessage } from '../../slack/words/error-message.ts';
-import { helpMessage } from './help-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
+import { type Piece, bold, code, codeLines, headline, richText, words } from '../../slack/kit/blocks.ts';
 
 /** `/pay help [verb]`, made from the verbs' own definitions; the list holds what the caller may do. */
 export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Command {
@@ -41,7 +41,7 @@ async function overviewFor(caller: Caller, verbs: readonly Command[], mayRun: Ma
 /** Verbs of one merchant account, and whom it lets run them. */
 export type ListedVerbs = AccountSide & { verbs: readonly Command[] };
 
-export type Permitted = { allowed: Command[]; refused: Refused | undefined };
+type Permitted = { allowed: Command[]; refused: Refused | undefined };
 
 /** What somebody reads who may do nothing but ask for help; undefined for everybody else. */
 export function nothingAllowed({ allowed, refused }: Permitted): SlackMessage | undefined {
@@ -92,4 +92,58 @@ function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<C
   const nearest = nearestWord(typed, names);
   const hint = nearest === undefined ? 'Type /pay help for what you can do.' : `Did you mean “${nearest}”?`;
   return problem(`There is no verb “${typed}”. ${hint}`);
+}
+
+/** What help tells of a verb: the verb's own definition, so that help is never out of date. */
+type HelpVerb = {
+  verb: string;
+  usage: string;
+  summary: string;
+  examples: readonly string[];
+};
+
+/** Keeps one block far below Slack's length even when every summary is long. */
+const verbsPerBlock = 8;
+
+/**
+ * What the caller can type: a line for each verb, or with `detail` everything about that one. Short, because
+ * it is read on a phone.
+ */
+export function helpMessage(verbs: readonly HelpVerb[], detail?: HelpVerb): SlackMessage {
+  return detail === undefined ? overview(verbs) : details(detail);
+}
+
+function overview(verbs: readonly HelpVerb[]): SlackMessage {
+  const { text, block } = headline('What you can do with /pay', []);
+  // The last line says what help's own would.
+  const lines = verbs
+    .filter(({ verb }) => verb !== 'help')
+    .map((verb): Piece[] => [code(typed(verb)), words(`  ${verb.summary}`)]);
+  const parts = Array.from({ length: Math.ceil(lines.length / verbsPerBlock) }, (_, index) =>
+    richText(...lines.slice(index * verbsPerBlock, (index + 1) * verbsPerBlock)),
+  );
+  const more = richText([code('/pay help <verb>'), words('  gives examples.')]);
+  return { text, blocks: [block, ...parts, more] };
+}
+
+function details(verb: HelpVerb): SlackMessage {
+  const { text, block } = headline(`/pay ${verb.verb}`, [verb.summary]);
+  return {
+    text,
+    blocks: [
+      block,
+      richText([bold('Type: '), code(typed(verb))]),
+      ...(verb.examples.length === 0
+        ? []
+        : [richText([bold('For example:')]), codeLines(verb.examples.map(withCommand))]),
+    ],
+  };
+}
+
+function typed(verb: HelpVerb): string {
+  return `/pay ${verb.verb} ${verb.usage}`.trim();
+}
+
+function withCommand(example: string): string {
+  return example.startsWith('/') ? example : `/pay ${example}`;
 }

@@ -3,7 +3,7 @@ import { newErrorId, type Log } from '../../log.ts';
 import { code, context, divider, plainText, richText, words } from '../../slack/kit/blocks.ts';
 import type { Caller, Command } from '../../slack/command.ts';
 import { limits } from '../../slack/kit/limits.ts';
-import { menuButtons } from './menu-message.ts';
+import { menuButtons } from './menu.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { inAccount } from '../../slack/own-account.ts';
 import { nothingAllowed, sortByPermit, type ListedVerbs } from './help.ts';

@@ -1,19 +1,20 @@
+import type { InputBlock } from '@slack/types';
 import { amountOnly, parseAmount } from '../../domain/money.ts';
 import {
+  type OrderReference,
   longestOrderReference,
   parseOrderReference,
-  type OrderReference,
 } from '../../domain/order-reference.ts';
-import type { LinkTerms } from '../../domain/payment-link.ts';
+import type { LinkTerms, PaymentLink } from '../../domain/payment-link.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { modal, richText, select, textInput } from '../../slack/kit/blocks.ts';
+import { modal, plainText, richText, select, textInput } from '../../slack/kit/blocks.ts';
 import { emailFormProblem, longestEmail } from '../../slack/kit/card-inputs.ts';
 import { plain } from '../../slack/words/charge-facts.ts';
-import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { type ChargePlace, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
-import { linkModalId } from './link-actions.ts';
+import { linkHeadline, linkModalId, shareModalId } from './link-message.ts';
 
 /** The block ids of the fields; a field's error is told under the same name. */
 export const linkFields = {
@@ -35,7 +36,7 @@ export type LinkPrefill = {
   reference?: string;
 };
 
-export type LinkFormOptions = {
+type LinkFormOptions = {
   place: ChargePlace;
   /** The first is chosen when nothing else is. */
   currencies: readonly string[];
@@ -138,7 +139,7 @@ function filled(initial: string | undefined): { initial?: string } {
   return initial === undefined || initial === '' ? {} : { initial };
 }
 
-export type ReadLink =
+type ReadLink =
   | { kind: 'read'; terms: LinkTerms; reference?: OrderReference; isForAll: boolean }
   /** By block id; never what was typed. */
   | { kind: 'errors'; errors: Record<string, string> };
@@ -178,3 +179,42 @@ function customerIdProblem(id: string): string | undefined {
 }
 
 export const takenProblem = 'Another link has this reference. Choose another, or leave it empty.';
+
+export const shareField = 'link_share_channel';
+
+/** Asks for the channel that gets a card of this link as well. */
+export function shareModal(link: PaymentLink, place: ChargePlace): Modal {
+  return modal({
+    callbackId: shareModalId,
+    title: placeTitle('Share a link', place),
+    blocks: [
+      linkHeadline(link).block,
+      richText(plain('Everybody in the channel sees the link, the amount and the masked e-mail.')),
+      channelInput(),
+      placeFoot(place),
+    ],
+    submit: 'Share it',
+    privateMetadata: link.reference,
+  });
+}
+
+function channelInput(): InputBlock {
+  return {
+    type: 'input',
+    block_id: shareField,
+    label: plainText('Channel'),
+    element: {
+      type: 'conversations_select',
+      action_id: shareField,
+      default_to_current_conversation: true,
+      filter: { include: ['public', 'private'], exclude_bot_users: true },
+    },
+  };
+}
+
+export function readShareModal(values: ViewValues): string | undefined {
+  return values[shareField];
+}
+
+export const cannotPostProblem =
+  'The bot cannot post there. Invite it to the channel first, or choose another.';

@@ -3,6 +3,7 @@ import { outcomeWords } from '../../domain/outcome.ts';
 import type { LinkNote, LinkState, PaymentLink } from '../../domain/payment-link.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-saved-lines.ts';
 import {
+  type Run,
   actions,
   button,
   code,
@@ -12,15 +13,15 @@ import {
   moment,
   person,
   richText,
-  type Run,
 } from '../../slack/kit/blocks.ts';
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
-import { messageFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
-import { repeatLine, type AboutMessage } from '../../slack/words/repeat-line.ts';
+import { type ChargePlace, messageFoot, placeTitle } from '../../slack/words/charge-place.ts';
+import { type AboutMessage, repeatLine } from '../../slack/words/repeat-line.ts';
 import { customerWord, quoted, referenceWord, ticks, word } from '../../slack/words/evidence.ts';
 import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
-import { linkActions } from './link-actions.ts';
+import { outboxKey } from '../../messages/message-record.ts';
+import type { Views } from '../../messages/views.ts';
 
 const linkEventType = 'payops_link';
 
@@ -220,4 +221,55 @@ function foot({ state, askedAtMs }: PaymentLink, place: ChargePlace): ReturnType
   return state.kind === 'paid'
     ? messageFoot(place, 'proven', state.atMs)
     : messageFoot(place, 'asked for', askedAtMs);
+}
+
+/** The buttons of payment links, wherever they stand; each carries the reference of its link. */
+export const linkActions = {
+  check: 'link_check',
+  share: 'link_share',
+  show: 'link_show',
+  again: 'link_again',
+} as const;
+
+export const linkModalId = 'link';
+export const shareModalId = 'link_share';
+
+/** A link's card, and what is said below it. */
+export type LinkBodies = {
+  link: { reference: string };
+  link_note: { reference: string; what: LinkNote };
+};
+
+export type LinkShown = { kind: 'link'; note?: LinkNote; link: PaymentLink };
+
+export type LinkPostDeps = {
+  findLink: (reference: string) => Promise<PaymentLink | undefined>;
+};
+
+export function linkViews({ findLink }: LinkPostDeps): Views<LinkBodies, LinkShown> {
+  async function requireLink(reference: string): Promise<PaymentLink> {
+    const link = await findLink(reference);
+    if (!link) throw new Error('There is something to say of a link that is not in the store.');
+    return link;
+  }
+  return {
+    /** A link's card in one place. */
+    async link({ reference }) {
+      return { kind: 'shown', post: { kind: 'link', link: await requireLink(reference) } };
+    },
+    /** Below the card in a channel; to the person alone where the card is theirs alone. */
+    async link_note({ reference, what: note }, { record: { channel } }) {
+      const link = await requireLink(reference);
+      // Another note tells what it has become since.
+      if (link.state.kind !== note) return { kind: 'nothing' };
+      const post = { kind: 'link', note, link } as const;
+      if (channel === link.by) return { kind: 'shown', post };
+      return { kind: 'shown', post, below: { key: linkCardKey(reference, channel) } };
+    },
+  };
+}
+
+/** One card for each place, a channel or a person. */
+export function linkCardKey(reference: string, place: string): string {
+  return outboxKey('link', `${place}:${reference}`);
 }

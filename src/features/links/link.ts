@@ -4,27 +4,54 @@ import { createBackground } from '../../under-way.ts';
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
-import { createPaymentLinks, type PaymentLinks, type PaymentLinksDeps } from './payment-links.ts';
-import { channelName, type Run } from '../../slack/kit/blocks.ts';
-import { plain } from '../../slack/words/charge-facts.ts';
-import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import {
-  defineCommand,
-  itself,
+  type Run,
+  actions,
+  button,
+  channelName,
+  context,
+  divider,
+  header,
+  headline,
+  plainText,
+  richText,
+} from '../../slack/kit/blocks.ts';
+import { plain } from '../../slack/words/charge-facts.ts';
+import { type ChargePlace, homeFoot, messageFoot } from '../../slack/words/charge-place.ts';
+import {
   type Caller,
   type Command,
   type Pressed,
   type Submission,
   type ViewAnswer,
+  defineCommand,
+  itself,
 } from '../../slack/command.ts';
-import { linkActions, linkModalId, shareModalId } from './link-actions.ts';
-import { linkFields, linkForm, readLinkForm, takenProblem, type LinkPrefill } from './link-form.ts';
-import { homeLinks, lookedLine, lookedMessage, unknownLinkMessage } from './link-list.ts';
-import { linkModal, shownLink } from './link-message.ts';
-import { cannotPostProblem, readShareModal, shareField, shareModal } from './share-modal.ts';
-import type { HomeBlock } from '../../slack/kit/message.ts';
+import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import type { ShowEnd } from '../../slack/show-end.ts';
 import { parseAmountAlone } from '../../slack/amount-alone.ts';
+import type { Lookup } from '../../domain/alert.ts';
+import { referenceWord } from '../../slack/words/evidence.ts';
+import { type PaymentLinks, type PaymentLinksDeps, createPaymentLinks } from './payment-links.ts';
+import {
+  linkActions,
+  linkHeadline,
+  linkModal,
+  linkModalId,
+  shareModalId,
+  shownLink,
+} from './link-message.ts';
+import {
+  type LinkPrefill,
+  cannotPostProblem,
+  linkFields,
+  linkForm,
+  readLinkForm,
+  readShareModal,
+  shareField,
+  shareModal,
+  takenProblem,
+} from './link-form.ts';
 
 /** What links need of other features: looking a payment up, and who hears of one that is proven. */
 type Around = Pick<PaymentLinksDeps, 'lookUp' | 'lookUpNow' | 'paid'>;
@@ -227,4 +254,63 @@ async function shareLink({ links }: LinkScreens, submission: Submission): Promis
   const reference = parseOrderReference(privateMetadata);
   const isShared = channel !== undefined && reference.ok && (await links.share(reference.value, channel));
   return isShared ? { kind: 'close' } : { kind: 'errors', errors: { [shareField]: cannotPostProblem } };
+}
+
+const mostShown = 5;
+
+/** A part of the App Home: the person's links that nobody has paid yet; nothing without any. */
+export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): HomeBlock[] {
+  if (links.length === 0) return [];
+  const more = links.length - mostShown;
+  return [
+    header('Your open payment links'),
+    ...links
+      .slice(0, mostShown)
+      .flatMap((link) => [
+        linkHeadline(link).block,
+        actions(button({ actionId: linkActions.show, text: 'Show it', value: link.reference })),
+      ]),
+    ...(more > 0 ? [context(plainText(`… and ${more} more.`))] : []),
+    ...homeFoot(place),
+    divider(),
+  ];
+}
+
+/** What a look by a person found, for them alone; the card itself is edited. */
+function lookedMessage(
+  link: PaymentLink,
+  lookup: Lookup,
+  { place, nowMs }: { place: ChargePlace; nowMs: number },
+): SlackMessage {
+  const { text, block } = linkHeadline(link);
+  const line = lookedLine(link, lookup);
+  const lines = line.length === 0 ? [] : [richText(line)];
+  return { text, blocks: [block, ...lines, messageFoot(place, 'looked at', nowMs)] };
+}
+
+/** What a look found, in words; nothing where the link itself says it. */
+function lookedLine({ state }: PaymentLink, lookup: Lookup): Run[] {
+  return state.kind === 'paid' ? [] : plain(lookUpWords(lookup));
+}
+
+function lookUpWords(lookup: Lookup): string {
+  switch (lookup.kind) {
+    case 'unchecked':
+      return 'The payments service couldn’t be asked. Try again in a minute.';
+    case 'not_found':
+      return 'No payment so far.';
+    case 'not_paid':
+      return `The payments service says ${lookup.transaction.status}: not paid, and final.`;
+    case 'no_reference':
+    case 'not_confirmed':
+    case 'confirmed':
+      return 'No payment of this amount is proven so far. Give no value.';
+  }
+}
+
+/** There is no such link, or it was forgotten. */
+function unknownLinkMessage(reference: string): SlackMessage {
+  const { text, block } = headline('⚠️ No such link here', [referenceWord(reference)]);
+  const line = plain('It wasn’t made here, or too long ago. /pay lookup asks the payments service.');
+  return { text, blocks: [block, richText(line)] };
 }

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { createChangeRecord, type ChangeRecord, type RecordStore } from '../../records/change-record.ts';
 import type { ListOf, MatchingItems, ServiceList, WalkStop } from './service-list.ts';
 
-export type ExportRequest<Item, Placed> = ListOf & {
+type ExportRequest<Item, Placed> = ListOf & {
   filter: string;
   columns: readonly CsvColumn<Item>[];
   /** Told after each page. */
@@ -41,7 +41,7 @@ const callsAtMost = 1_000;
 const turnMs = 120_000;
 const renewAfterMs = 30_000;
 
-export type ListExporterDeps<Item> = {
+type ListExporterDeps<Item> = {
   store: RecordStore;
   /** As the list is named. */
   name: string;

@@ -12,16 +12,19 @@ import {
   type Command,
   type Conversation,
 } from '../../slack/command.ts';
-import { exportingMessage, fileColumns, fileNews, listFile } from './list-file.ts';
 import {
-  anewNews,
-  listActionId,
-  listMessage,
-  readingMessage,
   type ListButton,
   type ListNews,
   type ListPress,
   type ListSubject,
+  anewNews,
+  exportingMessage,
+  fileColumns,
+  fileNews,
+  listActionId,
+  listFile,
+  listMessage,
+  readingMessage,
 } from './list-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import type { ShareFile, SharedFile } from '../../slack/kit/share-file.ts';

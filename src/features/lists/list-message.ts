@@ -4,7 +4,9 @@ import type { ActionsBlock, Button } from '@slack/types';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from '../../domain/service-page.ts';
 import {
+  type Run,
   actions,
+  bold,
   button,
   code,
   context,
@@ -12,14 +14,18 @@ import {
   plainText,
   richText,
   tableLines,
-  type Run,
+  words,
 } from '../../slack/kit/blocks.ts';
 import { counted } from '../../domain/counted.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
-import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { type ChargePlace, messageFoot } from '../../slack/words/charge-place.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { outsideText } from '../../slack/kit/text.ts';
+import { mrkdwnText, outsideText } from '../../slack/kit/text.ts';
+import type { CsvColumn } from '../../csv.ts';
+import { placeWords } from '../../slack/words/evidence.ts';
+import type { SharedFile } from '../../slack/kit/share-file.ts';
+import type { UploadedFile } from '../../slack/kit/upload-file.ts';
 
 /** What a list is of: its words, its columns and its buttons. */
 export type ListSubject<Item> = {
@@ -46,7 +52,7 @@ const longestFilter = 60;
 /** What is told above a page: what became of the button that was pressed. */
 export type ListNews = { text: string; blocks: MessageBlock[] };
 
-export type ShownList<Item> = { list: string; filter: string; page: ListPage<Item>; news?: ListNews };
+type ShownList<Item> = { list: string; filter: string; page: ListPage<Item>; news?: ListNews };
 
 /** One page, its table, how far the list is read, and the ways on. */
 export function listMessage<Item>(
@@ -134,7 +140,7 @@ function stopLines(stop: ReadingStop, filter: string): Run[][] {
 }
 
 /** "The payments service’s call limit is reached; it asks to wait 60 seconds": without a full stop. */
-export function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
+function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
   const theirs = outsideText(said ?? '', 300);
   const { what } = failureWords[kind];
   if (theirs !== '') return `${what}: “${theirs}”`;
@@ -203,4 +209,123 @@ export function anewNews<Item>({ many }: ListSubject<Item>, why: 'gone' | 'curso
 /** "10,000 terminals". */
 export function numbered(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
+}
+
+const longestCell = 1_000;
+const longestComment = 500;
+
+/** What stands in a file that Slack keeps is what may stand in its messages. */
+export function fileColumns<Item>(columns: readonly CsvColumn<Item>[]): CsvColumn<Item>[] {
+  return columns.map(({ head, cell }) => ({
+    head,
+    cell: (item) => outsideText(cell(item) ?? '', longestCell),
+  }));
+}
+
+type Wanted<Item> = { subject: ListSubject<Item>; filter: string };
+type Made = { text: string; rows: number; reading: Reading };
+
+export function listFile<Item>(
+  { subject, filter }: Wanted<Item>,
+  { text, rows, reading }: Made,
+  { place, nowMs }: { place: ChargePlace; nowMs: number },
+): UploadedFile {
+  const title = rowsWords({ subject, filter }, rows);
+  const of = filter === '' ? '' : `, of ${numbered(reading.items, subject.one, subject.many)}`;
+  const comment = [`${title}${of}`, placeWords(place.environment, place.account)];
+  const ends =
+    reading.end === 'repeated_cursor' ? ['the list may be longer: the service gave a cursor twice'] : [];
+  return {
+    name: `${subject.verb}-${new Date(nowMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`,
+    title: `CSV of ${title}`,
+    text,
+    comment: mrkdwnText([...comment, ...ends].filter((part) => part !== '').join(' · '), longestComment),
+  };
+}
+
+/** "10,000 terminals", "166 terminals that match “Lekki Kiosk”". */
+function rowsWords<Item>({ subject, filter }: Wanted<Item>, rows: number): string {
+  const count = numbered(rows, subject.one, subject.many);
+  if (filter === '') return count;
+  return `${count} that ${rows === 1 ? 'matches' : 'match'} “${outsideText(filter, longestFilter)}”`;
+}
+
+/** While it is made: how far it is. */
+export function exportingMessage<Item>(
+  { subject, filter }: Wanted<Item>,
+  seen: { reading?: Reading; rows: number },
+): SlackMessage {
+  const { reading, rows } = seen;
+  const what = filter === '' ? `all ${subject.many}` : `what matches “${outsideText(filter, longestFilter)}”`;
+  const far = reading ? [`read ${counted(reading.pages, 'page')}, ${numbered(rows, 'row', 'rows')}`] : [];
+  const { text, block } = headline(`⏳ Making the CSV of ${what} …`, far);
+  const line = plain('The list comes back here when the file is there.');
+  return { text, blocks: [block, richText(line)] };
+}
+
+export type FileEnd =
+  | { kind: 'placed'; placed: SharedFile; rows: number }
+  | { kind: 'nothing' }
+  | { kind: 'stopped'; stop: ReadingStop; rows: number; reading: Reading | undefined }
+  | { kind: 'running' };
+
+/** What became of it, to stand above the list. */
+export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): ListNews {
+  switch (end.kind) {
+    case 'placed':
+      return placedNews(wanted, end);
+    case 'nothing':
+      return news(`No CSV: there is no ${wanted.subject.one} to write`, []);
+    case 'stopped': {
+      const { reading, stop } = end;
+      const read = reading
+        ? [`read ${counted(reading.pages, 'page')}, ${numbered(end.rows, 'row', 'rows')}`]
+        : [];
+      return news('⚠️ The CSV was not made', read, plain(stoppedWords(stop)));
+    }
+    case 'running':
+      return news('⏳ A CSV of yours is already being made', [], plain('One at a time.'));
+  }
+}
+
+function placedNews<Item>(
+  wanted: Wanted<Item>,
+  { placed, rows }: Extract<FileEnd, { kind: 'placed' }>,
+): ListNews {
+  const what = `CSV of ${rowsWords(wanted, rows)}`;
+  switch (placed.kind) {
+    case 'here':
+      return news(`📄 ${what}`, ['in this conversation']);
+    case 'direct':
+      return news(
+        `📄 ${what}`,
+        ['in your direct messages with the bot'],
+        [
+          words('The bot can’t put files here. '),
+          ...(placed.fix === '' ? [] : [bold('To change that: '), words(placed.fix)]),
+        ],
+      );
+    case 'failed':
+      return news(
+        `⚠️ ${what} couldn’t be put into Slack`,
+        [],
+        [words(`${placed.why} `), bold('Next: '), words(placed.fix)],
+      );
+  }
+}
+
+function stoppedWords(stop: ReadingStop): string {
+  switch (stop.kind) {
+    case 'enough_calls':
+      return 'That was a lot of pages. Press CSV again to go on.';
+    case 'cursor_refused':
+      return 'The service’s list has expired. Reload it, and press CSV again.';
+    case 'failure':
+      return `${failureSentence(stop.failure)}. Press CSV again to go on.`;
+  }
+}
+
+function news(state: string, details: readonly string[], line?: readonly Run[]): ListNews {
+  const { text, block } = headline(state, details);
+  return { text, blocks: [block, ...(line === undefined ? [] : [richText(line)])] };
 }

@@ -48,7 +48,7 @@ export type ServiceList<Item> = {
 
 export type MatchingItems<Item> = { items: readonly Item[]; reading: Reading };
 
-export type ServiceListDeps<Item> = ServicePagesDeps<Item> & {
+type ServiceListDeps<Item> = ServicePagesDeps<Item> & {
   /** Whether the item is one of those that these words, lower-case, look for. */
   matches: (item: Item, words: readonly string[]) => boolean;
 };

@@ -33,7 +33,7 @@ export function wordsOfView(view: Pick<TransactionView, 'reference' | 'amountMin
 }
 
 /** `about`: what tells one press from another: when the answer was given, or who shared it. */
-export type ShareValue = { words: readonly string[]; about: string };
+type ShareValue = { words: readonly string[]; about: string };
 
 export function shareValue({ words, about }: ShareValue): string {
   return JSON.stringify([about, ...words]);

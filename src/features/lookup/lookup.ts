@@ -1,7 +1,7 @@
 import type { Account } from '../../account.ts';
-import type { OrderReference } from '../../domain/order-reference.ts';
-import { richText, words as say } from '../../slack/kit/blocks.ts';
-import { askedHereAlone } from '../../slack/words/charge-place.ts';
+import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
+import { code, headline, modal, radios, richText, words, words as say } from '../../slack/kit/blocks.ts';
+import { askedHereAlone, placeTitle } from '../../slack/words/charge-place.ts';
 import {
   type Caller,
   type Command,
@@ -14,7 +14,7 @@ import {
   type ViewAnswer,
   defineCommand,
 } from '../../slack/command.ts';
-import { lookUpActionId, lookUpWords } from '../../slack/words/evidence.ts';
+import { lookUpActionId, lookUpWords, typedReference } from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { lookingUpMessage } from '../../slack/words/transaction-message.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
@@ -22,6 +22,7 @@ import { cardNumberMessage, serviceFailureMessage } from '../../slack/words/erro
 import { ServiceFailure } from '../../domain/failure.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import {
+  type AnswerPlace,
   answerMessage,
   lookingUpModal,
   lookupActions,
@@ -30,10 +31,9 @@ import {
   wordsOfView,
 } from './answer-message.ts';
 import { type LookupDeps, type Question, isChannel, lookUp, parseQuestion } from './look-up.ts';
-import { createRevealEmail, mayReveal, revealIfAllowed, revealPress, type RevealDeps } from './reveal.ts';
+import { type RevealDeps, createRevealEmail, mayReveal, revealIfAllowed, revealPress } from './reveal.ts';
 import { createSharing, sharePresses } from './share.ts';
 import { candidateReferences } from './candidate-references.ts';
-import { chooseModal, chooseModalId, noReferenceMessage, readChooseModal } from './choose-modal.ts';
 
 /** What a look-up knows from elsewhere: a decline that it does not contradict, and the address of a charge or link. */
 type Known = Pick<LookupDeps, 'declineOf'> & Pick<RevealDeps, 'ownEmail'>;
@@ -114,7 +114,7 @@ function stillLooking(reference: OrderReference): SlackMessage {
  * What *Look up the reference here* does with a message: the one reference is looked up and answered in the place,
  * of several the person chooses, and without one the answer says how to go on.
  */
-export function prepareHere(
+function prepareHere(
   deps: LookupDeps,
   texts: readonly string[],
   run: (question: Question, conversation: Conversation) => Promise<SlackMessage>,
@@ -138,7 +138,7 @@ export function prepareHere(
 }
 
 /** The answer in a modal: opened from a list of charges, and asked for anew. */
-export function answerPresses(deps: LookupDeps): Press[] {
+function answerPresses(deps: LookupDeps): Press[] {
   return [
     { actionId: lookupActions.open, press: (pressed) => openAnswer(deps, pressed) },
     { actionId: lookupActions.again, press: (pressed) => askAgain(deps, pressed) },
@@ -146,7 +146,7 @@ export function answerPresses(deps: LookupDeps): Press[] {
 }
 
 /** The form in which one of several references is chosen; the answer takes its place. */
-export function chooseModalOf(deps: LookupDeps): ModalDefinition {
+function chooseModalOf(deps: LookupDeps): ModalDefinition {
   return {
     callbackId: chooseModalId,
     effect: 'none',
@@ -210,4 +210,52 @@ async function answerTo(
       message: serviceFailureMessage(error, { reference, moneyMayHaveMoved: false }),
     };
   }
+}
+
+const chooseModalId = 'lookup_choose';
+const field = 'lookup_reference';
+
+/** A message may be about more than one reference: which one is meant. */
+export function chooseModal(
+  candidates: readonly [OrderReference, ...OrderReference[]],
+  place: AnswerPlace,
+): Modal {
+  const [first, ...rest] = candidates;
+  return modal({
+    callbackId: chooseModalId,
+    title: placeTitle('Look-up', place),
+    submit: 'Look it up',
+    privateMetadata: place.channelId ?? '',
+    blocks: [
+      radios({
+        id: field,
+        label: 'Which reference of the message?',
+        choices: [choiceOf(first), ...rest.map(choiceOf)],
+      }),
+    ],
+  });
+}
+
+function choiceOf(reference: OrderReference): { text: string; value: string } {
+  return { text: typedReference(reference), value: reference };
+}
+
+/** Undefined: nothing that can be looked up was chosen, which Slack does not let happen. */
+function readChooseModal({
+  values,
+  privateMetadata,
+}: Submission): { reference: OrderReference; channelId: string | undefined } | undefined {
+  const reference = parseOrderReference(values[field] ?? '');
+  return reference.ok
+    ? { reference: reference.value, channelId: privateMetadata === '' ? undefined : privateMetadata }
+    : undefined;
+}
+
+/** How to look one up all the same. */
+function noReferenceMessage(): SlackMessage {
+  const { text, block } = headline('No reference found in that message', []);
+  return {
+    text,
+    blocks: [block, richText([words('Type '), code('/pay lookup <reference>'), words(' instead.')])],
+  };
 }

@@ -110,14 +110,14 @@ export type RevealDeps = {
 /** Who wants to read the address of which order, and where they see it. */
 export type RevealAsked = { reference: OrderReference; by: string; where: string };
 
-export type Revealed =
+type Revealed =
   | { kind: 'revealed'; email: string }
   /** Neither the service's record nor the bot's own names one. */
   | { kind: 'no_address' }
   /** That somebody reads it could not be put on record. */
   | { kind: 'not_on_record' };
 
-export type RevealEmail = (asked: RevealAsked) => Promise<Revealed>;
+type RevealEmail = (asked: RevealAsked) => Promise<Revealed>;
 
 /**
  * A customer's e-mail in full, for one person. It is read anew, of the service or of the bot's own record, and comes

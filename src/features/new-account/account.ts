@@ -3,16 +3,18 @@ import { refLength, type Length } from '../../domain/account-field.ts';
 import { parseAccountKey, type AccountKey } from '../../domain/account.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { createBeginAccount, type BeginAccount } from './create-account.ts';
-import { accountMessage, noAccountMessage, refusedKeyMessage } from './account-message.ts';
 import {
   accountActions,
   accountEndMessage,
   accountEndModal,
+  accountMessage,
   accountModal,
   accountModalId,
   creatingModal,
+  noAccountMessage,
   readAccountModal,
   readWanted,
+  refusedKeyMessage,
 } from './new-account.ts';
 import { headline } from '../../slack/kit/blocks.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';

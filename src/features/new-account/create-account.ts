@@ -33,13 +33,13 @@ type AccountCase = z.infer<typeof accountCase>;
 /** `failed`: no usable answer; `impossible`: it was asked for without a reference. */
 type LookedUp = AccountAnswer | { kind: 'failed' | 'impossible' };
 
-export type AccountEvent =
+type AccountEvent =
   | { kind: 'submitted'; by: string; wanted: NewAccount }
   | { kind: 'answered'; ask: number; answer: NewAccountAnswer }
   | { kind: 'looked_up'; found: LookedUp };
 
 /** `next` is stored before its effect runs. Only `ask` creates anything. */
-export type AccountStep = { next: AccountCase } & (
+type AccountStep = { next: AccountCase } & (
   | { effect: 'ask' | 'look_up' }
   | { effect: 'tell'; end: AccountEnd }
 );

@@ -1,32 +1,43 @@
 // The form of a new account, and what became of it: in the form's modal and, for who has closed it, as a direct message.
 
-import { isAnyLength, lengthWords, readAccountField, type AccountField } from '../../domain/account-field.ts';
-import { parseAccountKey, type Account, type AccountEnd, type NewAccount } from '../../domain/account.ts';
+import type { RichTextBlock } from '@slack/types';
+import { type AccountField, isAnyLength, lengthWords, readAccountField } from '../../domain/account-field.ts';
+import {
+  type Account,
+  type AccountEnd,
+  type AccountKey,
+  type NewAccount,
+  parseAccountKey,
+} from '../../domain/account.ts';
 import type { NotMade } from '../../domain/charge-answer.ts';
 import { counted } from '../../domain/counted.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
+  type Run,
   actions,
+  bold,
   button,
   code,
+  fields,
   headline,
   modal,
+  moment,
   person,
   richText,
   select,
   textInput,
   words,
-  type Run,
 } from '../../slack/kit/blocks.ts';
 import { emailFormProblem } from '../../slack/kit/card-inputs.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
-import { messageFoot, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
-import { quoted, word } from '../../slack/words/evidence.ts';
+import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
 import type { HomeBlock, Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { visible } from '../../slack/kit/text.ts';
-import { accountFacts } from './account-message.ts';
+import { maskNumbers } from '../../domain/card-number.ts';
+import { maskPhone } from '../../domain/mask.ts';
 
 export const accountActions = {
   /** Looks the account up by its reference. */
@@ -52,7 +63,7 @@ export function accountModal(
 }
 
 /** A field's error is told under the same name. */
-export function accountFieldId(name: string): string {
+function accountFieldId(name: string): string {
   return `account_new_${name}`;
 }
 
@@ -95,7 +106,7 @@ function hintOf(field: AccountField): string | undefined {
   return words.length === 0 ? undefined : words.join(' ');
 }
 
-export type ReadAccount =
+type ReadAccount =
   | { kind: 'read'; wanted: NewAccount }
   /** By block id; never what was typed. */
   | { kind: 'errors'; errors: Record<string, string> };
@@ -270,4 +281,100 @@ function lookUpButton(wanted: NewAccount): HomeBlock[] {
   const ref = parseAccountKey(wanted['accountRef'] ?? '');
   if (!ref.ok) return [];
   return [actions(button({ actionId: accountActions.lookUp, text: 'Look it up', value: ref.value.value }))];
+}
+
+/** More than a person needs at once. */
+const mostBanks = 3;
+
+type AccountShown = { place: ChargePlace; nowMs: number };
+
+/** One sub account, its e-mail and telephone number masked. */
+export function accountMessage(account: Account, { place, nowMs }: AccountShown): SlackMessage {
+  const { text, block } = headline('Account', [
+    word(account.accountName) ?? '',
+    statusWord(account),
+    word(account.accountRef) ?? '',
+  ]);
+  return { text, blocks: [block, ...accountFacts(account), messageFoot(place, 'looked up', nowMs)] };
+}
+
+/** Its facts, six lines at most, and its banks. */
+function accountFacts(account: Account): RichTextBlock[] {
+  const { accountRef, accountId, type, currency, email, phoneNumber, createdAt, banks = [] } = account;
+  const contact = [customerWord(email), phoneNumber === undefined ? '' : maskPhone(phoneNumber)];
+  return [
+    ...fields({
+      Reference: accountRef === undefined ? undefined : [code(word(accountRef) ?? '')],
+      'Account id': accountId === undefined ? undefined : [code(word(accountId) ?? '')],
+      Kind: [word(type), word(currency)].filter((part) => part !== undefined).join(', ') || undefined,
+      Contact: contact.filter((part) => part !== '').join(', ') || undefined,
+      Created: createdWord(createdAt),
+      Address: word(account.address),
+    }),
+    ...(banks.length === 0 ? [] : [richText(...bankLines(banks))]),
+    ...quoted('Its description:', account.description),
+  ];
+}
+
+/** `pnd` is the service's own word; an unknown status stands as it came. */
+function statusWord({ status }: Account): string {
+  return status === 'pnd' ? 'pnd (post no debit)' : (word(status) ?? '');
+}
+
+function createdWord(createdAt: string | undefined): readonly Run[] | string | undefined {
+  if (createdAt === undefined) return undefined;
+  const ms = Date.parse(createdAt);
+  // Slack refuses a date before 1970 or after 2286, and with it the whole message.
+  return ms >= 0 && ms < 1e13 ? [moment(ms)] : word(createdAt);
+}
+
+function bankLines(banks: NonNullable<Account['banks']>): Run[][] {
+  const hidden = banks.length - mostBanks;
+  return [
+    ...banks
+      .slice(0, mostBanks)
+      .map(({ bankAccountNumber, bankName, bankAccountName }): Run[] => [
+        bold('Bank account'),
+        words('  '),
+        code(word(bankAccountNumber) || 'no number'),
+        words([bankName, bankAccountName].map((part) => (part ? ` · ${word(part)}` : '')).join('')),
+      ]),
+    ...(hidden > 0 ? [plain(`… and ${hidden} more.`)] : []),
+  ];
+}
+
+const keyWords: Record<AccountKey['by'], string> = { accountId: 'account id', accountRef: 'reference' };
+
+/** The service knows no such account: an answer, not an error. */
+export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: AccountShown): SlackMessage {
+  const { text, block } = headline('Not found', [
+    `account with the ${keyWords[by]} ${word(maskNumbers(value))}`,
+  ]);
+  const lines = [
+    plain(`No sub account has this ${keyWords[by]}.`),
+    labelled('Next', 'check the spelling, or look through ', code('/pay accounts'), words('.')),
+  ];
+  return { text, blocks: [block, richText(...lines), messageFoot(place, 'looked up', nowMs)] };
+}
+
+/** The service did not take the reference or id as it stands: its description declares both as UUIDs. */
+export function refusedKeyMessage(
+  { by, value }: AccountKey,
+  message: string | undefined,
+  { place, nowMs }: AccountShown,
+): SlackMessage {
+  const { text, block } = headline(`⚠️ The service doesn’t take this ${keyWords[by]}`, [
+    word(maskNumbers(value)) ?? '',
+  ]);
+  const other = by === 'accountRef' ? 'take its account id from ' : 'find it in ';
+  const lines = [labelled('Next', other, code('/pay accounts'), words('.'))];
+  return {
+    text,
+    blocks: [
+      block,
+      richText(...lines),
+      ...quoted('The service says:', message),
+      messageFoot(place, 'looked up', nowMs),
+    ],
+  };
 }

@@ -31,7 +31,7 @@ import { actorOf, sentenceOf, stateWord } from './story-words.ts';
 export const storyActions = { earlier: 'story_earlier', later: 'story_later', file: 'story_file' } as const;
 
 /** What the message needs of a story. */
-export type ToldStory = {
+type ToldStory = {
   reference: string;
   charge?: ChargeSeen;
   link?: PaymentLink;
@@ -40,7 +40,7 @@ export type ToldStory = {
 };
 
 /** As much as a person reads at once, and what fits into one message with the longest words. */
-export const linesOnAPage = 12;
+const linesOnAPage = 12;
 
 export function pagesOf({ entries }: Pick<ToldStory, 'entries'>): number {
   return Math.max(1, Math.ceil(entries.length / linesOnAPage));

@@ -25,7 +25,7 @@ export type Story = {
 };
 
 /** What other features keep of a reference: their record, its steps, and the keys of the messages that tell of it. */
-export type Chapters = {
+type Chapters = {
   chargeStory: (
     reference: string,
   ) => Promise<{ charge: ChargeSeen; entries: readonly AuditEntry[]; posts: readonly string[] } | undefined>;

@@ -11,7 +11,7 @@ import {
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
 
-export type UndeliveredList = {
+type UndeliveredList = {
   all: () => Promise<readonly Undelivered[]>;
   /** What Slack refuses and is not given up yet, as far as this process saw it. */
   tried: () => readonly BeingTried[];

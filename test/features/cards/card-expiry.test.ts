@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cardExpiresAtMs } from '../../../src/features/cards/card-expiry.ts';
+import { cardExpiresAtMs } from '../../../src/features/cards/card-ledger.ts';
 
 const endOf2029 = Date.UTC(2030, 0, 2);
 

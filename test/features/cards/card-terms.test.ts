@@ -6,7 +6,7 @@ import {
   termsOfWords,
   wordsIn,
   type Findable,
-} from '../../../src/features/cards/card-terms.ts';
+} from '../../../src/features/cards/card-ledger.ts';
 
 const text = fc.string({
   unit: fc.constantFrom('a', 'B', '4', '0', '@', '.', ' ', 'é', '支', '🧾'),

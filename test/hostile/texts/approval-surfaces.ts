@@ -14,9 +14,8 @@ import {
   unknownApprovalMessage,
 } from '../../../src/features/approvals/approval-answers.ts';
 import { approvalsMessage, homeApprovals } from '../../../src/features/approvals/approval-list.ts';
-import { approvalMessage } from '../../../src/features/approvals/approval-message.ts';
+import { approvalMessage, approvalNoteMessage } from '../../../src/features/approvals/approval-message.ts';
 import { refuseModal, requestModal } from '../../../src/features/approvals/approval-modals.ts';
-import { approvalNoteMessage } from '../../../src/features/approvals/approval-note-message.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 

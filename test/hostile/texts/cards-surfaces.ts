@@ -2,18 +2,16 @@
 
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import {
+  type CardShown,
+  type CardsContext,
+  type DeletionShown,
   cardsMessage,
+  deletingMessage,
+  deletionMessage,
   listingMessage,
   noCardsMessage,
   refusedCardsMessage,
-  type CardsContext,
-  type CardShown,
 } from '../../../src/features/cards/cards-message.ts';
-import {
-  deletingMessage,
-  deletionMessage,
-  type DeletionShown,
-} from '../../../src/features/cards/deletion-message.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { messageOf, type Outside, type Surface } from './surface.ts';
 

@@ -15,25 +15,29 @@ import {
   reviewModal,
 } from '../../../src/features/card-email/card-email-views.ts';
 import { cardWords } from '../../../src/slack/words/card-words.ts';
-import { chargeDirectMessage } from '../../../src/features/charge/charge-direct-message.ts';
+import {
+  chargeDirectMessage,
+  chargeMessage,
+  chargeNoteMessage,
+} from '../../../src/features/charge/charge-message.ts';
 import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/features/charge/charge-list.ts';
-import { chargeMessage } from '../../../src/features/charge/charge-message.ts';
 import { chargeModal } from '../../../src/features/charge/charge-modal.ts';
-import { chargeNoteMessage } from '../../../src/features/charge/charge-note-message.ts';
 import { homeLimits, limitRefusalModal } from '../../../src/features/charge/limit-words.ts';
 import {
   savingLinkMessage,
   savingLinkModal,
   type SavingLink,
 } from '../../../src/features/charge/saving-link.ts';
-import { chargeStateModal } from '../../../src/features/charge/state-modal.ts';
+import {
+  chargeStateModal,
+  unknownChargeMessage,
+  unknownChargeModal,
+  unsureChargeModal,
+} from '../../../src/features/charge/state-modal.ts';
 import { termsModal } from '../../../src/features/charge/terms-modal.ts';
-import { unknownChargeMessage, unknownChargeModal } from '../../../src/features/charge/unknown-charge.ts';
-import { unsureChargeModal } from '../../../src/features/charge/unsure-modal.ts';
-import { linkForm } from '../../../src/features/links/link-form.ts';
-import { homeLinks } from '../../../src/features/links/link-list.ts';
+import { linkForm, shareModal } from '../../../src/features/links/link-form.ts';
+import { homeLinks } from '../../../src/features/links/link.ts';
 import { linkMessage, linkModal, linkNoteMessage } from '../../../src/features/links/link-message.ts';
-import { shareModal } from '../../../src/features/links/share-modal.ts';
 import { agent, colleague, everyCharge, nowMs } from '../../features/charge/seen-charges.ts';
 import { everyLink } from '../../features/links/seen-links.ts';
 import { placeOf } from './alert-surfaces.ts';

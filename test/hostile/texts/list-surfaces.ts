@@ -7,19 +7,24 @@ import { knownAccountFields, parseAccountFields } from '../../../src/domain/acco
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from '../../../src/domain/service-page.ts';
 import {
-  accountMessage,
-  noAccountMessage,
-  refusedKeyMessage,
-} from '../../../src/features/new-account/account-message.ts';
-import {
   accountEndMessage,
   accountEndModal,
+  accountMessage,
   accountModal,
   creatingModal,
+  noAccountMessage,
+  refusedKeyMessage,
 } from '../../../src/features/new-account/new-account.ts';
 import { richText, words } from '../../../src/slack/kit/blocks.ts';
-import { exportingMessage, fileNews, listFile, type FileEnd } from '../../../src/features/lists/list-file.ts';
-import { listMessage, readingMessage, type ListNews } from '../../../src/features/lists/list-message.ts';
+import {
+  type FileEnd,
+  type ListNews,
+  exportingMessage,
+  fileNews,
+  listFile,
+  listMessage,
+  readingMessage,
+} from '../../../src/features/lists/list-message.ts';
 import { accountSubject, terminalSubject } from '../../../src/features/lists/lists.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { oneLine, visible } from '../../../src/slack/kit/text.ts';

@@ -6,7 +6,7 @@ import { confirm } from '../../../src/domain/confirmation.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
 import { homeAlerts } from '../../../src/features/alerts/alerts-in-hand.ts';
-import { openCodes, openDoubts } from '../../../src/features/charge/open-items.ts';
+import { openCodes, openDoubts } from '../../../src/features/charge/charge-list.ts';
 import {
   type AnswerMay,
   answerMessage,
@@ -15,13 +15,9 @@ import {
   transactionModal,
   wordsOfView,
 } from '../../../src/features/lookup/answer-message.ts';
-import { chooseModal } from '../../../src/features/lookup/choose-modal.ts';
-import {
-  notSharedMessage,
-  sharedMessage,
-  type NotShared,
-} from '../../../src/features/lookup/shared-message.ts';
-import { menuMessage } from '../../../src/features/help/menu-message.ts';
+import { chooseModal } from '../../../src/features/lookup/lookup.ts';
+import { notSharedMessage, sharedMessage, type NotShared } from '../../../src/features/lookup/share.ts';
+import { menuMessage } from '../../../src/features/help/menu.ts';
 import { messageTexts } from '../../../src/slack/message-texts.ts';
 import {
   notRevealedMessage,

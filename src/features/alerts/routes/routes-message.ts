@@ -39,7 +39,7 @@ import type { HomeBlock, SlackMessage } from '../../../slack/kit/message.ts';
 export const testAlertActionId = 'send_test_alert';
 
 /** The plan as one channel sees it. */
-export type RoutesView = {
+type RoutesView = {
   plan: RoutePlan;
   channel: string;
   nowMs: number;

@@ -63,7 +63,7 @@ const paceMs = 5_000;
 const mostListed = 100;
 const minuteMs = 60_000;
 
-export type StormsDeps = CasesDeps & {
+type StormsDeps = CasesDeps & {
   /** Alerts of one channel that pass singly in a window, where no rule says otherwise; 0: all of them. */
   threshold: number;
   /** The window they are counted in, and how long no more than a few come before a storm is over. */
@@ -78,7 +78,7 @@ export type StormsDeps = CasesDeps & {
   retell: (id: string) => Promise<unknown>;
 };
 
-export type TakenStorm =
+type TakenStorm =
   | { kind: 'taken'; count: number }
   /** Somebody had it before; `by` may be who asks. */
   | { kind: 'had'; by: string; at: number; isOver: boolean }

@@ -21,7 +21,7 @@ export type DailySummariesDeps = MessagesDeps & { times: readonly SummaryTime[];
  * Stores a summary for each channel and day as something to post, once on all replicas and over crashes: its key is
  * the channel and the local date. It tells what came since the one before it. After days without a bot there is one, and it tells of all of them, 7 at most.
  */
-export type DailySummaries = {
+type DailySummaries = {
   /** Sees to it, now and every minute, that each channel's timer is in the store. */
   start(): void;
   stop(): void;

@@ -21,7 +21,7 @@ export type SummarySpan = { fromMs: number; untilMs: number };
 
 export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary };
 
-export type SummariseDeps = {
+type SummariseDeps = {
   eventLog: Pick<EventLog, 'between'>;
   plan: RoutePlan;
   readCard: (id: string) => Promise<{ card: AlertCard }>;
