@@ -93,7 +93,7 @@ function toldAsText(findings: readonly Finding[]): string {
     const fix = finding.fix === undefined ? '' : `\n   Fix: ${finding.fix}`;
     return `${stateSigns[finding.state]} ${partOf(finding)}: ${finding.says}${fix}`;
   });
-  return [...lines, '', countWords(findings) || 'Every part works'].join('\n');
+  return [...lines, '', countWords(findings)].join('\n');
 }
 
 function toldAsJson(findings: readonly Finding[], isWell: boolean): string {

@@ -1,4 +1,6 @@
 import { bold, context, headline, plainText, richText, words } from '../../slack/kit/blocks.ts';
+import type { ContextBlock } from '@slack/types';
+import { counted } from '../../domain/counted.ts';
 import { defineCommand, type Command } from '../../slack/command.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
@@ -37,14 +39,16 @@ export const stateSigns: Readonly<Record<Finding['state'], string>> = {
   ok: '✅',
 };
 
-/** "2 problems, 1 warning" */
+/** "2 problems, 1 warning"; of what was not looked at only where nothing else is to be said. */
 export function countWords(findings: readonly Finding[]): string {
-  const problems = findings.filter(({ state }) => state === 'problem').length;
-  const warnings = findings.filter(({ state }) => state === 'warning').length;
-  return [
-    ...(problems > 0 ? [problems === 1 ? '1 problem' : `${problems} problems`] : []),
-    ...(warnings > 0 ? [warnings === 1 ? '1 warning' : `${warnings} warnings`] : []),
+  const count = (state: Finding['state']): number => findings.filter((one) => one.state === state).length;
+  const [problems, warnings, skipped] = [count('problem'), count('warning'), count('skipped')];
+  const told = [
+    ...(problems > 0 ? [counted(problems, 'problem')] : []),
+    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ].join(', ');
+  if (told !== '') return told;
+  return skipped === 0 ? 'Every part works' : `Nothing broken, ${counted(skipped, 'part')} not checked`;
 }
 
 export function partOf({ part, account }: Finding): string {
@@ -55,16 +59,11 @@ export function partOf({ part, account }: Finding): string {
 const mostShown = 20;
 
 function doctorMessage(findings: readonly Finding[]): SlackMessage {
-  const isBroken = findings.some(({ state }) => state === 'problem');
-  const counts = countWords(findings);
-  const { text, block } = headline(
-    counts === '' ? '✅ Every part works' : `${stateSigns[isBroken ? 'problem' : 'warning']} ${counts}`,
-    [],
-  );
+  const [worst] = sorted(findings);
+  const sign = worst === undefined || worst.state === 'skipped' ? stateSigns.ok : stateSigns[worst.state];
+  const { text, block } = headline(`${sign} ${countWords(findings)}`, []);
   const told = sorted(findings).filter(({ state }) => state === 'problem' || state === 'warning');
   const hidden = told.length - mostShown;
-  const rest = sorted(findings).filter(({ state }) => state === 'ok' || state === 'skipped');
-  const quiet = rest.map((finding) => `${stateSigns[finding.state]} ${partOf(finding)}`).join('  ');
   return {
     text,
     blocks: [
@@ -78,7 +77,15 @@ function doctorMessage(findings: readonly Finding[]): SlackMessage {
           ),
         ),
       ...(hidden > 0 ? [context(plainText(`And ${hidden} more: npm run doctor lists all.`))] : []),
-      context(plainText(quiet)),
+      ...quietLine('Not checked', findings, 'skipped'),
+      ...quietLine('Working', findings, 'ok'),
     ],
   };
+}
+
+function quietLine(title: string, findings: readonly Finding[], state: Finding['state']): ContextBlock[] {
+  const found = findings.filter((one) => one.state === state);
+  if (found.length === 0) return [];
+  const fixes = new Set(found.flatMap(({ fix }) => fix ?? []));
+  return [context(plainText([`${title}: ${found.map(partOf).join(', ')}.`, ...fixes].join(' ')))];
 }
