@@ -1,5 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { PageView } from '../../src/simulators/protocol.ts';
+import { findButton, hasButton } from './charge-dialogue.ts';
 import type { House } from './house.ts';
 import { isCodeless, isQuiet, isSettled, type Scene, type Story } from './killed-charge-scene.ts';
 
@@ -50,9 +51,25 @@ export async function chargeAsAgent(scene: Scene): Promise<void> {
   await house.until('the end of it', async () => isDead() || (await isSettled(scene)), stepMs);
 }
 
+/** The form begins without the fields that few need; the token key is one of them. */
+async function openAllFields(house: House, isDead: () => boolean): Promise<void> {
+  const hasAll = (): boolean =>
+    isDead() || topView(house)?.blocks.some(({ block_id: id }) => id === 'charge_token') === true;
+  const hasMore = (): boolean => hasButton(topView(house)?.blocks ?? [], 'charge_more');
+  await house.until('the form', () => hasAll() || hasMore(), stepMs);
+  const view = topView(house);
+  if (hasAll() || !view) return;
+  const container = { type: 'view', viewId: view.id } as const;
+  const button = { ...findButton(view.blocks, 'charge_more'), actionId: 'charge_more', values: {} };
+  const agent = house.workspace.ids.users.agent;
+  await house.workspace.act(agent, { kind: 'block_action', container, ...button });
+  await house.until('all fields of the form', hasAll, stepMs);
+}
+
 /** Submits the form, again where Slack's three seconds, which are short here, were over before the bot had answered. */
 export async function review(house: House, values: Values, isDead = () => false): Promise<void> {
   const isThere = (): boolean => isDead() || isReadBack(topView(house));
+  await openAllFields(house, isDead);
   const endsAt = performance.now() + stepMs;
   while (!isThere() && performance.now() < endsAt) {
     // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
