@@ -41,7 +41,7 @@ const parts: Record<string, (house: House) => Promise<Row[]>> = {
   lookup: () => measureLookUps({ rounds, each: quick ? 20 : 500 }),
   slash: async (house) => [
     ...(await measureAcks(house, { rounds, commands: quick ? 50 : 2_000, connections: 16 })),
-    await measureAcksWhileHanging(house, { rounds, commands: quick ? 20 : 1_000, connections: 32 }),
+    await measureAcksWhileHanging(house, { rounds, commands: quick ? 20 : 500, connections: 32 }),
   ],
   sqlite: (house) => measureIngestOnSqlite(house, { rounds, events: quick ? 100 : 4_000, connections: 32 }),
   ...(hasRedis

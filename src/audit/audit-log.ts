@@ -57,12 +57,12 @@ export type AuditLog = {
 };
 
 /** Entries in one block, at most: a block is read as a whole for any one of them. */
-const mostTogether = 64;
+const mostTogether = 128;
 /** A store that was away for less cannot have gone back to an older state unseen: calls would have failed. */
 const trustedMs = 1_000;
 const settleAfterMs = 1_000;
-/** Between two blocks: each costs a write that waits for the disk, however few its entries are. */
-const blockEveryMs = 20;
+/** In a flood, which so many at once are: each block costs a write that waits for the disk, however few its entries are. */
+const flood = { entries: 4, blockEveryMs: 40 };
 const witnessEveryMs = 3_600_000;
 const latestMs = Date.UTC(9999, 11, 31);
 
@@ -235,7 +235,7 @@ function chained(entries: readonly AuditEntry[], after: AuditHead): { lines: str
 function createQueue(chain: ChainEnd, wrote: () => void) {
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
-  let lastAtMs = -Infinity;
+  let last = { atMs: -Infinity, entries: 0 };
 
   /** What is on the chain already was written by an earlier call, or by a replica that did the same thing. */
   function settleSeen(block: AuditBlock): void {
@@ -250,13 +250,13 @@ function createQueue(chain: ChainEnd, wrote: () => void) {
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       /* oxlint-disable no-await-in-loop -- each block needs the hash of the one before */
-      const soonMs = lastAtMs + blockEveryMs - performance.now();
+      const soonMs = last.entries < flood.entries ? 0 : last.atMs + flood.blockEveryMs - performance.now();
       if (soonMs > 0 && waiting.length < mostTogether) await sleep(soonMs);
-      lastAtMs = performance.now();
       const tail = await chain.current(settleSeen);
       const batch = waiting.slice(0, mostTogether);
       if (batch.length === 0) return;
       const entries = batch.map(({ entry }) => entry);
+      last = { atMs: performance.now(), entries: entries.length };
       if (!(await chain.write(tail, entries, settleSeen))) continue;
       /* oxlint-enable no-await-in-loop */
       // What came meanwhile stands behind them.

@@ -99,6 +99,16 @@ export type House = {
   until: (what: string, condition: () => boolean | Promise<boolean>, timeoutMs?: number) => Promise<void>;
 };
 
+/**
+ * `PAYOPS_TEST_SOCKET=1`: every story in Socket Mode. What sends signed requests past the workspace has no meaning there.
+ */
+export const bySocket = process.env['PAYOPS_TEST_SOCKET'] === '1';
+const socketMode = {
+  SLACK_MODE: 'socket',
+  SLACK_APP_TOKEN: 'xapp-playground-app-token',
+  SLACK_SIGNING_SECRET: '',
+};
+
 const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 const sealingKey = `test:${Buffer.alloc(32, 'sealing-key-canary').toString('base64')}`;
 const customerEmail = 'chidi.eze@example.com';
@@ -177,6 +187,7 @@ export async function openHouse(
       DIGEST_THRESHOLD: '0',
       ...(clock ? slowly.env : {}),
       ...redis,
+      ...(bySocket ? socketMode : {}),
       ...options.env,
       ...more,
     };
@@ -217,8 +228,10 @@ export async function openHouse(
       return bot;
     },
     async start(bot, more) {
+      const before = workspace.openSockets();
       await oneStart(() => bot.start(more));
-      workspace.connect(`${bot.url()}/slack/events`);
+      workspace.connect(bySocket ? undefined : `${bot.url()}/slack/events`);
+      if (bySocket) await news.until('it is connected', () => workspace.openSockets() > before);
       receivers = [bot];
     },
     sendEventsTo(next) {

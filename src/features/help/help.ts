@@ -5,6 +5,7 @@ import {
   type Caller,
   type Command,
   type MayRun,
+  type Permission,
   type Permit,
   type Refused,
   anyone,
@@ -17,6 +18,16 @@ import { type Piece, bold, code, codeLines, headline, richText, words } from '..
 
 /** `/pay help [verb]`, made from the verbs' own definitions; the list holds what the caller may do. */
 export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Command {
+  /** By the verbs that are allowed: they are few, and what is said of them never changes. */
+  const overviews = new Map<string, SlackMessage>();
+  /** What the caller may do; who may do nothing is told so, and whom to ask. */
+  async function overviewFor(caller: Caller): Promise<SlackMessage> {
+    const permitted = await sortByPermit(caller, verbs(), mayRun);
+    const key = permitted.allowed.map(({ verb }) => verb).join(' ');
+    const message = nothingAllowed(permitted) ?? overviews.get(key) ?? helpMessage(permitted.allowed);
+    if (permitted.allowed.length > 1) overviews.set(key, message);
+    return message;
+  }
   return defineCommand<Command | undefined>({
     verb: 'help',
     usage: '[verb]',
@@ -28,14 +39,8 @@ export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Co
     run: async (verb, { caller }) =>
       verb
         ? ((await refuse(caller, verb, mayRun))?.message ?? helpMessage(verbs(), verb))
-        : overviewFor(caller, verbs(), mayRun),
+        : overviewFor(caller),
   });
-}
-
-/** What the caller may do; who may do nothing is told so, and whom to ask. */
-async function overviewFor(caller: Caller, verbs: readonly Command[], mayRun: MayRun): Promise<SlackMessage> {
-  const permitted = await sortByPermit(caller, verbs, mayRun);
-  return nothingAllowed(permitted) ?? helpMessage(permitted.allowed);
 }
 
 /** Verbs of one merchant account, and whom it lets run them. */
@@ -56,11 +61,7 @@ export async function sortByPermit(
   mayRun: MayRun,
 ): Promise<Permitted> {
   const verbs = every.filter(isListed);
-  const permits = await Promise.all(
-    verbs.map(async (verb) =>
-      verb.permission === anyone ? ({ kind: 'allowed' } as const) : permitFor(verb, caller, mayRun),
-    ),
-  );
+  const permits = await Promise.all(verbs.map((verb) => permitFor(verb, caller, mayRun)));
   return {
     allowed: verbs.filter((_, index) => permits[index]?.kind === 'allowed'),
     refused: permits.find((permit) => permit.kind === 'refused'),
@@ -68,10 +69,18 @@ export async function sortByPermit(
 }
 
 /** Allowed by any one of its permissions; else why its first one is not held. */
-async function permitFor(
-  { permission, orPermissions = [] }: Command,
-  caller: Caller,
-  mayRun: MayRun,
+function permitFor(verb: Command, caller: Caller, mayRun: MayRun): Promise<Permit> {
+  const { permission, orPermissions } = verb;
+  if (permission === anyone) return Promise.resolve({ kind: 'allowed' });
+  return orPermissions
+    ? anyPermit(permission, orPermissions, { caller, mayRun })
+    : mayRun(permission, caller);
+}
+
+async function anyPermit(
+  permission: Permission,
+  orPermissions: readonly Permission[],
+  { caller, mayRun }: { caller: Caller; mayRun: MayRun },
 ): Promise<Permit> {
   const own = await mayRun(permission, caller);
   if (own.kind === 'allowed') return own;

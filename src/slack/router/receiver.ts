@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
 import type { App, Receiver } from '@slack/bolt';
@@ -26,6 +26,7 @@ const freshSeconds = 5 * 60;
  */
 export function createHttpReceiver(signingSecret: string, log: Log): HttpReceiver {
   let app: App | undefined;
+  const secret = createSecretKey(signingSecret, 'utf8');
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<number | object> {
     if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes) return 413;
@@ -33,9 +34,9 @@ export function createHttpReceiver(signingSecret: string, log: Log): HttpReceive
     if (reading.kind !== 'body') return reading.kind === 'too_large' ? 413 : 400;
     const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
     // Slack's test of the certificate, which it does not sign: nothing of it is read.
-    if (isForm && reading.body.includes('ssl_check=1') && !isSigned(request, reading.body, signingSecret))
+    if (isForm && reading.body.includes('ssl_check=1') && !isSigned(request, reading.body, secret))
       return 200;
-    if (!isSigned(request, reading.body, signingSecret)) {
+    if (!isSigned(request, reading.body, secret)) {
       log('warn', 'A request was refused: it does not bear Slack’s signature of the last five minutes');
       return 401;
     }
@@ -71,7 +72,7 @@ export function createHttpReceiver(signingSecret: string, log: Log): HttpReceive
   };
 }
 
-function isSigned({ headers }: IncomingMessage, body: Buffer, secret: string): boolean {
+function isSigned({ headers }: IncomingMessage, body: Buffer, secret: KeyObject): boolean {
   const at = headers['x-slack-request-timestamp'];
   const given = headers['x-slack-signature'];
   if (typeof at !== 'string' || !/^\d{1,12}$/.test(at) || typeof given !== 'string') return false;
