@@ -71,7 +71,7 @@ export function checkBlock(check: AuditCheck, block: AuditBlock): void {
   const first = (check.last()?.seq ?? 0) + 1;
   for (const line of block.lines) check.line(line, place);
   if (block.problem === undefined || check.problems() > met) return;
-  const words = `The entries from ${first} on (${place}) were not written by this bot, or written anew since. ${block.problem}`;
+  const words = `The entries from ${first} on (${place}) were not written by this bot, or rewritten since. ${block.problem}`;
   check.add({ kind: 'forged', seq: first, words });
 }
 
@@ -253,7 +253,7 @@ function gapProblems({ from, to, found, place, behind }: Gap): AuditProblem[] {
 
 /** The chain does not reach the witness, or holds another entry under its number. */
 function writtenAnew({ by, seq, hash }: Witness): AuditProblem {
-  const words = `Entry ${seq} is not the one that was there: ${by} says that its hash was ${hash}. The chain was written anew, here or before.`;
+  const words = `Entry ${seq} is not the one that was there: ${by} says that its hash was ${hash}. The chain was rewritten, here or before.`;
   return { kind: 'written_anew', seq, words };
 }
 

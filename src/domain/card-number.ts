@@ -75,7 +75,7 @@ export function maskNumbers(text: string): string {
 }
 
 export const cardNumberRefusal =
-  'That looks like a card number. I did not keep it. Please delete your message if it is visible: card numbers must never be in Slack. To take a card, send the customer a checkout link.';
+  'That looks like a card number. It was not kept. Delete your message if others can see it, and send the customer a payment link instead.';
 
 function groupsIn(text: string): Group[] {
   let end = 0;

@@ -29,7 +29,7 @@ export const nextSteps: Readonly<Record<DeclineReason, NextStep>> = {
   fraud: { kind: 'do_not_retry', text: 'Don’t try again. The customer should ask their bank.' },
   three_d_secure: {
     kind: 'payment_link',
-    text: 'Send a payment link: retrying can’t help.',
+    text: 'Send a payment link.',
   },
   wrong_code: {
     kind: 'customer_phone',

@@ -84,7 +84,7 @@ function cutToLength(headers: Record<string, string[]>, body: Buffer): CapturedD
     const note = `The file has ${bytes(rest)} more than content-length says (an editor adds a line feed, say); left out, as HTTP does.`;
     return withNotes(headers, body.subarray(0, length), [note]);
   }
-  const note = `The body is incomplete, or was written anew: content-length says ${length}, and there are ${bytes(body.length)}.`;
+  const note = `The body is incomplete, or was rewritten: content-length says ${length}, and there are ${bytes(body.length)}.`;
   return withNotes(headers, body, [note]);
 }
 

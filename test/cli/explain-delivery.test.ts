@@ -148,7 +148,7 @@ describe('explain-delivery', () => {
 
   it('says when the capture is shorter than it was', async () => {
     const { words } = await explain(rawRequest(body, { 'Content-Length': '999' }), at);
-    expect(words).toContain('The body is incomplete, or was written anew: content-length says 999');
+    expect(words).toContain('The body is incomplete, or was rewritten: content-length says 999');
   });
 
   it.each<[string, SignatureScheme, string]>([

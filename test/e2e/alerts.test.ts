@@ -119,7 +119,7 @@ describe('the states of an alert', () => {
     const desk = at();
     const { reference, alert } = await isTaken();
     const refused = await does('lead', 'Assign…', alert, { 'Assign to': desk.id('outsider') });
-    expect(refused?.problems['Assign to']).toContain('None of the alert’s buttons is for them');
+    expect(refused?.problems['Assign to']).toContain('They may press none of its buttons');
     await desk.submits('lead', { 'Assign to': desk.id('agent') });
     const agent = desk.named('agent');
     const assigned = await alertSays(reference, 'Assigned to', agent);
@@ -169,9 +169,9 @@ describe('the states of an alert', () => {
     desk.house.later(1_000);
     await desk.presses('agent', 'Look up', alert);
     const answer = await desk.sees('agent', ['Declined', reference, '✗'], 'payAlerts');
-    await desk.sees('agent', 'Declined since', 'payAlerts');
+    await desk.sees('agent', 'Try again from', 'payAlerts');
     expect(answer.channel).toBe(alert.channel);
-    await alertSays(reference, 'looked up again');
+    await alertSays(reference, 'looked up');
   });
 
   test('are moved by those alone who may: the support agent is refused, and nothing changes', async () => {

@@ -172,7 +172,7 @@ describe('a charge that the bank declines', () => {
     const shown = await desk.modalSays('agent', [
       '❌ Declined by the bank',
       `The bank says: ${words}`,
-      'No money was taken',
+      'No money taken',
       ...next,
     ]);
     expect(shown.shown.buttons).toEqual(buttons);
@@ -226,7 +226,7 @@ describe('a charge that the service rejects: Not sent (fix the request)', () => 
     ['1,000.15', 'The merchant is under review', 'Correct and try again'],
     ['1,000.16', 'The service doesn’t let this account charge', undefined],
     ['1,000.17', 'The service calls the e-mail invalid', 'Correct and try again'],
-    ['1,000.18', 'The service calls the request invalid', 'Correct and try again'],
+    ['1,000.18', 'check amount and e-mail', 'Correct and try again'],
   ])('NGN %s: %s', async (amount, why, again) => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: ada, amount });

@@ -52,7 +52,7 @@ export function collectScreens(workspace: Workspace): Collector {
     const before = known.get(name);
     if (before && before.words >= words) return;
     // What was asked for as a list has so many words for each of its rows.
-    const most = kind === 'list' ? Math.max(budgets.list, wordsARow * blocks.length) : budgets[kind];
+    const most = kind === 'list' ? Math.max(budgets.list, wordsARow * linesIn(blocks)) : budgets[kind];
     const screen = { name, blocks, frame, words, most };
     known.set(name, { ...screen, chapter: before?.chapter ?? chapter });
   }
@@ -98,7 +98,7 @@ export function collectScreens(workspace: Workspace): Collector {
 }
 
 const mostLines = 4;
-const wordsARow = 25;
+const wordsARow = 15;
 
 const outcomes =
   /Declined|In doubt|Expired|Paid|Charging|Approved, confirming|Code wrong|Not sent|Needs review|Checking/;
@@ -146,7 +146,9 @@ function kindOfAnswer(blocks: readonly PageBlock[]): Kind {
   if (/What you can do/.test(head)) return 'help';
   if (/oldest first/.test(textsOf(blocks).join(' '))) return 'list';
   if (/Paid|Not confirmed|Not found|Declined|Not paid|Not checked/.test(head)) return 'look_up';
-  if (/lready approved|Approved, starting|of \d approved|efused|ithdrawn|You asked for this/.test(head))
+  if (
+    /lready approved|Approved, starting|of \d approved|lready refused|ithdrawn|You asked for this/.test(head)
+  )
     return 'approval_end';
   const rows = blocks.filter(({ type }) => type === 'actions').length > 2;
   return rows ||
@@ -166,6 +168,10 @@ function headOf(blocks: readonly PageBlock[]): string {
     .replaceAll(/\p{Lu}{3} [\d,.]+|“[^”]*”|pay-\w+|\d[\d,.]*|[A-Z]{2,}-[\w-]+/gu, '#')
     .trim()
     .slice(0, 70);
+}
+
+function linesIn(blocks: readonly PageBlock[]): number {
+  return textsOf(blocks).join('\n').split('\n').length;
 }
 
 function homeHeads(blocks: readonly PageBlock[]): string {

@@ -58,6 +58,7 @@ export const chapters: readonly Chapter[] = [
       await desk.asks('lead', '/pay', 'Nothing waits for you');
       await desk.asks('lead', '/pay help', 'What you can do with /pay');
       await desk.asks('agent', '/pay help', 'What you can do with /pay');
+      await desk.asks('onCall', '/pay mute', 'payops.yml');
       await desk.asks('agent', '/pay help lookup', 'For example');
       await desk.asks('agent', '/pay help lokup', 'lookup');
       await desk.asks('agent', '/pay lokup ORDER-1001', 'lookup ORDER-1001');
@@ -70,6 +71,7 @@ export const chapters: readonly Chapter[] = [
       await desk.asks('agent', '/pay undelivered', 'Not allowed');
       await desk.home('outsider', 'Not allowed');
       await desk.home('agent', '/pay help');
+      await desk.asks('lead', '/pay doctor', '');
       await desk.home('lead', 'Nothing waits for you');
       const menu = await desk.asks('lead', '/pay', 'Nothing waits for you');
       await eachIn(['Charge a card', 'Payment link', 'Change a card’s e-mail'], async (label) => {
@@ -93,6 +95,7 @@ export const chapters: readonly Chapter[] = [
     name: 'Look-up',
     async play(desk) {
       const paid = await desk.asks('agent', '/pay ORDER-1001', '✅ Paid (confirmed)');
+      await desk.presses('agent', 'Refresh', paid);
       await desk.presses('agent', 'Share to channel', paid);
       const shared = await desk.reads('onCall', 'Shared by', 'payDesk');
       desk.house.later(doubleClickMs);
@@ -212,6 +215,9 @@ export const chapters: readonly Chapter[] = [
       await desk.sees('agent', ['✅ Paid (confirmed)', reference], 'agentDm');
       await desk.asks('lead', '/pay doubt', 'known outcome');
       await desk.home('agent', 'Your last charges');
+      await desk.presses('agent', 'Look up', 'home');
+      await desk.modalSays('agent', 'Look-up');
+      await desk.closes('agent');
     },
   },
   {
@@ -255,6 +261,8 @@ export const chapters: readonly Chapter[] = [
         await desk.submits('agent', { 'Code from the bank': code });
       });
       await desk.modalSays('agent', 'Code wrong three times');
+      await desk.presses('agent', 'Charge again');
+      await desk.modalSays('agent', form);
       await nextDay(desk);
       await waits('300.00');
       desk.house.later(17 * minuteMs);
@@ -471,6 +479,9 @@ export const chapters: readonly Chapter[] = [
       await desk.seesBy('lead', 'lready gone', () => desk.presses('lead', 'Delete …', listed));
       await desk.opens('lead', '/pay card-email');
       await desk.submits('lead', { 'Saved card': '6640', 'New e-mail': 'chidi.new@example.com' });
+      await desk.presses('lead', 'Change');
+      await desk.modalSays('lead', 'New e-mail');
+      await desk.submits('lead');
       await desk.submits('lead');
       await desk.modalSays('lead', 'Needs approval');
       await desk.closes('lead');
@@ -484,7 +495,11 @@ export const chapters: readonly Chapter[] = [
     async play(desk) {
       const first = await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
       await desk.seesBy('agent', 'Terminals 51', () => desk.presses('agent', 'Next', first));
+      await desk.seesBy('agent', 'Terminals 1', () => desk.presses('agent', 'Back'));
       await desk.asks('agent', '/pay terminals nothing-like-it', 'nothing-like-it');
+      await desk.seesBy('agent', '', () => desk.presses('agent', 'Reload'));
+      await desk.asks('agent', '/pay accounts', 'Accounts 1–50');
+      await desk.seesBy('agent', 'Accounts 51', () => desk.presses('agent', 'Next'));
       const some = await desk.asks('agent', '/pay accounts Surulere', 'Surulere');
       await desk.seesBy('agent', 'CSV', () => desk.presses('agent', 'CSV', some));
       await desk.asks('agent', '/pay account PLAYGROUND-SUB-00003', 'Surulere');
@@ -530,9 +545,7 @@ export const chapters: readonly Chapter[] = [
       await desk.settled('soon').catch(() => undefined);
       desk.house.later(25 * hourMs);
       await desk.house.until('it is given up', async () => {
-        return (await desk.asks('onCall', '/pay undelivered', 'efuse')).shown.buttons.includes(
-          'Deliver again',
-        );
+        return (await desk.asks('onCall', '/pay undelivered', '')).shown.buttons.includes('Deliver again');
       });
       workspace.setChannel(payAlerts, { archived: false });
       await desk.presses('onCall', 'Deliver again');
@@ -554,6 +567,11 @@ export const stormChapters: readonly Chapter[] = [
       await desk.settled('soon');
       await desk.presses('onCall', 'Show list', digest);
       await desk.modalSays('onCall', 'page 1 of');
+      if (desk.modal('onCall')?.shown.buttons.includes('Next')) {
+        await desk.presses('onCall', 'Next');
+        await desk.modalSays('onCall', 'page 2 of');
+        await desk.presses('onCall', 'Back');
+      }
       await desk.closes('onCall');
       await desk.presses('lead', 'Acknowledge all', digest);
       await desk.presses('onCall', 'Acknowledge all', digest);

@@ -269,7 +269,7 @@ async function readAssignment(
   return mayPress ? parsed({ kind: 'assign', by: caller.userId, to }) : problem(mayPressNothing);
 }
 
-const mayPressNothing = `None of the alert’s buttons is for them: no role gives them ${[...lookers, ...chargers].join(', ')}, or they are no full member here. Choose somebody else, or have them put into a role in payops.yml first.`;
+const mayPressNothing = `They may press none of its buttons: no role in payops.yml gives them ${[...lookers, ...chargers].join(', ')}. Choose somebody else.`;
 
 function moveOf<Value>(read: Parsed<Value>, move: (value: Value) => CardMove): Parsed<CardMove> {
   return read.ok ? { ok: true, value: move(read.value) } : read;

@@ -107,7 +107,7 @@ function placeOf(alert: Alert): ContextBlock {
   return placeLine({
     environment: alert.environment,
     account: alert.account,
-    verb: lookedUpAtMs === undefined ? '' : 'looked up again',
+    verb: lookedUpAtMs === undefined ? '' : 'looked up',
     atMs: lookedUpAtMs ?? (isNew ? alert.receivedAtMs : undefined),
     customerId: alert.event.customerId,
     // Whoever asks the payments service names it.

@@ -32,6 +32,7 @@ import {
   homeMutes,
   noAlertsMessage,
   routesMessage,
+  rulesElsewhereMessage,
   testAlertActionId,
   testOnItsWayMessage,
   type StormState,
@@ -185,6 +186,10 @@ function alertsCommand(deps: AlertsDeps & AlertCardDeps & StormActions): Command
     summary: 'This channel’s alerts',
     examples: ['alerts'],
     permission: 'alerts',
+    elsewhere: {
+      words: ['mute', 'mutes', 'unmute', 'silence', 'route', 'routes'],
+      answer: rulesElsewhereMessage,
+    },
     menu: { text: 'Alerts here', opens: 'message' },
     open: async ({ userId }) => openAlerts(await deps.alertsOf(userId)),
     effect: 'none',

@@ -63,7 +63,9 @@ function chargingWords({ reference, by, at }: AlertCharge): readonly Run[] {
 function handling(card: Acknowledged): Record<string, readonly Run[] | undefined> {
   const { assignee, snoozedUntil } = card;
   return {
-    ...(assignee === undefined ? acknowledgedBy(card) : { 'Assigned to': [person(assignee)] }),
+    ...(assignee === undefined
+      ? { 'Acknowledged by': [person(card.by)] }
+      : { 'Assigned to': [person(assignee)] }),
     'Snoozed until': snoozedUntil === undefined ? undefined : [moment(snoozedUntil)],
   };
 }

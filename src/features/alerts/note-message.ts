@@ -5,7 +5,7 @@ import { alertHeadline, chargeState } from './alert-message.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
-import { fields, moment, person, richText, words, type Run } from '../../slack/kit/blocks.ts';
+import { bold, fields, moment, person, richText, words, type Run } from '../../slack/kit/blocks.ts';
 import { repeatLine, type AboutMessage } from '../../slack/words/repeat-line.ts';
 import { placeAlone, referenceRun, word } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
@@ -106,7 +106,7 @@ function stepFields(step: CardStep, alert: Alert): RichTextBlock[] {
     case 'snoozed':
       return fields({ Until: [moment(step.until)], By: [person(step.by)] });
     case 'awake':
-      return fields({ Next: 'look it up, or close it with a reason.' });
+      return [richText([bold('Next: '), words('look it up, or close it with a reason.')])];
     case 'closed':
       return fields({ Reason: reasonWords(step.reason), By: [person(step.by)] });
     case 'other_payment':

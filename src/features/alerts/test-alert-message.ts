@@ -1,6 +1,6 @@
 import type { Environment } from '../../domain/alert.ts';
 import { bold, context, headline, person, plainText, richText, words } from '../../slack/kit/blocks.ts';
-import { environmentWords, word } from '../../slack/words/evidence.ts';
+import { placeWords } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 
 const testEventType = 'payops_test_alert';
@@ -18,7 +18,7 @@ export function testAlertMessage(
     blocks: [
       block,
       richText([...asked, ...repeat]),
-      context(plainText([environmentWords[place.environment], word(place.account)].join(' · '))),
+      context(plainText(placeWords(place.environment, place.account))),
     ],
     metadata: { event_type: testEventType, event_payload: { key: test.key } },
   };

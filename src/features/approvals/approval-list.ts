@@ -42,7 +42,9 @@ export function approvalsMessage(seen: ApprovalsSeen, place: ChargePlace): Slack
       ...waiting.slice(0, mostShown).flatMap(waitingItem),
       ...more(waiting.length, 'They show up as these are decided.'),
       ...(asked.length === 0
-        ? [noneAsked]
+        ? waiting.length === 0
+          ? [noneAsked]
+          : []
         : [header('Asked by you'), ...asked.slice(0, mostShown).flatMap(askedItem)]),
       ...more(asked.length, 'Older ones are not shown here.'),
       placeAlone(place.environment, place.account),

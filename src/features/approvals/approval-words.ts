@@ -51,7 +51,7 @@ function objectWords(shown: ApprovalShown): string[] {
     case 'charge':
       return [amountWord(shown.money), customerWord(shown.customerEmail), referenceWord(shown.reference)];
     case 'card_email':
-      return ['Change of a card’s e-mail', cardWords(shown.card), emailChange(shown)];
+      return ['Card e-mail change', cardWords(shown.card), emailChange(shown)];
     case 'redrive':
       return ['Deliver again what Slack refused', word(shown.channel) ?? ''];
   }

@@ -2,6 +2,7 @@
 
 import type { WebClient } from '@slack/web-api';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import type { Caller, OpenModal, Pressed, ViewAnswer } from '../../slack/command.ts';
@@ -20,8 +21,8 @@ import type { ChargeModalOptions } from './charge-modal.ts';
 export type ShowDeps = ChargePlace & { desk: ChargeDesk; now: () => number };
 
 /** The charge as this person sees it: only whose it is gets the field for the code. */
-export function stateModal(deps: ShowDeps, charge: ChargeSeen, viewerId: string): Modal {
-  return chargeStateModal(charge, deps, { nowMs: deps.now(), viewerId });
+export function stateModal(deps: ShowDeps, charge: ChargeSeen, viewerId: string, notice?: string): Modal {
+  return chargeStateModal(charge, deps, { nowMs: deps.now(), viewerId, ...withoutUndefined({ notice }) });
 }
 
 /** Opens the charge in front of the person; the modal shows what becomes of it. */

@@ -163,7 +163,7 @@ export function chargeCommand(deps: ChargeScreens): Command {
   return defineCommand<Beginning>({
     verb: 'charge',
     usage: '[amount]',
-    summary: 'Charge a saved card',
+    summary: 'Charge a card',
     examples: ['charge', 'charge 12,500.00'],
     permission: 'charge',
     menu: { text: 'Charge a card', opens: 'modal' },

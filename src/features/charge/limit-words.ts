@@ -172,7 +172,7 @@ export function homeLimits(own: OwnLimits): HomeBlock[] {
     richText(
       ...currencies.slice(0, mostCurrencies).map(currencyLine),
       ...(more > 0 ? [plain(`… and ${more} more currencies`)] : []),
-      labelled('Resets', moment(freesAtMs)),
+      labelled('Resets', moment(freesAtMs, '{time}')),
     ),
     divider(),
   ];

@@ -2,7 +2,6 @@ import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import { noticeLine } from '../../slack/kit/blocks.ts';
 import { chargeActions } from './charge-buttons.ts';
 import { homeCharges, openCodes, pendingCodesMessage } from './charge-list.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
@@ -45,7 +44,7 @@ export function otpCommand(deps: ShowDeps): Command {
   return defineCommand<Wanted>({
     verb: 'otp',
     usage: '[reference]',
-    summary: 'Enter the bank’s code',
+    summary: 'Enter a code',
     examples: ['otp', 'otp pay-mfrggzdfmztwq2lknnwg23tpob'],
     permission: 'otp',
     menu: { text: 'Enter a code', opens: 'message' },
@@ -166,8 +165,7 @@ async function sayTooSoon(
   if (!pressed.view) return await showCharge(deps, pressed, charge);
   const seconds = Math.max(1, Math.ceil((againAt - deps.now()) / 1_000));
   const text = `The last code was a moment ago. Ask again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
-  const modal = stateModal(deps, charge, pressed.caller.userId);
-  await pressed.updateModal({ ...modal, blocks: [noticeLine('warning', text), ...modal.blocks] });
+  await pressed.updateModal(stateModal(deps, charge, pressed.caller.userId, text));
 }
 
 /** From now on this person enters the code; the modal has the field at once. */

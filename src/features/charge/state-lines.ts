@@ -135,14 +135,15 @@ function pendingUntil({ otp }: ChargeSeen): (string | Run)[] {
 function declined(charge: ChargeSeen): Run[][] {
   const { nextTry, state, bankWords } = charge;
   const reason = theirWords(charge).length > 0 ? '' : ' The bank gave no reason.';
-  const said = plain(`No money was taken.${reason}`);
+  const said = plain(`No money taken.${reason}`);
   const why = 'why' in state ? (state.why ?? bankWords) : bankWords;
   return nextTry ? [said, ...nextAfterDecline(why, nextTry)] : [said];
 }
 
-function rejected({ reason = 'other' }: Conclusion): Run[][] {
+function rejected({ reason = 'other', why: theirs }: Conclusion): Run[][] {
   const { why, fix } = rejectionWords[reason];
-  return [plain(`${why} No money moved.`), labelled('Next', fix)];
+  const isSaid = theirs !== undefined && (reason === 'invalid_request' || reason === 'other');
+  return [plain(isSaid ? 'No money moved.' : `${why} No money moved.`), labelled('Next', fix)];
 }
 
 /** Loud, because acting on it costs money: what not to do comes first. */
@@ -258,7 +259,7 @@ export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
   },
   invalid_request: {
     why: 'The service calls the request invalid.',
-    fix: 'check amount, currency and e-mail. If they are right, tell the people who run this bot.',
+    fix: 'check amount and e-mail, or tell the people who run this bot.',
     again: correct,
   },
   other: {

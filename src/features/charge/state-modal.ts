@@ -73,13 +73,14 @@ function otpModal(charge: ChargeSeen, place: ChargePlace, options: OtpModalOptio
   const field = fieldOf(charge);
   const mayEnter = isOpen && isAgent;
   const blocks: ModalBlock[] = [
-    ...(isOpen ? lastCode(charge) : []),
+    ...(options.notice === undefined ? [] : [noticeLine('warning', options.notice)]),
+    ...(isOpen && options.notice === undefined ? lastCode(charge) : []),
     chargeHeadline(charge).block,
     richText(standing(charge), ...(isAgent ? [] : [inHand(charge)])),
     // What the bank asks for is read once: from then on there is more to say.
     ...(hasTried(charge) ? [] : quoted('The bank says:', charge.bankWords)),
     ...(isOpen ? entering(charge, field, isAgent) : [richText(plain(closedWords))]),
-    ...resending(charge, place, mayEnter),
+    ...resending(charge, place, { mayAsk: mayEnter, isTold: options.notice !== undefined }),
     placeFoot(place),
   ];
   return modal({
@@ -153,11 +154,15 @@ function takeOver(charge: ChargeSeen): ModalBlock[] {
 }
 
 /** The sandbox has no other code to send. Spec: Versioning (sandbox); resend-otp. */
-function resending(charge: ChargeSeen, place: ChargePlace, mayAsk: boolean): ModalBlock[] {
+function resending(
+  charge: ChargeSeen,
+  place: ChargePlace,
+  { mayAsk, isTold }: { mayAsk: boolean; isTold: boolean },
+): ModalBlock[] {
   if (place.environment === 'sandbox') {
     return mayAsk ? [richText(plain('The sandbox can’t send another code.'))] : [];
   }
-  const lines = lastResend(charge);
+  const lines = isTold ? [] : lastResend(charge);
   const told = lines.length === 0 ? [] : [richText(...lines)];
   return mayAsk ? [...told, resendButton(charge)] : told;
 }

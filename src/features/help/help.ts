@@ -100,7 +100,7 @@ function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<C
   const names = verbs.filter(isListed).map((each) => each.verb);
   const nearest = nearestWord(typed, names);
   const hint = nearest === undefined ? 'Type /pay help for what you can do.' : `Did you mean “${nearest}”?`;
-  return problem(`There is no verb “${typed}”. ${hint}`);
+  return problem(`“${typed}” isn’t a command. ${hint}`);
 }
 
 /** What help tells of a verb: the verb's own definition, so that help is never out of date. */

@@ -17,7 +17,7 @@ import {
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import { type AboutMessage, repeatLine } from '../../slack/words/repeat-line.ts';
-import { customerWord, quoted, referenceWord, ticks, word } from '../../slack/words/evidence.ts';
+import { customerWord, quoted, referenceWord, proofLine, word } from '../../slack/words/evidence.ts';
 import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { outboxKey } from '../../messages/message-record.ts';
@@ -114,7 +114,7 @@ const reviewWords = 'money may have moved, but not as agreed. Give no value; ask
 
 function body(link: PaymentLink, place: ChargePlace): MessageBlock[] {
   const { state, order, evidence } = link;
-  const proof = evidence ? [ticks(evidence)] : [];
+  const proof = evidence ? [proofLine(evidence)] : [];
   switch (state.kind) {
     case 'asking':
       return [richText(...askingLines)];

@@ -93,7 +93,7 @@ function linkCommand(deps: LinkScreens): Command {
   return defineCommand<LinkPrefill>({
     verb: 'link',
     usage: '[amount]',
-    summary: 'Make a payment link',
+    summary: 'Payment link',
     examples: ['link', 'link 100.00'],
     permission: 'link',
     effect: 'none',

@@ -17,7 +17,7 @@ import { createServiceList } from './service-list.ts';
 export function createTerminals(merchant: MerchantAccount): Command {
   return listCommand(merchant, {
     subject: terminalSubject,
-    summary: 'List terminals',
+    summary: 'Terminals',
     examples: ['terminals', 'terminals lekki', 'terminals 20700042'],
     list: openLists(merchant).terminals,
     columns: terminalColumns,
@@ -27,7 +27,7 @@ export function createTerminals(merchant: MerchantAccount): Command {
 export function createAccounts(merchant: MerchantAccount): Command {
   return listCommand(merchant, {
     subject: accountSubject,
-    summary: 'List sub accounts',
+    summary: 'Sub accounts',
     examples: ['accounts', 'accounts ikeja'],
     list: openLists(merchant).accounts,
     columns: accountColumns,

@@ -50,7 +50,7 @@ export function createNewAccount(account: Account): Command {
   return defineCommand<Question>({
     verb: 'account',
     usage: '<reference> | new',
-    summary: 'Show or create it',
+    summary: 'Show or create',
     examples: ['account PLAYGROUND-SUB-00003', 'account new'],
     permission: 'accounts',
     effect: 'none',

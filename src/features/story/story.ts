@@ -40,7 +40,7 @@ export function createStory(account: Account, chapters: Chapters): Command {
   return defineCommand<Question>({
     verb: 'story',
     usage: '<reference>',
-    summary: 'Its whole story',
+    summary: 'Its story',
     examples: ['story pay-mfrggzdfmztwq2lknnwg23tpob', 'story INV-2041', 'story "ORDER 17 B" 2'],
     permission: 'story',
     effect: 'none',

@@ -98,16 +98,6 @@ export function customerWord(email: string | undefined): string {
     : outsideText(maskEmail(oneLine(email)), longestWord);
 }
 
-/** The three parts of the rule, one line each, told by ✓ or ✗ and in words. */
-export function ticks(evidence: Evidence): RichTextBlock {
-  const checks = [evidence.status, evidence.reference, evidence.amount];
-  return richText(
-    ...checks.map(({ holds, statement }) => [
-      words(`${holds ? '✓' : '✗'} ${outsideText(statement, longestStatement)}`),
-    ]),
-  );
-}
-
 /** "✓ status  ✓ reference  ✗ amount", and below it what does not hold. `told`: the status is said right there. */
 export function proofLine(evidence: Evidence, told: { status?: string | undefined } = {}): RichTextBlock {
   const checks = [evidence.status, evidence.reference, evidence.amount];

@@ -7,7 +7,7 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
 import type { Transaction } from '../../domain/transaction.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
-import { bold, fields, headline, moment, richText, words, type Piece } from '../kit/blocks.ts';
+import { bold, fields, headline, richText, words, type Piece } from '../kit/blocks.ts';
 import {
   customerWord,
   environmentWords,
@@ -73,7 +73,7 @@ export function transactionParts(view: TransactionView): { text: string; blocks:
   const blocks: HomeBlock[] = [
     block,
     ...proof(view),
-    ...(transaction && !declineOf(view) ? facts(transaction) : []),
+    ...(confirmation.kind === 'confirmed' ? facts(confirmation.transaction) : []),
     placeLine({
       environment: view.environment,
       account: view.account,
@@ -154,10 +154,15 @@ function proven({ evidence, transaction }: Extract<Confirmation, { kind: 'confir
 function unproven(confirmation: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): HomeBlock[] {
   const { evidence, transaction } = confirmation;
   return [
-    ...quoted('Gateway:', transaction.gatewayMessage),
+    ...(evidence.status.holds ? [] : quoted('Gateway:', transaction.gatewayMessage)),
     proofLine(evidence, transaction),
     richText(...whyNot(confirmation)),
   ];
+}
+
+function nextBlocks(declined: KnownDecline): HomeBlock[] {
+  const lines = declineNext(declined);
+  return lines.length === 0 ? [] : [richText(...lines)];
 }
 
 function declinedBlocks(
@@ -166,7 +171,7 @@ function declinedBlocks(
 ): HomeBlock[] {
   return [
     ...quoted('The bank says:', declined.bankWords),
-    richText([words('Declined since '), moment(declined.atMs), words('.')], ...declineNext(declined)),
+    ...nextBlocks(declined),
     proofLine(evidence, transaction),
   ];
 }

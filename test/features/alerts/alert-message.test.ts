@@ -78,7 +78,7 @@ describe('alertMessage', () => {
     ['Expired card', 'Next: Ask the customer for another card.'],
     ['Do not honour', 'Next: Ask the customer for another card.'],
     ['Suspected fraud', 'Next: Don’t try again. The customer should ask their bank.'],
-    ['3-D Secure required', 'Next: Send a payment link: retrying can’t help.'],
+    ['3-D Secure required', 'Next: Send a payment link.'],
     ['Error 05', undefined],
   ])('says for %j what helps, and advises nothing where the bank named no reason', (reason, next) => {
     const shown = shownLines(alertMessage(declinedAlert({ ...event, reason })));

@@ -18,6 +18,7 @@ import {
   actions,
   bold,
   button,
+  code,
   context,
   header,
   headline,
@@ -235,6 +236,28 @@ export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
   const sentences = muted.slice(0, mostHomeRules).map((rule) => ruleLine(rule, plan, nowMs));
   // One block for all: where the Home is full, it keeps the first blocks of each part.
   return [header('Muted alerts'), richText(...sentences, ...briefMutes(muted.slice(mostHomeRules)))];
+}
+
+/** To who types `/pay mute` or `/pay route`: where that is done, and by whom. */
+export function rulesElsewhereMessage(): SlackMessage {
+  const { text, block } = headline('Alert rules and mutes are in payops.yml', []);
+  return {
+    text,
+    blocks: [
+      block,
+      richText(
+        [
+          bold('Next: '),
+          words('ask its owner. '),
+          code('routes'),
+          words(' says which channel gets what, '),
+          code('mute_until'),
+          words(' mutes a rule until then.'),
+        ],
+        [code('/pay alerts'), words(' shows this channel’s rules. For one alert: Acknowledge, then Snooze.')],
+      ),
+    ],
+  };
 }
 
 /** What the person who pressed the button is told. */

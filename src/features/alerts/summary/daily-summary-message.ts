@@ -20,7 +20,7 @@ import {
   words,
   type Run,
 } from '../../../slack/kit/blocks.ts';
-import { environmentWords, referenceWord, word } from '../../../slack/words/evidence.ts';
+import { placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
 import { muteBlocks } from '../routes/mute-blocks.ts';
 
@@ -41,7 +41,6 @@ export function dailySummaryMessage(
     counted(paid.count, 'successful payment'),
     rate === undefined ? '' : `${rate} % succeeded`,
   ]);
-  const foot = [environmentWords[place.environment], word(place.account) ?? ''].filter((part) => part !== '');
   return {
     text,
     blocks: [
@@ -57,7 +56,7 @@ export function dailySummaryMessage(
       openBlock(summary),
       ...muteBlocks(summary.muted, place, mostMuted),
       context(
-        plainText(foot.join(' · ')),
+        plainText(placeWords(place.environment, place.account)),
         ...(told.mayBeRepeat ? [plainText('May be a repeat of an earlier summary.')] : []),
       ),
     ],
