@@ -75,8 +75,8 @@ export function collectScreens(workspace: Workspace): Collector {
   workspace.onChange(() => {
     for (const { channel, threadTs, metadata, blocks } of workspace.posts()) {
       if (blocks.length === 0 || !isNew(blocks)) continue;
-      const event = metadata?.event_type ?? 'shared';
       const where = channel.startsWith('D') ? 'direct' : threadTs === undefined ? 'channel' : 'thread';
+      const event = metadata?.event_type ?? (where === 'direct' ? 'end' : 'shared');
       add(kindOfPost(event, blocks), `${where} ${event} › ${headOf(blocks)}`, blocks);
     }
     for (const { id } of people) {

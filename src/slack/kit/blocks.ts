@@ -214,15 +214,17 @@ export function fields(values: Record<string, string | readonly Run[] | undefine
 /**
  * The first line of a message and the same sentence for its `text`: symbol and state word in bold, then the
  * details. Details are outside text that was cleaned. A reference that the bot made would break this line in every message: it
- * stands right below, in code, whole, to be copied.
+ * stands right below, in code, whole, to be copied; in `text`, which screen readers read instead, it is the last word.
  */
 export function headline(state: string, details: readonly string[]): { text: string; block: RichTextBlock } {
-  const said = details.filter((detail) => detail !== '' && !isGeneratedReference(detail));
-  const rest = said.map((detail) => ` · ${detail}`);
-  const sentence = mrkdwnText([state, ...rest].join(''), limits.sectionText);
-  const first = [bold(oneLine(state)), words(rest.join(''))];
-  const references = details.filter(isGeneratedReference).map((reference) => [code(reference)]);
-  return { text: sentence, block: richText(first, ...references) };
+  const said = details.filter((detail) => detail !== '');
+  const references = said.filter(isGeneratedReference);
+  const line = (parts: readonly string[]): string => parts.map((part) => ` · ${part}`).join('');
+  const first = [bold(oneLine(state)), words(line(said.filter((part) => !references.includes(part))))];
+  return {
+    text: mrkdwnText(`${state}${line(said)}`, limits.sectionText),
+    block: richText(first, ...references.map((reference) => [code(reference)])),
+  };
 }
 
 /** Longer cells make a table unreadable. */
