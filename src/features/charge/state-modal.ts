@@ -52,7 +52,8 @@ function savingLink({ state, savingLink }: ChargeSeen): ModalBlock[] {
 
 export const otpModalId = 'otp';
 
-type OtpModalOptions = { nowMs: number; viewerId: string };
+/** `notice`: what the last press came to, in place of what came of the last code. */
+type OtpModalOptions = { nowMs: number; viewerId: string; notice?: string };
 
 const codeField = 'otp_code';
 const shortestCode = 4;

@@ -219,12 +219,15 @@ export function fields(values: Record<string, string | readonly Run[] | undefine
 export function headline(state: string, details: readonly string[]): { text: string; block: RichTextBlock } {
   const said = details.filter((detail) => detail !== '');
   const references = said.filter(isGeneratedReference);
-  const line = (parts: readonly string[]): string => parts.map((part) => ` · ${part}`).join('');
-  const first = [bold(oneLine(state)), words(line(said.filter((part) => !references.includes(part))))];
+  const first = [bold(oneLine(state)), words(dotted(said.filter((part) => !references.includes(part))))];
   return {
-    text: mrkdwnText(`${state}${line(said)}`, limits.sectionText),
+    text: mrkdwnText(`${state}${dotted(said)}`, limits.sectionText),
     block: richText(first, ...references.map((reference) => [code(reference)])),
   };
+}
+
+function dotted(parts: readonly string[]): string {
+  return parts.map((part) => ` · ${part}`).join('');
 }
 
 /** Longer cells make a table unreadable. */
