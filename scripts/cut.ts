@@ -19,7 +19,7 @@ import { BaseSequencer, createVitest, type Reporter, type TestSpecification, typ
 import { deskCommands } from '../src/cli/command-words.ts';
 import { createAuditTrail } from '../src/app/audit-trail.ts';
 import { openKept } from '../src/app/kept.ts';
-import { createMerchantBot } from '../src/app/merchant-bot.ts';
+import { createMerchantBot } from '../src/account.ts';
 import { merchantPlaces } from '../src/app/merchants.ts';
 import { createMetrics } from '../src/app/metrics.ts';
 import { openLog, readSettings } from '../src/app/read-settings.ts';

@@ -4,7 +4,7 @@ import { createAuditTrail, type AuditTrail } from './app/audit-trail.ts';
 import { createChannels } from './app/channels.ts';
 import { tellEmptyRoles } from './app/empty-roles.ts';
 import { createChecks } from './app/health-checks.ts';
-import { createMerchantBot, type MerchantBots } from './app/merchant-bot.ts';
+import { createMerchantBot, type MerchantBots } from './account.ts';
 import type { Kept } from './app/kept.ts';
 import { checkOwners, merchantPlaces } from './app/merchants.ts';
 import { createMetrics, type Metrics } from './app/metrics.ts';

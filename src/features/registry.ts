@@ -9,7 +9,7 @@ type Entry = {
   verb: string;
   /** What a role may be given for it; its own name, when nothing is said. */
   permissions?: readonly Permission[];
-  /** Makes a verb that works with the account alone. One that needs another feature is made in `src/app/merchant-bot.ts`. */
+  /** Makes a verb that works with the account alone. One that needs another feature is made in `src/account.ts`. */
   create?: (account: Account) => Command;
 };
 
