@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
+import type { PageState } from '../src/simulators/protocol.ts';
 import { seedCards } from '../src/simulators/payments/seed.ts';
 import { startPlayground, type Playground } from '../src/playground/playground.ts';
 import { channelIds } from '../src/simulators/slack/cast.ts';
@@ -52,30 +53,25 @@ async function shootBesideModal({ modal, page }: PersonWindow, name: string): Pr
 
 async function shootLookUp(ada: PersonWindow): Promise<void> {
   await ada.type('/pay ORDER-1001');
-  await ada.page.getByText('Paid (confirmed)').waitFor();
+  await ada.page.locator('article.ephemeral', { hasText: 'Paid (confirmed)' }).waitFor();
   await shoot(ada.page, 'look-up');
 }
 
 async function shootAlert({ page }: PersonWindow): Promise<void> {
   await page.getByRole('tab', { name: 'Saved cards' }).click();
   await page.getByRole('button', { name: 'Charge, declined' }).click();
-  const alerts = page
-    .getByRole('navigation', { name: 'Workspace' })
-    .getByRole('button', { name: 'pay-alerts' });
-  await alerts.locator('.unread').waitFor();
-  await alerts.click();
-  await page.getByText('Declined by the bank').waitFor();
+  await page.locator('article', { hasText: 'Declined by the bank' }).waitFor();
   await page.getByRole('tab', { name: 'Events' }).click();
   for (const how of ['The same delivery again', 'With a bad signature']) {
     // oxlint-disable-next-line no-await-in-loop -- one hand clicks
     await page
-      .getByRole('button', { name: /^Send payment_failed/ })
+      .getByRole('button', { name: /^Send again: payment_failed/ })
       .first()
       .click();
     // oxlint-disable-next-line no-await-in-loop
     await page.getByRole('button', { name: how }).click();
   }
-  await page.locator('.log-row', { hasText: '401' }).first().waitFor();
+  await page.getByText('refused', { exact: true }).waitFor();
   await shoot(page, 'alert');
 }
 
@@ -163,7 +159,7 @@ async function shootApproval(ada: PersonWindow, lead: PersonWindow): Promise<voi
 }
 
 async function shootCard(lead: PersonWindow): Promise<void> {
-  await lead.channel('pay-alerts');
+  await lead.channel('pay-desk');
   const card = lead.message('Declined by the bank');
   await lead.click(card.getByRole('button', { name: 'Acknowledge', exact: true }));
   await lead
@@ -174,7 +170,7 @@ async function shootCard(lead: PersonWindow): Promise<void> {
 }
 
 async function shootStorm(lead: PersonWindow): Promise<void> {
-  await lead.channel('pay-alerts');
+  await lead.channel('pay-desk');
   await lead.tab('Saved cards');
   await lead.click(lead.page.getByRole('button', { name: 'Send 60 failures' }));
   // Slack takes a message a second, and those before the threshold have one each.
@@ -208,8 +204,67 @@ async function shootPayments(lead: PersonWindow, { payments }: Playground): Prom
   await shootMessage(lead, 'Many payments: ', 'many-payments');
 }
 
+/** Of the playground on a telephone, to be looked at; no page shows them. */
+const narrowFolder = fileURLToPath(new URL('../.cache/pictures/', import.meta.url));
+
+async function shootNarrow({ page, ...ada }: PersonWindow): Promise<void> {
+  const shootIt = async (name: string): Promise<void> => {
+    await page.screenshot({ path: `${narrowFolder}${name}.png` });
+    console.log(`.cache/pictures/${name}.png`);
+  };
+  await ada.channel('pay-desk');
+  await shootIt('desk-1280');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await shootIt('desk-390');
+  await ada.type('/pay charge');
+  await ada.modalSays('You review it');
+  await shootIt('form-390');
+  await ada.close();
+  const panel = page.getByRole('button', { name: 'Payments', exact: true });
+  await panel.click();
+  for (const tab of ['Events', 'Faults', 'Saved cards']) {
+    // oxlint-disable-next-line no-await-in-loop -- one hand clicks
+    await ada.tab(tab);
+    // oxlint-disable-next-line no-await-in-loop
+    await shootIt(`${tab.replace(' ', '-').toLowerCase()}-390`);
+  }
+  await panel.click();
+  await page.getByRole('button', { name: 'HTTP exchanges' }).click();
+  await shootIt('exchanges-390');
+  await page.locator('.log-row').last().click();
+  await page.getByLabel('Exchange', { exact: true }).waitFor();
+  await shootIt('exchange-390');
+  await page.getByRole('button', { name: 'Close exchange' }).click();
+  await page.getByRole('button', { name: 'HTTP exchanges' }).click();
+  await page.getByText('Try this').click();
+  await shootIt('guide-390');
+  await page.getByText('Try this').click();
+  await ada.channel('Pay');
+  await ada.tab('Home');
+  await page.getByText('Waiting for a code').waitFor();
+  await shootIt('home-390');
+  await page.getByRole('button', { name: 'Enter code' }).first().click();
+  await ada.modalSays('3 of 3 tries left');
+  await shootIt('code-390');
+  await ada.close();
+  await page.setViewportSize(size);
+  await ada.channel('pay-desk');
+}
+
+async function waitForOpening({ url }: Playground): Promise<void> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- one look after the other
+    const state = (await (await fetch(`${url}/state`)).json()) as PageState;
+    if (state.openedAt !== undefined) return;
+    // oxlint-disable-next-line no-await-in-loop
+    await new Promise((resolve) => setTimeout(resolve, 250));
+  }
+}
+
 await mkdir(folder, { recursive: true });
-const playground = await startPlayground({ rules: paidRule });
+await mkdir(narrowFolder, { recursive: true });
+const playground = await startPlayground({ rules: paidRule, live: true });
+await waitForOpening(playground);
 const browser = await openBrowser({ viewport: size, deviceScaleFactor: 1.25 });
 if (!browser) {
   console.error('The pictures need chromium.');
@@ -230,6 +285,7 @@ try {
   await shootApproval(ada, lead);
   await shootStorm(lead);
   await shootPayments(lead, playground);
+  await shootNarrow(ada);
 } finally {
   await browser.close();
   await playground.close();

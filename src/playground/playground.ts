@@ -7,7 +7,8 @@ import { createBotProcess, type BotProcess } from './bot-process.ts';
 import { botSettings, payopsFile } from './bot-settings.ts';
 import { createExchangeLog } from './exchange-log.ts';
 import { startPaymentsService, type PaymentsService } from '../simulators/payments/service.ts';
-import type { ActResult } from '../simulators/protocol.ts';
+import type { ActResult, WorkspaceFault } from '../simulators/protocol.ts';
+import { playOpening } from './opening.ts';
 import { startPageServer, type ActRequest } from './server.ts';
 import { startWorkspace, type Workspace } from '../simulators/slack/workspace.ts';
 
@@ -18,6 +19,10 @@ export type PlaygroundOptions = {
   redisUrl?: string;
   /** More of the bot's environment, or other than the playground gives it. */
   botEnv?: Record<string, string>;
+  /** The account is a live one, whose money is real by all that the bot says. Default false: a sandbox. */
+  live?: boolean;
+  /** The conversation that a newcomer finds. Default true. */
+  opening?: boolean;
   /** More rules of the bot's payops.yml. */
   rules?: string;
 };
@@ -69,13 +74,24 @@ async function startParts(
   const workspace = await startWorkspace({
     manifestPath,
     onExchange: log.recorder(),
-    grantedOptionalScopes: ['files:write'],
+    // All but one: where the bot is no member it cannot post, so that this can be tried.
+    grantedOptionalScopes: ['usergroups', 'channels', 'groups', 'files'].flatMap((of) =>
+      ['read', 'history', 'write'].map((right) => `${of}:${right}`),
+    ),
   });
   undo.push(() => workspace.close());
-  const payments = await startPaymentsService({ onExchange: log.recorder(), knownCards: true });
+  // One conversation for everything: a newcomer sees the alert arrive.
+  workspace.setChannel(workspace.ids.channels.payAlerts, { archived: true });
+  const payments = await startPaymentsService({
+    onExchange: log.recorder(),
+    knownCards: true,
+    sandboxIsLive: true,
+  });
   undo.push(() => payments.close());
   workspace.onChange(changed);
   payments.onChange(changed);
+  const slackFaults = new Set<WorkspaceFault>();
+  let openedAt: number | undefined;
   const bot = await prepareBot({ folder, workspace, payments, options, changed });
   undo.push(() => bot.stop());
   const page = await startPageServer(
@@ -86,8 +102,10 @@ async function startParts(
         payments: payments.state(),
         bot: bot.state(),
         log: log.list(),
+        slackFaults: [...slackFaults].filter((fault) => fault !== 'not_in_channel' || !isAtDesk(workspace)),
+        ...(openedAt === undefined ? {} : { openedAt }),
       }),
-      act: (request) => carryOut(request, { workspace, payments, bot }),
+      act: (request) => carryOut(request, { workspace, payments, bot, slackFaults }),
       exchange: log.find,
       botLog: bot.log,
       botSettings: bot.settings,
@@ -100,18 +118,26 @@ async function startParts(
   );
   undo.push(() => page.close());
   workspace.connect(`${bot.state().url}/slack/events`);
-  sendEventsOnceReady(bot, payments, listeners);
+  onceReady(bot, listeners, () => {
+    payments.sendWebhooksTo(`${bot.state().url}/webhooks/payments`);
+    if (options.opening === false) return;
+    void playOpening(workspace, payments)
+      .catch(() => undefined)
+      .finally(() => {
+        openedAt = Date.now();
+        changed();
+      });
+  });
   await bot.start();
   return { url: page.url, workspace, payments, bot };
 }
 
 /** Events wait until the bot answers for the first time; what it misses later is sent again, as a real service does. */
-function sendEventsOnceReady(bot: BotProcess, payments: PaymentsService, listeners: Set<() => void>): void {
+function onceReady(bot: BotProcess, listeners: Set<() => void>, begin: () => void): void {
   function listen(): void {
-    const { status, url } = bot.state();
-    if (status !== 'ready') return;
+    if (bot.state().status !== 'ready') return;
     listeners.delete(listen);
-    payments.sendWebhooksTo(`${url}/webhooks/payments`);
+    begin();
   }
   listeners.add(listen);
 }
@@ -141,7 +167,7 @@ async function prepareBot(parts: BotParts): Promise<BotProcess> {
   const dataDir = join(folder, 'data');
   await mkdir(dataDir, { mode: 0o700 });
   const written = payopsFile({
-    channels: { alerts: channels.payAlerts, ops: channels.payOps, desk: channels.payDesk },
+    channels: { alerts: channels.payDesk, ops: channels.payOps, desk: channels.payDesk },
     users,
   });
   await writeFile(policy, written + savedCardsTo(channels.payOps) + (options.rules ?? ''));
@@ -155,15 +181,28 @@ async function prepareBot(parts: BotParts): Promise<BotProcess> {
   });
   return createBotProcess({
     command: [process.execPath, botProgram],
-    env: { ...settings, ...options.botEnv },
+    env: { ...settings, PAYMENTS_ENVIRONMENT: options.live ? 'live' : 'sandbox', ...options.botEnv },
     url: `http://127.0.0.1:${port}`,
     changed: parts.changed,
   });
 }
 
+/** Somebody may have invited the bot since. */
+function isAtDesk(workspace: Workspace): boolean {
+  const { channels, users } = workspace.ids;
+  return workspace
+    .state(users.agent)
+    .channels.some(({ id, botIsMember }) => id === channels.payDesk && botIsMember);
+}
+
 async function carryOut(
   { user, action }: ActRequest,
-  { workspace, payments, bot }: Pick<Playground, 'workspace' | 'payments' | 'bot'>,
+  {
+    workspace,
+    payments,
+    bot,
+    slackFaults,
+  }: Omit<Playground, 'url' | 'close'> & { slackFaults: Set<WorkspaceFault> },
 ): Promise<ActResult> {
   switch (action.to) {
     case 'workspace':
@@ -171,7 +210,20 @@ async function carryOut(
     case 'payments':
       return payments.act(action.action);
     case 'playground':
-      return action.action.kind === 'bot_kill' ? bot.kill() : bot.start();
+      if (action.action.kind === 'bot_kill') return bot.kill();
+      if (action.action.kind === 'bot_start') return bot.start();
+      if (action.action.isOn) slackFaults.add(action.action.fault);
+      else slackFaults.delete(action.action.fault);
+      // Rich text is among the younger blocks, and the bot writes nearly everything in it.
+      workspace.setFaults(
+        ...(slackFaults.has('old_workspace')
+          ? [{ kind: 'unknown_blocks', types: ['rich_text'] } as const]
+          : []),
+      );
+      workspace.setChannel(workspace.ids.channels.payDesk, {
+        botIsMember: !slackFaults.has('not_in_channel'),
+      });
+      return { ok: true };
   }
 }
 

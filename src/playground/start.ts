@@ -4,15 +4,17 @@ import { startPlayground } from './playground.ts';
 /** The same as of `payops --playground`. */
 const usualPort = 4400;
 
-const usage = `npm run playground [-- [--port 4400] [--redis-url redis://127.0.0.1:6379]]`;
+const usage = `npm run playground [-- [--port 4400] [--redis-url redis://127.0.0.1:6379] [--live]]`;
 
-function readOptions(): { port: number; redisUrl?: string } | undefined {
+function readOptions(): { port: number; redisUrl?: string; live: boolean } | undefined {
   try {
-    const { values } = parseArgs({ options: { port: { type: 'string' }, 'redis-url': { type: 'string' } } });
+    const { values } = parseArgs({
+      options: { port: { type: 'string' }, 'redis-url': { type: 'string' }, live: { type: 'boolean' } },
+    });
     const port = Number(values.port ?? usualPort);
     if (!Number.isInteger(port) || port < 0 || port > 65_535) return undefined;
     const redisUrl = values['redis-url'];
-    return redisUrl === undefined ? { port } : { port, redisUrl };
+    return { port, live: values.live === true, ...(redisUrl === undefined ? {} : { redisUrl }) };
   } catch {
     return undefined;
   }

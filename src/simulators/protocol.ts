@@ -205,9 +205,14 @@ export const workspaceAction = z.discriminatedUnion('kind', [
 ]);
 export type WorkspaceAction = z.infer<typeof workspaceAction>;
 
+const slackFault = z.enum(['old_workspace', 'not_in_channel']);
+/** What is wrong with the workspace as its administrators keep it. */
+export type WorkspaceFault = z.infer<typeof slackFault>;
+
 export const playgroundAction = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('bot_kill') }),
   z.object({ kind: z.literal('bot_start') }),
+  z.object({ kind: z.literal('set_slack_fault'), fault: slackFault, isOn: z.boolean() }),
 ]);
 export type PlaygroundAction = z.infer<typeof playgroundAction>;
 
@@ -240,4 +245,11 @@ export type BotState = {
   lastLines: string[];
 };
 
-export type PageState = WorkspaceState & { payments: PaymentsState; bot: BotState; log: Exchange[] };
+export type PageState = WorkspaceState & {
+  payments: PaymentsState;
+  bot: BotState;
+  log: Exchange[];
+  slackFaults: WorkspaceFault[];
+  /** When the conversation that a newcomer finds was over; what is later is theirs. */
+  openedAt?: number;
+};

@@ -51,8 +51,10 @@ export function openWindow(url: string, page: Page): PersonWindow {
     await page.keyboard.press('Enter');
   }
   async function modalSays(words: string | RegExp): Promise<string> {
-    await modal.getByText(words).first().waitFor();
-    return modal.innerText();
+    // The customer's phone beside it says some of the same words, and sooner.
+    const view = modal.locator('form');
+    await view.getByText(words).first().waitFor();
+    return view.innerText();
   }
   async function press(button: string): Promise<void> {
     await click(modal.getByRole('button', { name: button, exact: true }));

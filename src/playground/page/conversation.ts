@@ -11,10 +11,10 @@ import { clockTime, dayName, drawMrkdwn, drawTime, type Drawn } from './text.ts'
 /** The middle of the page: a channel's messages, or the bot's Home, and the open thread beside it. */
 export function drawConversation(): TemplateResult {
   const channel = page.channels.find(({ id }) => id === ui.channel);
-  if (!channel) return html`<main></main>`;
+  if (!channel) return html`<main id="main"></main>`;
   const isDm = channel.kind === 'dm';
   const isHome = isDm && ui.tab === 'home';
-  return html`<main aria-label=${nameOf(channel)}>
+  return html`<main id="main" tabindex="-1" aria-label=${nameOf(channel)}>
     <section class="channel" aria-label="Messages">
       <header>
         <h2>${isDm ? botAvatar(22) : '# '}${channel.name}</h2>

@@ -11,7 +11,7 @@ import type { Drawn } from './text.ts';
 
 /** The whole page as it stands. */
 export function drawFrame(): TemplateResult {
-  return html`<a class="skip" href="#composer">Skip to the composer</a>
+  return html`<a class="skip" href="#main">Skip to the conversation</a>
     <div class="page ${ui.panel.isShown ? 'panel-shown' : ''}">
       ${drawTop()} ${drawSidebar()} ${drawConversation()} ${drawPanel()} ${drawLog()}
     </div>
@@ -40,10 +40,11 @@ function drawTop(): TemplateResult {
     <button
       type="button"
       class="panel-toggle"
+      aria-label="Payments"
       aria-pressed=${String(isShown)}
       @click=${() => update({ panel: { ...ui.panel, isShown: !isShown } })}
     >
-      💳 <span>Payments</span>
+      <span aria-hidden="true">💳</span> <span class="words">Payments</span>
     </button>
   </header>`;
 }

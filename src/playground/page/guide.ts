@@ -3,7 +3,7 @@ import type { PageState } from '../../simulators/protocol.ts';
 import type { PanelTab } from './panel.ts';
 import { act, focusSoon, page, ui, update } from './state.ts';
 
-export type GuideStep = { isDone: boolean; say: string; button?: string; press?: () => void };
+type GuideStep = { isDone: boolean; say: string; button?: string; press?: () => void };
 
 function type(command: string): Pick<GuideStep, 'button' | 'press'> {
   return {
@@ -28,20 +28,20 @@ function openHome(): void {
 }
 
 /** What a newcomer may try, in any order, each ticked off when it was seen to happen. */
-export function guideSteps({ payments, channels, messages, home, log, bot }: PageState): GuideStep[] {
+function guideSteps(state: PageState): GuideStep[] {
+  const { payments, channels, messages, home, log, bot, openedAt = Infinity } = state;
   const lookedUp = (reference: string): boolean =>
     log.some(
-      ({ from, to, path }) =>
-        from === 'bot' && to === 'payments' && path.endsWith(`orderReference=${reference}`),
+      ({ from, to, path, at }) =>
+        from === 'bot' && to === 'payments' && at > openedAt && path.endsWith(`orderReference=${reference}`),
     );
   const said = (channel: string, words: RegExp): boolean =>
     channels.some(
       ({ id, name }) =>
         name === channel && messages[id]?.some(({ authorIsBot, text }) => authorIsBot && words.test(text)),
     );
-  const paid = payments.orders.filter(
-    ({ orderReference, state }) => orderReference.startsWith('pay-') && state === 'paid',
-  );
+  const since = payments.orders.filter((order) => order.at > openedAt);
+  const paid = since.filter((order) => order.orderReference.startsWith('pay-') && order.state === 'paid');
   const taken = payments.deliveries.some(
     ({ how, state }) => how !== undefined && how !== 'bad_signature' && state === 'delivered',
   );
@@ -61,7 +61,9 @@ export function guideSteps({ payments, channels, messages, home, log, bot }: Pag
       ...type('/pay charge'),
     },
     {
-      isDone: said('pay-alerts', /^(?!.*storm)/i),
+      isDone: since.some(
+        ({ orderReference, state }) => !orderReference.startsWith('pay-') && state === 'declined',
+      ),
       say: 'Let the bank decline a saved card: one alert',
       ...show('Saved cards'),
     },
@@ -71,7 +73,7 @@ export function guideSteps({ payments, channels, messages, home, log, bot }: Pag
       ...show('Events'),
     },
     {
-      isDone: said('pay-alerts', /storm/i),
+      isDone: said('pay-desk', /storm/i),
       say: 'Send 60 failures: one message counts them',
       ...show('Saved cards'),
     },
@@ -88,14 +90,22 @@ export function guideSteps({ payments, channels, messages, home, log, bot }: Pag
     },
     {
       isDone: bot.starts > 1,
-      say: 'Service hangs, decline, Kill −9; service works, Start: one alert',
+      say: 'Faults: the service hangs, decline, Kill −9; it works, Start: one alert',
       ...show('Faults'),
     },
   ];
 }
 
+/** What was tried stays ticked off, also when the page no longer knows of it. */
+const tried = new Set<string>();
+
+function remembered({ isDone, say }: GuideStep): boolean {
+  if (isDone) tried.add(say);
+  return tried.has(say);
+}
+
 export function drawGuide(): TemplateResult {
-  const steps = guideSteps(page);
+  const steps = guideSteps(page).map((step) => ({ ...step, isDone: remembered(step) }));
   const done = steps.filter(({ isDone }) => isDone).length;
   return html`<section aria-label="Try this">
     <details class="guide" ?open=${innerWidth >= 640}>

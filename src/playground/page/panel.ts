@@ -7,6 +7,7 @@ import type {
   PaymentsDelivery,
   PaymentsOrder,
   PaymentsWeather,
+  WorkspaceFault,
 } from '../../simulators/protocol.ts';
 import { doing, drawCopy, drawMenu } from './bits.ts';
 import { act, page, ui, update } from './state.ts';
@@ -23,7 +24,7 @@ export type PanelTab = 'Orders' | 'Saved cards' | 'Events' | 'Faults';
 
 /** The right side: the simulated payments service and what a person can make happen there, and the bot's pulse. */
 export function drawPanel(): TemplateResult {
-  const isCalm = page.payments.weather === 'normal';
+  const isCalm = page.payments.weather === 'normal' && page.slackFaults.length === 0;
   return html`<aside class="panel" aria-label="Payments service">
     <div class="tabs" role="tablist" aria-label="Payments service">
       ${Object.keys(tabs).map(
@@ -236,8 +237,8 @@ function drawDelivery({
     <p>
       ${drawMenu({
         id: `redeliver-${id}`,
-        face: 'Send again ▾',
-        label: `Send ${event} for ${orderReference} again`,
+        face: 'Send again',
+        label: `Send again: ${event} for ${orderReference}`,
         className: 'small',
         items: Object.entries(ways).map(([way, label]) => ({
           label,
@@ -258,21 +259,45 @@ const weathers: Record<PaymentsWeather, string> = {
 
 function drawFaults(): TemplateResult {
   return html`<fieldset>
-    <legend>The payments service</legend>
-    ${Object.entries(weathers).map(
-      ([weather, says]) =>
-        html`<label class="tick">
-          <input
-            type="radio"
-            name="weather"
-            .checked=${live(page.payments.weather === weather)}
-            @change=${() => void act({ kind: 'set_weather', weather: weather as PaymentsWeather })}
-          />
-          ${says}
-        </label>`,
-    )}
-  </fieldset>`;
+      <legend>The payments service</legend>
+      ${Object.entries(weathers).map(
+        ([weather, says]) =>
+          html`<label class="tick">
+            <input
+              type="radio"
+              name="weather"
+              .checked=${live(page.payments.weather === weather)}
+              @change=${() => void act({ kind: 'set_weather', weather: weather as PaymentsWeather })}
+            />
+            ${says}
+          </label>`,
+      )}
+    </fieldset>
+    <fieldset>
+      <legend>Slack</legend>
+      ${Object.entries(slackFaults).map(
+        ([fault, says]) =>
+          html`<label class="tick">
+            <input
+              type="checkbox"
+              .checked=${live(page.slackFaults.includes(fault as WorkspaceFault))}
+              @change=${(event: Event) =>
+                void act({
+                  kind: 'set_slack_fault',
+                  fault: fault as WorkspaceFault,
+                  isOn: (event.currentTarget as HTMLInputElement).checked,
+                })}
+            />
+            ${says}
+          </label>`,
+      )}
+    </fieldset>`;
 }
+
+const slackFaults: Record<WorkspaceFault, string> = {
+  old_workspace: 'Old workspace: refuses blocks of rich text',
+  not_in_channel: 'The bot is not in #pay-desk (until /invite @pay)',
+};
 
 /** Then the phone lies beside the form, because the panel cannot be reached. */
 export function asksForCode(): boolean {

@@ -59,6 +59,8 @@ export type PaymentsOptions = {
   orderFor?: OrderFor;
   /** Calls of one operation in one window. */
   rateLimit?: { limit: number; windowMs: number };
+  /** The sandbox's checkout paths do what the live ones do, instead of answering fixed inputs. Default false. */
+  sandboxIsLive?: boolean;
   /** Keeps in `passed` what was asked and answered. Default false. */
   keepPassed?: boolean;
   /** Draws what shares of the faults strike. Default Math.random. */
@@ -156,7 +158,7 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
   server.on(
     'request',
     createListener({
-      routes: routesOf(world, options.tellTransaction),
+      routes: routesOf(world, options),
       answer: (route, call) => answerCall({ world, faults, limit }, route, call),
       record,
       holds,
@@ -257,17 +259,26 @@ function madeUp(
   );
 }
 
-function routesOf(world: World, tellTransaction?: TellTransaction): Route[] {
-  return [
-    ...authRoutes(world),
-    ...accountRoutes(world),
-    ...terminalRoutes(world),
+function routesOf(
+  world: World,
+  { tellTransaction, sandboxIsLive }: Pick<PaymentsOptions, 'tellTransaction' | 'sandboxIsLive'>,
+): Route[] {
+  const checkout = [
     ...checkoutRoutes(world),
     ...otpRoutes(world),
     ...savedCardChargeRoutes(world),
     ...savedCardRoutes(world),
+  ];
+  const played = checkout
+    .filter(({ path }) => !path.endsWith('/resend-otp'))
+    .map((route) => ({ ...route, path: route.path.replace('/v1/', '/sandbox/') }));
+  return [
+    ...authRoutes(world),
+    ...accountRoutes(world),
+    ...terminalRoutes(world),
+    ...checkout,
     ...transactionRoutes(world, tellTransaction),
-    ...sandboxRoutes(world),
+    ...(sandboxIsLive === true ? played : sandboxRoutes(world)),
     ...checkoutPageRoutes(world),
   ];
 }

@@ -96,7 +96,7 @@ export const groups: readonly UserGroup[] = [
 export function openChannels(): Channel[] {
   return [
     channel(channelIds.payAlerts, 'pay-alerts', 'Every failed charge, once'),
-    channel(channelIds.payDesk, 'pay-desk', 'Support looks things up here'),
+    channel(channelIds.payDesk, 'pay-desk', 'Look-ups, charges and alerts'),
     channel(channelIds.payOps, 'pay-ops', 'What needs a decision'),
     channel(channelIds.general, 'general', 'Everybody'),
     {

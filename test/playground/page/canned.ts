@@ -105,6 +105,8 @@ export function emptyState(userId = 'U1'): PageState {
     },
     bot: { status: 'ready', url: 'http://127.0.0.1:9', starts: 1, lastLines: [] },
     log: [],
+    slackFaults: [],
+    openedAt: 1_700_000_000_000,
   };
 }
 

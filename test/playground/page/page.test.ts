@@ -24,7 +24,7 @@ function withPayments(state: PageState, change: Partial<PageState['payments']>):
 function withAlert(state: PageState, ts: string, text: string): PageState {
   return {
     ...state,
-    messages: { ...state.messages, C2: [...(state.messages['C2'] ?? []), message(ts, { text })] },
+    messages: { ...state.messages, C1: [message(ts, { text })] },
   };
 }
 
@@ -187,15 +187,24 @@ describe.skipIf(missing)('the playground page', () => {
     const [delivery] = emptyState().payments.deliveries;
     const [order] = emptyState().payments.orders;
     if (!delivery || !order) throw new Error('Nothing is canned.');
-    const charge = { ...order, orderReference: 'pay-1', state: 'paid', isSavedCardCharge: true } as const;
+    const later = order.at + 60_000;
+    const charge = {
+      ...order,
+      orderReference: 'pay-1',
+      state: 'paid',
+      isSavedCardCharge: true,
+      at: later,
+    } as const;
+    const declined = { ...charge, orderReference: 'SUB-1', state: 'declined' } as const;
+    const opening = [
+      { ...charge, at: order.at },
+      { ...declined, at: order.at },
+    ];
     const again = { ...delivery, id: 8, how: 'again' } as const;
     const forged = { ...delivery, id: 9, how: 'bad_signature', state: 'gave_up', lastStatus: 401 } as const;
     const steps: [string, (state: PageState) => PageState][] = [
-      [
-        'charge: Bola',
-        (state) => withPayments(state, { orders: [{ ...charge, orderReference: 'SUB-1' }, charge] }),
-      ],
-      ['one alert', (state) => withAlert(state, '1.1', 'Declined by the bank')],
+      ['charge: Bola', (state) => withPayments(state, { orders: [...opening, charge] })],
+      ['one alert', (state) => withPayments(state, { orders: [declined] })],
       ['still one alert', (state) => withPayments(state, { deliveries: [delivery, again, forged] })],
       ['Send 60', (state) => withAlert(state, '1.2', 'Storm: 60 failed charges')],
       [
@@ -205,6 +214,7 @@ describe.skipIf(missing)('the playground page', () => {
       ['Home:', (state) => ({ ...state, home: view([], { type: 'home' }) })],
       ['Kill', (state) => ({ ...state, bot: { ...state.bot, starts: 2 } })],
     ];
+    canned.show((state) => withPayments(state, { orders: opening }));
     await page.getByText('0 of 9').waitFor();
     for (const [index, [words, change]] of steps.entries()) {
       canned.show(change);
@@ -213,15 +223,13 @@ describe.skipIf(missing)('the playground page', () => {
       // oxlint-disable-next-line no-await-in-loop
       expect(await ticked.filter({ hasText: words }).count()).toBeGreaterThan(0);
     }
-    canned.show((state) => withPayments(state, { deliveries: [delivery, forged] }));
-    await page.getByText('6 of 9').waitFor();
   });
 
   it('begins in the composer, and has a way there from the top', async () => {
     await page.locator('#composer:focus').waitFor();
-    await page.getByRole('link', { name: 'Skip to the composer' }).focus();
+    await page.getByRole('link', { name: 'Skip to the conversation' }).focus();
     await page.keyboard.press('Enter');
-    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('composer');
+    await expect.poll(() => page.evaluate('document.activeElement.id')).toBe('main');
   });
 
   it.each<[string, string]>([
