@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asksForMore, openDesk, shareDesk, type Desk } from '../support/desk.ts';
 import { openGate, type Gate } from '../support/gate.ts';
+import { bySocket } from '../support/house.ts';
 import { signSlack } from '../support/slack-requests.ts';
 
 const singlePath = '/transactions/accounts/single';
@@ -52,7 +53,8 @@ function moved(body: string): string {
   return new URLSearchParams({ payload: JSON.stringify(other) }).toString();
 }
 
-describe('what comes from Slack', () => {
+/** Its signed requests are HTTP mode's. */
+describe.skipIf(bySocket)('what comes from Slack', () => {
   it('is taken with Slack’s signature alone, of the last five minutes, and runs nothing else', async () => {
     const desk = at();
     await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');

@@ -228,10 +228,12 @@ export async function openHouse(
       return bot;
     },
     async start(bot, more) {
-      const before = workspace.openSockets();
+      const from = bot.lines.length;
       await oneStart(() => bot.start(more));
       workspace.connect(bySocket ? undefined : `${bot.url()}/slack/events`);
-      if (bySocket) await news.until('it is connected', () => workspace.openSockets() > before);
+      const isConnected = (): boolean =>
+        bot.lines.slice(from).some((line) => line.includes('Socket Mode is connected'));
+      if (bySocket) await news.until('it is connected', isConnected);
       receivers = [bot];
     },
     sendEventsTo(next) {
