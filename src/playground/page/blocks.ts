@@ -89,7 +89,7 @@ function drawBlock(block: KnownBlock, surface: Surface): Drawn {
         element.type === 'mrkdwn'
           ? drawMrkdwn(element.text)
           : element.type === 'plain_text'
-            ? element.text
+            ? html`<span>${element.text}</span>`
             : drawAbsent(element.type),
       );
     case 'actions':
