@@ -12,8 +12,16 @@ export type ExpectedCharge = {
   amount?: { minor: number; currency?: string; source: Exclude<AmountSource, 'order'> };
 };
 
-/** One of the three parts of the rule, with what was wanted and what was found, ready to be shown. */
-export type Check = { part: 'status' | 'reference' | 'amount'; holds: boolean; statement: string };
+/**
+ * One of the three parts of the rule, with what was wanted and what was found, ready to be shown. `how`: what was compared
+ * of an amount that holds, where a setting says that.
+ */
+export type Check = {
+  part: 'status' | 'reference' | 'amount';
+  holds: boolean;
+  statement: string;
+  how?: string;
+};
 
 export type Evidence = { status: Check; reference: Check; amount: Check };
 
@@ -122,7 +130,8 @@ function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: 
   });
   if (differing.length === 0) {
     const words = wanted.map(({ source }) => sourceWords[source]);
-    return amountCheck(true, `Amount ${found} equals ${words.join(' and ')}`);
+    const holding = amountCheck(true, `Amount ${found} equals ${words.join(' and ')}`);
+    return compared ? { ...holding, how: compared.how } : holding;
   }
   const byAmount = Map.groupBy(differing, ({ minor, currency = money.currency }) =>
     formatMoney({ minor, currency }),

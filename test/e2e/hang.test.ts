@@ -58,7 +58,7 @@ describe.concurrent('while the payments service hangs', () => {
     await house.until('all are answered', () => sent.every(({ answers }) => answers.length === 2));
     for (const { answers } of sent) {
       expect(answers).toEqual([
-        expect.stringContaining('Looking up ORDER-1001'),
+        expect.stringContaining('Looking up … · ORDER-1001'),
         expect.stringContaining('No answer from the payments service in time'),
       ]);
     }

@@ -51,6 +51,12 @@ async function typeCardNumbers(house: House, dialogue: ChargeDialogue, typed: Ty
   const { id: viewId } = await dialogue.opens('agent', '/pay charge 12,500.00');
   const place = { blockId: chargeActions.card, actionId: chargeActions.card, viewId };
   await workspace.act(workspace.ids.users.agent, { kind: 'suggest', text: pan, ...place });
+  await dialogue.press('agent', chargeActions.more);
+  await house.until(
+    'the form has all its fields',
+    () =>
+      dialogue.modalOf('agent')?.view.blocks.some((block) => block.block_id === chargeFields.token) === true,
+  );
   const { tokenKey: token } = seedCards.approves;
   const { token: tokenField, amount, email, customerId, reason } = chargeFields;
   const good = { [tokenField]: token, [amount]: '10.00', [email]: 'ada.obi@example.com' };
@@ -78,7 +84,7 @@ async function walkOtp(house: House, dialogue: ChargeDialogue, typed: Typed): Pr
   const first = newCode();
   typed.codes[first] = 1;
   await dialogue.enterCode('agent', ` ${first.slice(0, 5)}-${first.slice(5)} `);
-  await dialogue.modalSays('agent', '2 tries left');
+  await dialogue.modalSays('agent', '2 of 3 tries left');
   // What stands in the field comes along with every press.
   const standing = newCode();
   typed.strayCodes.push(standing);
@@ -102,7 +108,7 @@ async function walkOtp(house: House, dialogue: ChargeDialogue, typed: Typed): Pr
   const second = newCode();
   typed.codes[second] = 1;
   await dialogue.enterCode('lead', second);
-  await dialogue.modalSays('lead', '1 try left');
+  await dialogue.modalSays('lead', '1 of 3 tries left');
   typed.codes[otps.right] = 1;
   await dialogue.enterCode('lead', otps.right);
   await dialogue.modalSays('lead', 'Paid (confirmed)');

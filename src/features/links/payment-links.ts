@@ -90,6 +90,7 @@ const check = z.object({
   part: z.enum(['status', 'reference', 'amount']),
   holds: z.boolean(),
   statement: z.string(),
+  how: z.string().exactOptional(),
 });
 const linkCase: z.ZodType<LinkCase> = z.object({
   viewId: z.string(),

@@ -102,8 +102,9 @@ export function customerWord(email: string | undefined): string {
 export function proofLine(evidence: Evidence, told: { status?: string | undefined } = {}): RichTextBlock {
   const checks = [evidence.status, evidence.reference, evidence.amount];
   const status = word(told.status);
-  const marks = checks.map(({ part, holds }) => {
-    return `${holds ? '✓' : '✗'} ${part}${part === 'status' && status !== undefined ? ` ${status}` : ''}`;
+  const marks = checks.map(({ part, holds, how }) => {
+    const compared = how === undefined ? '' : ` (${outsideText(how, longestStatement)})`;
+    return `${holds ? '✓' : '✗'} ${part}${part === 'status' && status !== undefined ? ` ${status}` : compared}`;
   });
   const missing = checks.filter(({ part, holds }) => !holds && !(part === 'status' && status !== undefined));
   return richText(

@@ -135,7 +135,7 @@ function proof(view: TransactionView): HomeBlock[] {
   const { confirmation } = view;
   switch (confirmation.kind) {
     case 'confirmed':
-      return proven(confirmation);
+      return [proofLine(confirmation.evidence, confirmation.transaction)];
     case 'not_confirmed':
       return view.declined ? declinedBlocks(view.declined, confirmation) : unproven(confirmation);
     case 'not_paid':
@@ -143,12 +143,6 @@ function proof(view: TransactionView): HomeBlock[] {
     case 'not_found':
       return [richText(...notFound(view))];
   }
-}
-
-/** One line; another where a setting says what was compared. */
-function proven({ evidence, transaction }: Extract<Confirmation, { kind: 'confirmed' }>): HomeBlock[] {
-  const compared = transaction.compared ? [richText([words(evidence.amount.statement)])] : [];
-  return [proofLine(evidence, transaction), ...compared];
 }
 
 function unproven(confirmation: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): HomeBlock[] {

@@ -5,6 +5,7 @@ import { alertSurfaces } from './alert-surfaces.ts';
 import { approvalSurfaces } from './approval-surfaces.ts';
 import { botSurfaces } from './bot-surfaces.ts';
 import type { SlackMessage } from '../../../src/slack/kit/message.ts';
+import { isGeneratedReference } from '../../../src/domain/charge-reference.ts';
 import { firstLine, unescaped } from '../../slack/shown-text.ts';
 import { cardsSurfaces } from './cards-surfaces.ts';
 import { chargeSurfaces } from './charge-surfaces.ts';
@@ -76,9 +77,10 @@ function unfit(shown: Shown): string[] {
   return shown.kind === 'message' ? [...problems, ...unheard(shown.payload)] : problems;
 }
 
-/** A screen reader and a notification say `text` and nothing else. */
+/** A screen reader and a notification say `text` and nothing else: the first line, and the bot's own reference that stands below it. */
 function unheard(message: SlackMessage): string[] {
   const heard = unescaped(message.text).trim();
-  const [seen = ''] = firstLine(message).split('\n');
-  return heard === seen.trim() ? [] : [`its text is “${heard}”, and its first line “${seen}”`];
+  const [seen = '', below = ''] = firstLine(message).split('\n');
+  const whole = isGeneratedReference(below) ? `${seen} · ${below}` : seen;
+  return heard === whole.trim() ? [] : [`its text is “${heard}”, and its first line “${seen}”`];
 }
