@@ -73,9 +73,11 @@ const waitingForms = new WeakMap<WebClient, Map<string, WaitingForm>>();
 export function holdForm(client: WebClient, viewId: string, offer: (modal: Modal) => void): () => void {
   const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
   const all = waitingForms.get(client) ?? new Map<string, WaitingForm>();
-  waitingForms.set(client, all.set(viewId, { offer, acknowledged }));
+  const form = { offer, acknowledged };
+  waitingForms.set(client, all.set(viewId, form));
   return () => {
-    all.delete(viewId);
+    // The same form may have been brought a second time.
+    if (all.get(viewId) === form) all.delete(viewId);
     resolve();
   };
 }

@@ -99,6 +99,9 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   let isOpen = true;
   let isRefilled = false;
   let carryingOn: Promise<void> = Promise.resolve();
+  /** While the form waits for its result: answers at once. */
+  let hurry: (() => void) | undefined;
+  let release = (): void => undefined;
 
   /** With the acknowledgement, if that waits; else in the place of what it said. */
   async function tell(answer: ViewAnswer): Promise<void> {
@@ -109,6 +112,8 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
       } catch (error) {
         // A socket that closed meanwhile. What was begun goes on all the same.
         log('warn', 'Slack could not be told the answer to a form', {}, error);
+      } finally {
+        release();
       }
     }
     await updateModal(client, { viewId, modal: lateModal(answer) }, log);
@@ -135,8 +140,9 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
    */
   async function tellResult(waiting: Modal, work: () => Promise<void>): Promise<void> {
     const stop = new AbortController();
+    hurry = () => stop.abort();
     let modal = waiting;
-    const release = holdForm(client, viewId, (offered) => {
+    release = holdForm(client, viewId, (offered) => {
       modal = offered;
       if (JSON.stringify(offered) !== JSON.stringify(waiting)) stop.abort();
     });
@@ -145,7 +151,6 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
     void carryingOn.then(() => rest(backgroundMs)).then(() => stop.abort());
     await rest(resultMs, undefined, { signal: stop.signal }).catch(() => undefined);
     await tell({ kind: 'update', modal });
-    release();
   }
 
   function begin(work: () => Promise<void>): void {
@@ -181,6 +186,10 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
       sayProblem,
       async sayMeanwhile() {
         if (!isOpen) return false;
+        if (hurry) {
+          hurry();
+          return true;
+        }
         const { effect = 'money', ifNoAnswer } = part;
         await tell({ kind: 'update', modal: noAnswerYetModal(ifNoAnswer ?? nextByEffect[effect]) });
         return true;

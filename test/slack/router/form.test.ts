@@ -1,0 +1,104 @@
+import { setTimeout as rest } from 'node:timers/promises';
+import type { ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
+import { expect, it } from 'vitest';
+import { parsed } from '../../../src/domain/parsed.ts';
+import { defineCommand, type Submission, type ViewAnswer } from '../../../src/slack/command.ts';
+import { modal, richText, words as say } from '../../../src/slack/kit/blocks.ts';
+import type { Modal } from '../../../src/slack/kit/message.ts';
+import { updateModal } from '../../../src/slack/kit/modals.ts';
+import { answerForm } from '../../../src/slack/router/form.ts';
+import { createClients } from '../../../src/slack/workspace.ts';
+
+const log = (): void => undefined;
+
+function saying(words: string): Modal {
+  return modal({ callbackId: 'pay', title: 'Charge', blocks: [richText([say(words)])] });
+}
+
+type Told = { by: 'acknowledgement' | 'update'; words: string };
+
+function toldBy(by: Told['by'], view: unknown): Told {
+  const [words = 'another'] = /asked for|on its way|paid|No answer yet/.exec(JSON.stringify(view)) ?? [];
+  return { by, words };
+}
+
+/** What the person is shown, in its order; `ms`: how long the submission takes, and then its work. */
+async function submits(
+  ms: { submit: number; work: number },
+  acknowledge: () => void = () => undefined,
+): Promise<Told[]> {
+  const told: Told[] = [];
+  const { interactive: client } = createClients({ botToken: 'x', slackApiUrl: 'http://127.0.0.1:9/' }, log);
+  client.views.update = async ({ view }) => {
+    told.push(toldBy('update', view));
+    return { ok: true };
+  };
+  async function submit({ viewId }: Submission): Promise<ViewAnswer> {
+    await rest(ms.submit);
+    return {
+      kind: 'update',
+      modal: saying('asked for'),
+      async carryOn() {
+        await rest(ms.work);
+        await updateModal(client, { viewId, modal: saying('on its way') }, log);
+        await rest(ms.work);
+        await updateModal(client, { viewId, modal: saying('paid') }, log);
+      },
+    };
+  }
+  const part = { callbackId: 'pay', submit };
+  const command = defineCommand({
+    verb: 'charge',
+    usage: '',
+    summary: 'Charge',
+    examples: [],
+    permission: 'charge',
+    effect: 'money',
+    parse: () => parsed(undefined),
+    run: async () => undefined,
+  });
+  const account = { merchant: undefined, mayRun: async () => ({ kind: 'allowed' }) as const };
+  const view = { id: 'V1', private_metadata: '', title: { text: 'Charge' }, state: { values: {} } };
+  await answerForm(
+    async (answer?: ViewResponseAction) => {
+      acknowledge();
+      told.push(toldBy('acknowledgement', answer));
+    },
+    { account, command, part, caller: { userId: 'U1' }, body: { view } as unknown as ViewSubmitAction },
+    {
+      client,
+      log,
+      now: Date.now,
+      claimOnce: async () => true,
+      patienceMs: 400,
+      openMs: 400,
+      submitMs: 400,
+      resultMs: 300,
+    },
+  );
+  return told;
+}
+
+it('shows what becomes of a form in its acknowledgement, and what follows after it', async () => {
+  expect(await submits({ submit: 0, work: 20 })).toEqual([
+    { by: 'acknowledgement', words: 'on its way' },
+    { by: 'update', words: 'on its way' },
+    { by: 'update', words: 'paid' },
+  ]);
+});
+
+it('is acknowledged in time with what is known, and goes on, where Slack’s time ends while it waits for the result', async () => {
+  expect(await submits({ submit: 250, work: 500 })).toEqual([
+    { by: 'acknowledgement', words: 'asked for' },
+    { by: 'update', words: 'on its way' },
+    { by: 'update', words: 'paid' },
+  ]);
+});
+
+it('goes on where Slack takes no answer to the form any more', async () => {
+  const gone = (): never => {
+    throw new Error('Slack waits for no answer any more');
+  };
+  const told = await submits({ submit: 0, work: 20 }, gone);
+  expect(told.at(-1)).toEqual({ by: 'update', words: 'paid' });
+});
