@@ -165,6 +165,7 @@ describe('an agreement', () => {
   it('is made once, though its form is sent again and again, and by others', async () => {
     const { world, process, submit } = await openShop('approved');
     const draft = await process.desk.keepDraft(viewId, terms);
+    await Promise.all([1, 2, 3].map(() => submit(agreement(draft, viewId), { userId: ada })));
     for (const userId of [ada, ada, colleague, outsider, ada]) {
       // oxlint-disable-next-line no-await-in-loop
       await submit(agreement(draft, viewId), { userId });

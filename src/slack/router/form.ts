@@ -99,9 +99,9 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
   let isOpen = true;
   let isRefilled = false;
   let carryingOn: Promise<void> = Promise.resolve();
-  /** While the form waits for its result: answers at once. */
+  /** While the form waits for its result: answers at once; and lets go on what waits for the acknowledgement. */
   let hurry: (() => void) | undefined;
-  let release = (): void => undefined;
+  let release: (() => void) | undefined;
 
   /** With the acknowledgement, if that waits; else in the place of what it said. */
   async function tell(answer: ViewAnswer): Promise<void> {
@@ -113,7 +113,7 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
         // A socket that closed meanwhile. What was begun goes on all the same.
         log('warn', 'Slack could not be told the answer to a form', {}, error);
       } finally {
-        release();
+        release?.();
       }
     }
     await updateModal(client, { viewId, modal: lateModal(answer) }, log);

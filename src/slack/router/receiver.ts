@@ -26,6 +26,7 @@ const freshSeconds = 5 * 60;
  */
 export function createHttpReceiver(signingSecret: string, log: Log): HttpReceiver {
   let app: App | undefined;
+  if (signingSecret === '') throw new Error('SLACK_SIGNING_SECRET is empty: with it everybody could sign');
   const secret = createSecretKey(signingSecret, 'utf8');
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<number | object> {

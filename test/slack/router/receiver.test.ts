@@ -1,0 +1,110 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { App } from '@slack/bolt';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createHttpReceiver } from '../../../src/slack/router/receiver.ts';
+import { signingSecret, signSlack } from '../../support/slack-requests.ts';
+
+const lines: string[] = [];
+const taken: unknown[] = [];
+const log = (_: string, message: string): void => void lines.push(message);
+const receiver = createHttpReceiver(signingSecret, log);
+const server = createServer((asked, response) => void receiver.listener(asked, response));
+
+const processEvent: App['processEvent'] = async ({ body, ack }) => {
+  taken.push(body);
+  await ack('taken');
+};
+
+beforeAll(async () => {
+  receiver.init({ processEvent } as App);
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+});
+afterAll(() => void server.close());
+
+type Headers = Record<string, string | string[]>;
+
+async function sends(body: string, headers: Headers): Promise<{ status: number; text: string }> {
+  const { port } = server.address() as AddressInfo;
+  return await new Promise((resolve, reject) => {
+    const sent = request({ port, host: '127.0.0.1', method: 'POST', headers }, (response) => {
+      let text = '';
+      response.on('data', (part: Buffer) => (text += part.toString()));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+    sent.on('error', reject).end(body);
+  });
+}
+
+const command = 'command=%2Fpay&text=help';
+const time = 'x-slack-request-timestamp';
+const signature = 'x-slack-signature';
+const good = signSlack(command).headers;
+
+function without(name: string): Headers {
+  return Object.fromEntries(Object.entries(good).filter(([key]) => key !== name));
+}
+
+it.each<[string, string, Headers]>([
+  ['no header', command, {}],
+  ['no time', command, without(time)],
+  ['no signature', command, without(signature)],
+  ['an empty signature', command, { ...good, [signature]: '' }],
+  ['two times', command, { ...good, [time]: [good[time] ?? '', good[time] ?? ''] }],
+  ['two signatures', command, { ...good, [signature]: [good[signature] ?? '', good[signature] ?? ''] }],
+  ['a time that is written otherwise', command, { ...good, [time]: `${good[time]}.0` }],
+  ['another time', command, { ...good, [time]: String(Number(good[time]) - 1) }],
+  ['a signature of another length', command, { ...good, [signature]: good[signature]?.slice(0, -1) ?? '' }],
+  ['a time too old', command, signSlack(command, { atMs: Date.now() - 301_000 }).headers],
+  ['a time to come', command, signSlack(command, { atMs: Date.now() + 302_000 }).headers],
+  ['another body', `${command}+charge`, good],
+  [
+    'the signature of an empty secret',
+    command,
+    { ...good, [signature]: signSlack(command, { secret: '' }).headers[signature] ?? '' },
+  ],
+  [
+    'an address to prove',
+    '{"type":"url_verification","challenge":"c"}',
+    { 'content-type': 'application/json' },
+  ],
+  ['the test of the certificate in another type', 'ssl_check=1', { 'content-type': 'text/plain' }],
+])('takes nothing with %s', async (_, body, headers) => {
+  taken.length = 0;
+  expect(await sends(body, headers)).toEqual({ status: 401, text: '' });
+  expect(taken).toEqual([]);
+});
+
+it('answers Slack’s test of the certificate without reading it, and proves its address with a signature alone', async () => {
+  taken.length = 0;
+  const unsigned = { 'content-type': good['content-type'] ?? '' };
+  expect(await sends(`ssl_check=1&${command}`, unsigned)).toEqual({ status: 200, text: '' });
+  const proof = signSlack('{"type":"url_verification","challenge":"c"}', { contentType: 'application/json' });
+  expect(await sends(proof.body, proof.headers)).toEqual({ status: 200, text: '{"challenge":"c"}' });
+  expect(taken).toEqual([]);
+});
+
+it('takes no field twice, no payload that is no object and no more than a megabyte, though they are signed', async () => {
+  taken.length = 0;
+  for (const [body, status] of [
+    [`${command}&text=charge`, 400],
+    ['payload=%5B%5D', 400],
+    ['payload=%7B', 400],
+    [`${command}&more=${'x'.repeat(1_100_000)}`, 413],
+  ] as const) {
+    // oxlint-disable-next-line no-await-in-loop
+    expect(await sends(body, signSlack(body).headers)).toMatchObject({ status });
+  }
+  expect(taken).toEqual([]);
+  expect(await sends(command, good)).toEqual({ status: 200, text: 'taken' });
+  expect(taken).toEqual([{ command: '/pay', text: 'help' }]);
+});
+
+it('is not made with an empty secret, with which everybody could sign', () => {
+  expect(() => createHttpReceiver('', log)).toThrow('SLACK_SIGNING_SECRET');
+});
+
+it('tells the log nothing of what came', () => {
+  expect(new Set(lines).size).toBe(1);
+  expect(lines.join()).not.toMatch(/pay|help|v0=/);
+});
