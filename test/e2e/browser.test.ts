@@ -265,12 +265,15 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     const reference = await decline('6600.00');
     const omar = await openSecond('omar');
     await omar.channel('pay-desk');
+    const answers = ({ page }: PersonWindow): Locator =>
+      page.locator('.channel article.ephemeral', { hasText: reference });
     await omar.click(posted(omar, reference).getByRole('button', { name: 'Look up' }));
-    await omar.message('Refresh').waitFor();
+    await answers(omar).getByRole('button', { name: 'Refresh' }).waitFor();
     await omar.click(posted(omar, reference).getByRole('button', { name: 'Acknowledge' }));
     await posted(ada, reference).getByText('Acknowledged by').waitFor();
     expect(await posted(ada, reference).innerText()).toMatch(/Acknowledged by\s+Omar/);
-    expect(await ada.message('Refresh').count()).toBe(0);
+    expect(await answers(omar).count()).toBe(1);
+    expect(await ada.page.locator('.channel article', { hasText: reference }).count()).toBe(1);
   });
 
   it('takes two people in two windows to charge what needs approval', async () => {
