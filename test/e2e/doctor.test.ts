@@ -310,7 +310,7 @@ async function examine(test: TestContext, setUp: SetUp): Promise<Doctor & { hous
   });
   if (setUp.policy) writeFileSync(house.policyFile, setUp.policy(readFileSync(house.policyFile, 'utf8')));
   const broken = await setUp.breaks?.(house, test);
-  const settings = house.settings({ PAYMENTS_TIMEOUT_SECONDS: '1', ...setUp.env, ...broken });
+  const settings = house.settings({ PAYMENTS_TIMEOUT_SECONDS: '4', ...setUp.env, ...broken });
   const now = () => house.now() + (setUp.clockMs ?? 0);
   const { code, stdout, stderr } = await runHere(['doctor', '--json'], settings, now);
   if (stdout === '') throw new Error(stderr);

@@ -194,7 +194,7 @@ describe.skipIf(missing).concurrent('the store on a master that has been replace
         await expect(bot.store.create(`short ${n}`, '')).rejects.toThrow(StoreUnavailable);
       }
       expect(bot.client).toBe(client);
-      expect(bot.client.isReady).toBe(true);
+      await untilRedis('it is connected', async () => bot.client.isReady);
       await askRedis(sentinel.port, 'SENTINEL', 'REMOVE', masterName);
       await askRedis(sentinel.port, 'SENTINEL', 'MONITOR', masterName, '127.0.0.1', String(next.port), '2');
       await untilRedis('it is kept', () => bot.store.create('kept', ''));

@@ -81,7 +81,10 @@ export function openChargeDialogue(house: House): ChargeDialogue {
   async function opens(person: Person, command: string): Promise<SeenModal> {
     const before = modalOf(person)?.id;
     await house.type(person, command);
-    await house.until(`${command} opens a modal`, () => ![undefined, before].includes(modalOf(person)?.id));
+    await house.until(`${command} opens a modal`, () => {
+      const top = modalOf(person);
+      return top !== undefined && top.id !== before && !top.text.includes('⏳ Loading');
+    });
     return onTop(person);
   }
   /** What loads cannot be submitted yet. */
