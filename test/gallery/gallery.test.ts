@@ -22,7 +22,7 @@ daily_summary:
 `;
 
 test(
-  'every screen of the bot is within its budget, and nothing that it registers is without a picture',
+  'every screen of the bot is within its budget, and what it registers without a picture is named',
   { timeout: 900_000 },
   async (scope) => {
     const env = { PAYMENTS_TIMEOUT_SECONDS: '5', CHARGE_RETRY_ATTEMPTS: '10' };
