@@ -63,14 +63,15 @@ function refusalKind(problem: SlackProblem): ModalRefusal {
   return tooLate.has(problem.slackError) ? 'too_late' : 'refused';
 }
 
-type WaitingForm = { offer: (modal: Modal) => void; acknowledged: Promise<void> };
+type WaitingForm = { offer: (modal: Modal) => 'said' | 'new'; acknowledged: Promise<void> };
 const waitingForms = new WeakMap<WebClient, Map<string, WaitingForm>>();
 
 /**
  * While a submitted form's request waits: what would take the form's place is offered as its answer first, and takes its
- * place only after that was given. Gives what ends it: once the answer is given.
+ * place only after that was given. What the answer says already (`said`) is shown by it, so that it keeps nothing newer
+ * waiting. Gives what ends it: once the answer is given.
  */
-export function holdForm(client: WebClient, viewId: string, offer: (modal: Modal) => void): () => void {
+export function holdForm(client: WebClient, viewId: string, offer: WaitingForm['offer']): () => void {
   const { promise: acknowledged, resolve } = Promise.withResolvers<void>();
   const all = waitingForms.get(client) ?? new Map<string, WaitingForm>();
   const form = { offer, acknowledged };
@@ -93,7 +94,7 @@ export async function updateModal(
 ): Promise<'shown' | 'closed' | 'not_shown'> {
   const form = waitingForms.get(client)?.get(to.viewId);
   if (form) {
-    form.offer(to.modal);
+    if (form.offer(to.modal) === 'said') return 'shown';
     await form.acknowledged;
   }
   try {

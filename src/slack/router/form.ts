@@ -143,8 +143,10 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
     hurry = () => stop.abort();
     let modal = waiting;
     release = holdForm(client, viewId, (offered) => {
+      if (JSON.stringify(offered) === JSON.stringify(modal)) return 'said';
       modal = offered;
-      if (JSON.stringify(offered) !== JSON.stringify(waiting)) stop.abort();
+      stop.abort();
+      return 'new';
     });
     begin(work);
     // What is shown is often on its way still when the work is done.

@@ -24,7 +24,7 @@ function toldBy(by: Told['by'], view: unknown): Told {
 
 /** What the person is shown, in its order; `ms`: how long the submission takes, and then its work. */
 async function submits(
-  ms: { submit: number; work: number },
+  ms: { submit: number; work: number; first?: string },
   acknowledge: () => void = () => undefined,
 ): Promise<Told[]> {
   const told: Told[] = [];
@@ -40,7 +40,7 @@ async function submits(
       modal: saying('asked for'),
       async carryOn() {
         await rest(ms.work);
-        await updateModal(client, { viewId, modal: saying('on its way') }, log);
+        await updateModal(client, { viewId, modal: saying(ms.first ?? 'on its way') }, log);
         await rest(ms.work);
         await updateModal(client, { viewId, modal: saying('paid') }, log);
       },
@@ -83,6 +83,13 @@ it('shows what becomes of a form in its acknowledgement, and what follows after 
   expect(await submits({ submit: 0, work: 20 })).toEqual([
     { by: 'acknowledgement', words: 'on its way' },
     { by: 'update', words: 'on its way' },
+    { by: 'update', words: 'paid' },
+  ]);
+});
+
+it('waits for nothing that its own answer says already, and tells what comes behind that in the acknowledgement', async () => {
+  expect(await submits({ submit: 0, work: 20, first: 'asked for' })).toEqual([
+    { by: 'acknowledgement', words: 'paid' },
     { by: 'update', words: 'paid' },
   ]);
 });
