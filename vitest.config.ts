@@ -39,6 +39,8 @@ const timed = [
 const mocked = 'test/hostile/{requests,texts}/*.test.ts';
 /** `npm run gallery`. */
 const gallery = 'test/gallery/*.test.ts';
+/** They let bots get into trouble, one after the other, and need promtool: of `.ci/run` alone. */
+const rules = 'test/e2e/rules-fire.test.ts';
 
 export default defineConfig({
   test: {
@@ -63,7 +65,7 @@ export default defineConfig({
         test: {
           name: 'whole',
           include: [whole],
-          exclude: [...timed, ...inBrowser],
+          exclude: [...timed, ...inBrowser, rules],
           globalSetup: 'test/support/warm-bot.ts',
           maxConcurrency: 4,
           sequence: { groupOrder: 1 },
@@ -104,6 +106,15 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: [whole, ...timed, ...inBrowser, mocked, gallery],
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'rules',
+          include: [rules],
+          globalSetup: 'test/support/warm-bot.ts',
+          sequence: { groupOrder: 4 },
         },
       },
       {
