@@ -11,7 +11,6 @@ import type { Log } from '../log.ts';
 
 /** Every metric of the bot, each said once: rules, dashboard and docs name them. */
 export type Metrics = ReturnType<typeof createMetrics>;
-export type AccountMetrics = ReturnType<Metrics['of']>;
 
 /** How a charge may end. */
 const outcomes = [

@@ -6,7 +6,7 @@ import type { Policy } from './policy.ts';
 type Role = Policy['roles'][string];
 
 /** The permission whose roles are limited. */
-export const chargePermission = 'charge';
+const chargePermission = 'charge';
 
 /**
  * The limits that hold for charges of this account, by role; undefined when the policy limits none of them. `account`

@@ -23,6 +23,7 @@ import { untouched, type AlertCases } from './alert-case.ts';
 import type { AlertCards } from './alert-cards.ts';
 import { firstAlert, type ChargeOf } from './alert-claims.ts';
 import { moneyOfFailure } from './failed-money.ts';
+import { moneyShape } from '../../records/shapes.ts';
 
 type AlertRecoveryDeps = RecordsDeps & {
   fingerprint: Fingerprint;
@@ -89,9 +90,7 @@ const paymentKind: RecordKind<Payment> = {
     lists: z.array(z.string()),
     unproven: z.int(),
     named: z.array(term).exactOptional(),
-    proof: z
-      .object({ reference: z.string(), money: z.object({ minor: z.int(), currency: z.string() }) })
-      .exactOptional(),
+    proof: z.object({ reference: z.string(), money: moneyShape }).exactOptional(),
     hasOwn: z.literal(true).exactOptional(),
   }),
   lists: ({ lists, receivedAtMs }) => Object.fromEntries(lists.map((list) => [list, receivedAtMs])),

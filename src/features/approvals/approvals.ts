@@ -3,7 +3,6 @@ import { decide, nextLookAtMs, type ApprovalEvent } from '../../domain/approval-
 import type { Approval, ApprovalShown, ApprovalState, ApprovalTerms } from '../../domain/approval.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
-import type { OrderReference } from '../../domain/order-reference.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
@@ -13,6 +12,7 @@ import type { Messages } from '../../messages/messages.ts';
 import type { ApprovalDesk, ApprovalView, DecideResult } from '../../domain/approval-desk.ts';
 import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
 import { type ApprovalBodies, type Copies, keepApproval, tellApproval } from './approval-message.ts';
+import { cardFaceShape, chargeTermsShape, referenceShape, shownTerms } from '../../records/shapes.ts';
 
 export const approvalPrefix = 'approval:';
 
@@ -78,17 +78,6 @@ export type Approvals = {
 };
 
 const optional = z.string().exactOptional();
-const money = z.object({ minor: z.int(), currency: z.string() });
-const face = z.object({ cardType: optional, lastFour: optional });
-const reference = z.custom<OrderReference>((value) => typeof value === 'string');
-const charge = {
-  money,
-  card: face,
-  customerEmail: z.string(),
-  customerId: optional,
-  reason: optional,
-  alert: optional,
-};
 const overridesRest = z.literal(true).exactOptional();
 const at = { atMs: z.number() };
 const approvalCase: z.ZodType<ApprovalCase> = z.object({
@@ -97,14 +86,14 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
     shown: z.discriminatedUnion('kind', [
       z.object({
         kind: z.literal('charge'),
-        reference,
+        reference: referenceShape,
         cardFingerprint: z.string(),
         overridesRest,
-        ...charge,
+        ...shownTerms,
       }),
       z.object({
         kind: z.literal('card_email'),
-        card: face,
+        card: cardFaceShape,
         cardFingerprint: z.string(),
         currentEmail: z.string(),
         newEmail: z.string(),
@@ -131,8 +120,8 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
     .discriminatedUnion('kind', [
       z.object({
         kind: z.literal('charge'),
-        reference,
-        terms: z.object({ tokenKey: z.string(), ...charge }),
+        reference: referenceShape,
+        terms: chargeTermsShape,
         card: z.string(),
         viewId: z.string(),
         despite: optional,
@@ -141,7 +130,12 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
       z.object({
         kind: z.literal('card_email'),
         card: z.string(),
-        terms: z.object({ tokenKey: z.string(), currentEmail: z.string(), newEmail: z.string(), card: face }),
+        terms: z.object({
+          tokenKey: z.string(),
+          currentEmail: z.string(),
+          newEmail: z.string(),
+          card: cardFaceShape,
+        }),
       }),
       z.object({ kind: z.literal('redrive'), channel: z.string() }),
     ])

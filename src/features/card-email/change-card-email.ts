@@ -22,6 +22,7 @@ import { draftKeepMs, draftsOfCard } from '../../domain/card-drafts.ts';
 import { catchUp } from '../../records/catch-up.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import type { KnownCardEmails } from '../../domain/known-cards.ts';
+import { cardFaceShape } from '../../records/shapes.ts';
 
 export type CardEmails = ReturnType<typeof createCardEmails>;
 
@@ -40,7 +41,7 @@ const cardEmailCase: z.ZodType<CardEmailCase> = z.object({
   card: z.string(),
   terms: z.object({
     tokenKey: z.string(),
-    card: z.object({ cardType: z.string().exactOptional(), lastFour: z.string().exactOptional() }),
+    card: cardFaceShape,
     currentEmail: z.string(),
     newEmail: z.string(),
   }),

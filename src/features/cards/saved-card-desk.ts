@@ -21,6 +21,7 @@ import { draftsOfCard } from '../../domain/card-drafts.ts';
 import { createChangeRecord, pagesOf, type RecordStore } from '../../records/change-record.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import type { Sealer } from '../../domain/sealer.ts';
+import { cardFaceShape } from '../../records/shapes.ts';
 
 /** A card of a listing as people may see it: never its token. */
 type ListedCard = {
@@ -102,7 +103,7 @@ const mostKept = 100;
 /** No member for cardPan: what is not here cannot be stored. */
 const keptCard = z.object({
   tokenKey: z.string().exactOptional(),
-  face: z.object({ cardType: z.string().exactOptional(), lastFour: z.string().exactOptional() }),
+  face: cardFaceShape,
   expiry: z.string().exactOptional(),
   customerEmail: z.string(),
   /** Absent: the address is the one it was found by, which need not be the linked one to the letter. */

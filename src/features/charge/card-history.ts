@@ -7,6 +7,7 @@ import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { mayTry, type RetryRule, type RetryVerdict } from '../../domain/retry-rule.ts';
 import { createRecords, type RecordChange, type RecordsDeps } from '../../records/records.ts';
+import { referenceShape } from '../../records/shapes.ts';
 
 /**
  * `card` is the fingerprint, `by` a Slack user id, `despite` the reference of the twin the person was shown.
@@ -72,7 +73,7 @@ export function openCardHistory(account: Account, charges: ChargeRecords): CardH
 }
 
 const attemptRecord = z.object({
-  reference: z.custom<OrderReference>((value) => typeof value === 'string'),
+  reference: referenceShape,
   begunAt: z.number(),
   /** When it got its outcome; while it is pending, when it began. */
   at: z.number(),

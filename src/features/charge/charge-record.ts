@@ -20,6 +20,7 @@ import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert-card.ts';
 import { entriesOf } from '../../records/change-record.ts';
 import type { ChargeStanding, LimitedCharge } from './limit-claims.ts';
+import { chargeTermsShape, moneyShape } from '../../records/shapes.ts';
 
 /** A modal that shows the charge, and whose it is. */
 export type ChargeView = { id: string; userId: string };
@@ -45,16 +46,6 @@ export type ChargeRecords = Records<ChargeRecord>;
 
 export const chargePrefix = 'charge:';
 
-export const chargeTerms: z.ZodType<ChargeTerms> = z.object({
-  tokenKey: z.string(),
-  card: z.object({ cardType: z.string().exactOptional(), lastFour: z.string().exactOptional() }),
-  money: z.object({ minor: z.int(), currency: z.string() }),
-  customerEmail: z.string(),
-  customerId: z.string().exactOptional(),
-  reason: z.string().exactOptional(),
-  alert: z.string().exactOptional(),
-});
-
 /** Whole as the machine wrote it, under a key that only this program holds: no field of it may be lost for want of a name here. */
 function whole<Kinded extends { kind: string }>(): z.ZodType<Kinded> {
   return z.custom<Kinded>((value) => value instanceof Object && 'kind' in value);
@@ -66,7 +57,7 @@ function word<Word extends string>(): z.ZodType<Word> {
 
 const intent: z.ZodType<ChargeIntent> = z.object({
   reference: word<OrderReference>(),
-  money: z.object({ minor: z.int(), currency: z.string() }),
+  money: moneyShape,
   submittedAt: z.number(),
   at: z.number(),
   state: whole<ChargeState>(),
@@ -96,7 +87,7 @@ const intent: z.ZodType<ChargeIntent> = z.object({
 
 const chargeRecord: z.ZodType<ChargeRecord> = z.object({
   intent,
-  terms: chargeTerms,
+  terms: chargeTermsShape,
   card: z.string(),
   by: z.string(),
   agent: z.string(),

@@ -13,7 +13,8 @@ import { draftKeepMs, draftsOfCard } from '../../domain/card-drafts.ts';
 import { type RecordsDeps, createRecords } from '../../records/records.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import type { CardClaim } from './card-history.ts';
-import { type ChargeRecord, chargeTerms, restOfCharge, seenOf } from './charge-record.ts';
+import { chargeTermsShape } from '../../records/shapes.ts';
+import { type ChargeRecord, restOfCharge, seenOf } from './charge-record.ts';
 import { type ChargeDeps, agentsOf, runCharge, see } from './run-charge.ts';
 
 /** What a charge of these terms would meet now. */
@@ -235,7 +236,7 @@ export type ChargeDrafts = {
   read(viewId: string, word: string): Promise<ChargeTerms | undefined>;
 };
 
-const chargeDraft = z.object({ word: z.string(), card: z.string(), terms: chargeTerms });
+const chargeDraft = z.object({ word: z.string(), card: z.string(), terms: chargeTermsShape });
 
 export function createChargeDrafts(deps: RecordsDeps & { fingerprint: Fingerprint }): ChargeDrafts {
   const records = createRecords<z.infer<typeof chargeDraft>>(deps, {
@@ -246,7 +247,7 @@ export function createChargeDrafts(deps: RecordsDeps & { fingerprint: Fingerprin
   return {
     async keep(viewId, given) {
       // In the order of the schema, whatever order they come in.
-      const terms = chargeTerms.parse(given);
+      const terms = chargeTermsShape.parse(given);
       const card = await deps.fingerprint(terms.tokenKey);
       const newWord = randomBytes(16).toString('hex');
       return await records.change(viewId, (before) => {

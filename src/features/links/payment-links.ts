@@ -30,6 +30,7 @@ import { createMessages, type Messages } from '../../messages/messages.ts';
 import { insist } from '../../records/insist.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import { linkCardKey, type LinkBodies } from './link-message.ts';
+import { cardFaceShape, moneyShape, referenceShape } from '../../records/shapes.ts';
 
 /** Links to the service's checkout page, each made of at most one order and followed until it is paid. */
 export type PaymentLinks = {
@@ -85,7 +86,6 @@ export const linkPrefix = 'link:';
 /** A link, and the dialogue that asked for it: submitted twice, it asks once. */
 type LinkCase = { link: PaymentLink; viewId: string };
 
-const money = z.object({ minor: z.int(), currency: z.string() });
 const check = z.object({
   part: z.enum(['status', 'reference', 'amount']),
   holds: z.boolean(),
@@ -95,9 +95,9 @@ const check = z.object({
 const linkCase: z.ZodType<LinkCase> = z.object({
   viewId: z.string(),
   link: z.object({
-    reference: z.custom<OrderReference>((value) => typeof value === 'string'),
+    reference: referenceShape,
     terms: z.object({
-      money,
+      money: moneyShape,
       customerEmail: z.string(),
       customerId: z.string().exactOptional(),
       savesCard: z.boolean(),
@@ -108,7 +108,7 @@ const linkCase: z.ZodType<LinkCase> = z.object({
       z.object({ kind: z.enum(['asking', 'lost', 'unanswered', 'open']) }),
       z.object({ kind: z.literal('refused'), why: z.string() }),
       z.object({ kind: z.literal('confirming'), sinceMs: z.number(), looks: z.int() }),
-      z.object({ kind: z.literal('paid'), money, atMs: z.number() }),
+      z.object({ kind: z.literal('paid'), money: moneyShape, atMs: z.number() }),
       z.object({ kind: z.enum(['review', 'aged']), atMs: z.number() }),
     ]),
     misses: z.int(),
@@ -119,7 +119,7 @@ const linkCase: z.ZodType<LinkCase> = z.object({
       .discriminatedUnion('kind', [
         z.object({
           kind: z.enum(['kept', 'not_kept']),
-          face: z.object({ cardType: z.string().exactOptional(), lastFour: z.string().exactOptional() }),
+          face: cardFaceShape,
         }),
         z.object({ kind: z.literal('no_token') }),
       ])
