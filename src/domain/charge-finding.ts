@@ -152,5 +152,5 @@ function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Unproven
   const unsent = state.kind === 'abandoned' || state.kind === 'rejected';
   if (isThere(found) && unsent) return lookUp(hear(intent, 'exists'), at);
   if (!intent.told.includes(state.kind)) return enter(intent, state, at + chargeLimits.answerMs);
-  return enter(intent, state, lateLookUpAt(intent, state, at));
+  return enter(intent, state, lateLookUpAt(intent, state, state.askedAt ?? at));
 }

@@ -110,15 +110,16 @@ export function codeEndsAt({ otp, sends }: ChargeIntent): number {
 
 /**
  * When a conclusion is looked at next, in case money moves after all: a request can arrive late and a bank can
- * change its mind. A refused only send is sure, as are proof and a case that a person has.
+ * change its mind. A refused only send is sure, as are proof and a case that a person has. `since` is the last
+ * answered look-up, else the conclusion: a look that was missed, because its process stood still, is still owed.
  */
-export function lateLookUpAt(intent: ChargeIntent, state: Conclusion, at: number): number | undefined {
+export function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): number | undefined {
   const { kind } = state;
   const sure = kind === 'approved' || kind === 'review' || (kind === 'rejected' && intent.sends.length === 1);
   if (sure) return undefined;
   // The service asks the bank itself once the time for the code is over.
   const bankAsked = kind === 'wrong_codes' ? [codeEndsAt(intent) + chargeLimits.otpGraceMs] : [];
-  return [...bankAsked, state.concludedAt + chargeLimits.lateLookUpMs].find((time) => time > at);
+  return [...bankAsked, state.concludedAt + chargeLimits.lateLookUpMs].find((time) => time > since);
 }
 
 /** What an answer or an event said in words; the last words stay when it brought none. */

@@ -86,7 +86,7 @@ function move(intent: ChargeIntent, event: ChargeEvent, at: number): Step | unde
     case 'look_up_asked':
       return lookUpAsked(intent, at);
     case 'told':
-      return told(intent, event.what, at);
+      return told(intent, event.what);
   }
 }
 
@@ -216,12 +216,13 @@ function lookUpAsked(intent: ChargeIntent, at: number): Step | undefined {
   return isConcluded(state) && state.kind !== 'approved' ? lookUpLate(intent, state, at) : undefined;
 }
 
-function told(intent: ChargeIntent, what: Told, at: number): Step | undefined {
+function told(intent: ChargeIntent, what: Told): Step | undefined {
   if (intent.told.includes(what)) return undefined;
   const { state } = intent;
   const known: ChargeIntent = { ...intent, told: [...intent.told, what] };
   if (state.kind !== what) return enter(known, state, intent.dueAt);
-  return enter(known, state, isConcluded(state) ? lateLookUpAt(known, state, at) : known.otp?.until);
+  const dueAt = isConcluded(state) ? lateLookUpAt(known, state, state.concludedAt) : known.otp?.until;
+  return enter(known, state, dueAt);
 }
 
 function isConcluded(state: ChargeIntent['state']): state is Conclusion {

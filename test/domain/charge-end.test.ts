@@ -144,6 +144,17 @@ describe('a conclusion', () => {
     expect(charge.effect()).toMatchObject({ kind: 'give_value', corrects: 'declined' });
   });
 
+  it('that is told later than that is looked at once more all the same', () => {
+    const charge = story();
+    charge.answered({ kind: 'declined', why: 'no' });
+    charge.after(25 * hour).due();
+    charge.on({ kind: 'told', what: 'declined' });
+    charge.due();
+    expect(charge.effect()?.kind).toBe('look_up');
+    charge.found('not_found');
+    expect(charge.now().dueAt).toBeUndefined();
+  });
+
   it('stays and is finished when the late look-up shows no success', () => {
     const charge = declined();
     charge.due();

@@ -119,7 +119,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a late success is ignored',
-    edits: [[moves, '.find((time) => time > at)', '.find(() => false)']],
+    edits: [[moves, '.find((time) => time > since)', '.find(() => false)']],
   },
   {
     name: 'a decline is for ever',
