@@ -138,7 +138,7 @@ async function everythingOffered(): Promise<string[]> {
   const kept = await openKept(outside);
   const audit = createAuditTrail(outside, kept);
   const [place] = merchantPlaces(outside, kept);
-  const { verbs, outbox } = createMerchantBot(place, {
+  const { verbs, kinds } = createMerchantBot(place, {
     clients: createClients({ botToken: '', slackApiUrl: url, deliveryTimeoutMs: 1 }, outside.log),
     wake: nobody,
     metrics: createMetrics(outside),
@@ -165,7 +165,7 @@ async function everythingOffered(): Promise<string[]> {
     'home:opened',
     ...['payment_success', 'payment_failed', 'saved card', 'unknown'].map((kind) => `event:${kind}`),
     ...['/healthz', '/readyz', '/metrics'].map((path) => `page:${path}`),
-    ...[...outbox.kinds, ...audit.kinds].map(({ prefix }) => `job:${prefix}`),
+    ...[...kinds, ...audit.kinds].map(({ prefix }) => `job:${prefix}`),
     ...[join(root, 'src/app.ts'), ...globSync(join(root, 'src/app/*.ts'))].flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(startLine)].map(([, , what]) => `start:${what}`),
     ),

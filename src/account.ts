@@ -8,6 +8,12 @@ import { approvalRules } from './config/approval-checks.ts';
 import type { Config } from './config/config.ts';
 import { limitRules } from './config/limit-rules.ts';
 import type { RoutePlan } from './domain/alert-route.ts';
+import type { AuditEntry } from './domain/audit-entry.ts';
+import type { ChargeSeen } from './domain/charge-seen.ts';
+import type { PaymentEvent } from './domain/payment-event.ts';
+import type { PaymentLink } from './domain/payment-link.ts';
+import type { Kind } from './records/work-once.ts';
+import { alarmPrefix, type MissingEvents } from './features/alerts/missing-events.ts';
 import type { DeclineRule } from './domain/decline-reason.ts';
 import type { ApprovalRule } from './domain/approval-rules.ts';
 import type { LimitRules } from './domain/charge-limits.ts';
@@ -15,7 +21,7 @@ import type { Sealer } from './domain/sealer.ts';
 import type { HoldersOf, StandingOf } from './domain/standing.ts';
 import type { Log } from './log.ts';
 import { type Fingerprint, openFingerprint } from './records/fingerprint.ts';
-import type { MayRun, Permission } from './slack/command.ts';
+import type { Command, MayRun, Permission } from './slack/command.ts';
 import { type ShareFile, createShareFile } from './slack/kit/share-file.ts';
 import { type UploadFile, createUploadFile } from './slack/kit/upload-file.ts';
 import type { ClientDeps } from './payments/client.ts';
@@ -34,11 +40,11 @@ import { type CardEmail, createCardEmail } from './features/card-email/card-emai
 import { openLedger } from './features/cards/card-ledger.ts';
 import { createCards } from './features/cards/cards.ts';
 import { type Charges, createCharges } from './features/charge/charge.ts';
-import { doctorCommand } from './features/doctor/doctor.ts';
+import { createDoctor } from './features/doctor/doctor.ts';
 import { type Finding, examine } from './features/doctor/examine.ts';
 import { createLinks } from './features/links/link.ts';
 import { type Lookup, createLookup } from './features/lookup/lookup.ts';
-import { withVerbsOf } from './features/registry.ts';
+import { ownFeatures, verbsOf } from './features/registry.ts';
 import { createStory } from './features/story/story.ts';
 import { createUndelivered as createUndeliveredVerb } from './features/undelivered/undelivered.ts';
 import { tellStuck } from './messages/messages.ts';
@@ -49,7 +55,7 @@ import { sharedChecks } from './app/doctor/shared-checks.ts';
 import { summaryTimes } from './app/daily-summaries.ts';
 import type { Kept } from './app/kept.ts';
 import type { Metrics } from './app/metrics.ts';
-import { createOutbox } from './app/outbox.ts';
+import { createOutbox, type Outbox } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
 import { type Undelivered, createUndelivered } from './app/undelivered.ts';
 import { type Webhooks, readWebhooks } from './app/webhook-settings.ts';
@@ -134,6 +140,31 @@ function openAccount(
   };
 }
 
+/** What a feature gives the account; `registry.ts` says in which order its verbs stand. */
+export type Feature = {
+  /** What people type, each with its buttons, forms, shortcuts, and what it has for the menu and the Home. */
+  verbs?: readonly Command[];
+  /** Its records, by how their keys begin: the worker gives them out when they are due. */
+  cases?: readonly Kind[];
+  /** Hears of a signed event before that is called received; again is the same as once. */
+  onPaymentEvent?: (event: PaymentEvent) => Promise<void>;
+  /** What it keeps of a reference. */
+  story?: (reference: string) => Promise<Chapter | undefined>;
+  /** What goes by the clock begins, and ends. */
+  start?: () => void;
+  stop?: () => void;
+  /** Resolves when nothing it has begun is under way in this process. */
+  drained?: () => Promise<void>;
+};
+
+/** A feature’s part of a story: its record, the steps of it, and the keys of the messages that tell of it. */
+export type Chapter = {
+  charge?: ChargeSeen;
+  link?: PaymentLink;
+  entries?: readonly AuditEntry[];
+  posts: readonly string[];
+};
+
 export type MerchantBots = readonly [MerchantBot, ...MerchantBot[]];
 
 /** All that works for one merchant account, and for no other. */
@@ -168,8 +199,52 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const { payments, settings } = account;
   const webhooks = readWebhooks(settings);
   const alarms = createAlarms(outside, { kept, webhooks });
-  const { routes, declines } = account.rules;
   const undelivered = createUndelivered(outside, { kept, wake });
+  const made = createFeatures(account, {
+    missing: alarms.missing,
+    charged: metrics.charged,
+    undelivered,
+    refused: () => outbox.refused(),
+    doctor: doctorOf(outside, { kept, clients, payments, webhooks, undelivered }),
+  });
+  const { features, alerts, charges } = made;
+  const { routes, declines } = account.rules;
+  const { receiving } = alerts;
+  const told = { kept, payments, clients, nameOf, ...made };
+  const outbox = createOutbox(outside, { ...told, routes, declines, receiving });
+  metrics.watch({ openCharges: charges.open, undelivered: undelivered.count });
+  return {
+    place,
+    metrics,
+    payments,
+    webhooks,
+    alarms,
+    routes,
+    features,
+    undelivered,
+    receiving,
+    outbox,
+    kinds: [...outbox.kinds, ...features.flatMap(({ cases = [] }) => cases)],
+    tellStuck: createTellStuck(outside, { kept, wake }),
+    mayRun,
+    verbs: verbsOf(features),
+  };
+}
+
+/** What the features are put together with besides their account. */
+type Around = {
+  missing: MissingEvents;
+  /** Told of each charge that ended, for the metrics. */
+  charged: (outcome: string) => void;
+  undelivered: Undelivered;
+  refused: Outbox['refused'];
+  doctor: () => Promise<Finding[]>;
+};
+
+/** The features of one merchant account: what one needs of another is handed over here, by name. */
+export function createFeatures(account: Account, around: Around) {
+  const { payments, settings } = account;
+  const { missing, undelivered } = around;
   const ledger = openLedger(account);
   const alerts: Alerts = createAlerts(account, {
     ledger,
@@ -183,7 +258,8 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     summaryTimes: summaryTimes(settings),
     usesOf: (channel) => channelUses(settings.policy, channel),
     rememberCard: ledger && ((card) => ledger.remember(card)),
-    beforeReceived: async (event) => void (await Promise.all([charges.trigger(event), links.trigger(event)])),
+    beforeReceived: async (event) =>
+      void (await Promise.all(features.flatMap(({ onPaymentEvent }) => onPaymentEvent?.(event) ?? []))),
   });
   const approvals: Approvals = createFourEyes(account, {
     chargeExists: async (reference) => (await charges.find(reference)) !== undefined,
@@ -206,8 +282,8 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     links,
     approvals: gate,
     alerts: { ...alerts.claims, paid: alerts.paid },
-    awaitEvent: alarms.missing.approved,
-    count: metrics.charged,
+    awaitEvent: missing.approved,
+    count: around.charged,
     awaitDecision,
     takenMessage,
   });
@@ -231,44 +307,29 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
       return (charge ?? link)?.terms.customerEmail;
     },
   });
-  const { receiving } = alerts;
-  const told = { kept, payments, clients, charges, approvals, links, alerts, nameOf };
-  const outbox = createOutbox(outside, { ...told, routes, declines, receiving, missing: alarms.missing });
-  metrics.watch({ openCharges: charges.open, undelivered: undelivered.count });
-  const verbs = withVerbsOf(account, [
-    lookup.verb,
-    ...charges.verbs,
-    links.verb,
-    cardEmail.verb,
-    cards,
-    createStory(account, { chargeStory: charges.story, linkStory: (reference) => links.story(reference) }),
-    ...approvals.verbs,
-    alerts.verb,
-    createUndeliveredVerb(account, {
-      all: undelivered.all,
-      tried: outbox.refused,
-      deliverAgain: (channel, by) => approvals.deliverAgain(channel, by),
-    }),
-    doctorCommand(doctorOf(outside, { kept, clients, payments, webhooks, undelivered })),
-  ]);
-  return {
-    place,
-    metrics,
-    payments,
-    webhooks,
-    alarms,
+  const story = createStory(account, (reference) =>
+    Promise.all(features.flatMap(({ story: tell }) => tell?.(reference) ?? [])),
+  );
+  const features: readonly Feature[] = [
+    lookup,
+    // Before charges: what was approved may begin one while the bot stops.
+    approvals,
     charges,
     links,
-    approvals,
-    routes,
+    cardEmail,
+    cards,
+    story,
     alerts,
-    undelivered,
-    receiving,
-    outbox,
-    tellStuck: createTellStuck(outside, { kept, wake }),
-    mayRun,
-    verbs,
-  };
+    { cases: [{ prefix: alarmPrefix, work: missing.work }] },
+    createUndeliveredVerb(account, {
+      all: undelivered.all,
+      tried: around.refused,
+      deliverAgain: (channel, by) => approvals.deliverAgain(channel, by),
+    }),
+    createDoctor(around.doctor),
+    ...ownFeatures(account),
+  ];
+  return { features, charges, links, approvals, alerts };
 }
 
 function doctorOf(

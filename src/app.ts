@@ -56,6 +56,7 @@ export function createApp(outside: Outside, opened: Kept): App {
     createMerchantBot(first, shared),
     ...further.map((place) => createMerchantBot(place, shared)),
   ];
+  const features = merchantBots.flatMap((bot) => bot.features);
   const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, audit, metrics });
   const channels = createChannels(outside, clients);
   const stopping = new AbortController();
@@ -76,13 +77,12 @@ export function createApp(outside: Outside, opened: Kept): App {
 
   async function finish(drainMs: number): Promise<void> {
     if (drainMs > 0) await rest(drainMs);
-    for (const { alerts } of merchantBots) alerts.summaries.stop();
+    for (const feature of features) feature.stop?.();
     // All at once: together they must fit the grace period of whoever stops us.
     await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
-    // What was approved may begin a charge.
-    await Promise.all(merchantBots.map(({ approvals }) => approvals.drained()));
-    await Promise.all(merchantBots.map(({ charges }) => charges.drained()));
-    await Promise.all(merchantBots.map(({ links }) => links.drained()));
+    // In their order: what one has begun may begin something of the next.
+    // oxlint-disable-next-line no-await-in-loop
+    for (const feature of features) await feature.drained?.();
     await watchingServer.close();
     // The last ones: whatever stops may still have something to say.
     await audit.notes.drained();
@@ -121,7 +121,7 @@ export function createApp(outside: Outside, opened: Kept): App {
         isPressed,
       });
       audit.start();
-      for (const { alerts } of merchantBots) alerts.summaries.start();
+      for (const feature of features) feature.start?.();
       log('info', 'Payops listens', { port, ...metricsPort, mode: config.slackMode });
       return port;
     },

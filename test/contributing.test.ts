@@ -38,7 +38,7 @@ const client = createPaymentsClient(
   { accessToken: { current: async () => 'token', replace: async () => 'token' }, fetch: (request) => fetch(request), now },
 );
 const account = { payments: { ask: (read) => read(client, 'account-1') }, place: { environment: 'sandbox', account: 'Lagos' }, now };
-const read = createBalance(account).prepare([]);
+const read = createBalance(account).verbs[0].prepare([]);
 console.log(JSON.stringify(await read.value.run({})));
 `;
 

@@ -2,14 +2,11 @@ import type { RoutePlan } from '../domain/alert-route.ts';
 import type { DeclineRule } from '../domain/decline-reason.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
-import { approvalPrefix } from '../features/approvals/approvals.ts';
-import { chargePrefix } from '../features/charge/charge-record.ts';
 import { deliverPost, type DeliverPostDeps } from './deliver-post.ts';
 import { createEventLookUp } from '../features/alerts/look-up-event.ts';
 import { lookUpAhead, toRouteLanes } from '../features/alerts/route-event.ts';
-import { linkPrefix, type PaymentLinks } from '../features/links/payment-links.ts';
+import type { PaymentLinks } from '../features/links/payment-links.ts';
 import type { ReceiveDeps } from '../features/alerts/receive-event.ts';
-import { alarmPrefix, type MissingEvents } from '../features/alerts/missing-events.ts';
 import { createPutAside } from '../records/put-aside.ts';
 import { workOnce, type Kind, type WorkOnceDeps } from '../records/work-once.ts';
 import { startWorker, type Worker } from '../records/worker.ts';
@@ -37,11 +34,10 @@ type OutboxParts = {
   kept: Kept;
   payments: Payments;
   clients: SlackClients;
-  charges: Pick<Charges, 'find' | 'recover'>;
-  links: Pick<PaymentLinks, 'find' | 'work'>;
-  approvals: Pick<Approvals, 'work' | 'desk'>;
-  alerts: Pick<Alerts, 'forPosts' | 'kinds' | 'eventLog' | 'summarise' | 'storms'>;
-  missing: Pick<MissingEvents, 'work'>;
+  charges: Pick<Charges, 'find'>;
+  links: Pick<PaymentLinks, 'find'>;
+  approvals: Pick<Approvals, 'desk'>;
+  alerts: Pick<Alerts, 'forPosts' | 'eventLog' | 'summarise' | 'storms'>;
   routes: Pick<RoutePlan, 'failures' | 'successes'>;
   declines: DeclineRule;
   receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
@@ -54,7 +50,7 @@ const idleMs = 250;
 const failureDelayMs = 1_000;
 
 type MerchantWork = {
-  outbox: Pick<Outbox, 'kinds'>;
+  kinds: readonly Kind[];
   place: Pick<MerchantPlace, 'entryOf' | 'merchant'>;
   /** Tells its operators that a record, as the account knows it, was put aside. */
   tellStuck: (key: string, errorId: string) => Promise<void>;
@@ -74,14 +70,14 @@ type WorkParts = {
 /** The worker over the whole store: each record is the work of the account whose it is. */
 export function startWork({ config, log, now }: Outside, parts: WorkParts): Worker {
   const { store, merchantBots, audit, isPressed } = parts;
-  const ofAccounts = merchantBots.flatMap(({ outbox, place: { merchant, entryOf } }) => {
+  const ofAccounts = merchantBots.flatMap(({ kinds, place: { merchant, entryOf } }) => {
     const scope = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
     function ownOf(entry: Entry): Entry {
       const own = entryOf(entry);
       if (!own) throw new Error('A record was taken for another account.');
       return own;
     }
-    return outbox.kinds.map(({ prefix, work, ahead }): Kind => {
+    return kinds.map(({ prefix, work, ahead }): Kind => {
       const kind = {
         prefix: scope + prefix,
         work: (entry: Entry) => inAccount(merchant, () => work(ownOf(entry))),
@@ -191,11 +187,6 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
       work: (entry: Entry) => deliverPost(deliver, entry),
       ahead: (entry: Entry) => lookUpAhead(deliver, entry),
     },
-    { prefix: chargePrefix, work: charges.recover },
-    { prefix: linkPrefix, work: links.work },
-    { prefix: approvalPrefix, work: parts.approvals.work },
-    ...alerts.kinds,
-    { prefix: alarmPrefix, work: parts.missing.work },
   ];
 
   return {

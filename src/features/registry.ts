@@ -1,7 +1,7 @@
-import type { Account } from '../account.ts';
+import type { Account, Feature } from '../account.ts';
 import type { Command, Permission } from '../slack/command.ts';
 import { deleteCardPermission } from './cards/cards.ts';
-import { createAccounts, createTerminals } from './lists/lists.ts';
+import { createLists } from './lists/lists.ts';
 import { revealPermission } from './lookup/reveal.ts';
 import { createNewAccount, newAccountPermission } from './new-account/account.ts';
 
@@ -9,8 +9,8 @@ type Entry = {
   verb: string;
   /** What a role may be given for it; its own name, when nothing is said. */
   permissions?: readonly Permission[];
-  /** Makes a verb that works with the account alone. One that needs another feature is made in `src/account.ts`. */
-  create?: (account: Account) => Command;
+  /** Makes what works with the account alone. What needs another feature is made in `src/account.ts`. */
+  create?: (account: Account) => Feature;
 };
 
 /** Every verb of the bot, in the order of the help. */
@@ -23,8 +23,8 @@ const registry: readonly Entry[] = [
   { verb: 'cards', permissions: ['cards', deleteCardPermission] },
   { verb: 'doubt' },
   { verb: 'story' },
-  { verb: 'terminals', create: createTerminals },
-  { verb: 'accounts', create: createAccounts },
+  { verb: 'terminals', create: createLists },
+  { verb: 'accounts' },
   { verb: 'account', permissions: [newAccountPermission], create: createNewAccount },
   { verb: 'approvals', permissions: ['approve'] },
   { verb: 'alerts' },
@@ -37,9 +37,15 @@ export const permissions: readonly Permission[] = registry.flatMap(
   ({ verb, permissions: named = [verb] }) => named,
 );
 
-/** All verbs of an account, in the order of the help: those made elsewhere, and those that need the account alone. */
-export function withVerbsOf(account: Account, others: readonly Command[]): Command[] {
-  const verbs = [...others, ...registry.flatMap(({ create }) => (create ? [create(account)] : []))];
+/** The features that need the account alone. */
+export function ownFeatures(account: Account): Feature[] {
+  return registry.flatMap(({ create }) => (create ? [create(account)] : []));
+}
+
+/** The verbs of the features, in the order of the help. */
+export function verbsOf(features: readonly Feature[]): Command[] {
   const places = registry.map(({ verb }) => verb);
-  return verbs.toSorted((one, other) => places.indexOf(one.verb) - places.indexOf(other.verb));
+  return features
+    .flatMap(({ verbs = [] }) => verbs)
+    .toSorted((one, other) => places.indexOf(one.verb) - places.indexOf(other.verb));
 }

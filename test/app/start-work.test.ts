@@ -25,7 +25,7 @@ it('looks up ahead for several accounts in one lane, each with its own records, 
         if (done.length === 6) all.resolve(undefined);
       },
     };
-    return { kinds: [kind], health: () => ({ state: 'ok' }) as const };
+    return [kind];
   }
   const lane = `${toRouteLanes}payment_failed`;
   await store.create('outbox:1', '', { delayMs: 0, lane });
@@ -35,7 +35,7 @@ it('looks up ahead for several accounts in one lane, each with its own records, 
     store,
     merchantBots: [
       {
-        outbox: houseOf('main', store),
+        kinds: houseOf('main', store),
         tellStuck: () => Promise.resolve(),
         place: {
           merchant: { name: 'main', isFirst: true, isMixed: false },
@@ -43,7 +43,7 @@ it('looks up ahead for several accounts in one lane, each with its own records, 
         },
       },
       {
-        outbox: houseOf('lagos', lagos.store),
+        kinds: houseOf('lagos', lagos.store),
         tellStuck: () => Promise.resolve(),
         place: { merchant: { name: 'lagos', isFirst: false, isMixed: false }, entryOf: lagos.entryOf },
       },

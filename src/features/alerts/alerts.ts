@@ -111,22 +111,24 @@ export function createAlerts(account: Account, around: Around) {
     expect: (event, receivedAtMs) => recovery.expect(event, receivedAtMs),
   };
   return {
-    verb: alertsCommand({
-      ...place,
-      ...around,
-      routes,
-      declines,
-      rehearse: (plan) => rehearse(eventLog, plan, terms, now()),
-      sendTestAlert: createTestAlerts(account),
-      alertsOf: (userId) => cards.of(userId),
-      alertCards: cards,
-      storms: { ...storms, ...terms },
-      chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),
-      alertTaken: (alert) => claims.taken(alert),
-      standingOf: people.standingOf,
-      uploadFile: slack.uploadFile,
-      now,
-    }),
+    verbs: [
+      alertsCommand({
+        ...place,
+        ...around,
+        routes,
+        declines,
+        rehearse: (plan) => rehearse(eventLog, plan, terms, now()),
+        sendTestAlert: createTestAlerts(account),
+        alertsOf: (userId) => cards.of(userId),
+        alertCards: cards,
+        storms: { ...storms, ...terms },
+        chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),
+        alertTaken: (alert) => claims.taken(alert),
+        standingOf: people.standingOf,
+        uploadFile: slack.uploadFile,
+        now,
+      }),
+    ],
     claims,
     /** A payment of the bot’s own that is proven, whether its event comes or not. */
     paid: async (payment: ProvenPayment): Promise<void> => {
@@ -153,8 +155,9 @@ export function createAlerts(account: Account, around: Around) {
     /** What a channel is told of a day. */
     summarise: (channel: string, time: SummarySpan) =>
       summariseDay({ eventLog, plan: routes, readCard: (id) => cards.read(id), now }, channel, time),
-    summaries,
-    kinds: [
+    start: () => summaries.start(),
+    stop: () => summaries.stop(),
+    cases: [
       { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
       { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },

@@ -40,7 +40,7 @@ import {
   sentMessage,
   unknownApprovalMessage,
 } from './approval-answers.ts';
-import { type ApprovalsDeps, createApprovals } from './approvals.ts';
+import { type ApprovalsDeps, approvalPrefix, createApprovals } from './approvals.ts';
 import { askToRedrive } from './ask-to-redrive.ts';
 import { termsHash } from './terms-hash.ts';
 
@@ -94,7 +94,7 @@ export function createFourEyes(account: Account, hands: Hands) {
     /** Undefined: `payops.yml` has no rule for this account, and nothing needs a second person. */
     gate: isAsked ? gate : undefined,
     verbs: isAsked ? [approvalsCommand(screens)] : [],
-    work: (entry: Entry) => deciding.work(entry),
+    cases: [{ prefix: approvalPrefix, work: (entry: Entry) => deciding.work(entry) }],
     /**
      * The window says that it was sent for approval, and from then on what is decided; once a charge is begun it becomes
      * the charge's own. It watches only once Slack has this answer, which would overwrite what came meanwhile.

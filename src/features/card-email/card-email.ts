@@ -66,7 +66,7 @@ export function createCardEmail(account: Account, around: Around) {
   const cardEmails = createCardEmails({ ...account, ...around, changeCardEmail, note: audit.note });
   const screens: Screens = { ...place, ...around, cardEmails, showEnd: slack.showEnd, now };
   return {
-    verb: cardEmailCommand(screens),
+    verbs: [cardEmailCommand(screens)],
     /** The form with the card chosen. */
     form: (card: OfferedCard): Modal => cardEmailModal({ ...formParts(screens), prefill: { card } }),
     /** The form as it was, for the card of that id. */

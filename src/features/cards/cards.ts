@@ -1,4 +1,4 @@
-import type { Account } from '../../account.ts';
+import type { Account, Feature } from '../../account.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { CardLedger } from './card-ledger.ts';
@@ -59,7 +59,7 @@ type Screens = ChargePlace &
  * The saved cards of customers: those that the service lists (`saved-card-desk.ts`), and those that the bot remembers
  * so that nobody pastes a token (`card-ledger.ts`).
  */
-export function createCards(account: Account, around: Around): Command {
+export function createCards(account: Account, around: Around): Feature {
   const { place, payments, people, audit, now } = account;
   const { savedCards: calls } = payments;
   const savedCards: SavedCards =
@@ -75,7 +75,7 @@ export function createCards(account: Account, around: Around): Command {
             note: audit.note,
           }),
         };
-  return cardsCommand({ ...place, ...around, savedCards, mayRun: people.mayRun, now });
+  return { verbs: [cardsCommand({ ...place, ...around, savedCards, mayRun: people.mayRun, now })] };
 }
 
 /** To delete a saved card; the list alone needs `cards`. */

@@ -27,7 +27,14 @@ import { openCardHistory } from './card-history.ts';
 import { createChargeDesk } from './charge-desk.ts';
 import { type ChargeReview, createChargeDrafts, submitApproved } from './submit-charge.ts';
 import { createChargePosts } from './charge-posts.ts';
-import { chargeLists, chargeOf, createChargeRecords, hasEnded, seenOf } from './charge-record.ts';
+import {
+  chargeLists,
+  chargeOf,
+  chargePrefix,
+  createChargeRecords,
+  hasEnded,
+  seenOf,
+} from './charge-record.ts';
 import {
   type ChargeScreens,
   createShowCharge,
@@ -128,10 +135,8 @@ export function createCharges(account: Account, around: Around) {
     alertTaken: (alert: string) => desk.alertTaken(alert),
     find: (reference: string) => desk.find(reference),
     submitApproved: (charge: ApprovedCharge, atMs: number) => submitApproved(deps, charge, atMs),
-    /** A charge the store gave out as due. */
-    recover: (entry: Entry) => recoverCharge(deps, room, entry),
-    /** A signed event came; see `triggerCharge`. */
-    trigger: (event: PaymentEvent) => triggerCharge(deps, event),
+    cases: [{ prefix: chargePrefix, work: (entry: Entry) => recoverCharge(deps, room, entry) }],
+    onPaymentEvent: (event: PaymentEvent) => triggerCharge(deps, event),
     mayTry: (card: string) => cards.mayTry(card),
     /** Charges of the card that may still move money. */
     underWay: (card: string) => cards.underWay(card),

@@ -1,14 +1,15 @@
+import type { Feature } from '../../account.ts';
 import { bold, context, headline, plainText, richText, words } from '../../slack/kit/blocks.ts';
 import type { ContextBlock } from '@slack/types';
 import { counted } from '../../domain/counted.ts';
-import { defineCommand, type Command } from '../../slack/command.ts';
+import { defineCommand } from '../../slack/command.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
 import type { Finding } from './examine.ts';
 
 /** `/pay doctor`: whether every part works, and if not, the fix. `doctor` looks at every part, each within its time; it never rejects. */
-export function doctorCommand(doctor: () => Promise<readonly Finding[]>): Command {
-  return defineCommand<undefined>({
+export function createDoctor(doctor: () => Promise<readonly Finding[]>): Feature {
+  const verb = defineCommand<undefined>({
     verb: 'doctor',
     usage: '',
     summary: 'Check every part',
@@ -18,6 +19,7 @@ export function doctorCommand(doctor: () => Promise<readonly Finding[]>): Comman
     parse: nothingAfter('Nothing follows “doctor”: it checks every part.'),
     run: async (_input, { whileWaiting }) => doctorMessage(await whileWaiting(doctor(), checkingMessage())),
   });
+  return { verbs: [verb] };
 }
 
 function checkingMessage(): SlackMessage {

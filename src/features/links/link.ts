@@ -32,7 +32,7 @@ import type { ShowEnd } from '../../slack/show-end.ts';
 import { parseAmountAlone } from '../../slack/amount-alone.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
-import { type PaymentLinks, type PaymentLinksDeps, createPaymentLinks } from './payment-links.ts';
+import { type PaymentLinks, type PaymentLinksDeps, createPaymentLinks, linkPrefix } from './payment-links.ts';
 import {
   linkActions,
   linkHeadline,
@@ -75,7 +75,13 @@ export function createLinks(account: Account, around: Around) {
     inBackground: background.add,
   });
   const screens = { ...place, links, currencies: settings.chargeCurrencies, showEnd: slack.showEnd, now };
-  return { ...links, verb: linkCommand(screens), drained: background.drained };
+  return {
+    ...links,
+    verbs: [linkCommand(screens)],
+    cases: [{ prefix: linkPrefix, work: links.work }],
+    onPaymentEvent: links.trigger,
+    drained: background.drained,
+  };
 }
 
 type LinkScreens = ChargePlace & {

@@ -49,9 +49,9 @@ export type PaymentLinks = {
    * Called with every event before it is called received, however often it comes. On record when it resolves; the
    * look-up goes on by itself. Throws StoreUnavailable.
    */
-  trigger(event: PaymentEvent): Promise<void>;
+  trigger: (event: PaymentEvent) => Promise<void>;
   /** For work of the prefix `linkPrefix`. */
-  work(entry: Entry): Promise<void>;
+  work: (entry: Entry) => Promise<void>;
 };
 
 export type PaymentLinksDeps = CasesDeps & {

@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { Account as MerchantAccount } from '../../account.ts';
+import type { Account as MerchantAccount, Feature } from '../../account.ts';
 import type { CsvColumn } from '../../csv.ts';
 import { accountMatches, type Account } from '../../domain/account.ts';
 import { terminalMatches, type Terminal } from '../../domain/terminal.ts';
-import type { Command } from '../../slack/command.ts';
 import { code, words } from '../../slack/kit/blocks.ts';
 import { listCommand } from './list-command.ts';
 import type { ListSubject } from './list-message.ts';
@@ -14,24 +13,26 @@ import { createServiceList } from './service-list.ts';
  * verb, and as a file. Pages that were read are kept for half an hour (`service-list.ts`), so that no replica asks for
  * them again.
  */
-export function createTerminals(merchant: MerchantAccount): Command {
-  return listCommand(merchant, {
-    subject: terminalSubject,
-    summary: 'Terminals',
-    examples: ['terminals', 'terminals lekki', 'terminals 20700042'],
-    list: openLists(merchant).terminals,
-    columns: terminalColumns,
-  });
-}
-
-export function createAccounts(merchant: MerchantAccount): Command {
-  return listCommand(merchant, {
-    subject: accountSubject,
-    summary: 'Sub accounts',
-    examples: ['accounts', 'accounts ikeja'],
-    list: openLists(merchant).accounts,
-    columns: accountColumns,
-  });
+export function createLists(merchant: MerchantAccount): Feature {
+  const lists = openLists(merchant);
+  return {
+    verbs: [
+      listCommand(merchant, {
+        subject: terminalSubject,
+        summary: 'Terminals',
+        examples: ['terminals', 'terminals lekki', 'terminals 20700042'],
+        list: lists.terminals,
+        columns: terminalColumns,
+      }),
+      listCommand(merchant, {
+        subject: accountSubject,
+        summary: 'Sub accounts',
+        examples: ['accounts', 'accounts ikeja'],
+        list: lists.accounts,
+        columns: accountColumns,
+      }),
+    ],
+  };
 }
 
 /** The two lists themselves, with the memory of what was read. */

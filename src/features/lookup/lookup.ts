@@ -65,7 +65,7 @@ export function createLookup(account: Account, { declineOf, ownEmail }: Known) {
     now,
   };
   return {
-    verb: lookupCommand(deps),
+    verbs: [lookupCommand(deps)],
     mayReveal: (caller: Caller) => mayReveal(deps, caller),
     reveal: (pressed: Pressed, reference: OrderReference) => revealIfAllowed(deps, pressed, reference),
   };

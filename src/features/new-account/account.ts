@@ -1,4 +1,4 @@
-import type { Account } from '../../account.ts';
+import type { Account, Feature } from '../../account.ts';
 import { refLength, type Length } from '../../domain/account-field.ts';
 import { parseAccountKey, type AccountKey } from '../../domain/account.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
@@ -20,7 +20,6 @@ import { headline } from '../../slack/kit/blocks.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import {
   defineCommand,
-  type Command,
   type Permission,
   type Pressed,
   type Submission,
@@ -38,7 +37,7 @@ type Question = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
  * `/pay account <id or reference>`: one sub account; `/pay account new`: the form for another. A new one is asked for
  * at most once under its reference (`create-account.ts`).
  */
-export function createNewAccount(account: Account): Command {
+export function createNewAccount(account: Account): Feature {
   const { place, settings } = account;
   const fields = settings.accountNewFields;
   const begin = createBeginAccount({
@@ -47,7 +46,7 @@ export function createNewAccount(account: Account): Command {
     fields,
     note: account.audit.note,
   });
-  return defineCommand<Question>({
+  const verb = defineCommand<Question>({
     verb: 'account',
     usage: '<reference> | new',
     summary: 'Show or create',
@@ -82,6 +81,7 @@ export function createNewAccount(account: Account): Command {
       return undefined;
     },
   });
+  return { verbs: [verb] };
 }
 
 function parseQuestion(words: readonly string[], length: Length): Parsed<Question> {

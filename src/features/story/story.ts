@@ -1,4 +1,4 @@
-import type { Account } from '../../account.ts';
+import type { Account, Chapter, Feature } from '../../account.ts';
 import { cleanAuditEntry, type AuditEntry } from '../../domain/audit-entry.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
@@ -9,9 +9,10 @@ import { parseOrderReference, type OrderReference } from '../../domain/order-ref
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { storyCsv } from '../../audit/export-audit.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
-import { defineCommand, itself, type Command, type Pressed } from '../../slack/command.ts';
+import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
 import { lookUpWords, referenceWord } from '../../slack/words/evidence.ts';
 import { noStoryMessage, storyActions, storyFileMessage, storyMessage } from './story-message.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { mrkdwnText } from '../../slack/kit/text.ts';
 
 /** Everything the bot knows and did about one reference, oldest first. */
@@ -24,20 +25,15 @@ export type Story = {
   entries: readonly AuditEntry[];
 };
 
-/** What other features keep of a reference: their record, its steps, and the keys of the messages that tell of it. */
-type Chapters = {
-  chargeStory: (
-    reference: string,
-  ) => Promise<{ charge: ChargeSeen; entries: readonly AuditEntry[]; posts: readonly string[] } | undefined>;
-  linkStory: (reference: string) => Promise<{ link: PaymentLink; posts: readonly string[] } | undefined>;
-};
+/** What each feature keeps of a reference. */
+type Chapters = (reference: string) => Promise<readonly (Chapter | undefined)[]>;
 
 type Question = { reference: OrderReference; page: number };
 
 /** `/pay story <reference>`: everything the bot knows and did about one reference, in order, with who did it. */
-export function createStory(account: Account, chapters: Chapters): Command {
+export function createStory(account: Account, chapters: Chapters): Feature {
   const { place, now } = account;
-  return defineCommand<Question>({
+  const verb = defineCommand<Question>({
     verb: 'story',
     usage: '<reference>',
     summary: 'Its story',
@@ -61,6 +57,7 @@ export function createStory(account: Account, chapters: Chapters): Command {
         : askedHereAlone(noStoryMessage(reference), place);
     },
   });
+  return { verbs: [verb] };
 }
 
 function parseQuestion([first = '', second, ...rest]: readonly string[]): Parsed<Question> {
@@ -104,19 +101,20 @@ async function shareStory(
  */
 async function tellStory(
   account: Account,
-  { chargeStory, linkStory }: Chapters,
+  chapters: Chapters,
   reference: OrderReference,
 ): Promise<Story | undefined> {
-  const [audited, charge, link, ...events] = await Promise.all([
+  const [audited, told, ...events] = await Promise.all([
     account.audit.ofReference(reference),
-    chargeStory(reference),
-    linkStory(reference),
+    chapters(reference),
     ...eventKinds.map((kind) => readEvent(account, orderEventKey(kind, reference))),
   ]);
+  const kept = told.filter((chapter) => chapter !== undefined);
+  const { charge, link }: Partial<Chapter> = Object.assign({}, ...kept);
   const received = events.filter((event) => event !== undefined);
-  const posts = [...(charge?.posts ?? []), ...(link?.posts ?? [])];
-  const kept = [
-    ...(charge?.entries ?? []),
+  const posts = kept.flatMap((chapter) => chapter.posts);
+  const missing = [
+    ...kept.flatMap(({ entries = [] }) => entries),
     // A charge or a link has heard of it in a step of its own.
     ...(charge || link ? [] : received.map((event) => heard(reference, event))),
     ...received.flatMap(({ key, record }) => ofPost(reference, alertKey(key), record)),
@@ -124,15 +122,14 @@ async function tellStory(
   ];
   const entries = merged(
     audited.filter((entry) => entry.account === undefined || entry.account === account.name),
-    kept.map(cleanAuditEntry),
+    missing.map(cleanAuditEntry),
   );
   const last = received.toSorted((one, other) => one.receivedAtMs - other.receivedAtMs).at(-1);
   if (!charge && !link && !last && entries.every(isOfTheStoryItself)) return undefined;
   return {
     reference,
     entries,
-    ...(charge ? { charge: charge.charge } : {}),
-    ...(link ? { link: link.link } : {}),
+    ...withoutUndefined({ charge, link }),
     ...(last ? { event: last.event } : {}),
   };
 }

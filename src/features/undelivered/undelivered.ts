@@ -1,7 +1,7 @@
-import type { Account } from '../../account.ts';
+import type { Account, Feature } from '../../account.ts';
 import type { Undelivered } from '../../domain/delivery.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
-import { defineCommand, itself, type Command } from '../../slack/command.ts';
+import { defineCommand, itself } from '../../slack/command.ts';
 import {
   deliverAgainId,
   deliveringAgainMessage,
@@ -27,8 +27,8 @@ export type Redelivery =
   { kind: 'again'; messages: number } | { kind: 'awaiting_approval'; said: SlackMessage };
 
 /** `/pay undelivered`: what Slack refused for so long that it is kept until somebody has it delivered again. */
-export function createUndelivered({ place }: Pick<Account, 'place'>, undelivered: UndeliveredList): Command {
-  return defineCommand<undefined>({
+export function createUndelivered({ place }: Pick<Account, 'place'>, undelivered: UndeliveredList): Feature {
+  const verb = defineCommand<undefined>({
     verb: 'undelivered',
     usage: '',
     summary: 'Messages Slack refused',
@@ -60,4 +60,5 @@ export function createUndelivered({ place }: Pick<Account, 'place'>, undelivered
       return all.length + tried.length === 0 ? askedHereAlone(message, place) : message;
     },
   });
+  return { verbs: [verb] };
 }
