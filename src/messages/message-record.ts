@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RoutedRule } from '../domain/alert-route.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import { withoutForm } from '../records/newer-release.ts';
 import type { Sealer } from '../domain/sealer.ts';
 import type { Index, Store } from '../store/store.ts';
 
@@ -196,7 +197,7 @@ export function writeOutboxRecord(record: OutboxRecord): string {
 
 /** Throws when the text is no record of ours: a bug or a store shared with something else, never a person's mistake. */
 export function readOutboxRecord(text: string): OutboxRecord {
-  return outboxRecord.parse(JSON.parse(text));
+  return outboxRecord.parse(JSON.parse(withoutForm(text)));
 }
 
 /** Undefined: there is none. Throws what `readOutboxRecord` does, and StoreUnavailable. */

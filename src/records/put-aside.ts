@@ -5,6 +5,7 @@ import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { newErrorId, type Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { entriesOf } from './change-record.ts';
+import { isNewer } from './newer-release.ts';
 import { isUnreadable } from './records.ts';
 import type { Kind } from './work-once.ts';
 
@@ -20,6 +21,8 @@ export type PutAsideDeps = {
   count: (reason: Reason) => void;
   now: () => number;
   log: Log;
+  /** Absent: this release's. */
+  newestForm?: number;
 };
 
 export type PutAside = {
@@ -36,6 +39,8 @@ export const sealingKeyFix = 'Put the sealing key it was sealed with back at the
 const asidePrefix = 'aside:';
 export const asideList = 'aside';
 
+/** How long a lane is left to the newer replicas before this one looks at it again. */
+const leaveMs = 1_000;
 const mostFailures = 5;
 const failingForMs = 120_000;
 const firstRetryMs = 10_000;
@@ -45,10 +50,20 @@ const longestRetryMs = 60_000;
  * A record that cannot be worked on is put aside: kept as it is and not due any more, so that it stops nothing. What
  * cannot be read is put aside at once; what its work throws, at its fifth failure in a row in this process, after two
  * minutes at the soonest. Where the store, Slack or the payments service is away the record waits for its lease to end.
+ * What a newer release wrote keeps its place in its lane for a replica of that release.
  */
-export function createPutAside({ store, tell, count, now, log }: PutAsideDeps): PutAside {
+export function createPutAside({ store, tell, count, now, log, newestForm }: PutAsideDeps): PutAside {
+  let isNewerTold = false;
   const failing = new Map<string, { failures: number; sinceMs: number }>();
   let taken: Promise<void> | undefined;
+
+  /** Held and not written: so it is neither due later nor overtaken by what is behind it. */
+  async function leave(entry: Entry): Promise<void> {
+    const { key } = entry;
+    if (!isNewerTold) log('warn', 'a record of a newer release is left to its replicas', { key });
+    isNewerTold = true;
+    await store.write(entry, entry.value, { holdMs: leaveMs });
+  }
 
   async function judge(entry: Entry, error: unknown): Promise<void> {
     if (isOutside(error)) throw error;
@@ -113,9 +128,10 @@ export function createPutAside({ store, tell, count, now, log }: PutAsideDeps): 
   }
 
   function guarded({ prefix, work, ahead }: Kind): Kind {
-    const kind: Kind = {
+    return {
       prefix,
       async work(entry) {
+        if (isNewer(entry.value, newestForm)) return await leave(entry);
         try {
           await work(entry);
           failing.delete(entry.key);
@@ -123,13 +139,10 @@ export function createPutAside({ store, tell, count, now, log }: PutAsideDeps): 
           await judge(entry, error);
         }
       },
-    };
-    if (!ahead) return kind;
-    return {
-      ...kind,
       async ahead(entry) {
+        if (isNewer(entry.value, newestForm)) return undefined;
         try {
-          return await ahead(entry);
+          return ahead ? await ahead(entry) : entry;
         } catch (error) {
           if (isOutside(error)) throw error;
           // Its turn comes, and fails by itself.

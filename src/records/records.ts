@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SealBroken, type Sealer } from '../domain/sealer.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { createChangeRecord, entriesOf } from './change-record.ts';
+import { NewerRelease, withForm, withoutForm } from './newer-release.ts';
 import type { CreateOptions, Entry, Index, Store } from '../store/store.ts';
 
 /** One kind of record: what its keys begin with, what it is, and the lists it is in as it stands. */
@@ -9,6 +10,8 @@ export type RecordKind<T> = {
   prefix: string;
   schema: z.ZodType<T>;
   lists?: (value: T) => Index;
+  /** In which form it is written; absent: the first. */
+  form?: number;
 };
 
 /** Work again after `delayMs`, or memory for `ttlMs`; absent: memory for ever. */
@@ -21,7 +24,7 @@ export type RecordChange<T, Result> =
 export type Records<T> = {
   keyOf(id: string): string;
   idOf(entry: Pick<Entry, 'key'>): string;
-  /** Throws SealBroken, SyntaxError or ZodError for what cannot be read. */
+  /** Throws SealBroken, SyntaxError or ZodError for what cannot be read, NewerRelease for what a newer replica can. */
   open(entry: Pick<Entry, 'key' | 'value'>): T;
   read(id: string): Promise<T | undefined>;
   /** A new one, without asking first. False: it is there already. */
@@ -45,6 +48,8 @@ export type RecordsDeps = {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
   wait: (ms: number) => Promise<unknown>;
+  /** Absent: this release's. */
+  newestForm?: number;
 };
 
 /** How often a change is made again whose answer was lost, and how soon. */
@@ -52,13 +57,18 @@ const lostAnswers = 2;
 const againMs = 100;
 
 /** Records of one kind, sealed whole under their own keys, typed by their schema. All of it throws StoreUnavailable. */
-export function createRecords<T>({ store, sealer, wait }: RecordsDeps, kind: RecordKind<T>): Records<T> {
-  const { prefix, schema, lists } = kind;
+export function createRecords<T>(deps: RecordsDeps, kind: RecordKind<T>): Records<T> {
+  const { store, sealer, wait, newestForm } = deps;
+  const { prefix, schema, lists, form } = kind;
   const changeRecord = createChangeRecord(store);
   const keyOf = (id: string): string => prefix + id;
 
   function open({ key, value }: Pick<Entry, 'key' | 'value'>): T {
-    return schema.parse(JSON.parse(sealer.open(key, value)));
+    return schema.parse(JSON.parse(sealer.open(key, withoutForm(value, newestForm))));
+  }
+
+  function sealed(key: string, value: T): string {
+    return withForm(sealer.seal(key, JSON.stringify(value)), form);
   }
 
   function readable(entries: readonly Entry[]): T[] {
@@ -66,8 +76,8 @@ export function createRecords<T>({ store, sealer, wait }: RecordsDeps, kind: Rec
       try {
         return [open(entry)];
       } catch (error) {
-        // The worker puts it aside, and tells the operators.
-        if (isUnreadable(error)) return [];
+        // The worker puts it aside and tells the operators, or leaves it to a newer replica.
+        if (isUnreadable(error) || error instanceof NewerRelease) return [];
         throw error;
       }
     });
@@ -84,11 +94,11 @@ export function createRecords<T>({ store, sealer, wait }: RecordsDeps, kind: Rec
     create(id, value, options) {
       const key = keyOf(id);
       const index = lists && { index: lists(value) };
-      return store.create(key, sealer.seal(key, JSON.stringify(value)), { ...options, ...index });
+      return store.create(key, sealed(key, value), { ...options, ...index });
     },
     write(entry, value, rest) {
       const index = lists && { index: lists(value) };
-      return store.write(entry, sealer.seal(entry.key, JSON.stringify(value)), { ...rest, ...index });
+      return store.write(entry, sealed(entry.key, value), { ...rest, ...index });
     },
     async change<Result>(
       id: string,
@@ -104,7 +114,7 @@ export function createRecords<T>({ store, sealer, wait }: RecordsDeps, kind: Rec
           const change = await judge(text === undefined ? undefined : open({ key, value: text }));
           if (change.kind === 'keep') return change;
           const { value, rest, result } = change;
-          sent = { text: sealer.seal(key, JSON.stringify(value)), result };
+          sent = { text: sealed(key, value), result };
           return { kind: 'write', value: sent.text, ...rest, ...(lists && { index: lists(value) }), result };
         });
       for (;;) {

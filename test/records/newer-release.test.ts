@@ -1,0 +1,114 @@
+import { setTimeout as rest } from 'node:timers/promises';
+import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { createPutAside, asideList } from '../../src/records/put-aside.ts';
+import { createRecords } from '../../src/records/records.ts';
+import { workOnce } from '../../src/records/work-once.ts';
+import { startWorker } from '../../src/records/worker.ts';
+import { openRedisStore } from '../../src/store/redis-store.ts';
+import { createSealer } from '../../src/store/sealed.ts';
+import type { Entry, Store } from '../../src/store/store.ts';
+import { ownStore, ownStorePath } from '../support/own-store.ts';
+import { findProgram } from '../support/programs.ts';
+import { redisForTests } from '../support/redis-for-tests.ts';
+
+const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 'k') }]);
+const lane = 'C1';
+const old = z.object({ amount: z.number() });
+/** A newer release reads what the one before it wrote. */
+const changed = z.union([z.object({ money: z.object({ minor: z.number() }) }), old]);
+
+/** A release whose newest form of records is `newestForm`, as one replica of it runs. */
+function release(store: Store, newestForm: number, schema: z.ZodType) {
+  const records = createRecords(
+    { store, sealer, wait: rest, newestForm },
+    {
+      prefix: 'job:',
+      schema,
+      lists: () => ({ jobs: 1 }),
+      form: newestForm,
+    },
+  );
+  const worked: string[] = [];
+  const told: string[] = [];
+  const lines: string[] = [];
+  const aside = createPutAside({
+    store,
+    newestForm,
+    tell: async ({ key }) => void told.push(key),
+    count: () => undefined,
+    now: () => Date.now(),
+    log: (_level, message) => void lines.push(message),
+  });
+  async function work(entry: Entry): Promise<void> {
+    records.open(entry);
+    worked.push(records.idOf(entry));
+    await store.write(entry, entry.value);
+  }
+  const kinds = aside.guard([{ prefix: 'job:', work }]);
+  const start = () =>
+    startWorker({
+      workOnce: () =>
+        workOnce({ store, leaseMs: 45_000, kinds, together: { lanes: 'C', most: 5, now: Date.now } }),
+      concurrency: 2,
+      idleMs: 20,
+      failureDelayMs: 20,
+      log: (_level, message) => void lines.push(message),
+    });
+  return { records, worked, told, lines, start };
+}
+
+const hasRedis = findProgram('redis-server') !== undefined;
+if (!hasRedis) console.warn('SKIPPED: two releases on Redis, because redis-server is not installed.');
+
+describe('two releases side by side on SQLite', () => {
+  const path = ownStorePath;
+  test(() => ownStore({ path: path('releases'), now: Date.now }));
+});
+
+describe.skipIf(!hasRedis)('two releases side by side on Redis', () => {
+  const { connection } = redisForTests();
+  let prefixes = 0;
+  test(() => openRedisStore(connection().client, { prefix: `releases-${(prefixes += 1)}` }));
+});
+
+function test(open: () => Store): void {
+  it('leave what the newer one wrote to it: not put aside, not overtaken in its lane, told once in the log', async () => {
+    const store = open();
+    const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
+    await older.records.create('1', { amount: 5 }, { delayMs: 0, lane });
+    await newer.records.create('2', { money: { minor: 5 } }, { delayMs: 0, lane });
+    await older.records.create('3', { amount: 7 }, { delayMs: 0, lane });
+    await older.records.create('elsewhere', { amount: 9 }, { delayMs: 0, lane: 'D1' });
+    const worker = older.start();
+    await rest(2_500);
+    await worker.stop();
+    expect(older.worked.toSorted()).toEqual(['1', 'elsewhere']);
+    expect(older.told).toEqual([]);
+    expect((await store.list(asideList, { max: 5 })).entries).toEqual([]);
+    expect(older.lines).toEqual([expect.stringContaining('newer release')]);
+    const both = [older.start(), newer.start()];
+    await vi.waitFor(() => expect([...older.worked, ...newer.worked]).toContain('3'), 60_000);
+    await Promise.all(both.map((one) => one.stop()));
+    expect(newer.worked[0]).toBe('2');
+    expect([...older.worked, ...newer.worked].toSorted()).toEqual(['1', '2', '3', 'elsewhere']);
+  });
+
+  it('lose nothing of it to a person at the older one, who is asked to try again', async () => {
+    const store = open();
+    const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
+    await newer.records.create('2', { money: { minor: 5 } }, { delayMs: 0, lane });
+    const before = await store.read('job:2');
+    await expect(older.records.read('2')).rejects.toThrow(StoreUnavailable);
+    const change = older.records.change('2', () => ({
+      kind: 'write',
+      value: { amount: 1 },
+      result: 'changed',
+    }));
+    await expect(change).rejects.toThrow(StoreUnavailable);
+    expect(await older.records.all('jobs')).toEqual([]);
+    expect(await store.read('job:2')).toEqual(before);
+    expect(await newer.records.all('jobs')).toEqual([{ money: { minor: 5 } }]);
+  });
+}
