@@ -87,7 +87,7 @@ export function openStage(store: Store) {
     },
     {
       // What is to be told is taken away untold: Slack's pace is not what is measured here.
-      prefix: 'outbox:',
+      prefix: 'message:',
       work: async (entry: Parameters<typeof recoverCharge>[2]) =>
         void (await store.write(entry, entry.value)),
     },

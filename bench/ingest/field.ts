@@ -35,7 +35,7 @@ export function redisField(house: House, redisPort: number): Variant[] {
     const prefix = `ours-${kind}`;
     const program = house.bot(prefix, { REDIS_URL: redisUrl, REDIS_PREFIX: prefix });
     const about = { prefix, kind, isOurs: true, signing: 'raw-body' } as const;
-    return { ...about, name, program, keysBegin: `{${prefix}}:record:outbox:alert:` };
+    return { ...about, name, program, keysBegin: `{${prefix}}:record:message:alert:` };
   }
   return [
     peer('bare node:http and Redis (floor)', 'floor'),

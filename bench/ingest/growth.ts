@@ -20,7 +20,7 @@ export async function measureGrowth(
       const prefix = `grown-${remembered}`;
       const store = openRedisStore(connection.commands, { prefix });
       await inParallel(remembered, 200, async (index) => {
-        const key = `outbox:alert:payment_failed/order/old-${index}`;
+        const key = `message:alert:payment_failed/order/old-${index}`;
         check(await store.create(key, 'x'.repeat(600), { ttlMs: 86_400_000 }), 'a record was there already');
       });
       return await startContestant(house.bot(prefix, { REDIS_URL: redis.url, REDIS_PREFIX: prefix }));

@@ -63,7 +63,7 @@ function countRecords(path: string): number {
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   try {
     return Number(
-      db.prepare("select count(*) as n from entries where key like 'outbox:alert:%'").get()?.['n'],
+      db.prepare("select count(*) as n from entries where key like 'message:alert:%'").get()?.['n'],
     );
   } finally {
     db.close();

@@ -32,8 +32,8 @@ type FamilyDeps = AlertPostDeps & SummaryPostDeps & ChargePostDeps & LinkPostDep
 
 export type DeliverPostDeps = FamilyDeps & Omit<DeliverDeps<Shown>, 'render'>;
 
-/** Delivers one record of the outbox that was taken, as `deliverEntry` says: each family makes its own messages. */
-export async function deliverPost(deps: DeliverPostDeps, entry: Entry): Promise<void> {
+/** Delivers one message that was taken as work, as `deliverEntry` says: each family makes its own. */
+export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Promise<void> {
   const views: Views<Bodies, Shown> = {
     ...alertNoteViews(deps),
     ...summaryView(deps),
@@ -56,5 +56,5 @@ export async function deliverPost(deps: DeliverPostDeps, entry: Entry): Promise<
     const { kind } = work.record;
     return kind === 'alert' ? prepareAlert(deps, work, said) : show(views, kind, work, said);
   }
-  await deliverEntry<Shown>({ ...deps, render }, entry);
+  return (entry) => deliverEntry<Shown>({ ...deps, render }, entry);
 }

@@ -2,7 +2,7 @@ import type { RoutePlan } from '../domain/alert-route.ts';
 import type { DeclineRule } from '../domain/decline-reason.ts';
 import type { PostOutcome } from '../domain/delivery.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
-import { deliverPost, type DeliverPostDeps } from './deliver-post.ts';
+import { createDeliverPost, type DeliverPostDeps } from './deliver-post.ts';
 import { createEventLookUp } from '../features/alerts/look-up-event.ts';
 import { lookUpAhead, toRouteLanes } from '../features/alerts/route-event.ts';
 import type { PaymentLinks } from '../features/links/payment-links.ts';
@@ -183,8 +183,8 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
   };
   const kinds = [
     {
-      prefix: 'outbox:',
-      work: (entry: Entry) => deliverPost(deliver, entry),
+      prefix: 'message:',
+      work: createDeliverPost(deliver),
       ahead: (entry: Entry) => lookUpAhead(deliver, entry),
     },
   ];

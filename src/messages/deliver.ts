@@ -3,11 +3,11 @@ import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { Entry, WriteOptions } from '../store/store.ts';
 import { concludeRefusal, endTrouble, giveUp, type RefusalDeps } from './undelivered.ts';
 import {
-  findOutboxRecord,
+  findMessageRecord,
   historyKey,
   policyOf,
-  readOutboxRecord,
-  type OutboxRecord,
+  readMessageRecord,
+  type MessageRecord,
 } from './message-record.ts';
 import { again, finish, hold, longestRetryMs, paceMs, type Change, type Work } from './message-work.ts';
 import type { Composed, Rendered, Said } from './views.ts';
@@ -39,7 +39,7 @@ export async function deliverEntry<Shown extends object>(
   entry: Entry,
 ): Promise<void> {
   const takenAtMs = deps.now();
-  const work: Work = { entry, record: readOutboxRecord(entry.value) };
+  const work: Work = { entry, record: readMessageRecord(entry.value) };
   const { record } = work;
   const { withinMs = Infinity } = policyOf(record.kind);
   if (!record.posted && takenAtMs - record.receivedAtMs >= withinMs) return await settle(deps, work);
@@ -142,11 +142,11 @@ type Place = { channel: string; threadTs?: string };
  */
 async function placeOf(
   { store, now }: SendDeps,
-  { channel, unthreaded, receivedAtMs }: OutboxRecord,
+  { channel, unthreaded, receivedAtMs }: MessageRecord,
   below: Posting['below'],
 ): Promise<Place | 'later' | 'soon' | 'never'> {
   if (!below || unthreaded) return { channel };
-  const parent = await findOutboxRecord(store, below.key);
+  const parent = await findMessageRecord(store, below.key);
   if (!parent) return now() - receivedAtMs >= parentPatienceMs ? { channel } : 'later';
   const { posted } = parent;
   if (!posted) return isSettled(parent) && !parent.refused ? 'never' : 'later';
@@ -154,7 +154,7 @@ async function placeOf(
   let isBehind = false;
   for (const key of below.after ?? []) {
     // oxlint-disable-next-line no-await-in-loop -- mostly the first is told, and no more are read
-    const before = await findOutboxRecord(store, key);
+    const before = await findMessageRecord(store, key);
     if (before?.posted) sinceMs = Math.max(sinceMs, Number(before.posted.ts) * 1_000);
     if (!before || before.posted || isSettled(before)) break;
     // Its channel is refused, and so would this one be.
@@ -165,7 +165,7 @@ async function placeOf(
   return { channel: posted.channel, threadTs: posted.ts };
 }
 
-function isSettled({ settled, wanted }: OutboxRecord): boolean {
+function isSettled({ settled, wanted }: MessageRecord): boolean {
   return settled >= wanted;
 }
 
@@ -287,13 +287,13 @@ async function conclude(deps: SendDeps, work: Work, sent: Sent): Promise<void> {
 }
 
 /** A person’s channel has another name than theirs. */
-async function endOwnTrouble({ store }: SendDeps, { refused }: OutboxRecord, channel: string) {
+async function endOwnTrouble({ store }: SendDeps, { refused }: MessageRecord, channel: string) {
   if (refused && (refused.channel === channel || channel.startsWith('D')))
     await endTrouble(store, refused.channel);
 }
 
 /** An old alert in a channel that takes no edits any more, an archived one perhaps: nothing waits for it, and nobody is told. */
-function isLeftAsItIs({ isErased }: OutboxRecord, outcome: PostOutcome): boolean {
+function isLeftAsItIs({ isErased }: MessageRecord, outcome: PostOutcome): boolean {
   return isErased === true && outcome.kind === 'refused' && ['channel', 'unclear'].includes(outcome.about);
 }
 

@@ -45,7 +45,7 @@ export function policyOf(kind: MessageKind): Policy {
 }
 
 /** Where it waits for its turn. */
-export function laneOf({ kind, channel }: Pick<OutboxRecord, 'kind' | 'channel'>): string {
+export function laneOf({ kind, channel }: Pick<MessageRecord, 'kind' | 'channel'>): string {
   return (policyOf(kind).lane ?? '') + channel;
 }
 
@@ -55,13 +55,13 @@ const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>()
  * One message, as the store keeps it: dedupe memory while it is settled, work while it is not. What it tells of (a charge,
  * a link, a request, a storm) is read when it leaves.
  */
-const outboxRecord = z.object({
+const messageRecord = z.object({
   kind: z.enum(Object.keys(policies) as [MessageKind, ...MessageKind[]]),
   /** Where it goes, whatever the settings say later. Empty: see `isMessage`. */
   channel: z.string(),
   receivedAtMs: z.number(),
   /**
-   * The event of an alert, and of any other kind its body (`OutboxBodies`); nothing of a customer stands beside it in the
+   * The event of an alert, and of any other kind its body ; nothing of a customer stands beside it in the
    * clear.
    */
   sealed: z.string(),
@@ -128,22 +128,22 @@ const outboxRecord = z.object({
   isErased: z.boolean().optional(),
 });
 
-export type OutboxRecord = z.infer<typeof outboxRecord>;
+export type MessageRecord = z.infer<typeof messageRecord>;
 
 /** As it is stored first. */
 export const unsaid = { wanted: 1, settled: 0, turns: 0, misses: 0 } as const;
 
-export function outboxKey(kind: MessageKind, key: string): string {
-  return `outbox:${kind}:${key}`;
+export function messageKey(kind: MessageKind, key: string): string {
+  return `message:${kind}:${key}`;
 }
 
 /** In front, because a merchant's reference may end with anything, and no event key begins so. */
-const copyPrefix = outboxKey('alert', 'copy/');
+const copyPrefix = messageKey('alert', 'copy/');
 
 /** The alert of an event; without a channel its own record, which is the event's dedupe memory, with one a copy for a further channel. */
 export function alertKey(eventKey: string, furtherChannel?: string): string {
   return furtherChannel === undefined
-    ? outboxKey('alert', eventKey)
+    ? messageKey('alert', eventKey)
     : `${copyPrefix}${furtherChannel}/${eventKey}`;
 }
 
@@ -151,12 +151,12 @@ export function alertKey(eventKey: string, furtherChannel?: string): string {
  * By what a message is known in its channel's history. One that took another's place has a key of its own: the other
  * may stand there still, closed to edits, and must not be taken for it.
  */
-export function historyKey(key: string, { replaced }: Pick<OutboxRecord, 'replaced'>): string {
+export function historyKey(key: string, { replaced }: Pick<MessageRecord, 'replaced'>): string {
   return replaced ? `${key}#after:${replaced.ts}` : key;
 }
 
 /** Whether it is told itself. An event that is told nowhere, or still to be routed, has no channel. */
-export function isMessage({ channel }: Pick<OutboxRecord, 'channel'>): boolean {
+export function isMessage({ channel }: Pick<MessageRecord, 'channel'>): boolean {
   return channel !== '';
 }
 
@@ -177,7 +177,7 @@ export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
 /** The lists that a record is in. An alert that is posted late counts as one that has just come: a backlog is a storm too. */
 export function listsOf(
   key: string,
-  { kind, refused, receivedAtMs, digest, arrivals, posted }: OutboxRecord,
+  { kind, refused, receivedAtMs, digest, arrivals, posted }: MessageRecord,
 ): Index {
   const postedAtMs = Math.round(Number(posted?.ts ?? 0) * 1_000) || 0;
   return {
@@ -191,25 +191,25 @@ export function listsOf(
   };
 }
 
-export function writeOutboxRecord(record: OutboxRecord): string {
+export function writeMessageRecord(record: MessageRecord): string {
   return JSON.stringify(record);
 }
 
 /** Throws when the text is no record of ours: a bug or a store shared with something else, never a person's mistake. */
-export function readOutboxRecord(text: string): OutboxRecord {
-  return outboxRecord.parse(JSON.parse(withoutForm(text)));
+export function readMessageRecord(text: string): MessageRecord {
+  return messageRecord.parse(JSON.parse(withoutForm(text)));
 }
 
-/** Undefined: there is none. Throws what `readOutboxRecord` does, and StoreUnavailable. */
-export async function findOutboxRecord(
+/** Undefined: there is none. Throws what `readMessageRecord` does, and StoreUnavailable. */
+export async function findMessageRecord(
   store: Pick<Store, 'read'>,
   key: string,
-): Promise<OutboxRecord | undefined> {
+): Promise<MessageRecord | undefined> {
   const entry = await store.read(key);
-  return entry && readOutboxRecord(entry.value);
+  return entry && readMessageRecord(entry.value);
 }
 
 /** The event, opened. It was typed when it was sealed, under a key only this program holds. */
-export function openEvent(sealer: Sealer, key: string, record: OutboxRecord): PaymentEvent {
+export function openEvent(sealer: Sealer, key: string, record: MessageRecord): PaymentEvent {
   return JSON.parse(sealer.open(key, record.sealed)) as PaymentEvent;
 }

@@ -1,13 +1,19 @@
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
-import { laneOf, listsOf, readOutboxRecord, writeOutboxRecord, type OutboxRecord } from './message-record.ts';
+import {
+  laneOf,
+  listsOf,
+  readMessageRecord,
+  writeMessageRecord,
+  type MessageRecord,
+} from './message-record.ts';
 
 /** One record taken to be posted. */
-export type Work = { entry: Entry; record: OutboxRecord };
+export type Work = { entry: Entry; record: MessageRecord };
 
 export type WorkDeps = AlertAgeDeps & { store: Pick<Store, 'read' | 'write'> };
 
 /** All but what says which version of it is asked for. */
-export type Change = Partial<Omit<OutboxRecord, 'wanted' | 'turns'>>;
+export type Change = Partial<Omit<MessageRecord, 'wanted' | 'turns'>>;
 
 /** Slack takes about one message a second in a channel. */
 export const paceMs = 1_000;
@@ -28,7 +34,7 @@ export async function hold(
   holdMs: number,
 ): Promise<Work | undefined> {
   const record = { ...work.record, ...change };
-  const entry = await deps.store.write(work.entry, writeOutboxRecord(record), { holdMs });
+  const entry = await deps.store.write(work.entry, writeMessageRecord(record), { holdMs });
   return entry && { entry, record };
 }
 
@@ -66,7 +72,7 @@ async function endTurn(
   { store }: WorkDeps,
   work: Work,
   change: Change,
-  optionsOf: (next: OutboxRecord) => WriteOptions,
+  optionsOf: (next: MessageRecord) => WriteOptions,
 ): Promise<boolean> {
   const { attempts } = work.entry;
   let { entry, record: stored } = work;
@@ -80,14 +86,14 @@ async function endTurn(
       ...(isListed ? { index: listsOf(entry.key, next) } : {}),
     };
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
-    if (await store.write(entry, writeOutboxRecord(next), options)) return true;
+    if (await store.write(entry, writeMessageRecord(next), options)) return true;
     // oxlint-disable-next-line no-await-in-loop
     const found = await store.read(entry.key);
     if (found?.attempts !== attempts) return false;
     // Refused though nobody changed it.
     isLeaseOver = found.version === entry.version;
     entry = found;
-    stored = readOutboxRecord(found.value);
+    stored = readMessageRecord(found.value);
   }
 }
 
@@ -111,7 +117,7 @@ export type AlertAgeDeps = {
 export const detailsLane = 'alert-details';
 
 /** Memory from now on; but an alert that was posted is work once more, at the age at which its details go. */
-export function restOf({ rememberMs, detailsMs, now }: AlertAgeDeps, record: OutboxRecord): WriteOptions {
+export function restOf({ rememberMs, detailsMs, now }: AlertAgeDeps, record: MessageRecord): WriteOptions {
   const ttlMs = record.rememberMs ?? rememberMs;
   if (record.kind !== 'alert' || !record.posted || detailsMs === undefined) return { ttlMs };
   if (record.isErased) return { ttlMs: Math.max(0, ttlMs - detailsMs) };
@@ -119,11 +125,11 @@ export function restOf({ rememberMs, detailsMs, now }: AlertAgeDeps, record: Out
 }
 
 /** Whether an alert that was posted is so old that its details go. */
-export function isOld({ detailsMs, now }: AlertAgeDeps, record: OutboxRecord): boolean {
+export function isOld({ detailsMs, now }: AlertAgeDeps, record: MessageRecord): boolean {
   return detailsMs !== undefined && now() >= toldAtMs(record) + detailsMs;
 }
 
 /** What came in an outage is as old as its message, whose time Slack names it by, in seconds. */
-function toldAtMs({ receivedAtMs, posted }: OutboxRecord): number {
+function toldAtMs({ receivedAtMs, posted }: MessageRecord): number {
   return Math.max(receivedAtMs, Number(posted?.ts ?? 0) * 1_000 || 0);
 }

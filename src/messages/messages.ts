@@ -3,11 +3,11 @@ import type { Sealer } from '../domain/sealer.ts';
 import type { Store } from '../store/store.ts';
 import {
   laneOf,
-  outboxKey,
-  readOutboxRecord,
+  messageKey,
+  readMessageRecord,
   unsaid,
-  writeOutboxRecord,
-  type OutboxRecord,
+  writeMessageRecord,
+  type MessageRecord,
 } from './message-record.ts';
 
 /** What is to stand in Slack. On record when it resolves, and again is the same as once; throws StoreUnavailable. */
@@ -56,7 +56,7 @@ export type Message<Bodies> = {
   [Kind in keyof Bodies]: { kind: Kind; channel: string; body: Bodies[Kind] };
 }[keyof Bodies];
 
-type AnyMessage = Pick<OutboxRecord, 'kind' | 'channel' | 'rememberMs'> & { body: unknown };
+type AnyMessage = Pick<MessageRecord, 'kind' | 'channel' | 'rememberMs'> & { body: unknown };
 
 /** Stores a message of ours as work that is due, once per key. False: it is there already. Throws StoreUnavailable. */
 export function storeMessage(
@@ -65,7 +65,7 @@ export function storeMessage(
   { body, ...message }: AnyMessage,
 ): Promise<boolean> {
   const sealed = sealer.seal(key, JSON.stringify(body));
-  const record = writeOutboxRecord({ ...message, ...unsaid, receivedAtMs: now(), sealed });
+  const record = writeMessageRecord({ ...message, ...unsaid, receivedAtMs: now(), sealed });
   return store.create(key, record, { delayMs: 0, lane: laneOf(message) });
 }
 
@@ -83,16 +83,16 @@ async function refreshMessage(
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
     const entry = await store.read(key);
     if (!entry) return false;
-    const record = readOutboxRecord(entry.value);
+    const record = readMessageRecord(entry.value);
     const isTaken = entry.attempts > record.turns;
     if (!isTaken && record.settled < record.wanted) return false;
     const next = { ...record, wanted: record.wanted + 1 };
     // oxlint-disable-next-line no-await-in-loop
-    if (isTaken && (await store.write(entry, writeOutboxRecord(next), { holdMs: leaseMs }))) return false;
+    if (isTaken && (await store.write(entry, writeMessageRecord(next), { holdMs: leaseMs }))) return false;
     // oxlint-disable-next-line no-await-in-loop
     if (isTaken && (await store.read(key))?.version !== entry.version) continue;
     // Nobody has it, or its lease is over, and its worker with it.
-    const value = writeOutboxRecord({ ...next, turns: entry.attempts });
+    const value = writeMessageRecord({ ...next, turns: entry.attempts });
     // oxlint-disable-next-line no-await-in-loop
     if (await store.write(entry, value, { delayMs: 0, lane: laneOf(record) })) return true;
   }
@@ -110,11 +110,11 @@ export async function tellOperators(deps: TellDeps, name: string, notice: Notice
   const { opsChannel, wake } = deps;
   if (opsChannel === undefined) return;
   const message = { kind: 'notice', channel: opsChannel, body: notice } as const;
-  if (await storeMessage(deps, outboxKey('notice', name), message)) wake?.();
+  if (await storeMessage(deps, messageKey('notice', name), message)) wake?.();
 }
 
 /** Tells the operators that a record was put aside, once for each. A notice of a stuck notice would be one without end. */
 export async function tellStuck(deps: TellDeps, key: string, errorId: string): Promise<void> {
-  if (key.startsWith(outboxKey('notice', ''))) return;
+  if (key.startsWith(messageKey('notice', ''))) return;
   await tellOperators(deps, `stuck:${key}`, { kind: 'stuck', record: key, errorId });
 }

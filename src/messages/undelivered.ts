@@ -8,9 +8,9 @@ import {
   laneOf,
   listsOf,
   policyOf,
-  readOutboxRecord,
-  writeOutboxRecord,
-  type OutboxRecord,
+  readMessageRecord,
+  writeMessageRecord,
+  type MessageRecord,
 } from './message-record.ts';
 import {
   again,
@@ -125,7 +125,7 @@ export async function giveUp(
 /** Since when the oldest dead letter of a channel is refused; undefined when there is none. */
 async function refusedSince(store: Pick<Store, 'list'>, channel: string): Promise<number | undefined> {
   const { entries } = await store.list(deadLettersOf(channel), { max: 1 });
-  return entries[0] && readOutboxRecord(entries[0].value).refused?.sinceMs;
+  return entries[0] && readMessageRecord(entries[0].value).refused?.sinceMs;
 }
 
 const troubleKey = (channel: string): string => `refused-since:${channel}`;
@@ -156,7 +156,7 @@ const mostCounted = 1_000;
 export async function readUndelivered(store: Pick<Store, 'list'>): Promise<readonly Undelivered[]> {
   const { entries } = await store.list(deadLetters, { max: mostCounted });
   const byChannel = new Map<string, Undelivered>();
-  for (const { refused } of entries.map(({ value }) => readOutboxRecord(value))) {
+  for (const { refused } of entries.map(({ value }) => readMessageRecord(value))) {
     if (!refused?.givenUp) continue;
     const { channel, sinceMs, givenUp } = refused;
     const found = byChannel.get(channel) ?? { messages: 0, sinceMs };
@@ -196,15 +196,15 @@ async function revive(
 ): Promise<string | undefined> {
   let entry: Entry | undefined = found;
   while (entry) {
-    const record = readOutboxRecord(entry.value);
+    const record = readMessageRecord(entry.value);
     const { refused, wanted, settled } = record;
     // A charge that went on made its message work by itself: ending a lease of that would post it twice.
     if (!refused?.givenUp || settled < wanted) return undefined;
     const mended = { refused: undefined, misses: 0, reposted: undefined };
-    const again: OutboxRecord = { ...record, ...mended, wanted: wanted + 1 };
+    const again: MessageRecord = { ...record, ...mended, wanted: wanted + 1 };
     const due = { delayMs, index: listsOf(entry.key, again), lane: laneOf(record) };
     // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
-    if (await store.write(entry, writeOutboxRecord(again), due)) return refused.channel;
+    if (await store.write(entry, writeMessageRecord(again), due)) return refused.channel;
     // oxlint-disable-next-line no-await-in-loop
     entry = await store.read(found.key);
   }

@@ -1,7 +1,7 @@
 import type { PostOutcome } from '../domain/delivery.ts';
 import type { Sealer } from '../domain/sealer.ts';
 import type { Entry } from '../store/store.ts';
-import type { MessageKind, OutboxRecord } from './message-record.ts';
+import type { MessageKind, MessageRecord } from './message-record.ts';
 import type { Work } from './message-work.ts';
 
 /**
@@ -25,7 +25,7 @@ export type Rendered<Shown> =
       kind: 'shown';
       post: Shown;
       below?: { key: string; after?: readonly string[] };
-      keep?: Pick<OutboxRecord, 'evidence'>;
+      keep?: Pick<MessageRecord, 'evidence'>;
     }
   /** It is not to be said any more. */
   | { kind: 'nothing' }
@@ -46,7 +46,7 @@ export type Views<Bodies, Shown> = {
 export function openBody(
   kind: MessageKind,
   sealer: Sealer,
-  { entry, record }: { entry: Pick<Entry, 'key'>; record: Pick<OutboxRecord, 'kind' | 'sealed'> },
+  { entry, record }: { entry: Pick<Entry, 'key'>; record: Pick<MessageRecord, 'kind' | 'sealed'> },
 ): unknown {
   if (record.kind !== kind) throw new Error(`A record of kind ${record.kind} was opened as ${kind}.`);
   return JSON.parse(sealer.open(entry.key, record.sealed));

@@ -14,7 +14,7 @@ it('looks up ahead for several accounts in one lane, each with its own records, 
   const all = Promise.withResolvers<undefined>();
   function houseOf(name: string, own: Store) {
     const kind = {
-      prefix: 'outbox:',
+      prefix: 'message:',
       async ahead(entry: Entry) {
         done.push(`${name} asks for ${entry.key}`);
         return await own.write(entry, 'found', { holdMs: 45_000 });
@@ -28,9 +28,9 @@ it('looks up ahead for several accounts in one lane, each with its own records, 
     return [kind];
   }
   const lane = `${toRouteLanes}payment_failed`;
-  await store.create('outbox:1', '', { delayMs: 0, lane });
-  await lagos.store.create('outbox:2', '', { delayMs: 0, lane });
-  await store.create('outbox:3', '', { delayMs: 0, lane });
+  await store.create('message:1', '', { delayMs: 0, lane });
+  await lagos.store.create('message:2', '', { delayMs: 0, lane });
+  await store.create('message:3', '', { delayMs: 0, lane });
   const worker = startWork(outsideOf({}), {
     store,
     merchantBots: [
@@ -55,13 +55,13 @@ it('looks up ahead for several accounts in one lane, each with its own records, 
   await all.promise;
   await worker.stop();
   expect(done.slice(0, 3).toSorted()).toEqual([
-    'lagos asks for outbox:2',
-    'main asks for outbox:1',
-    'main asks for outbox:3',
+    'lagos asks for message:2',
+    'main asks for message:1',
+    'main asks for message:3',
   ]);
   expect(done.slice(3)).toEqual([
-    'main routes outbox:1, found',
-    'lagos routes outbox:2, found',
-    'main routes outbox:3, found',
+    'main routes message:1, found',
+    'lagos routes message:2, found',
+    'main routes message:3, found',
   ]);
 });

@@ -37,5 +37,5 @@ function breakStore(store: Store): Store {
 }
 
 function isChosen(key: string, last: string): boolean {
-  return key.startsWith('outbox:alert:') && key.endsWith(last);
+  return key.startsWith('message:alert:') && key.endsWith(last);
 }

@@ -67,7 +67,7 @@ function referenceOf(kind: PaymentEventKind, number: number): string {
 
 /** The reference that a message’s metadata is about; undefined for what is no alert. */
 export function referenceIn(key: string): string | undefined {
-  return /^outbox:alert:payment_\w+\/order\/([A-Z]+-\d+)/.exec(key)?.[1];
+  return /^message:alert:payment_\w+\/order\/([A-Z]+-\d+)/.exec(key)?.[1];
 }
 
 const declinedWords = 'Insufficient funds';

@@ -242,8 +242,10 @@ async function placesOf({ house, bot, earlierDump }: Driven): Promise<Places> {
   // Each is really what its name says.
   expect(places['the log']).toContain('A card number was typed and refused');
   expect(places['the log']).toContain('"failure":"unauthorized"');
-  expect(places['the store with work undone']).toContain('outbox:alert:payment_success/order/CANARY-ORDER-1');
-  expect(places['the store']).toContain('outbox:alert:payment_success/order/CANARY-ORDER-1');
+  expect(places['the store with work undone']).toContain(
+    'message:alert:payment_success/order/CANARY-ORDER-1',
+  );
+  expect(places['the store']).toContain('message:alert:payment_success/order/CANARY-ORDER-1');
   expect(places['Slack payloads']).toContain('Declined by the bank');
   expect(places['what people see']).toContain('Paid (confirmed)');
   return places;

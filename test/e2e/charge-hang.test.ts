@@ -75,7 +75,7 @@ describe('while Slack’s own API is away', () => {
       await house.until('it is charged', () => dialogue.references().length > 0);
       const [reference = ''] = dialogue.references();
       expect(house.payments.stats().chargesByReference[reference]).toBe(1);
-      const verdict = `outbox:charge_direct:told:approved:${reference}`;
+      const verdict = `message:charge_direct:told:approved:${reference}`;
       await house.until('the verdict is on record', async () => (await house.storeKeys(verdict)).length > 0);
       expect(house.posts('payDesk')).toEqual([]);
       expect(dialogue.modalOf('agent')?.text).not.toContain('Paid');

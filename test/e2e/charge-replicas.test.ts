@@ -66,14 +66,14 @@ describe.skipIf(missing)('charges on two replicas with one Redis', () => {
     expect(new Set(acks.map(({ status }) => status))).toEqual(new Set([200]));
     console.log(`${2 * readBacks} submissions at once acknowledged in: ${ackFigures(acks)}`);
     await house.until('all are charged', () => dialogue.references().length >= readBacks);
-    const told = (): Promise<string[]> => house.storeKeys('outbox:charge_direct:');
+    const told = (): Promise<string[]> => house.storeKeys('message:charge_direct:');
     await house.until('all are told', async () => (await told()).length >= readBacks);
 
     expectOneChargeEach(opened, readBacks);
     // On record once each: it is told once, however long the person's lane is.
     const approved = dialogue.references().map((reference) => `told:approved:${reference}`);
     const keys = await told();
-    expect(keys.map((key) => key.replace('outbox:charge_direct:', '')).toSorted()).toEqual(
+    expect(keys.map((key) => key.replace('message:charge_direct:', '')).toSorted()).toEqual(
       approved.toSorted(),
     );
     const direct = people.flatMap((person) => dialogue.directOf(person));

@@ -170,7 +170,7 @@ describe.concurrent('kill -9 before the event could be kept', () => {
     const bot = house.bot();
     await house.start(bot);
     await house.until('the store is there', async () => (await fetch(`${bot.url()}/readyz`)).ok);
-    const held = redisGate.hold('outbox:alert:');
+    const held = redisGate.hold('message:alert:');
     const reference = await house.decline();
     await held;
     // Once round its event loop: an answer given too early would be out by now.

@@ -87,7 +87,7 @@ describe('several merchant accounts in one bot', () => {
     await desk.house.until('what main signed is refused at lagos’s address', () =>
       desk.bot.lines.some((line) => line.includes('"account":"lagos"') && line.includes('"httpStatus":401')),
     );
-    expect(await desk.house.storeKeys('@lagos:outbox:alert:payment_success/order/ASTRAY-1')).toEqual([]);
+    expect(await desk.house.storeKeys('@lagos:message:alert:payment_success/order/ASTRAY-1')).toEqual([]);
     main.service.sendWebhooksTo(`${desk.house.webhookGate.url}/webhooks/payments`);
   });
 

@@ -40,7 +40,7 @@ export function awayFrom(house: CardsHouse, mayRead: boolean) {
       const outcome = await made.post(channel, threadTs);
       if (outcome.kind === 'posted' && post.kind === 'alert') {
         const { event, mayBeRepeat } = post.alert;
-        taken.push({ channel, key: event.key.replace('outbox:alert:', ''), atMs: clock.nowMs, mayBeRepeat });
+        taken.push({ channel, key: event.key.replace('message:alert:', ''), atMs: clock.nowMs, mayBeRepeat });
       }
       if (!away) return outcome;
       lost.add(channel);

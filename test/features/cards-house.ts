@@ -9,7 +9,7 @@ import { createAlertCards } from '../../src/features/alerts/alert-cards.ts';
 import type { BotCharge } from '../../src/domain/alert-card.ts';
 import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
-import { deliverPost, type DeliverPostDeps } from '../../src/app/deliver-post.ts';
+import { createDeliverPost, type DeliverPostDeps } from '../../src/app/deliver-post.ts';
 import { lookUpEvent } from '../../src/features/alerts/look-up-event.ts';
 import type { Post } from '../../src/app/post-message.ts';
 import type { Composed } from '../../src/messages/views.ts';
@@ -225,7 +225,7 @@ export function cardsHouse(
     },
   };
   const kinds = [
-    { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
+    { prefix: 'message:', work: createDeliverPost(deliver) },
     { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },

@@ -2,7 +2,7 @@ import type { Lookup } from '../../src/domain/alert.ts';
 import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { deliverPost, type DeliverPostDeps } from '../../src/app/deliver-post.ts';
+import { createDeliverPost, type DeliverPostDeps } from '../../src/app/deliver-post.ts';
 import type { Post } from '../../src/app/post-message.ts';
 import type { Composed } from '../../src/messages/views.ts';
 import { tellStuck } from '../../src/messages/messages.ts';
@@ -51,8 +51,8 @@ export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolea
     count: () => undefined,
   });
   const kind = {
-    prefix: 'outbox:',
-    work: (entry: Entry) => deliverPost(deps, entry),
+    prefix: 'message:',
+    work: createDeliverPost(deps),
     ahead: (entry: Entry) => lookUpAhead(deps, entry),
   };
   const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now: deps.now };

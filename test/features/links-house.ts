@@ -7,7 +7,7 @@ import type { LinkRequest, PaymentLink } from '../../src/domain/payment-link.ts'
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { createPaymentLinks, linkPrefix } from '../../src/features/links/payment-links.ts';
-import { deliverPost } from '../../src/app/deliver-post.ts';
+import { createDeliverPost } from '../../src/app/deliver-post.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import type { Store } from '../../src/store/store.ts';
 import { house, sealer } from './house.ts';
@@ -128,8 +128,8 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
     };
     const kinds = [
       {
-        prefix: 'outbox:',
-        work: (entry: Parameters<typeof links.work>[0]) => deliverPost(delivering, entry),
+        prefix: 'message:',
+        work: createDeliverPost(delivering),
       },
       {
         prefix: paymentPrefix,

@@ -7,7 +7,7 @@ import {
   dailySummaryPrefix,
   type DailySummariesDeps,
 } from '../../src/features/alerts/summary/daily-summaries.ts';
-import { deliverPost } from '../../src/app/deliver-post.ts';
+import { createDeliverPost } from '../../src/app/deliver-post.ts';
 import { summariseDay } from '../../src/features/alerts/summary/summarise-day.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import type { Entry } from '../../src/store/store.ts';
@@ -63,7 +63,7 @@ export function stage(startMs: number, time = at8('Africa/Lagos'), cards: Record
     const on = { ...store, ...using };
     const summaries = createDailySummaries({ ...deps, store: on });
     const kinds = [
-      { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
+      { prefix: 'message:', work: createDeliverPost(deliver) },
       { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
     ];
     while (await workOnce({ store: on, leaseMs: 45_000, kinds }));

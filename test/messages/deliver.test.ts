@@ -7,7 +7,7 @@ import { tellOperators } from '../../src/messages/messages.ts';
 import { channel, deliverNext, event, house, killed, ops, sealer } from '../features/house.ts';
 
 function openAllButOne(context: string, sealed: string): string {
-  if (context === 'outbox:alert:sealed-with-a-lost-key') throw new SealBroken('no such key');
+  if (context === 'message:alert:sealed-with-a-lost-key') throw new SealBroken('no such key');
   return sealer.open(context, sealed);
 }
 
@@ -103,10 +103,10 @@ describe('a message', () => {
 
   it('tells the operators once of a record that nobody can read, and keeps it', async () => {
     const { store, drain, posts } = house();
-    await store.create('outbox:alert:broken', 'no JSON', { delayMs: 0, lane: channel });
+    await store.create('message:alert:broken', 'no JSON', { delayMs: 0, lane: channel });
     await drain(600_000);
     expect(posts).toMatchObject([{ channel: ops, post: { notice: { kind: 'stuck' } } }]);
-    expect(await store.read('outbox:alert:broken')).toMatchObject({ value: 'no JSON' });
+    expect(await store.read('message:alert:broken')).toMatchObject({ value: 'no JSON' });
   });
 
   it('keeps the channel it was stored for, whatever the settings name now', async () => {

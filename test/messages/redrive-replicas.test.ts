@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
-import { listsOf, readOutboxRecord, unsaid, writeOutboxRecord } from '../../src/messages/message-record.ts';
+import { listsOf, readMessageRecord, unsaid, writeMessageRecord } from '../../src/messages/message-record.ts';
 import { again } from '../../src/messages/message-work.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -13,7 +13,7 @@ const now = () => Date.now();
 const record = { kind: 'alert', sealed: '', ...unsaid } as const;
 
 function keysOf(to: string, count: number): string[] {
-  return Array.from({ length: count }, (_, index) => `outbox:alert:${to}:${String(index).padStart(3, '0')}`);
+  return Array.from({ length: count }, (_, index) => `message:alert:${to}:${String(index).padStart(3, '0')}`);
 }
 
 /** Dead letters as the worker leaves them, given up in another order than they came. */
@@ -28,7 +28,7 @@ async function giveUp(store: Store, to: string, count: number): Promise<string[]
     const [entry] = await store.take(10_000);
     if (!entry) throw new Error('nothing to give up');
     const dead = { ...record, settled: record.wanted, channel: to, receivedAtMs, refused };
-    await store.write(entry, writeOutboxRecord(dead), { ttlMs: rememberMs, index: listsOf(key, dead) });
+    await store.write(entry, writeMessageRecord(dead), { ttlMs: rememberMs, index: listsOf(key, dead) });
   }
   return keys;
 }
@@ -41,7 +41,7 @@ async function takeAll(store: Store, count: number): Promise<string[]> {
     if (!entry) continue;
     keys.push(entry.key);
     // Delivered: nothing is refused any more.
-    const value = writeOutboxRecord({ ...readOutboxRecord(entry.value), refused: undefined });
+    const value = writeMessageRecord({ ...readMessageRecord(entry.value), refused: undefined });
     await store.write(entry, value, { ttlMs: rememberMs });
   }
   expect(await store.take(10_000)).toEqual([]);
@@ -100,29 +100,29 @@ onBothStores('a record that makes its lane wait', (open) => {
   it('keeps its place before what came after it, and what is known of it', () =>
     use(open, async ({ one, two }) => {
       for (const key of ['first', 'second']) {
-        const value = writeOutboxRecord({ ...record, channel, receivedAtMs: 0 });
-        await one.create(`outbox:alert:${key}`, value, { delayMs: 0, lane: channel });
+        const value = writeMessageRecord({ ...record, channel, receivedAtMs: 0 });
+        await one.create(`message:alert:${key}`, value, { delayMs: 0, lane: channel });
       }
       const [entry] = await one.take(10_000);
       if (!entry) throw new Error('nothing is due');
-      const work = { entry, record: readOutboxRecord(entry.value) };
+      const work = { entry, record: readMessageRecord(entry.value) };
       const beganAtMs = now();
       expect(await again({ store: one, rememberMs, now: () => 0 }, work, { misses: 7 }, { holdMs: 50 })).toBe(
         true,
       );
       const [next] = await takeWhenDue(two);
       expect(now() - beganAtMs).toBeGreaterThanOrEqual(49);
-      expect(next).toMatchObject({ key: 'outbox:alert:first', attempts: 2 });
-      expect(readOutboxRecord(next?.value ?? '')).toMatchObject({ misses: 7 });
+      expect(next).toMatchObject({ key: 'message:alert:first', attempts: 2 });
+      expect(readMessageRecord(next?.value ?? '')).toMatchObject({ misses: 7 });
     }));
 
   it('waits all the same when its lease ended before that was written', () =>
     use(open, async ({ one, two }) => {
-      const value = writeOutboxRecord({ ...record, channel, receivedAtMs: 0 });
-      await one.create('outbox:alert:late', value, { delayMs: 0, lane: channel });
+      const value = writeMessageRecord({ ...record, channel, receivedAtMs: 0 });
+      await one.create('message:alert:late', value, { delayMs: 0, lane: channel });
       const [entry] = await one.take(1);
       if (!entry) throw new Error('nothing is due');
-      const work = { entry, record: readOutboxRecord(entry.value) };
+      const work = { entry, record: readMessageRecord(entry.value) };
       for (const overAtMs = now() + 20; now() < overAtMs;) await one.read(entry.key);
       const beganAtMs = now();
       expect(await again({ store: one, rememberMs, now: () => 0 }, work, { misses: 7 }, { holdMs: 50 })).toBe(
@@ -130,7 +130,7 @@ onBothStores('a record that makes its lane wait', (open) => {
       );
       const [next] = await takeWhenDue(two);
       expect(now() - beganAtMs).toBeGreaterThanOrEqual(49);
-      expect(readOutboxRecord(next?.value ?? '')).toMatchObject({ misses: 7 });
+      expect(readMessageRecord(next?.value ?? '')).toMatchObject({ misses: 7 });
     }));
 });
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { unsaid, writeOutboxRecord } from '../../src/messages/message-record.ts';
+import { unsaid, writeMessageRecord } from '../../src/messages/message-record.ts';
 import type { Post } from '../../src/app/post-message.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { outages, silent, type Away } from '../features/away-house.ts';
@@ -47,11 +47,11 @@ function bot(mayRead: boolean) {
   let count = 0;
   async function receive(channel: string): Promise<void> {
     count += 1;
-    const key = `outbox:notice:${String(count).padStart(5, '0')}`;
+    const key = `message:notice:${String(count).padStart(5, '0')}`;
     const notice = { kind: 'unknown_event', eventKind: 'x' };
     const sealed = sealer.seal(key, JSON.stringify(notice));
     const record = { kind: 'notice', channel, ...unsaid, sealed } as const;
-    const value = writeOutboxRecord({ ...record, receivedAtMs: clock.nowMs });
+    const value = writeMessageRecord({ ...record, receivedAtMs: clock.nowMs });
     await store.create(key, value, { delayMs: 0, lane: channel });
   }
   async function second(): Promise<void> {

@@ -4,10 +4,10 @@ import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
 import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
 import {
   type MessageKind,
-  outboxKey,
-  readOutboxRecord,
+  messageKey,
+  readMessageRecord,
   unsaid,
-  writeOutboxRecord,
+  writeMessageRecord,
 } from '../../src/messages/message-record.ts';
 import type { Store } from '../../src/store/store.ts';
 import { channel, ops, sealer } from '../features/house.ts';
@@ -66,7 +66,7 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
     { to = channel, receivedAtMs = clock.nowMs },
   ): Promise<void> {
     const record = { kind, channel: to, sealed: '', ...unsaid, receivedAtMs };
-    await store.create(outboxKey(kind, key), writeOutboxRecord(record), { delayMs: 0, lane: to });
+    await store.create(messageKey(kind, key), writeMessageRecord(record), { delayMs: 0, lane: to });
   }
 
   async function deliverOne(): Promise<boolean> {
@@ -84,7 +84,7 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
     }
   }
 
-  const notices = () => store.keys().filter((key) => key.startsWith('outbox:notice:'));
+  const notices = () => store.keys().filter((key) => key.startsWith('message:notice:'));
   const alerts = () => posted.filter((key) => /^[a-z]\d*$/.test(key));
   const letters = { all: () => readUndelivered(store), redrive: (of?: string) => redrive(store, of) };
   return { clock, store, deps, put, putRecord, pass, tried, alerts, notices, letters, lines };
@@ -105,7 +105,7 @@ describe('a channel that Slack refuses', () => {
       expect(await letters.all()).toHaveLength(1);
       await pass(3 * dayMs, 60_000);
       expect(tried).toHaveLength(length + 1);
-      expect(await store.read('outbox:alert:a')).toBeDefined();
+      expect(await store.read('message:alert:a')).toBeDefined();
       expect(await letters.all()).toEqual([
         { channel, messages: 1, sinceMs: 1_000_000, slackError: 'not_in_channel', fix: 'Invite the bot.' },
       ]);
@@ -262,15 +262,15 @@ describe('dead letters', () => {
       ...store,
       async write(entry, value, options) {
         // Slack still refuses the first while the second is not work yet.
-        if (entry.key === 'outbox:alert:b') await pass(5_000);
+        if (entry.key === 'message:alert:b') await pass(5_000);
         return await store.write(entry, value, options);
       },
     };
     await redrive(slow, channel);
     await pass(10_000);
     const givenUp = ['a', 'b'].map(async (key) => {
-      const entry = await store.read(`outbox:alert:${key}`);
-      return readOutboxRecord(entry?.value ?? '').refused?.givenUp !== undefined;
+      const entry = await store.read(`message:alert:${key}`);
+      return readMessageRecord(entry?.value ?? '').refused?.givenUp !== undefined;
     });
     expect(await Promise.all(givenUp)).toContain(true);
     expect(await letters.all()).toMatchObject([{ messages: 2 }]);
@@ -280,8 +280,8 @@ describe('dead letters', () => {
     const { put, pass, store, letters } = refusals();
     await put('a');
     await pass(dayMs + hourMs, 10_000);
-    const entry = (await store.read('outbox:alert:a'))!;
-    const moved = writeOutboxRecord({ ...readOutboxRecord(entry.value), channel: other });
+    const entry = (await store.read('message:alert:a'))!;
+    const moved = writeMessageRecord({ ...readMessageRecord(entry.value), channel: other });
     await store.write(entry, moved, { delayMs: 0, lane: other });
     await pass(hourMs, 10_000);
     expect((await store.list('undelivered', { max: 10 })).entries).toEqual([]);
@@ -294,6 +294,6 @@ describe('dead letters', () => {
     const { letters, pass, store } = await twoChannels();
     await pass(31 * dayMs, hourMs);
     expect(await letters.all()).toEqual([]);
-    expect(await store.read('outbox:alert:a')).toBeUndefined();
+    expect(await store.read('message:alert:a')).toBeUndefined();
   });
 });

@@ -29,10 +29,10 @@ import { createCardEmails, type CardEmails } from '../../src/features/card-email
 import { forgetDrafts } from '../../src/features/cards/saved-card-desk.ts';
 import {
   alertKey,
-  outboxKey,
-  readOutboxRecord,
+  messageKey,
+  readMessageRecord,
   unsaid,
-  writeOutboxRecord,
+  writeMessageRecord,
 } from '../../src/messages/message-record.ts';
 import { alertNoteKey } from '../../src/features/alerts/alert-record.ts';
 import { createBeginAccount, type BeginAccount } from '../../src/features/new-account/create-account.ts';
@@ -185,7 +185,7 @@ function links(world: World): Driven {
       if (!kept) return service.made > 0 ? ['an order was made of no link'] : [];
       const { link } = kept.state;
       const keys = store.keys();
-      const isKnown = keys.includes(outboxKey('link_note', `paid:${reference}`));
+      const isKnown = keys.includes(messageKey('link_note', `paid:${reference}`));
       const isPaid = link.state.kind === 'paid';
       const steps = Array.from({ length: kept.turn - 1 }, (_, turn) => `:${turn + 2}`);
       const ids = ['', ...steps].map((end) => `link:${reference}:${link.askedAtMs}${end}`);
@@ -200,7 +200,7 @@ function links(world: World): Driven {
         ...(isKnown === isPaid ? [] : ['its payment is not told as it is']),
         ...(keys.includes(`${paymentPrefix}proven/${reference}`) === isPaid ? [] : ['alerts hear otherwise']),
         ...places
-          .filter((place) => !keys.includes(outboxKey('link', `${place}:${reference}`)))
+          .filter((place) => !keys.includes(messageKey('link', `${place}:${reference}`)))
           .map((place) => `no card in ${place}`),
       ];
     },
@@ -557,7 +557,7 @@ function alert(world: World): Driven {
   /** Each charge that was stored, and whether it moved money. */
   const charges = new Map<string, 'under way' | 'paid' | 'ended'>();
   const all: { cards: AlertCards; claims: AlertClaims }[] = [];
-  const told = writeOutboxRecord({
+  const told = writeMessageRecord({
     kind: 'alert',
     channel: 'C0ALERTS01',
     fingerprint: '',
@@ -651,7 +651,7 @@ function alert(world: World): Driven {
         Array.from({ length: number }, (_, index) => store.read(alertNoteKey(alertKey(id), index + 1))),
       );
       const message = await store.read(alertKey(id));
-      const { wanted, settled } = readOutboxRecord(message?.value ?? '');
+      const { wanted, settled } = readMessageRecord(message?.value ?? '');
       return [
         ...wrong,
         ...wrongOfCase(kept, audited, [...audited.keys()]),

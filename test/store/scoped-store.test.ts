@@ -53,15 +53,15 @@ describe('a part of the store', () => {
 
   it('shares the lanes, and leaves the work to whoever is above all parts', async () => {
     const { whole, lagos, abuja } = openScopes();
-    await lagos.store.create('outbox:1', 'one', { delayMs: 0, lane: 'C0CHANNEL' });
-    await abuja.store.create('outbox:1', 'two', { delayMs: 0, lane: 'C0CHANNEL' });
+    await lagos.store.create('message:1', 'one', { delayMs: 0, lane: 'C0CHANNEL' });
+    await abuja.store.create('message:1', 'two', { delayMs: 0, lane: 'C0CHANNEL' });
     await expect(lagos.store.take(1_000)).rejects.toThrow('asked for work');
     const taken = await whole.take(1_000, 1);
     expect(await whole.take(1_000, 1)).toEqual([]);
     const [entry] = taken;
     if (!entry) throw new Error('one was due');
     const owners = [lagos, abuja].map((scope) => scope.entryOf(entry)?.key);
-    expect(owners.filter((key) => key !== undefined)).toEqual(['outbox:1']);
+    expect(owners.filter((key) => key !== undefined)).toEqual(['message:1']);
     const owner = lagos.entryOf(entry) ? lagos : abuja;
     const own = owner.entryOf(entry);
     expect(own && (await owner.store.write(own, 'done'))).toBeDefined();

@@ -42,7 +42,7 @@ function inFile({ dataDir }: House): ChargeInStore {
   const charges = createChargeRecords({ store, sealer, wait: sleep });
   const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
   const due = db.prepare(
-    "select key from entries where due_at is not null and key like 'outbox:%' and lane <> 'alert-details'",
+    "select key from entries where due_at is not null and key like 'message:%' and lane <> 'alert-details'",
   );
   return {
     read: (reference) => charges.read(reference),
@@ -69,7 +69,7 @@ function inRedis(house: House, client: RedisClient): ChargeInStore {
         (lane) => !lane.endsWith(':alert-details'),
       );
       const works = await Promise.all(lanes.map((lane) => client.zRange(lane, 0, -1)));
-      return works.flat().filter((work) => work.startsWith('outbox:'));
+      return works.flat().filter((work) => work.startsWith('message:'));
     },
     close: () => store.close(),
   };

@@ -101,12 +101,12 @@ function hastenBirth(options: CreateOptions, factor: number): CreateOptions {
 }
 
 function isOfCharges(key: string): boolean {
-  return !/^outbox:(alert|notice):/.test(key);
+  return !/^message:(alert|notice):/.test(key);
 }
 
 /** The desk's message, until it stands in the channel: see `deskPosted`. */
 function isPolled(key: string): boolean {
-  return key.startsWith('outbox:charge:');
+  return key.startsWith('message:charge:');
 }
 
 function kindOf(key: string): string {

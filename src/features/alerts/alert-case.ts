@@ -21,9 +21,9 @@ import type { AlertStepBodies } from './prepare-alert-note.ts';
 import {
   alertKey,
   isMessage,
-  outboxKey,
-  type OutboxRecord,
-  readOutboxRecord,
+  messageKey,
+  type MessageRecord,
+  readMessageRecord,
 } from '../../messages/message-record.ts';
 import { alertNoteKey, type Evidence, newestOf } from './alert-record.ts';
 import { stormRecovered, type Storms } from './storm/storms.ts';
@@ -233,7 +233,7 @@ export function createAlertCases(deps: AlertCasesDeps): AlertCases {
 }
 
 /** A record of the outbox that tells an alert, or is to: its own, which has its event, or a copy for a further channel. */
-export type AlertMessage = { key: string; record: OutboxRecord };
+export type AlertMessage = { key: string; record: MessageRecord };
 
 /** All of them, its own first; none: it is forgotten, or was never received. */
 export async function alertMessages(store: Pick<Store, 'read'>, id: string): Promise<AlertMessage[]> {
@@ -246,7 +246,7 @@ export async function alertMessages(store: Pick<Store, 'read'>, id: string): Pro
 
 async function read(store: Pick<Store, 'read'>, key: string): Promise<AlertMessage | undefined> {
   const entry = await store.read(key);
-  return entry && { key, record: readOutboxRecord(entry.value) };
+  return entry && { key, record: readMessageRecord(entry.value) };
 }
 
 type Telling = Pick<AlertCasesDeps, 'store' | 'storms'> & {
@@ -279,7 +279,7 @@ async function tell(telling: Telling, { id, card, steps, told, storms: known }: 
     for (const channel of addressees(one, card)) {
       if (one.kind === 'recovered' && takers.includes(channel)) continue;
       const body = { parent: about?.key ?? alertKey(id), step: one };
-      const key = outboxKey('alert_direct', `${id}#${number}:${channel}`);
+      const key = messageKey('alert_direct', `${id}#${number}:${channel}`);
       // oxlint-disable-next-line no-await-in-loop
       await messages.post(key, { kind: 'alert_direct', channel, body });
     }

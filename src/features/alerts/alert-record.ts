@@ -4,7 +4,7 @@ import type { Destination } from '../../domain/alert-route.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
 import type { Sealer } from '../../domain/sealer.ts';
-import { isMessage, outboxKey, type OutboxRecord } from '../../messages/message-record.ts';
+import { isMessage, messageKey, type MessageRecord } from '../../messages/message-record.ts';
 
 /** What a look-up gave, and when it was asked (UTC ms). */
 export type Evidence = { lookup: Lookup; atMs: number };
@@ -22,7 +22,7 @@ export function sealEvidence(sealer: Sealer, key: string, evidence: Evidence): s
   return sealer.seal(evidenceOf(key), JSON.stringify(evidence));
 }
 
-export function openEvidence(sealer: Sealer, key: string, { evidence }: OutboxRecord): Evidence | undefined {
+export function openEvidence(sealer: Sealer, key: string, { evidence }: MessageRecord): Evidence | undefined {
   if (evidence === undefined) return undefined;
   return JSON.parse(sealer.open(evidenceOf(key), evidence)) as Evidence;
 }
@@ -34,16 +34,16 @@ export function evidenceOf(key: string): string {
 
 /** Of the note in an alert’s thread that tells one step of its card; a step’s number never changes. */
 export function alertNoteKey(alert: string, number: number): string {
-  return outboxKey('alert_note', `${alert.slice(outboxKey('alert', '').length)}#${number}`);
+  return messageKey('alert_note', `${alert.slice(messageKey('alert', '').length)}#${number}`);
 }
 
 /** Where an alert goes, and the rule that says so. */
-export function destinationOf({ channel, routed: [first] = [] }: OutboxRecord): Destination {
+export function destinationOf({ channel, routed: [first] = [] }: MessageRecord): Destination {
   return first ?? { channel };
 }
 
 /** Undefined: it is no message. */
-export function placeOf(record: OutboxRecord): MessagePlace | undefined {
+export function placeOf(record: MessageRecord): MessagePlace | undefined {
   const { channel, posted } = record;
   return posted ?? (isMessage(record) ? { channel } : undefined);
 }

@@ -6,7 +6,7 @@ import type { Log } from '../../log.ts';
 import { pagesOf } from '../../records/change-record.ts';
 import { sealingKeyFix } from '../../records/put-aside.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { eventsList, openEvent, readOutboxRecord } from '../../messages/message-record.ts';
+import { eventsList, openEvent, readMessageRecord } from '../../messages/message-record.ts';
 import { openEvidence } from './alert-record.ts';
 
 /** What came within the last week, for rehearsals and summaries; see `LoggedEvent` for what is told of it. */
@@ -27,7 +27,7 @@ export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Seale
 
   function openIfPossible({ key, value }: Entry): LoggedEvent[] {
     try {
-      const record = readOutboxRecord(value);
+      const record = readMessageRecord(value);
       const lookup = openEvidence(sealer, key, record)?.lookup;
       return [loggedEvent(openEvent(sealer, key, record), record.receivedAtMs, lookup)];
     } catch (error) {
@@ -59,7 +59,7 @@ export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Seale
 /** When the newest event was received (UTC ms); undefined: none is known. */
 export async function newestEventMs(store: Pick<Store, 'list'>): Promise<number | undefined> {
   const [newest] = (await store.list(eventsList, { max: 1, newestFirst: true })).entries;
-  return newest && readOutboxRecord(newest.value).receivedAtMs;
+  return newest && readMessageRecord(newest.value).receivedAtMs;
 }
 
 function hourOf({ receivedAtMs }: LoggedEvent): number {

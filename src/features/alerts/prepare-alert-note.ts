@@ -2,7 +2,7 @@ import type { CardStep } from '../../domain/alert-card.ts';
 import type { Alert, Lookup } from '../../domain/alert.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newestOf, openEvidence, placeOf } from './alert-record.ts';
-import { openEvent, type OutboxRecord, readOutboxRecord } from '../../messages/message-record.ts';
+import { openEvent, type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
 import type { Views } from '../../messages/views.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
 import { alertOf, type AlertPostDeps } from './alert-post.ts';
@@ -49,10 +49,10 @@ function stepsBefore(key: string): string[] {
 async function readStep(
   deps: AlertPostDeps,
   { parent: key, step }: AlertStep,
-): Promise<{ step: CardStep; parent: OutboxRecord; alert: Alert } | undefined> {
+): Promise<{ step: CardStep; parent: MessageRecord; alert: Alert } | undefined> {
   const parentEntry = await deps.store.read(key);
   if (!parentEntry) return undefined;
-  const parent = readOutboxRecord(parentEntry.value);
+  const parent = readMessageRecord(parentEntry.value);
   const event = openEvent(deps.sealer, key, parent);
   const asked = await deps.cards.read(event.key);
   const evidence = newestOf([asked.evidence, openEvidence(deps.sealer, key, parent)]);

@@ -12,7 +12,7 @@ import {
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { destinationOf, type Evidence, openEvidence, sealEvidence } from './alert-record.ts';
-import { isMessage, openEvent, type OutboxRecord } from '../../messages/message-record.ts';
+import { isMessage, openEvent, type MessageRecord } from '../../messages/message-record.ts';
 import { again, finish, isOld, type Work } from '../../messages/message-work.ts';
 import type { Rendered, Said } from '../../messages/views.ts';
 import { saysItAll, tellByDigest } from './storm/prepare-digest.ts';
@@ -101,7 +101,7 @@ async function expectAlone(
  */
 function routeOf(
   { now }: AlertPostDeps,
-  { posted, replaced }: OutboxRecord,
+  { posted, replaced }: MessageRecord,
   rule: RoutedRule | undefined,
   shown: AlertCardShown | undefined,
 ): AlertRoute | undefined {

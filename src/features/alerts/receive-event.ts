@@ -6,7 +6,7 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { alertKey, openEvent, type OutboxRecord, readOutboxRecord } from '../../messages/message-record.ts';
+import { alertKey, openEvent, type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
 import { type TellDeps, tellOperators } from '../../messages/messages.ts';
 import { storeEvent } from './route-event.ts';
 
@@ -90,7 +90,7 @@ async function takeToken(deps: ReceiveDeps, key: string, received: PaymentEvent)
 /** The stored event; undefined when it cannot be read. */
 function firstOf({ sealer }: ReceiveDeps, { key, value }: Entry): PaymentEvent | undefined {
   try {
-    return openEvent(sealer, key, readOutboxRecord(value));
+    return openEvent(sealer, key, readMessageRecord(value));
   } catch {
     return undefined;
   }
@@ -124,9 +124,9 @@ function partsThatDiffer(first: PaymentEvent, event: PaymentEvent): EventPart[] 
 }
 
 /** A record that cannot be read is told by the worker that meets it; refusing its repeats would help nobody. */
-function readIfPossible({ value }: Entry): OutboxRecord | undefined {
+function readIfPossible({ value }: Entry): MessageRecord | undefined {
   try {
-    return readOutboxRecord(value);
+    return readMessageRecord(value);
   } catch {
     return undefined;
   }

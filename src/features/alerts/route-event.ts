@@ -9,10 +9,10 @@ import {
   isMessage,
   listsOf,
   openEvent,
-  type OutboxRecord,
-  readOutboxRecord,
+  type MessageRecord,
+  readMessageRecord,
   unsaid,
-  writeOutboxRecord,
+  writeMessageRecord,
 } from '../../messages/message-record.ts';
 import { again, hold, type Work } from '../../messages/message-work.ts';
 import type { Rendered } from '../../messages/views.ts';
@@ -67,7 +67,7 @@ async function storeAlert(
   { event, found, ...stored }: StoredAlert,
   routed: readonly Destination[] | undefined,
 ): Promise<boolean> {
-  const record: OutboxRecord = {
+  const record: MessageRecord = {
     kind: 'alert',
     channel: '',
     ...stored,
@@ -77,7 +77,7 @@ async function storeAlert(
     ...(found && { evidence: sealEvidence(sealer, key, found) }),
   };
   const lane = laneOf(event, routed);
-  return await store.create(key, writeOutboxRecord(record), {
+  return await store.create(key, writeMessageRecord(record), {
     delayMs: 0,
     lane,
     index: listsOf(key, record),
@@ -88,7 +88,7 @@ async function storeAlert(
 function whereTold(
   { kind }: PaymentEvent,
   routed: readonly Destination[],
-): Pick<OutboxRecord, 'channel' | 'routed' | 'arrivals'> {
+): Pick<MessageRecord, 'channel' | 'routed' | 'arrivals'> {
   const [first] = routed;
   const channel = first?.channel ?? '';
   return {
@@ -130,7 +130,7 @@ export async function evidenceOf(
 /** Undefined: the service could not be asked, and not for so long yet that the alert is told without. */
 async function lookUpPatiently(
   deps: AlertPostDeps,
-  record: OutboxRecord,
+  record: MessageRecord,
   event: PaymentEvent,
 ): Promise<Evidence | undefined> {
   const lookup = await deps.lookUp(event);
@@ -143,7 +143,7 @@ async function lookUpPatiently(
  * whole backlog where its events alone say. One order that alone gets no answer does not hold up the others for longer.
  */
 function mayWait(
-  { receivedAtMs, unansweredSinceMs }: OutboxRecord,
+  { receivedAtMs, unansweredSinceMs }: MessageRecord,
   { sinceMs = receivedAtMs }: Extract<Lookup, { kind: 'unchecked' }>,
   nowMs: number,
 ): boolean {
@@ -158,7 +158,7 @@ function routedBy(
   { entry, record }: Work,
   event: PaymentEvent,
   found: Evidence,
-): Pick<OutboxRecord, 'evidence' | 'routed'> {
+): Pick<MessageRecord, 'evidence' | 'routed'> {
   const evidence = sealEvidence(deps.sealer, entry.key, found);
   return { evidence, routed: deps.route(withLookUp(event, found.lookup), record.receivedAtMs).map(asKept) };
 }
@@ -190,7 +190,7 @@ export async function sendOn(
   await Promise.all(further.map((to) => storeAlert(deps, alertKey(event.key, to.channel), alert, [to])));
   const told = { ...record, ...whereTold(event, routed), turns: entry.attempts };
   const due = { delayMs: 0, lane: first?.channel ?? untoldLane, index: listsOf(entry.key, told) };
-  await deps.store.write(entry, writeOutboxRecord(told), due);
+  await deps.store.write(entry, writeMessageRecord(told), due);
   return { kind: 'settled' };
 }
 
@@ -200,7 +200,7 @@ export async function sendOn(
  * what keeps it from being read.
  */
 export async function lookUpAhead(deps: AlertPostDeps, entry: Entry): Promise<Entry | undefined> {
-  const record = readOutboxRecord(entry.value);
+  const record = readMessageRecord(entry.value);
   if (record.kind !== 'alert' || record.routed) return entry;
   const event = openEvent(deps.sealer, entry.key, record);
   const found = await lookUpPatiently(deps, record, event);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { outboxKey } from '../../messages/message-record.ts';
+import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
 
 /** A test of one channel: who asked for it. */
@@ -17,5 +17,5 @@ export function createTestAlerts(
 ): (channel: string, askedBy: string) => Promise<void> {
   const messages: Messages<TestAlertBodies> = createMessages({ ...deps, rememberMs });
   return (channel, askedBy) =>
-    messages.post(outboxKey('test_alert', randomUUID()), { kind: 'test_alert', channel, body: { askedBy } });
+    messages.post(messageKey('test_alert', randomUUID()), { kind: 'test_alert', channel, body: { askedBy } });
 }

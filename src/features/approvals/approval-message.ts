@@ -22,7 +22,7 @@ import { type AboutMessage, repeatLine } from '../../slack/words/repeat-line.ts'
 import { moneyPlaceWords, placeAlone, quoted } from '../../slack/words/evidence.ts';
 import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { outsideText } from '../../slack/kit/text.ts';
-import { outboxKey } from '../../messages/message-record.ts';
+import { messageKey } from '../../messages/message-record.ts';
 import type { Views } from '../../messages/views.ts';
 import type { Messages } from '../../messages/messages.ts';
 import {
@@ -349,7 +349,7 @@ function holds(what: ApprovalNote, { state }: Approval): boolean {
 
 /** One card for each place, a channel or a person. */
 function approvalCardKey(id: string, place: string): string {
-  return outboxKey('approval', `${place}:${id}`);
+  return messageKey('approval', `${place}:${id}`);
 }
 
 /**
@@ -430,7 +430,7 @@ async function postNote(
 ): Promise<void> {
   // Of three who must approve, two are told of as one each.
   const step = what === 'approved_one' ? `${what}-${approvals.length}` : what;
-  const key = outboxKey('approval_note', `${step}:${channel}:${id}`);
+  const key = messageKey('approval_note', `${step}:${channel}:${id}`);
   const body = { id, to, what };
   await messages.post(key, { kind: 'approval_note', channel, body });
 }

@@ -11,7 +11,7 @@ import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts'
 import type { ChargeNote } from '../../domain/charge-note.ts';
 import type { ChargeState, Told } from '../../domain/charge-state.ts';
 import type { Log } from '../../log.ts';
-import { outboxKey } from '../../messages/message-record.ts';
+import { messageKey } from '../../messages/message-record.ts';
 import type { Views } from '../../messages/views.ts';
 import { messageButtons, modalButtons } from './charge-buttons.ts';
 import { correction, inHand, resendWords, reviewLines, standing, stateBlocks } from './state-lines.ts';
@@ -189,7 +189,7 @@ export function chargeViews({ findCharge, log }: ChargePostDeps): Views<ChargeBo
     /** A step of it, in the thread below. */
     async charge_note({ reference, note }) {
       const charge = await requireCharge(reference);
-      const below = { key: outboxKey('charge', reference) };
+      const below = { key: messageKey('charge', reference) };
       return { kind: 'shown', post: { kind: 'charge_note', note, charge }, below };
     },
     /** What its agent is told where the modal may be closed; not posted any more once another message tells it better. */

@@ -2,7 +2,7 @@ import type { ChargeNote } from '../../domain/charge-note.ts';
 import type { Told } from '../../domain/charge-state.ts';
 import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
 import type { ChargeBodies } from './charge-message.ts';
-import { outboxKey, readOutboxRecord } from '../../messages/message-record.ts';
+import { messageKey, readMessageRecord } from '../../messages/message-record.ts';
 
 type ChargePostsDeps = MessagesDeps & {
   /** Undefined: nothing of a charge is told but to its agents. */
@@ -33,14 +33,14 @@ export type ChargePosts = {
 
 const lookAgainMs = 25;
 
-/** Stores what is to be told of charges; `deliverPost` tells it. */
+/** Stores what is to be told of charges; `createDeliverPost` tells it. */
 export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
   const { store, deskChannel } = deps;
   const messages: Messages<ChargeBodies> = createMessages(deps);
 
   /** What stands in the channel is kept up with also when the channel is no longer set. */
   function refreshDesk(reference: string): Promise<void> {
-    const key = outboxKey('charge', reference);
+    const key = messageKey('charge', reference);
     if (deskChannel === undefined) return messages.refresh(key);
     return messages.keep(key, { kind: 'charge', channel: deskChannel, body: { reference } });
   }
@@ -53,13 +53,13 @@ export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
 
     async note(reference, name, note) {
       if (deskChannel === undefined) return;
-      const key = outboxKey('charge_note', `${reference}:${name}`);
+      const key = messageKey('charge_note', `${reference}:${name}`);
       await messages.post(key, { kind: 'charge_note', channel: deskChannel, body: { reference, note } });
     },
 
     async direct(userId, key, { reference, what }) {
       const message = { kind: 'charge_direct', channel: userId, body: { reference, what } } as const;
-      if (what !== 'otp') return await messages.post(outboxKey('charge_direct', key), message);
+      if (what !== 'otp') return await messages.post(messageKey('charge_direct', key), message);
       // Asked for once, and edited from then on.
       await messages.post(codeRequestKey(reference, userId), message);
     },
@@ -69,8 +69,8 @@ export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
       const endsAtMs = deps.now() + withinMs;
       for (;;) {
         // oxlint-disable-next-line no-await-in-loop -- one look after the other
-        const entry = await store.read(outboxKey('charge', reference));
-        if (entry && readOutboxRecord(entry.value).posted) return true;
+        const entry = await store.read(messageKey('charge', reference));
+        if (entry && readMessageRecord(entry.value).posted) return true;
         const leftMs = endsAtMs - deps.now();
         if (leftMs <= 0) return false;
         // oxlint-disable-next-line no-await-in-loop
@@ -82,5 +82,5 @@ export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
 
 /** The request for a code, which is edited when the charge leaves that state; one for each agent who ever had it. */
 function codeRequestKey(reference: string, userId: string): string {
-  return outboxKey('charge_direct', `otp:${reference}:${userId}`);
+  return messageKey('charge_direct', `otp:${reference}:${userId}`);
 }

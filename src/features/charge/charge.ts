@@ -3,7 +3,7 @@ import { auditOfCharge } from '../../domain/audit-of-charge.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { ApprovedCharge, SubmitResult } from '../../domain/submit-result.ts';
-import { outboxKey } from '../../messages/message-record.ts';
+import { messageKey } from '../../messages/message-record.ts';
 import type { Entry } from '../../store/store.ts';
 import { createBackground } from '../../under-way.ts';
 import {
@@ -146,7 +146,7 @@ export function createCharges(account: Account, around: Around) {
     chargeOf: (reference: string) => chargeOf(charges, reference),
     story: async (reference: string) => {
       const record = await charges.read(reference);
-      const posts = [outboxKey('charge', reference)];
+      const posts = [messageKey('charge', reference)];
       return record && { charge: seenOf(record), entries: auditOfCharge(record.intent.history), posts };
     },
     drained: background.drained,

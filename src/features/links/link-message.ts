@@ -20,7 +20,7 @@ import { type AboutMessage, repeatLine } from '../../slack/words/repeat-line.ts'
 import { customerWord, quoted, referenceWord, proofLine, word } from '../../slack/words/evidence.ts';
 import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
-import { outboxKey } from '../../messages/message-record.ts';
+import { messageKey } from '../../messages/message-record.ts';
 import type { Views } from '../../messages/views.ts';
 
 const linkEventType = 'payops_link';
@@ -271,5 +271,5 @@ export function linkViews({ findLink }: LinkPostDeps): Views<LinkBodies, LinkSho
 
 /** One card for each place, a channel or a person. */
 export function linkCardKey(reference: string, place: string): string {
-  return outboxKey('link', `${place}:${reference}`);
+  return messageKey('link', `${place}:${reference}`);
 }

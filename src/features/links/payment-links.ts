@@ -25,7 +25,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep, type Kept } from '../../records/cases.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { outboxKey } from '../../messages/message-record.ts';
+import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import { insist } from '../../records/insist.ts';
 import { referenceOf } from '../../records/reference-of.ts';
@@ -314,7 +314,7 @@ async function tell(linking: Linking, link: PaymentLink): Promise<void> {
   const [channel] = places;
   if (channel === undefined || (state.kind !== 'paid' && state.kind !== 'review')) return;
   const note = { kind: 'link_note', channel, body: { reference, what: state.kind } } as const;
-  await messages.post(outboxKey('link_note', `${state.kind}:${reference}`), note);
+  await messages.post(messageKey('link_note', `${state.kind}:${reference}`), note);
 }
 
 async function trigger(linking: Linking, event: PaymentEvent): Promise<void> {

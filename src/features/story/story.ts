@@ -4,7 +4,7 @@ import type { ChargeSeen } from '../../domain/charge-seen.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
-import { alertKey, openEvent, type OutboxRecord, readOutboxRecord } from '../../messages/message-record.ts';
+import { alertKey, openEvent, type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { storyCsv } from '../../audit/export-audit.ts';
@@ -155,12 +155,12 @@ function sameThing({ atMs, who, what, result = '' }: AuditEntry): string {
   return JSON.stringify([atMs, who, what, result]);
 }
 
-type Received = { key: string; event: PaymentEvent; receivedAtMs: number; record: OutboxRecord };
+type Received = { key: string; event: PaymentEvent; receivedAtMs: number; record: MessageRecord };
 
 async function readEvent({ store, sealer }: Account, key: string): Promise<Received | undefined> {
   const entry = await store.read(alertKey(key));
   if (!entry) return undefined;
-  const record = readOutboxRecord(entry.value);
+  const record = readMessageRecord(entry.value);
   return { key, event: openEvent(sealer, entry.key, record), receivedAtMs: record.receivedAtMs, record };
 }
 
@@ -178,11 +178,11 @@ function heard(reference: string, { key, event: { kind, reason }, receivedAtMs }
 
 async function readPost({ store }: Account, reference: string, key: string): Promise<AuditEntry[]> {
   const entry = await store.read(key);
-  return entry ? ofPost(reference, key, readOutboxRecord(entry.value)) : [];
+  return entry ? ofPost(reference, key, readMessageRecord(entry.value)) : [];
 }
 
 /** Where it was told: Slack's own time of the message. */
-function ofPost(reference: string, key: string, { kind, posted }: OutboxRecord): AuditEntry[] {
+function ofPost(reference: string, key: string, { kind, posted }: MessageRecord): AuditEntry[] {
   if (!posted) return [];
   const { channel, ts } = posted;
   return [

@@ -3,7 +3,7 @@ import { cardsHouse, failed } from '../cards-house.ts';
 import { onBothStores } from '../two-stores.ts';
 import { createAlertCases } from '../../../src/features/alerts/alert-case.ts';
 import { createAlertCards, type AlertCards } from '../../../src/features/alerts/alert-cards.ts';
-import { alertKey, unsaid, writeOutboxRecord } from '../../../src/messages/message-record.ts';
+import { alertKey, unsaid, writeMessageRecord } from '../../../src/messages/message-record.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { noStorms, sealer } from '../house.ts';
 
@@ -45,7 +45,7 @@ function replica(store: Store): AlertCards {
 
 async function received(store: Store, card: string): Promise<void> {
   const alert = { kind: 'alert', channel: 'C0ALERTS01', receivedAtMs: 0, sealed: '' } as const;
-  await store.create(alertKey(card), writeOutboxRecord({ ...alert, ...unsaid }), {});
+  await store.create(alertKey(card), writeMessageRecord({ ...alert, ...unsaid }), {});
 }
 
 onBothStores('clicks at the same time on two replicas', (open) => {

@@ -135,7 +135,7 @@ describe('the log of events', () => {
   it('leaves out, and says so, what cannot be opened', async () => {
     const { receive, store } = house();
     await receiveEvent(receive, event, 'f');
-    await store.create('outbox:alert:lost', 'sealed with a key that is gone', { index: { events: 2_000 } });
+    await store.create('message:alert:lost', 'sealed with a key that is gone', { index: { events: 2_000 } });
     const words: string[] = [];
     const log = createEventLog({ store, sealer, log: (level, text) => words.push(`${level} ${text}`) });
     expect(await logged(log)).toHaveLength(1);

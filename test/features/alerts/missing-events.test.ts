@@ -3,7 +3,7 @@ import type { Notice } from '../../../src/domain/notice.ts';
 import { alarmPrefix, createMissingEvents, successKey } from '../../../src/features/alerts/missing-events.ts';
 import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
 import { openBody } from '../../../src/messages/views.ts';
-import { readOutboxRecord } from '../../../src/messages/message-record.ts';
+import { readMessageRecord } from '../../../src/messages/message-record.ts';
 import { workOnce } from '../../../src/records/work-once.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { defaultEventPointers, parseEvent } from '../../../src/webhooks/event.ts';
@@ -35,7 +35,7 @@ function openRoom({ readsReference = true, spoil = (store: Store) => store } = {
   });
   const kinds = [
     { prefix: alarmPrefix, work: missing.work },
-    { prefix: 'outbox:', work: () => Promise.resolve() },
+    { prefix: 'message:', work: () => Promise.resolve() },
   ];
   async function pass(ms: number): Promise<void> {
     for (const endsAtMs = clock.nowMs + ms; clock.nowMs < endsAtMs;) {
@@ -46,10 +46,10 @@ function openRoom({ readsReference = true, spoil = (store: Store) => store } = {
   }
   /** Every notice there ever was, in its order. */
   async function told(): Promise<Missing[]> {
-    const keys = store.keys().filter((key) => key.startsWith('outbox:notice:'));
+    const keys = store.keys().filter((key) => key.startsWith('message:notice:'));
     const entries = await Promise.all(keys.map((key) => store.read(key)));
     return entries.flatMap((entry) =>
-      entry ? [openBody('notice', sealer, { entry, record: readOutboxRecord(entry.value) }) as Missing] : [],
+      entry ? [openBody('notice', sealer, { entry, record: readMessageRecord(entry.value) }) as Missing] : [],
     );
   }
   async function receives(reference: string): Promise<void> {
@@ -156,6 +156,6 @@ describe('the alarm of missing events', () => {
   );
 
   it('finds an event by the very key it is stored under', () => {
-    expect(successKey('pay-1')).toBe(`outbox:alert:${eventOf('pay-1').event.key}`);
+    expect(successKey('pay-1')).toBe(`message:alert:${eventOf('pay-1').event.key}`);
   });
 });

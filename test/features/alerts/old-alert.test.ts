@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { alertKey, readOutboxRecord } from '../../../src/messages/message-record.ts';
+import { alertKey, readMessageRecord } from '../../../src/messages/message-record.ts';
 import { detailsLane } from '../../../src/messages/message-work.ts';
 import { cardsHouse, failed, recordOf, type CardsHouse } from '../cards-house.ts';
 import { drainKilled, killAtEachPoint } from '../killed-house.ts';
@@ -68,7 +68,7 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
     expect(house.parents()).toHaveLength(2);
     await house.cards.lookUpNow(failed.key);
     await house.drain();
-    const own = /^(outbox:alert:|alert:)/;
+    const own = /^(message:alert:|alert:)/;
     expect(detailsIn(storedOpen(house, own))).toEqual(
       expect.arrayContaining(['jane@example.com', '1250000']),
     );
@@ -99,7 +99,7 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
       house.clock.nowMs += 60_000;
       await house.drain(60_000);
       expect(only(house.parents()).shown.text).toBe('❌ Declined by the bank · ORDER-1');
-      expect(detailsIn(storedOpen(house, /^(outbox:alert:|alert:)/))).toEqual([]);
+      expect(detailsIn(storedOpen(house, /^(message:alert:|alert:)/))).toEqual([]);
       await house.store.close();
       return survived;
     });
@@ -144,5 +144,5 @@ it('an alert that waits for its age is out of its channel’s lane, and remember
   await toldAlert(house);
   const entry = await house.store.read(alertKey(failed.key));
   expect(entry?.lane).toBe(detailsLane);
-  expect(readOutboxRecord(entry?.value ?? '')).toMatchObject({ wanted: 1, settled: 1 });
+  expect(readMessageRecord(entry?.value ?? '')).toMatchObject({ wanted: 1, settled: 1 });
 });

@@ -150,7 +150,7 @@ describe('receiveEvent of an event that brings a saved card', () => {
         { ...bare, savedCard: told },
         'f',
       );
-      const key = `outbox:alert:${saving.key}`;
+      const key = `message:alert:${saving.key}`;
       const { sealed } = JSON.parse((await store.read(key))?.value ?? '') as { sealed: string };
       const stored = JSON.parse(sealer.open(key, sealed)) as PaymentEvent;
       expect(stored).toMatchObject({

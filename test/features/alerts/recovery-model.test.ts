@@ -12,7 +12,7 @@ import {
   paymentPrefix,
   type AlertRecovery,
 } from '../../../src/features/alerts/alert-recovery.ts';
-import { alertKey, unsaid, writeOutboxRecord } from '../../../src/messages/message-record.ts';
+import { alertKey, unsaid, writeMessageRecord } from '../../../src/messages/message-record.ts';
 import type { Entry } from '../../../src/store/store.ts';
 import { drive, openWorld, type Driven, type Process, type World } from '../../records/two-processes.ts';
 import { countOf } from '../../support/counts.ts';
@@ -112,7 +112,7 @@ function recovery(world: World): Driven {
           came.failedMs = clock.nowMs;
           const told = { kind: 'alert', channel: 'C0ALERTS01', receivedAtMs: clock.nowMs } as const;
           const sealed = sealer.seal(alertKey(failure.key), JSON.stringify(failure));
-          await store.create(alertKey(failure.key), writeOutboxRecord({ ...told, ...unsaid, sealed }));
+          await store.create(alertKey(failure.key), writeMessageRecord({ ...told, ...unsaid, sealed }));
           await store.create(tellingKey, '', { delayMs: at.pick([0, 1_000, 60_000]) });
         },
         async () => {

@@ -33,7 +33,7 @@ function slowWorker({ clock, store }: World, pieceMs: number, doCharge: (entry: 
   const alerts = { told: 0 };
   const kinds = [
     {
-      prefix: 'outbox:',
+      prefix: 'message:',
       async work(entry: Entry) {
         alerts.told += 1;
         await store.write(entry, 'done', {});
@@ -66,7 +66,7 @@ function slowWorker({ clock, store }: World, pieceMs: number, doCharge: (entry: 
     async alertWaitMs(): Promise<number> {
       const sinceMs = clock.nowMs;
       const before = alerts.told;
-      await store.create(`outbox:alert:${sinceMs}`, 'an alert', { delayMs: 0 });
+      await store.create(`message:alert:${sinceMs}`, 'an alert', { delayMs: 0 });
       // oxlint-disable-next-line no-await-in-loop
       while (alerts.told === before && clock.nowMs - sinceMs < hourMs) await piece();
       return clock.nowMs - sinceMs;

@@ -107,7 +107,7 @@ export const alertSurfaces: readonly Surface[] = [
   }),
   messageOf('a daily summary', (outside) =>
     dailySummaryMessage(
-      { summary: summaryOf(outside), key: 'outbox:summary:1', mayBeRepeat: outside.random.chance(0.5) },
+      { summary: summaryOf(outside), key: 'message:summary:1', mayBeRepeat: outside.random.chance(0.5) },
       placeOf(outside),
     ),
   ),
@@ -304,5 +304,5 @@ function recoveryOf({ random, text }: Outside): Recovery {
 }
 
 function aboutOf({ random }: Outside): { key: string; mayBeRepeat: boolean } {
-  return { key: 'outbox:alert-note:1', mayBeRepeat: random.chance(0.5) };
+  return { key: 'message:alert-note:1', mayBeRepeat: random.chance(0.5) };
 }

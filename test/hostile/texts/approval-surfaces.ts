@@ -129,7 +129,7 @@ function shownOf({ random, text }: Outside): ApprovalShown {
 
 function aboutOf({ random }: Outside) {
   return {
-    key: 'outbox:approval:1',
+    key: 'message:approval:1',
     mayBeRepeat: random.chance(0.5),
     to: random.pick(['channel', 'approver', 'requester'] as const),
     asked: random.below(60),

@@ -32,7 +32,7 @@ export const botSurfaces: readonly Surface[] = [
   messageOf('a notice', (outside) =>
     noticeMessage({
       notice: noticeOf(outside),
-      key: 'outbox:notice:1',
+      key: 'message:notice:1',
       mayBeRepeat: outside.random.chance(0.5),
       ...(outside.random.chance(0.5) ? { place: placeWords('live', outside.text()) } : {}),
     }),
@@ -63,7 +63,7 @@ export const botSurfaces: readonly Surface[] = [
   ),
   homeOf('mutes in the App Home', (outside) => homeMutes(planOf(outside), at)),
   messageOf('a test alert', (outside) =>
-    testAlertMessage({ askedBy: ada, key: 'outbox:test:1', mayBeRepeat: true }, placeOf(outside)),
+    testAlertMessage({ askedBy: ada, key: 'message:test:1', mayBeRepeat: true }, placeOf(outside)),
   ),
   messageOf('a usage line', ({ text }) =>
     usageMessage(`“${text()}” is no amount. Write it so.`, '/pay lookup REF-1'),

@@ -53,7 +53,7 @@ const toldKinds: readonly Told[] = [
   'expired',
   'review',
 ];
-const about = { key: 'outbox:charge:1', mayBeRepeat: true };
+const about = { key: 'message:charge:1', mayBeRepeat: true };
 
 export const chargeSurfaces: readonly Surface[] = [
   messageOf('a charge', (outside) => chargeMessage(chargeOf(outside), placeOf(outside), about)),

@@ -26,11 +26,11 @@ import {
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
 import type { Entry, Index, Store } from '../../../store/store.ts';
 import {
-  findOutboxRecord,
+  findMessageRecord,
   openEvent,
-  outboxKey,
-  type OutboxRecord,
-  readOutboxRecord,
+  messageKey,
+  type MessageRecord,
+  readMessageRecord,
   stormAlerts,
 } from '../../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../../messages/messages.ts';
@@ -107,7 +107,7 @@ export type Storms = {
   take(storm: string, by: string): Promise<TakenStorm>;
   /** Those that the messages of an alert belong to: told by a digest, or above one. */
   ofAlert(
-    messages: readonly { key: string; record: Pick<OutboxRecord, 'digest' | 'posted'> }[],
+    messages: readonly { key: string; record: Pick<MessageRecord, 'digest' | 'posted'> }[],
   ): Promise<NamedStorm[]>;
   /** One more of its alerts is about to be on the list of those that a payment resolved. */
   recovered(storm: string): Promise<void>;
@@ -258,7 +258,7 @@ export function createStorms(deps: StormsDeps): Storms {
       return found.slice(from, from + max);
     },
 
-    place: async (id) => (await findOutboxRecord(store, outboxKey('digest', id)))?.posted,
+    place: async (id) => (await findMessageRecord(store, messageKey('digest', id)))?.posted,
 
     async take(id, by) {
       // Payments ask nobody for anything.
@@ -292,7 +292,7 @@ export function createStorms(deps: StormsDeps): Storms {
 /** Tells the storm to its channel, or to one person; a message that stands is edited. */
 function tellOne(messages: Messages<DigestBodies>, { id }: NamedStorm, userId?: string): Promise<void> {
   const channel = userId ?? nameOf(id).channel;
-  const key = outboxKey('digest', userId === undefined ? id : `${id}:${userId}`);
+  const key = messageKey('digest', userId === undefined ? id : `${id}:${userId}`);
   const body = { storm: id, ...withoutUndefined({ to: userId }) };
   return messages.keep(key, { kind: 'digest', channel, body });
 }
@@ -330,7 +330,7 @@ async function postedIn(store: Pick<Store, 'list'>, list: string, from: number):
   const posted: string[] = [];
   for await (const page of pagesOf(store, list, { from })) {
     const isPosted = page.map(({ value }) => {
-      const record = ifReadable(() => readOutboxRecord(value));
+      const record = ifReadable(() => readMessageRecord(value));
       return record && isOrMayBePosted(record);
     });
     posted.push(...page.filter((_, index) => isPosted[index]).map(({ key }) => key));
@@ -369,7 +369,7 @@ function unlessReadable(error: unknown): undefined {
   if (!isUnreadable(error)) throw error;
 }
 
-type StoredAlert = { record: OutboxRecord; event: PaymentEvent; lookup: Lookup | undefined };
+type StoredAlert = { record: MessageRecord; event: PaymentEvent; lookup: Lookup | undefined };
 
 /** Those that can be read. */
 function readAlerts(sealer: Sealer, entries: readonly (Entry | undefined)[]): StoredAlert[] {
@@ -377,7 +377,7 @@ function readAlerts(sealer: Sealer, entries: readonly (Entry | undefined)[]): St
 }
 
 function readAlert(sealer: Sealer, { key, value }: Entry): StoredAlert {
-  const record = readOutboxRecord(value);
+  const record = readMessageRecord(value);
   const lookup = openEvidence(sealer, key, record)?.lookup;
   return { record, event: openEvent(sealer, key, record), lookup };
 }
@@ -389,7 +389,7 @@ function itemOfAlert({ record, event, lookup }: StoredAlert): StormItem {
 }
 
 /** Such a one goes on as a message. */
-export function isOrMayBePosted({ posted, doubt, replaced }: OutboxRecord): boolean {
+export function isOrMayBePosted({ posted, doubt, replaced }: MessageRecord): boolean {
   return (posted ?? doubt ?? replaced) !== undefined;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Log } from '../../../log.ts';
 import type { Entry } from '../../../store/store.ts';
-import { findOutboxRecord, outboxKey } from '../../../messages/message-record.ts';
+import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
 import { openBody } from '../../../messages/views.ts';
 import { createMessages, type MessagesDeps } from '../../../messages/messages.ts';
 import type { SummarySpan } from './summarise-day.ts';
@@ -110,12 +110,12 @@ async function tellDay(
   toldUntilMs: number,
   untilMs: number,
 ): Promise<number> {
-  const key = outboxKey('daily_summary', `${channel}/${dateOf(untilMs)}`);
+  const key = messageKey('daily_summary', `${channel}/${dateOf(untilMs)}`);
   const fromMs = Math.max(toldUntilMs, untilMs - mostDaysMs);
   const body = { fromMs, untilMs };
   // Behind the channel's alerts, so that these are told when it is made.
   await createMessages(deps).post(key, { kind: 'daily_summary', channel, body });
-  const record = await findOutboxRecord(deps.store, key);
+  const record = await findMessageRecord(deps.store, key);
   if (!record) return untilMs;
   return (openBody('daily_summary', deps.sealer, { entry: { key }, record }) as SummarySpan).untilMs;
 }

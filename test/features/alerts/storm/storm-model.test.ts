@@ -13,7 +13,7 @@ import { createAlertCards } from '../../../../src/features/alerts/alert-cards.ts
 import { receiveEvent } from '../../../../src/features/alerts/receive-event.ts';
 import type { Post } from '../../../../src/app/post-message.ts';
 import type { Composed } from '../../../../src/messages/views.ts';
-import { deliverPost } from '../../../../src/app/deliver-post.ts';
+import { createDeliverPost } from '../../../../src/app/deliver-post.ts';
 import { createStorms, stormPrefix, type Storms } from '../../../../src/features/alerts/storm/storms.ts';
 import { workOnce } from '../../../../src/records/work-once.ts';
 import type { Entry, Store } from '../../../../src/store/store.ts';
@@ -157,7 +157,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     },
   };
   const kinds = [
-    { prefix: 'outbox:', work: (entry: Entry) => deliverPost(deliver, entry) },
+    { prefix: 'message:', work: createDeliverPost(deliver) },
     { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
   ];
@@ -462,7 +462,7 @@ async function told(rules: readonly (AlertRule | undefined)[]): Promise<string[]
     // oxlint-disable-next-line no-await-in-loop -- in their order
     await receiveEvent({ ...receive, store: world.store, route: () => [to], now }, event, 'f');
     // oxlint-disable-next-line no-await-in-loop
-    const storm = await storms.ask(to, `outbox:alert:${event.key}`, event.kind);
+    const storm = await storms.ask(to, `message:alert:${event.key}`, event.kind);
     asked.push(storm ? 'digest' : 'single');
     world.clock.nowMs += 1_000;
   }
@@ -517,7 +517,7 @@ describe('what cannot be read any more', () => {
   it('of one alert keeps its storm from nothing', async () => {
     const world = openWorld();
     await burst(world, 1, 5);
-    await spoil(world, (key) => key.endsWith('BURST-3') && key.startsWith('outbox:alert:'));
+    await spoil(world, (key) => key.endsWith('BURST-3') && key.startsWith('message:alert:'));
     await burst(world, 6, 7);
     await startProcess(world).drain(windowMs + settleMs, 10_000);
     expect(digestsOf(world)).toMatchObject([{ count: 6, isOver: true }]);

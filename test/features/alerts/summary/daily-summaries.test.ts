@@ -133,9 +133,9 @@ onBothStores('daily summaries of two replicas', (open) => {
       if (entry) await Promise.all(replicas.map(({ summaries }) => summaries.work(entry)));
     }
     for (const { summaries } of replicas) summaries.stop();
-    expect((await contents.keys('outbox:daily_summary:')).toSorted()).toEqual([
-      `outbox:daily_summary:${channel}/2026-11-21`,
-      'outbox:daily_summary:C0OTHER001/2026-11-21',
+    expect((await contents.keys('message:daily_summary:')).toSorted()).toEqual([
+      `message:daily_summary:${channel}/2026-11-21`,
+      'message:daily_summary:C0OTHER001/2026-11-21',
     ]);
     await close();
   });
