@@ -6,12 +6,13 @@ enableCompileCache();
 
 /**
  * Bolt loads what any of its receivers may need, a sixth of the time to start and 10 MB: a web server and an installer that
- * the bot never uses, and the socket of Socket Mode, which is loaded here when it is asked for. Where these files stand
- * is Bolt's affair: under another name they are loaded as before.
+ * the bot never uses, and the socket of Socket Mode, which is loaded here when it is asked for. prom-client loads OpenTelemetry
+ * for exemplars, which are off. Where these files stand is their packages' affair: under another name they are loaded as before.
  */
 const notYet = {
   'express/index.js': '// empty',
   '@slack/oauth/dist/index.js': '// empty',
+  '@opentelemetry/api/dist/index.cjs': '// empty',
   '@slack/socket-mode/dist/src/index.js':
     'Object.defineProperty(exports, "SocketModeClient", { get: () => require("./SocketModeClient").SocketModeClient });',
 };
@@ -22,6 +23,7 @@ const hooks = registerHooks({
   },
 });
 await import('@slack/bolt');
+await import('prom-client');
 hooks.deregister();
 
 await import('./main.ts');

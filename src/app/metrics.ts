@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { createRegistry, type Registry, type Sample } from '../http/metrics.ts';
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { withDeadline } from '../deadline.ts';
+import type { ChargeIntent } from '../domain/charge-state.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { bringsToken, sendJson, type Route } from '../http/server.ts';
+import type { Log } from '../log.ts';
 import { asideReasons } from '../records/put-aside.ts';
 import type { Store } from '../store/store.ts';
 import { webhookResults, type WebhookResult } from '../webhooks/route.ts';
-import type { ChargeIntent } from '../domain/charge-state.ts';
-import type { Log } from '../log.ts';
 
 /** Every metric of the bot, each said once: rules, dashboard and docs name them. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -23,76 +23,143 @@ const outcomes = [
   'review',
 ] as const;
 
+/** Upper bounds in seconds, from a call of the store to what a person no longer waits for. */
+const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
 type AccountWatched = {
   /** Those whose outcome is open, by their intent. */
   openCharges: () => Promise<readonly { intent: Pick<ChargeIntent, 'state' | 'submittedAt'> }[]>;
   undelivered: () => Promise<number>;
 };
 
+type Sample = { value: number; labels?: Record<string, string> };
+type AddGauge = (
+  name: string,
+  help: string,
+  labelNames: string[],
+  read: () => Promise<readonly Sample[]>,
+) => void;
+
 export function createMetrics({ log, now }: { log: Log; now: () => number }) {
-  const registry = createRegistry(log);
+  const registry = new Registry();
+  const registers = [registry];
   const accounts = new Map<string, AccountWatched>();
-  const deliveries = registry.counter(
+  const counter = (name: string, help: string, labelNames: string[]): Counter =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string, labelNames: string[]): Histogram =>
+    new Histogram({ name, help, labelNames, buckets, registers });
+  /** Read at each scrape. One that throws or takes longer than a second is left out of that answer. */
+  const gauge: AddGauge = (name, help, labelNames, read) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      async collect() {
+        this.reset();
+        // Without labels it is 0 after that, and not away.
+        this.remove({});
+        try {
+          for (const { value, labels = {} } of await withDeadline(1_000, read)) this.set(labels, value);
+        } catch (error) {
+          log('warn', `The metric ${name} could not be read`, {}, error);
+        }
+      },
+    });
+  const deliveries = counter(
     'payops_webhook_deliveries_total',
     'Webhook deliveries, by what became of them.',
+    ['account', 'result'],
   );
-  const refusals = registry.counter(
+  const refusals = counter(
     'payops_webhook_refusals_total',
     'Webhook deliveries whose signature does not hold, by why.',
+    ['account', 'cause'],
   );
-  const charges = registry.counter('payops_charges_total', 'Charges told, by outcome.');
-  const service = registry.histogram(
+  const charges = counter('payops_charges_total', 'Charges told, by outcome.', ['account', 'outcome']);
+  const service = histogram(
     'payops_service_request_duration_seconds',
     'Calls of the payments service, by operation and result.',
+    ['account', 'operation', 'result'],
   );
-  const slack = registry.histogram(
-    'payops_slack_request_duration_seconds',
-    'Calls of Slack, by method and result.',
-  );
-  const acks = registry.histogram(
+  const slack = histogram('payops_slack_request_duration_seconds', 'Calls of Slack, by method and result.', [
+    'method',
+    'result',
+  ]);
+  const acks = histogram(
     'payops_slack_ack_duration_seconds',
     'From a request of Slack to its acknowledgement; Slack waits three seconds.',
+    [],
   );
-  const store = registry.histogram(
+  const store = histogram(
     'payops_store_request_duration_seconds',
     'Calls of the store, by operation and result.',
+    ['operation', 'result'],
   );
-  const aside = registry.counter(
+  const aside = counter(
     'payops_records_put_aside_total',
     'Records that could not be worked on, kept until the next start, by why.',
+    ['reason'],
   );
-  for (const reason of asideReasons) aside.add({ reason }, 0);
-  registry.gauge('payops_build_info', 'Which release runs.', () => [
+  for (const reason of asideReasons) aside.inc({ reason }, 0);
+  gauge('payops_build_info', 'Which release runs.', ['version', 'node'], async () => [
     { value: 1, labels: { version: version(), node: process.version } },
   ]);
-  addProcess(registry);
-  addAccounts(registry, accounts, now);
+  addAccounts(gauge, accounts, now);
+  let isScraped = false;
 
   return {
-    expose: registry.expose,
+    /** The text format of Prometheus. */
+    expose(): Promise<string> {
+      // From the first scrape on: where nobody scrapes nothing is measured of the event loop.
+      if (!isScraped) collectDefaultMetrics({ register: registry });
+      isScraped = true;
+      return registry.metrics();
+    },
+    contentType: registry.contentType,
     slackCalled: (method: string, result: string, seconds: number) =>
-      slack.observe(seconds, { method, result }),
+      slack.observe({ method, result }, seconds),
     acknowledged: (seconds: number) => acks.observe(seconds),
-    putAside: (reason: string) => aside.add({ reason }),
+    putAside: (reason: string) => aside.inc({ reason }),
     /** The same store, each call measured; its work and whether it can be written to are read at each scrape. */
     measured(whole: Store): Store {
-      addStore(registry, whole);
+      addStore(gauge, whole);
       return measuredStore(whole, (operation, result, seconds) =>
-        store.observe(seconds, { operation, result }),
+        store.observe({ operation, result }, seconds),
       );
     },
     of(account: string) {
-      for (const result of webhookResults) deliveries.add({ account, result }, 0);
-      for (const cause of refusalCauses) refusals.add({ account, cause }, 0);
-      for (const outcome of outcomes) charges.add({ account, outcome }, 0);
+      for (const result of webhookResults) deliveries.inc({ account, result }, 0);
+      for (const cause of refusalCauses) refusals.inc({ account, cause }, 0);
+      for (const outcome of outcomes) charges.inc({ account, outcome }, 0);
       return {
-        delivered: (result: WebhookResult) => deliveries.add({ account, result }),
-        refused: (why: string) => refusals.add({ account, cause: causeOf(why) }),
-        charged: (outcome: string) => charges.add({ account, outcome }),
+        delivered: (result: WebhookResult) => deliveries.inc({ account, result }),
+        refused: (why: string) => refusals.inc({ account, cause: causeOf(why) }),
+        charged: (outcome: string) => charges.inc({ account, outcome }),
         called: (operation: string, result: string, seconds: number) =>
-          service.observe(seconds, { account, operation, result }),
+          service.observe({ account, operation, result }, seconds),
         watch: (watched: AccountWatched) => void accounts.set(account, watched),
       };
+    },
+  };
+}
+
+/** GET /metrics, for Prometheus. `token`: whoever does not bring it as a bearer token is answered 401. */
+export function createMetricsRoute(
+  { expose, contentType }: Pick<Metrics, 'expose' | 'contentType'>,
+  token: string | undefined,
+): Route {
+  return {
+    method: 'GET',
+    path: '/metrics',
+    async handle(request, response) {
+      if (!bringsToken(request, token)) {
+        response.setHeader('www-authenticate', 'Bearer');
+        return sendJson(response, 401, { error: 'unauthorized' });
+      }
+      const body = await expose();
+      response.writeHead(200, { 'content-type': contentType, 'content-length': Buffer.byteLength(body) });
+      response.end(body);
     },
   };
 }
@@ -108,7 +175,7 @@ function causeOf(why: string): (typeof refusalCauses)[number] {
 }
 
 function addAccounts(
-  { gauge }: Registry,
+  gauge: AddGauge,
   accounts: ReadonlyMap<string, AccountWatched>,
   now: () => number,
 ): void {
@@ -126,28 +193,31 @@ function addAccounts(
   gauge(
     'payops_charges_in_doubt',
     'Charges whose outcome is not known yet, those under way included; without those that wait for a code.',
+    ['account'],
     () => each(async (watched) => (await submitted(watched, false)).length),
   );
   gauge(
     'payops_charges_in_doubt_oldest_seconds',
     'How long ago the oldest of them was submitted; 0: there is none.',
+    ['account'],
     () =>
       each(
         async (watched) => Math.max(0, now() - Math.min(now(), ...(await submitted(watched, false)))) / 1_000,
       ),
   );
-  gauge('payops_charge_codes_open', 'Charges that wait for a code.', () =>
+  gauge('payops_charge_codes_open', 'Charges that wait for a code.', ['account'], () =>
     each(async (watched) => (await submitted(watched, true)).length),
   );
   gauge(
     'payops_undelivered_messages',
     'Messages that Slack refused for too long, kept until somebody has them delivered again.',
+    ['account'],
     () => each(({ undelivered }) => undelivered()),
   );
 }
 
-function addStore({ gauge }: Registry, store: Store): void {
-  gauge('payops_store_up', '1 when the store can be written to.', async () => {
+function addStore(gauge: AddGauge, store: Store): void {
+  gauge('payops_store_up', '1 when the store can be written to.', [], async () => {
     const isUp = await store.ping().then(
       () => true,
       () => false,
@@ -157,11 +227,13 @@ function addStore({ gauge }: Registry, store: Store): void {
   gauge(
     'payops_work_oldest_due_seconds',
     'How long the oldest due work waits; 0: nothing is due.',
+    [],
     async () => [{ value: (await store.backlog()).oldestDueMs / 1_000 }],
   );
   gauge(
     'payops_work_due',
     'Work that is due, by the state of its lane (usually a channel): free, leased by a worker, or paused. 10,000 stands for that many or more.',
+    ['lane'],
     async () => {
       const { due } = await store.backlog();
       return Object.entries(due).map(([lane, value]) => ({ value, labels: { lane } }));
@@ -173,33 +245,6 @@ function addStore({ gauge }: Registry, store: Store): void {
 export function version(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return String((JSON.parse(text) as { version?: unknown }).version);
-}
-
-/** As other programs name them. */
-function addProcess({ gauge }: Registry): void {
-  const startedAt = Date.now() / 1_000 - process.uptime();
-  let delay: ReturnType<typeof monitorEventLoopDelay> | undefined;
-  gauge('process_resident_memory_bytes', 'Resident memory.', () => [{ value: process.memoryUsage.rss() }]);
-  gauge('process_start_time_seconds', 'Start of the process, Unix time.', () => [{ value: startedAt }]);
-  gauge('process_cpu_seconds_total', 'Processor time used.', () => {
-    const { user, system } = process.cpuUsage();
-    return [{ value: (user + system) / 1e6 }];
-  });
-  gauge('process_open_fds', 'Open file descriptors.', async () => [
-    { value: (await readdir('/proc/self/fd').catch(() => [])).length },
-  ]);
-  gauge(
-    'nodejs_eventloop_lag_p99_seconds',
-    'How late timers were since the last scrape, the 99th percentile.',
-    () => {
-      // From the first scrape on: where nobody scrapes nothing is measured.
-      delay ??= monitorEventLoopDelay({ resolution: 10 });
-      delay.enable();
-      const seconds = delay.percentile(99) / 1e9;
-      delay.reset();
-      return [{ value: Number.isFinite(seconds) ? seconds : 0 }];
-    },
-  );
 }
 
 const measuredOperations = ['create', 'read', 'write', 'take', 'replace', 'list'] as const;

@@ -22,5 +22,22 @@ it('says that the store is away, and counts the calls that failed for it', async
   expect(away).toContain(
     'payops_store_request_duration_seconds_count{operation="read",result="unavailable"} 1\n',
   );
-  expect(away).not.toContain('payops_work_oldest_due_seconds');
+  expect(away).not.toMatch(/^payops_work_/m);
+});
+
+it.each<[string, () => Promise<never>]>([
+  ['fails', () => Promise.reject(new Error('store away'))],
+  ['hangs', () => new Promise(() => undefined)],
+])('leaves out a metric whose reading %s, logs which, and tells the others', async (_name, openCharges) => {
+  const logged: string[] = [];
+  const metrics = createMetrics({ log: (_level, message) => void logged.push(message), now: () => 0 });
+  metrics.of('main').watch({ openCharges, undelivered: async () => 3 });
+  const text = await metrics.expose();
+  expect(text).not.toMatch(/^payops_charges_in_doubt/m);
+  expect(text).toContain('payops_undelivered_messages{account="main"} 3\n');
+  expect(logged.toSorted()).toEqual([
+    'The metric payops_charge_codes_open could not be read',
+    'The metric payops_charges_in_doubt could not be read',
+    'The metric payops_charges_in_doubt_oldest_seconds could not be read',
+  ]);
 });

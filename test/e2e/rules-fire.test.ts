@@ -26,7 +26,7 @@ type Samples = ReadonlyMap<string, number>;
 
 async function scrape({ bot }: Desk): Promise<Samples> {
   const text = await (await fetch(`${bot.url()}/metrics`)).text();
-  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const lines = text.split('\n').filter((line) => line.startsWith('payops_'));
   return new Map(lines.map((line) => [line.replace(/ [^ ]*$/, ''), Number(line.split(' ').at(-1))]));
 }
 
