@@ -1,0 +1,152 @@
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { readSettings } from '../src/app/read-settings.ts';
+import { settings } from '../src/config/settings.ts';
+import { createHealthRoute, createReadinessRoute } from '../src/http/health.ts';
+import { kubernetesFile, kubernetesFolder, readDeployment } from './support/kubernetes.ts';
+
+type Kustomization = {
+  resources: string[];
+  configMapGenerator: { name: string; envs?: string[]; files?: string[] }[];
+  images: { name: string }[];
+};
+type Resource = { apiVersion: string; kind: string; metadata: { name: string }; spec?: unknown };
+
+const [kustomization] = kubernetesFile<Kustomization>('kustomization.yaml') as [Kustomization];
+const resources = kustomization.resources.flatMap((file) => kubernetesFile<Resource>(file));
+const { spec } = readDeployment();
+const pod = spec.template.spec;
+const [container] = pod.containers;
+const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
+const settingsFile = parseEnv(readFileSync(join(kubernetesFolder, 'settings.env'), 'utf8'));
+const operating = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8');
+
+/** Each value of that name, anywhere in what the manifests say. */
+function valuesOf(name: string, inside: unknown): unknown[] {
+  if (typeof inside !== 'object' || inside === null) return [];
+  return Object.entries(inside).flatMap(([key, value]) => [
+    ...(key === name ? [value as unknown] : []),
+    ...valuesOf(name, value),
+  ]);
+}
+
+const secretTexts: Record<string, string> = {
+  SLACK_BOT_TOKEN: 'xoxb-1-2-three',
+  SLACK_SIGNING_SECRET: 'a'.repeat(32),
+  PAYMENTS_CLIENT_ID: 'client',
+  PAYMENTS_CLIENT_SECRET: 'client-secret',
+  WEBHOOK_SECRETS: 'webhook-secret-of-16',
+  REDIS_URL: 'rediss://:password@redis.example.com:6379',
+  SEALING_KEYS: `k1:${Buffer.alloc(32, 'k').toString('base64')}`,
+};
+
+/** The settings of a replica, with the Secret's files where this machine has them. */
+function replicaSettings(): Record<string, string | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'payops-secrets-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const mode = pod.volumes.find(({ secret }) => secret)?.secret?.defaultMode ?? 0;
+  for (const [name, text] of Object.entries(secretTexts)) {
+    writeFileSync(join(folder, name), text);
+    chmodSync(join(folder, name), mode);
+  }
+  const here = Object.entries(env).map(([name, value]) => [
+    name,
+    value.replace('/run/secrets/payops', folder),
+  ]);
+  const PAYOPS_FILE = join(folder, 'payops.yml');
+  const policy = readFileSync(join(kubernetesFolder, 'payops.yml'), 'utf8');
+  // As an operator fills it in: the bot refuses the ids of an example.
+  writeFileSync(PAYOPS_FILE, policy.replaceAll(/\b([CU])XXXX/g, '$10123'));
+  return { ...settingsFile, ...(Object.fromEntries(here) as typeof env), PAYOPS_FILE };
+}
+
+it('the manifests give the bot settings that it takes without a word, its secrets as files', () => {
+  const read = readSettings(replicaSettings());
+  expect(read.kind === 'read' ? read.warnings : read.words).toEqual([]);
+  const files = Object.values(env).flatMap((value) => /^\/run\/secrets\/payops\/(.*)/.exec(value)?.[1] ?? []);
+  expect(files.toSorted()).toEqual(Object.keys(secretTexts).toSorted());
+  // The Secret is made by hand, with each of them.
+  for (const name of files) expect(operating).toContain(`--from-file=${name}`);
+});
+
+it('the manifests keep out what the cluster would set beside', () => {
+  expect(pod.enableServiceLinks).toBe(false);
+  const linked = { ...replicaSettings(), PAYOPS_PORT: 'tcp://10.0.0.1:80' };
+  expect(readSettings(linked)).toMatchObject({ warnings: [expect.stringContaining('PAYOPS_PORT')] });
+});
+
+it('the manifests name nothing that is not there', () => {
+  const generators = kustomization.configMapGenerator;
+  const generated = generators.flatMap(({ files = [], envs = [] }) => [...files, ...envs]);
+  expect([...kustomization.resources, ...generated, 'kustomization.yaml'].toSorted()).toEqual(
+    readdirSync(kubernetesFolder).toSorted(),
+  );
+  const maps = generators.map(({ name }) => name);
+  const mounted = pod.volumes.flatMap(({ configMap }) => configMap?.name ?? []);
+  expect([...container.envFrom.map(({ configMapRef }) => configMapRef.name), ...mounted].toSorted()).toEqual(
+    maps.toSorted(),
+  );
+  const secrets = pod.volumes.flatMap(({ secret }) => secret?.secretName ?? []);
+  for (const name of secrets) expect(operating).toContain(`create secret generic ${name} `);
+  expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(
+    pod.volumes.map(({ name }) => name).toSorted(),
+  );
+  for (const path of [
+    env['PAYOPS_FILE'],
+    ...Object.values(env).filter((value) => value.startsWith('/run/secrets')),
+  ]) {
+    expect(container.volumeMounts.some(({ mountPath }) => path?.startsWith(`${mountPath}/`))).toBe(true);
+  }
+  const services = resources.filter(({ kind }) => kind === 'Service').map(({ metadata }) => metadata.name);
+  const ingress = resources.find(({ kind }) => kind === 'Ingress');
+  for (const backend of valuesOf('service', ingress))
+    expect(services).toContain((backend as { name: string }).name);
+  expect(kustomization.images.map(({ name }) => name)).toEqual(valuesOf('image', pod));
+});
+
+it('the manifests select the pods that the deployment makes, all of them', () => {
+  const { labels } = spec.template.metadata;
+  expect(spec.replicas).toBe(2);
+  const selectors = resources.flatMap((resource) => [
+    ...valuesOf('matchLabels', resource).filter(
+      (labels) => !Object.keys(labels as object)[0]?.includes('metadata'),
+    ),
+    ...(resource.kind === 'Service' ? valuesOf('selector', resource) : []),
+  ]);
+  expect(selectors).toEqual(Array.from({ length: 6 }, () => labels));
+});
+
+it('the manifests ask the paths and ports that the bot answers', () => {
+  const ports = Object.fromEntries(container.ports.map(({ name, containerPort }) => [name, containerPort]));
+  expect(ports).toEqual({ http: Number(settings.port.fallback), metrics: Number(env['METRICS_PORT']) });
+  const named = resources.flatMap((resource) => valuesOf('targetPort', resource));
+  expect(named).toEqual(['http', 'metrics']);
+  const { path: alive } = createHealthRoute();
+  const { path: ready } = createReadinessRoute({ checks: [], log: () => undefined });
+  expect(container.startupProbe.httpGet).toEqual({ path: alive, port: 'http' });
+  expect(container.livenessProbe.httpGet).toEqual({ path: alive, port: 'http' });
+  expect(container.readinessProbe.httpGet).toEqual({ path: ready, port: 'metrics' });
+});
+
+it('the manifests give a replica the time that the bot takes to stop', () => {
+  const [DRAIN_SECONDS, STOP_SECONDS] = [settings.drainSeconds.fallback, settings.stopSeconds.fallback];
+  expect(env).toMatchObject({ DRAIN_SECONDS, STOP_SECONDS });
+  const [, preStopSeconds] = container.lifecycle.preStop.exec.command;
+  expect(Number(preStopSeconds) + Number(STOP_SECONDS)).toBeLessThan(pod.terminationGracePeriodSeconds);
+});
+
+it('the manifests run the image as its own user, on a root that nobody writes to, with no token of the cluster', () => {
+  const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8');
+  const [, user] = /^USER (\d+):\d+$/m.exec(dockerfile) ?? [];
+  expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: Number(user) });
+  expect(pod.automountServiceAccountToken).toBe(false);
+  expect(container.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  expect(container.volumeMounts.every(({ readOnly }) => readOnly)).toBe(true);
+});
