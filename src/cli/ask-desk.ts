@@ -39,7 +39,7 @@ type Desk = {
 /**
  * `npm run payops -- lookup REF` and its like: the desk's questions, asked with the bot's own settings, token and
  * store, and printed. Nothing is changed at the payments service, and in the store no more than what any look-up of
- * the bot keeps there: the shared access token and, for half an hour, pages of lists. Never throws for what is outside.
+ * the bot keeps there: the shared access token. Never throws for what is outside.
  */
 export async function askDesk(outside: Outside, question: DeskQuestion, screen: Screen): Promise<CommandEnd> {
   // What a store that was made just now lacks would seem settled.
@@ -72,7 +72,7 @@ function openDesk(outside: Outside, kept: Kept, screen: Screen): Desk {
     outside,
     kept,
     payments,
-    lists: openLists({ store: kept.store, sealer: kept.sealer, payments, now: outside.now }),
+    lists: openLists(payments, outside.now),
     place: { environment: config.paymentsEnvironment, account: config.paymentsAccountName },
     screen,
   };

@@ -1,7 +1,6 @@
-import type { Reading } from '../domain/service-page.ts';
+import type { Reading, ReadingStop } from '../domain/service-page.ts';
 import { listCsv } from '../csv.ts';
 import type { ServiceList } from '../features/lists/service-list.ts';
-import type { WalkStop } from '../features/lists/service-list.ts';
 import type { ListSubject } from '../features/lists/list-message.ts';
 import { outsideText } from '../slack/kit/text.ts';
 import type { ListQuestion } from './command-words.ts';
@@ -26,9 +25,6 @@ type End = { kind: Reading['end'] } | { kind: 'broke_off'; problem: Problem };
 /** How far the list is read; filled while it goes by. */
 type Progress = { pages: number; items: number; found: number; end: End };
 
-/** Nobody's Slack user id, so that no person's list is gone on with. */
-const owner = 'command-line';
-
 /**
  * Prints the list page by page, never more than one of them in memory, and says how that ended. Nothing is printed
  * when there is no first page; what throws then is the caller's. A list that broke off never ends as if it were whole.
@@ -42,8 +38,8 @@ export async function printList<Row>(
   const progress: Progress = { pages: 0, items: 0, found: 0, end: { kind: 'more' } };
   const done = screen.progress(() => progressWords(desk.subject, question, progress));
   try {
-    const of = await desk.list.begin(owner);
-    const pages = foundIn(desk.list, of, { question, progress });
+    await desk.list.begin();
+    const pages = foundIn(desk.list, question, progress);
     for await (const piece of piecesOf(desk, question, { ...deps, pages, progress, readAtMs: now() })) {
       if (piece !== '') await screen.out(piece);
     }
@@ -61,11 +57,11 @@ function readsOn({ all, filter, output }: ListQuestion): boolean {
 /** What the filter finds, page by page, with how far the list is read noted beside it. */
 async function* foundIn<Row>(
   list: ServiceList<Row>,
-  of: { owner: string; list: string },
-  { question, progress }: { question: ListQuestion; progress: Progress },
+  question: ListQuestion,
+  progress: Progress,
 ): AsyncGenerator<readonly Row[]> {
   const mostCalls = readsOn(question) ? Infinity : 0;
-  const walking = list.matchingPages({ ...of, filter: question.filter, mostCalls });
+  const walking = list.matchingPages({ filter: question.filter, mostCalls });
   let end: Reading['end'] = 'last_page';
   try {
     for (;;) {
@@ -90,14 +86,13 @@ async function* foundIn<Row>(
 }
 
 /** `last`: what the last page that was read said of the next. */
-function endOfWalk(stop: WalkStop | undefined, last: Reading['end']): End {
+function endOfWalk(stop: ReadingStop | undefined, last: Reading['end']): End {
   switch (stop?.kind) {
     case undefined:
     case 'enough_calls':
       return { kind: last };
     case 'failure':
       throw stop.failure;
-    case 'gone':
     case 'cursor_refused':
       return { kind: 'broke_off', problem: listGone };
   }

@@ -41,7 +41,6 @@ export type ReadingStop =
 
 /** What stands on one shown page of a list. */
 export type ListPage<Item> = {
-  kind: 'page';
   /** From 0. */
   number: number;
   items: readonly Item[];
@@ -53,8 +52,3 @@ export type ListPage<Item> = {
   reading: Reading;
   stop?: ReadingStop;
 };
-
-export type ListAnswer<Item> =
-  | ListPage<Item>
-  /** The list is not remembered (any more), or is another person's. */
-  | { kind: 'gone' };

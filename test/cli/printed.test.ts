@@ -9,9 +9,8 @@ import { createScreen, progressLine, type Screen } from '../../src/cli/screen.ts
 import { confirm } from '../../src/domain/confirmation.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import type { Reading } from '../../src/domain/service-page.ts';
+import type { Reading, ReadingStop } from '../../src/domain/service-page.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import type { WalkStop } from '../../src/features/lists/service-list.ts';
 import type { Terminal } from '../../src/domain/terminal.ts';
 import { terminalColumns } from '../../src/features/lists/lists.ts';
 import { terminalSubject } from '../../src/features/lists/lists.ts';
@@ -105,7 +104,7 @@ describe('hostile words of the service', () => {
 type Printed = { out: string; code: number; words: string };
 
 /** What the last page says of the next, and why the walk stops before the list does. */
-type Ending = { end?: Reading['end']; stop?: () => WalkStop | undefined };
+type Ending = { end?: Reading['end']; stop?: () => ReadingStop | undefined };
 
 /** A list whose walk gives these pages and then ends so. */
 async function printList(
@@ -121,9 +120,8 @@ async function printList(
     progress: () => () => undefined,
   };
   const list = {
-    begin: async (owner: string) => ({ owner, list: 'l' }),
-    latest: async () => undefined,
-    show: async () => ({ kind: 'gone' }) as const,
+    begin: async () => undefined,
+    show: async () => Promise.reject(new Error('Nobody shows it.')),
     async *matchingPages() {
       let items = 0;
       for (const [index, page] of pages.entries()) {
@@ -168,7 +166,6 @@ function breaking(error: Error): Ending {
 describe('a list that is not whole', () => {
   it.each([
     ['a repeated cursor', { end: 'repeated_cursor' } satisfies Ending, 'the same cursor twice'],
-    ['a forgotten list', { stop: () => ({ kind: 'gone' }) } satisfies Ending, 'read it again'],
     ['a store that went away', breaking(new StoreUnavailable('away')), 'The store does not answer'],
   ])('because of %s says so, and its document is one that says so too', async (_, ends, words) => {
     for (const output of ['text', 'csv', 'json'] as const) {

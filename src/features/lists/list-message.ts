@@ -38,8 +38,8 @@ export type ListSubject<Item> = {
   next?: readonly Run[];
 };
 
-/** What a list's button asks for; `all`: read on to the end. */
-export type ListPress = { list: string; filter: string; number: number; all?: true };
+/** What a list's button asks for. */
+export type ListPress = { filter: string; number: number };
 
 export type ListButton = 'back' | 'next' | 'all' | 'csv' | 'anew';
 
@@ -52,12 +52,12 @@ const longestFilter = 60;
 /** What is told above a page: what became of the button that was pressed. */
 export type ListNews = { text: string; blocks: MessageBlock[] };
 
-type ShownList<Item> = { list: string; filter: string; page: ListPage<Item>; news?: ListNews };
+type ShownList<Item> = { filter: string; page: ListPage<Item>; news?: ListNews };
 
 /** One page, its table, how far the list is read, and the ways on. */
 export function listMessage<Item>(
   subject: ListSubject<Item>,
-  { list, filter, page, news }: ShownList<Item>,
+  { filter, page, news }: ShownList<Item>,
   place: ChargePlace,
 ): SlackMessage {
   const { text, block } = filter === '' ? ownHeadline(subject, page) : filterHeadline(subject, page, filter);
@@ -73,7 +73,7 @@ export function listMessage<Item>(
       block,
       ...(rows.length === 0 ? [] : [tableLines(heads, rows)]),
       ...(lines.length === 0 ? [] : [richText(...lines)]),
-      ...listButtons(subject.verb, { list, filter, page }),
+      ...listButtons(subject.verb, filter, page),
       context(plainText(callsWords(page.reading))),
       messageFoot(place, 'read', page.reading.readAt),
     ],
@@ -149,34 +149,30 @@ function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
 }
 
 /** At most three, by state: what is nearest to what the person does. A list can always be read anew by its command. */
-function listButtons<Item>(
-  verb: string,
-  { list, filter, page }: { list: string; filter: string; page: ListPage<Item> },
-): ActionsBlock[] {
-  const { number, hasNext } = page;
-  const way = ({ which, text, press = {} }: Way): Button =>
+function listButtons<Item>(verb: string, filter: string, page: ListPage<Item>): ActionsBlock[] {
+  const { hasNext } = page;
+  const way = ({ which, text, number = page.number }: Way): Button =>
     button({
       actionId: listActionId(verb, which),
       text,
-      value: JSON.stringify({ list, filter, number, ...press } satisfies ListPress),
+      value: JSON.stringify({ filter, number } satisfies ListPress),
     });
   const ways: Way[] = [
-    ...(number === 0 ? [] : [{ which: 'back', text: 'Back', press: { number: number - 1 } } as const]),
-    ...(hasNext ? [{ which: 'next', text: 'Next', press: { number: number + 1 } } as const] : []),
+    ...(page.number === 0 ? [] : [{ which: 'back', text: 'Back', number: page.number - 1 } as const]),
+    ...(hasNext ? [{ which: 'next', text: 'Next', number: page.number + 1 } as const] : []),
     ...otherWays(page, filter),
   ];
   return [actions(...ways.slice(0, mostButtons).map(way))];
 }
 
-type Way = { which: ListButton; text: string; press?: Partial<ListPress> };
+type Way = { which: ListButton; text: string; number?: number };
 
 /** The most wanted first. */
 function otherWays<Item>({ found, reading, stop }: ListPage<Item>, filter: string): Way[] {
-  const anew: Way = { which: 'anew', text: 'Reload', press: { number: 0 } };
+  const anew: Way = { which: 'anew', text: 'Reload', number: 0 };
   if (stop?.kind === 'cursor_refused') return [anew];
   const goOn = stop?.kind === 'failure' ? 'Go on searching' : 'Search all';
-  const all: Way[] =
-    filter !== '' && reading.end === 'more' ? [{ which: 'all', text: goOn, press: { all: true } }] : [];
+  const all: Way[] = filter !== '' && reading.end === 'more' ? [{ which: 'all', text: goOn }] : [];
   if (found === 0) return all.length === 0 ? [anew] : all;
   return [...all, { which: 'csv', text: 'CSV' }];
 }
@@ -197,13 +193,6 @@ export function readingMessage<Item>(
     ...(filter === '' ? [] : [`${found} found for “${outsideText(filter, longestFilter)}”`]),
   ]);
   return { text, blocks: [block] };
-}
-
-/** The old list is no use: it is forgotten, or the service takes its cursors no more. What follows is a new one. */
-export function anewNews<Item>({ many }: ListSubject<Item>, why: 'gone' | 'cursor_refused'): ListNews {
-  const { text, block } = headline(`🔄 Reloaded: the ${many} from the beginning`, []);
-  const reason = why === 'gone' ? 'A list expires after half an hour.' : 'The service’s list has expired.';
-  return { text, blocks: [block, richText(plain(reason))] };
 }
 
 /** "10,000 terminals". */
@@ -266,8 +255,7 @@ export function exportingMessage<Item>(
 export type FileEnd =
   | { kind: 'placed'; placed: SharedFile; rows: number }
   | { kind: 'nothing' }
-  | { kind: 'stopped'; stop: ReadingStop; rows: number; reading: Reading | undefined }
-  | { kind: 'running' };
+  | { kind: 'stopped'; stop: ReadingStop; rows: number; reading: Reading | undefined };
 
 /** What became of it, to stand above the list. */
 export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): ListNews {
@@ -283,8 +271,6 @@ export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): ListNews {
         : [];
       return news('⚠️ The CSV was not made', read, plain(stoppedWords(stop)));
     }
-    case 'running':
-      return news('⏳ A CSV of yours is already being made', [], plain('One at a time.'));
   }
 }
 

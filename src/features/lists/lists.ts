@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Account as MerchantAccount, Feature } from '../../account.ts';
 import type { CsvColumn } from '../../csv.ts';
 import { accountMatches, type Account } from '../../domain/account.ts';
@@ -10,11 +9,10 @@ import { createServiceList } from './service-list.ts';
 
 /**
  * `/pay terminals` and `/pay accounts`: what the service lists by its own pages, filtered by what is typed behind the
- * verb, and as a file. Pages that were read are kept for half an hour (`service-list.ts`), so that no replica asks for
- * them again.
+ * verb, and as a file. What was read is remembered for half an hour (`service-list.ts`).
  */
 export function createLists(merchant: MerchantAccount): Feature {
-  const lists = openLists(merchant);
+  const lists = openLists(merchant.payments, merchant.now);
   return {
     verbs: [
       listCommand(merchant, {
@@ -36,60 +34,15 @@ export function createLists(merchant: MerchantAccount): Feature {
 }
 
 /** The two lists themselves, with the memory of what was read. */
-export function openLists({
-  payments,
-  ...kept
-}: Pick<MerchantAccount, 'store' | 'sealer' | 'now'> & {
-  payments: Pick<MerchantAccount['payments'], 'listTerminals' | 'listAccounts'>;
-}) {
+export function openLists(
+  payments: Pick<MerchantAccount['payments'], 'listTerminals' | 'listAccounts'>,
+  now: () => number,
+) {
   return {
-    terminals: createServiceList({
-      ...kept,
-      name: 'terminals',
-      item: terminal,
-      readPage: payments.listTerminals,
-      matches: terminalMatches,
-    }),
-    accounts: createServiceList({
-      ...kept,
-      name: 'accounts',
-      item: account,
-      readPage: payments.listAccounts,
-      matches: accountMatches,
-    }),
+    terminals: createServiceList(payments.listTerminals, terminalMatches, now),
+    accounts: createServiceList(payments.listAccounts, accountMatches, now),
   };
 }
-
-const text = z.string().exactOptional();
-
-const terminal: z.ZodType<Terminal> = z.object({
-  terminalId: text,
-  serialNumber: text,
-  accountId: text,
-  parentAccountId: text,
-  merchantName: text,
-  terminalLabel: text,
-  createdAt: text,
-  updatedAt: text,
-});
-
-const account: z.ZodType<Account> = z.object({
-  accountId: text,
-  accountRef: text,
-  accountName: text,
-  status: text,
-  type: text,
-  currency: text,
-  email: text,
-  phoneNumber: text,
-  address: text,
-  description: text,
-  createdAt: text,
-  updatedAt: text,
-  banks: z
-    .array(z.object({ bankAccountNumber: text, bankName: text, bankAccountName: text }))
-    .exactOptional(),
-});
 
 const longestName = 40;
 const longestId = 24;

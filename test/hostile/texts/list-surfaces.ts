@@ -114,7 +114,6 @@ function shownList<Item>(outside: Outside, itemOf: (outside: Outside) => Item) {
   const typed = oneLine(text());
   const filter = random.chance(0.5) || typed.length > 100 ? '' : typed;
   const page: ListPage<Item> = {
-    kind: 'page',
     number: random.below(2),
     items,
     before: 0,
@@ -124,7 +123,7 @@ function shownList<Item>(outside: Outside, itemOf: (outside: Outside) => Item) {
     ...(stop && { stop }),
   };
   const news: { news?: ListNews } = random.chance(0.5) ? { news: newsOf(outside) } : {};
-  return { list: 'abc', filter, page, ...news };
+  return { filter, page, ...news };
 }
 
 function newsOf(outside: Outside): ListNews {
@@ -136,7 +135,6 @@ function newsOf(outside: Outside): ListNews {
     { kind: 'placed', placed: { kind: 'failed', why: 'It failed.', fix: fixFor(slackError) }, rows: 3 },
     { kind: 'stopped', stop: stopOf(outside), rows: 3, reading: readingOf(outside) },
     { kind: 'nothing' },
-    { kind: 'running' },
   ]);
   return fileNews({ subject: terminalSubject, filter: text() }, end);
 }
