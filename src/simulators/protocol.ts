@@ -200,7 +200,7 @@ export const workspaceAction = z.discriminatedUnion('kind', [
     blockId: line,
     actionId: line,
     text: line,
-    viewId: id.exactOptional(),
+    viewId: id,
   }),
 ]);
 export type WorkspaceAction = z.infer<typeof workspaceAction>;

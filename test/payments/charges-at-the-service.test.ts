@@ -180,7 +180,7 @@ describe('chargeSavedCard at the service', () => {
     const merchant = await startMerchant();
     const client = clientAt(merchant, { sandbox: true });
     const { accountId } = merchant.service.credentials;
-    const any = chargeOf(500_000, { tokenKey: 'anything' });
+    const any = chargeOf(500_000);
     expect(await chargeSavedCard(client, accountId, any, inTime)).toEqual({ kind: 'approved' });
     const unknown = { ...any, reference: sandboxInputs.unknownReference as OrderReference };
     expect(await chargeSavedCard(client, accountId, unknown, inTime)).toMatchObject({ kind: 'unknown' });

@@ -2,10 +2,8 @@ import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import type { CheckoutOrder } from '../../src/domain/charge-answer.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import { submitOtp } from '../../src/payments/charges.ts';
 import { createCheckoutOrder } from '../../src/payments/orders.ts';
-import { otps, testCardNumbers } from '../../src/simulators/payments/bank.ts';
-import { cardBody, startMerchant } from '../simulators/payments/merchant.ts';
+import { startMerchant } from '../simulators/payments/merchant.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import {
   accountId,
@@ -14,7 +12,6 @@ import {
   clientAt,
   clientOf,
   envelope,
-  inTime,
   orderPath,
   reference,
   secrets,
@@ -114,7 +111,7 @@ describe('createCheckoutOrder', () => {
 });
 
 describe('createCheckoutOrder at the service', () => {
-  it('gives an order that is paid under its order id and saves the card', async () => {
+  it('gives an order that is paid by its link and saves the card', async () => {
     const merchant = await startMerchant();
     const client = clientAt(merchant);
     const { accountId } = merchant.service.credentials;
@@ -122,15 +119,8 @@ describe('createCheckoutOrder at the service', () => {
     if (answer.kind !== 'created') throw new Error(`The order is ${answer.kind}.`);
     expect((await fetch(answer.checkoutLink)).status).toBe(200);
     const before = merchant.service.state().cards.length;
-    const path = '/v1/checkout/checkout-card-detail';
-    const body = cardBody(answer.orderId, testCardNumbers.otp);
-    const { transactionId } = (await merchant.callBare('POST', path, { body })).data;
-    const otp = { otp: otps.right, transactionId: String(transactionId) };
-    // The merchant's reference names saved-card charges only: this payment goes by the service's order id.
-    const mixedUp = { ...otp, payment: 'saved_card_charge', reference } as const;
-    expect(await submitOtp(client, mixedUp, inTime)).toMatchObject({ kind: 'unknown' });
-    const right = { ...otp, payment: 'card_saving', orderId: answer.orderId } as const;
-    expect(await submitOtp(client, right, inTime)).toEqual({ kind: 'accepted' });
+    const pay = { kind: 'pay_order', orderReference: reference, outcome: 'approved' } as const;
+    expect(await merchant.service.act(pay)).toEqual({ ok: true });
     expect(merchant.service.stats().chargesByReference).toEqual({ [reference]: 1 });
     expect(merchant.service.state().cards).toHaveLength(before + 1);
   });

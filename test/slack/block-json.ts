@@ -31,7 +31,6 @@ export const confirm = (extra: Json = {}): Json => ({
   deny: plain('Back'),
   ...extra,
 });
-export const image = { type: 'image', image_url: 'https://example.com/x.png', alt_text: 'A chart' };
 export const modal = (extra: Json = {}): Json => ({
   type: 'modal',
   title: plain('Charge'),

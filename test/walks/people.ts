@@ -192,8 +192,7 @@ async function fill(scene: Scene, user: string, field: Field): Promise<object | 
     return options.length === 0 ? undefined : { selected_option: random.pick(options) };
   }
   if (element.options) {
-    const option = random.pick(element.options);
-    return kind.many === true ? { selected_options: [option] } : { [kind.value]: option };
+    return { [kind.value]: random.pick(element.options) };
   }
   if (!element.type.endsWith('_input')) return undefined;
   return { value: typed(scene, textOf(block['label']), field) };

@@ -259,13 +259,13 @@ function drawSearch(element: ExternalSelect, spot: Spot): TemplateResult {
   const { id, surface, blockId } = spot;
   const initial = initialOf(element, spot) as PageOption | null;
   const open = ui.search?.id === id ? ui.search : undefined;
-  const view = surface.container.type === 'view' ? { viewId: surface.container.viewId } : {};
+  const viewId = surface.container.type === 'view' ? surface.container.viewId : '';
   const input = (): (Field & HTMLInputElement) | null => document.querySelector(`#${id}`);
 
   async function ask(text: string): Promise<void> {
     const options = ui.search?.id === id ? ui.search.options : [];
     update({ search: { id, text, options, marked: 0, waiting: true } });
-    const result = await act({ kind: 'suggest', blockId, actionId: actionIdOf(element), text, ...view });
+    const result = await act({ kind: 'suggest', blockId, actionId: actionIdOf(element), text, viewId });
     // Answers may come out of order: only the one for what stands in the field now is shown.
     if (ui.search?.id !== id || ui.search.text !== text) return;
     update({

@@ -1,4 +1,16 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import {
+  answered,
+  email,
+  enveloped,
+  readBody,
+  refusal,
+  type Answer,
+  type Call,
+  type Route,
+} from './route.ts';
+import type { World } from './world.ts';
 
 /** Spec: Account. */
 export type Account = {
@@ -67,10 +79,235 @@ export function createAccounts(parentAccountId: string, now: () => number): Acco
 }
 
 /** Spec: Account (createdAt: UTC, YYYY-MM-DDThh:mm:ssZ). */
-export function utcSeconds(at: number): string {
+function utcSeconds(at: number): string {
   return `${new Date(at).toISOString().slice(0, 19)}Z`;
 }
 
 function digits(count: number): string {
   return Array.from({ length: count }, () => randomInt(10)).join('');
+}
+
+/** Spec: Terminal record. */
+export type Terminal = {
+  terminalId: string;
+  serialNumber: string;
+  accountId: string;
+  parentAccountId: string;
+  merchantName: string;
+  terminalLabel: string;
+  createdAt: string;
+  updatedAt: string;
+};
+
+const branches = ['Ikeja', 'Lekki', 'Surulere', 'Yaba', 'Apapa', 'Wuse', 'Garki', 'Bodija', 'Enugu', 'Kano'];
+const kinds = ['Branch', 'Outlet', 'Warehouse', 'Kiosk', 'Market Stand', 'Online Shop'];
+
+const hourMs = 3_600_000;
+
+/** Its accountRef; charges in its name are rejected because it has no card payments. */
+export const accountWithoutCards = 'NO-CARDS-ACCOUNT-001';
+
+/** Its accountRef; one card was saved by it, which the parent may therefore not charge. */
+export const accountWithOwnCard = 'OWN-CARD-ACCOUNT-001';
+
+/** Sixty sub accounts, one every seven hours. */
+export function seedAccounts(accounts: Accounts, now: number): void {
+  for (const [index, { branch, kind }] of names().entries()) {
+    const number = String(index + 1).padStart(3, '0');
+    const ref =
+      index === 0 ? accountWithoutCards : index === 1 ? accountWithOwnCard : `PLAYGROUND-SUB-00${number}`;
+    accounts.create({
+      accountName: `${branch} ${kind}`,
+      accountRef: ref,
+      status: index % 20 === 7 ? 'pnd' : 'active',
+      description: `Collections of ${branch} ${kind}`,
+      createdAt: utcSeconds(now - (60 - index) * 7 * hourMs),
+    });
+  }
+}
+
+const places = ['Front desk', 'Counter'];
+
+/** Two terminals in every branch, a hundred and twenty; or as many as are wanted, branch by branch anew. */
+export function seedTerminals(
+  parentAccountId: string,
+  accounts: Accounts,
+  now: number,
+  count?: number,
+): Terminal[] {
+  const branchAccounts = accounts.newestFirst();
+  const wanted = count ?? branchAccounts.length * places.length;
+  return Array.from({ length: wanted }, (_, index) => {
+    const account = branchAccounts[Math.floor(index / places.length) % branchAccounts.length];
+    const number = index + 1;
+    const createdAt = new Date(now - number * 5 * hourMs).toISOString();
+    return {
+      terminalId: `2070${String(number).padStart(4, '0')}`,
+      serialNumber: `PX${randomUUID().slice(0, 8).toUpperCase()}`,
+      accountId: account?.accountId ?? '',
+      parentAccountId,
+      merchantName: account?.accountName ?? '',
+      terminalLabel: `${account?.accountName}, ${places[index % places.length]}`,
+      createdAt,
+      updatedAt: createdAt,
+    };
+  });
+}
+
+function names(): { branch: string; kind: string }[] {
+  return kinds.flatMap((kind) => branches.map((branch) => ({ branch, kind })));
+}
+
+/** Spec: Account (constraints). Which fields the creation takes is not shown; all but the name may be left out here. */
+const createBody = z.object({
+  accountName: z.string().min(2).max(255),
+  accountRef: z.string().length(20).optional(),
+  phoneNumber: z.string().min(1).optional(),
+  email: email.optional(),
+  bvn: z.string().length(11).optional(),
+  address: z.string().max(255).optional(),
+  currency: z.literal('NGN').optional(),
+  type: z.enum(['virtual', 'physical']).optional(),
+  description: z.string().optional(),
+});
+
+/** Spec: Accounts. */
+export function accountRoutes(world: World): Route[] {
+  const shared = { access: 'parent', from: 'bot', tellsLimit: true } as const;
+  return [
+    {
+      ...shared,
+      method: 'GET',
+      path: '/v1/accounts',
+      label: 'List sub accounts',
+      answer: (call) => listAccounts(world, call),
+    },
+    {
+      ...shared,
+      method: 'POST',
+      path: '/v1/accounts',
+      label: 'Create a sub account',
+      answer: (call) => create(world, call),
+    },
+    {
+      ...shared,
+      method: 'GET',
+      path: '/v1/accounts/sub-account-details',
+      label: 'Fetch a sub account',
+      answer: (call) => details(world, call),
+    },
+    {
+      method: 'GET',
+      path: '/v1/accounts/terminals',
+      label: 'List terminals',
+      access: 'merchant',
+      from: 'bot',
+      answer: (call) => listTerminals(world, call),
+    },
+  ];
+}
+
+/** Bare: no envelope around results and cursor. */
+function listAccounts(world: World, call: Call): Answer {
+  const wanted = pageRequest(call.query);
+  if (!wanted) return refusal(400, 'limit must be an integer from 1 to 50');
+  const accounts = {
+    name: 'accounts',
+    items: world.accounts.newestFirst(),
+    idOf: (one: Account) => one.accountId,
+  };
+  const page = world.pager(accounts, wanted.limit, wanted.cursor);
+  if (!page) return refusal(400, 'cursor is not one that was returned by this list');
+  return answered(page, `${page.results.length} accounts${page.cursor === '' ? ', the last page' : ''}`);
+}
+
+function create(world: World, call: Call): Answer {
+  const read = readBody(createBody, call);
+  if (!read.ok) return read.answer;
+  const given = Object.entries(read.value).filter(([, value]) => value !== undefined);
+  const account = world.accounts.create({
+    accountName: read.value.accountName,
+    ...(Object.fromEntries(given) as Partial<Account>),
+  });
+  if (!account) return refusal(400, 'accountRef is already used');
+  return enveloped(account, `${account.accountName} created`);
+}
+
+function details(world: World, call: Call): Answer {
+  const accountId = call.query.get('accountId');
+  const accountRef = call.query.get('accountRef');
+  if (accountId === null && accountRef === null) return refusal(400, 'accountId or accountRef is required');
+  const byId = accountId === null ? undefined : world.accounts.byId(accountId);
+  const byRef = accountRef === null ? undefined : world.accounts.byRef(accountRef);
+  const account = byId ?? byRef;
+  const contradiction = byId !== undefined && accountRef !== null && byId !== byRef;
+  if (!account || contradiction) return refusal(404, 'The sub account does not exist');
+  return enveloped(account, account.accountName);
+}
+
+/** Unlike the account list, this one is wrapped in the envelope. */
+function listTerminals(world: World, call: Call): Answer {
+  const wanted = pageRequest(call.query);
+  if (!wanted) return refusal(400, 'limit must be an integer from 1 to 50');
+  const terminals = { name: 'terminals', items: world.terminals, idOf: (one: Terminal) => one.terminalId };
+  const page = world.pager(terminals, wanted.limit, wanted.cursor);
+  if (!page) return refusal(400, 'cursor is not one that was returned by this list');
+  return enveloped(page, `${page.results.length} terminals${page.cursor === '' ? ', the last page' : ''}`);
+}
+
+const largestPage = 50;
+const usualPage = 20;
+
+/** What a list is asked for; undefined when the limit breaks the spec's maximum. Spec: Limits (page size). */
+function pageRequest(query: URLSearchParams): { limit: number; cursor: string | undefined } | undefined {
+  const text = query.get('limit');
+  const limit = text === null ? usualPage : Number(text);
+  if (!Number.isInteger(limit) || limit < 1 || limit > largestPage) return undefined;
+  return { limit, cursor: query.get('cursor') ?? undefined };
+}
+
+/** A page, or undefined when the cursor is not one this service returned for this list. */
+type Page<T> = { results: T[]; cursor: string } | undefined;
+
+export type Pager = <T>(
+  list: { name: string; items: readonly T[]; idOf: (item: T) => string },
+  limit: number,
+  cursor: string | undefined,
+) => Page<T>;
+
+/**
+ * Pages by "after this element", so that an element added meanwhile neither repeats nor hides another.
+ * Cursors are signed: one made up by a caller is refused, as the spec allows only returned ones.
+ *
+ * Spec: Limits (pagination).
+ */
+export function createPager(): Pager {
+  const key = randomBytes(16);
+  const sign = (text: string): string =>
+    createHmac('sha256', key).update(text).digest('base64url').slice(0, 16);
+
+  function cursorOf(name: string, id: string): string {
+    const text = Buffer.from(`${name}:${id}`).toString('base64url');
+    return `${text}.${sign(text)}`;
+  }
+
+  function idBehind(name: string, cursor: string): string | undefined {
+    const [text = '', signature] = cursor.split('.');
+    if (signature !== sign(text)) return undefined;
+    const plain = Buffer.from(text, 'base64url').toString();
+    return plain.startsWith(`${name}:`) ? plain.slice(name.length + 1) : undefined;
+  }
+
+  return ({ name, items, idOf }, limit, cursor) => {
+    let start = 0;
+    if (cursor !== undefined && cursor !== '') {
+      const after = idBehind(name, cursor);
+      if (after === undefined) return undefined;
+      start = items.findIndex((item) => idOf(item) === after) + 1;
+    }
+    const results = items.slice(start, start + limit);
+    const last = results.at(-1);
+    const more = start + limit < items.length;
+    return { results, cursor: more && last !== undefined ? cursorOf(name, idOf(last)) : '' };
+  };
 }

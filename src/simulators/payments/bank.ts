@@ -118,11 +118,7 @@ export const nextChargeScripts: Readonly<Record<Exclude<NextCharge, 'as_usual'>,
 export const otps = { right: '123456', acceptedSilently: '111111' } as const;
 
 /** Public test numbers; they belong to no card. Any other number that passes the check digit is asked for an OTP too. */
-export const testCardNumbers = {
-  otp: '5555555555554444',
-  declined: '4000000000000002',
-  threeDSecure: '4000002500003155',
-} as const;
+export const testCardNumbers = { otp: '5555555555554444', declined: '4000000000000002' } as const;
 
 export const declineReasons = [
   'Insufficient funds',
@@ -138,15 +134,9 @@ export const approvedWords = 'Approved by Financial Institution';
 export const threeDSecureWords =
   '3-D Secure authentication is required and cannot be completed on a saved card';
 
-export type CardAnswer = { kind: 'otp' } | { kind: 'three_d_secure' } | { kind: 'declined'; reason: string };
-
-/** What the bank says to a card number typed at checkout. */
-export function answerToCard(cardNumber: string): CardAnswer {
+/** Why the bank declines a card number typed at checkout; undefined: it asks for an OTP. */
+export function declineOfCard(cardNumber: string): string | undefined {
   const digits = cardNumber.replace(/[ -]/g, '');
-  if (digits === testCardNumbers.threeDSecure) return { kind: 'three_d_secure' };
-  if (digits === testCardNumbers.declined) return { kind: 'declined', reason: 'Insufficient funds' };
-  if (!/^\d+$/.test(digits) || !holdsCardNumber(digits)) {
-    return { kind: 'declined', reason: 'Card number is invalid' };
-  }
-  return { kind: 'otp' };
+  if (digits === testCardNumbers.declined) return 'Insufficient funds';
+  return /^\d+$/.test(digits) && holdsCardNumber(digits) ? undefined : 'Card number is invalid';
 }

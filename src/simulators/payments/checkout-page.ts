@@ -1,26 +1,20 @@
 import { z } from 'zod';
 import { formatMoney } from '../../domain/money.ts';
-import type { Answer } from './answer.ts';
+import type { Answer, Call, Route } from './route.ts';
 import { otps, testCardNumbers } from './bank.ts';
 import { tryCard } from './checkout.ts';
 import type { Order } from './orders.ts';
 import { tryOtp } from './otp.ts';
-import type { Call, Route } from './route.ts';
 import type { World } from './world.ts';
 
 /** Outcomes instead of card fields: nobody should be tempted to type a card number into a simulation. */
 const cardChoices = [
   { value: 'otp', label: 'Pay with a test card', hint: 'The bank asks for a code.' },
   { value: 'declined', label: 'Pay with a card that is declined', hint: 'Insufficient funds.' },
-  {
-    value: 'threeDSecure',
-    label: 'Pay with a 3-D Secure card',
-    hint: 'The simulation ends at the challenge.',
-  },
 ] as const;
 
 const form = z.union([
-  z.object({ card: z.enum(['otp', 'declined', 'threeDSecure']) }),
+  z.object({ card: z.enum(['otp', 'declined']) }),
   z.object({ otp: z.string().min(1).max(12) }),
 ]);
 
@@ -42,8 +36,7 @@ function showPage(world: World, call: Call): Answer {
     );
     return { kind: 'page', status: 404, html, note: 'no such order' };
   }
-  const challenge = call.query.get('challenge') !== null;
-  return { kind: 'page', status: 200, html: orderPage(order, challenge), note: order.orderReference };
+  return { kind: 'page', status: 200, html: orderPage(order), note: order.orderReference };
 }
 
 function pay(world: World, call: Call): Answer {
@@ -57,24 +50,23 @@ function pay(world: World, call: Call): Answer {
     return { kind: 'redirect', location: here, note: `${order.orderReference}: ${outcome.message}` };
   }
   const outcome = tryCard(world, order, testCardNumbers[chosen.data.card]);
-  const location = outcome.secureAuthenticationData ? `${here}?challenge` : here;
-  return { kind: 'redirect', location, note: `${order.orderReference}: ${outcome.message}` };
+  return { kind: 'redirect', location: here, note: `${order.orderReference}: ${outcome.message}` };
 }
 
-function orderPage(order: Order, challenge: boolean): string {
+function orderPage(order: Order): string {
   const money = formatMoney({ minor: order.amountMinor, currency: order.currency });
   return page(
     `Pay ${money}`,
     `<p class="what">Order ${escapeHtml(order.orderReference)} for ${escapeHtml(order.customerEmail)}</p>
 <h1>${escapeHtml(money)}</h1>
-${step(order, challenge)}`,
+${step(order)}`,
   );
 }
 
-function step(order: Order, challenge: boolean): string {
+function step(order: Order): string {
   switch (order.state) {
     case 'paid':
-      return `<p class="good" role="status">✓ Paid. You can close this page.</p>${backLink(order)}`;
+      return `<p class="good" role="status">✓ Paid. You can close this page.</p>`;
     case 'failed':
       return `<p class="bad" role="alert">✕ ${escapeHtml(order.reason ?? 'The payment failed')}. Ask the merchant for a new link.</p>`;
     case 'awaiting_otp':
@@ -82,7 +74,7 @@ function step(order: Order, challenge: boolean): string {
     case 'declined':
       return `<p class="bad" role="alert">✕ Declined: ${escapeHtml(order.reason ?? '')}. Try another card.</p>${cardForm(order)}`;
     case 'created':
-      return `${challenge ? '<p class="bad" role="alert">The bank asks for 3-D Secure, which this simulation does not play. Try another card.</p>' : ''}${cardForm(order)}`;
+      return cardForm(order);
   }
 }
 
@@ -105,13 +97,6 @@ function otpForm(order: Order): string {
 <p class="what">The simulated bank’s code is ${otps.right}; any other is wrong. Three tries, 15 minutes.</p>
 <button class="first">Confirm the payment</button>
 </form>`;
-}
-
-/** A link and no redirect: a merchant’s page seldom exists where the playground runs. */
-function backLink(order: Order): string {
-  return order.callbackUrl === undefined
-    ? ''
-    : `<p><a href="${escapeHtml(order.callbackUrl)}" rel="noreferrer">Back to the merchant</a></p>`;
 }
 
 function page(title: string, main: string): string {

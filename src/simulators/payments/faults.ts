@@ -1,6 +1,5 @@
 import type { Often } from '../faults.ts';
-import { refusal, type Answer } from './answer.ts';
-import type { Call } from './route.ts';
+import { refusal, type Answer, type Call } from './route.ts';
 
 /**
  * What goes wrong between the bot and the service. Without `operation` and `reference` it is for every call, except

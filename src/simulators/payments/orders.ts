@@ -21,7 +21,6 @@ export type Order = {
   currency: string;
   customerEmail: string;
   customerId?: string;
-  callbackUrl?: string;
   cardAllowed: boolean;
   tokenizeCard: boolean;
   isSavedCardCharge: boolean;

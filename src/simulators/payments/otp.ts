@@ -1,13 +1,11 @@
 import { z } from 'zod';
-import { checkoutEnveloped, refusal, type Answer } from './answer.ts';
+import { checkoutEnveloped, readBody, refusal, type Answer, type Call, type Route } from './route.ts';
 import { approvedWords, otps } from './bank.ts';
 import { otpSubmissionLimit, type Order } from './orders.ts';
 import { completePayment, failPayment } from './payment-flow.ts';
-import { readBody } from './read-body.ts';
-import type { Call, Route } from './route.ts';
 import type { World } from './world.ts';
 
-export const otpBody = z.object({
+const otpBody = z.object({
   otp: z.string().min(1),
   orderReference: z.string().min(1),
   transactionId: z.string().min(1),

@@ -17,7 +17,7 @@ import type { PaymentsFault } from './faults.ts';
 import { panelOrder, type Order } from './orders.ts';
 import { tryOtp } from './otp.ts';
 import { completePayment, declinePayment } from './payment-flow.ts';
-import { email } from './read-body.ts';
+import { email } from './route.ts';
 import type { World } from './world.ts';
 
 export function panelState(world: World, faults: Faults<PaymentsFault>): PaymentsState {

@@ -1,12 +1,17 @@
-import { z } from 'zod';
-import { answered, checkoutEnveloped, enveloped, refusal, type Answer } from './answer.ts';
-import { answerToCard, approvedWords } from './bank.ts';
-import { cardDetailBody, cardNumberIn, createOrder, tryCard } from './checkout.ts';
-import { otpBody } from './otp.ts';
-import { completePayment, timeExceeded } from './payment-flow.ts';
-import { amount, currency, email, orderReference, readBody } from './read-body.ts';
-import type { Call, Route } from './route.ts';
-import { changeEmailBody, tokenKeyOf } from './saved-card-routes.ts';
+import {
+  answered,
+  checkoutEnveloped,
+  enveloped,
+  refusal,
+  type Answer,
+  type Call,
+  type Route,
+} from './route.ts';
+import { approvedWords } from './bank.ts';
+import { createOrder } from './checkout.ts';
+import { referenceOf } from './faults.ts';
+import { tokenKeyOf } from './cards.ts';
+import { timeExceeded } from './payment-flow.ts';
 import type { World } from './world.ts';
 
 /** The sandbox's fixed inputs; the e-mail is designated by the playground, as the spec leaves its value out. */
@@ -27,130 +32,48 @@ const sampleCard = {
   customerEmail: 'sample.customer@example.com',
 };
 
-const chargeBody = z.object({
-  tokenKey: z.string().min(1),
-  order: z.object({
-    amount,
-    currency,
-    customerEmail: email,
-    orderReference: orderReference.optional(),
-    customerId: z.string().optional(),
-  }),
-});
-
-/** Spec: Sandbox endpoints. No real card is saved, and there is no resend-otp. */
-export function sandboxRoutes(world: World): Route[] {
-  const cards = '/sandbox/checkout/tokenized-card-data';
-  const protectedPost = { method: 'POST', access: 'merchant', from: 'bot' } as const;
-  // Their headers are not shown, and what they answer is a fixed sample.
-  const sample = { access: 'open', from: 'bot' } as const;
-  const openPost = { method: 'POST', access: 'open' } as const;
-  return [
-    {
-      ...protectedPost,
-      path: '/sandbox/checkout/order',
-      label: 'Sandbox: create a checkout order',
-      answer: (call) => createOrder(world, call, true),
-    },
-    {
-      ...protectedPost,
-      path: '/sandbox/checkout/tokenized-card-payment',
-      label: 'Sandbox: charge a saved card',
-      answer: (call) => charge(world, call),
-    },
-    {
-      ...openPost,
-      from: 'customer',
-      path: '/sandbox/checkout/checkout-card-detail',
-      label: 'Sandbox: submit card details',
-      answer: (call) => submitCardDetails(world, call),
-    },
-    {
-      ...openPost,
-      from: 'bot',
-      path: '/sandbox/checkout/checkout-card-otp',
-      label: 'Sandbox: submit an OTP',
-      answer: (call) => submitOtp(world, call),
-    },
-    { ...protectedPost, path: cards, label: 'Sandbox: change a card’s e-mail', answer: changeEmail },
-    { ...sample, method: 'GET', path: cards, label: 'Sandbox: list saved cards', answer: list },
-    { ...sample, method: 'DELETE', path: cards, label: 'Sandbox: delete a saved card', answer: remove },
-  ];
-}
-
-/** Every reference but one is approved; one charged before is approved again without being charged again. */
-function charge(world: World, call: Call): Answer {
-  const read = readBody(chargeBody, call);
-  if (!read.ok) return read.answer;
-  const { amount: amountMinor, orderReference: given, customerId, ...fields } = read.value.order;
-  const reference = given ?? world.orders.newReference('SUB');
-  if (reference === sandboxInputs.unknownReference) return unknownReference();
-  const order =
-    world.orders.byReference(reference) ??
-    world.orders.add({
-      ...fields,
-      ...(customerId === undefined ? {} : { customerId }),
-      orderReference: reference,
-      accountId: call.accountId,
-      amountMinor,
-      isSavedCardCharge: true,
-      sandbox: true,
+/**
+ * The checkout paths once more, without resend-otp. An order saves no card, and saved cards are fixed samples.
+ * Everything else is played as it is live.
+ *
+ * Spec: Sandbox endpoints.
+ */
+export function sandboxRoutes(world: World, checkout: readonly Route[]): Route[] {
+  return checkout.map((route): Route => {
+    const operation = `${route.method} ${route.path.slice('/sandbox/checkout/'.length)}`;
+    const own = (answer: Route['answer'], more: Partial<Route> = {}): Route => ({
+      ...route,
+      ...more,
+      answer,
     });
-  if (order.sandbox) completePayment(world, order);
-  const { orderId } = order;
-  const data = {
-    status: true,
-    message: approvedWords,
-    otpRequired: false,
-    orderId,
-    orderReference: reference,
-  };
-  return checkoutEnveloped(data, `${reference}: ${approvedWords}`);
+    switch (operation) {
+      case 'POST order':
+        return own((call) => createOrder(world, call, true));
+      case 'POST tokenized-card-payment':
+        return own((call) =>
+          referenceOf(call) === sandboxInputs.unknownReference ? unknownReference() : route.answer(call),
+        );
+      case 'POST checkout-card-otp':
+        return own(submitOtp);
+      // Their headers are not shown.
+      case 'GET tokenized-card-data':
+        return own(list, { access: 'open' });
+      case 'POST tokenized-card-data':
+        return own(changeEmail);
+      case 'DELETE tokenized-card-data':
+        return own(remove, { access: 'open' });
+      default:
+        return route;
+    }
+  });
 }
 
-/** Only the card number decides: an order of the sandbox moves with it, any other reference is answered the same. */
-function submitCardDetails(world: World, call: Call): Answer {
-  const read = readBody(cardDetailBody, call);
-  if (!read.ok) return read.answer;
-  const cardNumber = cardNumberIn(read.value.cardDetails);
-  if (cardNumber === undefined)
-    return refusal(400, 'cardDetails: must be a JSON string with the card’s fields');
-  const order = world.orders.byOrderId(read.value.orderReference);
-  if (order?.sandbox) {
-    const outcome = tryCard(world, order, cardNumber);
-    return checkoutEnveloped(outcome, outcome.message);
-  }
-  const accepted = answerToCard(cardNumber).kind === 'otp';
-  const message = accepted ? 'Enter the code your bank sent you' : 'The card was not accepted';
-  const data = {
-    status: accepted,
-    message,
-    responseCode: accepted ? 'T0' : '',
-    transactionId: accepted ? 'sandbox-transaction' : '',
-    secureAuthenticationData: null,
-  };
-  return checkoutEnveloped(data, message);
-}
-
-function submitOtp(world: World, call: Call): Answer {
-  const read = readBody(otpBody, call);
-  if (!read.ok) return read.answer;
-  world.stats.add('otpSubmissions');
-  const { approvedOtp, timedOutOtp } = sandboxInputs;
-  const approved = read.value.otp === approvedOtp;
-  const order = world.orders.byOrderId(read.value.orderReference);
-  if (approved && order?.sandbox && order.state === 'awaiting_otp') completePayment(world, order);
-  const refused = read.value.otp === timedOutOtp ? timeExceeded : 'Invalid OTP';
-  const message = approved ? approvedWords : refused;
-  return checkoutEnveloped({ status: approved, message }, message);
-}
-
-function changeEmail(call: Call): Answer {
-  const read = readBody(changeEmailBody, call);
-  if (!read.ok) return read.answer;
-  if (read.value.tokenKey === sandboxInputs.unknownTokenKey) return notFound();
-  const tokenizedCardData = { ...sampleCard, customerEmail: read.value.newEmailAddress };
-  return enveloped({ status: true, message: 'Email address updated', tokenizedCardData }, 'a fixed sample');
+function submitOtp({ body }: Call): Answer {
+  const otp = typeof body === 'object' && body !== null && 'otp' in body ? body.otp : undefined;
+  const status = otp === sandboxInputs.approvedOtp;
+  const refused = otp === sandboxInputs.timedOutOtp ? timeExceeded : 'Invalid OTP';
+  const message = status ? approvedWords : refused;
+  return checkoutEnveloped({ status, message }, message);
 }
 
 function list(call: Call): Answer {
@@ -158,23 +81,30 @@ function list(call: Call): Answer {
   return enveloped({ tokenizedCardDataList: [sampleCard] }, 'a fixed sample');
 }
 
+function changeEmail(call: Call): Answer {
+  if (tokenKeyOf(call) === sandboxInputs.unknownTokenKey) return notFound();
+  return enveloped(
+    { status: true, message: 'Email address updated', tokenizedCardData: sampleCard },
+    'a fixed sample',
+  );
+}
+
 function remove(call: Call): Answer {
-  const tokenKey = tokenKeyOf(call);
-  if (tokenKey === undefined) return refusal(400, 'tokenKey is required');
-  if (tokenKey === sandboxInputs.unknownTokenKey) return notFound();
+  if (tokenKeyOf(call) === sandboxInputs.unknownTokenKey) return notFound();
   return enveloped({ status: true, message: 'Card deleted' }, 'a fixed sample');
 }
 
 /** The spec tells a `code` here and a plain 404 for the saved cards: the one is the envelope's, the other HTTP's. */
 function unknownReference(): Answer {
+  const [code, description] = ['404', 'Record not found'];
   const data = {
     status: false,
-    message: 'Record not found',
+    message: description,
     otpRequired: false,
     orderId: null,
     orderReference: null,
   };
-  return answered({ code: '404', description: 'Record not found', status: false, data }, 'Record not found');
+  return answered({ code, description, status: false, data }, description);
 }
 
 function notFound(): Answer {

@@ -1,5 +1,17 @@
 import { z } from 'zod';
-import { answered, checkoutEnveloped, refusal, type Answer } from './answer.ts';
+import {
+  amount,
+  answered,
+  checkoutEnveloped,
+  currency,
+  email,
+  orderReference,
+  readBody,
+  refusal,
+  type Answer,
+  type Call,
+  type Route,
+} from './route.ts';
 import {
   cardsNotEnabledWords,
   chargeScript,
@@ -11,9 +23,7 @@ import {
 } from './bank.ts';
 import { openOtp, type Order } from './orders.ts';
 import { completePayment, declinePayment } from './payment-flow.ts';
-import { amount, currency, email, orderReference, readBody } from './read-body.ts';
-import type { Call, Route } from './route.ts';
-import { accountWithoutCards } from './seed-accounts.ts';
+import { accountWithoutCards } from './accounts.ts';
 import type { World } from './world.ts';
 
 /** The e-mail is read loosely: a missing or broken one is a rejection with its own words, not a failed validation. */

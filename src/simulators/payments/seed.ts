@@ -2,7 +2,7 @@ import { approvedWords, type CardBehaviour } from './bank.ts';
 import type { StoredCard } from './cards.ts';
 import type { NewOrder } from './orders.ts';
 import { tellSavedCard } from './payment-flow.ts';
-import { accountWithOwnCard } from './seed-accounts.ts';
+import { accountWithOwnCard } from './accounts.ts';
 import type { World } from './world.ts';
 
 type SeedCard = Pick<StoredCard, 'tokenKey' | 'customerEmail' | 'label' | 'cardPan' | 'cardType'> & {
@@ -55,52 +55,32 @@ export function seedWorld(world: World): void {
   for (const card of Object.values(seedCards)) addCard(world, world.parentAccountId, card);
   const other = world.accounts.byRef(accountWithOwnCard);
   if (other) addCard(world, other.accountId, { ...seedCards.approves, tokenKey: foreignTokenKey });
-  const [ada, bola, chidi] = [seedCards.approves, seedCards.requiresOtp, seedCards.declines];
-  addPaid(
-    world,
-    { orderReference: 'ORDER-1004', amountMinor: 325_050, customerEmail: bola.customerEmail },
-    52,
-  );
-  addPaid(
-    world,
-    { orderReference: 'ORDER-1005', amountMinor: 9_600_000, customerEmail: chidi.customerEmail },
-    31,
-  );
-  addPaid(
-    world,
-    {
-      orderReference: 'ORDER-1003',
-      amountMinor: 1_500_000,
-      takenMinor: 1_400_000,
-      customerEmail: ada.customerEmail,
-    },
-    26,
-  );
-  addPaid(
-    world,
-    {
-      orderReference: 'SUB-2040',
-      amountMinor: 500_000,
-      customerEmail: ada.customerEmail,
-      isSavedCardCharge: true,
-    },
-    24,
-  );
-  addPaid(
-    world,
-    {
-      orderReference: 'ORDER-1001',
-      amountMinor: 1_250_000,
-      customerEmail: ada.customerEmail,
-      customerId: 'CUST-17',
-    },
-    3,
-  );
+  const { approves: ada, requiresOtp: bola, declines: chidi } = seedCards;
+  addPaid(world, 52, { orderReference: 'ORDER-1004', amountMinor: 325_050, ...of(bola) });
+  addPaid(world, 31, { orderReference: 'ORDER-1005', amountMinor: 9_600_000, ...of(chidi) });
+  addPaid(world, 26, {
+    orderReference: 'ORDER-1003',
+    amountMinor: 1_500_000,
+    takenMinor: 1_400_000,
+    ...of(ada),
+  });
+  addPaid(world, 24, {
+    orderReference: 'SUB-2040',
+    amountMinor: 500_000,
+    isSavedCardCharge: true,
+    ...of(ada),
+  });
+  addPaid(world, 3, {
+    orderReference: 'ORDER-1001',
+    amountMinor: 1_250_000,
+    customerId: 'CUST-17',
+    ...of(ada),
+  });
   world.orders.add({
     ...common(world, 2),
+    ...of(chidi),
     orderReference: 'SUB-2041',
     amountMinor: 500_000,
-    customerEmail: chidi.customerEmail,
     customerId: 'CUST-42',
     isSavedCardCharge: true,
     state: 'declined',
@@ -108,12 +88,16 @@ export function seedWorld(world: World): void {
   });
   world.orders.add({
     ...common(world, 1),
+    ...of(bola),
     orderReference: 'ORDER-1002',
     amountMinor: 840_000,
-    customerEmail: bola.customerEmail,
     customerId: 'CUST-23',
     tokenizeCard: true,
   });
+}
+
+function of({ customerEmail }: SeedCard): { customerEmail: string } {
+  return { customerEmail };
 }
 
 /** Months ago each of the merchant's cards was saved by a small payment; its event is sent now. */
@@ -140,8 +124,8 @@ function addCard(world: World, accountId: string, card: SeedCard): void {
 
 function addPaid(
   world: World,
-  order: Pick<NewOrder, 'orderReference' | 'amountMinor' | 'customerEmail'> & Partial<NewOrder>,
   hoursAgo: number,
+  order: Pick<NewOrder, 'orderReference' | 'amountMinor' | 'customerEmail'> & Partial<NewOrder>,
 ): void {
   world.orders.add({
     ...common(world, hoursAgo),

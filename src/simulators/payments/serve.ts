@@ -1,9 +1,13 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { refusal, type Answer } from './answer.ts';
+import { findRoute, refusal, type Answer, type Call, type Found, type Route } from './route.ts';
 import type { Holds, Passed } from '../holds.ts';
-import type { ExchangeEnd, RecordExchange } from './exchanges.ts';
-import { shownAuthorization, shownPath, shownText } from './masking.ts';
-import { findRoute, type Call, type Found, type Route } from './route.ts';
+import {
+  shownAuthorization,
+  shownPath,
+  shownText,
+  type ExchangeEnd,
+  type RecordExchange,
+} from './exchanges.ts';
 
 export type ServeDeps = {
   routes: readonly Route[];

@@ -4,14 +4,11 @@ import type { AddressInfo } from 'node:net';
 import type { ActResult, Exchange, PaymentsAction, PaymentsState } from '../protocol.ts';
 import { createFaults, type Faults } from '../faults.ts';
 import { createHolds, type Holds, type Passed } from '../holds.ts';
-import { accountRoutes } from './account-routes.ts';
-import { createAccounts } from './accounts.ts';
-import { refusal, type Answer } from './answer.ts';
-import { authRoutes, checkAccess } from './auth.ts';
-import { createCards } from './cards.ts';
+import { accountRoutes, createAccounts, createPager, seedAccounts, seedTerminals } from './accounts.ts';
+import { authRoutes, checkAccess, createTokens, type Credentials } from './auth.ts';
+import { createCards, savedCardRoutes } from './cards.ts';
 import { checkoutPageRoutes } from './checkout-page.ts';
 import { checkoutRoutes } from './checkout.ts';
-import { createPager } from './cursor.ts';
 import { createExchangeRecorder, type RecordExchange } from './exchanges.ts';
 import { isFaultFor, type PaymentsFault, underFault } from './faults.ts';
 import { createOrders, type NewOrder, type OrderFor } from './orders.ts';
@@ -19,16 +16,12 @@ import { otpRoutes } from './otp.ts';
 import { act, panelState } from './panel.ts';
 import { failOverdue } from './payment-flow.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
-import type { Call, Route } from './route.ts';
+import { refusal, type Answer, type Call, type Route } from './route.ts';
 import { sandboxRoutes } from './sandbox.ts';
 import { savedCardChargeRoutes } from './saved-card-charge.ts';
-import { savedCardRoutes } from './saved-card-routes.ts';
-import { seedAccounts, seedTerminals } from './seed-accounts.ts';
 import { seedWorld, tellSavedCards } from './seed.ts';
 import { createListener } from './serve.ts';
 import { createStats, type PaymentsStats } from './stats.ts';
-import { terminalRoutes } from './terminals.ts';
-import { createTokens, type Credentials } from './tokens.ts';
 import { transactionRoutes, type TellTransaction } from './transactions.ts';
 import { createWebhooksOut, type SignDelivery } from './webhooks-out.ts';
 import type { World } from './world.ts';
@@ -59,7 +52,7 @@ export type PaymentsOptions = {
   orderFor?: OrderFor;
   /** Calls of one operation in one window. */
   rateLimit?: { limit: number; windowMs: number };
-  /** The sandbox's checkout paths do what the live ones do, instead of answering fixed inputs. Default false. */
+  /** The sandbox saves cards as the live paths do, instead of answering samples. Default false. */
   sandboxIsLive?: boolean;
   /** Keeps in `passed` what was asked and answered. Default false. */
   keepPassed?: boolean;
@@ -275,10 +268,9 @@ function routesOf(
   return [
     ...authRoutes(world),
     ...accountRoutes(world),
-    ...terminalRoutes(world),
     ...checkout,
     ...transactionRoutes(world, tellTransaction),
-    ...(sandboxIsLive === true ? played : sandboxRoutes(world)),
+    ...(sandboxIsLive === true ? played : sandboxRoutes(world, played)),
     ...checkoutPageRoutes(world),
   ];
 }

@@ -1,7 +1,6 @@
 import { wireFromMinor } from '../../domain/money.ts';
-import { answered, enveloped, refusal, type Answer } from './answer.ts';
+import { answered, enveloped, refusal, type Answer, type Call, type Route } from './route.ts';
 import type { Order } from './orders.ts';
-import type { Call, Route } from './route.ts';
 import type { World } from './world.ts';
 
 type ToldTransaction = Record<string, string> & { status: string; amount: string };

@@ -1,8 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { SavedCard } from '../../domain/saved-card.ts';
 import type { PaymentsDelivery, Redelivery } from '../protocol.ts';
-import type { RecordExchange } from './exchanges.ts';
-import { shownText } from './masking.ts';
+import { shownText, type RecordExchange } from './exchanges.ts';
 
 /** Spec: Events (known payload fields); the others are not shown and are the playground's. */
 export type WebhookPayload = {

@@ -1,11 +1,9 @@
 import type { NextCharge } from '../protocol.ts';
-import type { Accounts } from './accounts.ts';
+import type { Accounts, Pager, Terminal } from './accounts.ts';
 import type { Cards } from './cards.ts';
-import type { Pager } from './cursor.ts';
 import type { Orders } from './orders.ts';
 import type { Stats } from './stats.ts';
-import type { Terminal } from './terminals.ts';
-import type { Tokens } from './tokens.ts';
+import type { Tokens } from './auth.ts';
 import type { WebhooksOut } from './webhooks-out.ts';
 
 /** Everything the simulated service knows, one data module per concern; the routes act on it and keep nothing. */

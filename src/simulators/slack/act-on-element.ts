@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ActResult, PageBlock, PageOption, PageUser, WorkspaceAction } from '../protocol.ts';
-import { type ActDeps, actResult } from './act-result.ts';
+import { type ActDeps, actResult, no } from './act-result.ts';
 import { canSee } from './directory.ts';
 import { completeValues, type Element, findElement, type PlacedElement } from './elements.ts';
 import type { Message } from './messages.ts';
@@ -52,7 +52,7 @@ export async function suggest(
   asked: Extract<WorkspaceAction, { kind: 'suggest' }>,
 ): Promise<ActResult> {
   const { world } = deps;
-  const surface = surfaceWith(world, user, asked);
+  const surface = findSurface(world, user, { type: 'view', viewId: asked.viewId });
   const placed = surface && findElement(blocksOf(surface), asked.blockId, asked.actionId);
   if (surface === undefined || placed === undefined || !placed.element.type.endsWith('external_select')) {
     return no('That field is not there any more.');
@@ -87,23 +87,6 @@ function findSurface(world: World, user: PageUser, container: Pressed['container
   const channel = world.directory.channel(container.channel);
   if (channel === undefined || !canSee(channel, user.id)) return undefined;
   const message = world.messages.findFor(user.id, container.channel, container.ts);
-  return message === undefined ? undefined : { kind: 'message', message };
-}
-
-function surfaceWith(
-  world: World,
-  user: PageUser,
-  asked: { blockId: string; actionId: string; viewId?: string },
-): Surface | undefined {
-  if (asked.viewId !== undefined) return findSurface(world, user, { type: 'view', viewId: asked.viewId });
-  const message = world.directory.channels
-    .filter((channel) => canSee(channel, user.id))
-    .flatMap((channel) => world.messages.all(channel.id))
-    .findLast(
-      (one) =>
-        (one.visibleTo ?? user.id) === user.id &&
-        findElement(blocksOf({ kind: 'message', message: one }), asked.blockId, asked.actionId) !== undefined,
-    );
   return message === undefined ? undefined : { kind: 'message', message };
 }
 
@@ -166,33 +149,23 @@ const pickShape = z.looseObject({ value: z.string() });
 
 function isOffered(element: Element, sent: Element): boolean {
   const offered = z.array(pickShape).safeParse(element['options']);
-  if (!offered.success) return true;
-  const values = new Set(offered.data.map((option) => option.value));
-  const one = pickShape.safeParse(sent['selected_option']);
-  const many = z.array(pickShape).safeParse(sent['selected_options']);
-  const picked = [...(one.success ? [one.data] : []), ...(many.success ? many.data : [])];
-  return picked.every((option) => values.has(option.value));
+  const picked = pickShape.safeParse(sent['selected_option']);
+  if (!offered.success || !picked.success) return true;
+  return offered.data.some((option) => option.value === picked.data.value);
 }
 
 const optionShape = z.object({
   text: z.looseObject({ type: z.literal('plain_text'), text: z.string().min(1).max(75) }),
   value: z.string().min(1).max(150),
 });
-const suggestionsShape = z.looseObject({
-  options: z.array(optionShape).max(100).optional(),
-  option_groups: z
-    .array(z.looseObject({ options: z.array(optionShape).max(100) }))
-    .max(100)
-    .optional(),
-});
+const suggestionsShape = z.looseObject({ options: z.array(optionShape).max(100) });
 
 function readOptions(body: unknown): PageOption[] | undefined {
   const read = suggestionsShape.safeParse(body);
   if (!read.success) return undefined;
-  const groups = read.data.option_groups?.flatMap((group) => group.options);
-  return (read.data.options ?? groups)?.map((option) => ({
-    text: { type: 'plain_text', text: option.text.text },
-    value: option.value,
+  return read.data.options.map(({ text: { text }, value }) => ({
+    text: { type: 'plain_text', text },
+    value,
   }));
 }
 
@@ -203,8 +176,4 @@ function labelOf(placed: PlacedElement, action: Record<string, unknown>): string
   if (chosen.success) return `"${chosen.data.text.text}"`;
   const label = readable.safeParse(placed.element['text']);
   return label.success ? `"${label.data.text}"` : placed.actionId;
-}
-
-function no(problem: string): ActResult {
-  return { ok: false, problem };
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ActResult, PageUser, WorkspaceAction } from '../protocol.ts';
-import type { ActDeps } from './act-result.ts';
+import { type ActDeps, no } from './act-result.ts';
 import type { BotAnswer } from './bot-line.ts';
 import { completeValues, unfilledInputs } from './elements.ts';
 import { commonPayload } from './payloads.ts';
@@ -47,10 +47,9 @@ export async function submitView(
   return result;
 }
 
+/** What the app may answer: of Slack's actions, those that it uses. */
 const acknowledgement = z.discriminatedUnion('response_action', [
-  z.looseObject({ response_action: z.literal('clear') }),
   z.looseObject({ response_action: z.literal('update'), view: z.unknown() }),
-  z.looseObject({ response_action: z.literal('push'), view: z.unknown() }),
   z.looseObject({ response_action: z.literal('errors'), errors: z.record(z.string(), z.string().min(1)) }),
 ]);
 
@@ -65,14 +64,10 @@ function obey(world: World, view: View, answer: BotAnswer): ActResult {
   const read = acknowledgement.safeParse(answer.body);
   if (!read.success) return trouble;
   switch (read.data.response_action) {
-    case 'clear':
-      world.views.clear(view.userId);
-      return { ok: true };
     case 'errors':
       return showErrors(view, read.data.errors);
     case 'update':
-    case 'push':
-      return showNext(world, view, read.data);
+      return showNext(world, view, read.data.view);
   }
 }
 
@@ -87,16 +82,9 @@ function showErrors(view: View, errors: Record<string, string>): ActResult {
   return { ok: true };
 }
 
-function showNext(
-  world: World,
-  view: View,
-  next: { response_action: 'update' | 'push'; view?: unknown },
-): ActResult {
-  const read = readView(next.view, 'modal');
+function showNext(world: World, view: View, next: unknown): ActResult {
+  const read = readView(next, 'modal');
   if (read.kind === 'refused') return trouble;
-  if (next.response_action === 'push') {
-    return world.views.push(view.userId, read.definition) === undefined ? trouble : { ok: true };
-  }
   world.views.update(view, read.definition);
   return { ok: true };
 }
@@ -110,35 +98,24 @@ export async function closeView(
   const { world } = deps;
   const view = topView(world, user, closed.viewId);
   if (view === undefined) return no('That view is not in front of you any more.');
-  const isCleared = view.definition.clear_on_close === true;
-  const gone = isCleared ? world.views.clear(user.id) : [view];
   world.views.close(view);
   world.changed();
-  const told = gone.filter((one) => one.definition.notify_on_close === true);
-  await Promise.all(
-    told.map((one) =>
-      deps.line.send(
-        {
-          kind: 'interactive',
-          payload: {
-            type: 'view_closed',
-            ...commonPayload(user),
-            view: viewPayload(one),
-            is_cleared: isCleared,
-          },
-        },
-        `${user.realName} closes "${one.definition.title?.text ?? 'a view'}"`,
-      ),
-    ),
-  );
+  if (view.definition.notify_on_close === true) {
+    const payload = {
+      type: 'view_closed',
+      ...commonPayload(user),
+      view: viewPayload(view),
+      is_cleared: false,
+    };
+    await deps.line.send(
+      { kind: 'interactive', payload },
+      `${user.realName} closes "${view.definition.title?.text ?? 'a view'}"`,
+    );
+  }
   return { ok: true };
 }
 
 function topView(world: World, user: PageUser, viewId: string): View | undefined {
   const top = world.views.stack(user.id).at(-1);
   return top?.id === viewId ? top : undefined;
-}
-
-function no(problem: string): ActResult {
-  return { ok: false, problem };
 }

@@ -24,3 +24,8 @@ export function actResult(answer: BotAnswer): ActResult {
       return { ok: false, problem: 'This app could not be reached.' };
   }
 }
+
+/** What Slack tells the person when nothing is sent. */
+export function no(problem: string): ActResult {
+  return { ok: false, problem };
+}

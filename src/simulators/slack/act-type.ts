@@ -1,5 +1,5 @@
 import type { ActResult, PageUser, WorkspaceAction } from '../protocol.ts';
-import type { ActDeps } from './act-result.ts';
+import { type ActDeps, no } from './act-result.ts';
 import { applyAnswer } from './app-answer.ts';
 import type { BotAnswer } from './bot-line.ts';
 import { botName, botUserId, type Channel } from './cast.ts';
@@ -22,18 +22,17 @@ export async function sendMessage(deps: ActDeps, user: PageUser, typed: Typed): 
   const text = typed.text.trim();
   if (text === '') return no('Type something first.');
   if (text.startsWith('/')) return runSlash(deps, { user, channel }, { ...typed, text });
-  return postAsPerson(deps, { user, channel }, { ...typed, text });
+  return postAsPerson(world, { user, channel }, { ...typed, text });
 }
 
 type Place = { user: PageUser; channel: Channel };
 
-async function postAsPerson(deps: ActDeps, at: Place, typed: Typed): Promise<ActResult> {
-  const { world } = deps;
+function postAsPerson(world: World, at: Place, typed: Typed): ActResult {
   const { user, channel } = at;
   const text = withIds(world, typed.text, false);
   const parent = typed.threadTs === undefined ? undefined : world.messages.find(channel.id, typed.threadTs);
   if (typed.threadTs !== undefined && parent === undefined) return no('That thread is gone.');
-  const message = world.messages.post({
+  world.messages.post({
     text,
     blocks: [],
     attachments: [],
@@ -43,23 +42,6 @@ async function postAsPerson(deps: ActDeps, at: Place, typed: Typed): Promise<Act
     threadTs: parent?.threadTs ?? parent?.ts,
   });
   world.changed();
-  if (!channel.botIsMember) return { ok: true };
-  const event = {
-    channel: channel.id,
-    user: user.id,
-    text,
-    ts: message.ts,
-    event_ts: message.ts,
-    ...(message.threadTs === undefined ? {} : { thread_ts: message.threadTs }),
-  };
-  const said = `${user.realName} writes in ${world.directory.label(channel.id)}`;
-  const kind = { dm: 'im', public: 'channel', private: 'group' }[channel.kind];
-  const subscription = { dm: 'message.im', public: 'message.channels', private: 'message.groups' }[
-    channel.kind
-  ];
-  await deps.events.send(subscription, { type: 'message', channel_type: kind, ...event }, said);
-  if (text.includes(`<@${botUserId}>`))
-    await deps.events.send('app_mention', { type: 'app_mention', ...event }, said);
   return { ok: true };
 }
 
@@ -155,8 +137,4 @@ function mention(world: World, name: string, withName: boolean): string | undefi
   const id = lower === botName.toLowerCase() ? botUserId : user?.id;
   if (id === undefined) return undefined;
   return withName ? `<@${id}|${lower}>` : `<@${id}>`;
-}
-
-function no(problem: string): ActResult {
-  return { ok: false, problem };
 }

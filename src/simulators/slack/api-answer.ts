@@ -9,7 +9,7 @@ export type ApiArguments = Record<string, unknown>;
 
 export type Method = {
   /** Whose token it wants. */
-  token: 'bot' | 'app' | 'none';
+  token: 'bot' | 'app';
   /** The scope it needs, when that does not depend on the arguments. */
   scope?: string;
   /** The seconds to wait when this call comes too soon; undefined: it is taken, and counts. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { whole } from './chat-methods.ts';
 import { readContent } from './message-content.ts';
 import { botDraft } from './messages.ts';
-import type { ResponseTarget } from './response-urls.ts';
+import type { ResponseTarget } from './ids.ts';
 import type { World } from './world.ts';
 
 /** What the app answers to a command or a press, in the acknowledgement or later through a response_url. */
@@ -10,18 +10,14 @@ import type { World } from './world.ts';
 export type Applied = { kind: 'applied' } | { kind: 'refused'; error: string; messages: string[] };
 
 const answerShape = z.looseObject({
-  response_type: z.enum(['ephemeral', 'in_channel']).optional(),
+  response_type: z.literal('ephemeral').optional(),
   replace_original: z.boolean().optional(),
-  delete_original: z.boolean().optional(),
   thread_ts: z.string().optional(),
 });
 
 type Answer = z.infer<typeof answerShape>;
 
-/**
- * Shows the answer where it belongs: to the one person unless it says `in_channel`. Behind a slash command
- * there is no original message, so replacing one posts, and deleting one does nothing.
- */
+/** Shows the answer to the one person. Behind a slash command there is no original message, so replacing one posts. */
 export function applyAnswer(world: World, target: ResponseTarget, body: unknown): Applied {
   const read = answerShape.safeParse(typeof body === 'string' ? { text: body } : body);
   if (!read.success) return refuse('invalid_payload');
@@ -35,10 +31,6 @@ function applyTo(world: World, target: ResponseTarget, answer: Answer): Applied 
     target.messageTs === undefined
       ? undefined
       : world.messages.findFor(target.userId, target.channel, target.messageTs);
-  if (answer.delete_original === true) {
-    if (original !== undefined) world.messages.remove(original);
-    return { kind: 'applied' };
-  }
   const content = readContent(answer, world.ids);
   if (content.kind === 'refused') return content;
   if (content.blank) return refuse('no_text');
@@ -49,7 +41,7 @@ function applyTo(world: World, target: ResponseTarget, answer: Answer): Applied 
   }
   const threadTs = answer.thread_ts ?? target.threadTs;
   const draft = { ...botDraft(target.channel, whole(content.content)), threadTs };
-  world.messages.post(answer.response_type === 'in_channel' ? draft : { ...draft, visibleTo: target.userId });
+  world.messages.post({ ...draft, visibleTo: target.userId });
   return { kind: 'applied' };
 }
 

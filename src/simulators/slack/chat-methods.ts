@@ -19,33 +19,20 @@ import type { World } from './world.ts';
 
 const write = { scope: 'chat:write' };
 
-export function chatMethods(baseUrl: () => string): Record<string, Method> {
-  return {
-    'chat.postMessage': method(
-      { ...write, pace: postPace },
-      { channel: text, thread_ts: optionalText },
-      postMessage,
-    ),
-    'chat.update': method(
-      { ...write, pace: (world) => world.rateLimits.take('chat.update', tier3Pace) },
-      { channel: text, ts: text },
-      updateMessage,
-    ),
-    'chat.delete': method(write, { channel: text, ts: text }, deleteMessage),
-    'chat.postEphemeral': method(
-      write,
-      { channel: text, user: text, thread_ts: optionalText },
-      postEphemeral,
-    ),
-    'chat.getPermalink': method({}, { channel: text, message_ts: text }, (world, given) => {
-      if (world.directory.channel(given.channel) === undefined) return refused('channel_not_found');
-      const message = world.messages.find(given.channel, given.message_ts);
-      if (message === undefined) return refused('message_not_found');
-      const permalink = `${baseUrl()}/archives/${given.channel}/p${given.message_ts.replace('.', '')}`;
-      return granted({ channel: given.channel, permalink });
-    }),
-  };
-}
+export const chatMethods: Record<string, Method> = {
+  'chat.postMessage': method(
+    { ...write, pace: postPace },
+    { channel: text, thread_ts: optionalText },
+    postMessage,
+  ),
+  'chat.update': method(
+    { ...write, pace: (world) => world.rateLimits.take('chat.update', tier3Pace) },
+    { channel: text, ts: text },
+    updateMessage,
+  ),
+  'chat.delete': method(write, { channel: text, ts: text }, deleteMessage),
+  'chat.postEphemeral': method(write, { channel: text, user: text, thread_ts: optionalText }, postEphemeral),
+};
 
 /** By channel: what is refused there counts too. */
 function postPace(world: World, { channel }: ApiArguments): number | undefined {

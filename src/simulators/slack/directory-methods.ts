@@ -9,7 +9,7 @@ import {
   text,
 } from './api-answer.ts';
 import { appId, botId, botName, botUserId, type Channel, teamDomain, teamId } from './cast.ts';
-import { canSee, type Account } from './directory.ts';
+import type { Account } from './directory.ts';
 import { tier2Pace, tier3Pace } from './rate-limits.ts';
 import type { World } from './world.ts';
 
@@ -17,7 +17,6 @@ import type { World } from './world.ts';
 
 export function directoryMethods(baseUrl: () => string): Record<string, Method> {
   return {
-    'api.test': { token: 'none', run: (_world, given) => apiTest(given) },
     'auth.test': method({}, {}, () =>
       granted({
         url: `${baseUrl()}/`,
@@ -36,29 +35,10 @@ export function directoryMethods(baseUrl: () => string): Record<string, Method> 
       (world, given) =>
         withChannel(world, given.channel, 'read', (channel) => granted({ channel: conversation(channel) })),
     ),
-    'conversations.list': method({ scope: 'channels:read' }, {}, (world) =>
-      granted({
-        channels: world.directory.channels.filter((channel) => channel.kind === 'public').map(conversation),
-        response_metadata: { next_cursor: '' },
-      }),
-    ),
-    'conversations.members': method({}, { channel: text }, (world, given) =>
-      withChannel(world, given.channel, 'read', (channel) =>
-        granted({ members: members(world, channel), response_metadata: { next_cursor: '' } }),
-      ),
-    ),
-    'conversations.open': method({ scope: 'im:write' }, { users: text }, (world, given) => {
-      const channel = world.directory.directMessage(given.users);
-      if (channel === undefined) return refused('user_not_found');
-      return granted({ channel: { id: channel.id } });
-    }),
     'users.info': method({ scope: 'users:read' }, { user: text }, (world, given) => {
       const account = world.directory.accounts().find(({ id }) => id === given.user);
       return account === undefined ? refused('user_not_found') : granted({ user: member(account) });
     }),
-    'users.list': method({ scope: 'users:read' }, {}, (world) =>
-      granted({ members: world.directory.accounts().map(member), response_metadata: { next_cursor: '' } }),
-    ),
     'usergroups.list': method(ofGroups('usergroups.list'), { include_users: flag }, (world, given) =>
       world.hasUserGroups
         ? granted({
@@ -86,11 +66,6 @@ export function directoryMethods(baseUrl: () => string): Record<string, Method> 
   };
 }
 
-function apiTest(given: Record<string, unknown>): ApiAnswer {
-  const { error } = given;
-  return typeof error === 'string' ? { ...refused(error), args: given } : granted({ args: given });
-}
-
 const scopePrefix = { public: 'channels', private: 'groups', dm: 'im' } as const;
 
 /** A channel the bot may know of, with the scope that its kind needs. */
@@ -112,11 +87,6 @@ export function withChannel(
 /** User groups exist on paid plans only, and Slack lets one ask about twenty times a minute. */
 function ofGroups(name: string): Pick<Method, 'scope' | 'pace'> {
   return { scope: 'usergroups:read', pace: (world) => world.rateLimits.take(name, tier2Pace) };
-}
-
-function members(world: World, channel: Channel): string[] {
-  const there = world.directory.users.filter((user) => canSee(channel, user.id)).map((user) => user.id);
-  return channel.botIsMember ? [...there, botUserId] : there;
 }
 
 function conversation(channel: Channel): Record<string, unknown> {

@@ -1,37 +1,17 @@
 import type { PageBlock } from '../protocol.ts';
 import type { Ids } from './ids.ts';
 
-type ElementValue = { value: string; initial: string; many?: true };
-
 /**
  * By element type: the field in which Slack sends its value, and the one in which the app gives the first.
  * Slack's own names.
  */
-export const elementValues: Readonly<Record<string, ElementValue>> = {
+export const elementValues: Readonly<Record<string, { value: string; initial: string }>> = {
   plain_text_input: { value: 'value', initial: 'initial_value' },
-  email_text_input: { value: 'value', initial: 'initial_value' },
-  url_text_input: { value: 'value', initial: 'initial_value' },
-  number_input: { value: 'value', initial: 'initial_value' },
-  rich_text_input: { value: 'rich_text_value', initial: 'initial_value' },
   static_select: { value: 'selected_option', initial: 'initial_option' },
   external_select: { value: 'selected_option', initial: 'initial_option' },
   radio_buttons: { value: 'selected_option', initial: 'initial_option' },
   users_select: { value: 'selected_user', initial: 'initial_user' },
-  channels_select: { value: 'selected_channel', initial: 'initial_channel' },
   conversations_select: { value: 'selected_conversation', initial: 'initial_conversation' },
-  datepicker: { value: 'selected_date', initial: 'initial_date' },
-  timepicker: { value: 'selected_time', initial: 'initial_time' },
-  datetimepicker: { value: 'selected_date_time', initial: 'initial_date_time' },
-  checkboxes: { value: 'selected_options', initial: 'initial_options', many: true },
-  multi_static_select: { value: 'selected_options', initial: 'initial_options', many: true },
-  multi_external_select: { value: 'selected_options', initial: 'initial_options', many: true },
-  multi_users_select: { value: 'selected_users', initial: 'initial_users', many: true },
-  multi_channels_select: { value: 'selected_channels', initial: 'initial_channels', many: true },
-  multi_conversations_select: {
-    value: 'selected_conversations',
-    initial: 'initial_conversations',
-    many: true,
-  },
 };
 
 /** The interactive elements of blocks: where they are, what they hold when nobody touched them. */
@@ -40,14 +20,13 @@ export type Element = { type: string; action_id?: string; [field: string]: unkno
 export type Values = Record<string, Record<string, unknown>>;
 export type PlacedElement = { block: PageBlock; blockId: string; actionId: string; element: Element };
 
-const pressable = new Set(['button', 'overflow', 'workflow_button', 'feedback_buttons', 'icon_button']);
+const pressable = new Set(['button', 'overflow']);
 
 /** Slack names every block and every interactive element that the app left unnamed. */
 export function nameBlocks(blocks: readonly PageBlock[], ids: Ids): PageBlock[] {
   return blocks.map((block) => {
     const named: PageBlock = { ...block, block_id: block.block_id ?? ids.secret(3) };
     if (isElement(named['element'])) named['element'] = nameElement(named['element'], ids);
-    if (isElement(named['accessory'])) named['accessory'] = nameElement(named['accessory'], ids);
     const elements = named['elements'];
     if (Array.isArray(elements)) {
       named['elements'] = elements.map((one: unknown) => (isElement(one) ? nameElement(one, ids) : one));
@@ -66,7 +45,7 @@ function nameElement(element: Element, ids: Ids): Element {
 function placedElements(blocks: readonly PageBlock[]): PlacedElement[] {
   return blocks.flatMap((block) => {
     const elements = Array.isArray(block['elements']) ? block['elements'] : [];
-    return [block['element'], block['accessory'], ...elements]
+    return [block['element'], ...elements]
       .filter(isElement)
       .filter((element) => element.action_id !== undefined)
       .map((element) => ({
@@ -97,7 +76,7 @@ export function completeValues(blocks: readonly PageBlock[], given: Values): Val
     if (kind === undefined) continue;
     const touched = given[blockId]?.[actionId];
     const held = isElement(touched) ? touched[kind.value] : undefined;
-    const value = held === undefined ? (element[kind.initial] ?? (kind.many === true ? [] : null)) : held;
+    const value = held === undefined ? (element[kind.initial] ?? null) : held;
     values[blockId] = {
       ...values[blockId],
       [actionId]: { type: element.type, [kind.value]: value === '' ? null : value },
@@ -131,29 +110,13 @@ export function unfilledInputs(blocks: readonly PageBlock[], values: Values): Re
 }
 
 function inputProblem(element: Element, value: unknown, optional: boolean): string | undefined {
-  if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) {
+  if (value === null || value === undefined) {
     return optional ? undefined : 'Please complete this required field.';
   }
   if (typeof value !== 'string') return undefined;
-  if (element.type === 'email_text_input' && !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value)) {
-    return 'Please enter an email address.';
-  }
-  return element.type === 'number_input' ? numberProblem(element, value) : lengthProblem(element, value);
-}
-
-function lengthProblem(element: Element, value: string): string | undefined {
   const { min_length: shortest, max_length: longest } = element;
   if (typeof shortest === 'number' && value.length < shortest) return `Use at least ${shortest} characters.`;
   if (typeof longest === 'number' && value.length > longest) return `Use at most ${longest} characters.`;
-  return undefined;
-}
-
-function numberProblem(element: Element, value: string): string | undefined {
-  const pattern = element['is_decimal_allowed'] === true ? /^-?\d+(\.\d+)?$/ : /^-?\d+$/;
-  if (!pattern.test(value)) return 'Please enter a number.';
-  const { min_value: least, max_value: most } = element;
-  if (typeof least === 'string' && Number(value) < Number(least)) return `Enter ${least} or more.`;
-  if (typeof most === 'string' && Number(value) > Number(most)) return `Enter ${most} or less.`;
   return undefined;
 }
 

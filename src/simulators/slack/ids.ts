@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { teamId } from './cast.ts';
 
 export type Ids = {
   /** A message timestamp: from the clock, never given twice and never smaller than the one before. */
@@ -21,6 +22,85 @@ export function createIds(now: () => number): Ids {
     },
     secret(bytes) {
       return randomBytes(bytes).toString('hex');
+    },
+  };
+}
+
+export type Trigger = { userId: string; fromModal: boolean };
+
+export type RedeemedTrigger =
+  | { kind: 'redeemed'; trigger: Trigger }
+  | { kind: 'refused'; error: 'invalid_trigger_id' | 'expired_trigger_id' | 'exchanged_trigger_id' };
+
+export type Triggers = {
+  issue(trigger: Trigger): string;
+  /** Looks without using it up: Slack checks the view first, so a bad view does not cost the trigger. */
+  check(id: string): RedeemedTrigger;
+  spend(id: string): void;
+};
+
+/** Three seconds, unless the clock is not a real one, and one use, as Slack's. */
+export function createTriggers(ids: Ids, now: () => number, lifeMs = 3000): Triggers {
+  const known = new Map<string, { trigger: Trigger; until: number; spent: boolean }>();
+  return {
+    issue(trigger) {
+      const id = `${now()}.${ids.secret(4)}.${ids.secret(16)}`;
+      known.set(id, { trigger, until: now() + lifeMs, spent: false });
+      return id;
+    },
+    check(id) {
+      const found = known.get(id);
+      if (found === undefined) return { kind: 'refused', error: 'invalid_trigger_id' };
+      if (found.spent) return { kind: 'refused', error: 'exchanged_trigger_id' };
+      if (now() > found.until) return { kind: 'refused', error: 'expired_trigger_id' };
+      return { kind: 'redeemed', trigger: found.trigger };
+    },
+    spend(id) {
+      const found = known.get(id);
+      if (found !== undefined) found.spent = true;
+    },
+  };
+}
+
+/** Where a response_url leads: to the place a command was typed, or to the message that was pressed. */
+export type ResponseTarget = {
+  channel: string;
+  userId: string;
+  threadTs?: string;
+  /** Absent after a slash command: there is no message to replace or delete. */
+  messageTs?: string;
+};
+
+export type ResponseUrls = {
+  /** The path of a new address. */
+  issue(target: ResponseTarget): string;
+  check(path: string): { kind: 'open'; target: ResponseTarget } | { kind: 'refused'; error: string };
+  spend(path: string): void;
+};
+
+const lifeMs = 30 * 60 * 1000;
+const maxUses = 5;
+
+/** Five uses within thirty minutes, as Slack's. */
+export function createResponseUrls(ids: Ids, now: () => number): ResponseUrls {
+  const known = new Map<string, { target: ResponseTarget; until: number; uses: number }>();
+  return {
+    issue(target) {
+      const kind = target.messageTs === undefined ? 'commands' : 'actions';
+      const path = `/${kind}/${teamId}/${ids.secret(6)}/${ids.secret(12)}`;
+      known.set(path, { target, until: now() + lifeMs, uses: 0 });
+      return path;
+    },
+    check(path) {
+      const found = known.get(path);
+      if (found === undefined) return { kind: 'refused', error: 'no_such_url' };
+      if (now() > found.until) return { kind: 'refused', error: 'expired_url' };
+      if (found.uses >= maxUses) return { kind: 'refused', error: 'used_url' };
+      return { kind: 'open', target: found.target };
+    },
+    spend(path) {
+      const found = known.get(path);
+      if (found !== undefined) found.uses += 1;
     },
   };
 }

@@ -1,6 +1,6 @@
 import { type ApiAnswer, granted, type Method, method, optionalText, refused, text } from './api-answer.ts';
 import { parsedJson } from './message-content.ts';
-import type { Trigger } from './triggers.ts';
+import type { Trigger } from './ids.ts';
 import { readView, type View, type ViewDefinition, viewPayload } from './views.ts';
 import type { World } from './world.ts';
 
@@ -18,11 +18,7 @@ export const viewMethods: Record<string, Method> = {
       return world.views.push(trigger.userId, definition) ?? 'push_limit_reached';
     }),
   ),
-  'views.update': method(
-    {},
-    { view_id: optionalText, external_id: optionalText, hash: optionalText },
-    update,
-  ),
+  'views.update': method({}, { view_id: text, hash: optionalText }, update),
   'views.publish': method({}, { user_id: text, hash: optionalText }, publish),
 };
 
@@ -33,32 +29,22 @@ function withTrigger(world: World, triggerId: string, raw: unknown, show: Show):
   if (read.kind === 'refused') return refused(read.error, read.messages);
   const redeemed = world.triggers.check(triggerId);
   if (redeemed.kind === 'refused') return refused(redeemed.error);
-  if (isTaken(world, read.definition, undefined)) return refused('duplicate_external_id');
   const shown = show(redeemed.trigger, read.definition);
   if (typeof shown === 'string') return refused(shown);
   world.triggers.spend(triggerId);
   return answerWith(world, shown);
 }
 
-type UpdateArguments = {
-  view_id?: string | undefined;
-  external_id?: string | undefined;
-  hash?: string | undefined;
-};
-
-function update(world: World, given: UpdateArguments, raw: Record<string, unknown>): ApiAnswer {
-  const view =
-    given.view_id === undefined
-      ? world.views.findExternal(given.external_id ?? '')
-      : world.views.find(given.view_id);
-  if (given.view_id === undefined && given.external_id === undefined) {
-    return refused('invalid_arguments', ['[ERROR] missing required field: view_id or external_id']);
-  }
+function update(
+  world: World,
+  given: { view_id: string; hash?: string | undefined },
+  raw: Record<string, unknown>,
+): ApiAnswer {
+  const view = world.views.find(given.view_id);
   const read = readView(parsedJson(raw['view']), view?.definition.type ?? 'modal');
   if (read.kind === 'refused') return refused(read.error, read.messages);
   if (view === undefined) return refused('not_found');
   if (given.hash !== undefined && given.hash !== view.hash) return refused('hash_conflict');
-  if (isTaken(world, read.definition, view)) return refused('duplicate_external_id');
   world.views.update(view, read.definition);
   return answerWith(world, view);
 }
@@ -77,12 +63,6 @@ function publish(
   const shown = world.views.home(given.user_id);
   if (given.hash !== undefined && given.hash !== shown?.hash) return refused('hash_conflict');
   return answerWith(world, world.views.publish(given.user_id, read.definition));
-}
-
-function isTaken(world: World, definition: ViewDefinition, by: View | undefined): boolean {
-  if (definition.external_id === undefined || definition.external_id === '') return false;
-  const other = world.views.findExternal(definition.external_id);
-  return other !== undefined && other !== by;
 }
 
 function answerWith(world: World, view: View): ApiAnswer {

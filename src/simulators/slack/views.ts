@@ -14,10 +14,8 @@ const definitionShape = z.looseObject({
   close: plainText.optional(),
   blocks: z.array(z.looseObject({ type: z.string(), block_id: z.string().optional() })),
   callback_id: z.string().optional(),
-  external_id: z.string().optional(),
   private_metadata: z.string().optional(),
   notify_on_close: z.boolean().optional(),
-  clear_on_close: z.boolean().optional(),
 });
 
 export type ViewDefinition = z.infer<typeof definitionShape>;
@@ -39,16 +37,11 @@ export type ReadView =
   | { kind: 'view'; definition: ViewDefinition }
   | { kind: 'refused'; error: string; messages: string[] };
 
-const maxViewBytes = 250_000;
-
 /** What Slack would say about a view, before any trigger or stack is looked at. */
 export function readView(raw: unknown, surface: 'modal' | 'home'): ReadView {
   const read = definitionShape.safeParse(raw);
   if (!read.success)
     return invalid(read.error.issues.map((issue) => `/view/${issue.path.join('/')}: ${issue.message}`));
-  if (JSON.stringify(raw).length > maxViewBytes) {
-    return { kind: 'refused', error: 'view_too_large', messages: [] };
-  }
   if (read.data.type !== surface) return invalid([`/view/type: expected "${surface}"`]);
   const problems = findViewProblems(raw);
   return problems.length > 0 ? invalid(problems) : { kind: 'view', definition: read.data };
@@ -64,7 +57,6 @@ function invalid(problems: string[]): ReadView {
 
 export type Views = {
   find(id: string): View | undefined;
-  findExternal(externalId: string): View | undefined;
   /** A person's open modals, bottom first. */
   stack(userId: string): readonly View[];
   home(userId: string): View | undefined;
@@ -75,8 +67,6 @@ export type Views = {
   publish(userId: string, definition: ViewDefinition): View;
   /** Takes the view and whatever lies on it away. */
   close(view: View): void;
-  /** Gives the views that were open, top first. */
-  clear(userId: string): View[];
 };
 
 const maxStack = 3;
@@ -109,7 +99,6 @@ export function createViews(ids: Ids): Views {
     stack,
     update,
     find: (id) => everyView().find((view) => view.id === id),
-    findExternal: (externalId) => everyView().find((view) => view.definition.external_id === externalId),
     home: (userId) => homes.get(userId),
     open(userId, definition) {
       stacks.delete(userId);
@@ -137,11 +126,6 @@ export function createViews(ids: Ids): Views {
       const open = stack(view.userId);
       const at = open.indexOf(view);
       if (at >= 0) stacks.set(view.userId, open.slice(0, at));
-    },
-    clear(userId) {
-      const open = stack(userId);
-      stacks.delete(userId);
-      return open.toReversed();
     },
   };
 }
@@ -179,14 +163,14 @@ export function viewPayload(view: View): Record<string, unknown> {
     state: { values: completeValues(view.blocks, view.values) },
     hash: view.hash,
     title: definition.title ?? { type: 'plain_text', text: 'View Title', emoji: true },
-    clear_on_close: definition.clear_on_close === true,
+    clear_on_close: false,
     notify_on_close: definition.notify_on_close === true,
     close: definition.close ?? null,
     submit: definition.submit ?? null,
     previous_view_id: view.previousId ?? null,
     root_view_id: view.rootId,
     app_id: appId,
-    external_id: definition.external_id ?? '',
+    external_id: '',
     app_installed_team_id: teamId,
     bot_id: botId,
   };

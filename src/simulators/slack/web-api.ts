@@ -46,7 +46,7 @@ export function createWebApi(deps: WebApiDeps): WebApi {
     Object.entries({
       ...directoryMethods(deps.baseUrl),
       ...historyMethods,
-      ...chatMethods(deps.baseUrl),
+      ...chatMethods,
       ...viewMethods,
       ...fileMethods(deps.baseUrl),
       'apps.connections.open': { token: 'app', run: () => granted({ url: deps.openSocketUrl() }) },
@@ -54,7 +54,6 @@ export function createWebApi(deps: WebApiDeps): WebApi {
   );
 
   function refusalOfToken(method: Method, token: string | undefined): ApiAnswer | undefined {
-    if (method.token === 'none') return undefined;
     if (token === undefined) return refused('not_authed');
     const isKnown = token === credentials.botToken || token === credentials.appToken;
     if (!isKnown) return refused('invalid_auth');
@@ -80,7 +79,7 @@ export function createWebApi(deps: WebApiDeps): WebApi {
       return tooSoon(name, given) ?? method.run(world, given);
     },
     summary(name, given) {
-      const place = given['channel'] ?? given['user_id'] ?? given['user'] ?? given['users'];
+      const place = given['channel'] ?? given['user_id'] ?? given['user'];
       if (typeof place !== 'string') return `${name}${titleOf(given['view'])}`;
       const user = world.directory.user(place);
       return user !== undefined && given['channel'] === undefined

@@ -2,12 +2,17 @@ import type { Channel } from './cast.ts';
 import { createDirectory, type Directory } from './directory.ts';
 import { type Counter, createCounter } from './faults.ts';
 import { createFiles, type Files } from './files.ts';
-import { createIds, type Ids } from './ids.ts';
+import {
+  createIds,
+  type Ids,
+  createResponseUrls,
+  type ResponseUrls,
+  createTriggers,
+  type Triggers,
+} from './ids.ts';
 import type { InstalledApp } from './manifest.ts';
 import { createMessages, type Messages } from './messages.ts';
 import { createRateLimits, type RateLimits } from './rate-limits.ts';
-import { createResponseUrls, type ResponseUrls } from './response-urls.ts';
-import { createTriggers, type Triggers } from './triggers.ts';
 import { createViews, type Views } from './views.ts';
 
 /** Everything the workspace remembers, and nothing that talks to anybody. */

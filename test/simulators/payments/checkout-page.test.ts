@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { eventsOf, startMerchant, startReceiver, type Merchant } from './merchant.ts';
+import { eventsOf, orderOf, startMerchant, startReceiver, type Data, type Merchant } from './merchant.ts';
 
-async function linkOf(merchant: Merchant, extra: Record<string, string> = {}): Promise<string> {
-  const order = { amount: '12500.00', currency: 'NGN', customerEmail: 'eniola@example.com', ...extra };
-  const body = { order, tokenizeCard: true };
+const customer = { amount: '12500.00', currency: 'NGN', customerEmail: 'eniola@example.com' };
+
+async function linkOf(merchant: Merchant, extra: Data = {}, tokenizeCard = true): Promise<string> {
+  const body = { order: { ...customer, ...extra }, tokenizeCard };
   return (await merchant.call('POST', '/v1/checkout/order', { body })).data['checkoutLink'] as string;
 }
 
@@ -12,35 +13,71 @@ async function post(link: string, fields: Record<string, string>): Promise<strin
   return response.text();
 }
 
-describe('checkout page', () => {
-  it('takes a test card, then the bank’s code, and pays the order', async () => {
+describe('a payment on the checkout page', () => {
+  it('takes a test card, then the bank’s code, and tells of the saved card once', async () => {
     const merchant = await startMerchant({ seed: false });
     const receiver = await startReceiver(merchant);
-    const link = await linkOf(merchant);
+    const link = await linkOf(merchant, { orderReference: 'SAVE-1', customerId: 'CUST-9' });
     const opened = await (await fetch(link)).text();
     expect(opened).toContain('NGN 12,500.00');
     expect(opened).toContain('Simulation');
     expect(await post(link, { card: 'otp' })).toContain('Code from your bank');
+    expect((await merchant.lookUp('SAVE-1')).data['status']).toBe('PENDING');
     expect(await post(link, { otp: '000000' })).toContain('Invalid OTP');
     expect(await post(link, { otp: '123456' })).toContain('Paid');
-    expect((await eventsOf(merchant, receiver)).map(({ event }) => event)).toEqual(['payment_success']);
+    const [event, ...more] = await eventsOf(merchant, receiver);
+    expect(more).toEqual([]);
+    expect(event?.event).toBe('payment_success');
+    expect(orderOf(event)).toMatchObject({
+      orderReference: 'SAVE-1',
+      customerId: 'CUST-9',
+      isTokenizedCardPayment: 'false',
+    });
+    const saved = event?.['tokenizedCardData'] as Data;
+    const charged = await merchant.charge(
+      { ...customer, orderReference: 'SAVE-1-A' },
+      saved['tokenKey'] as string,
+    );
+    expect(charged.data['status']).toBe(true);
   });
 
-  it('tells a decline and a 3-D Secure challenge, and offers another card', async () => {
+  it('saves no card when tokenizeCard stands inside the order, where it is ignored', async () => {
     const merchant = await startMerchant({ seed: false });
+    const receiver = await startReceiver(merchant);
+    const link = await linkOf(merchant, { tokenizeCard: true }, false);
+    await post(link, { card: 'otp' });
+    await post(link, { otp: '123456' });
+    const [event] = await eventsOf(merchant, receiver);
+    expect(event?.event).toBe('payment_success');
+    expect(event).not.toHaveProperty('tokenizedCardData');
+  });
+
+  it('takes three codes and refuses the fourth, even the right one', async () => {
+    const merchant = await startMerchant({ seed: false });
+    const receiver = await startReceiver(merchant);
     const link = await linkOf(merchant);
-    expect(await post(link, { card: 'threeDSecure' })).toContain(
-      '3-D Secure, which this simulation does not play',
-    );
-    const declined = await post(link, { card: 'declined' });
+    await post(link, { card: 'otp' });
+    for (const otp of ['000000', '000000', '000000', '123456']) await post(link, { otp });
+    expect(await (await fetch(link)).text()).toContain('TOO MANY OTP ATTEMPTS');
+    expect(merchant.service.stats().chargesByReference).toEqual({});
+    expect(await eventsOf(merchant, receiver)).toEqual([]);
+  });
+
+  it('declines without an event, and the customer may try another card', async () => {
+    const merchant = await startMerchant({ seed: false });
+    const receiver = await startReceiver(merchant);
+    const declined = await post(await linkOf(merchant), { card: 'declined' });
     expect(declined).toContain('Declined: Insufficient funds');
     expect(declined).toContain('value="otp"');
+    expect(await eventsOf(merchant, receiver)).toEqual([]);
   });
 
-  it('pays nothing without a choice', async () => {
+  it('takes no card on an order without the Card method, and nothing without a choice', async () => {
     const merchant = await startMerchant({ seed: false });
+    const link = await linkOf(merchant, { allowedPaymentMethods: ['Transfer'] });
+    expect(await post(link, { card: 'otp' })).toContain('not supported');
     await post(await linkOf(merchant), { card: 'golden' });
-    expect(merchant.service.state().orders[0]?.state).toBe('created');
+    expect(merchant.service.state().orders.map(({ state }) => state)).toEqual(['created', 'created']);
   });
 
   it('escapes what the merchant wrote and asks for nothing from outside', async () => {
@@ -51,16 +88,18 @@ describe('checkout page', () => {
     expect(html).not.toMatch(/(src|href)="http/);
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
   });
+});
 
-  it('answers 404 for an unknown order', async () => {
+describe('a checkout order', () => {
+  it.each([
+    ['a used reference', { orderReference: 'ORDER-1001' }],
+    ['a reference of 51 characters', { orderReference: 'x'.repeat(51) }],
+    ['one decimal', { amount: '100.0' }],
+    ['a number for an amount', { amount: 100 }],
+    ['no e-mail', { customerEmail: undefined }],
+  ])('is refused for %s with 400', async (_what, extra) => {
     const merchant = await startMerchant();
-    expect((await fetch(`${merchant.service.url}/checkout/nothing`)).status).toBe(404);
-  });
-
-  it('works in any weather', async () => {
-    const merchant = await startMerchant({ seed: false });
-    const link = await linkOf(merchant);
-    await merchant.service.act({ kind: 'set_weather', weather: 'error_500' });
-    expect((await fetch(link)).status).toBe(200);
+    const body = { order: { ...customer, ...extra } };
+    expect((await merchant.call('POST', '/v1/checkout/order', { body })).status).toBe(400);
   });
 });

@@ -151,15 +151,3 @@ export function orderOf(payload: Data | undefined): Data {
   const inner = payload?.['data'] as { order?: Data } | undefined;
   return inner?.order ?? {};
 }
-
-export const device = { deviceChannel: 'Browser', httpBrowserLanguage: 'en-NG' };
-
-export function cardBody(orderId: unknown, cardNumber: string): Data {
-  const card = { cardNumber, cardExpiryMonth: '12', cardExpiryYear: '29', cardCVV: '123', cardPin: '1234' };
-  return {
-    cardDetails: JSON.stringify(card),
-    key: '',
-    orderReference: orderId,
-    deviceInformation: device,
-  };
-}

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { testCardNumbers } from '../../../src/simulators/payments/bank.ts';
 import { seedCards } from '../../../src/simulators/payments/seed.ts';
-import { cardBody, issueToken, openapi, startMerchant, type CallOptions, type Data } from './merchant.ts';
+import { issueToken, openapi, startMerchant, type CallOptions, type Data } from './merchant.ts';
 
 const customer = { amount: '5000.00', currency: 'NGN', customerEmail: 'eniola@example.com' };
 const { approves, requiresOtp } = seedCards;
@@ -29,11 +28,7 @@ async function callEverything(): Promise<Map<string, number>> {
   await call('GET /v1/accounts/sub-account-details', { query });
   await call('GET /v1/accounts/terminals');
   for (const prefix of ['/v1', '/sandbox']) {
-    const order = await call(`POST ${prefix}/checkout/order`, {
-      body: { order: customer, tokenizeCard: true },
-    });
-    const card = cardBody(order['orderReference'], testCardNumbers.otp);
-    await call(`POST ${prefix}/checkout/checkout-card-detail`, { body: card });
+    await call(`POST ${prefix}/checkout/order`, { body: { order: customer, tokenizeCard: true } });
     const cards = `${prefix}/checkout/tokenized-card-data`;
     await call(`GET ${cards}`, { query: { customerEmail: approves.customerEmail } });
     await call(`POST ${cards}`, { body: { tokenKey: approves.tokenKey, ...emails } });
@@ -52,9 +47,11 @@ async function callEverything(): Promise<Map<string, number>> {
 }
 
 describe('every operation of openapi/payments.yaml', () => {
-  it('is served, and a good call is answered 200 as the document says', async () => {
+  it('is served, where a merchant’s system calls it, and a good call is answered 200 as the document says', async () => {
     const statuses = await callEverything();
-    expect([...statuses.keys()].toSorted()).toEqual(openapi.operations.toSorted());
+    // Card details are typed into the customer's page.
+    const called = openapi.operations.filter((operation) => !operation.endsWith('/checkout-card-detail'));
+    expect([...statuses.keys()].toSorted()).toEqual(called.toSorted());
     expect([...statuses].filter(([, status]) => status !== 200)).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accountWithoutCards } from '../../../src/simulators/payments/seed-accounts.ts';
+import { accountWithoutCards } from '../../../src/simulators/payments/accounts.ts';
 import { foreignTokenKey, seedCards } from '../../../src/simulators/payments/seed.ts';
 import { eventsOf, orderOf, startMerchant, startReceiver } from './merchant.ts';
 

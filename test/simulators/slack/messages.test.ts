@@ -313,18 +313,3 @@ describe('conversations.history', () => {
     });
   });
 });
-
-describe('permalinks', () => {
-  it('link to what is there', async () => {
-    const workspace = await openWorkspace();
-    const bot = clientOf(workspace);
-    const channel = workspace.ids.channels.payAlerts;
-    const { ts = '' } = await bot.chat.postMessage({ channel, text: 'x' });
-    expect((await bot.chat.getPermalink({ channel, message_ts: ts })).permalink).toBe(
-      `${workspace.url}/archives/${channel}/p${ts.replace('.', '')}`,
-    );
-    expect(await refusal(bot.chat.getPermalink({ channel, message_ts: '1.1' }))).toMatchObject({
-      error: 'message_not_found',
-    });
-  });
-});

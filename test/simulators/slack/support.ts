@@ -30,7 +30,7 @@ export const manifest = {
     },
   },
   settings: {
-    event_subscriptions: { bot_events: ['app_home_opened', 'message.im', 'app_mention'] },
+    event_subscriptions: { bot_events: ['app_home_opened'] },
     interactivity: { is_enabled: true },
   },
 };

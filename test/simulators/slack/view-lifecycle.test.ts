@@ -50,18 +50,6 @@ describe('a view that the bot changes', () => {
     expect(back.view?.state).toMatchObject({ values: { otp_code: { value: { value: null } } } });
   });
 
-  it('conflicts only with a hash that was sent', async () => {
-    const workspace = await withModal(form);
-    const bot = clientOf(workspace);
-    const view_id = views(workspace)[0]?.id ?? '';
-    await bot.views.update({ view_id, view: modal('One') });
-    await bot.views.update({ view_id, view: modal('Two') });
-    expect(await refusal(bot.views.update({ view_id, hash: '1.x', view: modal('Three') }))).toMatchObject({
-      error: 'hash_conflict',
-    });
-    expect(views(workspace)).toMatchObject([{ title: 'Two' }]);
-  });
-
   it('shows nothing when the person closed it before the acknowledgement came', async () => {
     const workspace = await withModal(form);
     const received = Promise.withResolvers<void>();
@@ -70,7 +58,7 @@ describe('a view that the bot changes', () => {
       app.view('form', async ({ ack }) => {
         received.resolve();
         await mayAck.promise;
-        await ack({ response_action: 'push', view: modal('Too late') });
+        await ack({ response_action: 'update', view: modal('Too late') });
       });
     });
     const viewId = views(workspace)[0]?.id ?? '';

@@ -1,14 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import {
-  clientOf,
-  closeAll,
-  createClock,
-  manifest,
-  modal,
-  openWorkspace,
-  refusal,
-  section,
-} from './support.ts';
+import { clientOf, closeAll, createClock, manifest, openWorkspace, refusal, section } from './support.ts';
 
 afterEach(closeAll);
 
@@ -62,12 +53,8 @@ describe('the Web API door', () => {
     expect(await post('application/json', '{')).toMatchObject({ error: 'invalid_json' });
   });
 
-  it('knows api.test without a token, and names unknown methods', async () => {
+  it('names unknown methods: those that the bot does not use among them', async () => {
     const workspace = await openWorkspace();
-    expect(await clientOf(workspace).apiCall('api.test', { foo: 'bar' })).toMatchObject({
-      ok: true,
-      args: { foo: 'bar' },
-    });
     expect(await refusal(clientOf(workspace).apiCall('pay.everybody'))).toMatchObject({
       error: 'unknown_method',
     });
@@ -105,11 +92,8 @@ describe('the Web API door', () => {
     expect(await needed(bot.chat.postEphemeral({ channel: payDesk, user: agent, text: 'x' }))).toBe(
       'chat:write',
     );
-    expect(await needed(bot.conversations.open({ users: agent }))).toBe('im:write');
     expect(await needed(bot.conversations.info({ channel: payDesk }))).toBe('channels:read');
-    expect(await needed(bot.conversations.members({ channel: payDesk }))).toBe('channels:read');
     expect(await needed(bot.users.info({ user: agent }))).toBe('users:read');
-    expect(await needed(bot.users.list({}))).toBe('users:read');
     expect(await needed(bot.usergroups.list({}))).toBe('usergroups:read');
     expect(await needed(bot.usergroups.users.list({ usergroup: 'S1' }))).toBe('usergroups:read');
     const view = { type: 'home' as const, blocks: [] };
@@ -118,7 +102,7 @@ describe('the Web API door', () => {
 });
 
 describe('who is there', () => {
-  it('tells users, channels, members and groups', async () => {
+  it('tells users, channels and groups', async () => {
     const workspace = await openWorkspace();
     const bot = clientOf(workspace);
     const { users, channels, groups } = workspace.ids;
@@ -127,7 +111,6 @@ describe('who is there', () => {
       is_restricted: false,
     });
     expect(await refusal(bot.users.info({ user: 'U0NOBODY' }))).toMatchObject({ error: 'user_not_found' });
-    expect((await bot.users.list({})).members).toHaveLength(9);
     expect((await bot.users.info({ user: 'U0GUEST002' })).user).toMatchObject({
       is_restricted: true,
       is_ultra_restricted: true,
@@ -137,10 +120,6 @@ describe('who is there', () => {
     expect((await bot.conversations.info({ channel: channels.payOps })).channel).toMatchObject({
       name: 'pay-ops',
     });
-    expect((await bot.conversations.members({ channel: channels.payOps })).members).toContain(
-      workspace.ids.botUserId,
-    );
-    expect((await bot.conversations.open({ users: users.lead })).channel).toEqual({ id: channels.leadDm });
     const listed = await bot.usergroups.list({ include_users: true });
     expect(listed.usergroups?.map((group) => [group.handle, group.users])).toEqual([
       ['support-agents', [users.agent]],
@@ -172,22 +151,5 @@ describe('who is there', () => {
     await expect(bot.usergroups.list({})).rejects.toMatchObject({ retryAfter: 3 });
     clock.advance(3000);
     expect(await bot.usergroups.list({})).toMatchObject({ ok: true });
-  });
-
-  it('gives each person their own direct message and nobody else theirs', async () => {
-    const workspace = await openWorkspace();
-    const { users, channels } = workspace.ids;
-    await clientOf(workspace).chat.postMessage({ channel: users.agent, text: 'For Ada' });
-    expect(workspace.state(users.agent).messages[channels.agentDm]).toMatchObject([{ text: 'For Ada' }]);
-    expect(workspace.state(users.lead).messages[channels.agentDm]).toBeUndefined();
-    expect(workspace.state(users.lead).channels.map((channel) => channel.id)).not.toContain(channels.agentDm);
-  });
-});
-
-describe('views without a trigger', () => {
-  it('refuses a modal whose trigger it never gave', async () => {
-    const workspace = await openWorkspace();
-    const open = clientOf(workspace).views.open({ trigger_id: 'made-up', view: modal('Charge') });
-    expect(await refusal(open)).toMatchObject({ error: 'invalid_trigger_id' });
   });
 });
