@@ -35,7 +35,7 @@ import { type Alerts, createAlerts } from './features/alerts/alerts.ts';
 import { takenMessage } from './features/alerts/card-answers.ts';
 import { createExpectedLookUp, lookUpExpected } from './features/alerts/look-up-event.ts';
 import { readSeenWebhooks } from './features/alerts/seen-webhooks.ts';
-import { type Approvals, createFourEyes } from './features/approvals/approvals-command.ts';
+import { type Approvals, createFourEyes } from './features/approvals/approvals.ts';
 import { type CardEmail, createCardEmail } from './features/card-email/card-email.ts';
 import { openLedger } from './features/cards/card-ledger.ts';
 import { createCards } from './features/cards/cards.ts';

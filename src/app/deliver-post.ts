@@ -9,11 +9,7 @@ import {
   type SummaryPostDeps,
   type SummarySpan,
 } from '../features/alerts/summary/summarise-day.ts';
-import {
-  approvalViews,
-  type ApprovalBodies,
-  type ApprovalPostDeps,
-} from '../features/approvals/approval-message.ts';
+import { approvalViews, type ApprovalBodies } from '../features/approvals/approval-desk.ts';
 import { chargeViews, type ChargeBodies, type ChargePostDeps } from '../features/charge/charge-message.ts';
 import { linkViews, type LinkBodies, type LinkPostDeps } from '../features/links/link-message.ts';
 import { deliverEntry, type DeliverDeps } from '../messages/deliver.ts';
@@ -28,7 +24,11 @@ type Bodies = AlertStepBodies &
   LinkBodies &
   ApprovalBodies & { notice: Notice };
 
-type FamilyDeps = AlertPostDeps & SummaryPostDeps & ChargePostDeps & LinkPostDeps & ApprovalPostDeps;
+type FamilyDeps = AlertPostDeps &
+  SummaryPostDeps &
+  ChargePostDeps &
+  LinkPostDeps &
+  Parameters<typeof approvalViews>[0];
 
 export type DeliverPostDeps = FamilyDeps & Omit<DeliverDeps<Shown>, 'render'>;
 

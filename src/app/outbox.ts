@@ -18,7 +18,7 @@ import { withNames, type NameOf } from '../slack/people/names.ts';
 import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { Alerts } from '../features/alerts/alerts.ts';
-import type { Approvals } from '../features/approvals/approvals-command.ts';
+import type { Approvals } from '../features/approvals/approvals.ts';
 import type { AuditTrail } from './audit-trail.ts';
 import type { Charges } from '../features/charge/charge.ts';
 import type { Kept } from './kept.ts';

@@ -5,10 +5,10 @@ import type { TestAlertBodies } from '../features/alerts/send-test-alert.ts';
 import type { DigestShown } from '../features/alerts/storm/prepare-digest.ts';
 import type { SummaryShown } from '../features/alerts/summary/summarise-day.ts';
 import {
-  type ApprovalShown,
+  type ApprovalPost,
   approvalMessage,
   approvalNoteMessage,
-} from '../features/approvals/approval-message.ts';
+} from '../features/approvals/approval-screens.ts';
 import {
   type ChargeShown,
   chargeDirectMessage,
@@ -35,7 +35,7 @@ export type Shown =
   | DigestShown
   | ChargeShown
   | LinkShown
-  | ApprovalShown
+  | ApprovalPost
   | { kind: 'notice'; notice: Notice };
 
 export type Post = Shown & Said;
@@ -68,8 +68,8 @@ export function postMessage(post: Post, place: ChargePlace, whose: string | unde
       if (post.note === undefined) return linkMessage(post.link, place, post);
       return linkNoteMessage(post.note, post.link, place, post);
     case 'approval':
-      if (post.note === undefined) return approvalMessage(post.approval, place, post);
-      return approvalNoteMessage(post.note, post.approval, place, post);
+      if (post.note === undefined) return approvalMessage(post, place, post);
+      return approvalNoteMessage(post.note, post, place, post);
     case 'notice':
       return noticeMessage({ ...post, place: whose });
   }

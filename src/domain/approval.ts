@@ -1,5 +1,6 @@
 import type { CardFace, ChargeTerms } from './charge-terms.ts';
 import type { CardEmailTerms } from './card-email.ts';
+import type { ApprovalNeeded, ApprovalQuestion } from './approval-rules.ts';
 import type { Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 
@@ -75,5 +76,20 @@ export type Approval = {
   state: ApprovalState;
 };
 
-/** What is told of a request besides its card: each once. */
-export type ApprovalNote = 'asked' | 'approved_one' | 'expires_soon' | ApprovalState['kind'];
+/** Asked by whatever may need a second person. Absent wherever `payops.yml` has no rule: then all is as without it. */
+export type ApprovalGate = {
+  /** Undefined: nobody else is needed. For `retry` it also says whether an override may be asked for at all. */
+  needFor(question: ApprovalQuestion): ApprovalNeeded | undefined;
+  /** From which amount a charge in this currency needs somebody. */
+  chargesFrom(currency: string): Money | undefined;
+  /** Both throw StoreUnavailable. */
+  desk: {
+    /** Written down, and told to whoever may decide. Asked again for the same id it gives what is kept. */
+    request(request: ApprovalRequest): Promise<Approval>;
+    find(id: string): Promise<Approval | undefined>;
+  };
+  /** A charge has an outcome: the messages of its request, if it had one, show it. On record when it resolves. */
+  charged(reference: string): Promise<void>;
+};
+
+export type ApprovalRequest = { id: string; terms: ApprovalTerms; by: string } & ApprovalNeeded;

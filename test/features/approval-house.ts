@@ -1,14 +1,13 @@
 import { chargesFrom, needFor, type ApprovalRule } from '../../src/domain/approval-rules.ts';
-import type { Approval } from '../../src/domain/approval.ts';
+import type { Approval, ApprovalGate } from '../../src/domain/approval.ts';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
 import type { EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
 import type { Standing } from '../../src/domain/standing.ts';
-import type { ApprovalGate } from '../../src/domain/approval-desk.ts';
-import { createApprovals } from '../../src/features/approvals/approvals.ts';
+import { createApprovals } from '../../src/features/approvals/approval-desk.ts';
 import { createCardEmails } from '../../src/features/card-email/change-card-email.ts';
 import { recoverCharge, type Room } from '../../src/features/charge/run-charge.ts';
 import { submitApproved } from '../../src/features/charge/submit-charge.ts';
-import { termsHash } from '../../src/features/approvals/terms-hash.ts';
+import { termsHash } from '../../src/features/approvals/approval-case.ts';
 import type { Entry } from '../../src/store/store.ts';
 import {
   bola,

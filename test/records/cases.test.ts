@@ -17,13 +17,8 @@ import { createAlertCards, type AlertCards } from '../../src/features/alerts/ale
 import type { AlertClaims } from '../../src/domain/alert-card.ts';
 import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
 import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
-import {
-  approvalPrefix,
-  createApprovals,
-  type ApprovalCase,
-  type Approvals,
-} from '../../src/features/approvals/approvals.ts';
-import { termsHash } from '../../src/features/approvals/terms-hash.ts';
+import { createApprovals, type Approvals } from '../../src/features/approvals/approval-desk.ts';
+import { approvalPrefix, termsHash, type ApprovalCase } from '../../src/features/approvals/approval-case.ts';
 import { createPaymentLinks, linkPrefix, type PaymentLinks } from '../../src/features/links/payment-links.ts';
 import { createCardEmails, type CardEmails } from '../../src/features/card-email/change-card-email.ts';
 import { forgetDrafts } from '../../src/features/cards/saved-card-desk.ts';

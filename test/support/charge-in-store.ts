@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Approval } from '../../src/domain/approval.ts';
-import { approvalPrefix } from '../../src/features/approvals/approvals.ts';
+import { approvalPrefix } from '../../src/features/approvals/approval-case.ts';
 import { createChargeRecords, type ChargeRecord } from '../../src/features/charge/charge-record.ts';
 import type { Sealer } from '../../src/domain/sealer.ts';
 import { readOrMakeKeyFile } from '../../src/store/key-file.ts';

@@ -4,7 +4,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import type { PageMessage } from '../../src/simulators/protocol.ts';
 import type { BotPost } from '../../src/simulators/slack/page-state.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
-import { approvalActions } from '../../src/features/approvals/approval-words.ts';
+import { approvalActions } from '../../src/features/approvals/approval-screens.ts';
 import { openChargeInStore, type ChargeInStore } from './charge-in-store.ts';
 import { findButton, hasButton } from './charge-dialogue.ts';
 import type { House } from './house.ts';

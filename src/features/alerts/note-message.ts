@@ -6,7 +6,7 @@ import { formatMoney } from '../../domain/money.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
 import { bold, fields, moment, person, richText, words, type Run } from '../../slack/kit/blocks.ts';
-import { repeatLine, type AboutMessage } from '../../slack/words/repeat-line.ts';
+import { repeatLine, type AboutMessage } from '../../slack/kit/note.ts';
 import { placeAlone, referenceRun, word } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { paidBy, reasonWords, recoveredState, recoveryTime, whereItIs } from './card-lines.ts';

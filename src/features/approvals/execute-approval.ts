@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { whyNotExecute } from '../../domain/approval-decision.ts';
-import type { ApprovalTerms } from '../../domain/approval.ts';
+import type { Approval, ApprovalTerms } from '../../domain/approval.ts';
 import type { CardEmailEnd, CardEmailTerms } from '../../domain/card-email.ts';
 import type { LimitKind, LimitRefusal } from '../../domain/charge-limits.ts';
 import { chargeLimits } from '../../domain/charge-state.ts';
@@ -8,7 +7,7 @@ import { formatMoney } from '../../domain/money.ts';
 import type { StandingOf } from '../../domain/standing.ts';
 import type { Log } from '../../log.ts';
 import type { Applied } from '../../records/cases.ts';
-import type { ApprovalCase, ApprovalCases } from './approvals.ts';
+import { whyNotExecute, type ApprovalCase, type ApprovalCases } from './approval-case.ts';
 import { insist } from '../../records/insist.ts';
 import type { ApprovedCharge, SubmitResult } from '../../domain/submit-result.ts';
 
@@ -57,10 +56,8 @@ export async function executeApproval(
 ): Promise<Applied<ApprovalCase> | undefined> {
   const { approvals } = deps;
   const runId = randomUUID();
-  const claimed = await approvals.apply(id, {
-    kind: 'claimed',
-    run: { id: runId, untilMs: deps.now() + runMs },
-  });
+  const run = { id: runId, untilMs: deps.now() + runMs };
+  const claimed = await approvals.apply(id, { kind: 'claimed', run });
   if (!claimed?.isMoved) return undefined;
   const { approval, asked } = claimed.state;
   const done = await carryOut(deps, claimed.state, runId).catch(async (error: unknown) => {
@@ -81,10 +78,12 @@ export async function executeApproval(
 async function carryOut(deps: ExecuteDeps, record: ApprovalCase, runId: string): Promise<Done> {
   const { approval, terms } = record;
   if (!terms) return stopped('Its terms are gone.');
-  if (await isMade(deps, record)) return executed('The charge was begun.');
+  if (terms.kind === 'charge' && (await deps.chargeExists(terms.reference))) return executed(begunWords);
   // Asked by a run that died: the service may have done it.
   if (record.asked) return executed(lostWords);
-  const why = whyNotExecute(approval, deps.termsHash(await asExecuted(deps, terms)), deps.now());
+  // The card that will be charged or changed is named by its token key, and not by what was noted beside it.
+  const card = terms.kind === 'redrive' ? {} : { card: await deps.fingerprint(terms.terms.tokenKey) };
+  const why = whyNotExecute(approval, deps.termsHash({ ...terms, ...card }), deps.now());
   if (why !== undefined) return stopped(why);
   const permission = permissions[terms.kind];
   const standing = await deps.standingOf(permission, approval.by);
@@ -95,15 +94,21 @@ async function carryOut(deps: ExecuteDeps, record: ApprovalCase, runId: string):
   // Slack may have taken its time: by then another run may have been told otherwise, and have called it stopped.
   const renewedAt = deps.now();
   const untilMs = renewedAt + (terms.kind === 'charge' ? chargeRunMs : runMs);
-  const renewed = await deps.approvals.apply(approval.id, { kind: 'renewed', run: { id: runId, untilMs } });
+  const run = { id: runId, untilMs };
+  const asks = terms.kind === 'card_email';
+  const renewed = await deps.approvals.apply(approval.id, { kind: 'claimed', run, asks });
   if (!renewed?.isMoved) return { kind: 'later' };
   switch (terms.kind) {
     case 'charge':
-      return await beginCharge(deps, record, terms, renewedAt);
+      return await beginCharge(deps, approval, terms, renewedAt);
     case 'card_email':
-      return await changeEmail(deps, { id: approval.id, runId, by: approval.by }, terms.terms);
-    case 'redrive':
-      return executed(againWords(await deps.deliverAgain(terms.channel)));
+      return emailEnd(await deps.changeCardEmail(terms.terms, approval.by));
+    case 'redrive': {
+      const messages = await deps.deliverAgain(terms.channel);
+      return executed(
+        messages === 1 ? 'One message is on its way again.' : `${messages} messages are on their way again.`,
+      );
+    }
   }
 }
 
@@ -113,18 +118,9 @@ const permissions: Record<ApprovalTerms['kind'], string> = {
   redrive: 'undelivered',
 };
 
-async function isMade(deps: ExecuteDeps, { terms }: ApprovalCase): Promise<boolean> {
-  return terms?.kind === 'charge' && (await deps.chargeExists(terms.reference));
-}
-
-/** The card that will be charged or changed is named by its token key, and not by what was noted beside it. */
-async function asExecuted({ fingerprint }: ExecuteDeps, terms: ApprovalTerms): Promise<ApprovalTerms> {
-  return terms.kind === 'redrive' ? terms : { ...terms, card: await fingerprint(terms.terms.tokenKey) };
-}
-
 async function beginCharge(
   deps: ExecuteDeps,
-  { approval: { by } }: ApprovalCase,
+  { by }: Approval,
   terms: Extract<ApprovalTerms, { kind: 'charge' }>,
   atMs: number,
 ): Promise<Done> {
@@ -133,9 +129,9 @@ async function beginCharge(
   switch (result.kind) {
     case 'begun':
       deps.inBackground(result.carryOn());
-      return executed('The charge was begun.');
+      return executed(begunWords);
     case 'known':
-      return executed('The charge was begun.');
+      return executed(begunWords);
     case 'refused':
       return stopped(refusalWords[result.refusal.kind]);
     case 'over_limit':
@@ -200,16 +196,7 @@ const refusalWords = {
   under_way: 'Another charge of the card is still open.',
 } as const;
 
-async function changeEmail(
-  deps: ExecuteDeps,
-  { id, runId, by }: { id: string; runId: string; by: string },
-  terms: CardEmailTerms,
-): Promise<Done> {
-  // Another run has taken over: what becomes of it is that one's.
-  if (!(await deps.approvals.apply(id, { kind: 'asked', runId }))?.isMoved) return { kind: 'later' };
-  return emailEnd(await deps.changeCardEmail(terms, by));
-}
-
+const begunWords = 'The charge was begun.';
 const lostWords =
   'The service’s answer was lost: the e-mail may have been changed. Look which address the card is linked to before asking again.';
 
@@ -228,10 +215,6 @@ function emailEnd(end: CardEmailEnd): End {
     default:
       return stopped('The service did not make the change: nothing was changed.');
   }
-}
-
-function againWords(messages: number): string {
-  return messages === 1 ? 'One message is on its way again.' : `${messages} messages are on their way again.`;
 }
 
 function executed(result: string): End {

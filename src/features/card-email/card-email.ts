@@ -1,6 +1,5 @@
 import type { Account } from '../../account.ts';
-import type { ApprovalGate } from '../../domain/approval-desk.ts';
-import type { Approval } from '../../domain/approval.ts';
+import type { Approval, ApprovalGate } from '../../domain/approval.ts';
 import type { OfferedCard } from '../../slack/kit/card-inputs.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import type { CardEmailTerms, ShownCardEmail } from '../../domain/card-email.ts';

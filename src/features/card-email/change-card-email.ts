@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { Approval } from '../../domain/approval.ts';
 import type { NoteAudit } from '../../domain/audit-entry.ts';
 import {
   cardEmailEnds,
@@ -16,7 +15,7 @@ import type { EmailChange, EmailChangeAnswer } from '../../domain/charge-answer.
 import { maskEmail } from '../../domain/mask.ts';
 import type { Log } from '../../log.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';
-import type { ApprovalGate } from '../../domain/approval-desk.ts';
+import type { Approval, ApprovalGate } from '../../domain/approval.ts';
 import { approvalId } from '../../records/reference-of.ts';
 import { draftKeepMs, draftsOfCard } from '../../domain/card-drafts.ts';
 import { catchUp } from '../../records/catch-up.ts';

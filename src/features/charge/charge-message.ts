@@ -5,7 +5,7 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 import { amountWord, chargeHeadline, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { placeAlone, quoted, referenceWord } from '../../slack/words/evidence.ts';
-import { type AboutMessage, repeatLine } from '../../slack/words/repeat-line.ts';
+import { type AboutMessage, repeatLine } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/retry-lines.ts';
 import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts';
 import type { ChargeNote } from '../../domain/charge-note.ts';

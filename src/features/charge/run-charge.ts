@@ -27,7 +27,7 @@ import type { Transaction } from '../../domain/transaction.ts';
 import { newErrorId, type Log, type LogFields } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import type { AlertClaims, ProvenPayment } from '../../domain/alert-card.ts';
-import type { ApprovalGate } from '../../domain/approval-desk.ts';
+import type { ApprovalGate } from '../../domain/approval.ts';
 import type { LinkBeginning, LinkRequest } from '../../domain/payment-link.ts';
 import { insist } from '../../records/insist.ts';
 import type { CardHistory } from './card-history.ts';

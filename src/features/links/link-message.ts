@@ -16,7 +16,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot, placeTitle } from '../../slack/words/charge-place.ts';
-import { type AboutMessage, repeatLine } from '../../slack/words/repeat-line.ts';
+import { type AboutMessage, repeatLine } from '../../slack/kit/note.ts';
 import { customerWord, quoted, referenceWord, proofLine, word } from '../../slack/words/evidence.ts';
 import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';

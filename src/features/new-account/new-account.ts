@@ -1,6 +1,6 @@
 // The form of a new account, and what became of it: in the form's modal and, for who has closed it, as a direct message.
 
-import type { RichTextBlock } from '@slack/types';
+import type { Button, RichTextBlock } from '@slack/types';
 import { type AccountField, isAnyLength, lengthWords, readAccountField } from '../../domain/account-field.ts';
 import {
   type Account,
@@ -14,27 +14,27 @@ import { counted } from '../../domain/counted.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
   type Run,
-  actions,
   bold,
   button,
   code,
   fields,
-  headline,
   modal,
   moment,
   person,
+  rich,
   richText,
   select,
   textInput,
   words,
 } from '../../slack/kit/blocks.ts';
 import { emailFormProblem } from '../../slack/kit/card-inputs.ts';
-import { labelled, plain } from '../../slack/words/charge-facts.ts';
+import { labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
-import type { HomeBlock, Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { type Note, noteMessage, noteModal } from '../../slack/kit/note.ts';
 import { visible } from '../../slack/kit/text.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
 import { maskPhone } from '../../domain/mask.ts';
@@ -142,50 +142,41 @@ export type Asked = {
 
 /** While the service is asked. It stays only when the bot ends meanwhile, so it says what is true then, too. */
 export function creatingModal({ wanted, askedBy }: Asked, place: ChargePlace): Modal {
-  const state = askedBy === undefined ? '⏳ Creating the account …' : '⏳ Looking up the account …';
-  return modal({
-    callbackId: endModalId,
-    title: placeTitle('New account', place),
-    blocks: [
-      headline(state, named(wanted)).block,
-      richText(
-        plain('You may close this: the result comes as a direct message.'),
-        ...earlierLine(askedBy),
-        labelled('If nothing comes within a minute', 'it may have been created: ', ...lookUpWords(wanted)),
-      ),
-      placeFoot(place),
+  const note: Note = {
+    state: askedBy === undefined ? '⏳ Creating the account …' : '⏳ Looking up the account …',
+    about: named(wanted),
+    body: [
+      rich`You may close this: the result comes as a direct message.`,
+      earlierLine(askedBy),
+      labelled('If nothing comes within a minute', 'it may have been created: ', ...lookUpWords(wanted)),
     ],
-  });
+    foot: placeFoot(place),
+  };
+  return noteModal(note, { callbackId: endModalId, title: placeTitle('New account', place) });
 }
 
 export function accountEndModal(end: AccountEnd, asked: Asked, place: ChargePlace): Modal {
-  const { state, blocks } = endParts(end, asked);
-  const { wanted } = asked;
+  const note = endNote(end, asked);
   const again = end.kind === 'not_made' && end.failure !== 'unauthorized' && end.failure !== 'forbidden';
   const correct = button({ actionId: accountActions.again, text: 'Correct and try again' });
-  return modal({
-    callbackId: endModalId,
-    title: placeTitle('New account', place),
-    blocks: [
-      headline(state, named(wanted)).block,
-      ...blocks,
-      ...(again ? [actions(correct)] : []),
-      placeFoot(place),
-    ],
-    // The form's own texts, so that they need not be typed again; secret ones are not among them.
-    privateMetadata: again ? metadataOf(wanted) : '',
-  });
+  return noteModal(
+    { ...note, ...(again ? { buttons: [correct] } : {}), foot: placeFoot(place) },
+    {
+      callbackId: endModalId,
+      title: placeTitle('New account', place),
+      // The form's own texts, so that they need not be typed again; secret ones are not among them.
+      privateMetadata: again ? metadataOf(asked.wanted) : '',
+    },
+  );
 }
 
 /** The same for who has closed the modal. */
 export function accountEndMessage(
   end: AccountEnd,
   asked: Asked,
-  { place, nowMs }: { place: ChargePlace; nowMs: number },
+  { place, nowMs }: AccountShown,
 ): SlackMessage {
-  const { state, blocks } = endParts(end, asked);
-  const { text, block } = headline(state, named(asked.wanted));
-  return { text, blocks: [block, ...blocks, messageFoot(place, 'answered', nowMs)] };
+  return noteMessage({ ...endNote(end, asked), foot: messageFoot(place, 'answered', nowMs) });
 }
 
 /** Longer than Slack keeps: then the form is empty again. */
@@ -201,35 +192,32 @@ export function readWanted(metadata: string): NewAccount {
   return metadata === '' ? {} : (JSON.parse(metadata) as NewAccount);
 }
 
-type Parts = { state: string; blocks: HomeBlock[] };
-
-function endParts(end: AccountEnd, { wanted, askedBy }: Asked): Parts {
+function endNote(end: AccountEnd, { wanted, askedBy }: Asked): Note {
+  const about = named(wanted);
   switch (end.kind) {
     case 'created':
       return {
         state: '✓ Account created',
-        blocks: [
-          richText(
-            end.by === 'answer' ? plain('The service says so.') : plain('A look-up found it.'),
-            ...earlierLine(askedBy),
-          ),
+        about,
+        body: [
+          end.by === 'answer' ? rich`The service says so.` : rich`A look-up found it.`,
+          earlierLine(askedBy),
           ...accountFacts({ ...shownOf(wanted), ...end.account }),
         ],
       };
     case 'not_made':
-      return notMadeParts(end);
+      return { state: '✗ Account not created', about, body: notMadeLines(end) };
     case 'doubt':
       return {
         state: '❔ In doubt: the account may have been created',
-        blocks: [
-          richText(
-            plain(`The payments service gave no clear answer. ${doubtWords[end.lookUp]}`),
-            ...earlierLine(askedBy),
-            labelled('Next', ...lookUpWords(wanted), ' Ask again only if it isn’t there.'),
-          ),
+        about,
+        body: [
+          rich`The payments service gave no clear answer. ${doubtWords[end.lookUp]}`,
+          earlierLine(askedBy),
+          labelled('Next', ...lookUpWords(wanted), ' Ask again only if it isn’t there.'),
           ...quoted('The service says:', end.said),
-          ...lookUpButton(wanted),
         ],
+        buttons: lookUpButton(wanted),
       };
   }
 }
@@ -241,17 +229,16 @@ const doubtWords: Record<Extract<AccountEnd, { kind: 'doubt' }>['lookUp'], strin
   impossible: 'Without a reference it can’t be looked up.',
 };
 
-function notMadeParts(end: NotMade): Parts {
-  const state = '✗ Account not created';
+function notMadeLines(end: NotMade): NonNullable<Note['body']> {
   if (end.failure === 'invalid_request') {
     const next = 'correct it. Reference, phone number or e-mail may belong to another account.';
-    const lines = richText(plain('The service calls the request invalid.'), labelled('Next', next));
-    return { state, blocks: [lines, ...quoted('The service says:', end.message)] };
+    const said = quoted('The service says:', end.message);
+    return [rich`The service calls the request invalid.`, labelled('Next', next), ...said];
   }
   const { what, next } = failureWords[end.failure];
   const { retryAfterMs } = end.cause;
   const wait = retryAfterMs && `try again in ${counted(Math.ceil(retryAfterMs / 1_000), 'second')}.`;
-  return { state, blocks: [richText(plain(`${what}.`), labelled('Next', wait || next))] };
+  return [rich`${what}.`, labelled('Next', wait || next)];
 }
 
 function named(wanted: NewAccount): string[] {
@@ -265,22 +252,23 @@ function shownOf(wanted: NewAccount): Account {
   return withoutUndefined(given);
 }
 
-function earlierLine(askedBy: string | undefined): Run[][] {
+function earlierLine(askedBy: string | undefined): Run[] {
   if (askedBy === undefined) return [];
-  return [labelled('Asked for before', 'by ', person(askedBy), '. One reference, one account.')];
+  return labelled('Asked for before', 'by ', person(askedBy), '. One reference, one account.');
 }
 
 function lookUpWords(wanted: NewAccount): Run[] {
   const ref = wanted['accountRef'];
   return ref === undefined
-    ? [words('look for it in '), code('/pay accounts'), words('.')]
-    : [words('look it up with '), code(`/pay account ${word(ref)}`), words('.')];
+    ? rich`look for it in ${code('/pay accounts')}.`
+    : rich`look it up with ${code(`/pay account ${word(ref)}`)}.`;
 }
 
-function lookUpButton(wanted: NewAccount): HomeBlock[] {
+function lookUpButton(wanted: NewAccount): Button[] {
   const ref = parseAccountKey(wanted['accountRef'] ?? '');
-  if (!ref.ok) return [];
-  return [actions(button({ actionId: accountActions.lookUp, text: 'Look it up', value: ref.value.value }))];
+  return ref.ok
+    ? [button({ actionId: accountActions.lookUp, text: 'Look it up', value: ref.value.value })]
+    : [];
 }
 
 /** More than a person needs at once. */
@@ -290,12 +278,12 @@ type AccountShown = { place: ChargePlace; nowMs: number };
 
 /** One sub account, its e-mail and telephone number masked. */
 export function accountMessage(account: Account, { place, nowMs }: AccountShown): SlackMessage {
-  const { text, block } = headline('Account', [
-    word(account.accountName) ?? '',
-    statusWord(account),
-    word(account.accountRef) ?? '',
-  ]);
-  return { text, blocks: [block, ...accountFacts(account), messageFoot(place, 'looked up', nowMs)] };
+  return noteMessage({
+    state: 'Account',
+    about: [word(account.accountName) ?? '', statusWord(account), word(account.accountRef) ?? ''],
+    body: accountFacts(account),
+    foot: messageFoot(place, 'looked up', nowMs),
+  });
 }
 
 /** Its facts, six lines at most, and its banks. */
@@ -339,7 +327,7 @@ function bankLines(banks: NonNullable<Account['banks']>): Run[][] {
         code(word(bankAccountNumber) || 'no number'),
         words([bankName, bankAccountName].map((part) => (part ? ` · ${word(part)}` : '')).join('')),
       ]),
-    ...(hidden > 0 ? [plain(`… and ${hidden} more.`)] : []),
+    ...(hidden > 0 ? [rich`… and ${String(hidden)} more.`] : []),
   ];
 }
 
@@ -347,14 +335,15 @@ const keyWords: Record<AccountKey['by'], string> = { accountId: 'account id', ac
 
 /** The service knows no such account: an answer, not an error. */
 export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: AccountShown): SlackMessage {
-  const { text, block } = headline('Not found', [
-    `account with the ${keyWords[by]} ${word(maskNumbers(value))}`,
-  ]);
-  const lines = [
-    plain(`No sub account has this ${keyWords[by]}.`),
-    labelled('Next', 'check the spelling, or look through ', code('/pay accounts'), words('.')),
-  ];
-  return { text, blocks: [block, richText(...lines), messageFoot(place, 'looked up', nowMs)] };
+  return noteMessage({
+    state: 'Not found',
+    about: [`account with the ${keyWords[by]} ${word(maskNumbers(value))}`],
+    body: [
+      rich`No sub account has this ${keyWords[by]}.`,
+      labelled('Next', 'check the spelling, or look through ', code('/pay accounts'), '.'),
+    ],
+    foot: messageFoot(place, 'looked up', nowMs),
+  });
 }
 
 /** The service did not take the reference or id as it stands: its description declares both as UUIDs. */
@@ -363,18 +352,11 @@ export function refusedKeyMessage(
   message: string | undefined,
   { place, nowMs }: AccountShown,
 ): SlackMessage {
-  const { text, block } = headline(`⚠️ The service doesn’t take this ${keyWords[by]}`, [
-    word(maskNumbers(value)) ?? '',
-  ]);
   const other = by === 'accountRef' ? 'take its account id from ' : 'find it in ';
-  const lines = [labelled('Next', other, code('/pay accounts'), words('.'))];
-  return {
-    text,
-    blocks: [
-      block,
-      richText(...lines),
-      ...quoted('The service says:', message),
-      messageFoot(place, 'looked up', nowMs),
-    ],
-  };
+  return noteMessage({
+    state: `⚠️ The service doesn’t take this ${keyWords[by]}`,
+    about: [word(maskNumbers(value)) ?? ''],
+    body: [labelled('Next', other, code('/pay accounts'), '.'), ...quoted('The service says:', message)],
+    foot: messageFoot(place, 'looked up', nowMs),
+  });
 }

@@ -114,6 +114,12 @@ export type Run =
   | RichTextChannelMention
   | RichTextDate;
 
+/** A line that reads in the source as on the screen; what is put into it stands there as it is. */
+export function rich(texts: TemplateStringsArray, ...parts: readonly (string | Run)[]): Run[] {
+  const runs = texts.flatMap((text, index) => [text, parts[index] ?? '']);
+  return runs.filter((run) => run !== '').map((run) => (typeof run === 'string' ? words(run) : run));
+}
+
 /** A person, by the Slack user id. A message that goes to a channel has the name in its place, but for those it calls (`withNames`). */
 export function person(userId: string): RichTextUserMention {
   return { type: 'user', user_id: userId };

@@ -1,14 +1,13 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Approval, ApprovalTerms } from '../../../src/domain/approval.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import type { DecideResult } from '../../../src/domain/approval-desk.ts';
 import {
-  approvalPrefix,
   createApprovals,
   type Approvals,
-} from '../../../src/features/approvals/approvals.ts';
+  type DecideResult,
+} from '../../../src/features/approvals/approval-desk.ts';
 import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
-import { termsHash } from '../../../src/features/approvals/terms-hash.ts';
+import { approvalPrefix, termsHash } from '../../../src/features/approvals/approval-case.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { countOf } from '../../support/counts.ts';
 import { ada, bola, minuteMs, terms } from '../charge-house.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../../../src/domain/approval.ts';
-import { approvalPrefix, type ApprovalCase } from '../../../src/features/approvals/approvals.ts';
+import { approvalPrefix, type ApprovalCase } from '../../../src/features/approvals/approval-case.ts';
 import {
   ada,
   bola,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../../../src/domain/approval.ts';
-import { askToRedrive } from '../../../src/features/approvals/ask-to-redrive.ts';
+import { askToRedrive } from '../../../src/features/approvals/approvals.ts';
 import { openApprovalWorld, startApprovals, type ApprovalProcess } from '../approval-house.ts';
 import { ada, bola, viewId } from '../charge-house.ts';
 
@@ -34,23 +34,21 @@ describe('delivering again what needs a second person', () => {
   it('is asked about once while a request is open, and done once it is approved', async () => {
     const world = openApprovalWorld();
     const process = startApprovals(world);
-    const deps = { approvals: process.gate, deliverAgain: () => Promise.reject(new Error('not asked')) };
-    const first = await askToRedrive(deps, 'C0ALERTS1', ada);
-    const again = await askToRedrive(deps, 'C0ALERTS1', bola);
-    expect(again).toEqual(first);
-    if (first.kind !== 'awaiting_approval') throw new Error(first.kind);
-    await approve(process, first.approval);
+    const ask = (by: string) => askToRedrive(process.gate, process.approvals, { channel: 'C0ALERTS1', by });
+    const first = await ask(ada);
+    expect(await ask(bola)).toEqual(first);
+    if (!first) throw new Error('not asked');
+    await approve(process, first);
     expect(world.redriven).toEqual(['C0ALERTS1']);
-    expect(await process.approvals.find(first.approval.id)).toMatchObject({
+    expect(await process.approvals.find(first.id)).toMatchObject({
       state: { kind: 'executed', result: '3 messages are on their way again.' },
     });
-    expect(await askToRedrive(deps, 'C0ALERTS1', ada)).not.toEqual(first);
+    expect(await ask(ada)).not.toEqual(first);
   });
 
-  it('is done at once without a rule', async () => {
-    expect(await askToRedrive({ deliverAgain: async () => 2 }, 'C0ALERTS1', ada)).toEqual({
-      kind: 'again',
-      messages: 2,
-    });
+  it('is not asked about without a rule', async () => {
+    const world = openApprovalWorld('approved', []);
+    const { gate, approvals } = startApprovals(world);
+    expect(await askToRedrive(gate, approvals, { channel: 'C0ALERTS1', by: ada })).toBeUndefined();
   });
 });

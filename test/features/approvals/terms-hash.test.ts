@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ApprovalTerms } from '../../../src/domain/approval.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import { termsHash } from '../../../src/features/approvals/terms-hash.ts';
+import { termsHash } from '../../../src/features/approvals/approval-case.ts';
 import { approvalId } from '../../../src/records/reference-of.ts';
 
 const account = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';

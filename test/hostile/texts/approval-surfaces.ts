@@ -1,21 +1,25 @@
 // Every message, window and list of a request for a second person, with outside words wherever some can stand: the
 // customer's, the requester's and the refuser's own.
 
-import type { Approval, ApprovalNote, ApprovalShown, ApprovalState } from '../../../src/domain/approval.ts';
+import type { Approval, ApprovalShown, ApprovalState } from '../../../src/domain/approval.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import {
+  type ApprovalNote,
+  approvalMessage,
+  approvalNoteMessage,
+  approvalsMessage,
   approvedBeforeMessage,
   decidedMessage,
+  homeApprovals,
   notYoursMessage,
   otherTermsMessage,
   overMessage,
   ownRequestMessage,
+  refuseModal,
+  requestModal,
   sentMessage,
   unknownApprovalMessage,
-} from '../../../src/features/approvals/approval-answers.ts';
-import { approvalsMessage, homeApprovals } from '../../../src/features/approvals/approval-list.ts';
-import { approvalMessage, approvalNoteMessage } from '../../../src/features/approvals/approval-message.ts';
-import { refuseModal, requestModal } from '../../../src/features/approvals/approval-modals.ts';
+} from '../../../src/features/approvals/approval-screens.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 
@@ -23,7 +27,6 @@ const at = Date.UTC(2026, 8, 14, 13, 37);
 const [ada, bola] = ['U0OWN00001', 'U0OWN00002'];
 
 const notes: readonly ApprovalNote[] = [
-  'asked',
   'approved_one',
   'expires_soon',
   'approved',
@@ -36,10 +39,10 @@ const notes: readonly ApprovalNote[] = [
 
 export const approvalSurfaces: readonly Surface[] = [
   messageOf('a request’s card', (outside) =>
-    approvalMessage(approvalOf(outside), placeOf(outside), aboutOf(outside)),
+    approvalMessage(seenOf(outside), placeOf(outside), aboutOf(outside)),
   ),
   messageOf('a note about a request', (outside) =>
-    approvalNoteMessage(outside.random.pick(notes), approvalOf(outside), placeOf(outside), aboutOf(outside)),
+    approvalNoteMessage(outside.random.pick(notes), seenOf(outside), placeOf(outside), aboutOf(outside)),
   ),
   messageOf('an answer to a decision', (outside) =>
     outside.random.pick([
@@ -127,11 +130,15 @@ function shownOf({ random, text }: Outside): ApprovalShown {
   ])();
 }
 
-function aboutOf({ random }: Outside) {
+function seenOf(outside: Outside) {
+  const { random } = outside;
   return {
-    key: 'message:approval:1',
-    mayBeRepeat: random.chance(0.5),
+    approval: approvalOf(outside),
     to: random.pick(['channel', 'approver', 'requester'] as const),
     asked: random.below(60),
   };
+}
+
+function aboutOf({ random }: Outside) {
+  return { key: 'message:approval:1', mayBeRepeat: random.chance(0.5) };
 }

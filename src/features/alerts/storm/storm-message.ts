@@ -16,7 +16,7 @@ import {
   words,
   type Run,
 } from '../../../slack/kit/blocks.ts';
-import { repeatLine, type AboutMessage } from '../../../slack/words/repeat-line.ts';
+import { repeatLine, type AboutMessage } from '../../../slack/kit/note.ts';
 import { placeAlone, word } from '../../../slack/words/evidence.ts';
 import type { MessageBlock, SlackMessage } from '../../../slack/kit/message.ts';
 import { whereItIs } from '../card-lines.ts';

@@ -5,9 +5,9 @@ import {
   nextLookAtMs,
   whyNotExecute,
   type ApprovalEvent,
-} from '../../src/domain/approval-decision.ts';
-import type { Approval } from '../../src/domain/approval.ts';
-import { createRandom } from '../chaos/random.ts';
+} from '../../../src/features/approvals/approval-case.ts';
+import type { Approval } from '../../../src/domain/approval.ts';
+import { createRandom } from '../../chaos/random.ts';
 
 const hourMs = 3_600_000;
 const [ada, bola, chidi] = ['U0ADA0001', 'U0BOLA001', 'U0CHIDI01'];

@@ -1,0 +1,451 @@
+// A request for a second person, as it is kept: who may decide it and when it ends, whose turn it is to do what was
+// approved, and what the audit says of it. All of it is pure.
+
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type {
+  Approval,
+  ApprovalShown,
+  ApprovalState,
+  ApprovalTerms,
+  Decision,
+} from '../../domain/approval.ts';
+import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { growingDelayMs } from '../../domain/growing-delay.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { CaseRules, Cases } from '../../records/cases.ts';
+import { cardFaceShape, chargeTermsShape, referenceShape, shownTerms } from '../../records/shapes.ts';
+import type { Index } from '../../store/store.ts';
+
+/** A window that waits for the decision, and whose it is. */
+export type ApprovalView = { id: string; userId: string };
+
+/**
+ * Where and to whom a request is told: fixed when it is first told, so that every copy is edited to the end, whoever is
+ * given or loses the permission meanwhile, and whatever channel the policy file names by then. That they may decide is
+ * asked anew at each press.
+ */
+export type Copies = { channel?: string; approvers?: readonly string[] };
+
+/** Who is doing what was approved; another may take over when `untilMs` is over. */
+type Run = { id: string; untilMs: number };
+
+/** A request, what is to be done once it is approved, and how far that is. */
+export type ApprovalCase = {
+  approval: Approval;
+  /** Gone once nothing more is to be done: they hold a token key. */
+  terms?: ApprovalTerms;
+  run?: Run;
+  /** What cannot be asked twice was asked: from here on nobody asks again. */
+  asked?: true;
+  /** How often doing it was put off in a row. */
+  misses: number;
+  copies: Copies;
+  /** The windows that wait for the decision, newest last. */
+  views: readonly ApprovalView[];
+};
+
+type ApprovalCaseEvent =
+  | ApprovalEvent
+  /** This run alone does it, until then; of its own time it may have more, while that is not over. `asks`: what cannot be asked twice, now. */
+  | { kind: 'claimed'; run: Run; asks?: boolean }
+  /** The end that this run came to; not when another has taken over meanwhile. */
+  | { kind: 'ended'; runId: string; end: Extract<ApprovalEvent, { kind: 'executed' | 'stopped' }> }
+  /** This run is over and did nothing; it is tried again, ever more rarely. */
+  | { kind: 'put_off'; runId: string }
+  /** It is told there from now on; a place that is known already stays. */
+  | { kind: 'addressed'; copies: Copies }
+  | { kind: 'watched'; view: ApprovalView };
+
+export type ApprovalCases = Cases<ApprovalCase, ApprovalCaseEvent>;
+
+export const approvalPrefix = 'approval:';
+
+const optional = z.string().exactOptional();
+const overridesRest = z.literal(true).exactOptional();
+const at = { atMs: z.number() };
+const approvalCase: z.ZodType<ApprovalCase> = z.object({
+  approval: z.object({
+    id: z.string(),
+    shown: z.discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('charge'),
+        reference: referenceShape,
+        cardFingerprint: z.string(),
+        overridesRest,
+        ...shownTerms,
+      }),
+      z.object({
+        kind: z.literal('card_email'),
+        card: cardFaceShape,
+        cardFingerprint: z.string(),
+        currentEmail: z.string(),
+        newEmail: z.string(),
+      }),
+      z.object({ kind: z.literal('redrive'), channel: z.string() }),
+    ]),
+    termsHash: z.string(),
+    rule: z.string(),
+    by: z.string(),
+    askedAtMs: z.number(),
+    expiresAtMs: z.number(),
+    needed: z.int(),
+    approvals: z.array(z.object({ by: z.string(), ...at })),
+    isWarned: z.boolean(),
+    state: z.discriminatedUnion('kind', [
+      z.object({ kind: z.literal('waiting') }),
+      z.object({ kind: z.enum(['approved', 'expired', 'withdrawn']), ...at }),
+      z.object({ kind: z.literal('executed'), result: z.string(), ...at }),
+      z.object({ kind: z.literal('stopped'), why: z.string(), ...at }),
+      z.object({ kind: z.literal('refused'), by: z.string(), reason: z.string(), ...at }),
+    ]),
+  }),
+  terms: z
+    .discriminatedUnion('kind', [
+      z.object({
+        kind: z.literal('charge'),
+        reference: referenceShape,
+        terms: chargeTermsShape,
+        card: z.string(),
+        viewId: z.string(),
+        despite: optional,
+        overridesRest,
+      }),
+      z.object({
+        kind: z.literal('card_email'),
+        card: z.string(),
+        terms: z.object({
+          tokenKey: z.string(),
+          currentEmail: z.string(),
+          newEmail: z.string(),
+          card: cardFaceShape,
+        }),
+      }),
+      z.object({ kind: z.literal('redrive'), channel: z.string() }),
+    ])
+    .exactOptional(),
+  run: z.object({ id: z.string(), untilMs: z.number() }).exactOptional(),
+  asked: z.literal(true).exactOptional(),
+  misses: z.int(),
+  copies: z.object({ channel: optional, approvers: z.array(z.string()).exactOptional() }),
+  views: z.array(z.object({ id: z.string(), userId: z.string() })),
+});
+
+/** The lists of requests: those not decided and done yet, and each person's own, in the order they were asked for. */
+export const lists = { open: 'open-approvals', of: (userId: string) => `approvals-of:${userId}` };
+
+function listsOf({ approval: { by, askedAtMs, state } }: ApprovalCase): Index {
+  const isOpen = state.kind === 'waiting' || state.kind === 'approved';
+  return { [lists.of(by)]: askedAtMs, ...(isOpen ? { [lists.open]: askedAtMs } : {}) };
+}
+
+export const approvalRules: CaseRules<ApprovalCase, ApprovalCaseEvent> = {
+  prefix: approvalPrefix,
+  schema: approvalCase,
+  lists: listsOf,
+  step,
+  restMs,
+  isTold: (before, after) => before.approval !== after.approval,
+  settled: ({ terms, ...over }, isOver) => (terms && !isOver ? { ...over, terms } : over),
+  history: ({ before, after }) => auditOf(after.approval).slice(before ? auditOf(before.approval).length : 0),
+};
+
+const mostViews = 5;
+
+/** One run at a time does what was approved, and what people decide is `decide`'s. */
+function step(before: ApprovalCase, event: ApprovalCaseEvent, nowMs: number): ApprovalCase | undefined {
+  const { approval, run, views, copies } = before;
+  switch (event.kind) {
+    case 'claimed': {
+      // Its own only while its time is not over, another's only when it is.
+      const isFree = !run || (run.id === event.run.id) === nowMs < run.untilMs;
+      if (approval.state.kind !== 'approved' || !isFree || (event.asks && before.asked)) return undefined;
+      return { ...before, run: event.run, ...(event.asks ? { asked: true } : {}) };
+    }
+    case 'put_off':
+      return run?.id === event.runId ? { ...withoutRun(before), misses: before.misses + 1 } : undefined;
+    case 'ended':
+      return run?.id === event.runId ? decided(withoutRun(before), event.end, nowMs) : undefined;
+    case 'addressed':
+      return { ...before, copies: { ...event.copies, ...copies } };
+    case 'watched': {
+      const others = views.filter(({ id }) => id !== event.view.id);
+      return { ...before, views: [...others, event.view].slice(-mostViews) };
+    }
+    default:
+      return decided(before, event, nowMs);
+  }
+}
+
+function withoutRun({ run: _over, ...others }: ApprovalCase): ApprovalCase {
+  return others;
+}
+
+function decided(before: ApprovalCase, event: ApprovalEvent, nowMs: number): ApprovalCase | undefined {
+  const { approval } = decide(before.approval, event, nowMs);
+  return approval === before.approval ? undefined : { ...before, approval };
+}
+
+const firstAgainMs = 2_000;
+const longestAgainMs = 60_000;
+
+/** How long it rests once all of it is told; undefined when nothing is left to do but to remember it. */
+function restMs({ approval, run, misses }: ApprovalCase, nowMs: number): number | undefined {
+  const lookAtMs = nextLookAtMs(approval);
+  if (lookAtMs !== undefined) return Math.max(0, lookAtMs - nowMs);
+  if (approval.state.kind !== 'approved') return undefined;
+  if (run) return Math.max(0, run.untilMs - nowMs);
+  return misses === 0 ? 0 : growingDelayMs(firstAgainMs, misses - 1, longestAgainMs);
+}
+
+/** What a person decided, or what became of it. Times are given by whoever calls. */
+export type ApprovalEvent =
+  | { kind: 'approve'; by: string; termsHash: string }
+  | { kind: 'refuse'; by: string; reason: string }
+  | { kind: 'withdraw'; by: string }
+  /** Its clock: a warning, or its end. */
+  | { kind: 'due' }
+  | { kind: 'executed'; result: string }
+  | { kind: 'stopped'; why: string };
+
+/**
+ * `approval` is what is to be kept, and is the one given where nothing changed. Only `decided` carried the event out;
+ * every other verdict says why not. `over` may change the approval too: whoever comes after its end ends it.
+ */
+export type Judged = {
+  verdict:
+    | 'decided'
+    | 'over'
+    | 'own_request'
+    | 'approved_before'
+    | 'other_terms'
+    | 'not_theirs'
+    | 'nothing_due';
+  approval: Approval;
+};
+
+/** Everybody is warned when this much of its time is over. */
+const warnAfter = 0.75;
+/** What was approved in time may still be done this long after the decision, or until the request's own end. */
+export const executeWithinMs = 15 * 60_000;
+
+/**
+ * One event of one request for a second person, judged by the clock at the decision. Never the requester; never the
+ * same person for two approvals; nothing by other terms than were shown, and nothing after its end. A single refusal
+ * ends it, also one of somebody who has approved it before. What is ended stays as it is, except that what was
+ * approved is executed or stopped, once.
+ */
+export function decide(approval: Approval, event: ApprovalEvent, nowMs: number): Judged {
+  if (event.kind === 'executed' || event.kind === 'stopped') return concluded(approval, event, nowMs);
+  const current = expired(approval, nowMs);
+  if (event.kind === 'due') return dueNow(approval, current, nowMs);
+  if (current.state.kind !== 'waiting') return { verdict: 'over', approval: current };
+  switch (event.kind) {
+    case 'approve':
+      return approved(current, event, nowMs);
+    case 'refuse': {
+      const { by, reason } = event;
+      if (by === current.by) return { verdict: 'own_request', approval: current };
+      return kept({ ...current, state: { kind: 'refused', atMs: nowMs, by, reason } });
+    }
+    case 'withdraw':
+      return event.by === current.by
+        ? kept({ ...current, state: { kind: 'withdrawn', atMs: nowMs } })
+        : { verdict: 'not_theirs', approval: current };
+  }
+}
+
+function approved(
+  approval: Approval,
+  { by, termsHash }: Extract<ApprovalEvent, { kind: 'approve' }>,
+  nowMs: number,
+): Judged {
+  if (by === approval.by) return { verdict: 'own_request', approval };
+  if (approval.approvals.some((earlier) => earlier.by === by))
+    return { verdict: 'approved_before', approval };
+  if (termsHash !== approval.termsHash) return { verdict: 'other_terms', approval };
+  const approvals: Decision[] = [...approval.approvals, { by, atMs: nowMs }];
+  const isEnough = approvals.length >= approval.needed;
+  return kept({
+    ...approval,
+    approvals,
+    state: isEnough ? { kind: 'approved', atMs: nowMs } : approval.state,
+  });
+}
+
+function expired(approval: Approval, nowMs: number): Approval {
+  const { state, expiresAtMs } = approval;
+  if (state.kind !== 'waiting' || nowMs < expiresAtMs) return approval;
+  return { ...approval, state: { kind: 'expired', atMs: nowMs } };
+}
+
+function dueNow(before: Approval, approval: Approval, nowMs: number): Judged {
+  if (approval !== before) return kept(approval);
+  const isNear = approval.state.kind === 'waiting' && !approval.isWarned && nowMs >= warnAtMs(approval);
+  return isNear ? kept({ ...approval, isWarned: true }) : { verdict: 'nothing_due', approval };
+}
+
+function concluded(
+  approval: Approval,
+  event: Extract<ApprovalEvent, { kind: 'executed' | 'stopped' }>,
+  nowMs: number,
+): Judged {
+  if (approval.state.kind !== 'approved') return { verdict: 'over', approval };
+  return kept({ ...approval, state: { ...event, atMs: nowMs } });
+}
+
+function kept(approval: Approval): Judged {
+  return { verdict: 'decided', approval };
+}
+
+function warnAtMs({ askedAtMs, expiresAtMs }: Approval): number {
+  return askedAtMs + Math.floor((expiresAtMs - askedAtMs) * warnAfter);
+}
+
+/** When its clock is looked at next; undefined when it no longer waits for anybody. */
+export function nextLookAtMs(approval: Approval): number | undefined {
+  if (approval.state.kind !== 'waiting') return undefined;
+  return approval.isWarned ? approval.expiresAtMs : warnAtMs(approval);
+}
+
+/**
+ * Why what was approved must not be done, in words for people; undefined when the decision itself holds. Asked once
+ * more before anything is done, of what is kept and of the terms as they will be executed.
+ */
+export function whyNotExecute(approval: Approval, termsHash: string, nowMs: number): string | undefined {
+  const { state, approvals, needed, by, expiresAtMs } = approval;
+  if (state.kind !== 'approved') return 'It is not approved.';
+  if (termsHash !== approval.termsHash) return 'The terms are not the ones that were approved.';
+  const people = new Set(
+    approvals.filter((one) => one.by !== by && one.atMs < expiresAtMs).map((one) => one.by),
+  );
+  if (people.size < needed) return 'It was not approved by enough different people in time.';
+  return nowMs < Math.max(expiresAtMs, state.atMs + executeWithinMs)
+    ? undefined
+    : 'It was approved in time, and its time was over before the bot could do it.';
+}
+
+/**
+ * Names exactly what is to be done: SHA-256 (hex) of account, card fingerprint, amount, currency, e-mail and
+ * reference, and of whatever else changes what happens. What an approver was shown, what is kept and what is executed
+ * are one as long as this is. The token key is in it by the card's fingerprint alone. The agent's own words, the card's
+ * face and the dialogue's id are not: they change nothing that is sent.
+ */
+export function termsHash(accountId: string, terms: ApprovalTerms): string {
+  // A list in JSON: no two different ones give the same text.
+  const text = JSON.stringify(['payops approval 1', accountId.toLowerCase(), ...partsOf(terms)]);
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function partsOf(approval: ApprovalTerms): (string | number | boolean | null)[] {
+  switch (approval.kind) {
+    case 'charge': {
+      const { card, reference, terms, despite = null, overridesRest = false } = approval;
+      const { money, customerEmail, customerId = null, alert = null } = terms;
+      const { minor, currency } = money;
+      return [
+        'charge',
+        card,
+        minor,
+        currency,
+        customerEmail,
+        reference,
+        customerId,
+        alert,
+        despite,
+        overridesRest,
+      ];
+    }
+    case 'card_email': {
+      const { card, terms } = approval;
+      return ['card_email', card, terms.currentEmail, terms.newEmail];
+    }
+    case 'redrive':
+      return ['redrive', approval.channel];
+  }
+}
+
+/** Without the token key: what goes to Slack is made of this alone. */
+export function shownOf(terms: ApprovalTerms): ApprovalShown {
+  switch (terms.kind) {
+    case 'charge': {
+      const { reference, card: cardFingerprint, overridesRest, terms: agreed } = terms;
+      const { money, card, customerEmail, customerId, reason, alert } = agreed;
+      return {
+        kind: 'charge',
+        reference,
+        money,
+        card,
+        cardFingerprint,
+        customerEmail,
+        ...withoutUndefined({ customerId, reason, alert, overridesRest }),
+      };
+    }
+    case 'card_email': {
+      const { card, currentEmail, newEmail } = terms.terms;
+      return { kind: 'card_email', card, cardFingerprint: terms.card, currentEmail, newEmail };
+    }
+    case 'redrive':
+      return terms;
+  }
+}
+
+/**
+ * What happened with a request so far, in order: asked for, each approval, its end. An entry keeps its place and so its
+ * id whatever comes after it, so that written again after a crash it is the same one.
+ */
+function auditOf(approval: Approval): AuditEntry[] {
+  const { id, by, askedAtMs, approvals, needed, rule, shown } = approval;
+  const reference = shown.kind === 'charge' ? shown.reference : id;
+  const asked = {
+    atMs: askedAtMs,
+    who: by,
+    what: 'step',
+    after: stateOf('waiting'),
+    result: 'asked',
+    reason: rule,
+  } as const;
+  const approved = approvals.map((one, index) => ({
+    atMs: one.atMs,
+    who: one.by,
+    what: 'decision' as const,
+    before: stateOf('waiting'),
+    after: stateOf(index + 1 < needed ? 'waiting' : 'approved'),
+    result: 'approved',
+    reason: `${index + 1} of ${needed}`,
+  }));
+  const end = endOf(approval);
+  return [asked, ...approved, ...(end ? [end] : [])].map((entry, index) => ({
+    id: `approval:${id}:${index}`,
+    reference,
+    ...entry,
+  }));
+}
+
+function endOf({ state, by }: Approval): Omit<AuditEntry, 'id'> | undefined {
+  switch (state.kind) {
+    case 'waiting':
+    case 'approved':
+      return undefined;
+    case 'refused':
+      return { ...ended(state, 'waiting'), who: state.by, what: 'decision', reason: state.reason };
+    case 'withdrawn':
+      return { ...ended(state, 'waiting'), who: by, what: 'decision' };
+    case 'expired':
+      return { ...ended(state, 'waiting'), reason: 'nobody decided' };
+    case 'stopped':
+      return { ...ended(state, 'approved'), reason: state.why };
+    case 'executed':
+      return { ...ended(state, 'approved'), reason: state.result };
+  }
+}
+
+function ended({ kind, atMs }: { kind: ApprovalState['kind']; atMs: number }, before: ApprovalState['kind']) {
+  const [from, to] = [stateOf(before), stateOf(kind)];
+  return { atMs, who: 'payops', what: 'step', before: from, after: to, result: kind } as const;
+}
+
+/** A charge has an `approved` too, which means another thing. */
+function stateOf(kind: ApprovalState['kind']): string {
+  return `approval_${kind}`;
+}

@@ -1,0 +1,654 @@
+// What every message, window and answer of a request for a second person says of it. E-mails are masked in all of them.
+
+import type { Button, ContextBlock } from '@slack/types';
+import type { Approval, ApprovalShown, ApprovalState } from '../../domain/approval.ts';
+import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import { counted } from '../../domain/counted.ts';
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import type { OpenItems, ViewValues } from '../../slack/command.ts';
+import {
+  type Choice,
+  type Run,
+  bold,
+  button,
+  code,
+  confirmDialog,
+  context,
+  divider,
+  fields,
+  header,
+  headline,
+  modal,
+  moment,
+  person,
+  personOrChannel,
+  plainText,
+  rich,
+  richText,
+  select,
+  textInput,
+  words,
+} from '../../slack/kit/blocks.ts';
+import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
+import { type AboutMessage, type Note, noteMessage, noteModal, posted } from '../../slack/kit/note.ts';
+import { oneLine, outsideText } from '../../slack/kit/text.ts';
+import { cardWords } from '../../slack/words/card-words.ts';
+import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
+import { type ChargePlace, homeFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
+import {
+  customerWord,
+  moneyPlaceWords,
+  placeAlone,
+  quoted,
+  referenceWord,
+  word,
+} from '../../slack/words/evidence.ts';
+import { stateWord } from '../../slack/words/state-words.ts';
+
+type Body = NonNullable<Note['body']>;
+
+/**
+ * A request in one of its places: everybody’s in the channel, an approver’s, or that of whoever asked, who cannot decide.
+ * `asked`: how many people can decide; 0 where that could not be found out. `charge`: what became of the one approved.
+ */
+export type ApprovalSeen = {
+  approval: Approval;
+  to: 'channel' | 'approver' | 'requester';
+  asked: number;
+  charge?: ChargeSeen;
+};
+
+/** What is told of a request besides: each once. */
+export type ApprovalNote = 'approved_one' | 'expires_soon' | Exclude<ApprovalState['kind'], 'waiting'>;
+
+export type ApprovalPost = ApprovalSeen & { kind: 'approval'; note?: ApprovalNote };
+
+const longestReason = 300;
+const mostPeople = 10;
+
+/** The words of each kind: what the button does, and what is so while nobody has decided, when it is done, and when not. */
+const kindWords: Record<
+  ApprovalShown['kind'],
+  { approve: string; before: string; done: string; not: string }
+> = {
+  charge: {
+    approve: 'Approve',
+    before: 'Nothing is charged until it’s approved.',
+    done: '☑️ Approved, charge started',
+    not: 'Nothing was charged.',
+  },
+  card_email: {
+    approve: 'Approve the new e-mail',
+    before: 'Nothing is changed until it’s approved.',
+    done: '☑️ Approved, done',
+    not: 'Nothing was changed.',
+  },
+  redrive: {
+    approve: 'Approve delivering again',
+    before: 'Nothing is delivered until it’s approved.',
+    done: '☑️ Approved, on its way again',
+    not: 'Nothing was delivered again.',
+  },
+};
+
+/**
+ * Symbol and word of where a request stands. None is green: that is for what is proven to be paid. An approval says
+ * who decided, never what became of the money.
+ */
+function approvalState({ state, approvals, needed, shown }: Approval): string {
+  switch (state.kind) {
+    case 'waiting':
+      return approvals.length === 0 ? '🟡 Needs approval' : `🟡 ${approvals.length} of ${needed} approved`;
+    case 'approved':
+      return '🔵 Approved, starting';
+    case 'executed':
+      return kindWords[shown.kind].done;
+    case 'stopped':
+      return '🛑 Approved, but not done';
+    case 'refused':
+      return '🚫 Refused';
+    case 'expired':
+      return '⌛ Expired, nobody decided';
+    case 'withdrawn':
+      return '↩️ Withdrawn';
+  }
+}
+
+/** The first line: state, then what is asked for in the words of its kind. */
+function headOf(approval: Approval): { state: string; about: string[] } {
+  return { state: approvalState(approval), about: aboutOf(approval.shown) };
+}
+
+function aboutOf(shown: ApprovalShown): string[] {
+  switch (shown.kind) {
+    case 'charge':
+      return [amountWord(shown.money), customerWord(shown.customerEmail), referenceWord(shown.reference)];
+    case 'card_email':
+      return ['Card e-mail change', cardWords(shown.card), emailChange(shown)];
+    case 'redrive':
+      return ['Deliver again what Slack refused', word(shown.channel) ?? ''];
+  }
+}
+
+function emailChange(shown: Extract<ApprovalShown, { kind: 'card_email' }>): string {
+  return `${customerWord(shown.currentEmail)} → ${customerWord(shown.newEmail)}`;
+}
+
+function idWords({ customerId }: { customerId?: string }): string {
+  const id = word(customerId);
+  return id === undefined ? '' : ` (customer id ${id})`;
+}
+
+/** What exactly is done once it is approved. */
+function whatLine(shown: ApprovalShown): Run[] {
+  switch (shown.kind) {
+    case 'charge': {
+      const { money, card, customerEmail, overridesRest } = shown;
+      const charge = rich`Charge ${bold(amountWord(money))} to ${bold(cardWords(card))} of ${customerWord(customerEmail)}${idWords(shown)}`;
+      return overridesRest === true
+        ? [...charge, ...rich`, ${bold('although the card is on hold')}`]
+        : charge;
+    }
+    case 'card_email':
+      return rich`Link ${bold(cardWords(shown.card))} with another e-mail: ${emailChange(shown)}`;
+    case 'redrive': {
+      // Names of channels and people that only those see who may.
+      const isId = /^[A-Z0-9]{3,}$/.test(shown.channel);
+      return rich`Deliver again what Slack refused for ${isId ? personOrChannel(shown.channel) : (word(shown.channel) ?? '')}`;
+    }
+  }
+}
+
+/** The same in one plain sentence, for a confirm dialog: amount and object first, in case it is cut. */
+function whatSentence(shown: ApprovalShown): string {
+  switch (shown.kind) {
+    case 'charge':
+      return `${amountWord(shown.money)} from ${cardWords(shown.card)} of ${customerWord(shown.customerEmail)}.${shown.overridesRest === true ? ' The card is on hold.' : ''}`;
+    case 'card_email':
+      return `${cardWords(shown.card)}: ${emailChange(shown)}. Charges with the old address are rejected from then on.`;
+    case 'redrive':
+      return `What Slack refused for ${word(shown.channel) ?? ''} is delivered again, about one a second.`;
+  }
+}
+
+/** What decides, below a first line that has its amount and customer already. */
+function factsOf({ shown, by, rule }: Approval): Record<string, string | Run[]> {
+  const asked = { 'Asked by': [person(by)], Rule: outsideText(rule, longestReason) };
+  if (shown.kind !== 'charge') return { What: whatLine(shown), ...asked };
+  const onHold = shown.overridesRest === true ? [words(', '), bold('on hold')] : [];
+  return { Card: [bold(cardWords(shown.card)), ...onHold, words(idWords(shown))], ...asked };
+}
+
+/** The requester’s own words, set apart as theirs. */
+function requesterWords({ shown }: Approval): Body {
+  return shown.kind === 'charge' ? quoted('Reason:', shown.reason) : [];
+}
+
+/** People, parted by commas. Many approvals of one request would be a setting nobody has; a message holds so many. */
+function people(userIds: readonly string[]): Run[] {
+  const shown = userIds.slice(0, mostPeople);
+  const runs = shown.flatMap((userId, index) => [...(index === 0 ? [] : [words(', ')]), person(userId)]);
+  return userIds.length > mostPeople ? [...runs, words(` and ${userIds.length - mostPeople} more`)] : runs;
+}
+
+function approvers({ approvals }: Approval): Run[] {
+  return people(approvals.map(({ by }) => by));
+}
+
+function moreNeeded({ needed, approvals }: Approval): string {
+  return `${counted(needed - approvals.length, 'more approval')} needed, from somebody else.`;
+}
+
+/** Who decided and when; nothing while nobody did. */
+function decidedLine(approval: Approval): Run[] {
+  const { state, approvals } = approval;
+  const last = approvals.at(-1);
+  switch (state.kind) {
+    case 'waiting':
+      return [];
+    case 'approved':
+    case 'executed':
+    case 'stopped':
+      return last ? [words('Approved by '), ...approvers(approval), ...rich`, ${moment(last.atMs)}`] : [];
+    case 'refused':
+      return rich`Refused by ${person(state.by)}, ${moment(state.atMs)}`;
+    case 'expired':
+      return rich`Nobody decided until ${moment(state.atMs)}`;
+    case 'withdrawn':
+      return rich`Withdrawn by the requester, ${moment(state.atMs)}`;
+  }
+}
+
+/** What became of it: who decided, what happens next, and why not. */
+function closedBody(approval: Approval): Body {
+  const { state, shown } = approval;
+  const nothing = rich`${kindWords[shown.kind].not}`;
+  const decided = decidedLine(approval);
+  switch (state.kind) {
+    case 'waiting':
+      return [];
+    case 'approved':
+      return [decided, rich`It starts now.`];
+    case 'executed': {
+      const result = outsideText(state.result, longestReason);
+      const became = result === '' ? [] : labelled('Result', result);
+      return [
+        decided,
+        shown.kind === 'charge' ? rich`The charge was started. Look its reference up.` : became,
+      ];
+    }
+    case 'stopped':
+      return [decided, nothing, labelled('Why', outsideText(state.why, longestReason) || '–')];
+    case 'refused':
+      return [decided, nothing, ...quoted('Why:', state.reason)];
+    case 'expired':
+    case 'withdrawn':
+      return [decided, nothing];
+  }
+}
+
+function seenBody({ approval, to, asked, charge }: ApprovalSeen): Body {
+  const { state, shown, needed, approvals, by, expiresAtMs } = approval;
+  const isOwn = to === 'requester';
+  if (state.kind !== 'waiting') {
+    // What came of the charge stands in the first line.
+    if (charge) return [[...decidedLine(approval), ...rich`; asked by ${person(by)}.`]];
+    return [...closedBody(approval), ...(isOwn ? [] : fields({ 'Asked by': [person(by)] }))];
+  }
+  const approved = { 'Approved by': approvals.length === 0 ? undefined : approvers(approval) };
+  if (!isOwn) {
+    const all = { ...factsOf(approval), ...approved, Expires: [moment(expiresAtMs)] };
+    return [...fields(all), ...requesterWords(approval)];
+  }
+  const who = asked === 0 ? 'the approvers' : counted(asked, 'approver');
+  const enough = needed > 1 ? `; ${needed} must approve` : '';
+  const sent = `Sent to ${who}${enough}. ${kindWords[shown.kind].before}`;
+  return [rich`${sent} Expires ${moment(expiresAtMs)}.`, ...fields(approved)];
+}
+
+/** The buttons of a request. Each carries its id; `approve` and `refuse` carry the hash of the terms that were shown too. */
+export const approvalActions = {
+  approve: 'approval_approve',
+  refuse: 'approval_refuse',
+  withdraw: 'approval_withdraw',
+  /** The form once more, filled in as it was, after nobody decided. */
+  askAgain: 'approval_ask_again',
+} as const;
+
+/** Only while it waits, or nobody decided: of whoever asked their own. */
+function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
+  const { id, state } = approval;
+  if (state.kind === 'waiting' && !isOwn) return decideButtons(approval);
+  if (!isOwn) return [];
+  if (state.kind === 'waiting') {
+    return [button({ actionId: approvalActions.withdraw, text: 'Withdraw', value: id })];
+  }
+  const again = button({ actionId: approvalActions.askAgain, text: 'Ask again', value: id });
+  return state.kind === 'expired' ? [again] : [];
+}
+
+/** *Approve* asks once more, in words that name amount and object. */
+function decideButtons(approval: Approval): Button[] {
+  const { shown, needed, approvals } = approval;
+  const value = requestValue(approval);
+  const left = needed - approvals.length - 1;
+  const next = left > 0 ? ` ${counted(left, 'more approval')} needed after yours.` : ' It starts at once.';
+  const text = `${kindWords[shown.kind].approve}${shown.kind === 'charge' ? ` ${amountWord(shown.money)}` : ''}`;
+  const confirm = confirmDialog({
+    title: `${text}?`,
+    text: `${whatSentence(shown)}${next}`,
+    confirm: 'Approve',
+    deny: 'Not now',
+  });
+  return [
+    button({ actionId: approvalActions.approve, text, value, style: 'primary', confirm }),
+    button({ actionId: approvalActions.refuse, text: 'Refuse…', value }),
+  ];
+}
+
+/** Which request, and what was to be seen of it: what is approved is what stood above the button. */
+type SeenRequest = { id: string; termsHash: string };
+
+function requestValue({ id, termsHash }: SeenRequest): string {
+  return JSON.stringify([id, termsHash]);
+}
+
+/** Undefined for a value that is not ours. */
+export function readRequestValue(value: string): SeenRequest | undefined {
+  try {
+    const read: unknown = JSON.parse(value);
+    if (!Array.isArray(read)) return undefined;
+    const [id, termsHash]: unknown[] = read;
+    return typeof id === 'string' && typeof termsHash === 'string' ? { id, termsHash } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A request in one of its places; the same request gives the same message. While it waits for a press that moves money, it says so. */
+export function approvalMessage(seen: ApprovalSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
+  const { approval, to, charge } = seen;
+  const head = headOf(approval);
+  const note: Note = {
+    ...head,
+    state: charge ? stateWord(charge) : head.state,
+    body: seenBody(seen),
+    buttons: buttonsOf(approval, to === 'requester'),
+    foot: footOf(approval, place),
+  };
+  return posted(noteMessage(note), 'payops_approval', about);
+}
+
+function footOf({ state, shown }: Approval, { environment, account }: ChargePlace): ContextBlock {
+  const movesMoney = state.kind === 'waiting' && shown.kind === 'charge';
+  return movesMoney
+    ? context(plainText(moneyPlaceWords(environment, account)))
+    : placeAlone(environment, account);
+}
+
+/** One step of a request: a line below its message, or for one person. */
+export function approvalNoteMessage(
+  what: ApprovalNote,
+  { approval, to }: ApprovalSeen,
+  place: ChargePlace,
+  about: AboutMessage,
+): SlackMessage {
+  const note: Note = {
+    ...headOf(approval),
+    ...noteHeads[what],
+    body: noteBody(what, approval),
+    // *Ask again* stands where whoever asked is told that nobody decided.
+    buttons: what === 'expired' ? buttonsOf(approval, to === 'requester') : [],
+    foot: footOf(approval, place),
+  };
+  return posted(noteMessage(note), 'payops_approval_note', about);
+}
+
+/** In the words of then: it may have gone on since. */
+const noteHeads: Partial<Record<ApprovalNote, { state: string }>> = {
+  approved: { state: '🔵 Approved' },
+  expires_soon: { state: '⏰ Expires soon, not decided yet' },
+};
+
+function noteBody(what: ApprovalNote, approval: Approval): Body {
+  const { shown, approvals, expiresAtMs } = approval;
+  switch (what) {
+    case 'approved_one':
+      return [byLine(approvals.slice(-1)), rich`${moreNeeded(approval)}`];
+    case 'approved':
+      return [byLine(approvals), rich`It starts now.`];
+    case 'expires_soon':
+      return [
+        labelled('Expires', moment(expiresAtMs), `. ${kindWords[shown.kind].before}`),
+        labelled('Next', code('/pay approvals')),
+      ];
+    default:
+      return closedBody(approval);
+  }
+}
+
+function byLine(approvals: Approval['approvals']): Run[] {
+  return [words('By '), ...people(approvals.map(({ by }) => by)), words('.')];
+}
+
+/** What the requester sees of it: that it waits, and later what became of it, until the charge’s own window takes its place. */
+export function requestModal(approval: Approval, asked: number, place: ChargePlace): Modal {
+  const canClose = rich`You can close this. The decision comes as a direct message.`;
+  const note: Note = {
+    ...headOf(approval),
+    body: [
+      ...seenBody({ approval, to: 'requester', asked }),
+      ...(approval.state.kind === 'waiting' ? [richText(canClose)] : []),
+    ],
+    buttons: buttonsOf(approval, true),
+    foot: placeFoot(place),
+  };
+  return noteModal(note, { callbackId: 'approval_request', title: placeTitle('Approval', place) });
+}
+
+export const refuseModalId = 'approval_refuse';
+export const refuseFields = { choice: 'approval_refuse_choice', words: 'approval_refuse_words' } as const;
+
+const usualReasons: readonly Choice[] = [
+  { text: 'The amount is not right', value: 'amount' },
+  { text: 'The wrong card or customer', value: 'card' },
+  { text: 'The customer didn’t agree', value: 'customer' },
+  { text: 'Not enough to go by', value: 'unclear' },
+  { text: 'No longer needed', value: 'needless' },
+];
+
+/** A reason of the list, own words, or both; the requester reads it. */
+export function refuseModal(approval: Approval, place: ChargePlace): Modal {
+  const { state, about } = headOf(approval);
+  return modal({
+    callbackId: refuseModalId,
+    title: placeTitle('Refuse', place),
+    submit: 'Refuse it',
+    close: 'Back',
+    privateMetadata: requestValue(approval),
+    blocks: [
+      headline(state, about).block,
+      richText(whatLine(approval.shown), rich`Nobody can approve it after that.`),
+      select({ id: refuseFields.choice, label: 'Reason', choices: usualReasons, optional: true }),
+      textInput({
+        id: refuseFields.words,
+        label: 'In your own words',
+        placeholder: 'The order was cancelled this morning',
+        hint: 'Everybody who sees the request reads it. Required if no reason is chosen.',
+        maxLength: longestReason,
+        optional: true,
+      }),
+      placeFoot(place),
+    ],
+  });
+}
+
+export function readRefuseModal(values: ViewValues): Parsed<string> {
+  const chosen = usualReasons.find(({ value }) => value === values[refuseFields.choice])?.text;
+  const typed = oneLine(values[refuseFields.words] ?? '');
+  const reason = [chosen, typed].filter((part) => part !== undefined && part !== '').join(': ');
+  return reason === '' ? problem('Choose a reason above, or say why in a few words.') : parsed(reason);
+}
+
+// What the one person who pressed is told; none of it pings anybody.
+
+/** This very press decided, or was one of several that do. */
+export function decidedMessage(approval: Approval): SlackMessage {
+  return noteMessage({ ...headOf(approval), body: [rich`${decidedNext(approval)}`] });
+}
+
+function decidedNext(approval: Approval): string {
+  switch (approval.state.kind) {
+    case 'waiting':
+      return `You approved it. ${moreNeeded(approval)}`;
+    case 'refused':
+      return 'You refused it. The requester is told why.';
+    case 'withdrawn':
+      return 'You withdrew it. Nobody can approve it any more.';
+    default:
+      return 'You approved it. Its message says how it ends.';
+  }
+}
+
+/** Asked for by a press: it waits for somebody else now. Where it was asked for before, it says how that stands. */
+export function sentMessage(approval: Approval): SlackMessage {
+  const head = headOf(approval);
+  const state = approval.state.kind === 'waiting' ? '🟡 Sent for approval' : head.state;
+  return noteMessage({ ...head, state, body: seenBody({ approval, to: 'requester', asked: 0 }) });
+}
+
+/** Somebody was first, it expired, or it was withdrawn: who, when, and that nothing changed. */
+export function overMessage(approval: Approval, askedBy: string): SlackMessage {
+  const { state, approvals } = approval;
+  const last = approvals.at(-1);
+  switch (state.kind) {
+    case 'refused': {
+      const isOwn = state.by === askedBy;
+      return noteMessage({
+        state: isOwn ? '🚫 You already refused it' : '🚫 Already refused',
+        body: [rich`Refused by ${isOwn ? 'you' : person(state.by)}, ${moment(state.atMs)}.`],
+      });
+    }
+    case 'expired':
+      return noteMessage({
+        state: '⌛ Expired, nobody decided',
+        body: [rich`It expired ${moment(state.atMs)}. The requester can ask again.`],
+      });
+    case 'withdrawn':
+      return noteMessage({
+        state: '↩️ Already withdrawn',
+        body: [rich`The requester withdrew it ${moment(state.atMs)}.`],
+      });
+    case 'waiting':
+      return noteMessage({ state: '🟡 Still waiting', body: [rich`Nobody has decided yet.`] });
+    default: {
+      const isOwn = approvals.some(({ by }) => by === askedBy);
+      const by = last && [
+        words('Already approved by '),
+        ...approvers(approval),
+        ...rich`, ${moment(last.atMs)}.`,
+      ];
+      return noteMessage({
+        state: isOwn ? '🔵 You already approved it' : '🔵 Already approved',
+        body: [by ?? rich`It was approved.`],
+      });
+    }
+  }
+}
+
+export function ownRequestMessage({ shown }: Approval): SlackMessage {
+  return noteMessage({
+    state: '⛔ You asked for this, so somebody else decides',
+    body: [rich`${kindWords[shown.kind].before} Withdraw it with ${code('/pay approvals')}.`],
+  });
+}
+
+export function approvedBeforeMessage(approval: Approval): SlackMessage {
+  return noteMessage({ state: '🟡 You already approved this', body: [rich`${moreNeeded(approval)}`] });
+}
+
+/** What stood above the button is not what is kept, which must not happen: nobody approves what they did not read. */
+export function otherTermsMessage({ shown }: Approval): SlackMessage {
+  return noteMessage({
+    state: '⛔ This request has changed',
+    body: [
+      rich`Nothing was approved. It now asks for:`,
+      whatLine(shown),
+      rich`Decide it with ${code('/pay approvals')}.`,
+    ],
+  });
+}
+
+export function unknownApprovalMessage(id: string): SlackMessage {
+  return noteMessage({
+    state: 'This request is gone',
+    about: [referenceWord(id)],
+    body: [rich`It was decided long ago.`],
+  });
+}
+
+/** Before it can be asked again it must be known what for. */
+export function askAnewMessage(command: string): SlackMessage {
+  return noteMessage({
+    state: 'Start over',
+    body: [rich`The form can’t be filled in any more. Type ${code(command)} and review it again.`],
+  });
+}
+
+/** Only the requester can take it back or ask again. */
+export function notYoursMessage({ by }: Approval): SlackMessage {
+  return noteMessage({
+    state: '⛔ Only the requester can do this',
+    body: [rich`Asked by ${person(by)}.`],
+  });
+}
+
+/** What a person has to do with requests. `waiting`: of others, to be decided by this person. */
+export type ApprovalsSeen = { waiting: readonly Approval[]; asked: readonly Approval[] };
+
+/** More than a person reads at once. */
+const mostShown = 6;
+
+/** `/pay approvals`: what waits for this person, then what they asked for. */
+export function approvalsMessage({ waiting, asked }: ApprovalsSeen, place: ChargePlace): SlackMessage {
+  const none = waiting.length === 0 && asked.length === 0 ? [rich`You asked for nothing.`] : [];
+  return noteMessage({
+    state: waiting.length > 0 ? waitingWords(waiting.length) : 'Nothing waits for your decision',
+    about: asked.length === 0 ? [] : [`${asked.length} asked by you`],
+    body: [
+      ...waitingItems(waiting),
+      ...none,
+      ...(asked.length === 0 ? [] : [header('Asked by you')]),
+      ...askedItems(asked, 'Older ones are not shown here.'),
+    ],
+    foot: placeAlone(place.environment, place.account),
+  });
+}
+
+function waitingWords(count: number): string {
+  return `🟡 ${counted(count, 'request waits', 'requests wait')} for your decision`;
+}
+
+/** A part of the App Home; nothing without requests. */
+export function homeApprovals({ waiting, asked }: ApprovalsSeen, place: ChargePlace): HomeBlock[] {
+  const open = asked.filter(({ state }) => state.kind === 'waiting' || state.kind === 'approved');
+  if (waiting.length === 0 && open.length === 0) return [];
+  return [
+    ...(waiting.length === 0 ? [] : [header('Waiting for your decision')]),
+    ...waitingItems(waiting),
+    ...(open.length === 0 ? [] : [header('Asked by you, not decided yet')]),
+    ...askedItems(open, '/pay approvals lists them.'),
+    ...homeFoot(place),
+    divider(),
+  ];
+}
+
+/** For the menu; undefined when nothing waits for them. */
+export function openApprovals({ waiting }: ApprovalsSeen): OpenItems | undefined {
+  const count = waiting.length;
+  if (count === 0) return undefined;
+  const untilMs = Math.min(...waiting.map(({ expiresAtMs }) => expiresAtMs));
+  const until = count === 1 ? ' · until ' : ' · the first until ';
+  return { count, untilMs, line: rich`${bold(waitingWords(count))}${until}${moment(untilMs, '{time}')}` };
+}
+
+function waitingItems(waiting: readonly Approval[]): HomeBlock[] {
+  return [
+    ...waiting.slice(0, mostShown).flatMap((approval) => {
+      const { expiresAtMs, approvals, needed } = approval;
+      const so = `${approvals.length} of ${needed} approved`;
+      return noteMessage({
+        ...headOf(approval),
+        body: [
+          ...Object.entries(factsOf(approval)).map(([label, value]) =>
+            labelled(label, ...(typeof value === 'string' ? [value] : value)),
+          ),
+          labelled('Expires', moment(expiresAtMs), ` · ${so}`),
+          ...requesterWords(approval),
+        ],
+        buttons: decideButtons(approval),
+      }).blocks;
+    }),
+    ...more(waiting.length, 'They show up as these are decided.'),
+  ];
+}
+
+function askedItems(asked: readonly Approval[], next: string): HomeBlock[] {
+  return [
+    ...asked.slice(0, mostShown).flatMap((approval) => {
+      const { state, approvals, needed, expiresAtMs } = approval;
+      const by = approvals.length === 0 ? [] : [': ', ...approvers(approval)];
+      const so = [`${approvals.length} of ${needed} approved`, ...by, ' · expires ', moment(expiresAtMs)];
+      return noteMessage({
+        ...headOf(approval),
+        body: state.kind === 'waiting' ? [labelled('Approvals', ...so)] : closedBody(approval),
+        buttons: buttonsOf(approval, true),
+      }).blocks;
+    }),
+    ...more(asked.length, next),
+  ];
+}
+
+function more(count: number, next: string): HomeBlock[] {
+  return count > mostShown ? [context(plainText(`… and ${count - mostShown} more. ${next}`))] : [];
+}

@@ -1,0 +1,71 @@
+import type { Button, ContextBlock } from '@slack/types';
+import { actions, context, headline, modal, plainText, richText, type Run } from './blocks.ts';
+import type { MessageBlock, Modal, SlackMessage } from './message.ts';
+
+/** What is said of one thing, written once for every place it is shown in. */
+export type Note = {
+  /** Symbol and words of where it stands; in bold. */
+  state: string;
+  /** What follows in the first line: how much, whose, which reference. Outside text that was cleaned. */
+  about?: readonly string[];
+  /** Lines, which stand together until a block comes between them, and blocks. Lines without words are left out. */
+  body?: readonly (readonly Run[] | MessageBlock)[];
+  buttons?: readonly Button[];
+  foot?: ContextBlock;
+};
+
+export function noteMessage({ state, about = [], body = [], buttons = [], foot }: Note): SlackMessage {
+  const { text, block } = headline(state, about);
+  const row = buttons.length === 0 ? [] : [actions(...buttons)];
+  return { text, blocks: [block, ...blocksOf(body), ...row, ...(foot ? [foot] : [])] };
+}
+
+/** The same as a window; nothing is submitted in it. */
+export function noteModal(
+  note: Note,
+  window: { callbackId: string; title: string; privateMetadata?: string },
+): Modal {
+  return modal({ ...window, blocks: noteMessage(note).blocks });
+}
+
+function blocksOf(body: NonNullable<Note['body']>): MessageBlock[] {
+  const blocks: MessageBlock[] = [];
+  let lines: (readonly Run[])[] = [];
+  function endLines(): void {
+    if (lines.length > 0) blocks.push(richText(...lines));
+    lines = [];
+  }
+  for (const part of body) {
+    if (isLine(part)) {
+      if (part.length > 0) lines.push(part);
+    } else {
+      endLines();
+      blocks.push(part);
+    }
+  }
+  endLines();
+  return blocks;
+}
+
+function isLine(part: readonly Run[] | MessageBlock): part is readonly Run[] {
+  return Array.isArray(part);
+}
+
+/** What a message says of itself, so that it can be posted, found again, and known for a possible repeat. */
+export type AboutMessage = { key: string; mayBeRepeat: boolean };
+
+/** A message that the bot keeps right in its place. `eventType` says what it is about. */
+export function posted(message: SlackMessage, eventType: string, about: AboutMessage): SlackMessage {
+  const { text, blocks } = message;
+  return {
+    text,
+    blocks: [...blocks, ...repeatLine(about.mayBeRepeat)],
+    metadata: { event_type: eventType, event_payload: { key: about.key } },
+  };
+}
+
+/** What is said when a message may have been sent before. */
+export function repeatLine(mayBeRepeat: boolean): ContextBlock[] {
+  if (!mayBeRepeat) return [];
+  return [context(plainText('May be a repeat: Slack didn’t confirm an earlier post.'))];
+}
