@@ -1,7 +1,8 @@
 /**
- * `npm run kills -- --store redis|sqlite --story approved|otp|declined|rejected|lost|four-eyes`: starts the whole bot
+ * `npm run kills -- --store redis|sqlite --story approved|otp|declined|rejected|lost|four-eyes|alert|link|card-email`: starts the whole bot
  * against the simulated payments service and the local Slack workspace, and kills it with SIGKILL at every await of a
- * charge, one after the other; `four-eyes`: at every await from a second person's click to the end of the charge.
+ * charge, one after the other; `four-eyes`: from a second person's click to the end of the charge; `alert`: from a failure's
+ * event to the payment that resolves it; `link`: until it is paid; `card-email`: from the press to what became of it.
  * Without options: all stories on both stores. `--every N` takes every Nth moment, from a random one unless `--from`
  * says which.
  * The last line is the count and the verdict; the exit code follows it.
@@ -11,14 +12,15 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { connectRedis } from '../src/store/redis-client.ts';
-import { killEverywhere, type KillsResult } from '../test/support/kill-everywhere.ts';
+import { killEverywhere, type Kills, type KillsResult } from '../test/support/kill-everywhere.ts';
+import { casePlays, runCase } from '../test/support/killed-case.ts';
 import { runApproval } from '../test/support/killed-approval.ts';
 import { bundleKilledBot } from '../test/support/killed-charge.ts';
-import { stories, type Place } from '../test/support/killed-charge-scene.ts';
+import { stories, type Place, type Story } from '../test/support/killed-charge-scene.ts';
 import { createLimit } from '../test/support/limit.ts';
 import { startRedis } from '../test/support/redis-server.ts';
 
-const plays = [...stories, 'four-eyes'] as const;
+const plays = [...stories, 'four-eyes', ...casePlays] as const;
 type Play = (typeof plays)[number];
 const stores = ['sqlite', 'redis'] as const;
 type StoreName = (typeof stores)[number];
@@ -76,9 +78,7 @@ async function tell(story: Play, store: StoreName): Promise<KillsResult> {
   const redis = server && connection && { url: server.url, client: connection.client };
   const place: Place = { bundle, busy, ...(store === 'redis' && redis ? { redis } : {}) };
   const ways = { place, limit, every, from, pressAgain: true, awaitExpiry: true };
-  const result = await killEverywhere(
-    story === 'four-eyes' ? { ...ways, story: 'approved', play: runApproval } : { ...ways, story },
-  );
+  const result = await killEverywhere({ ...ways, ...playOf(story) });
   const ends = [...result.ends].map(([end, times]) => `${end} ${times}`).join(', ');
   const fine = result.wrong.length + tooManyMissed(result) === 0;
   console.log(
@@ -87,6 +87,12 @@ async function tell(story: Play, store: StoreName): Promise<KillsResult> {
   for (const { at, problems } of result.wrong) console.log(`    killed ${at}: ${problems.join('; ')}`);
   for (const point of result.missed) console.log(`    the charge was over before: ${point}`);
   return result;
+}
+
+function playOf(story: Play): Pick<Kills, 'story' | 'play'> {
+  const own = casePlays.find((one) => one === story);
+  if (own) return { story: 'approved', play: (run) => runCase(own, run) };
+  return story === 'four-eyes' ? { story: 'approved', play: runApproval } : { story: story as Story };
 }
 
 /** A few moments near the end, or among reads that repeat until news comes, depend on what overtakes what; more would be kills that are only claimed. */

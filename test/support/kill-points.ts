@@ -6,12 +6,14 @@ import type { CreateOptions, Entry, Store, WriteOptions } from '../../src/store/
  * side change places.
  */
 export type KillPoints = {
+  /** From now on there are points, whatever was passed so far. */
+  begin: () => void;
   before: (name: string) => void;
   after: (name: string) => void;
   pass: <T>(name: string, effect: () => Promise<T>) => Promise<T>;
 };
 
-/** `reached` is called at every point with its name, from the first time that `first` is passed. */
+/** `reached` is called at every point with its name, from the first time that `first` is passed, or from `begin` on. */
 export function createKillPoints(first: string, reached: (point: string) => void): KillPoints {
   const times = new Map<string, number>();
   let begun = false;
@@ -25,6 +27,7 @@ export function createKillPoints(first: string, reached: (point: string) => void
   const before = (name: string): void => point(`before ${name}`);
   const after = (name: string): void => point(`after ${name}`);
   return {
+    begin: () => (begun = true),
     before,
     after,
     async pass(name, effect) {
@@ -38,12 +41,12 @@ export function createKillPoints(first: string, reached: (point: string) => void
 
 /**
  * The store with a point around each call. An idle worker's `take`s are none: only one that gave work is, and
- * that one afterwards. What tells of events, not of charges, has no points (its own tests are crash.test.ts).
+ * that one afterwards.
  */
 export function pointedStore(store: Store, points: KillPoints): Store {
   const seen = new Map<string, number>();
   function passRecord<T>(verb: string, key: string, effect: () => Promise<T>): Promise<T> {
-    return isOfCharges(key) ? points.pass(`${verb} ${kindOf(key)}`, effect) : effect();
+    return points.pass(`${verb} ${kindOf(key)}`, effect);
   }
   return {
     ...store,
@@ -60,9 +63,7 @@ export function pointedStore(store: Store, points: KillPoints): Store {
     },
     async take(...asked) {
       const entries = await store.take(...asked);
-      for (const { key } of entries.filter((entry) => isOfCharges(entry.key))) {
-        points.after(`take ${kindOf(key)}`);
-      }
+      for (const { key } of entries) points.after(`take ${kindOf(key)}`);
       return entries;
     },
   };
@@ -97,11 +98,7 @@ export function hastenedStore(store: Store, factor: number): Store {
 
 function hastenBirth(options: CreateOptions, factor: number): CreateOptions {
   if ('delayMs' in options) return { ...options, delayMs: options.delayMs / factor };
-  return options.ttlMs === undefined ? options : { ttlMs: options.ttlMs / factor };
-}
-
-function isOfCharges(key: string): boolean {
-  return !/^message:(alert|notice):/.test(key);
+  return options.ttlMs === undefined ? options : { ...options, ttlMs: options.ttlMs / factor };
 }
 
 /** The desk's message, until it stands in the channel: see `deskPosted`. */

@@ -4,7 +4,7 @@
  *   KILL_CLOCK  {"fromMs": …, "factor": …}: see `fastClock`
  *   KILL_AT     the point at which it sends itself SIGKILL, there and then, or its number, from 1; absent: never
  *   KILL_FROM   the point with which they begin; absent: the form's terms being kept, which is the first thing that is
- *               written of a charge
+ *               written of a charge, or as soon as it is sent SIGUSR2
  *   KILL_LIST   a file to which it writes each point as it is passed; absent: none
  *
  * Why faster: a charge whose process died is taken up when its timer of 30 s goes off, and a code is awaited
@@ -27,6 +27,7 @@ const points = createKillPoints(KILL_FROM ?? 'before read draft', (point) => {
   if (KILL_LIST !== undefined) appendFileSync(KILL_LIST, `${point}\n`);
   if (point === KILL_AT || String(number) === KILL_AT) process.kill(process.pid, 'SIGKILL');
 });
+process.on('SIGUSR2', () => points.begin());
 // Before anything is imported: Slack's client takes it as it starts.
 globalThis.fetch = pointedFetch(globalThis.fetch, points);
 
