@@ -108,5 +108,5 @@ function isPolled(key: string): boolean {
 
 function kindOf(key: string): string {
   const [first = key, second = ''] = key.split(':');
-  return ['outbox', 'token'].includes(first) ? `${first}:${second}` : first;
+  return ['message', 'token'].includes(first) ? `${first}:${second}` : first;
 }
