@@ -161,6 +161,7 @@ export type Feature = {
 export type Chapter = {
   charge?: ChargeSeen;
   link?: PaymentLink;
+  events?: readonly { event: PaymentEvent; receivedAtMs: number }[];
   entries?: readonly AuditEntry[];
   posts: readonly string[];
 };
@@ -344,7 +345,7 @@ function doctorOf(
 ): () => Promise<Finding[]> {
   const { config, log } = outside;
   const { kept, clients } = parts;
-  const seenWebhooks = () => readSeenWebhooks(kept.store);
+  const seenWebhooks = () => readSeenWebhooks(kept);
   return () => {
     const shared = sharedChecks(outside, { ...kept, ...kept.whole }, clients);
     const own = accountChecks({ config, seenWebhooks, ...parts });

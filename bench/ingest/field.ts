@@ -35,7 +35,9 @@ export function redisField(house: House, redisPort: number): Variant[] {
     const prefix = `ours-${kind}`;
     const program = house.bot(prefix, { REDIS_URL: redisUrl, REDIS_PREFIX: prefix });
     const about = { prefix, kind, isOurs: true, signing: 'raw-body' } as const;
-    return { ...about, name, program, keysBegin: `{${prefix}}:record:message:alert:` };
+    // A success that no rule wants is remembered as a payment alone.
+    const record = kind === 'payment_failed' ? 'message:alert:' : 'alert-payment:';
+    return { ...about, name, program, keysBegin: `{${prefix}}:record:${record}` };
   }
   return [
     peer('bare node:http and Redis (floor)', 'floor'),

@@ -59,7 +59,7 @@ async function lookAtAll(outside: Outside): Promise<Finding[]> {
         payments,
         webhooks: readWebhooks(own),
         undelivered: createUndelivered(place, { kept, wake: () => undefined }),
-        seenWebhooks: () => readSeenWebhooks(kept.store),
+        seenWebhooks: () => readSeenWebhooks(kept),
       }),
     ),
   ];

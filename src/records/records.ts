@@ -59,13 +59,11 @@ const againMs = 100;
 /** Records of one kind, sealed whole under their own keys, typed by their schema. All of it throws StoreUnavailable. */
 export function createRecords<T>(deps: RecordsDeps, kind: RecordKind<T>): Records<T> {
   const { store, sealer, wait, newestForm } = deps;
-  const { prefix, schema, lists, form } = kind;
+  const { prefix, lists, form } = kind;
   const changeRecord = createChangeRecord(store);
   const keyOf = (id: string): string => prefix + id;
 
-  function open({ key, value }: Pick<Entry, 'key' | 'value'>): T {
-    return schema.parse(JSON.parse(sealer.open(key, withoutForm(value, newestForm))));
-  }
+  const open = (entry: Pick<Entry, 'key' | 'value'>): T => openRecord(sealer, kind, entry, newestForm);
 
   function sealed(key: string, value: T): string {
     return withForm(sealer.seal(key, JSON.stringify(value)), form);
@@ -134,6 +132,16 @@ export function createRecords<T>(deps: RecordsDeps, kind: RecordKind<T>): Record
     },
     all: async (name) => readable(await entriesOf(store, name)),
   };
+}
+
+/** Of a list that holds records of several kinds. Throws what `Records.open` does. */
+export function openRecord<T>(
+  sealer: Sealer,
+  { schema }: RecordKind<T>,
+  { key, value }: Pick<Entry, 'key' | 'value'>,
+  newestForm?: number,
+): T {
+  return schema.parse(JSON.parse(sealer.open(key, withoutForm(value, newestForm))));
 }
 
 /** Of a record: its key is lost, or no release that wrote it is this one. */

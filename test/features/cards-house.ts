@@ -219,7 +219,6 @@ export function cardsHouse(
     storms,
     cards: {
       ...cards,
-      expect: (...args: Parameters<typeof recovery.expect>) => recovery.expect(...args),
       linkFailure: (...args: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...args),
       knowsCardOf: () => Promise.resolve(false),
     },

@@ -11,6 +11,8 @@ import type { ReceiveDeps } from '../../src/features/alerts/receive-event.ts';
 import { lookUpAhead, toRouteLanes } from '../../src/features/alerts/route-event.ts';
 import { createEventLog } from '../../src/features/alerts/event-log.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
+import { createRecords, type RecordsDeps } from '../../src/records/records.ts';
+import { paymentKind } from '../../src/features/alerts/alert-recovery.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { memoryStore } from './memory-store.ts';
@@ -63,7 +65,6 @@ export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolea
 export const untouchedCards: DeliverPostDeps['cards'] = {
   read: () => Promise.resolve({ card: { kind: 'open' } }),
   retell: () => Promise.resolve(),
-  expect: () => Promise.resolve(),
   linkFailure: () => Promise.resolve(),
   erase: () => Promise.resolve(),
   knowsCardOf: () => Promise.resolve(false),
@@ -77,6 +78,15 @@ export const noStorms: DeliverPostDeps['storms'] & AlertCasesDeps['storms'] = {
   see: () => Promise.resolve(undefined),
   place: () => Promise.resolve(undefined),
 };
+
+/** Remembers payments, and holds none of them against failures. */
+export function keepsPayments(store: RecordsDeps['store']): ReceiveDeps['expect'] {
+  const payments = createRecords({ store, sealer, wait: () => Promise.resolve() }, paymentKind);
+  return (event, receivedAtMs, alone) => {
+    const payment = { event, receivedAtMs, lists: [], unproven: 0, ...(alone && { alone }) };
+    return payments.create(event.key, payment, { ttlMs: 86_400_000 });
+  };
+}
 
 type Answers = { posts?: PostOutcome[]; lookups?: Lookup[]; history?: HistoryAnswer[] };
 
@@ -96,7 +106,7 @@ export function house(answers: Answers = {}) {
     wake: () => undefined,
     rememberCard: undefined,
     beforeReceived: () => Promise.resolve(),
-    expect: () => Promise.resolve(),
+    expect: keepsPayments(store),
   };
   const deliver: Delivering = {
     store,

@@ -15,8 +15,6 @@ type CardsForPosts = {
   read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
   /** Its messages are made once more. */
   retell(id: string): Promise<void>;
-  /** Has a payment held against the failures it may make good. */
-  expect(event: PaymentEvent, receivedAtMs: number): Promise<void>;
   /** From now on a later payment resolves the failure; one that came before it does so now. */
   linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
   /** Forgets what was looked up anew by a person’s wish; the card’s state stays. */

@@ -1,6 +1,5 @@
-import { hash as digestOf } from 'node:crypto';
 import { z } from 'zod';
-import { recordOf, recordOfOrder, type Lookup } from '../../domain/alert.ts';
+import { recordOfOrder, type Lookup } from '../../domain/alert.ts';
 import {
   type BotCharge,
   type OtherPayment,
@@ -24,6 +23,7 @@ import type { AlertCards } from './alert-cards.ts';
 import { firstAlert, type ChargeOf } from './alert-claims.ts';
 import { moneyOfFailure } from './failed-money.ts';
 import { moneyShape } from '../../records/shapes.ts';
+import { eventsList } from '../../messages/message-record.ts';
 
 type AlertRecoveryDeps = RecordsDeps & {
   fingerprint: Fingerprint;
@@ -44,10 +44,10 @@ type AlertRecoveryDeps = RecordsDeps & {
  */
 export type AlertRecovery = {
   /**
-   * Called with every event before it is called received, or as the work of one that is told nowhere; the same however
-   * often. Durable once it resolves; throws StoreUnavailable. Of a failure nothing is stored by this.
+   * Called with every success before it is called received, the same however often. `alone`: no message has it, so this
+   * record is the memory of it. Durable once it resolves; false: it is there already. Throws StoreUnavailable.
    */
-  expect(event: PaymentEvent, receivedAtMs: number): Promise<void>;
+  expect(event: PaymentEvent, receivedAtMs: number, alone?: { fingerprint: string }): Promise<boolean>;
   /**
    * Called before a failure is told, with what was just looked up of it: a later payment finds it, and so does one
    * that came since, while nothing could be told. Of those that came before it, one under the same reference
@@ -67,33 +67,32 @@ type Term = { what: 'reference' | 'customer' | 'email' | 'card'; text: string };
 
 /**
  * A payment as it is kept while failures are looked for, sealed. `lists`: where failures find it, by what they have in
- * common with it. `unproven` counts the look-ups that did not confirm it; `named`: what its record said of the customer,
- * where the event names none and the record was seen; `hasOwn`: it has resolved the alert it belongs to, and resolves no
- * other.
+ * common with it. `unproven` counts the look-ups that did not confirm it; `hasOwn`: it has resolved the alert it belongs
+ * to, and resolves no other. `alone`: no rule wants its event, so this is what remembers it.
  */
 type Payment = {
   event: PaymentEvent;
   receivedAtMs: number;
   lists: readonly string[];
   unproven: number;
-  named?: readonly Term[];
   proof?: Proof;
   hasOwn?: true;
+  alone?: { fingerprint: string };
 };
 
-const term = z.object({ what: z.enum(['reference', 'customer', 'email', 'card']), text: z.string() });
-const paymentKind: RecordKind<Payment> = {
+export const paymentKind: RecordKind<Payment> = {
   prefix: paymentPrefix,
   schema: z.object({
     event: z.custom<PaymentEvent>((value) => z.looseObject({ key: z.string() }).safeParse(value).success),
     receivedAtMs: z.number(),
     lists: z.array(z.string()),
     unproven: z.int(),
-    named: z.array(term).exactOptional(),
     proof: z.object({ reference: z.string(), money: moneyShape }).exactOptional(),
     hasOwn: z.literal(true).exactOptional(),
+    alone: z.object({ fingerprint: z.string() }).exactOptional(),
   }),
-  lists: ({ lists, receivedAtMs }) => Object.fromEntries(lists.map((list) => [list, receivedAtMs])),
+  lists: ({ lists, receivedAtMs, alone }) =>
+    Object.fromEntries([...lists, ...(alone ? [eventsList] : [])].map((list) => [list, receivedAtMs])),
 };
 
 /** An event that has something in common with another: its key, when it came, and by which terms it was found. */
@@ -112,11 +111,6 @@ const holdMs = 60_000;
 const firstProofMs = 5_000;
 const longestProofMs = 300_000;
 const proofPatienceMs = 86_400_000;
-/** What the service does not know is asked about so often for its customer alone: some two minutes. */
-const mostUnknown = 5;
-/** Fewer than the worker's loops: however many payments are to be looked up, and however slowly, alerts go on. */
-const lookUpLanes = 2;
-
 /**
  * Holds it against the failures as if its event had come, which may be lost. Durable once it resolves, and again is the
  * same as once. Throws StoreUnavailable.
@@ -145,13 +139,11 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
   const linking: Linking = { ...deps, payments, changeRecord: createChangeRecord(store) };
 
   return {
-    async expect(received, receivedAtMs) {
-      if (received.kind !== 'payment_success') return;
-      const { savedCard: _secret, ...event } = received;
-      if (termsOf(event).length === 0 && event.referenceHint === undefined) return;
-      const lane = isNameless(termsOf(event)) ? { lane: laneOf(event.key) } : {};
-      const payment: Payment = { event, receivedAtMs, lists: [], unproven: 0 };
-      await payments.create(event.key, payment, { delayMs: lookAfterMs, ...lane });
+    expect({ savedCard: _secret, ...event }, receivedAtMs, alone) {
+      const payment: Payment = { event, receivedAtMs, lists: [], unproven: 0, ...(alone && { alone }) };
+      // Whatever says neither order nor customer makes nothing good.
+      const rest = termsOf(event).length > 0 ? { delayMs: lookAfterMs } : { ttlMs: deps.rememberMs };
+      return payments.create(event.key, payment, rest);
     },
 
     async linkFailure(event, lookup, receivedAtMs) {
@@ -166,10 +158,11 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
     },
 
     async work(entry) {
-      const named = await nameCustomer(linking, payments.open(entry));
-      const listed = await listPayment(linking, entry, named);
+      const opened = payments.open(entry);
+      const terms = await termsOfEvent(linking, opened.event);
+      const listed = await listPayment(linking, entry, opened, terms);
       if (!listed) return;
-      const { payment, delayMs } = await holdAgainstFailures(linking, { ...named, payment: listed.payment });
+      const { payment, delayMs } = await holdAgainstFailures(linking, listed.payment, terms);
       const rest = delayMs === undefined ? { ttlMs: deps.rememberMs } : { delayMs };
       // Lost: a failure came meanwhile and has it looked at again.
       await payments.write(listed.entry, payment, rest);
@@ -274,23 +267,12 @@ async function chargeOfEvent(
 /** When the payment is looked at again; without `delayMs`, never. */
 type Next = { payment: Payment; delayMs: number | undefined };
 
-/** Without a customer nothing but its own order ties a payment to a failure. */
-function isNameless(terms: readonly Term[]): boolean {
-  return !terms.some(({ what }) => what === 'customer' || what === 'email');
-}
-
-function laneOf(key: string): string {
-  return `alert-payment-named/${parseInt(digestOf('sha256', key, 'hex').slice(0, 2), 16) % lookUpLanes}`;
-}
-
-/** `asked`: the look-up that was made for it; once its record was seen, no further one is. */
-type Named = { payment: Payment; terms: readonly Term[]; asked: Lookup | undefined };
-
 /** On its lists before failures are looked for. Undefined: it is due again for what came meanwhile. */
 async function listPayment(
   linking: Linking,
   entry: Entry,
-  { payment, terms }: Named,
+  payment: Payment,
+  terms: readonly Term[],
 ): Promise<{ entry: Entry; payment: Payment } | undefined> {
   // By a reference of its own it is found without a list.
   const [own] = termOf('reference', payment.event.orderReference);
@@ -302,13 +284,15 @@ async function listPayment(
   return held && { entry: held, payment: listed };
 }
 
-async function holdAgainstFailures(linking: Linking, { payment, terms, asked }: Named): Promise<Next> {
+async function holdAgainstFailures(
+  linking: Linking,
+  payment: Payment,
+  terms: readonly Term[],
+): Promise<Next> {
   const { event } = payment;
   const failures = await failuresOf(linking, payment, terms);
-  const done = { payment, delayMs: undefined };
-  if (failures.length === 0)
-    return mayBeNamed(asked, payment.unproven) ? unproven(payment, linking.now()) : done;
-  const proof = payment.proof ?? proofOf(event, asked ?? (await linking.lookUp(event)));
+  if (failures.length === 0) return { payment, delayMs: undefined };
+  const proof = payment.proof ?? proofOf(event, await linking.lookUp(event));
   if (!proof) return unproven(payment, linking.now());
   const hasOwn = payment.hasOwn || failures.some(({ isOwn }) => isOwn);
   const held: Payment = { ...payment, ...(hasOwn ? { hasOwn } : {}) };
@@ -317,7 +301,7 @@ async function holdAgainstFailures(linking: Linking, { payment, terms, asked }: 
     // oxlint-disable-next-line no-await-in-loop -- seldom more than one
     if (!(await settle(linking, held, failure, proof))) isSettled = false;
   }
-  return isSettled ? { ...done, payment: held } : unproven(held, linking.now());
+  return isSettled ? { payment: held, delayMs: undefined } : unproven(held, linking.now());
 }
 
 /** Those it may resolve: its own, whenever that came, and those of the same customer or card that came before it. */
@@ -326,7 +310,6 @@ async function failuresOf(
   { event, receivedAtMs }: Payment,
   terms: readonly Term[],
 ): Promise<Failure[]> {
-  // Where the event's own is not signed, its record's.
   const reference = terms.find(isOrder)?.text;
   const alert = reference === undefined ? undefined : (await linking.chargeOf(reference))?.alert;
   const first = await firstAlert(linking, alert ?? failureKey(event, reference));
@@ -343,22 +326,6 @@ async function failuresOf(
     if (own || alert !== undefined) found.push({ id: first, atMs, by: [], isOwn: true });
   }
   return found.filter(({ isOwn, atMs }) => isOwn || receivedAtMs >= atMs);
-}
-
-async function nameCustomer(linking: Linking, payment: Payment): Promise<Named> {
-  const own = await termsOfEvent(linking, payment.event);
-  const { named = [] } = payment;
-  if (payment.named || !isNameless(own))
-    return { payment, terms: distinct([...own, ...named]), asked: undefined };
-  const asked = await linking.lookUp(payment.event);
-  if (!recordOf(asked)) return { payment, terms: own, asked };
-  const found = termsOfRecord(asked);
-  return { payment: { ...payment, named: found }, terms: distinct([...own, ...found]), asked };
-}
-
-/** Whether a later look-up may say who the customer is. */
-function mayBeNamed(asked: Lookup | undefined, times: number): boolean {
-  return asked?.kind === 'unchecked' || (asked?.kind === 'not_found' && times < mostUnknown);
 }
 
 function proofOf({ orderReference }: PaymentEvent, lookup: Lookup): Proof | undefined {

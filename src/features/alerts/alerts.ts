@@ -12,6 +12,10 @@ import { createAlertClaims, type ChargeOf } from './alert-claims.ts';
 import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgainDeps } from './charge-again.ts';
 import { createEventLog, rehearse } from './event-log.ts';
+import { findKeptEvent, openKeptEvent } from './kept-event.ts';
+import { orderEventKey } from '../../domain/event-key.ts';
+import type { PaymentEventKind } from '../../domain/payment-event.ts';
+import { alertKey } from '../../messages/message-record.ts';
 import { findDecline } from './find-decline.ts';
 import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
 import type { ReceiveDeps } from './receive-event.ts';
@@ -38,6 +42,8 @@ import {
   type StormState,
 } from './routes/routes-message.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
+
+const eventKinds = ['payment_failed', 'payment_success'] as const satisfies PaymentEventKind[];
 
 /** What alerts need of other features. */
 type Around = {
@@ -108,7 +114,7 @@ export function createAlerts(account: Account, around: Around) {
     needsLookUp: (event) => needsLookUp(routes, event),
     opsChannel: settings.policy.channels.ops,
     rememberMs,
-    expect: (event, receivedAtMs) => recovery.expect(event, receivedAtMs),
+    expect: (...payment) => recovery.expect(...payment),
   };
   return {
     verbs: [
@@ -130,6 +136,14 @@ export function createAlerts(account: Account, around: Around) {
       }),
     ],
     claims,
+    async story(reference: string) {
+      const keys = eventKinds.map((kind) => orderEventKey(kind, reference));
+      const found = await Promise.all(keys.map((key) => findKeptEvent(account.store, key)));
+      const events = found
+        .filter((entry) => entry !== undefined)
+        .map((entry) => openKeptEvent(account.sealer, entry));
+      return { events, posts: events.map(({ event }) => alertKey(event.key)) };
+    },
     /** A payment of the bot’s own that is proven, whether its event comes or not. */
     paid: async (payment: ProvenPayment): Promise<void> => {
       await keepProvenPayment(account, payment);
@@ -146,7 +160,6 @@ export function createAlerts(account: Account, around: Around) {
     /** What the messages of alerts are made with. */
     forPosts: {
       ...cards,
-      expect: receiving.expect,
       linkFailure: (...failure: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...failure),
       knowsCardOf: async (email: string) => (await cardsOf(ledger, email)).length > 0,
     },

@@ -6,8 +6,8 @@ import type { Log } from '../../log.ts';
 import { pagesOf } from '../../records/change-record.ts';
 import { sealingKeyFix } from '../../records/put-aside.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { eventsList, openEvent, readMessageRecord } from '../../messages/message-record.ts';
-import { openEvidence } from './alert-record.ts';
+import { eventsList } from '../../messages/message-record.ts';
+import { openKeptEvent } from './kept-event.ts';
 
 /** What came within the last week, for rehearsals and summaries; see `LoggedEvent` for what is told of it. */
 export type EventLog = {
@@ -25,13 +25,12 @@ const hourMs = 3_600_000;
 export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Sealer; log: Log }): EventLog {
   const { store, sealer, log } = deps;
 
-  function openIfPossible({ key, value }: Entry): LoggedEvent[] {
+  function openIfPossible(entry: Entry): LoggedEvent[] {
     try {
-      const record = readMessageRecord(value);
-      const lookup = openEvidence(sealer, key, record)?.lookup;
-      return [loggedEvent(openEvent(sealer, key, record), record.receivedAtMs, lookup)];
+      const { event, receivedAtMs, lookup } = openKeptEvent(sealer, entry);
+      return [loggedEvent(event, receivedAtMs, lookup)];
     } catch (error) {
-      const about = { key, fix: sealingKeyFix };
+      const about = { key: entry.key, fix: sealingKeyFix };
       log('error', 'an event of the last week cannot be read; it is left out', about, error);
       return [];
     }
@@ -57,9 +56,15 @@ export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Seale
 }
 
 /** When the newest event was received (UTC ms); undefined: none is known. */
-export async function newestEventMs(store: Pick<Store, 'list'>): Promise<number | undefined> {
+export async function newestEventMs({
+  store,
+  sealer,
+}: {
+  store: Pick<Store, 'list'>;
+  sealer: Sealer;
+}): Promise<number | undefined> {
   const [newest] = (await store.list(eventsList, { max: 1, newestFirst: true })).entries;
-  return newest && readMessageRecord(newest.value).receivedAtMs;
+  return newest && openKeptEvent(sealer, newest).receivedAtMs;
 }
 
 function hourOf({ receivedAtMs }: LoggedEvent): number {

@@ -1,7 +1,7 @@
 import { counted } from '../../domain/counted.ts';
 import type { Notice } from '../../domain/notice.ts';
 import type { Log } from '../../log.ts';
-import { alertKey } from '../../messages/message-record.ts';
+import { paymentPrefix } from './alert-recovery.ts';
 import { tellOperators, type TellDeps } from '../../messages/messages.ts';
 import { entriesOf } from '../../records/change-record.ts';
 import type { Entry, Store } from '../../store/store.ts';
@@ -42,7 +42,7 @@ export function createMissingEvents(deps: MissingEventsDeps): MissingEvents {
   const { store, waitMs, readsReference, now, log } = deps;
 
   async function hasCome(reference: string, atMs: number): Promise<boolean> {
-    if (!readsReference) return ((await newestEventMs(store)) ?? 0) >= atMs;
+    if (!readsReference) return ((await newestEventMs(deps)) ?? 0) >= atMs;
     return (await store.read(successKey(reference))) !== undefined;
   }
 
@@ -88,7 +88,7 @@ export function createMissingEvents(deps: MissingEventsDeps): MissingEvents {
 
   async function say({ keys, firstMs }: Told): Promise<void> {
     const references = keys.map((key) => referenceOf({ key }));
-    const newestMs = await newestEventMs(store);
+    const newestMs = await newestEventMs(deps);
     const notice: Notice = {
       kind: 'events_missing',
       references: references.slice(0, mostListed),
@@ -119,7 +119,7 @@ function referenceOf({ key }: Pick<Entry, 'key'>): string {
   return key.slice(eventPrefix.length);
 }
 
-/** The key of a success of this reference, as its repeats have it too. */
+/** The record of a success of this reference, told or not, as its repeats have it too. */
 export function successKey(reference: string): string {
-  return alertKey(`payment_success/order/${reference}`);
+  return `${paymentPrefix}payment_success/order/${reference}`;
 }

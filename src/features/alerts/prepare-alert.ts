@@ -13,7 +13,7 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { destinationOf, type Evidence, openEvidence, sealEvidence } from './alert-record.ts';
 import { isMessage, openEvent, type MessageRecord } from '../../messages/message-record.ts';
-import { again, finish, isOld, type Work } from '../../messages/message-work.ts';
+import { again, isOld, type Work } from '../../messages/message-work.ts';
 import type { Rendered, Said } from '../../messages/views.ts';
 import { saysItAll, tellByDigest } from './storm/prepare-digest.ts';
 import { mayBeGathered } from './storm/storms.ts';
@@ -37,7 +37,7 @@ export async function prepareAlert(
   const kept = openEvidence(deps.sealer, entry.key, record);
   const { routed, fingerprint = '', receivedAtMs } = record;
   if (!routed) return await routeByLookUp(deps, work, event);
-  if (routed.length === 0) return await expectAlone(deps, work, event);
+  if (routed.length === 0) return { kind: 'nothing' };
   if (!isMessage(record)) {
     const stored = { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) };
     return await sendOn(deps, work, stored, routed);
@@ -82,17 +82,6 @@ async function tellSingly(
   // An edit says what the first post was told by, until somebody looks it up again.
   const evidence = sealEvidence(deps.sealer, work.entry.key, posted);
   return { kind: 'shown', post, keep: { evidence } };
-}
-
-/** Nobody is told, so nobody asks the service about it either. A payment is held against failures all the same. */
-async function expectAlone(
-  deps: AlertPostDeps,
-  work: Work,
-  event: PaymentEvent,
-): Promise<Rendered<AlertShown>> {
-  await deps.cards.expect(event, work.record.receivedAtMs);
-  await finish(deps, work, { misses: 0 }, 0);
-  return { kind: 'settled' };
 }
 
 /**

@@ -6,8 +6,8 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import { alertKey, openEvent, type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
 import { type TellDeps, tellOperators } from '../../messages/messages.ts';
+import { findKeptEvent, openKeptEvent, type KeptEvent } from './kept-event.ts';
 import { storeEvent } from './route-event.ts';
 
 export type ReceiveDeps = TellDeps & {
@@ -26,8 +26,11 @@ export type ReceiveDeps = TellDeps & {
    * up now and not at its next round, or never. It gets no token. Throws StoreUnavailable: the sender sends again.
    */
   beforeReceived: (event: PaymentEvent) => Promise<void>;
-  /** The same, to hold a payment against the failures it may make good. What is told nowhere does that as its own work. */
-  expect: (event: PaymentEvent, receivedAtMs: number) => Promise<void>;
+  /**
+   * The same of a success, to hold it against the failures it may make good. `alone`: no rule wants it, and this
+   * remembers it; false: it is known.
+   */
+  expect: (event: PaymentEvent, receivedAtMs: number, alone?: { fingerprint: string }) => Promise<boolean>;
 };
 
 const dayMs = 86_400_000;
@@ -48,25 +51,27 @@ export async function receiveEvent(
   event: PaymentEvent,
   fingerprint: string,
 ): Promise<ReceiveResult> {
-  const key = alertKey(event.key);
-  const kept = await takeToken(deps, key, event);
+  const kept = await takeToken(deps, event);
   const receivedAtMs = deps.now();
   const routed = deps.needsLookUp(kept) ? undefined : deps.route(kept, receivedAtMs);
+  const isPayment = kept.kind === 'payment_success';
+  const isUntold = routed?.length === 0;
+  const alert = { event: kept, fingerprint, receivedAtMs };
   // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
   const [, , isNew] = await Promise.all([
     deps.beforeReceived(kept),
-    routed?.length === 0 ? undefined : deps.expect(kept, receivedAtMs),
-    storeEvent(deps, { event: kept, fingerprint, receivedAtMs }, routed),
+    isPayment && !isUntold && deps.expect(kept, receivedAtMs),
+    isPayment && isUntold
+      ? deps.expect(kept, receivedAtMs, { fingerprint })
+      : storeEvent(deps, alert, routed),
   ]);
   if (isNew) {
-    deps.wake();
+    if (!isUntold) deps.wake();
     return 'new';
   }
-  const known = await deps.store.read(key);
-  const record = known && readIfPossible(known);
-  if (!record) return 'duplicate';
-  if (record.fingerprint === fingerprint) return 'duplicate';
-  await tellDiffering(deps, known, event, fingerprint);
+  const known = await firstOf(deps, event.key);
+  if (!known || (known.fingerprint ?? fingerprint) === fingerprint) return 'duplicate';
+  await tellDiffering(deps, known.event, event, fingerprint);
   return 'differs';
 }
 
@@ -75,22 +80,27 @@ export async function receiveEvent(
  * crash in between makes the sender send again, and the other way round the token would be lost. A repeat of a stored
  * event remembers no card, so one that was forgotten meanwhile stays forgotten.
  */
-async function takeToken(deps: ReceiveDeps, key: string, received: PaymentEvent): Promise<PaymentEvent> {
+async function takeToken(deps: ReceiveDeps, received: PaymentEvent): Promise<PaymentEvent> {
   if (!received.savedCard) return received;
   const { savedCard, ...event } = received;
-  const known = deps.rememberCard && (await deps.store.read(key));
+  const known = deps.rememberCard && (await findKeptEvent(deps.store, event.key));
   if (!known) await deps.rememberCard?.(savedCard);
   if (event.kind !== 'payment_success') return event;
   const customerEmail = event.customerEmail ?? savedCard.customerEmail;
   const saved = { kind: deps.rememberCard ? 'kept' : 'not_kept', face: faceOf(savedCard) } as const;
-  const cardSaved = known ? firstOf(deps, known)?.cardSaved : saved;
+  const cardSaved = known ? openIfPossible(deps, known)?.event.cardSaved : saved;
   return { ...event, ...withoutUndefined({ cardSaved, customerEmail }) };
 }
 
-/** The stored event; undefined when it cannot be read. */
-function firstOf({ sealer }: ReceiveDeps, { key, value }: Entry): PaymentEvent | undefined {
+async function firstOf(deps: ReceiveDeps, key: string): Promise<KeptEvent | undefined> {
+  const known = await findKeptEvent(deps.store, key);
+  return known && openIfPossible(deps, known);
+}
+
+/** Undefined: the worker that meets it tells that; refusing its repeats would help nobody. */
+function openIfPossible({ sealer }: ReceiveDeps, entry: Entry): KeptEvent | undefined {
   try {
-    return openEvent(sealer, key, readMessageRecord(value));
+    return openKeptEvent(sealer, entry);
   } catch {
     return undefined;
   }
@@ -102,13 +112,12 @@ function firstOf({ sealer }: ReceiveDeps, { key, value }: Entry): PaymentEvent |
  */
 async function tellDiffering(
   deps: ReceiveDeps,
-  known: Entry,
+  first: PaymentEvent,
   event: PaymentEvent,
   fingerprint: string,
 ): Promise<void> {
   const { kind: eventKind, key, orderReference } = event;
-  const first = firstOf(deps, known);
-  const differs = first && !first.isErased ? partsThatDiffer(first, event) : undefined;
+  const differs = first.isErased ? undefined : partsThatDiffer(first, event);
   if (differs?.join() === 'reason') return;
   const about = { eventKind, orderReference, ...withoutUndefined({ differs }) };
   await tellOperators(deps, `differs:${key}:${fingerprint}`, { kind: 'event_differs', ...about });
@@ -121,15 +130,6 @@ function partsThatDiffer(first: PaymentEvent, event: PaymentEvent): EventPart[] 
     ['reason', first.reason !== event.reason],
   ];
   return parts.filter(([, isOther]) => isOther).map(([part]) => part);
-}
-
-/** A record that cannot be read is told by the worker that meets it; refusing its repeats would help nobody. */
-function readIfPossible({ value }: Entry): MessageRecord | undefined {
-  try {
-    return readMessageRecord(value);
-  } catch {
-    return undefined;
-  }
 }
 
 type UnknownDelivery = { eventKind: string; key: string; body: Buffer };

@@ -23,6 +23,7 @@ import type { AlertPostDeps, AlertShown } from './alert-post.ts';
 type RouteDeps = {
   store: Pick<Store, 'create'>;
   sealer: Sealer;
+  rememberMs: number;
 };
 
 /** `found`: what it was routed by, which a storm’s digest need not ask for once more. */
@@ -33,9 +34,6 @@ export type StoredAlert = {
   found?: Evidence;
 };
 
-/** One lane for all of them: however many come, they keep one worker busy and no channel waits for them. */
-const untoldLane = 'untold';
-
 /** How the lanes begin of what is routed by its look-up: several of them are looked up at once. */
 export const toRouteLanes = 'to-route/';
 
@@ -45,13 +43,13 @@ export const toRouteLanes = 'to-route/';
  * them in the same way. Failures never wait for the many successes.
  */
 function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefined): string {
-  if (!routed) return `${toRouteLanes}${kind}`;
-  return routed.length > 1 ? `to-copy/${kind}` : (routed[0]?.channel ?? untoldLane);
+  const [first, second] = routed ?? [];
+  return first && !second ? first.channel : `${first ? 'to-copy/' : toRouteLanes}${kind}`;
 }
 
 /**
- * Stores the event, in one call, with the channels that tell it. Without `routed` its look-up says them later. False: it is
- * there already, and nothing changed. Throws StoreUnavailable.
+ * Stores the event, in one call, with the channels that tell it; without any it is no work. Without `routed` its look-up
+ * says them later. False: it is there already, and nothing changed. Throws StoreUnavailable.
  */
 export function storeEvent(
   deps: RouteDeps,
@@ -62,7 +60,7 @@ export function storeEvent(
 }
 
 async function storeAlert(
-  { store, sealer }: RouteDeps,
+  { store, sealer, rememberMs }: RouteDeps,
   key: string,
   { event, found, ...stored }: StoredAlert,
   routed: readonly Destination[] | undefined,
@@ -76,12 +74,8 @@ async function storeAlert(
     ...(routed && (routed.length > 1 ? { routed: routed.map(asKept) } : whereTold(event, routed))),
     ...(found && { evidence: sealEvidence(sealer, key, found) }),
   };
-  const lane = laneOf(event, routed);
-  return await store.create(key, writeMessageRecord(record), {
-    delayMs: 0,
-    lane,
-    index: listsOf(key, record),
-  });
+  const rest = routed?.length === 0 ? { ttlMs: rememberMs } : { delayMs: 0, lane: laneOf(event, routed) };
+  return await store.create(key, writeMessageRecord(record), { ...rest, index: listsOf(key, record) });
 }
 
 /** What a record says of it from when it is routed. */
@@ -185,11 +179,11 @@ export async function sendOn(
   routed: readonly Destination[],
 ): Promise<Rendered<AlertShown>> {
   const { event } = alert;
-  const [first, ...further] = routed;
+  const [, ...further] = routed;
   // Those that are there stay as they are.
   await Promise.all(further.map((to) => storeAlert(deps, alertKey(event.key, to.channel), alert, [to])));
   const told = { ...record, ...whereTold(event, routed), turns: entry.attempts };
-  const due = { delayMs: 0, lane: first?.channel ?? untoldLane, index: listsOf(entry.key, told) };
+  const due = { delayMs: 0, lane: told.channel, index: listsOf(entry.key, told) };
   await deps.store.write(entry, writeMessageRecord(told), due);
   return { kind: 'settled' };
 }

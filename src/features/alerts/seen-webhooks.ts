@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { createChangeRecord } from '../../records/change-record.ts';
+import type { Sealer } from '../../domain/sealer.ts';
 import type { Log } from '../../log.ts';
 import type { Store } from '../../store/store.ts';
 import { newestEventMs } from './event-log.ts';
@@ -29,8 +30,11 @@ export function createRefusalMemory(
   };
 }
 
-export async function readSeenWebhooks(store: Pick<Store, 'read' | 'list'>): Promise<SeenWebhooks> {
-  const [acceptedAtMs, entry] = await Promise.all([newestEventMs(store), store.read(refusedKey)]);
+export async function readSeenWebhooks(kept: {
+  store: Pick<Store, 'read' | 'list'>;
+  sealer: Sealer;
+}): Promise<SeenWebhooks> {
+  const [acceptedAtMs, entry] = await Promise.all([newestEventMs(kept), kept.store.read(refusedKey)]);
   return {
     ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),
     ...(entry && { refused: refusal.parse(JSON.parse(entry.value)) }),

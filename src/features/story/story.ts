@@ -1,10 +1,9 @@
 import type { Account, Chapter, Feature } from '../../account.ts';
 import { cleanAuditEntry, type AuditEntry } from '../../domain/audit-entry.ts';
 import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import { orderEventKey } from '../../domain/event-key.ts';
-import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
-import { alertKey, openEvent, type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
+import { type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { storyCsv } from '../../audit/export-audit.ts';
@@ -104,20 +103,15 @@ async function tellStory(
   chapters: Chapters,
   reference: OrderReference,
 ): Promise<Story | undefined> {
-  const [audited, told, ...events] = await Promise.all([
-    account.audit.ofReference(reference),
-    chapters(reference),
-    ...eventKinds.map((kind) => readEvent(account, orderEventKey(kind, reference))),
-  ]);
+  const [audited, told] = await Promise.all([account.audit.ofReference(reference), chapters(reference)]);
   const kept = told.filter((chapter) => chapter !== undefined);
   const { charge, link }: Partial<Chapter> = Object.assign({}, ...kept);
-  const received = events.filter((event) => event !== undefined);
+  const received = kept.flatMap(({ events = [] }) => events);
   const posts = kept.flatMap((chapter) => chapter.posts);
   const missing = [
     ...kept.flatMap(({ entries = [] }) => entries),
     // A charge or a link has heard of it in a step of its own.
     ...(charge || link ? [] : received.map((event) => heard(reference, event))),
-    ...received.flatMap(({ key, record }) => ofPost(reference, alertKey(key), record)),
     ...(await Promise.all(posts.map((key) => readPost(account, reference, key)))).flat(),
   ];
   const entries = merged(
@@ -133,8 +127,6 @@ async function tellStory(
     ...(last ? { event: last.event } : {}),
   };
 }
-
-const eventKinds = ['payment_failed', 'payment_success'] as const satisfies PaymentEventKind[];
 
 /** That somebody asked for the story is a part of it, and alone is none. */
 function isOfTheStoryItself({ verb }: AuditEntry): boolean {
@@ -155,16 +147,10 @@ function sameThing({ atMs, who, what, result = '' }: AuditEntry): string {
   return JSON.stringify([atMs, who, what, result]);
 }
 
-type Received = { key: string; event: PaymentEvent; receivedAtMs: number; record: MessageRecord };
-
-async function readEvent({ store, sealer }: Account, key: string): Promise<Received | undefined> {
-  const entry = await store.read(alertKey(key));
-  if (!entry) return undefined;
-  const record = readMessageRecord(entry.value);
-  return { key, event: openEvent(sealer, entry.key, record), receivedAtMs: record.receivedAtMs, record };
-}
-
-function heard(reference: string, { key, event: { kind, reason }, receivedAtMs }: Received): AuditEntry {
+function heard(
+  reference: string,
+  { event: { key, kind, reason }, receivedAtMs }: { event: PaymentEvent; receivedAtMs: number },
+): AuditEntry {
   return {
     id: `event:${key}`,
     atMs: receivedAtMs,

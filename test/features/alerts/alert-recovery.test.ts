@@ -256,8 +256,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     });
     house.charges.set('pay-1', { card: 'card', alert: ofCharge.key });
     house.records.set('pay-1', { ...recordOf('pay-1', 'SUCCESS'), orderAmountMinor: 1_250_000 });
-    await house.receive(signed('payment_success', 'pay-1'));
-    await house.drain(10_000);
+    await prove(house, { ...charged, customerEmail: 'jane@example.com' });
     expect(statesOf(house)).toEqual([
       '✅ Resolved by another payment',
       '❌ Declined by the bank',

@@ -12,7 +12,7 @@ import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { createEventLog, type EventLog } from '../../../src/features/alerts/event-log.ts';
 import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
-import { event, house, sealer } from '../house.ts';
+import { event, house, keepsPayments, sealer } from '../house.ts';
 import { onBothStores } from '../two-stores.ts';
 
 const hourMs = 3_600_000;
@@ -65,14 +65,13 @@ describe('the log of events', () => {
   it('costs the sender no call of the store more, wherever the event goes', async () => {
     const { receive, store } = house();
     const calls: string[] = [];
-    const spied = {
-      ...receive,
-      store: {
-        read: (key: string) => (calls.push('read'), store.read(key)),
-        create: (...given: Parameters<typeof store.create>) => (calls.push('create'), store.create(...given)),
-        write: (...given: Parameters<typeof store.write>) => (calls.push('write'), store.write(...given)),
-      },
+    const watched: typeof store = {
+      ...store,
+      read: (key) => (calls.push('read'), store.read(key)),
+      create: (...given) => (calls.push('create'), store.create(...given)),
+      write: (...given) => (calls.push('write'), store.write(...given)),
     };
+    const spied = { ...receive, store: watched, expect: keepsPayments(watched) };
     await receiveEvent(spied, success, 'f');
     expect(calls).toEqual(['create']);
     await receiveEvent(spied, event, 'f');

@@ -156,6 +156,6 @@ describe('the alarm of missing events', () => {
   );
 
   it('finds an event by the very key it is stored under', () => {
-    expect(successKey('pay-1')).toBe(`message:alert:${eventOf('pay-1').event.key}`);
+    expect(successKey('pay-1')).toBe(`alert-payment:${eventOf('pay-1').event.key}`);
   });
 });

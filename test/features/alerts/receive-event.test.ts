@@ -6,7 +6,7 @@ import {
   receiveEvent,
   type ReceiveDeps,
 } from '../../../src/features/alerts/receive-event.ts';
-import { channel, event, house, killed, ops, sealer } from '../house.ts';
+import { channel, event, house, keepsPayments, killed, ops, sealer } from '../house.ts';
 
 describe('receiveEvent', () => {
   it('stores an event once: a repeat is a duplicate and one alert is posted', async () => {
@@ -90,22 +90,21 @@ function ledgerHouse() {
   const remembered: SavedCard[] = [];
   const triggered: PaymentEvent[] = [];
   const { store } = opened;
+  const spied: typeof store = {
+    ...store,
+    read(key) {
+      steps.push('read');
+      return store.read(key);
+    },
+    create(key, value, options) {
+      steps.push('create');
+      return store.create(key, value, options);
+    },
+  };
   const deps: ReceiveDeps = {
     ...opened.receive,
-    store: {
-      read(key) {
-        steps.push('read');
-        return store.read(key);
-      },
-      create(key, value, options) {
-        steps.push('create');
-        return store.create(key, value, options);
-      },
-      write(entry, value, options) {
-        steps.push('write');
-        return store.write(entry, value, options);
-      },
-    },
+    store: spied,
+    expect: keepsPayments(spied),
     rememberCard(told) {
       steps.push('remember');
       remembered.push(told);
@@ -124,14 +123,12 @@ describe('receiveEvent of an event that brings a saved card', () => {
   it('remembers the card, puts the look-up of the charge on record, then stores the event without the card', async () => {
     const { deps, steps, remembered, triggered, store } = ledgerHouse();
     expect(await receiveEvent(deps, saving, 'f')).toBe('new');
-    expect(steps).toEqual(['read', 'remember', 'trigger', 'create']);
+    expect(steps).toEqual(['read', 'read', 'remember', 'trigger', 'create']);
     expect(remembered).toEqual([card]);
     expect(triggered).toMatchObject([{ key: saving.key, orderReference: 'SUB-1' }]);
     expect(JSON.stringify(triggered)).not.toContain('canary-token');
     const records = await Promise.all(store.keys().map(async (key) => [key, (await store.read(key))?.value]));
-    const opened = records.map(([key = '', value = '']) =>
-      sealer.open(key, (JSON.parse(value) as { sealed: string }).sealed),
-    );
+    const opened = records.map(([key = '', value = '']) => sealer.open(key, value));
     expect(opened.join()).toContain('SUB-1');
     expect(opened.join()).not.toContain('canary-token');
   });
@@ -150,9 +147,10 @@ describe('receiveEvent of an event that brings a saved card', () => {
         { ...bare, savedCard: told },
         'f',
       );
-      const key = `message:alert:${saving.key}`;
-      const { sealed } = JSON.parse((await store.read(key))?.value ?? '') as { sealed: string };
-      const stored = JSON.parse(sealer.open(key, sealed)) as PaymentEvent;
+      const key = `alert-payment:${saving.key}`;
+      const { event: stored } = JSON.parse(sealer.open(key, (await store.read(key))?.value ?? '')) as {
+        event: PaymentEvent;
+      };
       expect(stored).toMatchObject({
         cardSaved: { kind, face: { cardType: 'Visa', lastFour: '1111' } },
         customerEmail: 'jane@example.com',
@@ -172,7 +170,7 @@ describe('receiveEvent of an event that brings a saved card', () => {
 
   it('remembers again when a crash came between the card and the event', async () => {
     const { deps, remembered } = ledgerHouse();
-    const crashing = { ...deps, store: { ...deps.store, create: killed } };
+    const crashing = { ...deps, expect: killed };
     await expect(receiveEvent(crashing, saving, 'f')).rejects.toThrow('killed');
     await receiveEvent(deps, saving, 'f');
     expect(remembered).toEqual([card, card]);
