@@ -39,7 +39,7 @@ try {
 /** A copy in a folder of its own, because a module is loaded once for each path. */
 async function playCopy(mutant: Mutant, index: number, count: number): Promise<TapesResult> {
   const copy = join(folder, String(index));
-  for (const part of ['src/domain', 'test/domain', 'test/tapes'])
+  for (const part of ['src/domain', 'src/features/charge', 'test/tapes'])
     cpSync(part, join(copy, part), { recursive: true });
   writeFileSync(join(copy, 'package.json'), '{"type":"module"}');
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));

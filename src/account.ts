@@ -9,7 +9,7 @@ import type { Config } from './config/config.ts';
 import { limitRules } from './config/limit-rules.ts';
 import type { RoutePlan } from './domain/alert-route.ts';
 import type { AuditEntry } from './domain/audit-entry.ts';
-import type { ChargeSeen } from './domain/charge-seen.ts';
+import type { ChargeSeen } from './domain/charge.ts';
 import type { PaymentEvent } from './domain/payment-event.ts';
 import type { PaymentLink } from './domain/payment-link.ts';
 import type { Kind } from './records/work-once.ts';

@@ -1,4 +1,4 @@
-import type { ChargeIntent } from '../../src/domain/charge-state.ts';
+import type { ChargeIntent } from '../../src/features/charge/machine.ts';
 import { restOfCharge } from '../../src/features/charge/charge-record.ts';
 import {
   check,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { replay } from '../../src/domain/charge.ts';
+import { replay } from '../../src/features/charge/machine.ts';
 import { check, counted, median, type Figure, type Size } from './figures.ts';
 import { plans, play, referenceFor, type Plan, type Story } from './plans.ts';
 

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { step } from '../../src/domain/charge.ts';
+import {
+  step,
+  type ChargeEvent,
+  type ChargeIntent,
+  type Effect,
+  type Finding,
+  type Step,
+  type StoredChargeAnswer,
+  type StoredOtpAnswer,
+} from '../../src/features/charge/machine.ts';
 import { chargeReference } from '../../src/domain/charge-reference.ts';
-import type {
-  ChargeEvent,
-  ChargeIntent,
-  Effect,
-  Finding,
-  Step,
-  StoredChargeAnswer,
-  StoredOtpAnswer,
-  Verdict,
-} from '../../src/domain/charge-state.ts';
+import type { Verdict } from '../../src/domain/charge.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { ChargeRecord } from '../../src/features/charge/charge-record.ts';
 
@@ -133,7 +133,7 @@ export function referenceFor(name: string): OrderReference {
   return chargeReference(name, (text) => createHash('sha256').update(text).digest());
 }
 
-/** The record that submit-charge.ts would have made around the intent. */
+/** The record that charge-desk.ts would have made around the intent. */
 export function recordOf(intent: ChargeIntent, agent: string): ChargeRecord {
   const { reference } = intent;
   return {

@@ -10,7 +10,7 @@ import {
   type SummarySpan,
 } from '../features/alerts/summary/summarise-day.ts';
 import { approvalViews, type ApprovalBodies } from '../features/approvals/approval-desk.ts';
-import { chargeViews, type ChargeBodies, type ChargePostDeps } from '../features/charge/charge-message.ts';
+import { chargeViews, type ChargeBodies, type ChargePostDeps } from '../features/charge/charge-messages.ts';
 import { linkViews, type LinkBodies, type LinkPostDeps } from '../features/links/link-message.ts';
 import { deliverEntry, type DeliverDeps } from '../messages/deliver.ts';
 import type { Work } from '../messages/message-work.ts';

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withDeadline } from '../deadline.ts';
-import type { ChargeIntent } from '../domain/charge-state.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { bringsToken, sendJson, type Route } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { asideReasons } from '../records/put-aside.ts';
 import type { Store } from '../store/store.ts';
 import { webhookResults, type WebhookResult } from '../webhooks/route.ts';
+import type { ChargeIntent } from '../features/charge/machine.ts';
 
 /** Every metric of the bot, each said once: rules, dashboard and docs name them. */
 export type Metrics = ReturnType<typeof createMetrics>;

@@ -14,7 +14,7 @@ import {
   chargeDirectMessage,
   chargeMessage,
   chargeNoteMessage,
-} from '../features/charge/charge-message.ts';
+} from '../features/charge/charge-messages.ts';
 import { type LinkShown, linkMessage, linkNoteMessage } from '../features/links/link-message.ts';
 import type { Said } from '../messages/views.ts';
 import { alertDirectMessage, alertNoteMessage } from '../features/alerts/note-message.ts';

@@ -1,4 +1,4 @@
-import type { ChargeSeen } from '../domain/charge-seen.ts';
+import type { ChargeSeen } from '../domain/charge.ts';
 import { counted } from '../domain/counted.ts';
 import { maskEmail } from '../domain/mask.ts';
 import { formatMoney } from '../domain/money.ts';

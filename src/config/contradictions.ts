@@ -1,4 +1,4 @@
-import { chargeLimits } from '../domain/charge-state.ts';
+import { chargeLimits } from '../domain/charge.ts';
 import { routesCheck } from './alert-rules.ts';
 import { approvalsCheck } from './approval-checks.ts';
 import { limitsCheck } from './limit-rules.ts';

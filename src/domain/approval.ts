@@ -1,4 +1,4 @@
-import type { CardFace, ChargeTerms } from './charge-terms.ts';
+import type { CardFace, ChargeTerms } from './charge.ts';
 import type { CardEmailTerms } from './card-email.ts';
 import type { ApprovalNeeded, ApprovalQuestion } from './approval-rules.ts';
 import type { Money } from './money.ts';

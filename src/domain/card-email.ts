@@ -1,5 +1,5 @@
 import type { EmailChange, EmailChangeAnswer, RejectionReason } from './charge-answer.ts';
-import type { CardFace } from './charge-terms.ts';
+import type { CardFace } from './charge.ts';
 import { withoutUndefined } from './without-undefined.ts';
 
 /** A change of a saved card's e-mail, whole, as a person agreed to it. `tokenKey` is a secret: it is kept sealed. */

@@ -1,5 +1,5 @@
 import { holdsCardNumber } from './card-number.ts';
-import type { CardFace } from './charge-terms.ts';
+import type { CardFace } from './charge.ts';
 import type { SavedCard } from './saved-card.ts';
 import { withoutUndefined } from './without-undefined.ts';
 

@@ -1,4 +1,4 @@
-import type { CardFace } from './charge-terms.ts';
+import type { CardFace } from './charge.ts';
 
 /**
  * What became of the card that a first payment saved; of its token nothing is here, so it may be stored and shown.

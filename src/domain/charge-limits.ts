@@ -1,8 +1,8 @@
-// How much whom a role lets charge. Amounts are integer minor units throughout.
-
-import type { ChargeState } from './charge-state.ts';
+import type { ChargeState } from './charge.ts';
 import type { Money } from './money.ts';
 import type { Standing } from './standing.ts';
+
+// How much whom a role lets charge. Amounts are integer minor units throughout.
 
 /** The words of `payops.yml`. */
 export type LimitKind = 'per_charge' | 'per_agent_per_day' | 'per_card_per_day';

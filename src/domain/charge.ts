@@ -1,235 +1,193 @@
-import { remember } from './charge-history.ts';
-import { lookedUp } from './charge-finding.ts';
-import {
-  announce,
-  askForOtp,
-  charge,
-  conclude,
-  enter,
-  hear,
-  lateLookUpAt,
-  lookUp,
-  lookUpLate,
-  lookUpOpen,
-  quote,
-  submitOtp,
-} from './charge-moves.ts';
-import {
-  type StoredChargeAnswer,
-  type ChargeEvent,
-  type ChargeIntent,
-  type Conclusion,
-  type StoredOtpAnswer,
-  type Past,
-  type Refusal,
-  type Step,
-  type Told,
-} from './charge-state.ts';
-import { otpLimits } from './otp-rules.ts';
+import type { Money } from './money.ts';
+import type { NotMade, RejectionReason, ResendAnswer } from './charge-answer.ts';
+import type { OrderReference } from './order-reference.ts';
+import type { RetryVerdict, CardRefusal, Twin } from './retry-rule.ts';
+import type { AlertTaken } from './alert-card.ts';
+import type { Approval } from './approval.ts';
+import type { LimitRefusal } from './charge-limits.ts';
 
 /**
- * What one event makes of one charge; undefined when it changes nothing. Money moves at most once and
- * nothing is called paid without proof, provided that the caller
- * (1) stores `next` before it runs `effect`: by create for the first, by compare-and-swap after that,
- * (2) drops the effect when the swap is lost, and for anything but `due` steps again from what is stored,
- * (3) keeps each effect's deadlines, (4) has the store give the intent out again at `dueAt`, and
- * (5) tells only what the intent still says when it is told.
- * `now` is UTC ms; a clock that steps back makes time stand still, never run backwards.
+ * What may be shown of a saved card: enough for a person to tell it from the customer's other cards.
+ * All absent for a card whose token key was pasted and that the ledger does not know.
  *
- * Spec: Card-saving payment and saved-card charge; charge a saved card; Transactions; OTP errors.
+ * Spec: Saved card (tokenized card data); the format of cardPan: not shown, so only its last four digits are kept.
  */
-export function step(intent: ChargeIntent | undefined, event: ChargeEvent, now: number): Step | undefined {
-  if (!intent) return event.kind === 'submitted' ? begin(event, now) : undefined;
-  const at = Math.max(now, intent.at + 1);
-  const moved = move(intent, event, at);
-  if (!moved) return undefined;
-  const history = remember(intent, moved.next, event, at);
-  return { next: { ...moved.next, at, history }, effect: moved.effect };
-}
+export type CardFace = { cardType?: string; lastFour?: string };
 
-/** The stored state again, from nothing but its history. Spec: not shown; this is the audit's promise. */
-export function replay(history: readonly Past[]): ChargeIntent | undefined {
-  let intent: ChargeIntent | undefined;
-  for (const { at, event } of history) intent = step(intent, event, at)?.next ?? intent;
-  return intent;
-}
+/** What an agent agreed to, whole. `tokenKey` is a secret: the terms are kept sealed. */
+export type ChargeTerms = {
+  tokenKey: string;
+  card: CardFace;
+  money: Money;
+  /** The e-mail linked to the card; the service refuses any other. */
+  customerEmail: string;
+  customerId?: string;
+  /** The agent's own words, for colleagues; never sent to the service. */
+  reason?: string;
+  /** The failed charge it makes good, by the id of its card: once that has ended, nothing is charged. */
+  alert?: string;
+};
 
-/** The intent exists before anything leaves: a crash in between is found by its timer. */
-function begin(event: Extract<ChargeEvent, { kind: 'submitted' }>, at: number): Step {
-  const { reference, money } = event;
-  const times = { submittedAt: at, at, sends: [] };
-  const history = [{ at, event }];
-  return charge(
-    { reference, money, ...times, state: { kind: 'charging' }, heard: [], told: [], history },
-    at,
-  );
-}
+/** The terms as they may be read out to a person who is allowed to charge. */
+export type ShownTerms = Omit<ChargeTerms, 'tokenKey'>;
 
-function move(intent: ChargeIntent, event: ChargeEvent, at: number): Step | undefined {
-  switch (event.kind) {
-    case 'submitted':
-      return undefined;
-    case 'charge_answered':
-      return chargeAnswered(intent, event, at);
-    case 'looked_up':
-      return lookedUp(intent, event, at);
-    case 'otp_submitted':
-      return submitOtp(intent, at);
-    case 'otp_answered':
-      return otpAnswered(intent, event, at);
-    case 'payment_success':
-      return saidPaid(intent, at);
-    case 'payment_failed':
-      return paymentFailed(intent, event, at);
-    case 'due':
-      return due(intent, at);
-    case 'look_up_asked':
-      return lookUpAsked(intent, at);
-    case 'told':
-      return told(intent, event.what);
-  }
-}
+/** All in ms. */
+export const chargeLimits = {
+  /** A charge or an OTP may leave only this long after its state was written. */
+  leaveMs: 25_000,
+  /** Then its answer is no longer waited for, and any replica may take over. */
+  answerMs: 30_000,
+  sends: 3,
+  /** Nothing is sent again later than this: nobody expects a charge minutes after the click. */
+  resendMs: 120_000,
+  /** How long after the last send "not found" may still mean "on its way". */
+  quietMs: 60_000,
+  /** How long after the end of the time for a code the service may still be asking the bank. */
+  otpGraceMs: 60_000,
+  shortestBackOffMs: 1_000,
+  longestBackOffMs: 300_000,
+  doubtMs: 24 * 3_600_000,
+  lateLookUpMs: 24 * 3_600_000,
+} as const;
 
-/** Spec: charge a saved card, the table of code, data.status and data.otpRequired. */
-function chargeAnswered(
-  intent: ChargeIntent,
-  { send, answer }: { send: number; answer: StoredChargeAnswer },
-  at: number,
-): Step | undefined {
-  if (answer.kind === 'approved') return saidPaid(intent, at);
-  if (answer.kind === 'otp_required') return otpRequired(intent, send, answer, at);
-  const awaited = intent.state.kind === 'charging' && send === intent.sends.length;
-  return awaited ? notApproved(intent, answer, at) : notApprovedLate(intent, answer, at);
-}
+/**
+ * A charge leaves at most `resendMs` + `leaveMs` of `chargeLimits` after its claim. A pending attempt without a
+ * charge is cleared after `lostMs`; one that is claimed again later than `renewMs` is claimed anew, so that what
+ * the new claim sends has left long before anybody could clear it, though the replicas' clocks differ a little.
+ */
+export const claimTimes = { renewMs: 60_000, lostMs: 300_000 } as const;
 
-type NotApproved = Exclude<StoredChargeAnswer, { kind: 'approved' | 'otp_required' }>;
+/**
+ * How a charge ends. `abandoned`: nothing of it ever reached the service. `wrong_codes`: each code was refused.
+ * `expired`: nobody paid while a code could be open. `review`: a person must look.
+ */
+export type Verdict =
+  | 'approved'
+  | 'declined'
+  | 'rejected'
+  | 'abandoned'
+  | 'wrong_codes'
+  | 'expired'
+  | 'review';
 
-function notApproved(intent: ChargeIntent, answer: NotApproved, at: number): Step {
-  switch (answer.kind) {
-    case 'declined':
-      return conclude(intent, at, 'declined', because(answer));
-    case 'already_exists':
-      return lookUp(hear(intent, 'exists'), at);
-    case 'rejected':
-      return rejected(intent, because(answer), at);
-    case 'unknown':
-      return lookUp(intent, at);
-  }
-}
+/** What the agent is told, each once. */
+export type Told = Verdict | 'otp';
 
-/** The intent has moved on since that send; only what shows that the service has the charge still counts. */
-function notApprovedLate(intent: ChargeIntent, answer: NotApproved, at: number): Step | undefined {
-  if (answer.kind === 'declined') {
-    return saidFailed(intent, hear(quote(intent, answer), 'declined'), at);
-  }
-  const { state, heard } = intent;
-  const unsure = state.kind === 'charging' || state.kind === 'confirming' || isUnsent(intent);
-  const isNews = answer.kind === 'already_exists' && unsure && !heard.includes('exists');
-  return isNews ? lookUp(hear(intent, 'exists'), at) : undefined;
-}
+/**
+ * What the service has said about the reference, whoever said it and whenever. `exists`: it knows it; `paid`: an
+ * answer or a signed event says so, which is no proof; `declined`: the charge's own answer, when it came late.
+ */
+export type Heard = 'exists' | 'paid' | 'declined';
 
-/** The window counts from the very send that was answered. Late or not, the transaction id is needed. */
-function otpRequired(
-  intent: ChargeIntent,
-  send: number,
-  answer: Extract<StoredChargeAnswer, { kind: 'otp_required' }>,
-  at: number,
-): Step | undefined {
-  const sentAt = intent.sends[send - 1];
-  if (intent.otp || intent.state.kind === 'approved' || sentAt === undefined) return undefined;
-  const { sealedTransactionId } = answer;
-  const otp = { sealedTransactionId, until: sentAt + otpLimits.windowMs, tries: 0, unanswered: 0 };
-  const pending: ChargeIntent = { ...quote(intent, answer), otp };
-  return intent.heard.includes('paid') ? lookUp(pending, at) : askForOtp(pending, at);
-}
+/**
+ * `askedAt` names the look-up under way: an answer to an earlier one may be older than the last send.
+ * `why` is the bank's, the service's or the look-up's own words.
+ */
+export type ChargeState =
+  | { kind: 'charging' }
+  | { kind: 'confirming'; since: number; askedAt: number }
+  | { kind: 'otp'; askedAt?: number }
+  | { kind: 'otp_checking' }
+  | Conclusion;
 
-function because<T extends { kind: string }>({ kind: _kind, ...rest }: T): Omit<T, 'kind'> {
-  return rest;
-}
+export type Conclusion = { kind: Verdict; concludedAt: number; askedAt?: number } & Because;
 
-/** A refusal speaks for its own request only: an earlier one may still have charged. Spec: Errors. */
-function rejected(intent: ChargeIntent, refusal: Refusal, at: number): Step {
-  return intent.sends.length === 1
-    ? conclude(intent, at, 'rejected', refusal)
-    : lookUp({ ...intent, refusal }, at);
-}
+/** `reason` with a rejection: each has its own fix. */
+export type Because = { why?: string; reason?: Refusal['reason'] };
 
-/** Spec: submit OTP; OTP errors. An answer to an earlier submission says nothing about the one under way. */
-function otpAnswered(
-  intent: ChargeIntent,
-  { submission, answer }: { submission: number; answer: StoredOtpAnswer },
-  at: number,
-): Step | undefined {
-  if (answer.kind === 'accepted') return saidPaid(intent, at);
-  const { otp } = intent;
-  if (intent.state.kind !== 'otp_checking' || !otp || submission !== otp.tries) return undefined;
-  const refused = { ...otp, unanswered: otp.unanswered - 1 };
-  switch (answer.kind) {
-    case 'wrong':
-      return askForOtp({ ...quote(intent, answer), otp: refused }, at);
-    case 'too_many':
-      return lookUp({ ...intent, otp: { ...refused, tries: otpLimits.submissions } }, at);
-    case 'unknown':
-      return lookUp(intent, at);
-  }
-}
+/** Why the service refused a request before the bank saw it, and its own words if it had any. */
+export type Refusal = {
+  reason: Exclude<RejectionReason, 'reference_exists'> | NotMade['failure'];
+  why?: string;
+};
 
-/** An approval or a payment_success, whenever it comes: a reason to look, never a proof. Spec: Events. */
-function saidPaid(intent: ChargeIntent, at: number): Step | undefined {
-  return intent.state.kind === 'approved' ? undefined : lookUp(hear(intent, 'paid'), at);
-}
+/** The open question of the bank. `triesLeft` counts a code that is being checked as used. */
+export type SeenOtp = {
+  until: number;
+  triesLeft: number;
+  /** What became of the last code that was entered; absent before the first, and while one is being checked. */
+  lastCode?: 'refused' | 'unanswered';
+  /** A code was sent whose answer never came: the bank may have taken it. */
+  answerLost?: boolean;
+};
 
-/** Spec: Events. When the first one came tells a decline from a time for a code that ran out. */
-function paymentFailed(intent: ChargeIntent, said: { why?: string }, at: number): Step | undefined {
-  return saidFailed(intent, { ...quote(intent, said), failedAt: intent.failedAt ?? at }, at);
-}
+/** One hand-over of the OTP from one agent to another; Slack user ids. */
+export type HandOver = { at: number; from: string; to: string };
 
-/** A decline that was not waited for, or a payment_failed: kept while an answer is awaited, else looked up. */
-function saidFailed(intent: ChargeIntent, heard: ChargeIntent, at: number): Step | undefined {
-  const { state } = intent;
-  if (state.kind === 'confirming' || isUnsent(intent)) return lookUp(heard, at);
-  if (state.kind === 'otp') return lookUpOpen(heard, at);
-  const underWay = state.kind === 'charging' || state.kind === 'otp_checking';
-  const isNews = heard.failedAt !== intent.failedAt || heard.heard !== intent.heard;
-  return underWay && isNews ? enter(heard, state, intent.dueAt) : undefined;
-}
+/** One wish for another code; the answer is absent while it is awaited. */
+export type Resend = { at: number; by: string; answer?: ResendAnswer['kind'] };
 
-function due(intent: ChargeIntent, at: number): Step | undefined {
-  const { state } = intent;
-  if (intent.dueAt === undefined) return undefined;
-  switch (state.kind) {
-    case 'otp':
-      return intent.told.includes('otp') ? lookUp(intent, at) : askForOtp(intent, at);
-    case 'charging':
-    case 'confirming':
-    case 'otp_checking':
-      return lookUp(intent, at);
-    default:
-      return intent.told.includes(state.kind) ? lookUpLate(intent, state, at) : announce(intent, state, at);
-  }
-}
+/**
+ * One charge as people may see it: no token key, no transaction id, no code. The customer's e-mail is whole
+ * here; a channel gets it masked. Times are UTC ms, people are Slack user ids.
+ */
+export type ChargeSeen = {
+  reference: OrderReference;
+  terms: ShownTerms;
+  /** The card's fingerprint: its id among the cards the bot remembers, if it does. */
+  card: string;
+  /** Who clicked *Charge*. */
+  by: string;
+  /** Who is told what becomes of it, and who may enter the code. */
+  agent: string;
+  submittedAt: number;
+  /** Of the last step. */
+  at: number;
+  state: ChargeState;
+  /** What the service has said of it: `paid` is no proof yet. */
+  heard: readonly Heard[];
+  /** When it is next looked at; absent when nothing is left to do. */
+  dueAt?: number;
+  /** Whether it was asked of the service more than once, under the same reference. */
+  sends: number;
+  otp?: SeenOtp;
+  /** What the look-up that proved it found: its status, and how its amount was made where settings say so. */
+  proof?: { status?: string; compared?: string };
+  /** The last the bank said. */
+  bankWords?: string;
+  /** A conclusion the agent was told before and that no longer holds. */
+  corrects?: Conclusion['kind'];
+  handOvers: readonly HandOver[];
+  resends: readonly Resend[];
+  /** Whether this card may be charged now, once this charge was declined. */
+  nextTry?: RetryVerdict;
+  /** A checkout page that saves the card anew, once somebody asked for it. */
+  savingLink?: string;
+};
 
-function lookUpAsked(intent: ChargeIntent, at: number): Step | undefined {
-  const { state } = intent;
-  if (state.kind === 'confirming') return lookUp(intent, at);
-  if (state.kind === 'otp') return lookUpOpen(intent, at);
-  return isConcluded(state) && state.kind !== 'approved' ? lookUpLate(intent, state, at) : undefined;
-}
+/** What the thread below a charge's message says, each once. People are Slack user ids, times UTC ms. */
+export type ChargeNote =
+  | { kind: 'told'; what: Told; at: number }
+  | { kind: 'handed_over'; from: string; to: string; at: number }
+  | { kind: 'resent'; by: string; answer: ResendAnswer['kind']; at: number };
 
-function told(intent: ChargeIntent, what: Told): Step | undefined {
-  if (intent.told.includes(what)) return undefined;
-  const { state } = intent;
-  const known: ChargeIntent = { ...intent, told: [...intent.told, what] };
-  if (state.kind !== what) return enter(known, state, intent.dueAt);
-  const dueAt = isConcluded(state) ? lateLookUpAt(known, state, state.concludedAt) : known.otp?.until;
-  return enter(known, state, dueAt);
-}
+/** What became of a charge that was agreed to. */
+export type SubmitResult =
+  /** Stored: whatever happens now, it is settled. `carryOn` sends it, and resolves when this process has done what it can. */
+  | { kind: 'begun'; charge: ChargeSeen; carryOn: () => Promise<void> }
+  /** This very dialogue has charged already: a double click, a repeated delivery. Nothing more happens. */
+  | { kind: 'known'; charge: ChargeSeen }
+  | { kind: 'refused'; refusal: CardRefusal }
+  | { kind: 'twin'; twin: Twin }
+  /** More than the person's roles let charge, by now: nothing was sent. */
+  | { kind: 'over_limit'; refusal: LimitRefusal }
+  /** A second person decides: nothing was sent, and this dialogue's charge is what they decide about, whatever it is asked again. */
+  | { kind: 'awaiting_approval'; approval: Approval }
+  /** The alert it was begun from is resolved, closed or being charged by now: nothing was sent. */
+  | { kind: 'alert_taken'; taken: AlertTaken }
+  /** The reviewed terms are gone (half an hour) or different by now: nothing was sent. */
+  | { kind: 'stale' }
+  /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
+  | { kind: 'unsure'; reference: string };
 
-function isConcluded(state: ChargeIntent['state']): state is Conclusion {
-  return 'concludedAt' in state;
-}
-
-/** The agent was told that nothing was sent. */
-function isUnsent({ state }: ChargeIntent): boolean {
-  return state.kind === 'abandoned' || state.kind === 'rejected';
-}
+/** What is charged, once enough people have approved exactly this. */
+export type ApprovedCharge = {
+  reference: OrderReference;
+  terms: ChargeTerms;
+  card: string;
+  by: string;
+  viewId: string;
+  /** The twin the person was shown and chose to charge beside. */
+  despite?: string;
+  overridesRest?: true;
+};

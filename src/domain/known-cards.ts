@@ -1,4 +1,4 @@
-import type { CardFace } from './charge-terms.ts';
+import type { CardFace } from './charge.ts';
 
 /** A saved card as it may be offered. `id` is a keyed hash: it names the card and charges nothing. */
 export type KnownCard = { id: string; face: CardFace; customerEmail?: string };

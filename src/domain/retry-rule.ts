@@ -1,3 +1,6 @@
+import type { LimitKind } from './charge-limits.ts';
+import type { OrderReference } from './order-reference.ts';
+
 /** How long a card is on hold after a bank decline and how many attempts it gets: settings, because the spec only gives examples. */
 export type RetryRule = {
   waitMs: number;
@@ -80,3 +83,20 @@ function freeAgain(declines: readonly number[], rule: RetryRule): number {
   const decisive = declines.at(-rule.attempts) ?? 0;
   return Math.max(decisive + rule.forgetMs, (declines.at(-1) ?? 0) + rule.waitMs);
 }
+
+/** The same card, amount and currency was charged shortly before, and that charge is settled. `by`: Slack user id. */
+export type Twin = {
+  reference: OrderReference;
+  by: string;
+  at: number;
+  outcome: 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
+};
+
+/** Why a card is not charged now. */
+export type CardRefusal =
+  | Exclude<RetryVerdict, { kind: 'allowed' | 'under_way' }>
+  /** Another charge of it is unsettled: the very same one, or one that could still use up the last attempt. */
+  | { kind: 'under_way'; reference: OrderReference; by: string; at: number };
+
+/** Why a card can't be charged now, whatever the amount. */
+export type CardHold = Exclude<RetryVerdict, { kind: 'allowed' }> | { kind: 'limit'; limit: LimitKind };

@@ -1,8 +1,8 @@
-// Shapes of the domain's words as records hold them, for the schemas of several features.
-
 import { z } from 'zod';
-import type { ChargeTerms } from '../domain/charge-terms.ts';
+import type { ChargeTerms } from '../domain/charge.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
+
+// Shapes of the domain's words as records hold them, for the schemas of several features.
 
 export const moneyShape = z.object({ minor: z.int(), currency: z.string() });
 

@@ -10,7 +10,7 @@ import { merchantPlaces } from '../../src/app/merchants.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import type { Standing } from '../../src/domain/standing.ts';
 import { chargeKey, createChargeRecords } from '../../src/features/charge/charge-record.ts';
-import { claimTimes } from '../../src/domain/charge-state.ts';
+import { claimTimes } from '../../src/domain/charge.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import { openModelStore } from '../store/model-store.ts';
 

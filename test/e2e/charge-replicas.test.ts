@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
-import { chargeActions } from '../../src/features/charge/charge-buttons.ts';
+import { chargeActions } from '../../src/features/charge/charge-screens.ts';
 import type { Bot } from '../support/bot.ts';
 import {
   ackFigures,

@@ -6,7 +6,7 @@ import type { Standing } from '../../src/domain/standing.ts';
 import { createApprovals } from '../../src/features/approvals/approval-desk.ts';
 import { createCardEmails } from '../../src/features/card-email/change-card-email.ts';
 import { recoverCharge, type Room } from '../../src/features/charge/run-charge.ts';
-import { submitApproved } from '../../src/features/charge/submit-charge.ts';
+import { submitApproved } from '../../src/features/charge/charge-desk.ts';
 import { termsHash } from '../../src/features/approvals/approval-case.ts';
 import type { Entry } from '../../src/store/store.ts';
 import {

@@ -1,10 +1,7 @@
-import { asRead } from '../domain/charge-story.ts';
+import { asRead } from '../tapes/charge-story.ts';
 import type { ChargeAnswer, OtpAnswer } from '../../src/domain/charge-answer.ts';
-import type { ChargeNote } from '../../src/domain/charge-note.ts';
+import type { ChargeNote, ChargeSeen, Told, ChargeTerms, SubmitResult } from '../../src/domain/charge.ts';
 import type { LimitRules } from '../../src/domain/charge-limits.ts';
-import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
-import type { Told } from '../../src/domain/charge-state.ts';
-import type { ChargeTerms } from '../../src/domain/charge-terms.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
@@ -17,9 +14,8 @@ import {
 } from '../../src/features/charge/charge-record.ts';
 import { createAlertCases } from '../../src/features/alerts/alert-case.ts';
 import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
-import { createChargeDrafts } from '../../src/features/charge/submit-charge.ts';
+import { createChargeDrafts, createChargeDesk } from '../../src/features/charge/charge-desk.ts';
 import { createCardHistory } from '../../src/features/charge/card-history.ts';
-import { createChargeDesk } from '../../src/features/charge/charge-desk.ts';
 import { createLimitClaims, noLimits, type LimitClaims } from '../../src/features/charge/limit-claims.ts';
 import {
   recoverCharge,
@@ -27,7 +23,6 @@ import {
   type ChargeDeps,
   type Room,
 } from '../../src/features/charge/run-charge.ts';
-import type { SubmitResult } from '../../src/domain/submit-result.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
 import type { RecordsDeps } from '../../src/records/records.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -1,9 +1,8 @@
-import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
-import type { ChargeState, Verdict } from '../../src/domain/charge-state.ts';
+import type { ChargeSeen, ChargeState, Verdict } from '../../src/domain/charge.ts';
 import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { createChargePosts, type ChargePosts } from '../../src/features/charge/charge-posts.ts';
+import { createChargePosts, type ChargePosts } from '../../src/features/charge/charge-messages.ts';
 import type { Post } from '../../src/app/post-message.ts';
 import type { Composed } from '../../src/messages/views.ts';
 import { ownStore, ownStorePath } from '../support/own-store.ts';

@@ -1,6 +1,5 @@
-import type { Twin } from '../../src/domain/card-refusal.ts';
+import { type Twin, defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
 import {
   createCardHistory,
   type CardClaim,

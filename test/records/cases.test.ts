@@ -6,15 +6,14 @@ import type { AccountAnswer, NewAccount, NewAccountAnswer } from '../../src/doma
 import { parseAccountFields } from '../../src/domain/account-field.ts';
 import type { CardEmailEnd } from '../../src/domain/card-email.ts';
 import type { CheckoutOrderAnswer, EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
-import type { ChargeSeen } from '../../src/domain/charge-seen.ts';
+import type { ChargeSeen } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentLink } from '../../src/domain/payment-link.ts';
 import type { Standing } from '../../src/domain/standing.ts';
-import { endsCard, type AlertCard, type CardMove } from '../../src/domain/alert-card.ts';
+import { endsCard, type AlertCard, type CardMove, type AlertClaims } from '../../src/domain/alert-card.ts';
 import { alertCardPrefix, createAlertCases, type AlertCase } from '../../src/features/alerts/alert-case.ts';
 import { createAlertCards, type AlertCards } from '../../src/features/alerts/alert-cards.ts';
-import type { AlertClaims } from '../../src/domain/alert-card.ts';
 import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
 import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { createApprovals, type Approvals } from '../../src/features/approvals/approval-desk.ts';

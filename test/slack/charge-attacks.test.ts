@@ -5,10 +5,8 @@ import { doubtCommand } from '../../src/features/charge/charge-list.ts';
 import { otpCommand } from '../../src/features/charge/otp.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { findViewProblems } from '../../src/simulators/slack/assert-blocks.ts';
-import { chargeActions } from '../../src/features/charge/charge-buttons.ts';
-import { chargeFields, chargeModalId } from '../../src/features/charge/charge-modal.ts';
-import { otpModalId } from '../../src/features/charge/state-modal.ts';
-import { termsModalId } from '../../src/features/charge/terms-modal.ts';
+import { chargeActions, otpModalId } from '../../src/features/charge/charge-screens.ts';
+import { chargeFields, chargeModalId, termsModalId } from '../../src/features/charge/charge-forms.ts';
 import type { MayRun } from '../../src/slack/command.ts';
 import {
   ada,

@@ -1,8 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { otps } from '../../src/simulators/payments/bank.ts';
 import { foreignTokenKey, seedCards } from '../../src/simulators/payments/seed.ts';
-import { chargeActions } from '../../src/features/charge/charge-buttons.ts';
-import { chargeFields } from '../../src/features/charge/charge-modal.ts';
+import { chargeActions } from '../../src/features/charge/charge-screens.ts';
+import { chargeFields } from '../../src/features/charge/charge-forms.ts';
 import { saveCards, type ChargeDialogue, type ChargeForm, type NewCard } from './charge-dialogue.ts';
 import type { House, Person } from './house.ts';
 

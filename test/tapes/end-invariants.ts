@@ -1,5 +1,5 @@
-import { replay } from '../../src/domain/charge.ts';
-import type { ChargeIntent, Told } from '../../src/domain/charge-state.ts';
+import { replay, type ChargeIntent } from '../../src/features/charge/machine.ts';
+import type { Told } from '../../src/domain/charge.ts';
 import type { ServiceRecord } from './model-service.ts';
 import { demand } from './violation.ts';
 

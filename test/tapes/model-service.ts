@@ -1,4 +1,4 @@
-import type { StoredChargeAnswer, ChargeEvent, StoredOtpAnswer } from '../../src/domain/charge-state.ts';
+import type { StoredChargeAnswer, ChargeEvent, StoredOtpAnswer } from '../../src/features/charge/machine.ts';
 import type { Money } from '../../src/domain/money.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import type { Clock, Draw } from './tape.ts';

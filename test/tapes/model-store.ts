@@ -1,4 +1,4 @@
-import type { ChargeIntent } from '../../src/domain/charge-state.ts';
+import type { ChargeIntent } from '../../src/features/charge/machine.ts';
 
 export type ModelEntry = { readonly intent: ChargeIntent; readonly version: number };
 

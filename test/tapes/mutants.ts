@@ -1,9 +1,5 @@
-const moves = 'src/domain/charge-moves.ts';
-const charge = 'src/domain/charge.ts';
-const finding = 'src/domain/charge-finding.ts';
-const limits = 'src/domain/charge-state.ts';
-const otpRules = 'src/domain/otp-rules.ts';
-const history = 'src/domain/charge-history.ts';
+const machine = 'src/features/charge/machine.ts';
+const limits = 'src/domain/charge.ts';
 const replica = 'test/tapes/replica.ts';
 
 /** One mistake somebody could make: in these files, this text for that. Each text stands there exactly once. */
@@ -14,9 +10,9 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the OTP try is counted after the answer',
     edits: [
-      [moves, 'tries: otp.tries + 1,', 'tries: otp.tries,'],
+      [machine, 'tries: otp.tries + 1,', 'tries: otp.tries,'],
       [
-        charge,
+        machine,
         'askForOtp({ ...quote(intent, answer), otp: refused }, at)',
         'askForOtp({ ...intent, otp: { ...refused, tries: otp.tries + 1 } }, at)',
       ],
@@ -26,7 +22,7 @@ export const mutants: readonly Mutant[] = [
     name: 'value is given on an approved answer',
     edits: [
       [
-        charge,
+        machine,
         "if (answer.kind === 'approved') return saidPaid(intent, at);",
         "if (answer.kind === 'approved') return conclude(intent, at, 'approved');",
       ],
@@ -36,7 +32,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a webhook concludes',
     edits: [
       [
-        charge,
+        machine,
         "case 'payment_success':\n      return saidPaid(intent, at);",
         "case 'payment_success':\n      return conclude(intent, at, 'approved');",
       ],
@@ -46,7 +42,7 @@ export const mutants: readonly Mutant[] = [
     name: 'an accepted OTP is called paid',
     edits: [
       [
-        charge,
+        machine,
         "if (answer.kind === 'accepted') return saidPaid(intent, at);",
         "if (answer.kind === 'accepted') return conclude(intent, at, 'approved');",
       ],
@@ -56,7 +52,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a repeat takes a new reference',
     edits: [
       [
-        moves,
+        machine,
         "const { reference } = intent;\n  return enter({ ...intent, sends }, { kind: 'charging' }",
         "const reference = (intent.sends.length > 0 ? `${intent.reference}-2` : intent.reference) as typeof intent.reference;\n  return enter({ ...intent, sends }, { kind: 'charging' }",
       ],
@@ -64,24 +60,24 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'another amount or reference counts as proof',
-    edits: [[finding, "if (confirmation.kind === 'confirmed') {", 'if (evidence.status.holds) {']],
+    edits: [[machine, "if (confirmation.kind === 'confirmed') {", 'if (evidence.status.holds) {']],
   },
   {
     name: 'an OTP goes out after 15 minutes',
-    edits: [[charge, 'until: sentAt + otpLimits.windowMs', 'until: sentAt + otpLimits.windowMs + 60_000']],
+    edits: [[machine, 'until: sentAt + otpLimits.windowMs', 'until: sentAt + otpLimits.windowMs + 60_000']],
   },
   {
     name: 'an OTP has no deadline of its own',
     edits: [
-      [moves, 'Math.min(at + chargeLimits.leaveMs, standing.leaveBy)', 'at + 1_000 * chargeLimits.leaveMs'],
+      [machine, 'Math.min(at + chargeLimits.leaveMs, standing.leaveBy)', 'at + 1_000 * chargeLimits.leaveMs'],
     ],
   },
-  { name: 'a fourth OTP is allowed', edits: [[otpRules, 'submissions: 3', 'submissions: 4']] },
+  { name: 'a fourth OTP is allowed', edits: [[machine, 'submissions: 3', 'submissions: 4']] },
   {
     name: 'an OTP is submitted while another is unanswered',
     edits: [
       [
-        moves,
+        machine,
         "if (intent.state.kind !== 'otp' || !otp) return undefined;",
         "if (!['otp', 'otp_checking'].includes(intent.state.kind) || !otp) return undefined;",
       ],
@@ -89,13 +85,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an answer to an earlier OTP counts for this one',
-    edits: [[charge, ' || submission !== otp.tries', '']],
+    edits: [[machine, ' || submission !== otp.tries', '']],
   },
   {
     name: '"already exists" is sent again',
     edits: [
       [
-        charge,
+        machine,
         "case 'already_exists':\n      return lookUp(hear(intent, 'exists'), at);",
         "case 'already_exists':\n      return charge(intent, at);",
       ],
@@ -103,15 +99,15 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an approved charge that is not found yet is sent again',
-    edits: [[finding, "if (heard.includes('paid')) return calledPaid(known, found, at);", '']],
+    edits: [[machine, "if (heard.includes('paid')) return calledPaid(known, found, at);", '']],
   },
   {
     name: 'a charge is sent as often as it is not found',
-    edits: [[finding, 'sends.length < chargeLimits.sends && soon', 'soon']],
+    edits: [[machine, 'sends.length < chargeLimits.sends && soon', 'soon']],
   },
   {
     name: 'a charge is sent again however late',
-    edits: [[finding, 'sends.length < chargeLimits.sends && soon', 'sends.length < chargeLimits.sends']],
+    edits: [[machine, 'sends.length < chargeLimits.sends && soon', 'sends.length < chargeLimits.sends']],
   },
   {
     name: 'a charge has no deadline of its own',
@@ -119,24 +115,24 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a late success is ignored',
-    edits: [[moves, '.find((time) => time > since)', '.find(() => false)']],
+    edits: [[machine, '.find((time) => time > since)', '.find(() => false)']],
   },
   {
     name: 'a decline is for ever',
-    edits: [[moves, "kind === 'review' ||", "kind === 'review' || kind === 'declined' ||"]],
+    edits: [[machine, "kind === 'review' ||", "kind === 'review' || kind === 'declined' ||"]],
   },
   {
     name: 'a refused repeat says that nothing was sent',
     edits: [
-      [charge, 'return intent.sends.length === 1\n', 'return intent.sends.length > 0\n'],
-      [moves, "(kind === 'rejected' && intent.sends.length === 1)", "kind === 'rejected'"],
+      [machine, 'return intent.sends.length === 1\n', 'return intent.sends.length > 0\n'],
+      [machine, "(kind === 'rejected' && intent.sends.length === 1)", "kind === 'rejected'"],
     ],
   },
   {
     name: 'proof counts only while confirming',
     edits: [
       [
-        finding,
+        machine,
         "if (finding.kind === 'paid') return conclude",
         "if (finding.kind === 'paid' && state.kind === 'confirming') return conclude",
       ],
@@ -146,7 +142,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a look-up older than the last send counts',
     edits: [
       [
-        finding,
+        machine,
         "if (!('askedAt' in state) || state.askedAt !== event.askedAt)",
         "if (!('askedAt' in state))",
       ],
@@ -156,7 +152,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a charge cut off by a crash has no timer',
     edits: [
       [
-        charge,
+        machine,
         "case 'charging':\n    case 'confirming':",
         "case 'charging':\n      return undefined;\n    case 'confirming':",
       ],
@@ -165,30 +161,30 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the agent is told again at every repeat',
     edits: [
-      [moves, 'return `told:${what}:${reference}`', 'return `told:${what}:${reference}:${at}`'],
-      [moves, 'function tellKey({ reference }', 'function tellKey({ reference, at }'],
+      [machine, 'return `told:${what}:${reference}`', 'return `told:${what}:${reference}:${at}`'],
+      [machine, 'function tellKey({ reference }', 'function tellKey({ reference, at }'],
     ],
   },
   {
     name: 'what was told is forgotten',
-    edits: [[charge, 'told: [...intent.told, what]', 'told: []']],
+    edits: [[machine, 'told: [...intent.told, what]', 'told: []']],
   },
   {
     name: 'time follows a clock that steps back',
-    edits: [[charge, 'Math.max(now, intent.at + 1)', 'now']],
+    edits: [[machine, 'Math.max(now, intent.at + 1)', 'now']],
   },
   {
     name: 'the history leaves out what replay needs',
     edits: [
-      [history, '!earlierDue?.times || !earlier || !due?.times', '!earlierDue || !earlier || !due'],
-      [history, '(past.times ?? 0) + (earlier?.times ?? 0)', '(past.times ?? 1) + (earlier?.times ?? 1)'],
+      [machine, '!earlierDue?.times || !earlier || !due?.times', '!earlierDue || !earlier || !due'],
+      [machine, '(past.times ?? 0) + (earlier?.times ?? 0)', '(past.times ?? 1) + (earlier?.times ?? 1)'],
     ],
   },
   {
     name: 'an event decides "declined" while a code is open',
     edits: [
       [
-        finding,
+        machine,
         "return finding.kind === 'final_not_paid' ? notPaid(intent, at) : undefined;",
         "return finding.kind !== 'failed' && intent.failedAt !== undefined ? notPaid(intent, at) : undefined;",
       ],
@@ -196,31 +192,31 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'an event decides "declined" while the charge may want a code',
-    edits: [[finding, 'if (at < over) return', 'if (at < over && (otp || failedAt === undefined)) return']],
+    edits: [[machine, 'if (at < over) return', 'if (at < over && (otp || failedAt === undefined)) return']],
   },
   {
     name: 'a record without success expires while a code may be open',
-    edits: [[finding, 'codeEndsAt(known) + chargeLimits.otpGraceMs', 'codeEndsAt(known)']],
+    edits: [[machine, 'codeEndsAt(known) + chargeLimits.otpGraceMs', 'codeEndsAt(known)']],
   },
   {
     name: 'a record without success blocks the card for a day',
-    edits: [[finding, "|| found.kind === 'pending';", ';']],
+    edits: [[machine, "|| found.kind === 'pending';", ';']],
   },
   {
     name: 'a status that is known to be final does not end the doubt',
-    edits: [[finding, "if (found.kind === 'final_not_paid') return notPaid(known, at);", '']],
+    edits: [[machine, "if (found.kind === 'final_not_paid') return notPaid(known, at);", '']],
   },
   {
     name: 'three codes are called wrong though the answer to one was lost',
-    edits: [[otpRules, ' && unanswered === 0', '']],
+    edits: [[machine, ' && unanswered === 0', '']],
   },
   {
     name: 'a refused code counts as unanswered',
-    edits: [[charge, 'unanswered: otp.unanswered - 1', 'unanswered: otp.unanswered']],
+    edits: [[machine, 'unanswered: otp.unanswered - 1', 'unanswered: otp.unanswered']],
   },
   {
     name: 'three wrong codes stay in doubt',
-    edits: [[finding, "if (otp && isRefused(otp)) return conclude(known, at, 'wrong_codes');", '']],
+    edits: [[machine, "if (otp && isRefused(otp)) return conclude(known, at, 'wrong_codes');", '']],
   },
   {
     name: 'CALLER: the effect runs though the compare-and-swap is lost',

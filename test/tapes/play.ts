@@ -1,4 +1,4 @@
-import type { ChargeEvent } from '../../src/domain/charge-state.ts';
+import type { ChargeEvent } from '../../src/features/charge/machine.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { createModelService, type Answer, type Call } from './model-service.ts';
 import { createModelStore } from './model-store.ts';

@@ -1,16 +1,16 @@
-import { step } from '../../src/domain/charge.ts';
-import { findingOf } from '../../src/domain/charge-finding.ts';
-import { asRead } from '../domain/charge-story.ts';
-import type {
-  StoredChargeAnswer,
-  ChargeEvent,
-  ChargeIntent,
-  Effect,
-  Finding,
-  StoredOtpAnswer,
-  Step,
-  Told,
-} from '../../src/domain/charge-state.ts';
+import {
+  step,
+  findingOf,
+  type StoredChargeAnswer,
+  type ChargeEvent,
+  type ChargeIntent,
+  type Effect,
+  type Finding,
+  type StoredOtpAnswer,
+  type Step,
+} from '../../src/features/charge/machine.ts';
+import { asRead } from './charge-story.ts';
+import type { Told } from '../../src/domain/charge.ts';
 import type { Answer, Call, Found, ServiceRecord } from './model-service.ts';
 import type { ModelEntry, ModelStore } from './model-store.ts';
 import type { Watch } from './watch.ts';

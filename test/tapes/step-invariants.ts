@@ -1,4 +1,4 @@
-import type { ChargeIntent, Effect } from '../../src/domain/charge-state.ts';
+import type { ChargeIntent, Effect } from '../../src/features/charge/machine.ts';
 import { demand } from './violation.ts';
 
 export type WrittenStep = {

@@ -3,8 +3,8 @@ import type {
   ChargeEvent,
   ChargeIntent,
   Effect,
-  Told,
-} from '../../src/domain/charge-state.ts';
+} from '../../src/features/charge/machine.ts';
+import type { Told } from '../../src/domain/charge.ts';
 import { checkEnd } from './end-invariants.ts';
 import type { Found, ServiceRecord } from './model-service.ts';
 import { checkStep, type WrittenStep } from './step-invariants.ts';

@@ -12,7 +12,7 @@ import {
   type OtherPayment,
 } from '../../domain/alert-card.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
-import { claimTimes } from '../../domain/charge-state.ts';
+import { claimTimes } from '../../domain/charge.ts';
 import { referenceOfEventKey } from '../../domain/event-key.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
 import type { Index, Store } from '../../store/store.ts';

@@ -7,7 +7,7 @@ import {
   type AlertTaken,
   type BotCharge,
 } from '../../domain/alert-card.ts';
-import { claimTimes } from '../../domain/charge-state.ts';
+import { claimTimes } from '../../domain/charge.ts';
 import { referenceOfEventKey } from '../../domain/event-key.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';

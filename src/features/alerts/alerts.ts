@@ -1,7 +1,7 @@
 import type { Account } from '../../account.ts';
 import type { ProvenPayment } from '../../domain/alert-card.ts';
 import { type RoutePlan, destinationsOf, needsLookUp } from '../../domain/alert-route.ts';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
 import { mutedIn } from '../../domain/daily-summary.ts';
 import type { KnownCards } from '../../domain/known-cards.ts';

@@ -1,5 +1,5 @@
 import { knownDecline } from '../../domain/alert.ts';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
 import type { DeclineRule, KnownDecline } from '../../domain/decline-reason.ts';
 import { orderEventKey } from '../../domain/event-key.ts';

@@ -1,8 +1,6 @@
-// What every message, window and answer of a request for a second person says of it. E-mails are masked in all of them.
-
 import type { Button, ContextBlock } from '@slack/types';
 import type { Approval, ApprovalShown, ApprovalState } from '../../domain/approval.ts';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
 import { counted } from '../../domain/counted.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { OpenItems, ViewValues } from '../../slack/command.ts';
@@ -44,6 +42,8 @@ import {
   word,
 } from '../../slack/words/evidence.ts';
 import { stateWord } from '../../slack/words/state-words.ts';
+
+// What every message, window and answer of a request for a second person says of it. E-mails are masked in all of them.
 
 type Body = NonNullable<Note['body']>;
 

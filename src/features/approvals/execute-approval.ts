@@ -2,14 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Approval, ApprovalTerms } from '../../domain/approval.ts';
 import type { CardEmailEnd, CardEmailTerms } from '../../domain/card-email.ts';
 import type { LimitKind, LimitRefusal } from '../../domain/charge-limits.ts';
-import { chargeLimits } from '../../domain/charge-state.ts';
+import { chargeLimits, type ApprovedCharge, type SubmitResult } from '../../domain/charge.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { StandingOf } from '../../domain/standing.ts';
 import type { Log } from '../../log.ts';
 import type { Applied } from '../../records/cases.ts';
 import { whyNotExecute, type ApprovalCase, type ApprovalCases } from './approval-case.ts';
 import { insist } from '../../records/insist.ts';
-import type { ApprovedCharge, SubmitResult } from '../../domain/submit-result.ts';
 
 export type ExecuteDeps = {
   approvals: Pick<ApprovalCases, 'apply'>;

@@ -3,8 +3,7 @@ import type { Approval, ApprovalGate } from '../../domain/approval.ts';
 import type { OfferedCard } from '../../slack/kit/card-inputs.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import type { CardEmailTerms, ShownCardEmail } from '../../domain/card-email.ts';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import type { CardFace } from '../../domain/charge-terms.ts';
+import type { ChargeSeen, CardFace } from '../../domain/charge.ts';
 import { createCardEmails, shownTerms, type CardEmails } from './change-card-email.ts';
 import {
   cardEmailActions,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import { faceOf } from '../../domain/card-face.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
-import type { CardFace } from '../../domain/charge-terms.ts';
+import type { CardFace } from '../../domain/charge.ts';
 import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';

@@ -1,8 +1,6 @@
-// The saved cards of one customer, and what there is to say when there are none.
-
 import type { ActionsBlock, Button } from '@slack/types';
 import type { Environment } from '../../domain/alert.ts';
-import type { CardFace } from '../../domain/charge-terms.ts';
+import type { CardFace } from '../../domain/charge.ts';
 import {
   type Run,
   actions,
@@ -25,6 +23,8 @@ import { cut, outsideText } from '../../slack/kit/text.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import type { CardDeletionAnswer } from '../../domain/saved-card-list.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
+
+// The saved cards of one customer, and what there is to say when there are none.
 
 export const cardsActions = {
   charge: 'cards.charge',

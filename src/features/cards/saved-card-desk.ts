@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { faceOf } from '../../domain/card-face.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
-import type { CardFace } from '../../domain/charge-terms.ts';
+import type { CardFace } from '../../domain/charge.ts';
 import type { NoteAudit } from '../../domain/audit-entry.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import type {

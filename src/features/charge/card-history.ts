@@ -1,11 +1,16 @@
 import type { Account } from '../../account.ts';
 import { standingOf, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
-import type { CardRefusal, Twin } from '../../domain/card-refusal.ts';
-import { claimTimes } from '../../domain/charge-state.ts';
+import {
+  type CardRefusal,
+  type Twin,
+  mayTry,
+  type RetryRule,
+  type RetryVerdict,
+} from '../../domain/retry-rule.ts';
+import { claimTimes } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { mayTry, type RetryRule, type RetryVerdict } from '../../domain/retry-rule.ts';
 import { createRecords, type RecordChange, type RecordsDeps } from '../../records/records.ts';
 import { referenceShape } from '../../records/shapes.ts';
 

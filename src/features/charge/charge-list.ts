@@ -1,4 +1,4 @@
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
 import {
   type Run,
   actions,
@@ -23,8 +23,7 @@ import { holdWords } from '../../slack/words/retry-lines.ts';
 import { isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
 import { type Command, type OpenItems, defineCommand } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
-import { checkButton, enterCodeButton, showButton } from './charge-buttons.ts';
-import { standing, standingNow } from './state-lines.ts';
+import { checkButton, enterCodeButton, showButton, standing, standingNow } from './charge-screens.ts';
 import type { ShowDeps } from './charge-views.ts';
 
 /** More than a person reads at once. */

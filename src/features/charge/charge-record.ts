@@ -1,11 +1,28 @@
 import { z } from 'zod';
-import type { ChargeSeen, HandOver, Resend, SeenOtp } from '../../domain/charge-seen.ts';
+import type {
+  ChargeSeen,
+  HandOver,
+  Resend,
+  SeenOtp,
+  ChargeState,
+  Refusal,
+  Told,
+  ChargeTerms,
+} from '../../domain/charge.ts';
 import { countsForLimits } from '../../domain/charge-limits.ts';
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
-import type { ChargeEvent, ChargeIntent, ChargeState, Refusal, Told } from '../../domain/charge-state.ts';
-import type { ChargeTerms } from '../../domain/charge-terms.ts';
+import {
+  type ChargeEvent,
+  type ChargeIntent,
+  otpLimits,
+  type PendingOtp,
+  step,
+  type Finding,
+  type Past,
+  type StoredChargeAnswer,
+  type StoredOtpAnswer,
+} from './machine.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
-import { otpLimits, type PendingOtp } from '../../domain/otp-rules.ts';
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
@@ -21,6 +38,8 @@ import type { BotCharge } from '../../domain/alert-card.ts';
 import { entriesOf } from '../../records/change-record.ts';
 import type { ChargeStanding, LimitedCharge } from './limit-claims.ts';
 import { chargeTermsShape, moneyShape } from '../../records/shapes.ts';
+import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { formatMoney } from '../../domain/money.ts';
 
 /** A modal that shows the charge, and whose it is. */
 export type ChargeView = { id: string; userId: string };
@@ -281,4 +300,108 @@ export async function chargesInDoubt({
 
 function isInDoubt({ state }: ChargeIntent): boolean {
   return state.kind === 'charging' || state.kind === 'confirming' || state.kind === 'otp_checking';
+}
+
+/**
+ * What the audit says of a charge, made of nothing but its history: each step with the state before and after it, who
+ * did it, and what was answered, in words that are not cleaned yet (`cleanAuditEntry`). A look-up that finds
+ * the same as the one before, or a timer that finds nothing to do, is no news and has no entry: a day in doubt is some
+ * hundreds of them. An id is the same whenever and wherever it is made.
+ *
+ * Spec: not shown; this is the bot's own account of what it did.
+ */
+export function auditOfCharge(history: readonly Past[]): AuditEntry[] {
+  const entries: AuditEntry[] = [];
+  let before: ChargeIntent | undefined;
+  for (const [index, past] of history.entries()) {
+    const after: ChargeIntent | undefined = step(before, past.event, past.at)?.next ?? before;
+    if (after && isNews(past, history[index - 1])) entries.push(entryOf(past, { before, after }));
+    before = after;
+  }
+  return entries;
+}
+
+/** Counted steps: see `remember`. */
+function isNews(past: Past, earlier: Past | undefined): boolean {
+  if (past.times !== undefined) return false;
+  return !(past.event.kind === 'looked_up' && (earlier?.times ?? 0) > 1);
+}
+
+type Around = { before: ChargeIntent | undefined; after: ChargeIntent };
+
+function entryOf({ at, event }: Past, { before, after }: Around): AuditEntry {
+  const { reference, state } = after;
+  const said = saidBy(event, after);
+  const hasMoved = before?.state.kind !== state.kind;
+  return {
+    id: `${reference}:${at}`,
+    atMs: at,
+    who: said.who,
+    what: said.what,
+    reference,
+    ...(hasMoved && before ? { before: before.state.kind } : {}),
+    ...(hasMoved ? { after: state.kind } : {}),
+    result: said.result,
+    ...(said.reason === undefined || said.reason === '' ? {} : { reason: said.reason }),
+  };
+}
+
+type Said = { who: string; what: 'step' | 'answer'; result: string; reason?: string | undefined };
+
+function saidBy(event: ChargeEvent, after: ChargeIntent): Said {
+  switch (event.kind) {
+    case 'submitted':
+      return { what: 'step', who: event.by, result: 'begun', reason: formatMoney(event.money) };
+    case 'charge_answered':
+      return answer(`charge_${event.answer.kind}`, wordsOf(event.answer));
+    case 'otp_answered':
+      return answer(`code_${event.answer.kind}`, wordsOf(event.answer));
+    case 'looked_up':
+      return answer(`look_up_${event.finding.kind}`, foundWords(event.finding, after));
+    case 'payment_success':
+      return answer('event_payment_success');
+    case 'payment_failed':
+      return answer('event_payment_failed', event.why);
+    case 'otp_submitted':
+      return { what: 'step', who: event.by, result: 'code_entered' };
+    case 'look_up_asked':
+      return { what: 'step', who: event.by, result: 'look_up_asked' };
+    case 'due':
+      return { what: 'step', who: 'payops', result: 'due' };
+    case 'told':
+      return { what: 'step', who: 'payops', result: `told_${event.what}` };
+  }
+}
+
+function answer(result: string, reason?: string): Said {
+  return { what: 'answer', who: 'payments', result, reason };
+}
+
+/** Their words, or else the word of ours for what they refused. */
+function wordsOf(answered: StoredChargeAnswer | StoredOtpAnswer): string | undefined {
+  if ('why' in answered && answered.why !== undefined) return answered.why;
+  return 'reason' in answered ? answered.reason : undefined;
+}
+
+function foundWords(finding: Finding, { state }: ChargeIntent): string | undefined {
+  if (state.kind === 'review') return state.why;
+  return 'status' in finding ? finding.status : undefined;
+}
+
+/** What the audit says of a charge that went into another's hands. */
+export function auditOfHandOver(reference: string, { at, from, to }: HandOver): AuditEntry {
+  const id = `${reference}:taken_over:${at}`;
+  return { id, atMs: at, who: to, what: 'step', reference, before: from, after: to, result: 'taken_over' };
+}
+
+/** Of the wish for another code; what became of that stands in the log and on the charge. */
+export function auditOfResend(reference: string, { at, by }: Resend): AuditEntry {
+  return {
+    id: `${reference}:resend:${at}`,
+    atMs: at,
+    who: by,
+    what: 'step',
+    reference,
+    result: 'code_asked_again',
+  };
 }

@@ -1,7 +1,5 @@
-// How a charge gets in front of a person: shared by the verbs that show one.
-
 import type { WebClient } from '@slack/web-api';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
@@ -14,9 +12,11 @@ import type { Money } from '../../domain/money.ts';
 import type { Log } from '../../log.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
 import type { ChargeDesk } from './charge-desk.ts';
-import { chargeMessage } from './charge-message.ts';
-import { chargeStateModal, unknownChargeMessage, unknownChargeModal } from './state-modal.ts';
-import type { ChargeModalOptions } from './charge-modal.ts';
+import { chargeMessage } from './charge-messages.ts';
+import { chargeStateModal, unknownChargeMessage, unknownChargeModal } from './charge-screens.ts';
+import type { ChargeModalOptions } from './charge-forms.ts';
+
+// How a charge gets in front of a person: shared by the verbs that show one.
 
 export type ShowDeps = ChargePlace & { desk: ChargeDesk; now: () => number };
 

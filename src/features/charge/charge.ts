@@ -1,8 +1,15 @@
 import type { Account } from '../../account.ts';
-import { auditOfCharge } from '../../domain/audit-of-charge.ts';
-import type { ChargeTerms, ShownTerms } from '../../domain/charge-terms.ts';
+import {
+  auditOfCharge,
+  chargeLists,
+  chargeOf,
+  chargePrefix,
+  createChargeRecords,
+  hasEnded,
+  seenOf,
+} from './charge-record.ts';
+import type { ChargeTerms, ShownTerms, ApprovedCharge, SubmitResult } from '../../domain/charge.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { ApprovedCharge, SubmitResult } from '../../domain/submit-result.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import type { Entry } from '../../store/store.ts';
 import { createBackground } from '../../under-way.ts';
@@ -24,17 +31,8 @@ import type { AlertTaken } from '../../domain/alert-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { openCardHistory } from './card-history.ts';
-import { createChargeDesk } from './charge-desk.ts';
-import { type ChargeReview, createChargeDrafts, submitApproved } from './submit-charge.ts';
-import { createChargePosts } from './charge-posts.ts';
-import {
-  chargeLists,
-  chargeOf,
-  chargePrefix,
-  createChargeRecords,
-  hasEnded,
-  seenOf,
-} from './charge-record.ts';
+import { createChargeDesk, type ChargeReview, createChargeDrafts, submitApproved } from './charge-desk.ts';
+import { createChargePosts } from './charge-messages.ts';
 import {
   type ChargeScreens,
   createShowCharge,
@@ -58,11 +56,6 @@ import {
   readTerms,
   termsAgain,
   wholeForm,
-} from './charge-modal.ts';
-import { type ChargeDeps, type Room, recoverCharge, triggerCharge } from './run-charge.ts';
-import { chargeActions } from './charge-buttons.ts';
-import { homeLimits, limitErrors, limitRefusalModal } from './limit-words.ts';
-import {
   overrideField,
   overrideModalId,
   readOverrideModal,
@@ -70,9 +63,16 @@ import {
   staleTermsModal,
   termsModal,
   termsModalId,
-} from './terms-modal.ts';
-import { unsureChargeModal } from './state-modal.ts';
-import { type SavingLink, savingLinkMessage, savingLinkModal } from './saving-link.ts';
+} from './charge-forms.ts';
+import { type ChargeDeps, type Room, recoverCharge, triggerCharge } from './run-charge.ts';
+import {
+  chargeActions,
+  unsureChargeModal,
+  type SavingLink,
+  savingLinkMessage,
+  savingLinkModal,
+} from './charge-screens.ts';
+import { homeLimits, limitProblem, limitRefusalModal } from './limit-words.ts';
 
 /** What charges need of other features. */
 type Around = Pick<ChargeDeps, 'links' | 'approvals'> &
@@ -89,7 +89,7 @@ const settledAtOnce = 32;
 
 /**
  * What moves money: `/pay charge`, `/pay otp` and `/pay doubt`. What people type stands here and in `otp.ts`;
- * `submit-charge.ts` writes a charge down, `run-charge.ts` does what the machine (`domain/charge.ts`) asks for.
+ * `charge-desk.ts` writes a charge down, `run-charge.ts` does what the machine (`machine.ts`) asks for.
  */
 export function createCharges(account: Account, around: Around) {
   const { settings, place, payments, slack, audit, log, now } = account;
@@ -232,7 +232,9 @@ async function review(deps: ChargeScreens, submission: Submission): Promise<View
   if (read.kind === 'errors') return await askedAgain(deps, submission, read.errors);
   const terms: ChargeTerms = { ...read.terms, ...withoutUndefined({ alert }) };
   const reviewed = await deps.desk.review({ viewId, terms, by: caller.userId });
-  if (reviewed.kind === 'over_limit') return { kind: 'errors', errors: limitErrors(reviewed.refusal) };
+  if (reviewed.kind === 'over_limit') {
+    return { kind: 'errors', errors: { [chargeFields.amount]: limitProblem(reviewed.refusal) } };
+  }
   const draft = await deps.desk.keepDraft(viewId, terms);
   return update(reviewModal(deps, { terms, draft, reviewed }));
 }

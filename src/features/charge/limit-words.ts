@@ -1,5 +1,3 @@
-// How much a person's roles let them charge, as forms, modals and the App Home say it.
-
 import { leftOf, type LimitRefusal, type OwnLimits, type SeenLimits } from '../../domain/charge-limits.ts';
 import {
   bold,
@@ -17,8 +15,9 @@ import {
 import { word } from '../../slack/words/evidence.ts';
 import type { HomeBlock, Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
-import { chargeFields } from './charge-modal.ts';
 import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+
+// How much a person's roles let them charge, as forms, modals and the App Home say it.
 
 /** Nothing is submitted in it. */
 export const refusalModalId = 'charge_refused';
@@ -96,19 +95,17 @@ function dayLines(refusal: Over): Run[][] {
   ];
 }
 
-/** What the form says at its field, before the review. */
-export function limitErrors(refusal: LimitRefusal): Record<string, string> {
+/** What the form says at the amount, before the review. */
+export function limitProblem(refusal: LimitRefusal): string {
   switch (refusal.kind) {
     case 'over':
-      return { [chargeFields.amount]: `${overProblem(refusal)} Who can: ${whoCan(refusal)}.` };
-    case 'currency': {
-      const said = `${titleOf(refusal)}, only ${allowedWords(refusal)}.`;
-      return { [chargeFields.amount]: `${said} Who can: ${rolesWords(refusal.whoCan)}.` };
-    }
+      return `${overProblem(refusal)} Who can: ${whoCan(refusal)}.`;
+    case 'currency':
+      return `${titleOf(refusal)}, only ${allowedWords(refusal)}. Who can: ${rolesWords(refusal.whoCan)}.`;
     case 'no_role':
-      return { [chargeFields.amount]: `${titleOf(refusal)}.` };
+      return `${titleOf(refusal)}.`;
     case 'unknown_standing':
-      return { [chargeFields.amount]: unknownWords };
+      return unknownWords;
   }
 }
 

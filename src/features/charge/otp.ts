@@ -1,17 +1,17 @@
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import { chargeActions } from './charge-buttons.ts';
-import { homeCharges, openCodes, pendingCodesMessage } from './charge-list.ts';
-import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import {
+  chargeActions,
   otpModalId,
   readOtpModal,
   readOtpReference,
   unknownChargeMessage,
   unknownChargeModal,
-} from './state-modal.ts';
+} from './charge-screens.ts';
+import { homeCharges, openCodes, pendingCodesMessage } from './charge-list.ts';
+import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import {
   defineCommand,
   itself,

@@ -6,33 +6,8 @@ import type {
   ResendAnswer,
   SavedCardCharge,
 } from '../../domain/charge-answer.ts';
-import { auditOfCharge } from '../../domain/audit-of-charge.ts';
-import type { AuditEntry, NoteAudit } from '../../domain/audit-entry.ts';
-import { step } from '../../domain/charge.ts';
-import { countsForLimits } from '../../domain/charge-limits.ts';
-import type { ChargeNote } from '../../domain/charge-note.ts';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import { findingOf } from '../../domain/charge-finding.ts';
-import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
-import type { ChargeEvent, ChargeIntent, Effect, Finding, Told } from '../../domain/charge-state.ts';
-import { isThreeDSecure } from '../../domain/decline-reason.ts';
-import { ServiceFailure } from '../../domain/failure.ts';
-import type { OrderReference } from '../../domain/order-reference.ts';
-import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { RetryVerdict } from '../../domain/retry-rule.ts';
-import type { Sealer } from '../../domain/sealer.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { storedChargeAnswer, storedOtpAnswer } from '../../domain/stored-answer.ts';
-import type { Transaction } from '../../domain/transaction.ts';
-import { newErrorId, type Log, type LogFields } from '../../log.ts';
-import type { Entry, Store } from '../../store/store.ts';
-import type { AlertClaims, ProvenPayment } from '../../domain/alert-card.ts';
-import type { ApprovalGate } from '../../domain/approval.ts';
-import type { LinkBeginning, LinkRequest } from '../../domain/payment-link.ts';
-import { insist } from '../../records/insist.ts';
-import type { CardHistory } from './card-history.ts';
-import type { ChargeDrafts } from './submit-charge.ts';
 import {
+  auditOfCharge,
   chargeKey,
   isAudited,
   limitedOf,
@@ -42,6 +17,36 @@ import {
   type ChargeRecords,
   type ChargeView,
 } from './charge-record.ts';
+import type { AuditEntry, NoteAudit } from '../../domain/audit-entry.ts';
+import {
+  step,
+  findingOf,
+  type ChargeEvent,
+  type ChargeIntent,
+  type Effect,
+  type Finding,
+  type StoredChargeAnswer,
+  type StoredOtpAnswer,
+} from './machine.ts';
+import { countsForLimits } from '../../domain/charge-limits.ts';
+import type { ChargeNote, ChargeSeen, Told } from '../../domain/charge.ts';
+import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
+import { isThreeDSecure } from '../../domain/decline-reason.ts';
+import { ServiceFailure } from '../../domain/failure.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { RetryVerdict } from '../../domain/retry-rule.ts';
+import type { Sealer } from '../../domain/sealer.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Transaction } from '../../domain/transaction.ts';
+import { newErrorId, type Log, type LogFields } from '../../log.ts';
+import type { Entry, Store } from '../../store/store.ts';
+import type { AlertClaims, ProvenPayment } from '../../domain/alert-card.ts';
+import type { ApprovalGate } from '../../domain/approval.ts';
+import type { LinkBeginning, LinkRequest } from '../../domain/payment-link.ts';
+import { insist } from '../../records/insist.ts';
+import type { CardHistory } from './card-history.ts';
+import type { ChargeDrafts } from './charge-desk.ts';
 import type { LimitClaims } from './limit-claims.ts';
 
 /** The places a charge is told in; each of these is on record before it resolves, and again is the same as once. */
@@ -443,4 +448,60 @@ function saidBy({ kind, orderReference, reason }: PaymentEvent): ChargeEvent {
   if (orderReference === undefined) return { kind: 'look_up_asked', by: 'payments' };
   if (kind === 'payment_success') return { kind };
   return { kind, ...(reason === undefined ? {} : { why: reason }) };
+}
+
+/**
+ * What the machine and its history may know of a charge's answer: no secret that `seal` has not sealed and
+ * no error. "Already exists" is no rejection but news of the charge; what was never sent or never answered
+ * is alike unknown, and a look-up tells.
+ *
+ * Spec: charge a saved card (retry rules); Errors (saved-card charge rejections).
+ */
+export function storedChargeAnswer(
+  answer: ChargeAnswer,
+  seal: (transactionId: string) => string,
+): StoredChargeAnswer {
+  switch (answer.kind) {
+    case 'approved':
+      return { kind: 'approved' };
+    case 'otp_required':
+      return {
+        kind: 'otp_required',
+        sealedTransactionId: seal(answer.transactionId),
+        ...words(answer.message),
+      };
+    case 'declined':
+      return { kind: 'declined', ...words(answer.bankMessage) };
+    case 'rejected':
+      if (answer.reason === 'reference_exists') return { kind: 'already_exists' };
+      return { kind: 'rejected', reason: answer.reason, ...words(answer.message) };
+    case 'not_made':
+      return {
+        kind: 'rejected',
+        reason: answer.failure,
+        ...words(answer.failure === 'invalid_request' ? answer.message : undefined),
+      };
+    case 'unknown':
+    case 'too_late':
+      return { kind: 'unknown' };
+  }
+}
+
+/** A code that was refused at the door keeps its try: it costs one rather than risk a fourth. */
+export function storedOtpAnswer(answer: OtpAnswer): StoredOtpAnswer {
+  switch (answer.kind) {
+    case 'accepted':
+    case 'too_many':
+      return { kind: answer.kind };
+    case 'wrong':
+      return { kind: 'wrong', ...words(answer.bankMessage) };
+    case 'not_made':
+    case 'unknown':
+    case 'too_late':
+      return { kind: 'unknown' };
+  }
+}
+
+function words(why: string | undefined): { why?: string } {
+  return why === undefined ? {} : { why };
 }

@@ -1,6 +1,6 @@
 import type { Account, Chapter, Feature } from '../../account.ts';
 import { cleanAuditEntry, type AuditEntry } from '../../domain/audit-entry.ts';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
 import { type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';

@@ -1,5 +1,5 @@
-import type { CardFace } from '../../domain/charge-terms.ts';
-import type { CardHold } from '../../domain/card-refusal.ts';
+import type { CardFace } from '../../domain/charge.ts';
+import type { CardHold } from '../../domain/retry-rule.ts';
 import type { KnownCard, KnownCards } from '../../domain/known-cards.ts';
 import { customerWord } from './evidence.ts';
 import type { Choice } from '../kit/blocks.ts';

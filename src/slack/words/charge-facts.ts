@@ -1,14 +1,13 @@
-// What every message and modal of a charge says of it.
-
 import type { RichTextBlock } from '@slack/types';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import type { ShownTerms } from '../../domain/charge-terms.ts';
+import type { ChargeSeen, ShownTerms } from '../../domain/charge.ts';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { bold, fields, headline, person, words, type Run } from '../kit/blocks.ts';
 import { customerWord, referenceWord, word } from './evidence.ts';
 import { cut, oneLine, outsideText } from '../kit/text.ts';
 import { cardWords } from './card-words.ts';
 import { isClosed, stateWord } from './state-words.ts';
+
+// What every message and modal of a charge says of it.
 
 /**
  * Whole only where whoever typed or chose the terms reviews them, to be checked letter by letter before they are

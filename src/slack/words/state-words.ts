@@ -1,5 +1,4 @@
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
-import type { Conclusion, Told } from '../../domain/charge-state.ts';
+import type { ChargeSeen, Conclusion, Told } from '../../domain/charge.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
 
 /** The word of each thing an agent is told. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chargeModal } from '../../../src/features/charge/charge-modal.ts';
+import { chargeModal } from '../../../src/features/charge/charge-forms.ts';
 import { alertCardParts, type AlertCardDeps } from '../../../src/features/alerts/alert-card-parts.ts';
 import {
   type RevealActions,

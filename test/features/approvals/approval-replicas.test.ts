@@ -6,7 +6,7 @@ import {
   type Approvals,
   type DecideResult,
 } from '../../../src/features/approvals/approval-desk.ts';
-import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
+import type { ChargeSeen } from '../../../src/domain/charge.ts';
 import { approvalPrefix, termsHash } from '../../../src/features/approvals/approval-case.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { countOf } from '../../support/counts.ts';

@@ -10,8 +10,8 @@ import {
   record,
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Twin } from '../../../src/domain/card-refusal.ts';
 import {
+  type Twin,
   defaultRetryRule,
   mayTry,
   type CardAttempt,

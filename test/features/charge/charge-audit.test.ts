@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
-import { auditOfCharge } from '../../../src/domain/audit-of-charge.ts';
-import { replay } from '../../../src/domain/charge.ts';
+import { auditOfCharge, type ChargeRecord } from '../../../src/features/charge/charge-record.ts';
+import { replay } from '../../../src/features/charge/machine.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { createAuditNotes } from '../../../src/audit/audit-notes.ts';
-import type { ChargeRecord } from '../../../src/features/charge/charge-record.ts';
 import {
   charge,
   everyPoint,

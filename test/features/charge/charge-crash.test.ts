@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChargeState } from '../../../src/domain/charge-state.ts';
+import type { ChargeState } from '../../../src/domain/charge.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import { referenceOf } from '../../../src/records/reference-of.ts';
 import {

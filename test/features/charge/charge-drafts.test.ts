@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { ChargeTerms } from '../../../src/domain/charge-terms.ts';
-import { createChargeDrafts } from '../../../src/features/charge/submit-charge.ts';
+import type { ChargeTerms } from '../../../src/domain/charge.ts';
+import { createChargeDrafts } from '../../../src/features/charge/charge-desk.ts';
 import { createSealer } from '../../../src/store/sealed.ts';
 import { memoryStore } from '../memory-store.ts';
 

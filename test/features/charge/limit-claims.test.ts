@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LimitVerdict } from '../../../src/domain/charge-limits.ts';
 import type { LimitClaimResult } from '../../../src/features/charge/limit-claims.ts';
-import { claimTimes } from '../../../src/domain/charge-state.ts';
+import { claimTimes } from '../../../src/domain/charge.ts';
 import { chargeOf, countingHouse, hour, lagosMidnight, noon } from '../counting-house.ts';
 import { memoryStore } from '../memory-store.ts';
 

@@ -1,5 +1,4 @@
-import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
-import type { Conclusion, Refusal, Verdict } from '../../../src/domain/charge-state.ts';
+import type { ChargeSeen, Conclusion, Refusal, Verdict } from '../../../src/domain/charge.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { RetryVerdict } from '../../../src/domain/retry-rule.ts';
 import type { ChargePlace } from '../../../src/slack/words/charge-place.ts';

@@ -1,10 +1,6 @@
-// Every message and form of a charge and of a card's e-mail, with outside words wherever some can stand.
-
 import { cardEmailEnds, type CardEmailEnd, type ShownCardEmail } from '../../../src/domain/card-email.ts';
 import type { LimitRefusal, SeenLimits } from '../../../src/domain/charge-limits.ts';
-import type { ChargeNote } from '../../../src/domain/charge-note.ts';
-import type { ChargeSeen } from '../../../src/domain/charge-seen.ts';
-import type { Told } from '../../../src/domain/charge-state.ts';
+import type { ChargeNote, ChargeSeen, Told } from '../../../src/domain/charge.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentLink } from '../../../src/domain/payment-link.ts';
 import {
@@ -19,22 +15,19 @@ import {
   chargeDirectMessage,
   chargeMessage,
   chargeNoteMessage,
-} from '../../../src/features/charge/charge-message.ts';
+} from '../../../src/features/charge/charge-messages.ts';
 import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/features/charge/charge-list.ts';
-import { chargeModal } from '../../../src/features/charge/charge-modal.ts';
+import { chargeModal, termsModal } from '../../../src/features/charge/charge-forms.ts';
 import { homeLimits, limitRefusalModal } from '../../../src/features/charge/limit-words.ts';
 import {
   savingLinkMessage,
   savingLinkModal,
   type SavingLink,
-} from '../../../src/features/charge/saving-link.ts';
-import {
   chargeStateModal,
   unknownChargeMessage,
   unknownChargeModal,
   unsureChargeModal,
-} from '../../../src/features/charge/state-modal.ts';
-import { termsModal } from '../../../src/features/charge/terms-modal.ts';
+} from '../../../src/features/charge/charge-screens.ts';
 import { linkForm, shareModal } from '../../../src/features/links/link-form.ts';
 import { homeLinks } from '../../../src/features/links/link.ts';
 import { linkMessage, linkModal, linkNoteMessage } from '../../../src/features/links/link-message.ts';
@@ -42,6 +35,8 @@ import { agent, colleague, everyCharge, nowMs } from '../../features/charge/seen
 import { everyLink } from '../../features/links/seen-links.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
+
+// Every message and form of a charge and of a card's e-mail, with outside words wherever some can stand.
 
 const toldKinds: readonly Told[] = [
   'otp',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ChargeAnswer } from '../../src/domain/charge-answer.ts';
-import { ServiceFailure } from '../../src/domain/failure.ts';
-import { storedChargeAnswer, storedOtpAnswer } from '../../src/domain/stored-answer.ts';
+import type { ChargeAnswer } from '../../../src/domain/charge-answer.ts';
+import { ServiceFailure } from '../../../src/domain/failure.ts';
+import { storedChargeAnswer, storedOtpAnswer } from '../../../src/features/charge/run-charge.ts';
 
 const cause = new ServiceFailure('timeout', 'No answer.');
 

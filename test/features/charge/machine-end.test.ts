@@ -1,7 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { replay } from '../../src/domain/charge.ts';
-import { findingOf } from '../../src/domain/charge-finding.ts';
-import type { ChargeIntent } from '../../src/domain/charge-state.ts';
+import { replay, findingOf, type ChargeIntent } from '../../../src/features/charge/machine.ts';
 import {
   asRead,
   abandoned,
@@ -15,7 +13,7 @@ import {
   start,
   story,
   untilConcluded,
-} from './charge-story.ts';
+} from '../../tapes/charge-story.ts';
 
 const pending = { ...paid, status: 'PENDING' };
 

@@ -1,6 +1,10 @@
-import { step } from '../../src/domain/charge.ts';
-import { findingOf } from '../../src/domain/charge-finding.ts';
-import type { ChargeEvent, ChargeIntent, Effect } from '../../src/domain/charge-state.ts';
+import {
+  step,
+  findingOf,
+  type ChargeEvent,
+  type ChargeIntent,
+  type Effect,
+} from '../../src/features/charge/machine.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 

@@ -10,7 +10,7 @@ import {
   story,
   untilConcluded,
   type Story,
-} from './charge-story.ts';
+} from '../../tapes/charge-story.ts';
 
 const submitOtp = { kind: 'otp_submitted', by: 'U1' } as const;
 const wrong = { kind: 'wrong', why: 'Invalid OTP' } as const;

@@ -1,5 +1,5 @@
 import type { ActionsBlock, RichTextBlock } from '@slack/types';
-import type { ChargeSeen } from '../../domain/charge-seen.ts';
+import type { ChargeSeen, ChargeNote, ChargeState, Told } from '../../domain/charge.ts';
 import { fields, headline, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { amountWord, chargeHeadline, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
@@ -8,13 +8,20 @@ import { placeAlone, quoted, referenceWord } from '../../slack/words/evidence.ts
 import { type AboutMessage, repeatLine } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/retry-lines.ts';
 import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts';
-import type { ChargeNote } from '../../domain/charge-note.ts';
-import type { ChargeState, Told } from '../../domain/charge-state.ts';
 import type { Log } from '../../log.ts';
-import { messageKey } from '../../messages/message-record.ts';
+import { messageKey, readMessageRecord } from '../../messages/message-record.ts';
 import type { Views } from '../../messages/views.ts';
-import { messageButtons, modalButtons } from './charge-buttons.ts';
-import { correction, inHand, resendWords, reviewLines, standing, stateBlocks } from './state-lines.ts';
+import {
+  messageButtons,
+  modalButtons,
+  correction,
+  inHand,
+  resendWords,
+  reviewLines,
+  standing,
+  stateBlocks,
+} from './charge-screens.ts';
+import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
 
 /** What the metadata of the desk's message is called; the key in it finds the message again. */
 const chargeEventType = 'payops_charge';
@@ -217,4 +224,85 @@ function isOver(what: Told, state: ChargeState): boolean {
 /** A verdict that is being looked up once more: it may stand again, and would not be told a second time. */
 function isUndecided(what: Told, state: ChargeState): boolean {
   return what !== 'otp' && !('concludedAt' in state);
+}
+
+type ChargePostsDeps = MessagesDeps & {
+  /** Undefined: nothing of a charge is told but to its agents. */
+  deskChannel: string | undefined;
+  wait: (ms: number) => Promise<void>;
+};
+
+/**
+ * What is told of a charge. Call it after the charge was stored: a message is made of the charge as the store
+ * has it when the message leaves. All of it throws StoreUnavailable, and may then be called again.
+ */
+export type ChargePosts = {
+  /**
+   * The desk's message, if there is a desk channel, and the open requests for a code catch up with the charge.
+   * `agents`: everybody who ever had it in hand. Durable once resolved.
+   */
+  refresh(reference: string, agents: readonly string[]): Promise<void>;
+  /** In the thread below it, once per name. Nothing without a desk channel. */
+  note(reference: string, name: string, note: ChargeNote): Promise<void>;
+  /**
+   * To one person, once per key. A request for a code goes to each person once for the charge, whatever the
+   * key, and is edited from then on by `refresh`.
+   */
+  direct(userId: string, key: string, about: { reference: string; what: Told }): Promise<void>;
+  /** Whether the desk's message stands in the channel within the time; at once false without a desk channel. */
+  deskPosted(reference: string, withinMs: number): Promise<boolean>;
+};
+
+const lookAgainMs = 25;
+
+/** Stores what is to be told of charges; `createDeliverPost` tells it. */
+export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
+  const { store, deskChannel } = deps;
+  const messages: Messages<ChargeBodies> = createMessages(deps);
+
+  /** What stands in the channel is kept up with also when the channel is no longer set. */
+  function refreshDesk(reference: string): Promise<void> {
+    const key = messageKey('charge', reference);
+    if (deskChannel === undefined) return messages.refresh(key);
+    return messages.keep(key, { kind: 'charge', channel: deskChannel, body: { reference } });
+  }
+
+  return {
+    async refresh(reference, agents) {
+      const codes = [...new Set(agents)].map((userId) => codeRequestKey(reference, userId));
+      await Promise.all([refreshDesk(reference), ...codes.map((key) => messages.refresh(key))]);
+    },
+
+    async note(reference, name, note) {
+      if (deskChannel === undefined) return;
+      const key = messageKey('charge_note', `${reference}:${name}`);
+      await messages.post(key, { kind: 'charge_note', channel: deskChannel, body: { reference, note } });
+    },
+
+    async direct(userId, key, { reference, what }) {
+      const message = { kind: 'charge_direct', channel: userId, body: { reference, what } } as const;
+      if (what !== 'otp') return await messages.post(messageKey('charge_direct', key), message);
+      // Asked for once, and edited from then on.
+      await messages.post(codeRequestKey(reference, userId), message);
+    },
+
+    async deskPosted(reference, withinMs) {
+      if (deskChannel === undefined) return false;
+      const endsAtMs = deps.now() + withinMs;
+      for (;;) {
+        // oxlint-disable-next-line no-await-in-loop -- one look after the other
+        const entry = await store.read(messageKey('charge', reference));
+        if (entry && readMessageRecord(entry.value).posted) return true;
+        const leftMs = endsAtMs - deps.now();
+        if (leftMs <= 0) return false;
+        // oxlint-disable-next-line no-await-in-loop
+        await deps.wait(Math.min(lookAgainMs, leftMs));
+      }
+    },
+  };
+}
+
+/** The request for a code, which is edited when the charge leaves that state; one for each agent who ever had it. */
+function codeRequestKey(reference: string, userId: string): string {
+  return messageKey('charge_direct', `otp:${reference}:${userId}`);
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { step } from '../../src/domain/charge.ts';
-import type { Transaction } from '../../src/domain/transaction.ts';
+import { step } from '../../../src/features/charge/machine.ts';
+import type { Transaction } from '../../../src/domain/transaction.ts';
 import {
   abandoned,
   hour,
@@ -12,7 +12,7 @@ import {
   second,
   start,
   story,
-} from './charge-story.ts';
+} from '../../tapes/charge-story.ts';
 
 describe('a charge', () => {
   it('is an intent with a timer and a deadline before it is sent', () => {

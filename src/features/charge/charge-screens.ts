@@ -1,0 +1,705 @@
+import type { RichTextBlock, ActionsBlock, Button } from '@slack/types';
+import type { ChargeSeen, Resend, Conclusion, Refusal } from '../../domain/charge.ts';
+import {
+  type Run,
+  moment,
+  person,
+  richText,
+  words,
+  actions,
+  button,
+  code,
+  codeLines,
+  confirmDialog,
+  headline,
+  modal,
+  noticeLine,
+  textInput,
+} from '../../slack/kit/blocks.ts';
+import { quoted, customerWord, referenceWord, typedReference } from '../../slack/words/evidence.ts';
+import { outsideText, cut, visible } from '../../slack/kit/text.ts';
+import { counted } from '../../domain/counted.ts';
+import {
+  inHandSince,
+  labelled,
+  plain,
+  amountWord,
+  chargeHeadline,
+  modalFacts,
+} from '../../slack/words/charge-facts.ts';
+import { nextAfterDecline } from '../../slack/words/retry-lines.ts';
+import { isConcluded, isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
+import { otpLimits } from './machine.ts';
+import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
+import type { HomeBlock, Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { type ChargePlace, moneyTitle, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
+import { isJsonObject } from '../../domain/json-pointer.ts';
+import type { ViewValues } from '../../slack/command.ts';
+import { outcomeWords } from '../../domain/outcome.ts';
+
+// What a state means, and what happens or is to be done next: the same in a modal, a direct message and a list.
+
+/** All of it, a correction first. */
+export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
+  return [...correction(charge), ...proof(charge), ...theirWords(charge), richText(...stateLines(charge))];
+}
+
+/** A conclusion told before no longer holds, so the new one begins with that. */
+export function correction({ corrects, state }: ChargeSeen): RichTextBlock[] {
+  if (corrects === undefined || !isConcluded(state) || corrects === state.kind) return [];
+  return [
+    richText(
+      labelled('Correction', `earlier you were told “${wordsOfTold[corrects]}”. That no longer holds.`),
+    ),
+  ];
+}
+
+/** A charge is approved only on a look-up in which all three held. */
+function proof({ state, proof: found }: ChargeSeen): RichTextBlock[] {
+  if (state.kind !== 'approved') return [];
+  const compared = found?.compared === undefined ? '' : ` (${found.compared})`;
+  return [richText(plain(`✓ status ${found?.status ?? 'SUCCESS'}  ✓ reference  ✓ amount${compared}`))];
+}
+
+const longestWhy = 300;
+/** Reasons that our own words tell whole. */
+const saysItself: ReadonlySet<string> = new Set([
+  'invalid_token',
+  'email_mismatch',
+  'email_invalid',
+  'card_not_supported',
+]);
+
+/** Words that are not ours, with whose they are; of a review what differs. */
+function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
+  if (!isConcluded(state)) return [];
+  switch (state.kind) {
+    case 'declined':
+      return quoted('The bank says:', state.why ?? bankWords);
+    case 'rejected':
+      return saysItself.has(state.reason ?? 'other') ? [] : quoted('The service says:', state.why);
+    case 'review':
+      return state.why === undefined ? [] : [richText(plain(outsideText(state.why, longestWhy)))];
+    default:
+      return [];
+  }
+}
+
+function stateLines(charge: ChargeSeen): Run[][] {
+  const { state } = charge;
+  switch (state.kind) {
+    case 'charging':
+      return charging(charge);
+    case 'confirming':
+      return confirming(charge);
+    case 'otp':
+      return [plain('The bank wants the code it sent to the customer.')];
+    case 'otp_checking':
+      return [
+        plain('The bank is checking the code. You may close this: the result comes as a direct message.'),
+      ];
+    default:
+      return concluded(charge, state);
+  }
+}
+
+function charging({ sends }: ChargeSeen): Run[][] {
+  const again = `Sent ${counted(sends, 'time')} under one reference: it can be charged only once.`;
+  return [
+    plain('Waiting for the bank. You may close this: the result comes as a direct message.'),
+    ...(sends > 1 ? [plain(again)] : []),
+  ];
+}
+
+function confirming(charge: ChargeSeen): Run[][] {
+  if (charge.heard.includes('paid')) {
+    return [plain('The service calls it approved. Give no value until a look-up proves it.')];
+  }
+  return isInDoubt(charge)
+    ? [plain('Outcome unknown: money may have moved. Do not charge again. The bot keeps checking.')]
+    : [plain('No code was accepted. The bot checks once more.')];
+}
+
+function concluded(charge: ChargeSeen, state: Conclusion): Run[][] {
+  switch (state.kind) {
+    case 'approved':
+      return [plain('Give value once for this reference.')];
+    case 'declined':
+      return declined(charge);
+    case 'rejected':
+      return rejected(state);
+    case 'abandoned':
+      return [
+        plain('It never reached the service, so nothing was charged.'),
+        labelled('Next', 'you can charge it again.'),
+      ];
+    case 'wrong_codes':
+      return [
+        plain('No money moved.', ...pendingUntil(charge)),
+        labelled('Next', 'check the customer’s phone, then charge again.'),
+      ];
+    case 'expired':
+      return [
+        isSureOfCodes(charge)
+          ? plain('No code was accepted in time. No money moved.')
+          : plain('An answer was lost; the service shows no payment. The bot looks again tomorrow.'),
+        labelled('Next', 'charge again if the customer still wants it.'),
+      ];
+    case 'review':
+      return reviewLines;
+  }
+}
+
+function isSureOfCodes({ otp }: ChargeSeen): boolean {
+  return otp !== undefined && otp.answerLost !== true;
+}
+
+/** The service gives a charge up, and asks the bank itself, once the time for its code is over. */
+function pendingUntil({ otp }: ChargeSeen): (string | Run)[] {
+  return otp ? [' The bank may list it as pending until ', moment(otp.until, '{time}'), '.'] : [];
+}
+
+function declined(charge: ChargeSeen): Run[][] {
+  const { nextTry, state, bankWords } = charge;
+  const reason = theirWords(charge).length > 0 ? '' : ' The bank gave no reason.';
+  const said = plain(`No money taken.${reason}`);
+  const why = 'why' in state ? (state.why ?? bankWords) : bankWords;
+  return nextTry ? [said, ...nextAfterDecline(why, nextTry)] : [said];
+}
+
+function rejected({ reason = 'other', why: theirs }: Conclusion): Run[][] {
+  const { why, fix } = rejectionWords[reason];
+  const isSaid = theirs !== undefined && (reason === 'invalid_request' || reason === 'other');
+  return [plain(isSaid ? 'No money moved.' : `${why} No money moved.`), labelled('Next', fix)];
+}
+
+/** Loud, because acting on it costs money: what not to do comes first. */
+export const reviewLines: Run[][] = [
+  labelled('Do not charge again, and give no value', 'money may have moved.'),
+  labelled('Next', 'ask the payments service.'),
+];
+
+/** Whether a code that is typed now can still reach the bank. */
+export function isCodeOpen({ state, otp }: ChargeSeen, nowMs: number): boolean {
+  return (
+    state.kind === 'otp' && otp !== undefined && otp.triesLeft > 0 && nowMs <= otp.until - otpLimits.marginMs
+  );
+}
+
+/** The bank's last words leave no try, whatever was counted here. They change what is said, never what is done. */
+function isOverByBank({ otp, bankWords = '' }: ChargeSeen): boolean {
+  return otp?.lastCode === 'refused' && overWords.test(bankWords);
+}
+
+const overWords = /too many|time (?:allowed|limit)|timed?[ -]?out|expired/i;
+
+function triesWords(triesLeft: number): string {
+  return `${triesLeft} of ${counted(otpLimits.submissions, 'try', 'tries')} left`;
+}
+
+/** "2 of 3 tries left · until 14:32": nothing that is out of date a minute later. */
+export function standing(charge: ChargeSeen): Run[] {
+  const { otp } = charge;
+  if (!otp) return [words('Tries and time left aren’t known.')];
+  if (isOverByBank(charge)) return [words('Until '), moment(otp.until, '{time}')];
+  return [words(`${triesWords(otp.triesLeft)} · until `), moment(otp.until, '{time}')];
+}
+
+/** The same with the minutes that are left, for what is looked at now. */
+export function standingNow(charge: ChargeSeen, nowMs: number): Run[] {
+  return charge.otp
+    ? [...standing(charge), words(` (${minutesLeft(charge.otp.until - nowMs)})`)]
+    : standing(charge);
+}
+
+function minutesLeft(leftMs: number): string {
+  const minutes = Math.floor(leftMs / 60_000);
+  if (leftMs <= 0) return 'time is up';
+  return minutes < 1 ? 'less than a minute left' : `${counted(minutes, 'minute')} left`;
+}
+
+/** Who enters the code, and since when. */
+export function inHand(charge: ChargeSeen): Run[] {
+  return labelled('Agent', person(charge.agent), ', since ', moment(inHandSince(charge), '{time}'));
+}
+
+/** What came of the last wish for another code; `not_made` and `too_late`: nothing was asked of the bank. */
+export function lastResend({ resends }: ChargeSeen): Run[][] {
+  const last = resends.at(-1);
+  return last ? [labelled('Another code', resendWords(last.answer))] : [];
+}
+
+export function resendWords(answer: Resend['answer']): string {
+  switch (answer) {
+    case undefined:
+      return 'no answer yet.';
+    case 'resent':
+      return 'on its way.';
+    case 'refused':
+      return 'refused. The earlier code still counts.';
+    case 'not_made':
+      return 'not sent. The earlier code still counts.';
+    case 'too_late':
+      return 'too late, none was sent.';
+    case 'unknown':
+      return 'it may or may not arrive.';
+  }
+}
+
+/** Why the service refused the request before the bank saw it, and the fix; `again` names the button that helps. */
+type RejectionWords = { why: string; fix: string; again?: string };
+
+const correct = 'Correct and try again';
+const operators = 'tell the people who run this bot; trying again won’t help.';
+
+/**
+ * Each reason has its own words and its own fix.
+ *
+ * Spec: Errors (saved-card charge rejections; HTTP status responses).
+ */
+export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
+  invalid_token: {
+    why: 'The service doesn’t know this card.',
+    fix: 'choose another card, or let the customer save it again with a payment link.',
+    again: 'Choose another card',
+  },
+  email_mismatch: {
+    why: 'The card is saved with another e-mail.',
+    fix: 'leave the e-mail empty, or change the card’s own.',
+    again: correct,
+  },
+  email_invalid: {
+    why: 'The service calls the e-mail invalid.',
+    fix: 'use the e-mail the card is saved with.',
+    again: correct,
+  },
+  card_not_supported: {
+    why: 'Card payments aren’t switched on for this account.',
+    fix: 'ask the payments service to switch them on.',
+  },
+  unauthorized: { why: 'The service refused the bot’s access token.', fix: operators },
+  forbidden: { why: 'The service doesn’t let this account charge.', fix: operators },
+  rate_limited: {
+    why: 'The service’s call limit was reached.',
+    fix: 'try again in a few minutes.',
+    again: 'Try again',
+  },
+  invalid_request: {
+    why: 'The service calls the request invalid.',
+    fix: 'check amount and e-mail, or tell the people who run this bot.',
+    again: correct,
+  },
+  other: {
+    why: 'The service refused it.',
+    fix: 'correct what the service names, or ask the service.',
+    again: correct,
+  },
+};
+
+/** The buttons of a charge in a message, by state; none for one with which nothing is left to do. */
+export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
+  const { reference } = charge;
+  switch (charge.state.kind) {
+    case 'otp':
+      return row(enterCodeButton(reference));
+    case 'confirming':
+    case 'review':
+      return row(checkButton(reference));
+    case 'declined':
+      return savingLinkRow(charge);
+    default:
+      return [];
+  }
+}
+
+/** The same in the charge's own modal, where a new charge can be started from the old one's terms. */
+export function modalButtons(charge: ChargeSeen): ActionsBlock[] {
+  const { state } = charge;
+  switch (state.kind) {
+    case 'rejected': {
+      const { again } = rejectionWords[state.reason ?? 'other'];
+      if (again === undefined) return [];
+      const change = state.reason === 'email_mismatch' ? [changeEmailButton(charge)] : [];
+      return row(anotherButton(charge, again), ...change);
+    }
+    case 'abandoned':
+    case 'wrong_codes':
+    case 'expired':
+      return row(anotherButton(charge, 'Charge again'));
+    case 'declined':
+      switch (nextSteps[reasonAfter(state.why ?? charge.bankWords, charge.nextTry)].kind) {
+        case 'another_card':
+          return row(anotherButton(charge, 'Choose another card'));
+        case 'do_not_retry':
+          return [];
+        default:
+          return charge.nextTry?.kind === 'allowed'
+            ? row(anotherButton(charge, 'Charge again'))
+            : charge.savingLink === undefined
+              ? savingLinkRow(charge)
+              : [];
+      }
+    // Its code is entered in the modal itself.
+    case 'otp':
+      return [];
+    default:
+      return messageButtons(charge);
+  }
+}
+
+export function enterCodeButton(reference: string): Button {
+  return button({
+    actionId: chargeActions.enterCode,
+    text: 'Enter code',
+    value: reference,
+    style: 'primary',
+  });
+}
+
+export function checkButton(reference: string): Button {
+  return button({ actionId: chargeActions.checkNow, text: 'Check now', value: reference });
+}
+
+export function showButton(reference: string): Button {
+  return button({ actionId: chargeActions.show, text: 'Show it', value: reference });
+}
+
+function anotherButton({ reference }: ChargeSeen, text: string): Button {
+  return button({ actionId: chargeActions.another, text, value: reference });
+}
+
+function changeEmailButton({ reference }: ChargeSeen): Button {
+  return button({ actionId: chargeActions.changeEmail, text: 'Change the linked e-mail', value: reference });
+}
+
+function savingLinkRow({ nextTry, reference }: ChargeSeen): ActionsBlock[] {
+  if (nextTry?.kind !== 'save_again') return [];
+  return row(button({ actionId: chargeActions.savingLink, text: 'Payment link', value: reference }));
+}
+
+function row(...buttons: Button[]): ActionsBlock[] {
+  return [actions(...buttons)];
+}
+
+/** The buttons of a charge. Each carries the charge's reference; `change` none, because its modal says which terms. */
+export const chargeActions = {
+  enterCode: 'otp_enter',
+  resend: 'otp_resend',
+  takeOver: 'otp_take_over',
+  checkNow: 'charge_check',
+  another: 'charge_another',
+  savingLink: 'charge_link',
+  change: 'charge_change',
+  /** In the form: the fields that few need. */
+  more: 'charge_more',
+  show: 'charge_show',
+  /** Opens the form of `/pay card-email` for the charge's card. */
+  changeEmail: 'card_email_for',
+  /** The typeahead over saved cards; its block has the same id. */
+  card: 'charge_card',
+} as const;
+
+/** Nothing is submitted in it. */
+const chargeStateModalId = 'charge_state';
+
+/** The modal of a charge, whatever has become of it: what is shown while it goes on, and when it is opened again. */
+export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, options: OtpModalOptions): Modal {
+  if (charge.state.kind === 'otp') return otpModal(charge, place, options);
+  const blocks: ModalBlock[] = [
+    chargeHeadline(charge).block,
+    ...stateBlocks(charge),
+    ...savingLink(charge),
+    ...modalButtons(charge),
+    ...(charge.state.kind === 'review' ? [] : modalFacts(charge)),
+    placeFoot(place),
+  ];
+  return modal({ callbackId: chargeStateModalId, title: moneyTitle('Charge', place), blocks });
+}
+
+/** To be copied: the customer gets it from the agent. */
+function savingLink({ state, savingLink }: ChargeSeen): ModalBlock[] {
+  if (savingLink === undefined || state.kind !== 'declined') return [];
+  return [codeLines([savingLink])];
+}
+
+export const otpModalId = 'otp';
+
+/** `notice`: what the last press came to, in place of what came of the last code. */
+type OtpModalOptions = { nowMs: number; viewerId: string; notice?: string };
+
+const codeField = 'otp_code';
+const shortestCode = 4;
+const longestCode = 10;
+/** Room for blanks and hyphens between the digits. */
+const longestTyped = 20;
+const longestBankWords = 500;
+const longestNamed = 100;
+
+/**
+ * A charge that waits for a code: for its agent a field, for everybody else its agent and a way to
+ * take it over. Shows no code, and keeps none: each try has a field of its own, so that Slack does not put a
+ * refused code back into it.
+ */
+function otpModal(charge: ChargeSeen, place: ChargePlace, options: OtpModalOptions): Modal {
+  const isAgent = options.viewerId === charge.agent;
+  const isOpen = isCodeOpen(charge, options.nowMs);
+  const field = fieldOf(charge);
+  const mayEnter = isOpen && isAgent;
+  const blocks: ModalBlock[] = [
+    ...(options.notice === undefined ? [] : [noticeLine('warning', options.notice)]),
+    ...(isOpen && options.notice === undefined ? lastCode(charge) : []),
+    chargeHeadline(charge).block,
+    richText(standing(charge), ...(isAgent ? [] : [inHand(charge)])),
+    // What the bank asks for is read once: from then on there is more to say.
+    ...(hasTried(charge) ? [] : quoted('The bank says:', charge.bankWords)),
+    ...(isOpen ? entering(charge, field, isAgent) : [richText(plain(closedWords))]),
+    ...resending(charge, place, { mayAsk: mayEnter, isTold: options.notice !== undefined }),
+    placeFoot(place),
+  ];
+  return modal({
+    callbackId: otpModalId,
+    title: moneyTitle('Enter code', place),
+    blocks,
+    privateMetadata: JSON.stringify({ reference: charge.reference, field }),
+    ...(mayEnter ? { notifyOnClose: true, submit: 'Send code' } : {}),
+  });
+}
+
+function entering(charge: ChargeSeen, field: string, isAgent: boolean): ModalBlock[] {
+  return isAgent ? [codeInput(field), richText([words(caution)])] : takeOver(charge);
+}
+
+const caution = 'Only while you talk to the customer.';
+
+const closedWords = 'Too late for a code. The bot checks the charge and tells its agent.';
+
+function hasTried({ otp, resends }: ChargeSeen): boolean {
+  return otp?.lastCode !== undefined || resends.length > 0;
+}
+
+function fieldOf({ otp }: ChargeSeen): string {
+  return `${codeField}_${otp?.triesLeft ?? 0}`;
+}
+
+function codeInput(id: string): ModalBlock {
+  return textInput({
+    id,
+    label: 'Code from the bank',
+    minLength: shortestCode,
+    maxLength: longestTyped,
+    focus: true,
+  });
+}
+
+function lastCode(charge: ChargeSeen): ModalBlock[] {
+  const { otp, bankWords } = charge;
+  const left = otp && counted(otp.triesLeft, 'try', 'tries');
+  switch (otp?.lastCode) {
+    case undefined:
+      return [];
+    case 'refused': {
+      const theirs = outsideText(bankWords ?? '', longestBankWords);
+      return [noticeLine('warning', theirs === '' ? 'Wrong code.' : `Wrong code. Bank: “${theirs}”.`)];
+    }
+    case 'unanswered':
+      return [
+        noticeLine(
+          'warning',
+          `The last code got no answer and no payment shows. It may have cost a try: ${left} left.`,
+        ),
+      ];
+  }
+}
+
+function takeOver(charge: ChargeSeen): ModalBlock[] {
+  const { terms, reference } = charge;
+  const customer = cut(customerWord(terms.customerEmail), longestNamed);
+  const confirm = confirmDialog({
+    title: 'Take over this charge?',
+    text: `You’ll enter the code of ${amountWord(terms.money)}, ${customer}; its agent no longer can.`,
+    confirm: 'Take over',
+    deny: 'Leave it',
+  });
+  return [
+    richText(plain('Only ', person(charge.agent), ' can enter the code, so tries aren’t wasted.')),
+    actions(button({ actionId: chargeActions.takeOver, text: 'Take over', value: reference, confirm })),
+  ];
+}
+
+/** The sandbox has no other code to send. Spec: Versioning (sandbox); resend-otp. */
+function resending(
+  charge: ChargeSeen,
+  place: ChargePlace,
+  { mayAsk, isTold }: { mayAsk: boolean; isTold: boolean },
+): ModalBlock[] {
+  if (place.environment === 'sandbox') {
+    return mayAsk ? [richText(plain('The sandbox can’t send another code.'))] : [];
+  }
+  const lines = isTold ? [] : lastResend(charge);
+  const told = lines.length === 0 ? [] : [richText(...lines)];
+  return mayAsk ? [...told, resendButton(charge)] : told;
+}
+
+function resendButton({ reference }: ChargeSeen): ActionsBlock {
+  const text = 'Resend code (no extra time)';
+  return actions(button({ actionId: chargeActions.resend, text, value: reference }));
+}
+
+type ReadOtp =
+  /** `code` is a secret: for one call, and for nothing else. */
+  | { kind: 'read'; reference: string; code: string; triesLeft: number }
+  | { kind: 'errors'; errors: Record<string, string> }
+  /** Not what `otpModal` made. */
+  | { kind: 'not_ours' };
+
+/** The typed code without blanks and hyphens. What is wrong with it is told without repeating it. */
+export function readOtpModal(submitted: { values: ViewValues; privateMetadata: string }): ReadOtp {
+  const about = readMetadata(submitted.privateMetadata);
+  if (!about) return { kind: 'not_ours' };
+  const { reference, field } = about;
+  const code = visible(submitted.values[field] ?? '')
+    .normalize('NFKC')
+    .replace(/[\s\p{Pd}−]/gu, '');
+  const problem = codeProblem(code);
+  return problem === undefined
+    ? { kind: 'read', reference, code, triesLeft: Number(field.slice(codeField.length + 1)) }
+    : { kind: 'errors', errors: { [field]: problem } };
+}
+
+/** One that `otpModal` makes, and not the name of something that every object has. */
+function isField(name: string): boolean {
+  return /^otp_code_\d$/.test(name);
+}
+
+function codeProblem(code: string): string | undefined {
+  if (code === '') return 'Type the code that the bank sent to the customer.';
+  if (!/^\d+$/.test(code)) return 'A code is digits only. Type it as the customer reads it out.';
+  const fits = code.length >= shortestCode && code.length <= longestCode;
+  return fits
+    ? undefined
+    : `A code has ${shortestCode} to ${longestCode} digits. Check it with the customer.`;
+}
+
+/** Which charge a closed modal was about; undefined for what `otpModal` did not make. */
+export function readOtpReference(privateMetadata: string): string | undefined {
+  return readMetadata(privateMetadata)?.reference;
+}
+
+function readMetadata(text: string): { reference: string; field: string } | undefined {
+  try {
+    const read: unknown = JSON.parse(text);
+    if (!isJsonObject(read)) return undefined;
+    const { reference, field } = read;
+    return typeof reference === 'string' && reference !== '' && typeof field === 'string' && isField(field)
+      ? { reference, field }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The store stopped answering while the charge was being written. Never says that nothing was charged: if it
+ * is there it will be, once, and the agent is told.
+ */
+export function unsureChargeModal(reference: string, place: ChargePlace): Modal {
+  return modal({
+    callbackId: 'charge_unsure',
+    title: moneyTitle('Charge', place),
+    blocks: [
+      headline(`❔ ${outcomeWords.doubt}`, [referenceWord(reference)]).block,
+      richText(
+        plain('The bot’s storage stopped answering. Money may still move, once, within a minute.'),
+        labelled('Next', 'do not charge again. Look at this charge in a minute.'),
+      ),
+      actions(showButton(reference)),
+      placeFoot(place),
+    ],
+  });
+}
+
+/** No charge of that reference was begun from here, or it is forgotten by now. Undefined: the window names none. */
+export function unknownChargeMessage(reference: string | undefined, place: ChargePlace): SlackMessage {
+  return unknownParts(reference, place);
+}
+
+export function unknownChargeModal(reference: string | undefined, place: ChargePlace): Modal {
+  const { blocks } = unknownParts(reference, place);
+  return modal({ callbackId: 'charge_unknown', title: placeTitle('No such charge', place), blocks });
+}
+
+function unknownParts(
+  reference: string | undefined,
+  place: ChargePlace,
+): { text: string; blocks: HomeBlock[] } {
+  const named = reference === undefined ? '' : typedReference(reference);
+  const { text, block } = headline('No such charge here', [named]);
+  const next: Run[] =
+    named === ''
+      ? [code('/pay otp'), words(' lists your open codes.')]
+      : [code(`/pay lookup "${named}"`), words(' asks the payments service.')];
+  return {
+    text,
+    blocks: [
+      block,
+      richText(plain('It wasn’t made with this bot, or too long ago.'), labelled('Next', ...next)),
+      placeFoot(place),
+    ],
+  };
+}
+
+/** What asking for a card-saving link gave. */
+export type SavingLink =
+  | { kind: 'asking' }
+  | { kind: 'made'; charge: ChargeSeen; link: string }
+  | { kind: 'not_made'; why: string };
+
+/** In the place of the modal whose button was pressed. */
+export function savingLinkModal(what: SavingLink, place: ChargePlace): Modal {
+  const { blocks } = linkParts(what, place);
+  return modal({ callbackId: 'charge_saving_link', title: placeTitle('Payment link', place), blocks });
+}
+
+/** The same for the one person who pressed the button of a message. */
+export function savingLinkMessage(what: SavingLink, place: ChargePlace): SlackMessage {
+  return linkParts(what, place);
+}
+
+function linkParts(what: SavingLink, place: ChargePlace): { text: string; blocks: HomeBlock[] } {
+  const { text, block } = linkHead(what);
+  return { text, blocks: [block, ...linkDetails(what), placeFoot(place)] };
+}
+
+function linkHead(what: SavingLink): ReturnType<typeof headline> {
+  switch (what.kind) {
+    case 'asking':
+      return headline('⏳ Asking for a payment link', []);
+    case 'made':
+      return headline('🔗 Payment link', [
+        amountWord(what.charge.terms.money),
+        referenceWord(what.charge.reference),
+      ]);
+    case 'not_made':
+      return headline('⚠️ No payment link', []);
+  }
+}
+
+function linkDetails(what: SavingLink): HomeBlock[] {
+  switch (what.kind) {
+    case 'asking':
+      return [richText(plain('Nobody is charged by this.'))];
+    case 'made':
+      return [
+        codeLines([what.link]),
+        richText(
+          labelled(
+            'Tell the customer',
+            `Open it, pay ${amountWord(what.charge.terms.money)} and complete 3-D Secure. That saves the card again.`,
+          ),
+          labelled('Next', 'don’t charge the card for this again. A message says when it’s paid.'),
+        ),
+      ];
+    case 'not_made':
+      return [...quoted('Why:', what.why), richText(plain('Nobody was charged.'))];
+  }
+}

@@ -1,0 +1,675 @@
+import {
+  type ChargeState,
+  type Conclusion,
+  type Heard,
+  type Refusal,
+  type Told,
+  type Verdict,
+  chargeLimits,
+  type Because,
+} from '../../domain/charge.ts';
+import type { Money } from '../../domain/money.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import { confirm } from '../../domain/confirmation.ts';
+import type { Transaction } from '../../domain/transaction.ts';
+
+// What one event makes of one charge (`step`), pure. `npm run tapes` and `npm run mutants` hold it.
+
+/**
+ * One intent to charge, whole: plain JSON, no secret in it that is not sealed. Times are UTC ms.
+ * What is charged (card, e-mail) belongs to the record around it; the machine needs only what proof needs.
+ */
+export type ChargeIntent = {
+  reference: OrderReference;
+  money: Money;
+  submittedAt: number;
+  /** The last step. Each step is later than the one before, whatever a replica's clock says. */
+  at: number;
+  state: ChargeState;
+  /** When a worker must look at it again; absent when all is done. */
+  dueAt?: number;
+  /** When each send was decided; at most three, all of the one reference. */
+  sends: readonly number[];
+  heard: readonly Heard[];
+  told: readonly Told[];
+  /** When a signed event first said that it failed: a reason to look up, and never a proof. */
+  failedAt?: number;
+  otp?: PendingOtp;
+  /** A refused repeat: the earlier send is not accounted for by it. */
+  refusal?: Refusal;
+  /** The last the bank said: where it sent the code, what was wrong with one, why it declined. */
+  bankWords?: string;
+  history: readonly Past[];
+};
+
+/** One step as it happened. `times`: look-ups that found the same, one after the other, are kept as one. */
+export type Past = { at: number; event: ChargeEvent; times?: number };
+
+/**
+ * The answer to one charge request as the history keeps it: `storedChargeAnswer` makes it from the wire's.
+ *
+ * Spec: charge a saved card; Errors (saved-card charge rejections).
+ */
+export type StoredChargeAnswer =
+  | { kind: 'approved' }
+  | { kind: 'otp_required'; sealedTransactionId: string; why?: string }
+  | { kind: 'declined'; why?: string }
+  | { kind: 'already_exists' }
+  | ({ kind: 'rejected' } & Refusal)
+  | { kind: 'unknown' };
+
+/** Spec: submit OTP; OTP errors. */
+export type StoredOtpAnswer =
+  | { kind: 'accepted' }
+  | { kind: 'wrong'; why?: string }
+  | { kind: 'too_many' }
+  | { kind: 'unknown' };
+
+/**
+ * What a look-up says of this very charge, judged by `findingOf` where it was asked: no more of the record than
+ * this enters a history. `pending`: a status that is neither success nor known to be final. `mismatch`: success,
+ * but of another amount or reference. `failed`: the look-up itself had no answer.
+ */
+export type Finding =
+  | { kind: 'paid'; status?: string; compared?: string }
+  | { kind: 'pending' | 'final_not_paid'; status?: string }
+  | { kind: 'mismatch'; why: string }
+  | { kind: 'not_found' }
+  | { kind: 'failed' };
+
+/** `by` is who did it. No event carries an OTP, and a transaction id only sealed. */
+export type ChargeEvent =
+  | { kind: 'submitted'; reference: OrderReference; money: Money; by: string }
+  | { kind: 'charge_answered'; send: number; answer: StoredChargeAnswer }
+  | { kind: 'looked_up'; askedAt: number; finding: Finding }
+  | { kind: 'otp_submitted'; by: string }
+  | { kind: 'otp_answered'; submission: number; answer: StoredOtpAnswer }
+  /** Signed events, verified before they get here. */
+  | { kind: 'payment_success' }
+  | { kind: 'payment_failed'; why?: string }
+  /** The store gave the intent out as due: a timer, a crash or a lost answer. */
+  | { kind: 'due' }
+  /** A person wants to know now. */
+  | { kind: 'look_up_asked'; by: string }
+  /** What a `tell`, `give_value` or `ask_for_otp` had to say is on record and will be delivered. */
+  | { kind: 'told'; what: Told };
+
+/**
+ * What to do once the next state is written, by whoever wrote it and nobody else. A call that has not
+ * left by `leaveBy` must not leave, and counts as `unknown`; `giveUpAt` is when its answer is no
+ * longer waited for. `key` makes telling and giving repeatable: the same key is done once.
+ */
+export type Effect =
+  | { kind: 'charge'; reference: OrderReference; send: number; leaveBy: number; giveUpAt: number }
+  | { kind: 'look_up'; reference: OrderReference; askedAt: number }
+  | { kind: 'ask_for_otp'; key: string; triesLeft: number; until: number }
+  | {
+      kind: 'submit_otp';
+      reference: OrderReference;
+      sealedTransactionId: string;
+      submission: number;
+      leaveBy: number;
+      giveUpAt: number;
+    }
+  /** Gives value and tells; the only effect that may say paid. */
+  | { kind: 'give_value'; key: string; corrects?: Verdict }
+  | { kind: 'tell'; what: Verdict; key: string; corrects?: Verdict };
+
+export type Step = { next: ChargeIntent; effect: Effect | undefined };
+
+/**
+ * What one event makes of one charge; undefined when it changes nothing. Money moves at most once and
+ * nothing is called paid without proof, provided that the caller
+ * (1) stores `next` before it runs `effect`: by create for the first, by compare-and-swap after that,
+ * (2) drops the effect when the swap is lost, and for anything but `due` steps again from what is stored,
+ * (3) keeps each effect's deadlines, (4) has the store give the intent out again at `dueAt`, and
+ * (5) tells only what the intent still says when it is told.
+ * `now` is UTC ms; a clock that steps back makes time stand still, never run backwards.
+ *
+ * Spec: Card-saving payment and saved-card charge; charge a saved card; Transactions; OTP errors.
+ */
+export function step(intent: ChargeIntent | undefined, event: ChargeEvent, now: number): Step | undefined {
+  if (!intent) return event.kind === 'submitted' ? begin(event, now) : undefined;
+  const at = Math.max(now, intent.at + 1);
+  const moved = move(intent, event, at);
+  if (!moved) return undefined;
+  const history = remember(intent, moved.next, event, at);
+  return { next: { ...moved.next, at, history }, effect: moved.effect };
+}
+
+/** The stored state again, from nothing but its history. Spec: not shown; this is the audit's promise. */
+export function replay(history: readonly Past[]): ChargeIntent | undefined {
+  let intent: ChargeIntent | undefined;
+  for (const { at, event } of history) intent = step(intent, event, at)?.next ?? intent;
+  return intent;
+}
+
+/** The intent exists before anything leaves: a crash in between is found by its timer. */
+function begin(event: Extract<ChargeEvent, { kind: 'submitted' }>, at: number): Step {
+  const { reference, money } = event;
+  const times = { submittedAt: at, at, sends: [] };
+  const history = [{ at, event }];
+  return charge(
+    { reference, money, ...times, state: { kind: 'charging' }, heard: [], told: [], history },
+    at,
+  );
+}
+
+function move(intent: ChargeIntent, event: ChargeEvent, at: number): Step | undefined {
+  switch (event.kind) {
+    case 'submitted':
+      return undefined;
+    case 'charge_answered':
+      return chargeAnswered(intent, event, at);
+    case 'looked_up':
+      return lookedUp(intent, event, at);
+    case 'otp_submitted':
+      return submitOtp(intent, at);
+    case 'otp_answered':
+      return otpAnswered(intent, event, at);
+    case 'payment_success':
+      return saidPaid(intent, at);
+    case 'payment_failed':
+      return paymentFailed(intent, event, at);
+    case 'due':
+      return due(intent, at);
+    case 'look_up_asked':
+      return lookUpAsked(intent, at);
+    case 'told':
+      return told(intent, event.what);
+  }
+}
+
+/** Spec: charge a saved card, the table of code, data.status and data.otpRequired. */
+function chargeAnswered(
+  intent: ChargeIntent,
+  { send, answer }: { send: number; answer: StoredChargeAnswer },
+  at: number,
+): Step | undefined {
+  if (answer.kind === 'approved') return saidPaid(intent, at);
+  if (answer.kind === 'otp_required') return otpRequired(intent, send, answer, at);
+  const awaited = intent.state.kind === 'charging' && send === intent.sends.length;
+  return awaited ? notApproved(intent, answer, at) : notApprovedLate(intent, answer, at);
+}
+
+type NotApproved = Exclude<StoredChargeAnswer, { kind: 'approved' | 'otp_required' }>;
+
+function notApproved(intent: ChargeIntent, answer: NotApproved, at: number): Step {
+  switch (answer.kind) {
+    case 'declined':
+      return conclude(intent, at, 'declined', because(answer));
+    case 'already_exists':
+      return lookUp(hear(intent, 'exists'), at);
+    case 'rejected':
+      return rejected(intent, because(answer), at);
+    case 'unknown':
+      return lookUp(intent, at);
+  }
+}
+
+/** The intent has moved on since that send; only what shows that the service has the charge still counts. */
+function notApprovedLate(intent: ChargeIntent, answer: NotApproved, at: number): Step | undefined {
+  if (answer.kind === 'declined') {
+    return saidFailed(intent, hear(quote(intent, answer), 'declined'), at);
+  }
+  const { state, heard } = intent;
+  const unsure = state.kind === 'charging' || state.kind === 'confirming' || isUnsent(intent);
+  const isNews = answer.kind === 'already_exists' && unsure && !heard.includes('exists');
+  return isNews ? lookUp(hear(intent, 'exists'), at) : undefined;
+}
+
+/** The window counts from the very send that was answered. Late or not, the transaction id is needed. */
+function otpRequired(
+  intent: ChargeIntent,
+  send: number,
+  answer: Extract<StoredChargeAnswer, { kind: 'otp_required' }>,
+  at: number,
+): Step | undefined {
+  const sentAt = intent.sends[send - 1];
+  if (intent.otp || intent.state.kind === 'approved' || sentAt === undefined) return undefined;
+  const { sealedTransactionId } = answer;
+  const otp = { sealedTransactionId, until: sentAt + otpLimits.windowMs, tries: 0, unanswered: 0 };
+  const pending: ChargeIntent = { ...quote(intent, answer), otp };
+  return intent.heard.includes('paid') ? lookUp(pending, at) : askForOtp(pending, at);
+}
+
+function because<T extends { kind: string }>({ kind: _kind, ...rest }: T): Omit<T, 'kind'> {
+  return rest;
+}
+
+/** A refusal speaks for its own request only: an earlier one may still have charged. Spec: Errors. */
+function rejected(intent: ChargeIntent, refusal: Refusal, at: number): Step {
+  return intent.sends.length === 1
+    ? conclude(intent, at, 'rejected', refusal)
+    : lookUp({ ...intent, refusal }, at);
+}
+
+/** Spec: submit OTP; OTP errors. An answer to an earlier submission says nothing about the one under way. */
+function otpAnswered(
+  intent: ChargeIntent,
+  { submission, answer }: { submission: number; answer: StoredOtpAnswer },
+  at: number,
+): Step | undefined {
+  if (answer.kind === 'accepted') return saidPaid(intent, at);
+  const { otp } = intent;
+  if (intent.state.kind !== 'otp_checking' || !otp || submission !== otp.tries) return undefined;
+  const refused = { ...otp, unanswered: otp.unanswered - 1 };
+  switch (answer.kind) {
+    case 'wrong':
+      return askForOtp({ ...quote(intent, answer), otp: refused }, at);
+    case 'too_many':
+      return lookUp({ ...intent, otp: { ...refused, tries: otpLimits.submissions } }, at);
+    case 'unknown':
+      return lookUp(intent, at);
+  }
+}
+
+/** An approval or a payment_success, whenever it comes: a reason to look, never a proof. Spec: Events. */
+function saidPaid(intent: ChargeIntent, at: number): Step | undefined {
+  return intent.state.kind === 'approved' ? undefined : lookUp(hear(intent, 'paid'), at);
+}
+
+/** Spec: Events. When the first one came tells a decline from a time for a code that ran out. */
+function paymentFailed(intent: ChargeIntent, said: { why?: string }, at: number): Step | undefined {
+  return saidFailed(intent, { ...quote(intent, said), failedAt: intent.failedAt ?? at }, at);
+}
+
+/** A decline that was not waited for, or a payment_failed: kept while an answer is awaited, else looked up. */
+function saidFailed(intent: ChargeIntent, heard: ChargeIntent, at: number): Step | undefined {
+  const { state } = intent;
+  if (state.kind === 'confirming' || isUnsent(intent)) return lookUp(heard, at);
+  if (state.kind === 'otp') return lookUpOpen(heard, at);
+  const underWay = state.kind === 'charging' || state.kind === 'otp_checking';
+  const isNews = heard.failedAt !== intent.failedAt || heard.heard !== intent.heard;
+  return underWay && isNews ? enter(heard, state, intent.dueAt) : undefined;
+}
+
+function due(intent: ChargeIntent, at: number): Step | undefined {
+  const { state } = intent;
+  if (intent.dueAt === undefined) return undefined;
+  switch (state.kind) {
+    case 'otp':
+      return intent.told.includes('otp') ? lookUp(intent, at) : askForOtp(intent, at);
+    case 'charging':
+    case 'confirming':
+    case 'otp_checking':
+      return lookUp(intent, at);
+    default:
+      return intent.told.includes(state.kind) ? lookUpLate(intent, state, at) : announce(intent, state, at);
+  }
+}
+
+function lookUpAsked(intent: ChargeIntent, at: number): Step | undefined {
+  const { state } = intent;
+  if (state.kind === 'confirming') return lookUp(intent, at);
+  if (state.kind === 'otp') return lookUpOpen(intent, at);
+  return isConcluded(state) && state.kind !== 'approved' ? lookUpLate(intent, state, at) : undefined;
+}
+
+function told(intent: ChargeIntent, what: Told): Step | undefined {
+  if (intent.told.includes(what)) return undefined;
+  const { state } = intent;
+  const known: ChargeIntent = { ...intent, told: [...intent.told, what] };
+  if (state.kind !== what) return enter(known, state, intent.dueAt);
+  const dueAt = isConcluded(state) ? lateLookUpAt(known, state, state.concludedAt) : known.otp?.until;
+  return enter(known, state, dueAt);
+}
+
+function isConcluded(state: ChargeIntent['state']): state is Conclusion {
+  return 'concludedAt' in state;
+}
+
+/** The agent was told that nothing was sent. */
+function isUnsent({ state }: ChargeIntent): boolean {
+  return state.kind === 'abandoned' || state.kind === 'rejected';
+}
+
+/** Sends the charge, again under the same reference. Spec: charge a saved card (retry rules). */
+export function charge(intent: ChargeIntent, at: number): Step {
+  const sends = [...intent.sends, at];
+  const { reference } = intent;
+  return enter({ ...intent, sends }, { kind: 'charging' }, at + chargeLimits.answerMs, {
+    kind: 'charge',
+    reference,
+    send: sends.length,
+    leaveBy: at + chargeLimits.leaveMs,
+    giveUpAt: at + chargeLimits.answerMs,
+  });
+}
+
+/** Asks what became of it; a concluded intent is in doubt again. Spec: Transactions. */
+export function lookUp(intent: ChargeIntent, at: number): Step {
+  const since = intent.state.kind === 'confirming' ? intent.state.since : at;
+  const state = { kind: 'confirming', since, askedAt: at } as const;
+  return enter(intent, state, at + chargeLimits.answerMs, lookUpEffect(intent, at));
+}
+
+/** Asks once more and stays concluded meanwhile. */
+export function lookUpLate(intent: ChargeIntent, state: Conclusion, at: number): Step {
+  return enter(intent, { ...state, askedAt: at }, at + chargeLimits.answerMs, lookUpEffect(intent, at));
+}
+
+/** Asks, and the code stays open meanwhile: nobody who is typing one is interrupted. */
+export function lookUpOpen(intent: ChargeIntent, at: number): Step {
+  return enter(intent, { kind: 'otp', askedAt: at }, intent.dueAt, lookUpEffect(intent, at));
+}
+
+function lookUpEffect({ reference }: ChargeIntent, askedAt: number): Effect {
+  return { kind: 'look_up', reference, askedAt };
+}
+
+/** Opens the OTP to agents if tries and time are left, and looks up otherwise. Spec: pending OTP; OTP errors. */
+export function askForOtp(intent: ChargeIntent, at: number): Step {
+  const standing = intent.otp && otpStanding(intent.otp, at);
+  if (!intent.otp || standing?.kind !== 'open') return lookUp(intent, at);
+  const { until } = intent.otp;
+  const dueAt = intent.told.includes('otp') ? until : Math.min(until, at + chargeLimits.answerMs);
+  const { triesLeft } = standing;
+  return enter(intent, { kind: 'otp' }, dueAt, {
+    kind: 'ask_for_otp',
+    key: tellKey(intent, 'otp'),
+    triesLeft,
+    until,
+  });
+}
+
+/** The try is counted here, before the code leaves: a crash in between costs a try, never allows a fourth. */
+export function submitOtp(intent: ChargeIntent, at: number): Step | undefined {
+  const { otp, reference } = intent;
+  if (intent.state.kind !== 'otp' || !otp) return undefined;
+  const standing = otpStanding(otp, at);
+  if (standing.kind !== 'open') return undefined;
+  const counted = { ...otp, tries: otp.tries + 1, unanswered: otp.unanswered + 1 };
+  const giveUpAt = at + chargeLimits.answerMs;
+  return enter({ ...intent, otp: counted }, { kind: 'otp_checking' }, giveUpAt, {
+    kind: 'submit_otp',
+    reference,
+    sealedTransactionId: otp.sealedTransactionId,
+    submission: counted.tries,
+    leaveBy: Math.min(at + chargeLimits.leaveMs, standing.leaveBy),
+    giveUpAt,
+  });
+}
+
+/** Ends the intent for now, and tells unless this very verdict was told before. */
+export function conclude(intent: ChargeIntent, at: number, verdict: Verdict, because: Because = {}): Step {
+  const state: Conclusion = { kind: verdict, concludedAt: at, ...because };
+  return intent.told.includes(verdict)
+    ? enter(intent, state, lateLookUpAt(intent, state, at))
+    : announce(intent, state, at);
+}
+
+/** Repeated until it is on record as told; the key makes the repeats one. */
+export function announce(intent: ChargeIntent, state: Conclusion, at: number): Step {
+  const key = tellKey(intent, state.kind);
+  const corrects = intent.told.findLast((what) => what !== 'otp');
+  const shared = corrects === undefined ? { key } : { key, corrects };
+  const effect: Effect =
+    state.kind === 'approved'
+      ? { kind: 'give_value', ...shared }
+      : { kind: 'tell', what: state.kind, ...shared };
+  return enter(intent, state, at + chargeLimits.answerMs, effect);
+}
+
+function tellKey({ reference }: ChargeIntent, what: Told): string {
+  return `told:${what}:${reference}`;
+}
+
+/** When the time for a code is over, if the bank wants one: what no answer has told may still be paid until then. */
+export function codeEndsAt({ otp, sends }: ChargeIntent): number {
+  return otp?.until ?? Math.max(...sends) + otpLimits.windowMs;
+}
+
+/**
+ * When a conclusion is looked at next, in case money moves after all: a request can arrive late and a bank can
+ * change its mind. A refused only send is sure, as are proof and a case that a person has. `since` is the last
+ * answered look-up, else the conclusion: a look that was missed, because its process stood still, is still owed.
+ */
+export function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): number | undefined {
+  const { kind } = state;
+  const sure = kind === 'approved' || kind === 'review' || (kind === 'rejected' && intent.sends.length === 1);
+  if (sure) return undefined;
+  // The service asks the bank itself once the time for the code is over.
+  const bankAsked = kind === 'wrong_codes' ? [codeEndsAt(intent) + chargeLimits.otpGraceMs] : [];
+  return [...bankAsked, state.concludedAt + chargeLimits.lateLookUpMs].find((time) => time > since);
+}
+
+/** What an answer or an event said in words; the last words stay when it brought none. */
+export function quote(intent: ChargeIntent, { why }: { why?: string }): ChargeIntent {
+  return why === undefined ? intent : { ...intent, bankWords: why };
+}
+
+export function hear(intent: ChargeIntent, heard: Heard): ChargeIntent {
+  return intent.heard.includes(heard) ? intent : { ...intent, heard: [...intent.heard, heard] };
+}
+
+/** The intent in another state, due then; without a time it is finished. */
+export function enter(
+  intent: ChargeIntent,
+  state: ChargeState,
+  dueAt: number | undefined,
+  effect?: Effect,
+): Step {
+  const { dueAt: _before, ...rest } = intent;
+  const next: ChargeIntent = dueAt === undefined ? { ...rest, state } : { ...rest, state, dueAt };
+  return { next, effect };
+}
+
+type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
+
+/**
+ * What a look-up's answer does. Proof counts from any state and however late it comes; anything else counts
+ * only as the answer to the look-up under way.
+ *
+ * Spec: Transactions ("A charge is successful only when all hold").
+ */
+export function lookedUp(intent: ChargeIntent, event: LookedUp, at: number): Step | undefined {
+  const { state } = intent;
+  if (state.kind === 'approved') return undefined;
+  const { finding } = event;
+  if (finding.kind === 'paid') return conclude(intent, at, 'approved');
+  if (!('askedAt' in state) || state.askedAt !== event.askedAt) return undefined;
+  if (finding.kind === 'mismatch') return conclude(intent, at, 'review', { why: finding.why });
+  switch (state.kind) {
+    case 'confirming':
+      return stillInDoubt(intent, finding, at);
+    case 'otp':
+      return finding.kind === 'final_not_paid' ? notPaid(intent, at) : undefined;
+    default:
+      return stillConcluded(intent, state, finding, at);
+  }
+}
+
+/**
+ * Judges what a look-up found. A status that is neither success nor known to be final proves nothing either way,
+ * and neither does one of another reference.
+ *
+ * Spec: Transactions ("A charge is successful only when all hold"); Transaction status.
+ */
+export function findingOf(
+  { reference, money }: Pick<ChargeIntent, 'reference' | 'money'>,
+  transaction: Transaction | undefined,
+): Finding {
+  const amount = { minor: money.minor, currency: money.currency, source: 'charge' } as const;
+  const confirmation = confirm({ reference, amount }, transaction);
+  if (confirmation.kind === 'not_found') return { kind: 'not_found' };
+  const {
+    evidence,
+    transaction: { status },
+  } = confirmation;
+  const shown = status === undefined ? {} : { status };
+  if (confirmation.kind === 'confirmed') {
+    const { compared } = confirmation.transaction;
+    return { kind: 'paid', ...shown, ...(compared ? { compared: compared.how } : {}) };
+  }
+  if (confirmation.kind === 'not_paid') return { kind: 'final_not_paid', ...shown };
+  if (evidence.status.holds) {
+    const wrong = evidence.reference.holds ? evidence.amount : evidence.reference;
+    return { kind: 'mismatch', why: wrong.statement };
+  }
+  return { kind: 'pending', ...shown };
+}
+
+type Unproven = Exclude<Finding, { kind: 'mismatch' } | { kind: 'paid' }>;
+
+/**
+ * Concludes on a status that is known to be final, or on the charge's own answer. Else nothing is concluded while
+ * a code may be open: an event that says "failed" is no more than a reason to look.
+ *
+ * Spec: awaiting OTP, 15 minutes pass; Events.
+ */
+function stillInDoubt(intent: ChargeIntent, found: Unproven, at: number): Step {
+  if (found.kind === 'failed') return lookAgain(intent, at);
+  const known = isThere(found) ? hear(intent, 'exists') : intent;
+  const { heard, otp, failedAt } = known;
+  if (heard.includes('paid')) return calledPaid(known, found, at);
+  if (otp && isRefused(otp)) return conclude(known, at, 'wrong_codes');
+  if (found.kind === 'final_not_paid') return notPaid(known, at);
+  if (otp && otpStanding(otp, at).kind === 'open') return askForOtp(known, at);
+  if (!otp && heard.includes('declined')) return conclude(known, at, 'declined', bankSaid(known));
+  const isKnown = otp !== undefined || failedAt !== undefined || found.kind === 'pending';
+  if (!isKnown) return heard.includes('exists') ? lookAgain(known, at) : neverSeen(known, at);
+  const over = codeEndsAt(known) + chargeLimits.otpGraceMs;
+  if (at < over) return lookAgain(known, at, over);
+  return otp ? conclude(known, at, 'expired') : notPaid(known, at);
+}
+
+/** Whoever was told "approved" waits for proof; a record that says finally not paid is a person's case. */
+function calledPaid(intent: ChargeIntent, found: Unproven, at: number): Step {
+  if (found.kind !== 'final_not_paid') return lookAgain(intent, at);
+  return conclude(intent, at, 'review', {
+    why: `The service said that it was paid, and now shows it as ${found.status}`,
+  });
+}
+
+/** Declined, unless it failed no sooner than the time for a code ran out. */
+function notPaid(intent: ChargeIntent, at: number): Step {
+  return (intent.failedAt ?? at) < codeEndsAt(intent)
+    ? conclude(intent, at, 'declined', bankSaid(intent))
+    : conclude(intent, at, 'expired');
+}
+
+/** Nobody has ever said that the reference arrived. Spec: charge a saved card (retry rules). */
+function neverSeen(intent: ChargeIntent, at: number): Step {
+  const { sends, refusal } = intent;
+  const soon = at < intent.submittedAt + chargeLimits.resendMs;
+  if (refusal === undefined && sends.length < chargeLimits.sends && soon) return charge(intent, at);
+  const quietAt = (sends.at(-1) ?? at) + chargeLimits.quietMs;
+  if (at < quietAt) return lookAgain(intent, at, quietAt);
+  return refusal === undefined
+    ? conclude(intent, at, 'abandoned')
+    : conclude(intent, at, 'rejected', refusal);
+}
+
+function isThere({ kind }: Unproven): boolean {
+  return kind === 'pending' || kind === 'final_not_paid';
+}
+
+function bankSaid({ bankWords }: ChargeIntent): { why?: string } {
+  return bankWords === undefined ? {} : { why: bankWords };
+}
+
+/** Backs off in step with the time in doubt, 1 s to 5 min; after a day it is a person's case. */
+function lookAgain(intent: ChargeIntent, at: number, noLaterThan = Infinity): Step {
+  const { state } = intent;
+  const inDoubtMs = state.kind === 'confirming' ? at - state.since : 0;
+  if (inDoubtMs >= chargeLimits.doubtMs) {
+    return conclude(intent, at, 'review', { why: 'No proof of the charge within 24 hours' });
+  }
+  const { shortestBackOffMs, longestBackOffMs } = chargeLimits;
+  const backOffMs = Math.min(Math.max(inDoubtMs, shortestBackOffMs), longestBackOffMs);
+  return enter(intent, state, Math.min(at + backOffMs, noLaterThan));
+}
+
+/** A look-up of a concluded intent that proves nothing leaves it as it is, unless it belies "never sent". */
+function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Unproven, at: number): Step {
+  if (found.kind === 'failed') return enter(intent, state, at + chargeLimits.longestBackOffMs);
+  const unsent = state.kind === 'abandoned' || state.kind === 'rejected';
+  if (isThere(found) && unsent) return lookUp(hear(intent, 'exists'), at);
+  if (!intent.told.includes(state.kind)) return enter(intent, state, at + chargeLimits.answerMs);
+  return enter(intent, state, lateLookUpAt(intent, state, state.askedAt ?? at));
+}
+
+/**
+ * The history with one more step. Look-ups that find the same again and again, while nothing else happens,
+ * are kept as the last one with a count: a day in doubt is some 300 of them, and the record is written at
+ * each. What is left out changed nothing that the last one does not set again, so replay still holds.
+ */
+export function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, at: number): Past[] {
+  const { history } = before;
+  const unchanged = before.state.kind === next.state.kind;
+  const isIdle = unchanged && event.kind === 'due' && !isJustConcluded(before);
+  const past: Past = isIdle ? { at, event, times: 1 } : { at, event };
+  if (isIdleAgain(history, past)) return [...history.slice(0, -1), countedWith(past, history.at(-1))];
+  if (!unchanged || !isLookUpAgain(history, event)) return [...history, past];
+  const [earlierDue, , due] = history.slice(-3);
+  return due ? [...history.slice(0, -3), countedWith(due, earlierDue), past] : [...history, past];
+}
+
+/** The step before concluded it: replay needs that one, whatever is found the same after it. */
+function isJustConcluded({ state, at }: ChargeIntent): boolean {
+  return 'concludedAt' in state && state.concludedAt === at;
+}
+
+/** A verdict that cannot be told is tried again and again: the same nothing, kept once. */
+function isIdleAgain(history: readonly Past[], past: Past): boolean {
+  const last = history.at(-1);
+  return past.times !== undefined && last?.times !== undefined && last.event.kind === 'due';
+}
+
+/** Due, looked up, due: and now the same is found again. */
+function isLookUpAgain(history: readonly Past[], event: ChargeEvent): boolean {
+  const [earlierDue, earlier, due] = history.slice(-3);
+  if (event.kind !== 'looked_up' || !earlierDue?.times || !earlier || !due?.times) return false;
+  return isSameLookUp(earlier.event, event.finding);
+}
+
+function countedWith(past: Past, earlier: Past | undefined): Past {
+  return { ...past, times: (past.times ?? 0) + (earlier?.times ?? 0) };
+}
+
+function isSameLookUp(event: ChargeEvent, finding: Finding): boolean {
+  return event.kind === 'looked_up' && JSON.stringify(event.finding) === JSON.stringify(finding);
+}
+
+/** Spec: Limits (OTP validity, OTP submissions). */
+export const otpLimits = {
+  submissions: 3,
+  windowMs: 15 * 60_000,
+  /** Nothing is submitted in the last seconds: the code would arrive late, and replicas' clocks differ a little. */
+  marginMs: 5_000,
+} as const;
+
+/** The bank's open question about one charge. The code itself is never part of it. */
+export type PendingOtp = {
+  /** Sealed before it gets here: the machine and its history only carry it. */
+  sealedTransactionId: string;
+  /** UTC ms: 15 minutes after the charge was sent, which is never later than the service's own limit. */
+  until: number;
+  /** Submissions that may have left, counted before each leaves. */
+  tries: number;
+  /** Those of them that no answer has refused: the bank may have taken their code. */
+  unanswered: number;
+};
+
+export type OtpStanding =
+  | { kind: 'open'; triesLeft: number; leaveBy: number }
+  | { kind: 'tries_used' }
+  | { kind: 'time_over' };
+
+/**
+ * Whether one more code may be submitted, and until when it may leave. Resending the code changes neither.
+ *
+ * Spec: Limits; Card-saving payment and saved-card charge (awaiting OTP).
+ */
+export function otpStanding(otp: PendingOtp, now: number): OtpStanding {
+  const leaveBy = otp.until - otpLimits.marginMs;
+  if (now > leaveBy) return { kind: 'time_over' };
+  const triesLeft = otpLimits.submissions - otp.tries;
+  return triesLeft > 0 ? { kind: 'open', triesLeft, leaveBy } : { kind: 'tries_used' };
+}
+
+/** Every code that may be entered was, and each was refused: nothing is in doubt. */
+export function isRefused({ tries, unanswered }: Pick<PendingOtp, 'tries' | 'unanswered'>): boolean {
+  return tries >= otpLimits.submissions && unanswered === 0;
+}
