@@ -44,6 +44,7 @@ import { createDoctor } from './features/doctor/doctor.ts';
 import { type Finding, examine } from './features/doctor/examine.ts';
 import { createLinks } from './features/links/link.ts';
 import { type Lookup, createLookup } from './features/lookup/lookup.ts';
+import { createMutes } from './features/mute/mute.ts';
 import { ownFeatures, verbsOf } from './features/registry.ts';
 import { createStory } from './features/story/story.ts';
 import { createUndelivered as createUndeliveredVerb } from './features/undelivered/undelivered.ts';
@@ -258,10 +259,12 @@ export function createFeatures(account: Account, around: Around) {
     reveal: (pressed, reference) => lookup.reveal(pressed, reference),
     summaryTimes: summaryTimes(settings),
     usesOf: (channel) => channelUses(settings.policy, channel),
+    mutes: () => mutes.all(),
     rememberCard: ledger && ((card) => ledger.remember(card)),
     beforeReceived: async (event) =>
       void (await Promise.all(features.flatMap(({ onPaymentEvent }) => onPaymentEvent?.(event) ?? []))),
   });
+  const mutes = createMutes(account);
   const approvals: Approvals = createFourEyes(account, {
     chargeExists: async (reference) => (await charges.find(reference)) !== undefined,
     submitApproved: (charge, atMs) => charges.submitApproved(charge, atMs),
@@ -321,6 +324,7 @@ export function createFeatures(account: Account, around: Around) {
     cards,
     story,
     alerts,
+    mutes,
     { cases: [{ prefix: alarmPrefix, work: missing.work }] },
     createUndeliveredVerb(account, {
       all: undelivered.all,
@@ -330,7 +334,7 @@ export function createFeatures(account: Account, around: Around) {
     createDoctor(around.doctor),
     ...ownFeatures(account),
   ];
-  return { features, charges, links, approvals, alerts };
+  return { features, charges, links, approvals, alerts, mutes };
 }
 
 function doctorOf(

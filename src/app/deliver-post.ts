@@ -12,6 +12,7 @@ import {
 import { approvalViews, type ApprovalBodies } from '../features/approvals/approval-desk.ts';
 import { chargeViews, type ChargeBodies, type ChargePostDeps } from '../features/charge/charge-messages.ts';
 import { linkViews, type LinkBodies, type LinkPostDeps } from '../features/links/link-message.ts';
+import { muteView, type MuteBodies, type MutePostDeps } from '../features/mute/mute-case.ts';
 import { deliverEntry, type DeliverDeps } from '../messages/deliver.ts';
 import type { Work } from '../messages/message-work.ts';
 import { openBody, type Rendered, type Said, type Views } from '../messages/views.ts';
@@ -22,12 +23,14 @@ type Bodies = AlertStepBodies &
   TestAlertBodies & { daily_summary: SummarySpan } & DigestBodies &
   ChargeBodies &
   LinkBodies &
-  ApprovalBodies & { notice: Notice };
+  ApprovalBodies &
+  MuteBodies & { notice: Notice };
 
 type FamilyDeps = AlertPostDeps &
   SummaryPostDeps &
   ChargePostDeps &
   LinkPostDeps &
+  MutePostDeps &
   Parameters<typeof approvalViews>[0];
 
 export type DeliverPostDeps = FamilyDeps & Omit<DeliverDeps<Shown>, 'render'>;
@@ -41,6 +44,7 @@ export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Prom
     ...chargeViews(deps),
     ...linkViews(deps),
     ...approvalViews(deps),
+    ...muteView(deps),
     test_alert: async ({ askedBy }) => ({ kind: 'shown', post: { kind: 'test_alert', askedBy } }),
     notice: async (notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),
   };

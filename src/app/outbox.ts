@@ -7,6 +7,7 @@ import { createEventLookUp } from '../features/alerts/look-up-event.ts';
 import { lookUpAhead, toRouteLanes } from '../features/alerts/route-event.ts';
 import type { PaymentLinks } from '../features/links/payment-links.ts';
 import type { ReceiveDeps } from '../features/alerts/receive-event.ts';
+import type { Mutes } from '../features/mute/mute.ts';
 import { createPutAside } from '../records/put-aside.ts';
 import { workOnce, type Kind, type WorkOnceDeps } from '../records/work-once.ts';
 import { startWorker, type Worker } from '../records/worker.ts';
@@ -37,7 +38,8 @@ type OutboxParts = {
   charges: Pick<Charges, 'find'>;
   links: Pick<PaymentLinks, 'find'>;
   approvals: Pick<Approvals, 'desk'>;
-  alerts: Pick<Alerts, 'forPosts' | 'eventLog' | 'summarise' | 'storms'>;
+  alerts: Pick<Alerts, 'forPosts' | 'eventLog' | 'summarise' | 'storms' | 'notPosted'>;
+  mutes: Pick<Mutes, 'find'>;
   routes: Pick<RoutePlan, 'failures' | 'successes'>;
   declines: DeclineRule;
   receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
@@ -148,6 +150,8 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
       const charge = approval.shown.kind === 'charge' ? await charges.find(id) : undefined;
       return { approval, asked: await parts.approvals.desk.askedOf(id), ...(charge ? { charge } : {}) };
     },
+    findMute: parts.mutes.find,
+    notPosted: alerts.notPosted,
     cards: alerts.forPosts,
     storms: alerts.storms,
     compose(post) {

@@ -16,6 +16,8 @@ import {
   chargeNoteMessage,
 } from '../features/charge/charge-messages.ts';
 import { type LinkShown, linkMessage, linkNoteMessage } from '../features/links/link-message.ts';
+import type { MuteShown } from '../features/mute/mute-case.ts';
+import { muteMessage } from '../features/mute/mute-views.ts';
 import type { Said } from '../messages/views.ts';
 import { alertDirectMessage, alertNoteMessage } from '../features/alerts/note-message.ts';
 import { alertMessage } from '../features/alerts/alert-message.ts';
@@ -36,6 +38,7 @@ export type Shown =
   | ChargeShown
   | LinkShown
   | ApprovalPost
+  | MuteShown
   | { kind: 'notice'; notice: Notice };
 
 export type Post = Shown & Said;
@@ -70,6 +73,8 @@ export function postMessage(post: Post, place: ChargePlace, whose: string | unde
     case 'approval':
       if (post.note === undefined) return approvalMessage(post, place, post);
       return approvalNoteMessage(post.note, post, place, post);
+    case 'mute':
+      return muteMessage(post, place);
     case 'notice':
       return noticeMessage({ ...post, place: whose });
   }

@@ -28,6 +28,7 @@ const registry: readonly Entry[] = [
   { verb: 'account', permissions: [newAccountPermission], create: createNewAccount },
   { verb: 'approvals', permissions: ['approve'] },
   { verb: 'alerts' },
+  { verb: 'mute' },
   { verb: 'undelivered' },
   { verb: 'doctor' },
 ];

@@ -35,6 +35,7 @@ export const policies = {
   link_note: { isNote: true },
   approval: {},
   approval_note: { isNote: true },
+  mute: {},
   notice: {},
 } as const satisfies Record<string, Policy>;
 

@@ -90,7 +90,7 @@ roles:
     may: [lookup, doubt]
   pay-ops:
     users: [${users.lead}, ${users.onCall}]
-    may: [alerts, undelivered, doctor, approve, story]
+    may: [alerts, mute, undelivered, doctor, approve, story]
 # High enough to be out of the way: try /pay charge 100,000.00, then decide as somebody else.
 approvals:
   channel: ${channels.ops}

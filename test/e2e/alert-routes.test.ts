@@ -99,7 +99,7 @@ describe('routes of payops.yml', () => {
   test('/pay alerts says what the channel gets and why, its mutes, and what each rule would have posted', async () => {
     const desk = at();
     await desk.asks('agent', '/pay alerts', 'Not allowed', 'payOps');
-    await desk.asks('onCall', '/pay mute fraud', 'mute_until', 'payOps');
+    await desk.asks('onCall', '/pay unmute fraud', '/pay mute', 'payOps');
     await desk.asks('onCall', '/pay route', 'payops.yml', 'payOps');
     const said = await desk.asks('onCall', '/pay alerts', 'This channel gets alerts', 'payOps');
     await desk.house.until('the rehearsal is told', () =>

@@ -140,7 +140,7 @@ export function cardsHouse(
     log: () => undefined,
   };
   const storms: Storms = createStorms({
-    mutedIn: () => [],
+    mutedIn: async () => [],
     retell: (id) => alerts.hear(id, { kind: 'retold' }),
     ...shared,
     threshold,

@@ -121,6 +121,8 @@ export function house(answers: Answers = {}) {
     summarise: () => Promise.reject(new Error('no day is summarised here')),
     findCharge: () => Promise.resolve(undefined),
     findLink: () => Promise.resolve(undefined),
+    findMute: () => Promise.resolve(undefined),
+    notPosted: () => Promise.resolve({ count: 0, newest: [] }),
     cards: untouchedCards,
     storms: noStorms,
     compose: (post) => ({

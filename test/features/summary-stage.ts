@@ -1,3 +1,4 @@
+import { mutedNow } from '../../src/domain/daily-summary.ts';
 import { summaryTime } from '../../src/app/daily-summaries.ts';
 import type { AlertCard } from '../../src/domain/alert-card.ts';
 import type { RoutePlan } from '../../src/domain/alert-route.ts';
@@ -46,6 +47,7 @@ export function stage(startMs: number, time = at8('Africa/Lagos'), cards: Record
       {
         eventLog,
         plan,
+        muted: mutedNow(plan, clock.nowMs),
         readCard: (id) => Promise.resolve({ card: cards[id] ?? { kind: 'open' } }),
         now: () => clock.nowMs,
       },

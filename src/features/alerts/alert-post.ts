@@ -1,5 +1,4 @@
 import type { AlertCard, AlertCharge } from '../../domain/alert-card.ts';
-import type { Destination } from '../../domain/alert-route.ts';
 import { knownDecline, recordOf, type Alert, type Environment, type Lookup } from '../../domain/alert.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
@@ -8,6 +7,7 @@ import type { Store } from '../../store/store.ts';
 import { historyKey } from '../../messages/message-record.ts';
 import type { Work, WorkDeps } from '../../messages/message-work.ts';
 import type { Evidence } from './alert-record.ts';
+import type { ReceiveDeps } from './receive-event.ts';
 import type { Storms } from './storm/storms.ts';
 
 /** What the message of an alert needs of its card. All of it throws StoreUnavailable. */
@@ -31,7 +31,7 @@ export type AlertPostDeps = WorkDeps & {
   sealer: Sealer;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
   /** For what is still to be routed. */
-  route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  route: ReceiveDeps['route'];
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
   /** What tells alerts of a channel that has too many of them. */

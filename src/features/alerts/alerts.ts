@@ -3,7 +3,8 @@ import type { ProvenPayment } from '../../domain/alert-card.ts';
 import { type RoutePlan, destinationsOf, needsLookUp } from '../../domain/alert-route.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
-import { mutedIn } from '../../domain/daily-summary.ts';
+import { isKept, withMutes, type AlertMute, type NotPosted } from '../../domain/alert-mute.ts';
+import { mutedIn, mutedNow, standing } from '../../domain/daily-summary.ts';
 import type { KnownCards } from '../../domain/known-cards.ts';
 import type { Entry } from '../../store/store.ts';
 import { alertCardPrefix, createAlertCases } from './alert-case.ts';
@@ -11,11 +12,12 @@ import { type AlertCards, createAlertCards } from './alert-cards.ts';
 import { createAlertClaims, type ChargeOf } from './alert-claims.ts';
 import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgainDeps } from './charge-again.ts';
-import { createEventLog, rehearse } from './event-log.ts';
 import { findKeptEvent, openKeptEvent } from './kept-event.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
 import type { PaymentEventKind } from '../../domain/payment-event.ts';
 import { alertKey } from '../../messages/message-record.ts';
+import { eventAsLogged, type LoggedEvent } from '../../domain/logged-event.ts';
+import { createEventLog, rehearse, rehearsedMs } from './event-log.ts';
 import { findDecline } from './find-decline.ts';
 import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
 import type { ReceiveDeps } from './receive-event.ts';
@@ -57,6 +59,8 @@ type Around = {
   summaryTimes: readonly SummaryTime[];
   /** Of the saved card that an event brings. */
   rememberCard: ReceiveDeps['rememberCard'];
+  /** What is muted from Slack, and was lately. */
+  mutes: () => Promise<readonly AlertMute[]>;
   /** Charges and links hear of every event before it is called received. */
   beforeReceived: ReceiveDeps['beforeReceived'];
 } & Pick<AlertsDeps, 'usesOf'> &
@@ -76,12 +80,13 @@ export function createAlerts(account: Account, around: Around) {
   const rememberMs = settings.webhookRememberDays * 86_400_000;
   const shared = { ...account, rememberMs, audit: audit.write };
   const terms = stormTerms(settings);
+  const planWithMutes = async (): Promise<RoutePlan> => withMutes(routes, await around.mutes(), now());
   const storms: Storms = createStorms({
     ...shared,
     ...terms,
     environment: place.environment,
     account: place.account,
-    mutedIn: (channel) => mutedIn(routes, channel, now()),
+    mutedIn: async (channel) => mutedIn(await planWithMutes(), channel, now()),
     retell: (id) => cases.hear(id, { kind: 'retold' }),
   });
   const cases = createAlertCases({ ...shared, storms });
@@ -110,12 +115,47 @@ export function createAlerts(account: Account, around: Around) {
   const receiving: ReceiveDeps = {
     ...account,
     ...around,
-    route: (event, receivedAtMs) => destinationsOf(routes, event, receivedAtMs),
+    async route(event, receivedAtMs) {
+      const [told, mutes] = [destinationsOf(routes, event, receivedAtMs), await around.mutes()];
+      const of = { event, receivedAtMs, plan: routes };
+      return told.filter((to) => !mutes.some((mute) => isKept(mute, to, of)));
+    },
     needsLookUp: (event) => needsLookUp(routes, event),
     opsChannel: settings.policy.channels.ops,
     rememberMs,
     expect: (...payment) => recovery.expect(...payment),
   };
+  /** What a mute kept from its channel, by the log. Throws StoreUnavailable. */
+  async function notPosted(mute: AlertMute): Promise<NotPosted> {
+    const kept: LoggedEvent[] = [];
+    for await (const { events } of eventLog.between(mute.fromMs, Math.min(mute.untilMs, now() + 1))) {
+      for (const logged of events) {
+        const of = { event: eventAsLogged(logged), receivedAtMs: logged.receivedAtMs, plan: routes };
+        const told = destinationsOf(routes, of.event, of.receivedAtMs);
+        if (told.some((to) => isKept(mute, to, of))) kept.push(logged);
+      }
+    }
+    const newest = kept.slice(-mostNamed).toReversed();
+    return {
+      count: kept.length,
+      newest: await Promise.all(
+        newest.map(async ({ id, orderReference }) => ({
+          isOver: standing((await cards.read(id)).card) === 'over',
+          ...withoutUndefined({ orderReference }),
+        })),
+      ),
+    };
+  }
+  /** Those of a channel that are muted now, and that kept something from it in the last 7 days. */
+  async function keptFrom(channel: string): Promise<(NotPosted & { mute: AlertMute })[]> {
+    const lately = (await around.mutes()).filter(
+      (mute) => mute.channel === channel && mute.untilMs > now() - rehearsedMs,
+    );
+    const all = await Promise.all(
+      lately.slice(0, mostMutes).map(async (mute) => ({ mute, ...(await notPosted(mute)) })),
+    );
+    return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());
+  }
   return {
     verbs: [
       alertsCommand({
@@ -123,6 +163,8 @@ export function createAlerts(account: Account, around: Around) {
         ...around,
         routes,
         declines,
+        planWithMutes,
+        keptFrom,
         rehearse: (plan) => rehearse(eventLog, plan, terms, now()),
         sendTestAlert: createTestAlerts(account),
         alertsOf: (userId) => cards.of(userId),
@@ -144,6 +186,7 @@ export function createAlerts(account: Account, around: Around) {
         .map((entry) => openKeptEvent(account.sealer, entry));
       return { events, posts: events.map(({ event }) => alertKey(event.key)) };
     },
+    notPosted,
     /** A payment of the bot’s own that is proven, whether its event comes or not. */
     paid: async (payment: ProvenPayment): Promise<void> => {
       await keepProvenPayment(account, payment);
@@ -166,8 +209,11 @@ export function createAlerts(account: Account, around: Around) {
     storms,
     eventLog,
     /** What a channel is told of a day. */
-    summarise: (channel: string, time: SummarySpan) =>
-      summariseDay({ eventLog, plan: routes, readCard: (id) => cards.read(id), now }, channel, time),
+    async summarise(channel: string, time: SummarySpan) {
+      const muted = mutedNow(await planWithMutes(), now());
+      const asked = { eventLog, plan: routes, muted, readCard: (id: string) => cards.read(id), now };
+      return await summariseDay(asked, channel, time);
+    },
     start: () => summaries.start(),
     stop: () => summaries.stop(),
     cases: [
@@ -179,8 +225,14 @@ export function createAlerts(account: Account, around: Around) {
   };
 }
 
+/** The newest that a mute kept back, by their references; the log and the summary have them all. */
+const mostNamed = 10;
+const mostMutes = 5;
+
 type AlertsDeps = {
   routes: RoutePlan;
+  planWithMutes: () => Promise<RoutePlan>;
+  keptFrom: (channel: string) => Promise<(NotPosted & { mute: AlertMute })[]>;
   /** What the policy file tells a channel besides alerts. */
   usesOf: (channel: string) => readonly ChannelUse[];
   /** What the plan would have told in the last 7 days; throws StoreUnavailable. */
@@ -199,11 +251,11 @@ function alertsCommand(deps: AlertsDeps & AlertCardDeps & StormActions): Command
   return defineCommand<undefined>({
     verb: 'alerts',
     usage: '',
-    summary: 'This channel’s alerts',
+    summary: 'Alerts here',
     examples: ['alerts'],
     permission: 'alerts',
     elsewhere: {
-      words: ['mute', 'mutes', 'unmute', 'silence', 'route', 'routes'],
+      words: ['mutes', 'unmute', 'silence', 'route', 'routes'],
       answer: rulesElsewhereMessage,
     },
     menu: { text: 'Alerts here', opens: 'message' },
@@ -218,7 +270,7 @@ function alertsCommand(deps: AlertsDeps & AlertCardDeps & StormActions): Command
     modals,
     home: async ({ userId }) => [
       // Two blocks at most: however many alerts are in hand, no mute is cut off.
-      ...homeMutes(deps.routes, deps.now()),
+      ...homeMutes(await deps.planWithMutes(), deps.now()),
       ...homeAlerts(await deps.alertsOf(userId), deps.routes),
     ],
     run: (_, conversation) => tellRoutes(deps, conversation),
@@ -232,7 +284,8 @@ async function tellRoutes(deps: AlertsDeps, { caller, whileWaiting }: Conversati
   const uses = deps.usesOf(channel);
   if (!tellsAnything(plan, channel)) return noAlertsMessage(uses);
   const storm = await ifStoreAnswers(stormState(deps, channel));
-  const view = { plan, channel, nowMs: now(), uses, ...withoutUndefined({ storm }) };
+  const kept = (await ifStoreAnswers(deps.keptFrom(channel))) ?? [];
+  const view = { plan, channel, nowMs: now(), uses, kept, ...withoutUndefined({ storm }) };
   const rehearsal = ifStoreAnswers(rehearse(plan));
   const pending = routesMessage({ ...view, rehearsal: 'pending' });
   return routesMessage({ ...view, rehearsal: (await whileWaiting(rehearsal, pending)) ?? 'impossible' });

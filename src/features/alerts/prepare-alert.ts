@@ -37,7 +37,12 @@ export async function prepareAlert(
   const kept = openEvidence(deps.sealer, entry.key, record);
   const { routed, fingerprint = '', receivedAtMs } = record;
   if (!routed) return await routeByLookUp(deps, work, event);
-  if (routed.length === 0) return { kind: 'nothing' };
+  if (routed.length === 0) {
+    // A mute keeps it from its channel, and a payment resolves it all the same.
+    const unchecked = { kind: 'unchecked', failure: 'network' } as const;
+    if (event.kind === 'payment_failed') await deps.cards.linkFailure(event, unchecked, receivedAtMs);
+    return { kind: 'nothing' };
+  }
   if (!isMessage(record)) {
     const stored = { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) };
     return await sendOn(deps, work, stored, routed);

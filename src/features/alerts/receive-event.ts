@@ -13,7 +13,10 @@ import { storeEvent } from './route-event.ts';
 export type ReceiveDeps = TellDeps & {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   /** The channels that an event received then is told in; none: it is remembered and not told. */
-  route: (event: PaymentEvent, receivedAtMs: number) => readonly Destination[];
+  route: (
+    event: PaymentEvent,
+    receivedAtMs: number,
+  ) => readonly Destination[] | Promise<readonly Destination[]>;
   /** Whether that hangs on what only a look-up says. */
   needsLookUp: (event: PaymentEvent) => boolean;
   rememberMs: number;
@@ -53,7 +56,7 @@ export async function receiveEvent(
 ): Promise<ReceiveResult> {
   const kept = await takeToken(deps, event);
   const receivedAtMs = deps.now();
-  const routed = deps.needsLookUp(kept) ? undefined : deps.route(kept, receivedAtMs);
+  const routed = deps.needsLookUp(kept) ? undefined : await deps.route(kept, receivedAtMs);
   const isPayment = kept.kind === 'payment_success';
   const isUntold = routed?.length === 0;
   const alert = { event: kept, fingerprint, receivedAtMs };

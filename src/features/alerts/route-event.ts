@@ -23,7 +23,6 @@ import type { AlertPostDeps, AlertShown } from './alert-post.ts';
 type RouteDeps = {
   store: Pick<Store, 'create'>;
   sealer: Sealer;
-  rememberMs: number;
 };
 
 /** `found`: what it was routed by, which a storm’s digest need not ask for once more. */
@@ -33,6 +32,9 @@ export type StoredAlert = {
   receivedAtMs: number;
   found?: Evidence;
 };
+
+/** Of what no channel is told: however many come, no channel waits for them. */
+const untoldLane = 'untold';
 
 /** How the lanes begin of what is routed by its look-up: several of them are looked up at once. */
 export const toRouteLanes = 'to-route/';
@@ -44,11 +46,12 @@ export const toRouteLanes = 'to-route/';
  */
 function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefined): string {
   const [first, second] = routed ?? [];
+  if (routed && !first) return untoldLane;
   return first && !second ? first.channel : `${first ? 'to-copy/' : toRouteLanes}${kind}`;
 }
 
 /**
- * Stores the event, in one call, with the channels that tell it; without any it is no work. Without `routed` its look-up
+ * Stores the event, in one call, with the channels that tell it. Without `routed` its look-up
  * says them later. False: it is there already, and nothing changed. Throws StoreUnavailable.
  */
 export function storeEvent(
@@ -60,7 +63,7 @@ export function storeEvent(
 }
 
 async function storeAlert(
-  { store, sealer, rememberMs }: RouteDeps,
+  { store, sealer }: RouteDeps,
   key: string,
   { event, found, ...stored }: StoredAlert,
   routed: readonly Destination[] | undefined,
@@ -74,8 +77,8 @@ async function storeAlert(
     ...(routed && (routed.length > 1 ? { routed: routed.map(asKept) } : whereTold(event, routed))),
     ...(found && { evidence: sealEvidence(sealer, key, found) }),
   };
-  const rest = routed?.length === 0 ? { ttlMs: rememberMs } : { delayMs: 0, lane: laneOf(event, routed) };
-  return await store.create(key, writeMessageRecord(record), { ...rest, index: listsOf(key, record) });
+  const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(key, record) };
+  return await store.create(key, writeMessageRecord(record), due);
 }
 
 /** What a record says of it from when it is routed. */
@@ -147,14 +150,15 @@ function mayWait(
 }
 
 /** What the look-up found, and where that sends the event: written together, so that no rule is asked a second time. */
-function routedBy(
+async function routedBy(
   deps: AlertPostDeps,
   { entry, record }: Work,
   event: PaymentEvent,
   found: Evidence,
-): Pick<MessageRecord, 'evidence' | 'routed'> {
+): Promise<Pick<MessageRecord, 'evidence' | 'routed'>> {
   const evidence = sealEvidence(deps.sealer, entry.key, found);
-  return { evidence, routed: deps.route(withLookUp(event, found.lookup), record.receivedAtMs).map(asKept) };
+  const routed = await deps.route(withLookUp(event, found.lookup), record.receivedAtMs);
+  return { evidence, routed: routed.map(asKept) };
 }
 
 /** Routes an event by what its look-up says. The next round, at once, acts on that. */
@@ -164,7 +168,7 @@ export async function routeByLookUp(
   event: PaymentEvent,
 ): Promise<Rendered<AlertShown>> {
   const found = await evidenceOf(deps, work, event, undefined);
-  if (found) await again(deps, work, routedBy(deps, work, event, found), { holdMs: 0 });
+  if (found) await again(deps, work, await routedBy(deps, work, event, found), { holdMs: 0 });
   return { kind: 'settled' };
 }
 
@@ -200,5 +204,5 @@ export async function lookUpAhead(deps: AlertPostDeps, entry: Entry): Promise<En
   const found = await lookUpPatiently(deps, record, event);
   if (!found) return undefined;
   const work = { entry, record };
-  return (await hold(deps, work, routedBy(deps, work, event, found), deps.leaseMs))?.entry;
+  return (await hold(deps, work, await routedBy(deps, work, event, found), deps.leaseMs))?.entry;
 }

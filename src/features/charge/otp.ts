@@ -44,7 +44,7 @@ export function otpCommand(deps: ShowDeps): Command {
   return defineCommand<Wanted>({
     verb: 'otp',
     usage: '[reference]',
-    summary: 'Enter a code',
+    summary: 'Enter code',
     examples: ['otp', 'otp pay-mfrggzdfmztwq2lknnwg23tpob'],
     permission: 'otp',
     menu: { text: 'Enter a code', opens: 'message' },

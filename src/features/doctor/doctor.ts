@@ -12,7 +12,7 @@ export function createDoctor(doctor: () => Promise<readonly Finding[]>): Feature
   const verb = defineCommand<undefined>({
     verb: 'doctor',
     usage: '',
-    summary: 'Check every part',
+    summary: 'Health check',
     examples: ['doctor'],
     permission: 'doctor',
     effect: 'none',

@@ -134,7 +134,7 @@ function hints(verbs: readonly MenuVerb[]): Run[][] {
       words('Also: '),
       ...others.flatMap(({ verb }, at) => [...(at > 0 ? [words('  ')] : []), code(`/pay ${verb}`)]),
     ],
-    [words('All that is open: the '), bold('Home'), words(' tab of this app.')],
+    [words('All that’s open: the '), bold('Home'), words(' tab.')],
   ];
 }
 

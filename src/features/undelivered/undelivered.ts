@@ -31,7 +31,7 @@ export function createUndelivered({ place }: Pick<Account, 'place'>, undelivered
   const verb = defineCommand<undefined>({
     verb: 'undelivered',
     usage: '',
-    summary: 'Messages Slack refused',
+    summary: 'Undelivered messages',
     examples: ['undelivered'],
     permission: 'undelivered',
     effect: 'none',

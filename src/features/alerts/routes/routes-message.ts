@@ -32,6 +32,8 @@ import {
 import { briefMutes } from './brief-mutes.ts';
 import { useLine, type ChannelUse } from './channel-uses.ts';
 import { clock } from './clock.ts';
+import type { AlertMute, NotPosted } from '../../../domain/alert-mute.ts';
+import { muteLine, notPostedLine } from '../../../slack/words/mute-lines.ts';
 import { environmentWords, word } from '../../../slack/words/evidence.ts';
 import { slackTime, utcTime } from '../../../slack/kit/text.ts';
 import type { HomeBlock, SlackMessage } from '../../../slack/kit/message.ts';
@@ -49,6 +51,8 @@ type RoutesView = {
   storm?: StormState;
   /** What else it gets. */
   uses: readonly ChannelUse[];
+  /** Its mutes from Slack, and what they kept back. */
+  kept?: readonly (NotPosted & { mute: AlertMute })[];
 };
 
 /** More sentences than these nobody reads; they also fit one message whatever the rules say. */
@@ -61,7 +65,15 @@ const mostHomeRules = 10;
  * What one channel gets and why: a plain sentence for each rule that tells it, those that are muted first, then what
  * `channels` sends it. Whatever is left out, every mute has its name and its end. The button is there when anything is.
  */
-export function routesMessage({ plan, channel, nowMs, rehearsal, storm, uses }: RoutesView): SlackMessage {
+export function routesMessage({
+  plan,
+  channel,
+  nowMs,
+  rehearsal,
+  storm,
+  uses,
+  kept = [],
+}: RoutesView): SlackMessage {
   const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
   const told = typeof rehearsal === 'string' ? undefined : rehearsal;
   const rest = restLines(plan, channel, told);
@@ -79,6 +91,12 @@ export function routesMessage({ plan, channel, nowMs, rehearsal, storm, uses }: 
     text,
     blocks: [
       block,
+      ...kept.map(({ mute, ...notPosted }) =>
+        richText(
+          [bold(mute.untilMs > nowMs ? 'Muted: ' : 'Mute over: '), ...muteLine(mute)],
+          notPostedLine(notPosted),
+        ),
+      ),
       ...shown.map((rule) =>
         richText([
           ...ruleLine(rule, plan, nowMs),
@@ -238,22 +256,16 @@ export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
   return [header('Muted alerts'), richText(...sentences, ...briefMutes(muted.slice(mostHomeRules)))];
 }
 
-/** To who types `/pay mute` or `/pay route`: where that is done, and by whom. */
+/** To who types `/pay unmute` or `/pay route`: where that is done, and by whom. */
 export function rulesElsewhereMessage(): SlackMessage {
-  const { text, block } = headline('Alert rules and mutes are in payops.yml', []);
+  const { text, block } = headline('Alert rules are in payops.yml', []);
   return {
     text,
     blocks: [
       block,
       richText(
-        [
-          bold('Next: '),
-          words('ask its owner. '),
-          code('routes'),
-          words(' says which channel gets what, '),
-          code('mute_until'),
-          words(' mutes a rule until then.'),
-        ],
+        [bold('Next: '), words('ask its owner. '), code('routes'), words(' says which channel gets what.')],
+        [code('/pay mute'), words(' mutes alerts here for up to a day, and ends a mute.')],
         [code('/pay alerts'), words(' shows this channel’s rules. For one alert: Acknowledge, then Snooze.')],
       ),
     ],

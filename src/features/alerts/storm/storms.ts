@@ -73,7 +73,7 @@ type StormsDeps = CasesDeps & {
   environment: Environment;
   account: string;
   /** The rules that are muted now and name that channel. */
-  mutedIn: (channel: string) => readonly AlertRule[];
+  mutedIn: (channel: string) => Promise<readonly AlertRule[]>;
   /** The messages of a card are made once more. */
   retell: (id: string) => Promise<unknown>;
 };
@@ -241,7 +241,7 @@ export function createStorms(deps: StormsDeps): Storms {
         ...counted,
         isOver: endedMs !== undefined,
         ...withoutUndefined({ taken }),
-        muted: deps.mutedIn(channel),
+        muted: await deps.mutedIn(channel),
         environment: deps.environment,
         account: deps.account,
       };

@@ -4,7 +4,6 @@ import {
   isDisputed,
   isToldIn,
   moneyOf,
-  mutedNow,
   nothingCounted,
   standing,
   topReasons,
@@ -24,6 +23,8 @@ export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary };
 type SummariseDeps = {
   eventLog: Pick<EventLog, 'between'>;
   plan: RoutePlan;
+  /** All that are muted now, from Slack too. */
+  muted: DailySummary['muted'];
   readCard: (id: string) => Promise<{ card: AlertCard }>;
   now: () => number;
 };
@@ -68,7 +69,7 @@ export async function summariseDay(
     toldHere,
     reasons: topReasons(agreed, mostReasons),
     cards: await cardsOf(deps, failuresHere),
-    muted: mutedNow(plan, nowMs),
+    muted: deps.muted,
     nowMs,
   };
 }

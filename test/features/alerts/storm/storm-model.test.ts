@@ -101,7 +101,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
   };
   const place = { environment: 'live', account: 'main account' } as const;
   const storms: Storms = createStorms({
-    mutedIn: () => [],
+    mutedIn: async () => [],
     ...shared,
     ...place,
     threshold,

@@ -1,0 +1,60 @@
+import {
+  fits,
+  isMuted,
+  type AlertRule,
+  type Destination,
+  type RouteMatch,
+  type RoutePlan,
+} from './alert-route.ts';
+import type { PaymentEvent } from './payment-event.ts';
+
+/** What somebody keeps one channel from being told until then: what fits every part that is there. Times are UTC ms. */
+export type AlertMute = {
+  id: string;
+  channel: string;
+  /** What that rule of `payops.yml` sends there. */
+  rule?: string;
+  match: Pick<RouteMatch, 'reasonPart' | 'customer'>;
+  why: string;
+  by: string;
+  fromMs: number;
+  untilMs: number;
+  endedBy?: string;
+};
+
+/** What a mute kept from its channel. */
+export type NotPosted = {
+  count: number;
+  /** The newest of them; `isOver`: resolved or closed since. */
+  newest: readonly { orderReference?: string; isOver: boolean }[];
+};
+
+/** Whether the mute keeps this event from there; by when it was received, so that all replicas say the same. */
+export function isKept(
+  mute: AlertMute,
+  { channel, rule }: Destination,
+  { event, receivedAtMs, plan }: { event: PaymentEvent; receivedAtMs: number; plan: RoutePlan },
+): boolean {
+  return (
+    mute.channel === channel &&
+    (mute.rule === undefined || mute.rule === rule?.name) &&
+    receivedAtMs >= mute.fromMs &&
+    receivedAtMs < mute.untilMs &&
+    fits(mute.match, event, plan)
+  );
+}
+
+/** The plan with these mutes as muted rules: for those who name all that is muted. */
+export function withMutes(plan: RoutePlan, mutes: readonly AlertMute[], nowMs: number): RoutePlan {
+  const rules = mutes.map((mute): AlertRule => {
+    const rule = plan.rules.find(({ name }) => name === mute.rule);
+    return {
+      name: mute.rule ?? '/pay mute',
+      match: { ...rule?.match, ...mute.match },
+      channels: [mute.channel],
+      goesOn: true,
+      mutedUntilMs: mute.untilMs,
+    };
+  });
+  return { ...plan, rules: [...rules.filter((rule) => isMuted(rule, nowMs)), ...plan.rules] };
+}

@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import type { AlertMute, NotPosted } from '../../domain/alert-mute.ts';
+import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
+import { messageKey } from '../../messages/message-record.ts';
+import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
+import type { Views } from '../../messages/views.ts';
+import { mutedWords } from '../../slack/words/mute-lines.ts';
+
+export const mutePrefix = 'mute:';
+
+export type MuteCase = AlertMute & { isOver: boolean };
+export type MuteEvent = { kind: 'ended'; by: string } | { kind: 'over' };
+
+/** The channel’s message with the mute as it is; or, once it is over, the one that says what it kept back. */
+export type MuteBodies = { mute: { id: string; isOver: boolean } };
+export type MuteShown = { kind: 'mute'; mute: AlertMute; notPosted?: NotPosted };
+
+const muteCase: z.ZodType<MuteCase> = z.object({
+  id: z.string(),
+  channel: z.string(),
+  rule: z.string().exactOptional(),
+  match: z.object({
+    reasonPart: z.string().exactOptional(),
+    customer: z.object({ kind: z.enum(['exact', 'prefix']), text: z.string() }).exactOptional(),
+  }),
+  why: z.string(),
+  by: z.string(),
+  fromMs: z.number(),
+  untilMs: z.number(),
+  endedBy: z.string().exactOptional(),
+  isOver: z.boolean(),
+});
+
+/** All mutes, by their ends. */
+const mutesList = 'mutes';
+const mostListed = 100;
+
+/**
+ * A mute begins and ends so long after the press: by then every replica has read it, and all of them keep back the same
+ * events.
+ */
+export const muteDelayMs = 5_000;
+const readAgainMs = 3_000;
+
+type MuteRecords = {
+  cases: Cases<MuteCase, MuteEvent>;
+  /** The hundred that end last, over or not; as of a moment ago. None while the store is away: then alerts are told. */
+  all: () => Promise<readonly AlertMute[]>;
+  /** Read at once. Throws StoreUnavailable. */
+  newest: () => Promise<readonly AlertMute[]>;
+};
+
+export function openMutes(deps: CasesDeps & MessagesDeps): MuteRecords {
+  const { now } = deps;
+  const messages: Messages<MuteBodies> = createMessages(deps);
+  let known: { atMs: number; mutes: Promise<readonly AlertMute[]> } | undefined;
+  const cases = createCases<MuteCase, MuteEvent>(
+    deps,
+    {
+      prefix: mutePrefix,
+      schema: muteCase,
+      lists: ({ untilMs }) => ({ [mutesList]: untilMs }),
+      step(mute, event, nowMs) {
+        if (event.kind === 'over') return mute.isOver ? undefined : { ...mute, isOver: true };
+        const untilMs = nowMs + muteDelayMs;
+        return untilMs < mute.untilMs ? { ...mute, untilMs, endedBy: event.by } : undefined;
+      },
+      restMs: ({ isOver, untilMs }, nowMs) => (isOver ? undefined : Math.max(0, untilMs - nowMs)),
+      history: (step) => [auditOf(step)],
+    },
+    {
+      due: async ({ isOver, untilMs }, nowMs) =>
+        !isOver && nowMs >= untilMs ? { event: { kind: 'over' } } : undefined,
+      async tell({ id, channel, isOver }) {
+        const message = { kind: 'mute', channel } as const;
+        await messages.keep(messageKey('mute', id), { ...message, body: { id, isOver: false } });
+        if (isOver)
+          await messages.post(messageKey('mute', `${id}/over`), { ...message, body: { id, isOver } });
+      },
+    },
+  );
+  const newest = (): Promise<AlertMute[]> => cases.list(mutesList, { max: mostListed, newestFirst: true });
+  return {
+    cases,
+    newest,
+    all() {
+      if (!known || now() - known.atMs >= readAgainMs || now() < known.atMs) {
+        known = { atMs: now(), mutes: newest().catch(noneIfAway) };
+      }
+      return known.mutes;
+    },
+  };
+}
+
+function noneIfAway(error: unknown): [] {
+  if (error instanceof StoreUnavailable) return [];
+  throw error;
+}
+
+function auditOf({ event, before, after, turn, atMs }: CaseStep<MuteCase, MuteEvent>): AuditEntry {
+  const { id, by, channel, why, endedBy, untilMs } = after;
+  return {
+    id: `${mutePrefix}${id}/${turn}`,
+    atMs,
+    who: event?.kind === 'ended' ? (endedBy ?? by) : event ? 'payops' : by,
+    where: channel,
+    what: 'step',
+    verb: 'mute',
+    reference: id,
+    ...(before ? { before: `muted until ${new Date(before.untilMs).toISOString()}` } : {}),
+    after: event?.kind === 'over' ? 'over' : `muted until ${new Date(untilMs).toISOString()}`,
+    reason: event ? mutedWords(after) : `${mutedWords(after)}: ${why}`,
+  };
+}
+
+export type MutePostDeps = {
+  findMute: (id: string) => Promise<AlertMute | undefined>;
+  /** What it kept from its channel. Throws StoreUnavailable. */
+  notPosted: (mute: AlertMute) => Promise<NotPosted>;
+};
+
+export function muteView({ findMute, notPosted }: MutePostDeps): Views<MuteBodies, MuteShown> {
+  return {
+    async mute({ id, isOver }) {
+      const mute = await findMute(id);
+      if (!mute) return { kind: 'nothing' };
+      return {
+        kind: 'shown',
+        post: { kind: 'mute', mute, ...(isOver && { notPosted: await notPosted(mute) }) },
+      };
+    },
+  };
+}

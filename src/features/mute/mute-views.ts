@@ -1,0 +1,169 @@
+import type { AlertMute } from '../../domain/alert-mute.ts';
+import type { Said } from '../../messages/views.ts';
+import {
+  actions,
+  bold,
+  button,
+  code,
+  context,
+  headline,
+  modal,
+  moment,
+  person,
+  plainText,
+  richText,
+  select,
+  textInput,
+  words,
+} from '../../slack/kit/blocks.ts';
+import { messageFoot, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import type { ViewValues } from '../../slack/command.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
+import { oneLine } from '../../slack/kit/text.ts';
+import { muteLine, mutedWords, notPostedLine } from '../../slack/words/mute-lines.ts';
+import type { MuteShown } from './mute-case.ts';
+
+export const muteModalId = 'mute';
+export const endMuteId = 'mute_end';
+
+const ids = {
+  rule: 'mute_rule',
+  reason: 'mute_reason',
+  customer: 'mute_customer',
+  for: 'mute_for',
+  why: 'mute_why',
+};
+const hourMs = 3_600_000;
+const times = [
+  { text: '30 minutes', value: '0.5' },
+  { text: '1 hour', value: '1' },
+  { text: '2 hours', value: '2' },
+  { text: '4 hours', value: '4' },
+  { text: '8 hours', value: '8' },
+  { text: '24 hours', value: '24' },
+] as const;
+
+/** What is muted here, each with a button that ends it; below, the form for one more. */
+export function muteModal(
+  channel: string,
+  { rules, mutes, place }: { rules: readonly string[]; mutes: readonly AlertMute[]; place: ChargePlace },
+): Modal {
+  const every = { text: 'Any rule', value: '*' };
+  return modal({
+    callbackId: muteModalId,
+    title: placeTitle('Mute alerts here', place),
+    submit: 'Mute',
+    privateMetadata: channel,
+    blocks: [
+      ...mutes.flatMap((mute) => [richText([bold('Muted: '), ...muteLine(mute)]), actions(endButton(mute))]),
+      richText([words('Muted alerts aren’t posted. They’re still recorded, resolved and counted.')]),
+      textInput({
+        id: ids.reason,
+        label: 'Bank’s reason contains',
+        placeholder: 'insufficient funds',
+        hint: 'Leave reason and customer empty to mute everything here.',
+        maxLength: 100,
+        optional: true,
+      }),
+      textInput({ id: ids.customer, label: 'Customer ID', maxLength: 100, optional: true }),
+      ...(rules.length === 0
+        ? []
+        : [
+            select({
+              id: ids.rule,
+              label: 'Sent here by',
+              choices: [every, ...rules.map((rule) => ({ text: `Rule ${rule}`, value: rule }))],
+              initial: every.value,
+            }),
+          ]),
+      select({ id: ids.for, label: 'For how long', choices: times, initial: '1' }),
+      textInput({
+        id: ids.why,
+        label: 'Why',
+        placeholder: 'The bank is down until 16:00',
+        hint: 'Everybody in the channel sees it.',
+        maxLength: 300,
+      }),
+      placeFoot(place),
+    ],
+  });
+}
+
+function endButton({ id }: AlertMute) {
+  return button({ actionId: endMuteId, text: 'End mute', value: id });
+}
+
+type ReadMute =
+  | { kind: 'read'; wanted: Pick<AlertMute, 'rule' | 'match' | 'why'> & { forMs: number } }
+  | { kind: 'errors'; errors: Record<string, string> };
+
+export function readMuteModal(values: ViewValues): ReadMute {
+  const text = (id: string): string => oneLine(values[id] ?? '');
+  const chosen = times.find(({ value }) => value === values[ids.for]);
+  const why = text(ids.why);
+  if (!chosen) return { kind: 'errors', errors: { [ids.for]: 'Choose how long.' } };
+  if (why === '') return { kind: 'errors', errors: { [ids.why]: 'Say in a few words why.' } };
+  const [rule, reason, customer] = [text(ids.rule), text(ids.reason), text(ids.customer)];
+  return {
+    kind: 'read',
+    wanted: {
+      why,
+      forMs: Number(chosen.value) * hourMs,
+      ...(rule === '' || rule === '*' ? {} : { rule }),
+      match: {
+        ...(reason === '' ? {} : { reasonPart: reason.toLowerCase() }),
+        ...(customer === '' ? {} : { customer: { kind: 'exact', text: customer } }),
+      },
+    },
+  };
+}
+
+/** What the form becomes; the channel is told by a message. */
+export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
+  const { block } = headline('🔕 Muted', [mutedWords(mute)]);
+  return modal({
+    callbackId: muteModalId,
+    title: placeTitle('Mute alerts here', place),
+    blocks: [
+      block,
+      richText([bold('Until: '), moment(mute.untilMs)]),
+      richText([words('The channel is told now, and what was kept back when it ends.')]),
+    ],
+  });
+}
+
+export function muteMessage(
+  { mute, notPosted, key, mayBeRepeat }: MuteShown & Said,
+  place: ChargePlace,
+): SlackMessage {
+  const { by, why, untilMs, endedBy } = mute;
+  const about = mutedWords(mute);
+  const { text, block } = notPosted ? headline('🔔 Mute is over', [about]) : headline('🔕 Muted', [about]);
+  const until = [bold(endedBy === undefined ? 'Until: ' : 'Ended: '), moment(untilMs), words(' · by ')];
+  const lines = notPosted
+    ? [richText(notPostedLine(notPosted))]
+    : [
+        richText([...until, person(endedBy ?? by)], [bold('Why: '), words(why)]),
+        ...(endedBy === undefined ? [actions(endButton(mute))] : []),
+      ];
+  return {
+    text,
+    blocks: [
+      block,
+      ...lines,
+      ...(mayBeRepeat ? [context(plainText('May be a repeat.'))] : []),
+      messageFoot(place, notPosted ? 'muted from' : 'muted', mute.fromMs),
+    ],
+    metadata: { event_type: 'payops_mute', event_payload: { key } },
+  };
+}
+
+/** Where it was typed in a place without alerts, or what was pressed is over. */
+export function nothingToMute(isOver: boolean): SlackMessage {
+  const { text, block } = headline(isOver ? 'This mute is over' : 'No alerts come here', []);
+  const command = code('/pay mute');
+  const next = isOver
+    ? [command, words(' shows what is muted now.')]
+    : [words('Type '), command, words(' in the channel whose alerts you want to mute.')];
+  return { text, blocks: [block, richText(next)] };
+}

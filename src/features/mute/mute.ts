@@ -1,0 +1,84 @@
+import type { Account } from '../../account.ts';
+import type { AlertMute } from '../../domain/alert-mute.ts';
+import type { Entry } from '../../store/store.ts';
+import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
+import { nothingAfter } from '../../slack/nothing-after.ts';
+import { muteDelayMs, openMutes, mutePrefix, type MuteCase } from './mute-case.ts';
+import { endMuteId, mutedModal, muteModal, muteModalId, nothingToMute, readMuteModal } from './mute-views.ts';
+
+const dayMs = 86_400_000;
+
+export type Mutes = ReturnType<typeof createMutes>;
+
+/**
+ * `/pay mute`: keeps alerts from the channel it is typed in for up to a day. A mute is a case (`mute-case.ts`); what it
+ * keeps back is asked of the alerts.
+ */
+export function createMutes(account: Account) {
+  const { rules, place, settings, audit, wake, now } = account;
+  const rememberMs = settings.webhookRememberDays * dayMs;
+  const { cases, all, newest } = openMutes({ ...account, rememberMs, audit: audit.write });
+
+  async function formFor(channel: string) {
+    const here = rules.routes.rules.filter(({ channels }) => channels.includes(channel));
+    const isOn = (mute: AlertMute): boolean =>
+      mute.channel === channel && mute.endedBy === undefined && mute.untilMs > now();
+    const mutes = (await newest()).filter(isOn);
+    return muteModal(channel, { rules: here.map(({ name }) => name), mutes, place });
+  }
+
+  /** The channel’s message and the audit follow by the worker. */
+  async function end({ caller, value, view, updateModal, reply }: Pressed): Promise<void> {
+    const ended = await cases.hear(value, { kind: 'ended', by: caller.userId });
+    if (view) await updateModal(await formFor(view.privateMetadata));
+    else if (!ended?.isMoved) await reply(nothingToMute(true));
+  }
+
+  const verb = defineCommand<undefined>({
+    verb: 'mute',
+    usage: '',
+    summary: 'Mute alerts',
+    examples: ['mute'],
+    permission: 'mute',
+    effect: 'none',
+    opensForm: true,
+    parse: nothingAfter('Nothing follows “mute”: the form asks what, how long and why.'),
+    presses: [{ actionId: endMuteId, aboutOther: itself, press: end }],
+    modals: [
+      {
+        callbackId: muteModalId,
+        effect: 'access',
+        ifNoAnswer: 'If none comes, look at /pay mute before you send it again.',
+        async submit({ caller, viewId, privateMetadata: channel, values }) {
+          const read = readMuteModal(values);
+          if (read.kind === 'errors') return read;
+          const { forMs, ...wanted } = read.wanted;
+          const fromMs = now() + muteDelayMs;
+          const mute: MuteCase = {
+            id: viewId,
+            channel,
+            ...wanted,
+            by: caller.userId,
+            fromMs,
+            untilMs: fromMs + forMs,
+            isOver: false,
+          };
+          // Submitted twice it is one.
+          const begun = await cases.begin(viewId, mute, { untold: true });
+          if (begun.kind === 'begun') await cases.settle(viewId, begun.kept);
+          wake();
+          return { kind: 'update', modal: mutedModal(begun.kind === 'begun' ? mute : begun.state, place) };
+        },
+      },
+    ],
+    async run(_, { caller: { channelId = '' }, openModal }) {
+      const { failures, successes, rules: sent } = rules.routes;
+      const told = [failures, successes, ...sent.flatMap(({ channels }) => channels)];
+      if (!told.includes(channelId)) return nothingToMute(false);
+      await openModal(await formFor(channelId));
+      return undefined;
+    },
+  });
+  const work = async (entry: Entry): Promise<void> => void (await cases.work(entry));
+  return { verbs: [verb], cases: [{ prefix: mutePrefix, work }], all, find: (id: string) => cases.find(id) };
+}

@@ -1,0 +1,107 @@
+import { expect, test } from 'vitest';
+import { shareDesk } from '../support/desk.ts';
+
+const minuteMs = 60_000;
+/** A mute begins and ends five seconds after the press. */
+const soonMs = 6_000;
+const policy = (text: string): string =>
+  text.concat(`
+daily_summary:
+  - { channel: C0ALERTS01, at: '12:00', tz: UTC }
+routes:
+  - { name: fraud, when: { reason: suspected fraud }, to: C0ALERTS01 }
+`);
+
+const at = shareDesk({ clock: true, policy });
+
+const isTold = (reference: string): boolean =>
+  at()
+    .posts('lead', 'payAlerts')
+    .some(({ text, shown }) => text.includes('Declined') && shown.text.includes(reference));
+
+test('a mute keeps what fits it from the channel, which is told until when, why, and at the end of what', async () => {
+  const desk = at();
+  const form = await desk.opens('onCall', '/pay mute', 'payAlerts');
+  expect(form.fields).toEqual([
+    'Bank’s reason contains',
+    'Customer ID',
+    'Sent here by',
+    'For how long',
+    'Why',
+  ]);
+  await desk.submits('onCall', { 'Bank’s reason contains': 'Insufficient FUNDS', Why: 'The bank is down' });
+  await desk.modalSays('onCall', '🔕 Muted');
+  const told = await desk.reads(
+    'lead',
+    ['🔕 Muted', 'reason “insufficient funds”', 'The bank is down'],
+    'payAlerts',
+  );
+  expect(told.shown.text).toContain(desk.named('onCall'));
+  desk.house.later(soonMs);
+  const muted = await desk.house.decline({ reason: 'Insufficient funds', customerEmail: 'm@example.com' });
+  const other = await desk.house.decline({ reason: 'Do not honour' });
+  await desk.reads('lead', ['Declined', other], 'payAlerts');
+  await desk.settled('soon');
+  expect(isTold(muted)).toBe(false);
+  await desk.asks('onCall', '/pay alerts', muted, 'payAlerts');
+  await desk.home('onCall', 'Muted alerts');
+  desk.house.later(61 * minuteMs);
+  await desk.reads('lead', ['🔔 Mute is over', '1 not posted', muted], 'payAlerts');
+  const after = await desk.house.decline({ reason: 'Insufficient funds' });
+  await desk.reads('lead', ['Declined', after], 'payAlerts');
+  // It is an alert like any other: a payment resolves it, and both say so.
+  await desk.house.approve({ amount: '5000.00', customerEmail: 'm@example.com' });
+  await desk.settled('soon');
+  await desk.asks('onCall', '/pay alerts', `${muted} ✓`, 'payAlerts');
+});
+
+test('a mute of everything is ended by the button in the channel, and by the form', async () => {
+  const desk = at();
+  const mutes = async (): Promise<void> => {
+    await desk.opens('onCall', '/pay mute', 'payAlerts');
+    await desk.submits('onCall', { 'For how long': '24 hours', Why: 'Tests' });
+    await desk.modalSays('onCall', 'Everything here');
+    await desk.closes('onCall');
+    desk.house.later(soonMs);
+  };
+  await mutes();
+  const first = await desk.reads('lead', ['🔕 Muted', 'Everything here', 'Tests'], 'payAlerts');
+  await desk.seesBy('agent', 'Not allowed', () => desk.presses('agent', 'End mute', first));
+  await desk.presses('onCall', 'End mute', first);
+  await desk.reads('lead', ['🔕 Muted', 'Ended'], 'payAlerts');
+  desk.house.later(soonMs);
+  await desk.reads('lead', ['🔔 Mute is over', 'Nothing was kept back'], 'payAlerts');
+  await mutes();
+  const kept = await desk.house.decline({ reason: 'Suspected fraud' });
+  await desk.settled('soon');
+  const form = await desk.opens('onCall', '/pay mute', 'payAlerts');
+  expect(form.shown.text).toContain('Everything here');
+  await desk.presses('onCall', 'End mute');
+  await desk.house.until(
+    'the form says so',
+    () => !desk.modal('onCall')?.shown.text.includes('Everything here until'),
+  );
+  desk.house.later(soonMs);
+  await desk.reads('lead', ['🔔 Mute is over', kept], 'payAlerts');
+  expect(isTold(kept)).toBe(false);
+});
+
+test('what a mute keeps back is in the daily summary, which names the mute', async () => {
+  const desk = at();
+  await desk.opens('onCall', '/pay mute', 'payAlerts');
+  await desk.submits('onCall', { 'Sent here by': 'Rule fraud', 'For how long': '24 hours', Why: 'Tests' });
+  await desk.modalSays('onCall', 'rule fraud');
+  await desk.closes('onCall');
+  desk.house.later(soonMs);
+  const kept = await desk.house.decline({ reason: 'Suspected fraud' });
+  await desk.settled('soon');
+  desk.house.later(23 * 60 * minuteMs);
+  const summary = await desk.reads('lead', ['Muted now', kept], 'payAlerts');
+  expect(summary.shown.text).toContain('by rule fraud');
+});
+
+test('muting is refused without the permission, and where no alerts come', async () => {
+  const desk = at();
+  await desk.asks('agent', '/pay mute', 'Not allowed', 'payAlerts');
+  await desk.asks('onCall', '/pay mute', 'No alerts come here', 'payDesk');
+});
