@@ -234,7 +234,7 @@ async function shootNarrow({ page, ...ada }: PersonWindow): Promise<void> {
   await page.locator('.log-row').last().click();
   await page.getByLabel('Exchange', { exact: true }).waitFor();
   await shootIt('exchange-390');
-  await page.getByRole('button', { name: 'Close exchange' }).click();
+  await page.locator('.log-row').last().click();
   await page.getByRole('button', { name: 'HTTP exchanges' }).click();
   await page.getByText('Try this').click();
   await shootIt('guide-390');

@@ -219,72 +219,35 @@ function drawThread(): Drawn {
   </section>`;
 }
 
-/** Where a person types. Slash commands are offered and described; in a thread Slack has none. */
+/** Where a person types. A slash command is described, and completed by Tab; in a thread Slack has none. */
 function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
   const id = threadTs === undefined ? 'composer' : 'thread-composer';
   const place = threadTs === undefined ? channel.id : `${channel.id}/${threadTs}`;
   const draft = ui.drafts[place] ?? '';
-  const commands = threadTs === undefined ? page.slashCommands : [];
-  const isOffering = /^\/\S*$/.test(draft) && draft !== ui.offer.closedFor;
-  const offered = isOffering ? commands.filter(({ command }) => command.startsWith(draft)) : [];
-  const started = commands.filter(({ command }) => draft.startsWith(`${command} `));
-  const { marked } = ui.offer;
+  const [typed = ''] = draft.split(' ');
+  const commands = threadTs === undefined && typed.startsWith('/') ? page.slashCommands : [];
+  const begun = commands.find(({ command }) => command.startsWith(typed));
 
   function write(text: string): void {
-    update({
-      drafts: { ...ui.drafts, [place]: text },
-      offer: { marked: 0, closedFor: undefined },
-      recalled: undefined,
-    });
-  }
-  function complete(command: string | undefined): void {
-    write(`${command ?? draft} `);
+    update({ drafts: { ...ui.drafts, [place]: text } });
   }
   /** What could not be sent stands in the composer again, unless something else was begun there. */
   async function send(): Promise<void> {
     const text = draft.trim();
     if (text === '') return;
     write('');
-    update({ sent: [...ui.sent.filter((earlier) => earlier !== text), text].slice(-50) });
     const thread = threadTs === undefined ? {} : { threadTs };
     const result = await act({ kind: 'send_message', channel: channel.id, text, ...thread });
     if (!result.ok && !ui.drafts[place]) write(text);
   }
-  /** Arrows recall earlier lines only when nothing else would be lost: in an empty composer or a recalled line. */
-  function recall(step: 1 | -1): void {
-    const next = (ui.recalled ?? ui.sent.length) + step;
-    if (next < 0 || ui.sent.length === 0) return;
-    const text = ui.sent[next] ?? '';
-    update({
-      drafts: { ...ui.drafts, [place]: text },
-      recalled: next >= ui.sent.length ? undefined : next,
-      offer: { marked: 0, closedFor: text },
-    });
-  }
-  const mark = (next: number) => (): void =>
-    update({ offer: { ...ui.offer, marked: (next + offered.length) % offered.length } });
-  const chosen = offered[marked]?.command;
-  const isRecalling = draft === '' || ui.recalled !== undefined;
-  const keys: Record<string, (() => void) | undefined> =
-    offered.length > 0
-      ? {
-          ArrowDown: mark(marked + 1),
-          ArrowUp: mark(marked - 1),
-          Tab: () => complete(chosen),
-          Enter: chosen === draft ? () => void send() : () => complete(chosen),
-          Escape: () => update({ offer: { ...ui.offer, closedFor: draft } }),
-        }
-      : {
-          Enter: () => void send(),
-          ...(isRecalling ? { ArrowUp: () => recall(-1), ArrowDown: () => recall(1) } : {}),
-        };
   function onKey(event: KeyboardEvent): void {
     const { isComposing, altKey, ctrlKey, metaKey, shiftKey, key } = event;
-    if (isComposing || altKey || ctrlKey || metaKey || shiftKey || !keys[key]) return;
+    if (isComposing || altKey || ctrlKey || metaKey || shiftKey) return;
+    if (key !== 'Enter' && (key !== 'Tab' || !begun || draft !== typed)) return;
     event.preventDefault();
-    keys[key]?.();
+    if (key === 'Enter') void send();
+    else write(`${begun?.command} `);
   }
-  const described = offered.length > 0 ? offered : started;
   return html`<form
     class="composer"
     @submit=${(event: Event) => {
@@ -292,37 +255,12 @@ function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
       void send();
     }}
   >
-    <ul
-      class="offers"
-      id="${id}-offers"
-      role="listbox"
-      aria-label="Commands"
-      ?hidden=${described.length === 0}
-    >
-      ${described.map(
-        ({ command, usageHint, description }, index) =>
-          html`<li
-            id="${id}-offer-${index}"
-            role="option"
-            aria-selected=${String(offered.length > 0 && index === marked)}
-            @mousedown=${(event: Event) => {
-              event.preventDefault();
-              if (offered.length > 0) complete(command);
-            }}
-          >
-            <b>${command}</b> <code>${usageHint}</code> <span class="soft">${description}</span>
-          </li>`,
-      )}
-    </ul>
+    ${begun ? html`<p class="usage" id="${id}-usage"><b>${begun.command}</b> <code>${begun.usageHint}</code> <span class="soft">${begun.description}</span></p>` : nothing}
     <textarea
       id=${id}
       rows=${Math.min(6, draft.split('\n').length)}
-      role="combobox"
-      aria-autocomplete="list"
-      aria-expanded=${String(offered.length > 0)}
-      aria-controls="${id}-offers"
-      aria-activedescendant=${offered.length > 0 ? `${id}-offer-${marked}` : nothing}
       aria-label=${threadTs === undefined ? `Message ${nameOf(channel)}` : 'Reply in thread'}
+      aria-describedby=${begun ? `${id}-usage` : nothing}
       placeholder=${threadTs === undefined ? 'Type /pay, or a message' : 'Reply…'}
       spellcheck="false"
       .value=${live(draft)}

@@ -9,10 +9,7 @@ function type(command: string): Pick<GuideStep, 'button' | 'press'> {
   return {
     button: 'Type it',
     press: () => {
-      update({
-        drafts: { ...ui.drafts, [ui.channel ?? '']: command },
-        offer: { marked: 0, closedFor: command },
-      });
+      update({ drafts: { ...ui.drafts, [ui.channel ?? '']: command } });
       focusSoon('#composer');
     },
   };

@@ -11,10 +11,6 @@ type Ui = {
   thread: Thread | undefined;
   /** What stands in a composer, by channel id, or by `channel/ts` for a thread. */
   drafts: Record<string, string>;
-  /** Which offered command is marked, and the draft for which the list was closed with Escape. */
-  offer: { marked: number; closedFor: string | undefined };
-  sent: string[];
-  recalled: number | undefined;
   confirm: { dialog: ConfirmationDialog; go: () => void } | undefined;
   /** The one open list of a searched select; `waiting`: the bot has not answered yet for this text. */
   search: { id: string; text: string; options: PageOption[]; marked: number; waiting: boolean } | undefined;
@@ -23,7 +19,7 @@ type Ui = {
   problem: string | undefined;
   copied: string | undefined;
   panel: { tab: string; isShown: boolean };
-  log: { isOpen: boolean; text: string; party: string; detail: Exchange | undefined };
+  log: { isOpen: boolean; text: string; detail: Exchange | undefined };
 };
 
 export const ui: Ui = {
@@ -32,16 +28,13 @@ export const ui: Ui = {
   tab: 'messages',
   thread: undefined,
   drafts: {},
-  offer: { marked: 0, closedFor: undefined },
-  sent: [],
-  recalled: undefined,
   confirm: undefined,
   search: undefined,
   seen: {},
   problem: undefined,
   copied: undefined,
   panel: { tab: 'Orders', isShown: false },
-  log: { isOpen: false, text: '', party: 'All', detail: undefined },
+  log: { isOpen: false, text: '', detail: undefined },
 };
 
 /** What the server said last. Nothing is drawn before it is there. */
