@@ -26,7 +26,6 @@ import { openLog, readSettings } from '../src/app/read-settings.ts';
 import { operatorCommands } from '../src/cli/run-command.ts';
 import { botSettings, payopsFile } from '../src/playground/bot-settings.ts';
 import { createClients } from '../src/slack/workspace.ts';
-import { menuActionId } from '../src/features/help/menu.ts';
 import { bundleVariable } from '../test/support/bot.ts';
 import { bundleBot } from '../test/support/bot-bundle.ts';
 import { cutVariables, type Used } from '../test/support/cuts.ts';
@@ -154,7 +153,7 @@ async function everythingOffered(): Promise<string[]> {
     ...verbs.flatMap(
       ({ verb, menu, buttons = [], presses = [], modals = [], suggestions = [], shortcuts = [] }) => [
         `verb:${verb}`,
-        ...(menu ? [`button:${menuActionId(verb)}`] : []),
+        ...(menu ? [`button:${menu.actionId}`] : []),
         ...[...buttons, ...presses].map(({ actionId }) => `button:${actionId}`),
         ...modals.map(({ callbackId }) => `form:${callbackId}`),
         ...modals.filter(({ closed }) => closed).map(({ callbackId }) => `closing:${callbackId}`),

@@ -22,7 +22,7 @@ import {
 } from '../slack/command.ts';
 import { unknownVerbMessage, usageMessage } from '../slack/words/error-message.ts';
 import { placeWords, typedLookUpButton } from '../slack/words/evidence.ts';
-import { menuActionId, menuCommand } from '../features/help/menu.ts';
+import { menuCommand } from '../features/help/menu.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 import { inAccount } from '../slack/own-account.ts';
 import { helpCommand, isListed, type ListedVerbs } from '../features/help/help.ts';
@@ -147,7 +147,7 @@ function idsOf(lists: readonly Listed[]): Ids {
         take(`${kind} ${id}`);
         to.set(id, { account, command, part });
       };
-      const own = menu === undefined ? [] : [{ actionId: menuActionId(verb), words: () => [] }];
+      const own = menu === undefined ? [] : [{ actionId: menu.actionId, words: () => [] }];
       for (const part of [...buttons, ...own]) add('action', ids.buttons, wire(part.actionId), part);
       for (const part of presses) add('action', ids.presses, wire(part.actionId), part);
       for (const part of suggestions) add('action', ids.suggestions, wire(part.actionId), part);

@@ -155,7 +155,8 @@ export type Shortcut = { callbackId: string; name: string } & (
   | { kind: 'message'; prepare: (texts: readonly string[]) => Prepared }
 );
 
-export type MenuEntry = { text: string; opens: 'modal' | 'message' };
+/** A button of the menu that runs the verb without words. */
+export type MenuEntry = { actionId: string; text: string; opens: 'modal' | 'message' };
 
 /** What waits for a person, in one line of their menu. */
 export type OpenItems = {

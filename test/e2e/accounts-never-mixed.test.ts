@@ -2,7 +2,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
 import { cardEmailFields } from '../../src/features/card-email/card-email-views.ts';
-import { listActionId } from '../../src/features/lists/list-message.ts';
+import { terminalSubject } from '../../src/features/lists/lists.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import type { Bot } from '../support/bot.ts';
 import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
@@ -166,7 +166,7 @@ async function charge(turn: Turn): Promise<void> {
 async function list({ house, dialogue, person, account }: Turn): Promise<void> {
   if (!(await asks(house, person, `/pay terminals${at(account)}`, 'Terminals 1–50'))) return;
   const before = JSON.stringify(house.seenBy(person));
-  const id = listActionId('terminals', 'next');
+  const id = terminalSubject.actions.next;
   await dialogue.pressInMessage(person, account === 0 ? id : `${id}@${names[account]}`);
   await house.until('the press is answered', () => JSON.stringify(house.seenBy(person)) !== before);
 }

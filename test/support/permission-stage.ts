@@ -5,7 +5,6 @@ import { merchantPermission } from '../../src/domain/merchant.ts';
 import { parsed } from '../../src/domain/parsed.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
 import { createDirectory } from '../../src/slack/people/directory.ts';
-import { menuActionId } from '../../src/features/help/menu.ts';
 import type { Role } from '../../src/slack/people/role.ts';
 import { addRoutes } from '../../src/slack/router/router.ts';
 import { memoryCache } from './directory-stage.ts';
@@ -23,11 +22,11 @@ export type Place = string;
 /** All that can be asked of these verbs, each by what Slack sends for it. */
 export function everyThing(verbs: readonly Command[]): Thing[] {
   return verbs.flatMap((command) => {
-    const { verb, examples, menu, buttons = [], presses = [], modals = [] } = command;
+    const { examples, menu, buttons = [], presses = [], modals = [] } = command;
     const { suggestions = [], shortcuts = [] } = command;
     const pressed = [
       ...buttons.map(({ actionId }) => actionId),
-      ...(menu ? [menuActionId(verb)] : []),
+      ...(menu ? [menu.actionId] : []),
       ...presses.map(({ actionId }) => actionId),
     ];
     return [

@@ -258,7 +258,7 @@ function alertsCommand(deps: AlertsDeps & AlertCardDeps & StormActions): Command
       words: ['mutes', 'unmute', 'silence', 'route', 'routes'],
       answer: rulesElsewhereMessage,
     },
-    menu: { text: 'Alerts here', opens: 'message' },
+    menu: { actionId: 'menu.alerts', text: 'Alerts here', opens: 'message' },
     open: async ({ userId }) => openAlerts(await deps.alertsOf(userId)),
     effect: 'none',
     parse: nothingAfter('Nothing follows “alerts”: it is about the channel it is typed in.'),

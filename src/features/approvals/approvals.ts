@@ -167,7 +167,7 @@ function approvalsCommand(deps: ApprovalScreens): Command {
     permission: 'approve',
     // Whoever can ask can see what became of it.
     orPermissions: ['charge', 'card-email', 'undelivered'],
-    menu: { text: 'Approvals', opens: 'message' },
+    menu: { actionId: 'menu.approvals', text: 'Approvals', opens: 'message' },
     effect: 'none',
     open: async (caller) => openApprovals(await seenBy(deps, caller)),
     parse: nothingAfter('Nothing follows “approvals”: it lists what waits for you and what you asked for.'),

@@ -85,7 +85,7 @@ function cardEmailCommand(deps: Screens): Command {
     summary: 'Change a card’s e-mail',
     examples: ['card-email'],
     permission: 'card-email',
-    menu: { text: 'Change a card’s e-mail', opens: 'modal' },
+    menu: { actionId: 'menu.card-email', text: 'Change a card’s e-mail', opens: 'modal' },
     opensForm: true,
     effect: 'none',
     // What was typed is not repeated: an e-mail address stays out of what the bot says.

@@ -31,7 +31,9 @@ export const cardsActions = {
   changeEmail: 'cards.change_email',
   remove: 'cards.delete',
   /** Shows another part of the same listing. */
-  page: 'cards.page',
+  /** Two buttons of one row need two names. */
+  back: 'cards.page.back',
+  next: 'cards.page.next',
   /** Asks the service once more for the same e-mail. */
   again: 'cards.again',
 } as const;
@@ -196,17 +198,12 @@ export function faceWords(face: CardFace): string {
 function pageButtons(list: string, count: number, from: number): ActionsBlock[] {
   const back = from === 0 ? undefined : Math.max(0, from - cardsPerMessage);
   const next = from + cardsPerMessage < count ? from + cardsPerMessage : undefined;
-  function page(text: string, index: number | undefined): Button[] {
-    // Two buttons of one row need two names.
-    const actionId = `${cardsActions.page}.${text.toLowerCase()}`;
+  function page(text: string, actionId: string, index: number | undefined): Button[] {
     return index === undefined ? [] : [button({ actionId, text, value: cardsValue({ list, index }) })];
   }
-  const buttons = [...page('Back', back), ...page('Next', next)];
+  const buttons = [...page('Back', cardsActions.back, back), ...page('Next', cardsActions.next, next)];
   return buttons.length === 0 ? [] : [actions(...buttons)];
 }
-
-/** The ids of the buttons that turn the page. */
-export const cardsPageIds: readonly string[] = [`${cardsActions.page}.back`, `${cardsActions.page}.next`];
 
 /** An answer and no error; `not_found` is the service's own word for it. */
 export function noCardsMessage(

@@ -9,7 +9,6 @@ import {
   type CardsPlace,
   cardsActions,
   cardsMessage,
-  cardsPageIds,
   deletingMessage,
   deletionMessage,
   goneCardsMessage,
@@ -113,7 +112,7 @@ function cardsCommand(deps: Screens): Command {
     ...facts,
     summary: 'Saved cards',
     buttons: [
-      ...cardsPageIds.map((actionId) => ({
+      ...[cardsActions.back, cardsActions.next].map((actionId) => ({
         actionId,
         words: (value: string) => [pressedWord, 'page', value],
       })),

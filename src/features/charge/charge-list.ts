@@ -229,7 +229,7 @@ export function doubtCommand(deps: ShowDeps): Command {
     summary: 'Unknown outcomes',
     examples: ['doubt'],
     permission: 'doubt',
-    menu: { text: 'Doubts', opens: 'message' },
+    menu: { actionId: 'menu.doubt', text: 'Doubts', opens: 'message' },
     open: async ({ userId }) =>
       openDoubts((await deps.desk.inDoubt()).charges.filter(({ agent }) => agent === userId)),
     effect: 'none',

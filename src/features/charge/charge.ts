@@ -171,7 +171,7 @@ export function chargeCommand(deps: ChargeScreens): Command {
     summary: 'Charge a card',
     examples: ['charge', 'charge 12,500.00'],
     permission: 'charge',
-    menu: { text: 'Charge a card', opens: 'modal' },
+    menu: { actionId: 'menu.charge', text: 'Charge a card', opens: 'modal' },
     opensForm: true,
     shortcuts: [{ callbackId: 'charge', kind: 'global', name: 'Charge a saved card' }],
     effect: 'none',

@@ -47,7 +47,7 @@ export function otpCommand(deps: ShowDeps): Command {
     summary: 'Enter code',
     examples: ['otp', 'otp pay-mfrggzdfmztwq2lknnwg23tpob'],
     permission: 'otp',
-    menu: { text: 'Enter a code', opens: 'message' },
+    menu: { actionId: 'menu.otp', text: 'Enter a code', opens: 'message' },
     opensForm: true,
     open: async ({ userId }) => openCodes(await deps.desk.waitingFor(userId)),
     effect: 'none',

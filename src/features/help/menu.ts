@@ -87,19 +87,12 @@ async function openOf(
 /** A verb as a button of the menu. */
 type MenuVerb = Pick<Command, 'verb' | 'menu'>;
 
-/** A button that runs a verb without words. */
-export function menuActionId(verb: string): string {
-  return `menu.${verb}`;
-}
-
 /** More than a person reads at a glance. */
 const mostLines = 6;
 
 /** The buttons of what the person may do, in the order of the help; the first is what most people come for. */
 export function menuButtons(verbs: readonly MenuVerb[]): ActionsBlock[] {
-  const buttons = verbs.flatMap(({ verb, menu }) =>
-    menu === undefined ? [] : [button({ actionId: menuActionId(verb), text: menu.text })],
-  );
+  const buttons = verbs.flatMap(({ menu }) => (menu === undefined ? [] : [button(menu)]));
   return buttons.length === 0 ? [] : [actions(...buttons.slice(0, limits.actionsElements))];
 }
 

@@ -103,7 +103,7 @@ function linkCommand(deps: LinkScreens): Command {
     examples: ['link', 'link 100.00'],
     permission: 'link',
     effect: 'none',
-    menu: { text: 'Payment link', opens: 'modal' },
+    menu: { actionId: 'menu.link', text: 'Payment link', opens: 'modal' },
     opensForm: true,
     parse: (typed) => parseAmountAlone(typed, 'The customer and everything else are asked for in a form.'),
     modals: [

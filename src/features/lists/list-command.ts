@@ -4,7 +4,7 @@ import { isJsonObject } from '../../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { Reading } from '../../domain/service-page.ts';
 import type { ListRequest, ServiceList } from './service-list.ts';
-import { defineCommand, type Button, type Command, type Conversation } from '../../slack/command.ts';
+import { defineCommand, type Command, type Conversation, type MenuEntry } from '../../slack/command.ts';
 import {
   type FileEnd,
   type ListButton,
@@ -13,7 +13,6 @@ import {
   exportingMessage,
   fileColumns,
   fileNews,
-  listActionId,
   listFile,
   listMessage,
   readingMessage,
@@ -39,6 +38,7 @@ type Verb<Item> = {
   subject: ListSubject<Item>;
   summary: string;
   examples: readonly string[];
+  menu: Pick<MenuEntry, 'actionId' | 'text'>;
   list: ServiceList<Item>;
   /** Of its file: under the specification’s own names. */
   columns: readonly CsvColumn<Item>[];
@@ -48,7 +48,7 @@ type Listing<Item> = Pick<Account, 'place' | 'slack' | 'now'> & Verb<Item>;
 
 /** A verb that lists what the service gives in pages, filtered by what is typed behind it. */
 export function listCommand<Item>(account: Account, verb: Verb<Item>): Command {
-  const { subject, summary, examples } = verb;
+  const { subject, summary, examples, menu } = verb;
   const listing = { ...account, ...verb };
   return defineCommand<Question>({
     verb: subject.verb,
@@ -56,23 +56,18 @@ export function listCommand<Item>(account: Account, verb: Verb<Item>): Command {
     summary,
     examples,
     permission: subject.verb,
-    menu: { text: capitalised(subject.many), opens: 'message' },
+    menu: { ...menu, opens: 'message' },
     effect: 'none',
-    buttons: buttonKinds.map((which) => buttonOf(subject.verb, which)),
+    buttons: buttonKinds.map((which) => ({
+      actionId: subject.actions[which],
+      words: (value) => [pressedWord, which, value],
+    })),
     parse: parseQuestion,
     run: (question, conversation) =>
       question.which === 'csv'
         ? answerCsv(listing, question, conversation)
         : answer(listing, question, conversation),
   });
-}
-
-function capitalised(word: string): string {
-  return word.slice(0, 1).toUpperCase() + word.slice(1);
-}
-
-function buttonOf(verb: string, which: ListButton): Button {
-  return { actionId: listActionId(verb, which), words: (value) => [pressedWord, which, value] };
 }
 
 function parseQuestion(words: readonly string[]): Parsed<Question> {

@@ -34,6 +34,8 @@ export type ListSubject<Item> = {
   one: string;
   many: string;
   columns: readonly { head: string; cell: (item: Item) => string | undefined; longest: number }[];
+  /** The ids of its buttons. */
+  actions: Readonly<Record<ListButton, string>>;
   /** What can be done with one of them. */
   next?: readonly Run[];
 };
@@ -42,10 +44,6 @@ export type ListSubject<Item> = {
 export type ListPress = { filter: string; number: number };
 
 export type ListButton = 'back' | 'next' | 'all' | 'csv' | 'anew';
-
-export function listActionId(verb: string, which: ListButton): string {
-  return `${verb}.${which}`;
-}
 
 const longestFilter = 60;
 
@@ -73,7 +71,7 @@ export function listMessage<Item>(
       block,
       ...(rows.length === 0 ? [] : [tableLines(heads, rows)]),
       ...(lines.length === 0 ? [] : [richText(...lines)]),
-      ...listButtons(subject.verb, filter, page),
+      ...listButtons(subject, filter, page),
       context(plainText(callsWords(page.reading))),
       messageFoot(place, 'read', page.reading.readAt),
     ],
@@ -149,11 +147,15 @@ function failureSentence({ kind, retryAfterMs, said }: ServiceFailure): string {
 }
 
 /** At most three, by state: what is nearest to what the person does. A list can always be read anew by its command. */
-function listButtons<Item>(verb: string, filter: string, page: ListPage<Item>): ActionsBlock[] {
+function listButtons<Item>(
+  { actions: ids }: ListSubject<Item>,
+  filter: string,
+  page: ListPage<Item>,
+): ActionsBlock[] {
   const { hasNext } = page;
   const way = ({ which, text, number = page.number }: Way): Button =>
     button({
-      actionId: listActionId(verb, which),
+      actionId: ids[which],
       text,
       value: JSON.stringify({ filter, number } satisfies ListPress),
     });

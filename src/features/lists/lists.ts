@@ -19,6 +19,7 @@ export function createLists(merchant: MerchantAccount): Feature {
         subject: terminalSubject,
         summary: 'Terminals',
         examples: ['terminals', 'terminals lekki', 'terminals 20700042'],
+        menu: { actionId: 'menu.terminals', text: 'Terminals' },
         list: lists.terminals,
         columns: terminalColumns,
       }),
@@ -26,6 +27,7 @@ export function createLists(merchant: MerchantAccount): Feature {
         subject: accountSubject,
         summary: 'Sub accounts',
         examples: ['accounts', 'accounts ikeja'],
+        menu: { actionId: 'menu.accounts', text: 'Accounts' },
         list: lists.accounts,
         columns: accountColumns,
       }),
@@ -49,6 +51,13 @@ const longestId = 24;
 
 export const terminalSubject: ListSubject<Terminal> = {
   verb: 'terminals',
+  actions: {
+    back: 'terminals.back',
+    next: 'terminals.next',
+    all: 'terminals.all',
+    csv: 'terminals.csv',
+    anew: 'terminals.anew',
+  },
   one: 'terminal',
   many: 'terminals',
   columns: [
@@ -62,6 +71,13 @@ export const terminalSubject: ListSubject<Terminal> = {
 
 export const accountSubject: ListSubject<Account> = {
   verb: 'accounts',
+  actions: {
+    back: 'accounts.back',
+    next: 'accounts.next',
+    all: 'accounts.all',
+    csv: 'accounts.csv',
+    anew: 'accounts.anew',
+  },
   one: 'account',
   many: 'accounts',
   columns: [

@@ -32,17 +32,17 @@ export function wordsOfView(view: Pick<TransactionView, 'reference' | 'amountMin
   return askedWords(view.reference, view.amountMinor);
 }
 
-/** `about`: what tells one press from another: when the answer was given, or who shared it. */
-type ShareValue = { words: readonly string[]; about: string };
+/** `by`: who shared it. */
+type ShareValue = { words: readonly string[]; by: string };
 
-export function shareValue({ words, about }: ShareValue): string {
-  return JSON.stringify([about, ...words]);
+export function shareValue({ words, by }: ShareValue): string {
+  return JSON.stringify([by, ...words]);
 }
 
 /** Undefined for a value that is not ours. */
 export function readShareValue(value: string): ShareValue | undefined {
-  const [about, ...words] = lookUpWords(value);
-  return about === undefined || words.length === 0 ? undefined : { words, about };
+  const [by, ...words] = lookUpWords(value);
+  return by === undefined || words.length === 0 ? undefined : { words, by };
 }
 
 /** What its reader may do with an answer: share it where there is a channel, and read the customer's e-mail in full. */
@@ -108,12 +108,8 @@ function againButton(asked: readonly string[]): Button {
 }
 
 function shareButton(view: TransactionView): Button {
-  const about = String(view.checkedAtMs);
-  return button({
-    actionId: lookupActions.share,
-    text: 'Share to channel',
-    value: shareValue({ words: wordsOfView(view), about }),
-  });
+  const value = JSON.stringify(wordsOfView(view));
+  return button({ actionId: lookupActions.share, text: 'Share to channel', value });
 }
 
 /** What these messages are made of stands on every surface. */

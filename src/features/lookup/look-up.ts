@@ -6,7 +6,6 @@ import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { Transaction } from '../../domain/transaction.ts';
-import type { Shared } from './share.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import type { TransactionView } from '../../slack/words/transaction-message.ts';
 import type { RevealActions } from './reveal.ts';
@@ -26,8 +25,8 @@ export type LookupDeps = RevealActions & {
 };
 
 export type Sharing = {
-  /** Posts in a channel, at most once for a key; see `ShareOnce`. */
-  post: (key: string, channel: string, message: SlackMessage) => Promise<Shared>;
+  /** Posts in a channel. Never throws. */
+  post: (channel: string, message: SlackMessage) => Promise<PostOutcome>;
   /** Puts it in the place of one that was posted. Never throws. */
   edit: (posted: { channel: string; ts: string }, message: SlackMessage) => Promise<PostOutcome>;
 };

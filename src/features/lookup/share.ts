@@ -17,9 +17,7 @@ import {
 import type { Press, Pressed } from '../../slack/command.ts';
 import { type TransactionView, isMasked, transactionParts } from '../../slack/words/transaction-message.ts';
 import type { PostOutcome } from '../../domain/delivery.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import { type RecordStore, createChangeRecord } from '../../records/change-record.ts';
-import { word } from '../../slack/words/evidence.ts';
+import { lookUpWords, word } from '../../slack/words/evidence.ts';
 import {
   answerMessage,
   lookupActions,
@@ -34,30 +32,25 @@ import { mayReveal } from './reveal.ts';
 /** *Share to channel*, and *Refresh* on what was shared. Whoever presses must be allowed to look up, then. */
 export function sharePresses(deps: LookupDeps): Press[] {
   return [
-    { actionId: lookupActions.share, about: sharedReference, press: (pressed) => share(deps, pressed) },
+    {
+      actionId: lookupActions.share,
+      about: (value) => lookUpWords(value)[0],
+      press: (pressed) => share(deps, pressed),
+    },
     { actionId: lookupActions.refreshShared, press: (pressed) => refresh(deps, pressed) },
   ];
-}
-
-function sharedReference(value: string): string | undefined {
-  return readShareValue(value)?.words[0];
 }
 
 /** Looked up anew: what a channel reads is true when it is posted, and nothing of the old answer is carried in a button. */
 async function share(deps: LookupDeps, pressed: Pressed): Promise<void> {
   const { caller, view: modal } = pressed;
-  const asked = readShareValue(pressed.value);
-  const question = asked && parseQuestion(asked.words);
-  if (!question?.ok) return;
+  const question = parseQuestion(lookUpWords(pressed.value));
+  if (!question.ok) return;
   const channel = modal ? modal.privateMetadata : caller.channelId;
   if (!isChannel(channel)) return await pressed.reply(notSharedMessage({ kind: 'no_channel' }));
   const view = await lookUp(deps, question.value);
-  const by = caller.userId;
-  // Of one answer, however often the button is pressed; Refresh makes it another answer.
-  const key = [channel, by, asked?.about ?? '', view.reference].join(':');
-  const shared = await deps.sharing.post(key, channel, sharedMessage(view, by));
-  if (shared.kind !== 'shared') return await say(deps, pressed, { view, channel, what: shared });
-  if (modal) await say(deps, pressed, { view, channel, what: shared });
+  const what = sharedOf(await deps.sharing.post(channel, sharedMessage(view, caller.userId)));
+  if (modal || what.kind !== 'shared') await say(deps, pressed, { view, channel, what });
 }
 
 type Said = { view: TransactionView; channel: string; what: NotShared | { kind: 'shared' } };
@@ -73,7 +66,7 @@ async function say(
   const may = { share: isNotThere, reveal: await mayReveal(deps, caller) };
   const shown = transactionModal(view, channel, may);
   const box =
-    what.kind === 'shared' || what.kind === 'shared_before'
+    what.kind === 'shared'
       ? noticeLine('info', 'Shared to the channel.')
       : noticeLine('warning', wordsOf(what));
   await updateModal({ ...shown, blocks: [box, ...shown.blocks] });
@@ -90,7 +83,7 @@ async function refresh(deps: LookupDeps, { value, message, caller, reply }: Pres
   const question = asked && parseQuestion(asked.words);
   if (!asked || !question?.ok) return;
   const view = await lookUp(deps, question.value);
-  const fresh = sharedMessage(view, asked.about);
+  const fresh = sharedMessage(view, asked.by);
   const outcome = message && (await deps.sharing.edit(message, fresh));
   if (outcome?.kind === 'posted') return;
   const may = { share: isChannel(caller.channelId), reveal: await mayReveal(deps, caller) };
@@ -98,65 +91,21 @@ async function refresh(deps: LookupDeps, { value, message, caller, reply }: Pres
 }
 
 /** How a look-up gets into a channel: at once, because whoever pressed is looking, and past the outbox of the alerts. */
-export function createSharing({ store, slack, people }: Account): Sharing {
-  const shareOnce = createShareOnce({ store });
+export function createSharing({ slack, people }: Account): Sharing {
   const delivery = createDelivery(slack.interactive);
   function own(message: SlackMessage, channel: string, as: 'post' | 'edit'): Promise<SlackMessage> {
     return withNames(message, channel, { as, nameOf: people.nameOf });
   }
   return {
-    async post(key, channel, message) {
-      const said = await own(message, channel, 'post');
-      return await shareOnce(key, () => delivery.post(channel, said));
-    },
+    post: async (channel, message) => delivery.post(channel, await own(message, channel, 'post')),
     edit: async (posted, message) => delivery.edit(posted, await own(message, posted.channel, 'edit')),
   };
 }
 
-export type Shared =
-  | { kind: 'shared'; channel: string; ts: string }
-  /** Somebody pressed before, and it stands there. */
-  | { kind: 'shared_before' }
-  /** It may stand there, by this press or by one before that was cut off: it is not posted again. */
-  | { kind: 'unsure' }
-  /** Nothing was posted, and the next press tries again. */
-  | { kind: 'busy' }
-  | { kind: 'refused'; slackError: string; fix: string };
-
-/**
- * Posts what a key stands for at most once, on all replicas: the claim is stored before anything leaves, and taken
- * back only when Slack surely has not posted it. Throws StoreUnavailable, and then nothing was posted.
- */
-export type ShareOnce = (key: string, post: () => Promise<PostOutcome>) => Promise<Shared>;
-
-const done = 'shared';
-/** The button it is pressed with is gone long before. */
-const rememberMs = 7 * 86_400_000;
-
-export function createShareOnce({ store }: { store: RecordStore }): ShareOnce {
-  const changeRecord = createChangeRecord(store);
-  return async function shareOnce(name, post) {
-    const key = `share:${name}`;
-    if (!(await store.create(key, '', { ttlMs: rememberMs })))
-      return { kind: (await store.read(key))?.value === done ? 'shared_before' : 'unsure' };
-    const shared = sharedOf(await post());
-    const keep = (value: string, ttlMs: number): Promise<void> =>
-      changeRecord(key, () => ({ kind: 'write', value, ttlMs, result: undefined }));
-    if (shared.kind === 'busy' || shared.kind === 'refused') await keep('', 0);
-    // It stands there, whatever the store says to it: without this line the next press is told to look.
-    if (shared.kind === 'shared') await keep(done, rememberMs).catch(ifAway);
-    return shared;
-  };
-}
-
-function ifAway(error: unknown): void {
-  if (!(error instanceof StoreUnavailable)) throw error;
-}
-
-function sharedOf(outcome: PostOutcome): Shared {
+function sharedOf(outcome: PostOutcome): NotShared | { kind: 'shared' } {
   switch (outcome.kind) {
     case 'posted':
-      return { kind: 'shared', channel: outcome.channel, ts: outcome.ts };
+      return { kind: 'shared' };
     case 'unsure':
       return { kind: 'unsure' };
     case 'refused':
@@ -174,7 +123,7 @@ export function sharedMessage(view: TransactionView, by: string): SlackMessage {
   const refresh = button({
     actionId: lookupActions.refreshShared,
     text: 'Refresh',
-    value: shareValue({ words: wordsOfView(view), about: by }),
+    value: shareValue({ words: wordsOfView(view), by }),
   });
   return {
     text,
@@ -190,9 +139,9 @@ export function sharedMessage(view: TransactionView, by: string): SlackMessage {
 
 /** What became of sharing, to the person alone. */
 export type NotShared =
-  /** It stands in the channel already, or may: Slack did not say. */
-  | { kind: 'shared_before' }
+  /** It may stand there: Slack did not say. */
   | { kind: 'unsure' }
+  /** Nothing was posted, and the next press tries again. */
   | { kind: 'busy' }
   | { kind: 'refused'; slackError: string; fix: string }
   | { kind: 'no_channel' };
@@ -206,15 +155,10 @@ export function notSharedMessage(why: NotShared): SlackMessage {
 
 function notSharedWords(why: NotShared): { state: string; next: string } {
   switch (why.kind) {
-    case 'shared_before':
-      return {
-        state: 'Already shared',
-        next: 'Press Refresh first to share a newer answer.',
-      };
     case 'unsure':
       return {
         state: '⚠️ Slack didn’t say whether it was shared',
-        next: 'If it isn’t in the channel, press Refresh, then Share to channel.',
+        next: 'If it isn’t in the channel, press Share to channel again.',
       };
     case 'busy':
       return {

@@ -95,7 +95,6 @@ function viewOf(outside: Outside): TransactionView {
 
 function notSharedOf({ random, text }: Outside): NotShared {
   return random.pick<() => NotShared>([
-    () => ({ kind: 'shared_before' }),
     () => ({ kind: 'busy' }),
     () => {
       const slackError = text();
