@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readRoutes } from './app/alert-routes.ts';
-import type { AuditTrail } from './app/audit-trail.ts';
+import type { AuditTrail } from './audit/audit-trail.ts';
 import { type MerchantPlace, chargePlace } from './app/merchants.ts';
-import { type Payments, createPayments } from './app/payments.ts';
+import { type Payments, createPayments } from './payments/payments.ts';
 import type { AuditNotes } from './audit/audit-notes.ts';
 import { approvalRules } from './config/approval-checks.ts';
 import type { Config } from './config/config.ts';
@@ -10,6 +10,7 @@ import { limitRules } from './config/limit-rules.ts';
 import type { RoutePlan } from './domain/alert-route.ts';
 import type { AuditEntry } from './domain/audit-entry.ts';
 import type { ChargeSeen } from './domain/charge.ts';
+import type { PartHealth } from './domain/part-health.ts';
 import type { PaymentEvent } from './domain/payment-event.ts';
 import type { PaymentLink } from './domain/payment-link.ts';
 import type { Kind } from './records/work-once.ts';
@@ -47,19 +48,18 @@ import { type Lookup, createLookup } from './features/lookup/lookup.ts';
 import { createMutes } from './features/mute/mute.ts';
 import { ownFeatures, verbsOf } from './features/registry.ts';
 import { createStory } from './features/story/story.ts';
-import { createUndelivered as createUndeliveredVerb } from './features/undelivered/undelivered.ts';
+import { type Undelivered, createUndelivered } from './features/undelivered/undelivered.ts';
 import { tellStuck } from './messages/messages.ts';
 import { createAlarms } from './app/alarms.ts';
 import { channelUses } from './app/channels.ts';
-import { accountChecks, longestLookMs } from './app/doctor/account-checks.ts';
-import { sharedChecks } from './app/doctor/shared-checks.ts';
+import { accountChecks, longestLookMs } from './features/doctor/account-checks.ts';
+import { sharedChecks } from './app/shared-checks.ts';
 import { summaryTimes } from './app/daily-summaries.ts';
-import type { Kept } from './app/kept.ts';
+import type { Kept } from './store/kept.ts';
 import type { Metrics } from './app/metrics.ts';
 import { createOutbox, type Outbox } from './app/outbox.ts';
 import type { Outside } from './app/outside.ts';
-import { type Undelivered, createUndelivered } from './app/undelivered.ts';
-import { type Webhooks, readWebhooks } from './app/webhook-settings.ts';
+import { type Webhooks, readWebhooks, webhooksFix } from './app/webhook-settings.ts';
 
 /** All that the features of one merchant account work with; a feature takes it whole, a function what it needs of it. */
 export type Account = {
@@ -201,15 +201,13 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const { payments, settings } = account;
   const webhooks = readWebhooks(settings);
   const alarms = createAlarms(outside, { kept, webhooks });
-  const undelivered = createUndelivered(outside, { kept, wake });
   const made = createFeatures(account, {
     missing: alarms.missing,
     charged: metrics.charged,
-    undelivered,
     refused: () => outbox.refused(),
-    doctor: doctorOf(outside, { kept, clients, payments, webhooks, undelivered }),
+    doctor: (undelivered) => lookAtAll(outside, { kept, clients, payments, webhooks, undelivered }),
   });
-  const { features, alerts, charges } = made;
+  const { features, alerts, charges, undelivered } = made;
   const { routes, declines } = account.rules;
   const { receiving } = alerts;
   const told = { kept, payments, clients, nameOf, ...made };
@@ -238,15 +236,14 @@ type Around = {
   missing: MissingEvents;
   /** Told of each charge that ended, for the metrics. */
   charged: (outcome: string) => void;
-  undelivered: Undelivered;
   refused: Outbox['refused'];
-  doctor: () => Promise<Finding[]>;
+  doctor: (undelivered: () => Promise<PartHealth>) => Promise<Finding[]>;
 };
 
 /** The features of one merchant account: what one needs of another is handed over here, by name. */
 export function createFeatures(account: Account, around: Around) {
   const { payments, settings } = account;
-  const { missing, undelivered } = around;
+  const { missing } = around;
   const ledger = openLedger(account);
   const alerts: Alerts = createAlerts(account, {
     ledger,
@@ -269,7 +266,7 @@ export function createFeatures(account: Account, around: Around) {
     chargeExists: async (reference) => (await charges.find(reference)) !== undefined,
     submitApproved: (charge, atMs) => charges.submitApproved(charge, atMs),
     changeCardEmail: (terms, by) => cardEmail.change(terms, by),
-    deliverAgain: undelivered.deliverAgain,
+    deliverAgain: (channel) => undelivered.redrive(channel),
     formAgain: (shown) =>
       shown.kind === 'charge'
         ? charges.formAgain(shown, shown.cardFingerprint)
@@ -311,6 +308,10 @@ export function createFeatures(account: Account, around: Around) {
       return (charge ?? link)?.terms.customerEmail;
     },
   });
+  const undelivered: Undelivered = createUndelivered(account, {
+    tried: around.refused,
+    deliverAgain: (channel, by) => approvals.deliverAgain(channel, by),
+  });
   const story = createStory(account, (reference) =>
     Promise.all(features.flatMap(({ story: tell }) => tell?.(reference) ?? [])),
   );
@@ -326,35 +327,30 @@ export function createFeatures(account: Account, around: Around) {
     alerts,
     mutes,
     { cases: [{ prefix: alarmPrefix, work: missing.work }] },
-    createUndeliveredVerb(account, {
-      all: undelivered.all,
-      tried: around.refused,
-      deliverAgain: (channel, by) => approvals.deliverAgain(channel, by),
-    }),
-    createDoctor(around.doctor),
+    undelivered,
+    createDoctor(() => around.doctor(undelivered.health)),
     ...ownFeatures(account),
   ];
-  return { features, charges, links, approvals, alerts, mutes };
+  return { features, charges, links, approvals, alerts, undelivered, mutes };
 }
 
-function doctorOf(
+/** What the doctor finds, each part looked at within its time. */
+function lookAtAll(
   outside: Outside,
   parts: {
     kept: Kept;
     clients: SlackClients;
     payments: Account['payments'];
     webhooks: Webhooks;
-    undelivered: Undelivered;
+    undelivered: () => Promise<PartHealth>;
   },
-): () => Promise<Finding[]> {
+): Promise<Finding[]> {
   const { config, log } = outside;
-  const { kept, clients } = parts;
+  const { kept, clients, webhooks } = parts;
   const seenWebhooks = () => readSeenWebhooks(kept);
-  return () => {
-    const shared = sharedChecks(outside, { ...kept, ...kept.whole }, clients);
-    const own = accountChecks({ config, seenWebhooks, ...parts });
-    return examine([...shared, ...own], longestLookMs(config), log);
-  };
+  const shared = sharedChecks(outside, { ...kept, ...kept.whole }, clients);
+  const of = { ...parts, webhooks: { ...webhooks, fix: webhooksFix } };
+  return examine([...shared, ...accountChecks({ config, seenWebhooks, ...of })], longestLookMs(config), log);
 }
 
 /** Tells the operators, once for each record, that it cannot be worked on. */

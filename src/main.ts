@@ -31,7 +31,7 @@ async function runInstead(): Promise<never> {
 
 const [{ createApp }, { openKept }, { openLog, readSettings }, { inOneWrite }] = await Promise.all([
   import('./app.ts'),
-  import('./app/kept.ts'),
+  import('./store/kept.ts'),
   import('./app/read-settings.ts'),
   import('./log.ts'),
 ]);

@@ -8,7 +8,7 @@ import { createChecks } from '../src/app/health-checks.ts';
 import { operatorHelp } from '../src/cli/operator-commands.ts';
 import { exitCodeWords } from '../src/cli/exit-codes.ts';
 import { helpText } from '../src/cli/help.ts';
-import { createCommandSet } from '../src/app/command-set.ts';
+import { createCommandSet } from '../src/features/help/command-set.ts';
 import { everyVerb } from '../scripts/every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';
 import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';

@@ -2,7 +2,7 @@ import { createMissingEvents, type MissingEvents } from '../features/alerts/miss
 import { createRefusalMemory } from '../features/alerts/seen-webhooks.ts';
 import { refusalWords } from '../webhooks/refusal-words.ts';
 import type { WebhookDeps } from '../webhooks/route.ts';
-import type { Kept } from './kept.ts';
+import type { Kept } from '../store/kept.ts';
 import type { Outside } from './outside.ts';
 import { readsField, type Webhooks } from './webhook-settings.ts';
 

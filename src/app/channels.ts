@@ -1,6 +1,6 @@
 import type { Policy } from '../config/policy.ts';
 import type { ChannelUse } from '../features/alerts/routes/channel-uses.ts';
-import type { PartHealth } from '../http/health.ts';
+import type { PartHealth } from '../domain/part-health.ts';
 import { createLookAtChannel } from '../messages/look-at-channel.ts';
 import { wait, type SlackClients } from '../slack/workspace.ts';
 import type { Outside } from './outside.ts';

@@ -1,12 +1,12 @@
-import type { PartCheck, PartHealth } from '../http/health.ts';
+import type { PartCheck } from '../http/health.ts';
 import type { Slack } from '../slack/router/bolt.ts';
 import { repeatsWords } from '../slack/workspace.ts';
 import type { Channels } from './channels.ts';
-import type { Kept } from './kept.ts';
+import { storeHealth, type Kept } from '../store/kept.ts';
 import type { MerchantPlace } from './merchants.ts';
 import type { Outbox } from './outbox.ts';
-import type { Payments } from './payments.ts';
-import type { Undelivered } from './undelivered.ts';
+import type { Payments } from '../payments/payments.ts';
+import type { Undelivered } from '../features/undelivered/undelivered.ts';
 import { webhooksFix, type Webhooks } from './webhook-settings.ts';
 
 type Parts = {
@@ -24,29 +24,8 @@ type MerchantParts = {
   payments: Pick<Payments, 'failure' | 'isContended'>;
   webhooks: Webhooks;
   outbox: Outbox;
-  undelivered: Undelivered;
+  undelivered: Pick<Undelivered, 'health'>;
 };
-
-/** Of a store that answers and takes no writes: its word, what that is, and what ends it. */
-const whyNotWritten: readonly (readonly [cause: RegExp, detail: string, fix: string])[] = [
-  [/\bOOM\b/, 'Redis is out of memory', 'Raise its maxmemory, or free some.'],
-  [/\bMISCONF\b/, 'Redis cannot write to its disk', 'Free its disk; its own log says more.'],
-  [
-    /\bREADONLY\b/,
-    'REDIS_URL leads to a replica',
-    'Point it at the master. A failover needs nothing: the bot reconnects.',
-  ],
-  [
-    /\bNOREPLICAS\b/,
-    'too few replicas of Redis have the change',
-    'Bring its replicas back: REDIS_WAIT_REPLICAS says how many are needed.',
-  ],
-  [
-    /\bdisk\b|readonly database/,
-    'the disk of DATA_DIR is full',
-    'Free some of it, or let the bot write to it.',
-  ],
-];
 
 /**
  * Only a stop under way, or a store that is away or not to be trusted, makes the process unready: without Slack or the payments
@@ -80,21 +59,6 @@ export function createChecks(parts: Parts): PartCheck[] {
       },
     },
   ];
-}
-
-/** Throws StoreUnavailable where it does not answer, or does not say why it takes no writes. */
-export async function storeHealth({ store, refusal }: Pick<Kept, 'store' | 'refusal'>): Promise<PartHealth> {
-  const refused = refusal();
-  if (refused !== undefined) return { state: 'down', detail: refused };
-  try {
-    await store.ping();
-    return { state: 'ok' };
-  } catch (error) {
-    const why = whyNotWritten.find(([cause]) => error instanceof Error && cause.test(String(error.cause)));
-    if (!why) throw error;
-    const [, detail, fix] = why;
-    return { state: 'down', detail, fix };
-  }
 }
 
 /** Under a name of its own for each further account. */

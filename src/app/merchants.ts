@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import type { ChargePlace } from '../slack/words/charge-place.ts';
 import { scopeStore } from '../store/scoped-store.ts';
 import type { Entry, Store } from '../store/store.ts';
-import type { Kept } from './kept.ts';
+import type { Kept } from '../store/kept.ts';
 import type { Outside } from './outside.ts';
 
 /** One merchant account: its own settings, and the part of the store that is its own. */

@@ -20,14 +20,14 @@ import type { SlackClients } from '../slack/workspace.ts';
 import type { Entry, Store } from '../store/store.ts';
 import type { Alerts } from '../features/alerts/alerts.ts';
 import type { Approvals } from '../features/approvals/approvals.ts';
-import type { AuditTrail } from './audit-trail.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
 import type { Charges } from '../features/charge/charge.ts';
-import type { Kept } from './kept.ts';
+import type { Kept } from '../store/kept.ts';
 import { chargePlace, type MerchantPlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
-import type { Payments } from './payments.ts';
+import type { Payments } from '../payments/payments.ts';
 import { calledBy, postMessage, type Post } from './post-message.ts';
-import { createRefusals, type Refusals } from './refusals.ts';
+import { createRefusals, type Refusals } from '../features/undelivered/refusals.ts';
 
 export type Outbox = { kinds: WorkOnceDeps['kinds'] } & Pick<Refusals, 'health' | 'refused'>;
 

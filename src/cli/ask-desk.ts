@@ -22,9 +22,9 @@ import {
   terminalSubject,
 } from '../features/lists/lists.ts';
 import type { CommandEnd } from './command-end.ts';
-import { hasStore, type Kept } from '../app/kept.ts';
+import { hasStore, type Kept } from '../store/kept.ts';
 import type { Outside } from '../app/outside.ts';
-import { createPayments, type Payments } from '../app/payments.ts';
+import { createPayments, type Payments } from '../payments/payments.ts';
 import { withKept } from './with-kept.ts';
 
 type Desk = {

@@ -14,7 +14,7 @@ import {
 import { operatorHelp } from './operator-commands.ts';
 import { readAuditWords, type AuditAsked } from './audit-words.ts';
 import { reasonOf, type CommandEnd, type Out } from './command-end.ts';
-import { hasStore } from '../app/kept.ts';
+import { hasStore } from '../store/kept.ts';
 import type { Outside } from '../app/outside.ts';
 import { withKept } from './with-kept.ts';
 

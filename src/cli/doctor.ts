@@ -1,18 +1,18 @@
 import { createClients } from '../slack/workspace.ts';
-import { accountChecks, longestLookMs } from '../app/doctor/account-checks.ts';
+import { accountChecks, longestLookMs } from '../features/doctor/account-checks.ts';
 import { countWords, partOf, sorted, stateSigns } from '../features/doctor/doctor.ts';
 import { examine, type Finding } from '../features/doctor/examine.ts';
-import { sharedChecks } from '../app/doctor/shared-checks.ts';
+import { sharedChecks } from '../app/shared-checks.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { readSeenWebhooks } from '../features/alerts/seen-webhooks.ts';
 import { jsonText } from './json-text.ts';
 import type { Store } from '../store/store.ts';
-import { openKept, type Kept } from '../app/kept.ts';
+import { openKept, type Kept } from '../store/kept.ts';
 import { keptFor } from '../app/merchants.ts';
 import type { Outside } from '../app/outside.ts';
-import { createPayments } from '../app/payments.ts';
-import { createUndelivered } from '../app/undelivered.ts';
-import { readWebhooks } from '../app/webhook-settings.ts';
+import { createPayments } from '../payments/payments.ts';
+import { watchUndelivered } from '../features/undelivered/watch-undelivered.ts';
+import { readWebhooks, webhooksFix } from '../app/webhook-settings.ts';
 import { allAccounts } from './account-named.ts';
 import type { CommandEnd } from './command-end.ts';
 
@@ -49,16 +49,16 @@ async function lookAtAll(outside: Outside): Promise<Finding[]> {
   const accounts = allAccounts(config).map((own) => {
     const place = { ...outside, config: own };
     const kept = keptFor(place, whole);
-    return { config: own, kept, payments: createPayments(place, kept), place };
+    return { config: own, kept, payments: createPayments(place, kept) };
   });
   const checks = [
     ...sharedChecks(outside, opened, clients),
-    ...accounts.flatMap(({ config: own, kept, payments, place }) =>
+    ...accounts.flatMap(({ config: own, kept, payments }) =>
       accountChecks({
         config: own,
         payments,
-        webhooks: readWebhooks(own),
-        undelivered: createUndelivered(place, { kept, wake: () => undefined }),
+        webhooks: { problem: readWebhooks(own).problem, fix: webhooksFix },
+        undelivered: watchUndelivered(kept.store, outside.now).health,
         seenWebhooks: () => readSeenWebhooks(kept),
       }),
     ),

@@ -4,7 +4,7 @@ import { resealText } from '../records/reseal.ts';
 import { checkRedis } from '../store/check-redis.ts';
 import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
-import { embeddedStore } from '../app/kept.ts';
+import { embeddedStore } from '../store/kept.ts';
 import type { Outside } from '../app/outside.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
 import { contextsOf } from './reseal.ts';

@@ -1,12 +1,12 @@
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
-import type { TokenMemory } from '../app/share-token.ts';
+import type { TokenMemory } from '../payments/share-token.ts';
 import { createPaymentsClient } from '../payments/client.ts';
 import type { JsonTemplate } from '../payments/token-body.ts';
 import { revokeToken } from '../payments/tokens.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
-import type { Kept } from '../app/kept.ts';
+import type { Kept } from '../store/kept.ts';
 import type { Outside } from '../app/outside.ts';
-import { clientSettings, tokenMemory, tokenSettings } from '../app/payments.ts';
+import { clientSettings, tokenMemory, tokenSettings } from '../payments/payments.ts';
 import { withKept } from './with-kept.ts';
 
 /**

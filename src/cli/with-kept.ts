@@ -1,6 +1,6 @@
 import type { CommandEnd } from './command-end.ts';
-import { createAuditTrail } from '../app/audit-trail.ts';
-import { openKept, type Kept } from '../app/kept.ts';
+import { createAuditTrail } from '../audit/audit-trail.ts';
+import { openKept, type Kept } from '../store/kept.ts';
 import { keptFor } from '../app/merchants.ts';
 import type { Outside } from '../app/outside.ts';
 

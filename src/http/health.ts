@@ -1,9 +1,7 @@
 import { withDeadline } from '../deadline.ts';
+import type { PartHealth } from '../domain/part-health.ts';
 import type { Log } from '../log.ts';
 import { bringsToken, sendJson, type Route } from './server.ts';
-
-/** `degraded`: it works, with less. `detail` and `fix` are read by anyone who reaches the port: nothing secret. */
-export type PartHealth = { state: 'ok' | 'degraded' | 'down'; detail?: string; fix?: string };
 
 export type PartCheck = { name: string; check: () => PartHealth | Promise<PartHealth> };
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Account, askedAt } from '../../src/account.ts';
-import type { Kept } from '../../src/app/kept.ts';
+import type { Kept } from '../../src/store/kept.ts';
 import { limitRules } from '../../src/config/limit-rules.ts';
 import { openLimits } from '../../src/features/charge/limit-claims.ts';
 import { merchantPlaces } from '../../src/app/merchants.ts';

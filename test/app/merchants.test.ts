@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openKept } from '../../src/app/kept.ts';
+import { openKept } from '../../src/store/kept.ts';
 import { checkOwners, merchantPlaces } from '../../src/app/merchants.ts';
 import type { Outside } from '../../src/app/outside.ts';
 import { readConfig } from '../../src/config/read-config.ts';

@@ -4,7 +4,7 @@ import { request as openRequest, type IncomingMessage, type ServerResponse } fro
 import { buffer } from 'node:stream/consumers';
 import { syncBuiltinESMExports } from 'node:module';
 import { promisify } from 'node:util';
-import type { Kept } from '../../src/app/kept.ts';
+import type { Kept } from '../../src/store/kept.ts';
 import { serveOnLoopback } from './loopback.ts';
 
 /**

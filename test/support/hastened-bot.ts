@@ -13,7 +13,7 @@ export function hastenClock(told: string | undefined): { factor: number; realNow
 export async function openBot(environment: NodeJS.ProcessEnv, realNow: () => number) {
   const [{ createApp }, { openKept }, { readSettings }, { secretsOf }, { createLog }] = await Promise.all([
     import('../../src/app.ts'),
-    import('../../src/app/kept.ts'),
+    import('../../src/store/kept.ts'),
     import('../../src/app/read-settings.ts'),
     import('../../src/config/read-config.ts'),
     import('../../src/log.ts'),

@@ -1,6 +1,6 @@
 import type { App } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
-import { createCommandSet, type AccountVerbs } from '../../src/app/command-set.ts';
+import { createCommandSet, type AccountVerbs } from '../../src/features/help/command-set.ts';
 import { merchantPermission } from '../../src/domain/merchant.ts';
 import { parsed } from '../../src/domain/parsed.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';

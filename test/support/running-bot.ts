@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import nock from 'nock';
-import { createCommandSet } from '../../src/app/command-set.ts';
+import { createCommandSet } from '../../src/features/help/command-set.ts';
 import { lookupCommand } from '../../src/features/lookup/lookup.ts';
 import type { LookupDeps } from '../../src/features/lookup/look-up.ts';
 import { createLog } from '../../src/log.ts';

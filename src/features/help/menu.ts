@@ -92,7 +92,9 @@ const mostLines = 6;
 
 /** The buttons of what the person may do, in the order of the help; the first is what most people come for. */
 export function menuButtons(verbs: readonly MenuVerb[]): ActionsBlock[] {
-  const buttons = verbs.flatMap(({ menu }) => (menu === undefined ? [] : [button(menu)]));
+  const buttons = verbs.flatMap(({ menu }) =>
+    menu === undefined ? [] : [button({ actionId: menu.actionId, text: menu.text })],
+  );
   return buttons.length === 0 ? [] : [actions(...buttons.slice(0, limits.actionsElements))];
 }
 

@@ -1,5 +1,4 @@
-import type { Account, Feature } from '../../account.ts';
-import type { Undelivered } from '../../domain/delivery.ts';
+import type { Account } from '../../account.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import { defineCommand, itself } from '../../slack/command.ts';
 import {
@@ -9,10 +8,11 @@ import {
   type BeingTried,
 } from './undelivered-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
+import { watchUndelivered } from './watch-undelivered.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
 
-type UndeliveredList = {
-  all: () => Promise<readonly Undelivered[]>;
+/** What this verb needs of other features. */
+type Around = {
   /** What Slack refuses and is not given up yet, as far as this process saw it. */
   tried: () => readonly BeingTried[];
   /**
@@ -26,8 +26,11 @@ export type Redelivery =
   /** How many messages are work again because of this very call. */
   { kind: 'again'; messages: number } | { kind: 'awaiting_approval'; said: SlackMessage };
 
+export type Undelivered = ReturnType<typeof createUndelivered>;
+
 /** `/pay undelivered`: what Slack refused for so long that it is kept until somebody has it delivered again. */
-export function createUndelivered({ place }: Pick<Account, 'place'>, undelivered: UndeliveredList): Feature {
+export function createUndelivered({ store, place, wake, log, now }: Account, around: Around) {
+  const undelivered = watchUndelivered(store, now);
   const verb = defineCommand<undefined>({
     verb: 'undelivered',
     usage: '',
@@ -42,7 +45,7 @@ export function createUndelivered({ place }: Pick<Account, 'place'>, undelivered
         // Pressed twice it delivers once.
         effect: 'none',
         async press({ caller, value, reply }) {
-          const redelivery = await undelivered.deliverAgain(value, caller.userId);
+          const redelivery = await around.deliverAgain(value, caller.userId);
           await reply(
             redelivery.kind === 'again'
               ? deliveringAgainMessage(value, redelivery.messages)
@@ -55,10 +58,21 @@ export function createUndelivered({ place }: Pick<Account, 'place'>, undelivered
       'Nothing follows “undelivered”: it lists every channel and person that Slack refuses.',
     ),
     async run() {
-      const [all, tried] = [await undelivered.all(), undelivered.tried()];
+      const [all, tried] = [await undelivered.all(), around.tried()];
       const message = undeliveredMessage(all, tried);
       return all.length + tried.length === 0 ? askedHereAlone(message, place) : message;
     },
   });
-  return { verbs: [verb] };
+  return {
+    verbs: [verb],
+    health: undelivered.health,
+    count: undelivered.count,
+    /** Whether or not a second person must decide that: for what they have decided. */
+    async redrive(channel: string): Promise<number> {
+      const messages = await undelivered.redrive(channel);
+      log('info', 'undelivered messages are work again', { channel, result: String(messages) });
+      wake();
+      return messages;
+    },
+  };
 }

@@ -3,7 +3,7 @@
 
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
 import type { Notice } from '../../../src/domain/notice.ts';
-import { readMerchantWords } from '../../../src/app/merchant-words.ts';
+import { readMerchantWords } from '../../../src/features/help/merchant-words.ts';
 import {
   undeliveredMessage,
   deliveringAgainMessage,

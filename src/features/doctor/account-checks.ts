@@ -1,29 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../../config/config.ts';
-import { clientSettings, type Payments } from '../payments.ts';
-import type { SeenWebhooks } from '../../features/alerts/seen-webhooks.ts';
-import { webhooksFix, type Webhooks } from '../webhook-settings.ts';
-import type { Undelivered } from '../undelivered.ts';
+import type { Account } from '../../account.ts';
+import { clientSettings, type Payments } from '../../payments/payments.ts';
+import type { PartHealth } from '../../domain/part-health.ts';
 import { withDeadline } from '../../deadline.ts';
 import { ServiceFailure, type FailureKind } from '../../domain/failure.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { utcTime } from '../../slack/kit/text.ts';
-import {
-  ok,
-  once,
-  problem,
-  skippedFor,
-  warning,
-  type Check,
-  type Verdict,
-} from '../../features/doctor/examine.ts';
+import { ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';
 
-export type AccountLooked = {
+type Config = Account['settings'];
+
+/** When an event was kept last, and why a delivery was refused last; UTC ms. */
+type SeenWebhooks = { acceptedAtMs?: number; refused?: { atMs: number; why: string } };
+
+type AccountLooked = {
   config: Config;
   payments: Pick<Payments, 'checkToken' | 'findTransaction'>;
-  webhooks: Pick<Webhooks, 'problem'>;
-  undelivered: Pick<Undelivered, 'health'>;
+  /** Why no delivery can be accepted, and what ends that. */
+  webhooks: { problem: string | undefined; fix: string };
+  undelivered: () => Promise<PartHealth>;
   seenWebhooks: () => Promise<SeenWebhooks>;
 };
 
@@ -82,7 +78,7 @@ export function accountChecks(looked: AccountLooked): Check[] {
     {
       part: 'Undelivered messages',
       async look() {
-        const { state, detail = '', fix } = await undelivered.health();
+        const { state, detail = '', fix } = await undelivered();
         if (state === 'ok') return ok('Slack has taken every message');
         return fix === undefined ? skippedFor('Store') : problem(detail, fix);
       },
@@ -166,13 +162,10 @@ function isSample(body: unknown): boolean {
   return isJsonObject(body) && body['code'] !== undefined;
 }
 
-function judgeWebhooks({ problem: why }: Pick<Webhooks, 'problem'>): Verdict {
+function judgeWebhooks({ problem: why, fix }: AccountLooked['webhooks']): Verdict {
   return why === undefined
     ? ok('Signatures can be checked')
-    : problem(
-        `Every delivery is refused: ${why}`,
-        `${webhooksFix.charAt(0).toUpperCase()}${webhooksFix.slice(1)}.`,
-      );
+    : problem(`Every delivery is refused: ${why}`, `${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`);
 }
 
 function judgeSeen({ acceptedAtMs, refused }: SeenWebhooks): Verdict {

@@ -1,27 +1,13 @@
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
-import type { Undelivered as UndeliveredMessages } from '../domain/delivery.ts';
-import type { PartHealth } from '../http/health.ts';
-import { readUndelivered, redrive } from '../messages/undelivered.ts';
-import type { Kept } from './kept.ts';
-import type { Outside } from './outside.ts';
-
-export type Undelivered = {
-  all: () => Promise<readonly UndeliveredMessages[]>;
-  deliverAgain: (channel: string) => Promise<number>;
-  health: () => Promise<PartHealth>;
-  /** How many messages there are, a thousand at most. */
-  count: () => Promise<number>;
-};
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Undelivered as UndeliveredMessages } from '../../domain/delivery.ts';
+import type { PartHealth } from '../../domain/part-health.ts';
+import { readUndelivered, redrive } from '../../messages/undelivered.ts';
+import type { Store } from '../../store/store.ts';
 
 const freshMs = 5_000;
 
 /** What Slack refused for too long: listed, delivered again, counted, and told by health. */
-export function createUndelivered(
-  { now, log }: Outside,
-  parts: { kept: Kept; wake: () => void },
-): Undelivered {
-  const { kept, wake } = parts;
-  const { store } = kept;
+export function watchUndelivered(store: Store, now: () => number) {
   let lately: { atMs: number; all: ReturnType<typeof readUndelivered> } | undefined;
 
   /** As it was some seconds ago at most: the list can be megabytes, and every probe and scrape asks. */
@@ -34,26 +20,27 @@ export function createUndelivered(
     }
     return lately.all;
   }
+  async function health(): Promise<PartHealth> {
+    try {
+      return judge(await listedLately());
+    } catch (error) {
+      // The store says so itself, and a part that is down takes the whole bot out.
+      if (error instanceof StoreUnavailable)
+        return { state: 'degraded', detail: 'the store does not answer' };
+      throw error;
+    }
+  }
+
   return {
     all: () => readUndelivered(store),
-    async deliverAgain(channel) {
+    /** What is listed for the channel is work again: so many messages. */
+    async redrive(channel: string): Promise<number> {
       const redriven = await redrive(store, channel);
       lately = undefined;
-      const messages = countOf(redriven);
-      log('info', 'undelivered messages are work again', { channel, result: String(messages) });
-      wake();
-      return messages;
+      return countOf(redriven);
     },
-    async health() {
-      try {
-        return judge(await listedLately());
-      } catch (error) {
-        // The store says so itself, and a part that is down takes the whole bot out.
-        if (error instanceof StoreUnavailable)
-          return { state: 'degraded', detail: 'the store does not answer' };
-        throw error;
-      }
-    },
+    health,
+    /** How many messages there are, a thousand at most. */
     count: async () => countOf(await listedLately()),
   };
 }

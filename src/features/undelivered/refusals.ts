@@ -1,8 +1,8 @@
-import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
-import type { PartHealth } from '../http/health.ts';
-import { longestRetryMs } from '../messages/message-work.ts';
-import { utcTime } from '../slack/kit/text.ts';
-import { awayFix } from '../slack/workspace.ts';
+import type { HistoryAnswer, PostOutcome } from '../../domain/delivery.ts';
+import type { PartHealth } from '../../domain/part-health.ts';
+import { longestRetryMs } from '../../messages/message-work.ts';
+import { utcTime } from '../../slack/kit/text.ts';
+import { awayFix } from '../../slack/workspace.ts';
 
 export type RefusedChannel = { channel: string; slackError: string; fix: string };
 

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { RedisConnection } from '../../store/redis-client.ts';
 import { checkRedis } from '../../store/check-redis.ts';
-import type { Kept } from '../kept.ts';
-import { storeHealth } from '../health-checks.ts';
+import { storeHealth, type Kept } from '../../store/kept.ts';
 import { asideList } from '../../records/put-aside.ts';
-import { evidenceOf } from '../../features/alerts/alert-record.ts';
 import { reseal } from '../../records/reseal.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import {
@@ -17,14 +15,18 @@ import {
   warning,
   type Check,
   type Verdict,
-} from '../../features/doctor/examine.ts';
+} from './examine.ts';
 
 /** More would take a while, and what is sealed with a lost key is seldom one record of many. */
 const mostRecords = 500;
 const fileFix = 'Restore the folder DATA_DIR from a backup, or set DATA_DIR to another one.';
 
 /** Of the whole store. `kept`: why there is none, in words whose last sentence is what to do. */
-export function storeChecks(kept: Kept | string, now: () => number): Check[] {
+export function storeChecks(
+  kept: Kept | string,
+  contextsOf: (key: string) => string[],
+  now: () => number,
+): Check[] {
   if (typeof kept === 'string') {
     return [
       { part: 'Store', look: () => problemWithFix(kept, fileFix) },
@@ -45,7 +47,7 @@ export function storeChecks(kept: Kept | string, now: () => number): Check[] {
   return [
     { part: 'Store', look: usable },
     ...ofRedis,
-    { part: 'Sealing keys', look: onceUsable(() => sealingKeys(kept)) },
+    { part: 'Sealing keys', look: onceUsable(() => sealingKeys(kept, contextsOf)) },
     { part: 'Records put aside', look: onceUsable(() => putAside(kept)) },
   ];
 }
@@ -92,7 +94,10 @@ async function clockOf({ commands }: RedisConnection, now: () => number): Promis
   return judgeClock('Redis', seconds === undefined ? Number.NaN : seconds * 1_000, now());
 }
 
-async function sealingKeys({ store, sealer, keyIds }: Kept): Promise<Verdict> {
+async function sealingKeys(
+  { store, sealer, keyIds }: Kept,
+  contextsOf: (key: string) => string[],
+): Promise<Verdict> {
   let seen = 0;
   const looked = await reseal({
     store: {
@@ -107,7 +112,7 @@ async function sealingKeys({ store, sealer, keyIds }: Kept): Promise<Verdict> {
     },
     sealer,
     keyIds,
-    contextsOf: (key) => [key, evidenceOf(key)],
+    contextsOf,
   });
   const lost = [...looked.unopened];
   if (lost.length > 0) {

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAuditLog, type AuditLog } from '../audit/audit-log.ts';
-import { createAuditNotes, type AllAuditNotes } from '../audit/audit-notes.ts';
-import { auditRetentionPrefix, createAuditRetention } from '../audit/audit-retention.ts';
+import { createAuditLog, type AuditLog } from './audit-log.ts';
+import { createAuditNotes, type AllAuditNotes } from './audit-notes.ts';
+import { auditRetentionPrefix, createAuditRetention } from './audit-retention.ts';
 import type { WorkOnceDeps } from '../records/work-once.ts';
-import type { Kept } from './kept.ts';
-import type { Outside } from './outside.ts';
+import type { Sealer } from '../domain/sealer.ts';
+import type { Log } from '../log.ts';
+import type { Store } from '../store/store.ts';
 
 export type AuditTrail = Pick<AuditLog, 'append' | 'ofReference' | 'start' | 'stop'> & {
   /** What is written into it as the bot goes. */
@@ -13,7 +14,10 @@ export type AuditTrail = Pick<AuditLog, 'append' | 'ofReference' | 'start' | 'st
 };
 
 /** One trail for all merchant accounts, in the whole store: what was done, and for how long that is kept. */
-export function createAuditTrail({ config, log, now }: Outside, { store, sealer }: Kept): AuditTrail {
+export function createAuditTrail(
+  { config, log, now }: { config: { auditKeepDays: number }; log: Log; now: () => number },
+  { store, sealer }: { store: Store; sealer: Sealer },
+): AuditTrail {
   const keepMs = config.auditKeepDays === 0 ? undefined : config.auditKeepDays * 86_400_000;
   const trail = createAuditLog({ store, sealer, log });
   const { append } = trail;

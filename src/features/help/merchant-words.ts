@@ -1,5 +1,5 @@
-import { nearestWord } from '../domain/nearest-word.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { nearestWord } from '../../domain/nearest-word.ts';
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 
 /** What was typed without the option; `name` as it was typed, in small letters. */
 export type MerchantWords = { text: string; name?: string };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shareToken } from '../../src/app/share-token.ts';
+import { shareToken } from '../../src/payments/share-token.ts';
 import { sealer } from '../features/house.ts';
 import { memoryStore } from '../features/memory-store.ts';
 

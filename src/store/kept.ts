@@ -3,15 +3,25 @@ import { join } from 'node:path';
 import { errorCode } from '../domain/error-code.ts';
 import type { Sealer } from '../domain/sealer.ts';
 import type { SealingKey } from '../domain/sealing-key.ts';
-import { withinDeadline } from '../store/deadline.ts';
-import { readOrMakeKeyFile } from '../store/key-file.ts';
-import type { RedisConnection } from '../store/redis-client.ts';
-import { openRedisStore } from '../store/redis-store.ts';
-import { createSealer } from '../store/sealed.ts';
-import { openSqliteStore } from '../store/sqlite-store.ts';
-import type { Store } from '../store/store.ts';
-import { watchRedis } from '../store/watch-redis.ts';
-import type { Outside } from './outside.ts';
+import { withinDeadline } from './deadline.ts';
+import { readOrMakeKeyFile } from './key-file.ts';
+import type { RedisConnection } from './redis-client.ts';
+import { openRedisStore } from './redis-store.ts';
+import { createSealer } from './sealed.ts';
+import { openSqliteStore } from './sqlite-store.ts';
+import type { Store } from './store.ts';
+import { watchRedis } from './watch-redis.ts';
+import type { PartHealth } from '../domain/part-health.ts';
+import type { Log } from '../log.ts';
+
+/** Where it is kept, and what seals it; see `config/settings.ts`. */
+type StoreSettings = {
+  redisUrl: string | undefined;
+  redisPrefix: string;
+  redisWaitReplicas: number;
+  sealingKeys: readonly SealingKey[] | undefined;
+  dataDir: string;
+};
 
 export type Kept = {
   store: Store;
@@ -33,12 +43,20 @@ const keyFile = 'sealing.key';
 const keyFileId = 'file';
 
 /** False where the embedded store would be made anew, empty: no bot with these settings has run here. */
-export function hasStore({ redisUrl, dataDir }: Outside['config']): boolean {
+export function hasStore({ redisUrl, dataDir }: Pick<StoreSettings, 'redisUrl' | 'dataDir'>): boolean {
   return redisUrl !== undefined || existsSync(join(dataDir, storeFile));
 }
 
 /** What survives a crash: the embedded store with its own key file, or Redis with the keys that replicas share. */
-export async function openKept({ config, log, now }: Outside): Promise<Kept> {
+export async function openKept({
+  config,
+  log,
+  now,
+}: {
+  config: StoreSettings;
+  log: Log;
+  now: () => number;
+}): Promise<Kept> {
   if (config.redisUrl === undefined) {
     makeDataFolder(config.dataDir);
     const keys = embeddedKeys(config);
@@ -55,7 +73,7 @@ export async function openKept({ config, log, now }: Outside): Promise<Kept> {
   }
   const { redisUrl: url, redisPrefix: prefix, redisWaitReplicas: waitReplicas, sealingKeys = [] } = config;
   // Some 400 files, which a bot on the embedded store has no use for.
-  const { connectRedis } = await import('../store/redis-client.ts');
+  const { connectRedis } = await import('./redis-client.ts');
   const onOtherNode = () => void watch.check();
   const redis = connectRedis({ url, log, prefix, waitReplicas, onOtherNode });
   const store = openRedisStore(redis.commands, { prefix });
@@ -80,12 +98,12 @@ export async function openKept({ config, log, now }: Outside): Promise<Kept> {
 }
 
 /** The embedded store's file, and the keys of what is in it. */
-export function embeddedStore(config: Outside['config']): { path: string; keys: readonly SealingKey[] } {
+export function embeddedStore(config: StoreSettings): { path: string; keys: readonly SealingKey[] } {
   return { path: join(config.dataDir, storeFile), keys: embeddedKeys(config) };
 }
 
 /** What was sealed with the key file opens with it also once SEALING_KEYS are set, until the file is taken away. */
-function embeddedKeys({ sealingKeys = [], dataDir }: Outside['config']): readonly SealingKey[] {
+function embeddedKeys({ sealingKeys = [], dataDir }: StoreSettings): readonly SealingKey[] {
   const path = join(dataDir, keyFile);
   if (sealingKeys.length > 0 && !existsSync(path)) return sealingKeys;
   const isTaken = sealingKeys.some(({ id }) => id === keyFileId);
@@ -108,4 +126,40 @@ function makeDataFolder(path: string): void {
 
 function nothingToCheck(): Promise<void> {
   return Promise.resolve();
+}
+
+/** Of a store that answers and takes no writes: its word, what that is, and what ends it. */
+const whyNotWritten: readonly (readonly [cause: RegExp, detail: string, fix: string])[] = [
+  [/\bOOM\b/, 'Redis is out of memory', 'Raise its maxmemory, or free some.'],
+  [/\bMISCONF\b/, 'Redis cannot write to its disk', 'Free its disk; its own log says more.'],
+  [
+    /\bREADONLY\b/,
+    'REDIS_URL leads to a replica',
+    'Point it at the master. A failover needs nothing: the bot reconnects.',
+  ],
+  [
+    /\bNOREPLICAS\b/,
+    'too few replicas of Redis have the change',
+    'Bring its replicas back: REDIS_WAIT_REPLICAS says how many are needed.',
+  ],
+  [
+    /\bdisk\b|readonly database/,
+    'the disk of DATA_DIR is full',
+    'Free some of it, or let the bot write to it.',
+  ],
+];
+
+/** Throws StoreUnavailable where it does not answer, or does not say why it takes no writes. */
+export async function storeHealth({ store, refusal }: Pick<Kept, 'store' | 'refusal'>): Promise<PartHealth> {
+  const refused = refusal();
+  if (refused !== undefined) return { state: 'down', detail: refused };
+  try {
+    await store.ping();
+    return { state: 'ok' };
+  } catch (error) {
+    const why = whyNotWritten.find(([cause]) => error instanceof Error && cause.test(String(error.cause)));
+    if (!why) throw error;
+    const [, detail, fix] = why;
+    return { state: 'down', detail, fix };
+  }
 }

@@ -1,11 +1,11 @@
-import type { Environment } from '../domain/alert.ts';
-import { merchantId } from '../domain/merchant.ts';
-import { parseAmount } from '../domain/money.ts';
-import { nearestWord } from '../domain/nearest-word.ts';
-import { parsed } from '../domain/parsed.ts';
-import type { Log } from '../log.ts';
-import { code, context, plainText, words as say } from '../slack/kit/blocks.ts';
-import { wordsOf } from '../slack/command-text.ts';
+import type { Environment } from '../../domain/alert.ts';
+import { merchantId } from '../../domain/merchant.ts';
+import { parseAmount } from '../../domain/money.ts';
+import { nearestWord } from '../../domain/nearest-word.ts';
+import { parsed } from '../../domain/parsed.ts';
+import type { Log } from '../../log.ts';
+import { code, context, plainText, words as say } from '../../slack/kit/blocks.ts';
+import { wordsOf } from '../../slack/command-text.ts';
 import {
   anyone,
   type AccountSide,
@@ -19,14 +19,14 @@ import {
   type Shortcut,
   type Suggestion,
   type Understood,
-} from '../slack/command.ts';
-import { unknownVerbMessage, usageMessage } from '../slack/words/error-message.ts';
-import { placeWords, typedLookUpButton } from '../slack/words/evidence.ts';
-import { menuCommand } from '../features/help/menu.ts';
-import type { SlackMessage } from '../slack/kit/message.ts';
-import { inAccount } from '../slack/own-account.ts';
-import { helpCommand, isListed, type ListedVerbs } from '../features/help/help.ts';
-import { homeFor } from '../features/help/home.ts';
+} from '../../slack/command.ts';
+import { unknownVerbMessage, usageMessage } from '../../slack/words/error-message.ts';
+import { placeWords, typedLookUpButton } from '../../slack/words/evidence.ts';
+import { menuCommand } from './menu.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
+import { inAccount } from '../../slack/own-account.ts';
+import { helpCommand, isListed, type ListedVerbs } from './help.ts';
+import { homeFor } from './home.ts';
 import { readMerchantWords } from './merchant-words.ts';
 
 /** The verbs made of one account’s functions. */
@@ -134,15 +134,7 @@ function idsOf(lists: readonly Listed[]): Ids {
     const wire = (id: string): string => (merchant ? merchantId(id, merchant) : id);
     for (const command of account.all) {
       take(`${command.verb} ${merchant?.name ?? ''}`);
-      const {
-        verb,
-        menu,
-        buttons = [],
-        presses = [],
-        suggestions = [],
-        modals = [],
-        shortcuts = [],
-      } = command;
+      const { menu, buttons = [], presses = [], suggestions = [], modals = [], shortcuts = [] } = command;
       const add = <Part>(kind: string, to: Map<string, Found<Part>>, id: string, part: Part): void => {
         take(`${kind} ${id}`);
         to.set(id, { account, command, part });

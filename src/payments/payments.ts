@@ -20,23 +20,29 @@ import type { ReadPage } from '../domain/service-page.ts';
 import type { Terminal } from '../domain/terminal.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { shareToken } from './share-token.ts';
-import { createAccessToken } from '../payments/access-token.ts';
-import { createAccount, findAccount, listAccounts } from '../payments/accounts.ts';
-import { changeCardEmail } from '../payments/cards.ts';
-import { chargeSavedCard, resendOtp, submitOtp } from '../payments/charges.ts';
+import { createAccessToken } from './access-token.ts';
+import { createAccount, findAccount, listAccounts } from './accounts.ts';
+import { changeCardEmail } from './cards.ts';
+import { chargeSavedCard, resendOtp, submitOtp } from './charges.ts';
+import { createPaymentsClient, type ClientDeps, type ClientSettings, type PaymentsClient } from './client.ts';
+import { findTransaction, type TransactionReading } from './lookups.ts';
+import { createCheckoutOrder } from './orders.ts';
+import { listTerminals } from './terminals.ts';
+import { issueToken, refreshToken, type TokenSettings } from './tokens.ts';
+import type { Kept } from '../store/kept.ts';
+import type { Log } from '../log.ts';
+import { deleteSavedCard, listSavedCards } from './saved-cards.ts';
+import { variableName } from '../config/settings.ts';
 import {
-  createPaymentsClient,
-  type ClientDeps,
-  type ClientSettings,
-  type PaymentsClient,
-} from '../payments/client.ts';
-import { findTransaction, type TransactionReading } from '../payments/lookups.ts';
-import { createCheckoutOrder } from '../payments/orders.ts';
-import { listTerminals } from '../payments/terminals.ts';
-import { issueToken, refreshToken, type TokenSettings } from '../payments/tokens.ts';
-import type { Kept } from './kept.ts';
-import type { Outside } from './outside.ts';
-import { createSavedCardCalls, type SavedCardCalls } from './saved-cards.ts';
+  sandboxShape,
+  specifiedPointers,
+  type CardDeletionAnswer,
+  type CardToDelete,
+  type SavedCardsAnswer,
+  type SavedCardShape,
+} from '../domain/saved-card-list.ts';
+
+type Outside = { config: Config; log: Log; now: () => number };
 
 export type Payments = {
   findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
@@ -196,5 +202,56 @@ export function tokenSettings(config: Config): TokenSettings {
       expiry: config.paymentsTokenExpiryPointers,
     },
     fallbackLifetimeMs: config.paymentsTokenLifetimeSeconds * 1_000,
+  };
+}
+
+export type SavedCardCalls =
+  | {
+      kind: 'ready';
+      list: (email: string) => Promise<SavedCardsAnswer>;
+      remove: (card: CardToDelete) => Promise<CardDeletionAnswer>;
+    }
+  | { kind: 'missing'; settings: string[] };
+
+/** What an environment's saved cards are asked for with; in live nothing of it has a default but the specified names. */
+export function createSavedCardCalls(
+  config: Config,
+  client: PaymentsClient,
+  accountId: string,
+): SavedCardCalls {
+  const read = readShape(config);
+  if (read.kind === 'missing') return read;
+  const of = { accountId, shape: read.shape };
+  return {
+    kind: 'ready',
+    list: (email) => listSavedCards(client, of, email),
+    remove: (card) => deleteSavedCard(client, of, card),
+  };
+}
+
+const needed = [
+  'savedCardsQuery',
+  'savedCardsListPointers',
+  'savedCardsHeaders',
+  'savedCardsDeleteBody',
+] as const satisfies (keyof Config)[];
+
+type Shape = { kind: 'shape'; shape: SavedCardShape } | { kind: 'missing'; settings: string[] };
+
+function readShape(config: Config): Shape {
+  const missing = needed.filter((key) => config[key] === undefined);
+  if (config.paymentsEnvironment === 'live' && missing.length > 0) {
+    return { kind: 'missing', settings: missing.map(variableName) };
+  }
+  return {
+    kind: 'shape',
+    shape: {
+      emailParameter: config.savedCardsQuery ?? sandboxShape.emailParameter,
+      listPointers: config.savedCardsListPointers ?? sandboxShape.listPointers,
+      cursorPointers: config.savedCardsCursorPointers,
+      fieldPointers: config.savedCardsFieldPointers ?? specifiedPointers,
+      headers: config.savedCardsHeaders ?? sandboxShape.headers,
+      deleteBody: config.savedCardsDeleteBody ?? sandboxShape.deleteBody,
+    },
   };
 }
