@@ -194,7 +194,11 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const account = openAccount(place, {
     clients,
     wake,
-    called: metrics.called,
+    called(operation, result, seconds) {
+      metrics.called(operation, result, seconds);
+      const durationMs = Math.round(seconds * 1_000);
+      place.outside.log('info', 'Called the payments service', { operation, result, durationMs });
+    },
     people: { mayRun, standingOf, holdersOf, nameOf },
     audit: { ...shared.audit, ...notes },
   });

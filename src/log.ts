@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomBytes } from 'node:crypto';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
@@ -17,8 +18,12 @@ const textFields = [
   'key',
   'method',
   'mode',
+  /** What was called, as the specification names it. */
+  'operation',
   'orderReference',
   'path',
+  /** What came from Slack or the payments service: the same on all lines that it brought about. */
+  'requestId',
   'result',
   'slackError',
   'userId',
@@ -33,23 +38,52 @@ const numberFields = [
   'port',
   'retryAfterMs',
 ] as const;
-const listed: ReadonlySet<string> = new Set([...textFields, ...numberFields]);
+/** docs/on-call.md says what each of them is. */
+export const listed: ReadonlySet<string> = new Set([...textFields, ...numberFields]);
 
 /**
  * The fields a log line may carry. A closed list, so that a secret cannot be logged by passing an object
  * along: there is no field for a body, a header, an OTP, a token or an e-mail address, and what is not listed is
  * not written, whatever the types let through.
  */
-export type LogFields = { [Name in (typeof textFields)[number]]?: string } & {
-  [Name in (typeof numberFields)[number]]?: number;
+export type LogFields = { [Name in (typeof textFields)[number]]?: string | undefined } & {
+  [Name in (typeof numberFields)[number]]?: number | undefined;
 };
 
 /** Writes one line. Errors are told by name, message and stack of every cause, with known secrets struck out. */
 export type Log = (level: LogLevel, message: string, fields?: LogFields, error?: unknown) => void;
 
-/** Eight characters a person can read out over the phone; the same stands in the log and on the screen. */
+const atWork = new AsyncLocalStorage<LogFields>();
+
+/** Every line that is logged in this work, wherever that is, carries these fields, and those that `tagLog` adds. */
+export function logged<T>(fields: LogFields, work: () => T): T {
+  return atWork.run({ ...fields }, work);
+}
+
+/** The same under an id of its own; one request within another is the same. */
+export function asRequest<T>(work: () => T): T {
+  return requestId() === undefined ? logged({ requestId: newId() }, work) : work();
+}
+
+export function requestId(): string | undefined {
+  return atWork.getStore()?.requestId;
+}
+
+/** What is known by now of the work that goes on. */
+export function tagLog(fields: LogFields): void {
+  Object.assign(atWork.getStore() ?? {}, fields);
+}
+
+/**
+ * Eight characters a person can read out over the phone; the same stands in the log and on the screen. In a request
+ * it is the request's, so that it leads to all that happened.
+ */
 export function newErrorId(): string {
-  return randomBytes(5).toString('hex').slice(0, 8).toUpperCase();
+  return requestId() ?? newId();
+}
+
+function newId(): string {
+  return randomBytes(4).toString('hex').toUpperCase();
 }
 
 type LogSettings = {
@@ -74,16 +108,20 @@ export function createLog(settings: LogSettings): Log {
       time: settings.now().toISOString(),
       level,
       message,
-      ...onlyListed(fields),
+      ...onlyListed(atWork.getStore() ?? {}, fields ?? {}),
       ...(error === undefined ? {} : { error: describeError(error) }),
     });
     settings.write(`${strikeOut(line, struckOut)}\n`);
   };
 }
 
-function onlyListed(fields: LogFields = {}): LogFields {
+function onlyListed(...all: readonly LogFields[]): LogFields {
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) if (listed.has(name)) kept[name] = value;
+  for (const fields of all) {
+    for (const [name, value] of Object.entries(fields)) {
+      if (value !== undefined && listed.has(name)) kept[name] = value;
+    }
+  }
   return kept;
 }
 

@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { createLog, inOneWrite } from '../src/log.ts';
+import { asRequest, createLog, inOneWrite, listed, newErrorId, tagLog } from '../src/log.ts';
 
 describe('createLog', () => {
   it('writes no field that is not listed, whatever object was passed along', () => {
@@ -34,6 +35,37 @@ describe('createLog', () => {
       key: '[secret]',
     });
   });
+});
+
+describe('asRequest', () => {
+  it('puts one id, and what becomes known, on every line of the work, and keeps two apart', async () => {
+    const lines: Record<string, unknown>[] = [];
+    const log = createLog({
+      level: 'info',
+      secrets: [],
+      write: (line) => lines.push(JSON.parse(line)),
+      now: () => new Date(0),
+    });
+    async function work(orderReference: string): Promise<string> {
+      tagLog({ orderReference });
+      await new Promise((resolve) => setImmediate(resolve));
+      asRequest(() => log('info', orderReference, { orderReference: undefined }));
+      return newErrorId();
+    }
+    const ids = await Promise.all(['pay-1', 'pay-2'].map((reference) => asRequest(() => work(reference))));
+    expect(new Set(ids).size).toBe(2);
+    expect(
+      lines.map(({ message, orderReference, requestId }) => [message, orderReference, requestId]),
+    ).toEqual([
+      ['pay-1', 'pay-1', ids[0]],
+      ['pay-2', 'pay-2', ids[1]],
+    ]);
+  });
+});
+
+it('docs/on-call.md says what every field is', () => {
+  const page = readFileSync(new URL('../docs/on-call.md', import.meta.url), 'utf8');
+  expect([...listed].filter((field) => !page.includes(`\`${field}\``))).toEqual([]);
 });
 
 describe('inOneWrite', () => {

@@ -28,6 +28,7 @@ import type { Outside } from './outside.ts';
 import type { Payments } from '../payments/payments.ts';
 import { calledBy, postMessage, type Post } from './post-message.ts';
 import { createRefusals, type Refusals } from '../features/undelivered/refusals.ts';
+import { logged } from '../log.ts';
 
 export type Outbox = { kinds: WorkOnceDeps['kinds'] } & Pick<Refusals, 'health' | 'refused'>;
 
@@ -82,13 +83,16 @@ export function startWork({ config, log, now }: Outside, parts: WorkParts): Work
     return kinds.map(({ prefix, work, ahead }): Kind => {
       const kind = {
         prefix: scope + prefix,
-        work: (entry: Entry) => inAccount(merchant, () => work(ownOf(entry))),
+        work: (entry: Entry) =>
+          logged({ key: entry.key }, () => inAccount(merchant, () => work(ownOf(entry)))),
       };
       if (!ahead) return kind;
       return {
         ...kind,
         async ahead(entry) {
-          const ready = await inAccount(merchant, () => ahead(ownOf(entry)));
+          const ready = await logged({ key: entry.key }, () =>
+            inAccount(merchant, () => ahead(ownOf(entry))),
+          );
           return ready && { ...ready, key: entry.key };
         },
       };

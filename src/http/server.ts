@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newErrorId, type Log } from '../log.ts';
+import { asRequest, newErrorId, type Log } from '../log.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { createUnderWay } from '../under-way.ts';
 
@@ -57,7 +57,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
         leave();
         if (closing) server.closeIdleConnections();
       });
-      void carry(deps, request, response);
+      void asRequest(() => carry(deps, request, response));
     },
   );
   // After it listens, an error of the server itself (no file handles left, say) must not end the process.

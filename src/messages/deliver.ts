@@ -1,5 +1,6 @@
 import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
 import { growingDelayMs } from '../domain/growing-delay.ts';
+import { tagLog } from '../log.ts';
 import type { Entry, WriteOptions } from '../store/store.ts';
 import { concludeRefusal, endTrouble, giveUp, type RefusalDeps } from './undelivered.ts';
 import {
@@ -41,6 +42,7 @@ export async function deliverEntry<Shown extends object>(
   const takenAtMs = deps.now();
   const work: Work = { entry, record: readMessageRecord(entry.value) };
   const { record } = work;
+  tagLog({ requestId: record.requestId });
   const { withinMs = Infinity } = policyOf(record.kind);
   if (!record.posted && takenAtMs - record.receivedAtMs >= withinMs) return await settle(deps, work);
   const history = await askHistory(deps, work);

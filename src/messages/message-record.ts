@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { RoutedRule } from '../domain/alert-route.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
+import { requestId } from '../log.ts';
 import { withoutForm } from '../records/newer-release.ts';
 import type { Sealer } from '../domain/sealer.ts';
 import type { Index, Store } from '../store/store.ts';
@@ -61,6 +62,8 @@ const messageRecord = z.object({
   /** Where it goes, whatever the settings say later. Empty: see `isMessage`. */
   channel: z.string(),
   receivedAtMs: z.number(),
+  /** Of what asked for it last; the worker’s lines carry it on. */
+  requestId: z.string().optional(),
   /**
    * The event of an alert, and of any other kind its body ; nothing of a customer stands beside it in the
    * clear.
@@ -193,7 +196,7 @@ export function listsOf(
 }
 
 export function writeMessageRecord(record: MessageRecord): string {
-  return JSON.stringify(record);
+  return JSON.stringify({ ...record, requestId: requestId() ?? record.requestId });
 }
 
 /** Throws when the text is no record of ours: a bug or a store shared with something else, never a person's mistake. */

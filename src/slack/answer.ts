@@ -1,5 +1,6 @@
 import { withDeadline } from '../deadline.ts';
 import { maskNumbers } from '../domain/card-number.ts';
+import { tagLog } from '../log.ts';
 import { headline } from './kit/blocks.ts';
 import {
   anyone,
@@ -89,19 +90,22 @@ async function answerAsked(asked: Asked, deps: AnswerDeps): Promise<void> {
   await company;
   if (message) await say(screen, { result, message, mayPush });
   await screen.done();
-  const reference = prepared?.reference;
   recordAsked(deps, {
     what,
     caller,
     command,
     part,
     other,
-    // What was typed may be a mistyped card number; what a button of our own is about is none.
-    reference: part === undefined && reference !== undefined ? maskNumbers(reference) : reference,
+    reference: spoken(prepared?.reference, part),
     result: (result === 'answered' ? asked.result?.() : undefined) ?? result,
     reason,
     startedAtMs: startedAt,
   });
+}
+
+/** What was typed may be a mistyped card number; what a button of our own is about is none. */
+function spoken(reference: string | undefined, part: string | undefined): string | undefined {
+  return part === undefined && reference !== undefined ? maskNumbers(reference) : reference;
 }
 
 type Outcome = {
@@ -140,6 +144,7 @@ async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps):
     return { result: 'unreadable', message: usageMessage(read.problem, example) };
   }
   const prepared = read.value;
+  tagLog({ orderReference: spoken(prepared.reference, part) });
   const more =
     prepared.permission &&
     (await refuse(caller, command, mayRun, { permissions: [prepared.permission], label }));

@@ -36,10 +36,10 @@ export function recordAsked({ log, now, note }: RecordDeps, asked: Answered): vo
   log('info', asked.message ?? 'Asked and answered', {
     ...whose,
     userId: caller.userId,
-    ...(caller.channelId === undefined ? {} : { channel: caller.channelId }),
-    ...(reference === undefined ? {} : { orderReference: reference }),
+    channel: caller.channelId,
+    orderReference: reference,
     result,
-    ...(startedAtMs === undefined ? {} : { durationMs: now() - startedAtMs }),
+    durationMs: startedAtMs && now() - startedAtMs,
   });
   note?.({ ...whose, ...noteOf(asked, whose.verb) });
 }

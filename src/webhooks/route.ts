@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answeredWithin } from '../deadline.ts';
 import { unreadableKind } from '../domain/notice.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
-import type { Log, LogFields, LogLevel } from '../log.ts';
+import { tagLog, type Log, type LogFields, type LogLevel } from '../log.ts';
 import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
 import { endResponse, readBody } from '../http/body.ts';
 import { createVerifier, type SignatureScheme } from './signature.ts';
@@ -140,6 +140,7 @@ async function answerDelivery(
   }
   const found = parseEvent(delivery.body, deps.pointers, verdict);
   const fields = logFieldsOf(found);
+  tagLog(fields);
   try {
     const result = await answeredWithin(limits.keepTimeoutMs, keep(deps, found, delivery.body));
     const body = { eventType: fields.eventKind, orderReference: fields.orderReference ?? null, result };

@@ -19,7 +19,7 @@ function workshop() {
   const deps: WorkOnceDeps = {
     store,
     leaseMs: 45_000,
-    kinds: [kind('outbox'), kind('charge')],
+    kinds: [kind('message'), kind('charge')],
   };
   return { clock, store, done, deps };
 }
@@ -30,7 +30,7 @@ describe('workOnce', () => {
     await store.create('message:charge:pay-1', '', { delayMs: 0 });
     await store.create('charge:pay-1', '', { delayMs: 0 });
     expect([await workOnce(deps), await workOnce(deps), await workOnce(deps)]).toEqual([true, true, false]);
-    expect(done.toSorted()).toEqual(['charge did charge:pay-1', 'outbox did message:charge:pay-1']);
+    expect(done.toSorted()).toEqual(['charge did charge:pay-1', 'message did message:charge:pay-1']);
   });
 
   it('does ahead what can be, of all that are taken together, and works them in their order', async () => {
@@ -48,8 +48,8 @@ describe('workOnce', () => {
     expect(done).toEqual([
       'ahead message:1',
       'ahead message:2',
-      'outbox did message:1',
-      'outbox did message:2',
+      'message did message:1',
+      'message did message:2',
     ]);
     expect(await store.read('message:2')).toMatchObject({ value: 'known of message:2' });
   });
@@ -73,12 +73,12 @@ describe('workOnce', () => {
     };
     const working = { ...deps, kinds: [waiting], together: { lanes: 'route/', most: 8, now: () => 0 } };
     await workOnce(working);
-    expect(done).toEqual(['outbox did message:1']);
+    expect(done).toEqual(['message did message:1']);
     expect(await workOnce(working)).toBe(false);
     isAway = false;
     clock.nowMs += 2_000;
     while (await workOnce(working));
-    expect(done).toEqual([1, 2, 3, 4].map((number) => `outbox did message:${number}`));
+    expect(done).toEqual([1, 2, 3, 4].map((number) => `message did message:${number}`));
   });
 
   it('leaves the rest for when the lease has ended, when the first of them took most of it', async () => {
@@ -96,11 +96,11 @@ describe('workOnce', () => {
     }));
     const together = { lanes: 'route/', most: 3, now: () => clock.nowMs };
     await workOnce({ ...deps, kinds: slowly, together });
-    expect(done).toEqual(['outbox did message:1', 'outbox did message:2']);
+    expect(done).toEqual(['message did message:1', 'message did message:2']);
     expect(await workOnce({ ...deps, together })).toBe(false);
     clock.nowMs += deps.leaseMs;
     expect(await workOnce({ ...deps, together })).toBe(true);
-    expect(done.at(-1)).toBe('outbox did message:3');
+    expect(done.at(-1)).toBe('message did message:3');
   });
 
   it('throws what the work throws, and the record is due again when its lease ends', async () => {
@@ -111,6 +111,6 @@ describe('workOnce', () => {
     expect(await workOnce(deps)).toBe(false);
     clock.nowMs += deps.leaseMs;
     expect(await workOnce(deps)).toBe(true);
-    expect(done).toEqual(['outbox did message:y']);
+    expect(done).toEqual(['message did message:y']);
   });
 });

@@ -3,6 +3,7 @@ import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { tagLog } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import {
   alertKey,
@@ -200,6 +201,7 @@ export async function sendOn(
 export async function lookUpAhead(deps: AlertPostDeps, entry: Entry): Promise<Entry | undefined> {
   const record = readMessageRecord(entry.value);
   if (record.kind !== 'alert' || record.routed) return entry;
+  tagLog({ requestId: record.requestId });
   const event = openEvent(deps.sealer, entry.key, record);
   const found = await lookUpPatiently(deps, record, event);
   if (!found) return undefined;

@@ -34,6 +34,7 @@ import type { Fingerprint } from '../../records/fingerprint.ts';
 import type { CardClaim } from './card-history.ts';
 import { chargeTermsShape } from '../../records/shapes.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
+import { tagLog } from '../../log.ts';
 
 export type ChargeDesk = ReturnType<typeof createChargeDesk>;
 
@@ -442,6 +443,7 @@ async function begin(deps: ChargeDeps, beginning: Beginning): Promise<SubmitResu
     before ? { kind: 'keep', result: before } : { kind: 'write', value: record, rest, result: undefined },
   );
   if (known) return { kind: 'known', charge: await see(deps, known) };
+  tagLog({ orderReference: reference });
   deps.log('info', 'charge stored', { orderReference: reference, userId: by });
   return {
     kind: 'begun',

@@ -22,7 +22,7 @@ import {
 } from '../../domain/payment-link.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { newErrorId, type Log } from '../../log.ts';
+import { newErrorId, tagLog, type Log } from '../../log.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep, type Kept } from '../../records/cases.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { messageKey } from '../../messages/message-record.ts';
@@ -269,6 +269,7 @@ async function askForOrder(
   { createCheckoutOrder, callbackUrl, log }: Linking,
   { reference, terms, by }: PaymentLink,
 ): Promise<OrderEnd> {
+  tagLog({ orderReference: reference });
   const answer = await createCheckoutOrder({ ...terms, reference, callbackUrl });
   log('info', 'checkout order answered', { orderReference: reference, userId: by, result: answer.kind });
   switch (answer.kind) {

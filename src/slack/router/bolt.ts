@@ -1,5 +1,5 @@
 import { App, UnknownError, type SocketModeReceiver } from '@slack/bolt';
-import { newErrorId, type Log } from '../../log.ts';
+import { asRequest, newErrorId, type Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
 import { createBoltLog } from './bolt-log.ts';
 import { createHttpReceiver, type HttpReceiver } from './receiver.ts';
@@ -170,7 +170,7 @@ function measureAcks(app: App, acknowledged: (seconds: number) => void): void {
       await event.ack(response);
       acknowledged((performance.now() - startedMs) / 1_000);
     }
-    return process({ ...event, ack });
+    return asRequest(() => process({ ...event, ack }));
   };
 }
 
