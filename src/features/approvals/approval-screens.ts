@@ -1,4 +1,5 @@
 import type { Button, ContextBlock } from '@slack/types';
+import { z } from 'zod';
 import type { Approval, ApprovalShown, ApprovalState } from '../../domain/approval.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import { counted } from '../../domain/counted.ts';
@@ -27,6 +28,7 @@ import {
   textInput,
   words,
 } from '../../slack/kit/blocks.ts';
+import { codec } from '../../slack/kit/codec.ts';
 import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { type AboutMessage, type Note, noteMessage, noteModal, posted } from '../../slack/kit/note.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
@@ -290,7 +292,7 @@ function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
 /** *Approve* asks once more, in words that name amount and object. */
 function decideButtons(approval: Approval): Button[] {
   const { shown, needed, approvals } = approval;
-  const value = requestValue(approval);
+  const value = seenRequest.write({ id: approval.id, termsHash: approval.termsHash });
   const left = needed - approvals.length - 1;
   const next = left > 0 ? ` ${counted(left, 'more approval')} needed after yours.` : ' It starts at once.';
   const text = `${kindWords[shown.kind].approve}${shown.kind === 'charge' ? ` ${amountWord(shown.money)}` : ''}`;
@@ -307,23 +309,7 @@ function decideButtons(approval: Approval): Button[] {
 }
 
 /** Which request, and what was to be seen of it: what is approved is what stood above the button. */
-type SeenRequest = { id: string; termsHash: string };
-
-function requestValue({ id, termsHash }: SeenRequest): string {
-  return JSON.stringify([id, termsHash]);
-}
-
-/** Undefined for a value that is not ours. */
-export function readRequestValue(value: string): SeenRequest | undefined {
-  try {
-    const read: unknown = JSON.parse(value);
-    if (!Array.isArray(read)) return undefined;
-    const [id, termsHash]: unknown[] = read;
-    return typeof id === 'string' && typeof termsHash === 'string' ? { id, termsHash } : undefined;
-  } catch {
-    return undefined;
-  }
-}
+export const seenRequest = codec(z.object({ id: z.string(), termsHash: z.string() }));
 
 /** A request in one of its places; the same request gives the same message. While it waits for a press that moves money, it says so. */
 export function approvalMessage(seen: ApprovalSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
@@ -425,7 +411,7 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
     title: placeTitle('Refuse', place),
     submit: 'Refuse it',
     close: 'Back',
-    privateMetadata: requestValue(approval),
+    privateMetadata: seenRequest.write({ id: approval.id, termsHash: approval.termsHash }),
     blocks: [
       headline(state, about).block,
       richText(whatLine(approval.shown), rich`Nobody can approve it after that.`),

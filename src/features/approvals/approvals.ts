@@ -41,11 +41,11 @@ import {
   overMessage,
   ownRequestMessage,
   readRefuseModal,
-  readRequestValue,
   refuseFields,
   refuseModal,
   refuseModalId,
   requestModal,
+  seenRequest,
   sentMessage,
   unknownApprovalMessage,
 } from './approval-screens.ts';
@@ -236,7 +236,7 @@ type ApprovalScreens = ChargePlace & {
 /** Decides by what stood above the button: with other terms in the store nothing is approved. */
 export async function approve({ approvals }: ApprovalScreens, pressed: Pressed): Promise<void> {
   const { caller, value } = pressed;
-  const seen = readRequestValue(value);
+  const seen = seenRequest.read(value);
   if (!seen) return await tell(pressed, unknownApprovalMessage(value));
   const result = await approvals.approve({ ...seen, by: caller.userId });
   await tell(pressed, answerOf(result, { id: seen.id, userId: caller.userId }));
@@ -245,7 +245,7 @@ export async function approve({ approvals }: ApprovalScreens, pressed: Pressed):
 /** The form asks why; who cannot refuse it any more is told so before they type. */
 async function openRefusal(deps: ApprovalScreens, pressed: Pressed): Promise<void> {
   const { caller, value } = pressed;
-  const seen = readRequestValue(value);
+  const seen = seenRequest.read(value);
   const approval = seen && (await deps.approvals.find(seen.id));
   if (!seen || !approval) return await tell(pressed, unknownApprovalMessage(seen?.id ?? ''));
   const no = notToDecide(approval, caller.userId, deps.now());
@@ -269,7 +269,7 @@ async function refuseRequest(
 ): Promise<ViewAnswer> {
   const reason = readRefuseModal(values);
   if (!reason.ok) return { kind: 'errors', errors: { [refuseFields.words]: reason.problem } };
-  const seen = readRequestValue(privateMetadata);
+  const seen = seenRequest.read(privateMetadata);
   if (!seen) return words(unknownApprovalMessage(''));
   const { userId } = caller;
   const result = await approvals.refuse({ id: seen.id, by: userId, reason: reason.value });

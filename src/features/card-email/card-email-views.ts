@@ -10,13 +10,12 @@ import {
   button,
   code,
   context,
-  headline,
   modal,
   noticeLine,
   plainText,
+  rich,
   richText,
   textInput,
-  words,
   type Run,
 } from '../../slack/kit/blocks.ts';
 import {
@@ -29,12 +28,13 @@ import {
   type OfferedCard,
 } from '../../slack/kit/card-inputs.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
-import { emailWord, labelled, plain, type EmailShown } from '../../slack/words/charge-facts.ts';
+import { emailWord, labelled, type EmailShown } from '../../slack/words/charge-facts.ts';
 import { messageFoot, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { customerWord, quoted } from '../../slack/words/evidence.ts';
 import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { type Note, noteMessage, noteModal } from '../../slack/kit/note.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 
 export const cardEmailActions = {
@@ -77,7 +77,7 @@ export function cardEmailModal(options: CardEmailModalOptions): Modal {
   const { place, ledger, prefill = {}, problem } = options;
   const blocks: ModalBlock[] = [
     ...(problem === undefined ? [] : [noticeLine('warning', problem)]),
-    richText([words('You review it before anything is changed.')]),
+    richText(rich`You review it before anything is changed.`),
     ...(ledger ? [cardInput(cardEmailFields.card, prefill.card, { optional: true })] : []),
     tokenInput(cardEmailFields.token, ledger),
     ...currentInput(options),
@@ -149,21 +149,15 @@ export const reviewModalId = 'card_email_terms';
 
 /** The change, addresses whole; its submit button is what makes it. `draft` stands for exactly this, and is no secret. */
 export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargePlace): Modal {
+  const { card, currentEmail, newEmail } = terms;
+  const [old, now] = [currentEmail, newEmail].map((email) => bold(emailWord(email, 'whole')));
   return modal({
     callbackId: reviewModalId,
     title: placeTitle('Review', place),
     blocks: [
       richText(
-        plain(
-          'Change the e-mail of ',
-          bold(cardWords(terms.card)),
-          ' from ',
-          bold(emailWord(terms.currentEmail, 'whole')),
-          ' to ',
-          bold(emailWord(terms.newEmail, 'whole')),
-          '.',
-        ),
-        plain('Charges with the old e-mail are refused from then on.'),
+        rich`Change the e-mail of ${bold(cardWords(card))} from ${old ?? ''} to ${now ?? ''}.`,
+        rich`Charges with the old e-mail are refused from then on.`,
       ),
       actions(button({ actionId: cardEmailActions.again, text: 'Change' })),
       context(plainText('Nothing sent yet. Expires in 30 minutes.')),
@@ -176,22 +170,25 @@ export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargeP
 }
 
 /** Nothing is submitted in any of these. */
-const endModalId = 'card_email_end';
+function endWindow(note: Note, place: ChargePlace, draft?: string): Modal {
+  const window = { callbackId: 'card_email_end', title: placeTitle('Card e-mail', place) };
+  return noteModal(
+    { ...note, foot: placeFoot(place) },
+    { ...window, ...(draft === undefined ? {} : { privateMetadata: draft }) },
+  );
+}
 
 /** While the service is asked. It stays only when the bot ends meanwhile, so it says what is true then, too. */
 export function changingModal(terms: ShownCardEmail, place: ChargePlace): Modal {
-  return modal({
-    callbackId: endModalId,
-    title: placeTitle('Card e-mail', place),
-    blocks: [
-      headline('⏳ Changing the e-mail …', [cardWords(terms.card), emailWord(terms.newEmail, 'whole')]).block,
-      richText(
-        plain('You may close this: the result comes as a direct message.'),
-        labelled('If nothing comes within a minute', 'it may have been changed. ', doubtAdvice),
-      ),
-      placeFoot(place),
+  const note: Note = {
+    state: '⏳ Changing the e-mail …',
+    about: [cardWords(terms.card), emailWord(terms.newEmail, 'whole')],
+    body: [
+      rich`You may close this: the result comes as a direct message.`,
+      labelled('If nothing comes within a minute', 'it may have been changed. ', doubtAdvice),
     ],
-  });
+  };
+  return endWindow(note, place);
 }
 
 /** What became of the change, with the way back to the form where that helps. */
@@ -200,20 +197,10 @@ export function endModal(
   { terms, draft }: { terms: ShownCardEmail; draft: string },
   place: ChargePlace,
 ): Modal {
-  const { state, lines, again } = endWords(end, terms, 'whole');
+  const { again, body, ...note } = endNote(end, terms, 'whole');
   const back = again && button({ actionId: cardEmailActions.again, text: again, value: end.kind });
-  return modal({
-    callbackId: endModalId,
-    title: placeTitle('Card e-mail', place),
-    blocks: [
-      headline(state, [cardWords(terms.card)]).block,
-      richText(...lines),
-      ...quoted('The service says:', end.message),
-      ...(back ? [actions(back)] : []),
-      placeFoot(place),
-    ],
-    privateMetadata: draft,
-  });
+  const said = quoted('The service says:', end.message);
+  return endWindow({ ...note, body: [...body, ...said], buttons: back ? [back] : [] }, place, draft);
 }
 
 /** The same for who has closed the modal: a direct message, with the addresses masked. */
@@ -222,66 +209,54 @@ export function endMessage(
   terms: ShownCardEmail,
   { place, nowMs }: { place: ChargePlace; nowMs: number },
 ): SlackMessage {
-  const { state, lines, again } = endWords(end, terms, 'masked');
-  const { text, block } = headline(state, [cardWords(terms.card), customerWord(terms.newEmail)]);
-  const next = again === undefined ? [] : [plain('Type ', code('/pay card-email'), ' for it.')];
-  return {
-    text,
-    blocks: [
-      block,
-      richText(...lines, ...next),
-      ...quoted('The service says:', end.message),
-      messageFoot(place, 'answered', nowMs),
-    ],
-  };
+  const { state, about, body, again } = endNote(end, terms, 'masked');
+  const next = again === undefined ? [] : rich`Type ${code('/pay card-email')} for it.`;
+  return noteMessage({
+    state,
+    about: [...about, customerWord(terms.newEmail)],
+    body: [...body, next, ...quoted('The service says:', end.message)],
+    foot: messageFoot(place, 'answered', nowMs),
+  });
 }
 
 /** The review is gone or different by now. */
 export function staleChangeModal(place: ChargePlace): Modal {
-  return modal({
-    callbackId: endModalId,
-    title: placeTitle('Card e-mail', place),
-    blocks: [
-      headline('⌛ This review has expired', []).block,
-      richText(
-        plain('Nothing was changed.'),
-        labelled('Next', 'start over with ', code('/pay card-email'), '.'),
-      ),
-      placeFoot(place),
-    ],
-  });
+  const next = labelled('Next', 'start over with ', code('/pay card-email'), '.');
+  return endWindow({ state: '⌛ This review has expired', body: [rich`Nothing was changed.`, next] }, place);
 }
 
-/** `state`: symbol and words. `again`: the button back to the form, where that helps. */
-type EndWords = { state: string; lines: Run[][]; again?: string };
+/** `again`: the button back to the form, where that helps. */
+type EndNote = { state: string; about: string[]; body: Run[][]; again?: string };
 
 /** A lost answer leaves two possibilities, and the service tells them apart when it is asked the same again. */
 const doubtAdvice = 'Do it again with the same addresses; that does no harm.';
 
-function endWords(end: CardEmailEnd, terms: ShownCardEmail, shown: EmailShown): EndWords {
+function endNote(end: CardEmailEnd, terms: ShownCardEmail, shown: EmailShown): EndNote {
+  const about = [cardWords(terms.card)];
   if (end.kind === 'changed') {
     const [old, now] = [emailWord(terms.currentEmail, shown), emailWord(terms.newEmail, shown)];
     return {
       state: '✓ E-mail changed',
-      lines: [
-        plain('The e-mail is now ', bold(now), '. Charges with ', old, ' are refused.'),
-        ...(end.isListBehind ? [plain(behindWords)] : []),
+      about,
+      body: [
+        rich`The e-mail is now ${bold(now)}. Charges with ${old} are refused.`,
+        rich`${end.isListBehind ? behindWords : ''}`,
       ],
     };
   }
   if (end.kind === 'unknown') {
     return {
       state: '❔ In doubt: the e-mail may have been changed',
-      lines: [
-        plain('The payments service gave no clear answer. No money moves by this.'),
+      about,
+      body: [
+        rich`The payments service gave no clear answer. No money moves by this.`,
         labelled('Next', doubtAdvice),
       ],
       again: 'Do it again',
     };
   }
   const { why, next, ...again } = notChangedWords[end.kind];
-  const lines = [plain(why), labelled('Next', next)];
-  return { state: '✗ E-mail not changed', lines, ...again };
+  return { state: '✗ E-mail not changed', about, body: [rich`${why}`, labelled('Next', next)], ...again };
 }
 
 const behindWords =

@@ -3,16 +3,13 @@ import { z } from 'zod';
 import type { NoteAudit } from '../../domain/audit-entry.ts';
 import {
   cardEmailEnds,
-  endOfChange,
-  stepCardEmail,
-  type CardEmailCase,
   type CardEmailEnd,
-  type CardEmailEvent,
   type CardEmailTerms,
   type ShownCardEmail,
 } from '../../domain/card-email.ts';
-import type { EmailChange, EmailChangeAnswer } from '../../domain/charge-answer.ts';
+import type { EmailChange, EmailChangeAnswer, RejectionReason } from '../../domain/charge-answer.ts';
 import { maskEmail } from '../../domain/mask.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';
 import type { Approval, ApprovalGate } from '../../domain/approval.ts';
@@ -35,7 +32,11 @@ type CardEmailBeginning =
   /** The review is gone or different by now: nothing was sent. */
   | { kind: 'stale' };
 
-const cardEmailCase: z.ZodType<CardEmailCase> = z.object({
+/**
+ * A change from its review to its end. The word stands for exactly these terms and is no secret; `card` is the card's
+ * fingerprint. Without `askedAtMs` nothing was sent: it is written before the request leaves.
+ */
+const cardEmailCase = z.object({
   word: z.string(),
   card: z.string(),
   terms: z.object({
@@ -53,6 +54,66 @@ const cardEmailCase: z.ZodType<CardEmailCase> = z.object({
     })
     .exactOptional(),
 });
+
+type CardEmailCase = z.infer<typeof cardEmailCase>;
+
+type CardEmailEvent =
+  | { kind: 'reviewed'; word: string; card: string; terms: CardEmailTerms }
+  | { kind: 'agreed'; word: string }
+  | { kind: 'ended'; word: string; end: CardEmailEnd };
+
+/** Longer than any call takes: who asked and has said nothing for so long has died. */
+const answeredWithinMs = 60_000;
+
+/**
+ * What one dialogue makes of a change; undefined: what was agreed to is gone or other by now. Whoever's *agreed* sets
+ * `askedAtMs` asks the service, and nobody else does: agreed to again it is the same change. There is no look-up by
+ * which a lost answer could be settled, so that is a person's to ask about again: they alone know whether the current
+ * e-mail was the linked one to begin with.
+ *
+ * Spec: change the email of a saved card.
+ */
+export function stepCardEmail(
+  state: CardEmailCase | undefined,
+  event: CardEmailEvent,
+  nowMs: number,
+): CardEmailCase | undefined {
+  if (event.kind === 'reviewed') {
+    const { kind: _reviewed, ...fresh } = event;
+    // A form that is submitted twice makes nothing stale. What was agreed to gets another word: its repeat is not this.
+    const isRepeat =
+      state?.askedAtMs === undefined && JSON.stringify(state?.terms) === JSON.stringify(fresh.terms);
+    return isRepeat ? state : fresh;
+  }
+  if (state?.word !== event.word) return undefined;
+  if (event.kind === 'ended') return { ...state, end: event.end };
+  if (state.askedAtMs === undefined) return { ...state, askedAtMs: nowMs };
+  const isLost = state.end === undefined && nowMs - state.askedAtMs > answeredWithinMs;
+  return isLost ? { ...state, end: { kind: 'unknown' } } : state;
+}
+
+/**
+ * What an answer says became of it. The service has words of its own for two ends that it also tells by the answer's form.
+ *
+ * Spec: change the email of a saved card; Errors (saved-card charge rejections).
+ */
+export function endOfChange(answer: EmailChangeAnswer): CardEmailEnd {
+  const message = withoutUndefined({ message: 'message' in answer ? answer.message : undefined });
+  switch (answer.kind) {
+    case 'rejected':
+      return { kind: endsOfRejections[answer.reason] ?? 'refused', ...message };
+    case 'not_made':
+      return { kind: answer.failure, ...message };
+    default:
+      return { kind: answer.kind, ...message };
+  }
+}
+
+const endsOfRejections: Partial<Record<RejectionReason, CardEmailEnd['kind']>> = {
+  email_mismatch: 'not_linked',
+  invalid_token: 'no_such_card',
+  email_invalid: 'email_invalid',
+};
 
 /**
  * Changes of saved cards' e-mails, each reviewed before it is made. All of it throws StoreUnavailable when the

@@ -1,4 +1,5 @@
 import type { ActionsBlock, Button } from '@slack/types';
+import { z } from 'zod';
 import type { Environment } from '../../domain/alert.ts';
 import type { CardFace } from '../../domain/charge.ts';
 import {
@@ -9,20 +10,20 @@ import {
   code,
   codeLines,
   confirmDialog,
-  headline,
+  rich,
   richText,
-  words,
 } from '../../slack/kit/blocks.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { counted } from '../../domain/counted.ts';
-import { labelled, plain } from '../../slack/words/charge-facts.ts';
+import { labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot } from '../../slack/words/charge-place.ts';
 import { customerWord, environmentWords, quoted, referenceWord } from '../../slack/words/evidence.ts';
 import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { cut, outsideText } from '../../slack/kit/text.ts';
-import { isJsonObject } from '../../domain/json-pointer.ts';
-import type { CardDeletionAnswer } from '../../domain/saved-card-list.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
+import { codec } from '../../slack/kit/codec.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
+import type { CardDeletion, CardListing, ListedCard } from './saved-card-desk.ts';
 
 // The saved cards of one customer, and what there is to say when there are none.
 
@@ -38,26 +39,8 @@ export const cardsActions = {
   again: 'cards.again',
 } as const;
 
-/** One card as it is shown; its fingerprint is a keyed hash and no secret. */
-export type CardShown = {
-  fingerprint?: string;
-  face: CardFace;
-  expiry?: string;
-  customerEmail: string;
-  /** Absent when the bot remembers no cards. */
-  isKnown?: boolean;
-};
-
-type CardsShown = {
-  list: string;
-  email: string;
-  cards: readonly CardShown[];
-  total: number;
-  mayHaveMore?: true;
-};
-
-/** What the person may do with a card, and which other verbs there are to name. */
-export type CardsMay = { charge: boolean; changeEmail: boolean; remove: boolean; link: boolean };
+/** What the person may do with a card. */
+export type CardsMay = { charge: boolean; changeEmail: boolean; remove: boolean };
 
 export type CardsContext = { place: ChargePlace; may: CardsMay; nowMs: number };
 
@@ -68,106 +51,83 @@ const longestExpiry = 24;
 const shownOfFingerprint = 12;
 
 /** Spec: sandbox behaviour 1. */
-function sampleLine(environment: Environment): Run[][] {
+function sampleLine(environment: Environment): Run[] {
   if (environment !== 'sandbox') return [];
-  return [labelled(environmentWords.sandbox, 'a fixed sample, no real card.')];
+  return labelled(environmentWords.sandbox, 'a fixed sample, no real card.');
 }
 
 /** The cards from that one on, as many as fit, each with what may be done with it. */
-export function cardsMessage(
-  { list, email, cards, total, mayHaveMore }: CardsShown,
-  from: number,
-  { place, may, nowMs }: CardsContext,
-): SlackMessage {
-  if (total === 0) return noCardsMessage({ email, why: 'empty' }, { place, may, nowMs });
+export function cardsMessage(listing: CardListing, from: number, context: CardsContext): SlackMessage {
+  const { list, email, cards, total, mayHaveMore } = listing;
+  const { place, nowMs } = context;
+  if (total === 0) return noCardsMessage({ email, why: 'empty' }, context);
   const shown = cards.slice(from, from + cardsPerMessage);
-  const { text, block } = headline(`💳 ${counted(total, 'saved card')}`, [
-    customerWord(email),
-    ...(total > shown.length ? [`shown ${from + 1}–${from + shown.length}`] : []),
-  ]);
-  const lines = [...sampleLine(place.environment), ...ledgerLine(cards), ...moreLine(cards, total, from)];
-  if (mayHaveMore) lines.push(plain('There may be more.'));
-  return {
-    text,
-    blocks: [
-      block,
-      ...(lines.length === 0 ? [] : [richText(...lines)]),
-      ...shown.flatMap((card, index) => cardBlocks(card, { list, index: from + index }, { place, may })),
-      ...pageButtons(list, cards.length, from),
-      messageFoot(place, 'listed', nowMs),
+  return noteMessage({
+    state: `💳 ${counted(total, 'saved card')}`,
+    about: [
+      customerWord(email),
+      ...(total > shown.length ? [`shown ${from + 1}–${from + shown.length}`] : []),
     ],
-  };
+    body: [
+      sampleLine(place.environment),
+      ledgerLine(cards),
+      ...moreLines(cards, total, from),
+      ...(mayHaveMore ? [rich`There may be more.`] : []),
+      ...shown.flatMap((card, index) => cardBlocks(card, { list, index: from + index }, context)),
+      ...pageButtons(list, cards.length, from),
+    ],
+    foot: messageFoot(place, 'listed', nowMs),
+  });
 }
 
-function ledgerLine(cards: readonly CardShown[]): Run[][] {
-  if (cards.some(({ isKnown }) => isKnown !== undefined)) return [];
-  if (cards.every(({ fingerprint }) => fingerprint === undefined)) return [];
-  return [plain('CARD_LEDGER is off: to charge one, paste its token key in ', code('/pay charge'), '.')];
+function ledgerLine(cards: readonly ListedCard[]): Run[] {
+  const isOff = cards.every(({ isKnown }) => isKnown === undefined);
+  if (!isOff || cards.every(({ fingerprint }) => fingerprint === undefined)) return [];
+  return rich`CARD_LEDGER is off: to charge one, paste its token key in ${code('/pay charge')}.`;
 }
 
-function moreLine(cards: readonly CardShown[], total: number, from: number): Run[][] {
+function moreLines(cards: readonly ListedCard[], total: number, from: number): Run[][] {
   const next = cards.length - from - cardsPerMessage;
   const unkept = total - cards.length;
   return [
-    ...(next > 0 ? [plain(`${next} more: press Next.`)] : []),
-    ...(unkept > 0 ? [plain(`The service has ${unkept} more, which don’t fit here.`)] : []),
+    ...(next > 0 ? [rich`${next} more: press Next.`] : []),
+    ...(unkept > 0 ? [rich`The service has ${unkept} more, which don’t fit here.`] : []),
   ];
 }
 
-function cardBlocks(
-  card: CardShown,
-  at: { list: string; index: number },
-  { place, may }: { place: ChargePlace; may: CardsMay },
-): MessageBlock[] {
+function cardBlocks(card: ListedCard, at: CardsPlace, context: CardsContext): MessageBlock[] {
   const { face, expiry, customerEmail, fingerprint, isKnown } = card;
   const facts = [
     ...(expiry === undefined ? [] : [`expiry ${outsideText(expiry, longestExpiry)}`]),
     customerWord(customerEmail),
   ];
-  const known = { true: 'the bot knows it', false: 'new to the bot' } as const;
+  const known = isKnown === undefined ? '' : ` · ${isKnown ? 'the bot knows it' : 'new to the bot'}`;
   const token =
     fingerprint === undefined
-      ? plain('It came without a token, so nothing can be done with it here.')
-      : plain(
-          'Token fingerprint ',
-          code(fingerprint.slice(0, shownOfFingerprint)),
-          ...(isKnown === undefined ? [] : [` · ${known[`${isKnown}`]}`]),
-        );
-  return [
-    richText([bold(`${at.index + 1}. ${faceWords(face)}`), words(` · ${facts.join(' · ')}`)], token),
-    ...cardButtons(card, cardsValue(at), { place, may }),
-  ];
+      ? rich`It came without a token, so nothing can be done with it here.`
+      : rich`Token fingerprint ${code(fingerprint.slice(0, shownOfFingerprint))}${known}`;
+  const first = rich`${bold(`${at.index + 1}. ${faceWords(face)}`)} · ${facts.join(' · ')}`;
+  return [richText(first, token), ...rowOf(cardButtons(card, cardsPlace.write(at), context))];
 }
 
-function cardButtons(
-  card: CardShown,
-  value: string,
-  { place, may }: { place: ChargePlace; may: CardsMay },
-): ActionsBlock[] {
+function rowOf(buttons: readonly Button[]): ActionsBlock[] {
+  return buttons.length === 0 ? [] : [actions(...buttons)];
+}
+
+function cardButtons(card: ListedCard, value: string, { place, may }: CardsContext): Button[] {
   const { fingerprint, isKnown } = card;
   if (fingerprint === undefined) return [];
+  const { charge, changeEmail, remove: actionId } = cardsActions;
   // A form offers the cards that the bot remembers; a token never stands in one.
   const canBeOffered = isKnown !== undefined;
-  const buttons: Button[] = [
-    ...(may.charge && canBeOffered
-      ? [button({ actionId: cardsActions.charge, text: 'Charge this card', value })]
-      : []),
+  const confirm = deletionDialog(card, place);
+  return [
+    ...(may.charge && canBeOffered ? [button({ actionId: charge, text: 'Charge this card', value })] : []),
     ...(may.changeEmail && canBeOffered
-      ? [button({ actionId: cardsActions.changeEmail, text: 'Change its e-mail', value })]
+      ? [button({ actionId: changeEmail, text: 'Change its e-mail', value })]
       : []),
-    ...(may.remove
-      ? [
-          button({
-            actionId: cardsActions.remove,
-            text: 'Delete …',
-            value,
-            style: 'danger',
-            confirm: deletionDialog(card, place),
-          }),
-        ]
-      : []),
+    ...(may.remove ? [button({ actionId, text: 'Delete …', value, style: 'danger', confirm })] : []),
   ];
-  return buttons.length === 0 ? [] : [actions(...buttons)];
 }
 
 const deletionWords: Record<Environment, string> = {
@@ -176,7 +136,7 @@ const deletionWords: Record<Environment, string> = {
 };
 
 function deletionDialog(
-  { face, customerEmail }: CardShown,
+  { face, customerEmail }: ListedCard,
   { environment }: ChargePlace,
 ): ReturnType<typeof confirmDialog> {
   const card = `${faceWords(face)} of ${cut(customerWord(customerEmail), 60)}`;
@@ -199,29 +159,28 @@ function pageButtons(list: string, count: number, from: number): ActionsBlock[] 
   const back = from === 0 ? undefined : Math.max(0, from - cardsPerMessage);
   const next = from + cardsPerMessage < count ? from + cardsPerMessage : undefined;
   function page(text: string, actionId: string, index: number | undefined): Button[] {
-    return index === undefined ? [] : [button({ actionId, text, value: cardsValue({ list, index }) })];
+    return index === undefined ? [] : [button({ actionId, text, value: cardsPlace.write({ list, index }) })];
   }
-  const buttons = [...page('Back', cardsActions.back, back), ...page('Next', cardsActions.next, next)];
-  return buttons.length === 0 ? [] : [actions(...buttons)];
+  return rowOf([...page('Back', cardsActions.back, back), ...page('Next', cardsActions.next, next)]);
 }
 
 /** An answer and no error; `not_found` is the service's own word for it. */
 export function noCardsMessage(
   { email, why }: { email: string; why: 'empty' | 'not_found' },
-  { place, may, nowMs }: CardsContext,
+  { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
 ): SlackMessage {
-  const { text, block } = headline('💳 No saved cards', [customerWord(email)]);
-  const what =
-    why === 'empty' ? 'The service has none for this e-mail.' : 'The service doesn’t know this e-mail.';
-  const link = plain('save one with a payment link', ...(may.link ? [': ', code('/pay link')] : []), '.');
-  return {
-    text,
-    blocks: [
-      block,
-      richText(plain(what), [bold('Next: '), ...link], ...sampleLine(place.environment)),
-      messageFoot(place, 'asked', nowMs),
+  return noteMessage({
+    state: '💳 No saved cards',
+    about: [customerWord(email)],
+    body: [
+      why === 'empty'
+        ? rich`The service has none for this e-mail.`
+        : rich`The service doesn’t know this e-mail.`,
+      labelled('Next', 'save one with a payment link: ', code('/pay link'), '.'),
+      sampleLine(place.environment),
     ],
-  };
+    foot: messageFoot(place, 'asked', nowMs),
+  });
 }
 
 /** The service found the request invalid. */
@@ -229,88 +188,46 @@ export function refusedCardsMessage(
   { email, message }: { email: string; message: string | undefined },
   { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
 ): SlackMessage {
-  const { text, block } = headline('✗ The service refused the request', [customerWord(email)]);
-  return {
-    text,
-    blocks: [
-      block,
-      richText(
-        labelled(
-          'Next',
-          'check the address. If every address is refused, tell the people who run this bot to check the SAVED_CARDS_ settings.',
-        ),
-      ),
-      ...quoted('The service says:', message),
-      messageFoot(place, 'asked', nowMs),
-    ],
-  };
+  const next =
+    'check the address. If every address is refused, tell the people who run this bot to check the SAVED_CARDS_ settings.';
+  return noteMessage({
+    state: '✗ The service refused the request',
+    about: [customerWord(email)],
+    body: [labelled('Next', next), ...quoted('The service says:', message)],
+    foot: messageFoot(place, 'asked', nowMs),
+  });
 }
 
 /** While the service is asked. */
 export function listingMessage(email: string): SlackMessage {
-  const { text, block } = headline('⏳ Listing the saved cards …', [customerWord(email)]);
-  return { text, blocks: [block] };
+  return noteMessage({ state: '⏳ Listing the saved cards …', about: [customerWord(email)] });
 }
 
 /** The listing or the card in it is forgotten, or was never this person's: nothing was done. */
 export function goneCardsMessage(): SlackMessage {
-  const { text, block } = headline('⌛ This list of cards is out of date', []);
-  return {
-    text,
-    blocks: [
-      block,
-      richText(
-        plain(
-          'Nothing was sent. A list is good for half an hour. List them again: ',
-          code('/pay cards <e-mail>'),
-        ),
-      ),
-    ],
-  };
+  const command = code('/pay cards <e-mail>');
+  return noteMessage({
+    state: '⌛ This list of cards is out of date',
+    body: [rich`Nothing was sent. A list is good for half an hour. List them again: ${command}`],
+  });
 }
 
 /** In an environment whose shape nobody has given yet. */
 export function notSetUpMessage(missing: readonly string[], { environment }: ChargePlace): SlackMessage {
-  const { text, block } = headline('Saved cards can’t be listed here yet', [environmentWords[environment]]);
-  return {
-    text,
-    blocks: [
-      block,
-      richText(
-        plain('The bot has to be told how the payments service lists and deletes them.'),
-        labelled('Next', 'tell the people who run this bot to set these (docs/settings.md):'),
-      ),
+  return noteMessage({
+    state: 'Saved cards can’t be listed here yet',
+    about: [environmentWords[environment]],
+    body: [
+      rich`The bot has to be told how the payments service lists and deletes them.`,
+      labelled('Next', 'tell the people who run this bot to set these (docs/settings.md):'),
       codeLines(missing),
     ],
-  };
+  });
 }
 
 /** What a button carries: the listing's random name and which of its cards, neither of them worth anything by itself. */
+export const cardsPlace = codec(z.object({ list: z.string(), index: z.int().nonnegative() }));
 export type CardsPlace = { list: string; index: number };
-
-function cardsValue({ list, index }: CardsPlace): string {
-  return JSON.stringify({ list, index });
-}
-
-export function readCardsValue(value: string): CardsPlace | undefined {
-  try {
-    const read: unknown = JSON.parse(value);
-    if (!isJsonObject(read)) return undefined;
-    const { list, index } = read;
-    if (typeof list !== 'string' || typeof index !== 'number') return undefined;
-    return Number.isSafeInteger(index) && index >= 0 ? { list, index } : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export type DeletionShown = CardDeletionAnswer & {
-  card: CardShown;
-  /** Whether the bot's own records forgot it; `kept` when the card may still exist. */
-  records: 'forgotten' | 'behind' | 'kept';
-  /** References of charges with it that have no outcome yet. */
-  open: readonly string[];
-};
 
 /** More than these are rarely open with one card, and `/pay doubt` lists them all. */
 const mostOpen = 5;
@@ -318,125 +235,93 @@ const mostOpen = 5;
 const askAgain = 'press Delete again; that does no harm.';
 
 /** Before the service is asked; it stays alone only when the bot ends meanwhile, so it says what is true then, too. */
-export function deletingMessage(card: CardShown, at: CardsPlace): SlackMessage {
-  const { text, block } = headline('⏳ Deleting the card', cardDetails(card));
-  return {
-    text,
-    blocks: [
-      block,
-      richText(labelled('If nothing follows within a minute', `it may have been deleted: ${askAgain}`)),
-      nextButtons(at, true),
-    ],
-  };
+export function deletingMessage(card: ListedCard, at: CardsPlace): SlackMessage {
+  return noteMessage({
+    state: '⏳ Deleting the card',
+    about: cardDetails(card),
+    body: [labelled('If nothing follows within a minute', `it may have been deleted: ${askAgain}`)],
+    buttons: nextButtons(at, true),
+  });
 }
 
 /** What the service answered, and what the bot did then. Doubt is never called deleted, and never failed. */
 export function deletionMessage(
-  deletion: DeletionShown,
+  deletion: CardDeletion,
   at: CardsPlace,
-  { place, may, nowMs }: CardsContext,
+  { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
 ): SlackMessage {
-  const { state, lines, theirs } = endWords(deletion, may.link);
-  const { text, block } = headline(state, cardDetails(deletion.card));
-  return {
-    text,
-    blocks: [
-      block,
-      richText(
-        ...lines,
-        ...recordLines(deletion),
-        ...openLines(deletion.open),
-        ...sampleLine(place.environment),
-      ),
+  const { state, lines, theirs } = endWords(deletion);
+  return noteMessage({
+    state,
+    about: cardDetails(deletion.card),
+    body: [
+      ...lines,
+      rich`${recordWords[deletion.records]}`,
+      ...openLines(deletion.open),
+      sampleLine(place.environment),
       ...quoted('The service says:', theirs),
-      nextButtons(at, deletion.kind === 'unknown' || deletion.records === 'behind'),
-      messageFoot(place, 'answered', nowMs),
+      actions(...nextButtons(at, deletion.kind === 'unknown' || deletion.records === 'behind')),
     ],
-  };
+    foot: messageFoot(place, 'answered', nowMs),
+  });
 }
 
-function cardDetails({ face, customerEmail }: CardShown): string[] {
+function cardDetails({ face, customerEmail }: ListedCard): string[] {
   return [faceWords(face), customerWord(customerEmail)];
 }
 
-function nextButtons(at: CardsPlace, mayDelete: boolean): MessageBlock {
-  const first = cardsValue({ ...at, index: 0 });
-  return actions(
-    ...(mayDelete
-      ? [button({ actionId: cardsActions.remove, text: 'Delete again', value: cardsValue(at) })]
-      : []),
-    button({ actionId: cardsActions.again, text: 'List again', value: first }),
-  );
+function nextButtons(at: CardsPlace, mayDelete: boolean): Button[] {
+  const [value, first] = [cardsPlace.write(at), cardsPlace.write({ ...at, index: 0 })];
+  const again = button({ actionId: cardsActions.remove, text: 'Delete again', value });
+  const list = button({ actionId: cardsActions.again, text: 'List again', value: first });
+  return mayDelete ? [again, list] : [list];
 }
 
 type EndWords = { state: string; lines: Run[][]; theirs?: string | undefined };
 
-function endWords(deletion: DeletionShown, hasLink: boolean): EndWords {
+function endWords(deletion: CardDeletion): EndWords {
+  const state = '✗ Card not deleted';
   switch (deletion.kind) {
     case 'deleted':
       return {
         state: '✓ Card deleted',
-        lines: [
-          plain('It can’t be charged any more.'),
-          ...(hasLink ? [plain('To save another: ', code('/pay link'))] : []),
-        ],
+        lines: [rich`It can’t be charged any more.`, rich`To save another: ${code('/pay link')}`],
       };
     case 'no_such_card':
+      return { state: '✓ Already gone', lines: [rich`The service knows no such card.`] };
+    case 'refused': {
+      const next = labelled('Next', 'list again, and compare.');
       return {
-        state: '✓ Already gone',
-        lines: [plain('The service knows no such card.')],
-      };
-    case 'refused':
-      return {
-        state: '✗ Card not deleted',
-        lines: [
-          plain('The service refused. The card can still be charged.'),
-          labelled('Next', 'list again, and compare.'),
-        ],
+        state,
+        lines: [rich`The service refused. The card can still be charged.`, next],
         theirs: deletion.message,
       };
-    case 'not_made':
-      return notMadeWords(deletion);
+    }
+    case 'not_made': {
+      if (deletion.failure === 'invalid_request') {
+        const next = 'tell the people who run this bot to check SAVED_CARDS_DELETE_BODY.';
+        const what = rich`The service calls the request invalid. The card can still be charged.`;
+        return { state, lines: [what, labelled('Next', next)], theirs: deletion.message };
+      }
+      const { what, next } = failureWords[deletion.failure];
+      return { state, lines: [rich`${what}. The card can still be charged.`, labelled('Next', next)] };
+    }
     case 'unknown':
       return {
         state: '❔ In doubt: the card may have been deleted',
         lines: [
-          plain('The payments service gave no clear answer. No money moves by this.'),
+          rich`The payments service gave no clear answer. No money moves by this.`,
           labelled('Next', askAgain),
         ],
       };
   }
 }
 
-function notMadeWords(deletion: Extract<CardDeletionAnswer, { kind: 'not_made' }>): EndWords {
-  const state = '✗ Card not deleted';
-  if (deletion.failure === 'invalid_request') {
-    return {
-      state,
-      lines: [
-        plain('The service calls the request invalid. The card can still be charged.'),
-        labelled('Next', 'tell the people who run this bot to check SAVED_CARDS_DELETE_BODY.'),
-      ],
-      theirs: deletion.message,
-    };
-  }
-  const { what, next } = failureWords[deletion.failure];
-  return {
-    state,
-    lines: [plain(`${what}. The card can still be charged.`), labelled('Next', next)],
-  };
-}
-
-function recordLines({ records }: DeletionShown): Run[][] {
-  switch (records) {
-    case 'forgotten':
-      return [plain('The bot has forgotten its token; open reviews with it have expired.')];
-    case 'behind':
-      return [plain('The bot may still offer it, because its storage didn’t answer. Press Delete again.')];
-    case 'kept':
-      return [];
-  }
-}
+const recordWords: Record<CardDeletion['records'], string> = {
+  forgotten: 'The bot has forgotten its token; open reviews with it have expired.',
+  behind: 'The bot may still offer it, because its storage didn’t answer. Press Delete again.',
+  kept: '',
+};
 
 /** A charge that left is the bank's by now: deleting the card takes nothing back. */
 function openLines(open: readonly string[]): Run[][] {
@@ -445,7 +330,7 @@ function openLines(open: readonly string[]): Run[][] {
   const more = open.length - shown.length;
   return [
     labelled('Still open with this card', 'deleting it takes none back.'),
-    ...shown.map((reference) => plain('• ', code(`/pay lookup ${referenceWord(reference)}`))),
-    ...(more > 0 ? [plain(`… and ${more} more: `, code('/pay doubt'))] : []),
+    ...shown.map((reference) => rich`• ${code(`/pay lookup ${referenceWord(reference)}`)}`),
+    ...(more > 0 ? [rich`… and ${more} more: ${code('/pay doubt')}`] : []),
   ];
 }

@@ -5,17 +5,16 @@ import type { CardLedger } from './card-ledger.ts';
 import { createSavedCardDesk, type SavedCardDesk } from './saved-card-desk.ts';
 import {
   type CardsContext,
-  type CardsMay,
   type CardsPlace,
   cardsActions,
   cardsMessage,
+  cardsPlace,
   deletingMessage,
   deletionMessage,
   goneCardsMessage,
   listingMessage,
   noCardsMessage,
   notSetUpMessage,
-  readCardsValue,
   refusedCardsMessage,
 } from './cards-message.ts';
 import { emailFormProblem, type OfferedCard } from '../../slack/kit/card-inputs.ts';
@@ -130,7 +129,7 @@ type Ready = Screens & { desk: SavedCardDesk };
 function parseQuestion(words: readonly string[]): Parsed<Question> {
   const [first = '', kind, value = ''] = words;
   if (first === pressedWord) {
-    const place = readCardsValue(value);
+    const place = cardsPlace.read(value);
     return place && (kind === 'page' || kind === 'again')
       ? parsed({ kind, place })
       : problem('This button has expired.');
@@ -175,19 +174,14 @@ async function list(deps: Ready, email: string, caller: Caller): Promise<SlackMe
 
 /** Only what the caller may do is offered; whether they may is asked once more when they press it. */
 async function contextOf(deps: Ready, caller: Caller): Promise<CardsContext> {
-  const [charge, changeEmail, remove] = await Promise.all(
-    ['charge', 'card-email', deleteCardPermission].map(async (permission) => {
-      const permit = await deps.mayRun(permission, caller);
-      return permit.kind === 'allowed';
-    }),
-  );
-  const may: CardsMay = {
-    charge: charge === true,
-    changeEmail: changeEmail === true,
-    remove: remove === true,
-    link: true,
-  };
-  return { place: deps, may, nowMs: deps.now() };
+  const can = async (permission: Permission): Promise<boolean> =>
+    (await deps.mayRun(permission, caller)).kind === 'allowed';
+  const [charge, changeEmail, remove] = await Promise.all([
+    can('charge'),
+    can('card-email'),
+    can(deleteCardPermission),
+  ]);
+  return { place: deps, may: { charge, changeEmail, remove }, nowMs: deps.now() };
 }
 
 function cardsPresses(deps: Ready): Press[] {
@@ -220,13 +214,13 @@ async function openWith(
   { caller, value, openModal, reply }: Pressed,
   form: (card: OfferedCard) => Modal,
 ): Promise<void> {
-  const place = readCardsValue(value);
+  const place = cardsPlace.read(value);
   const card = place && (await desk.remember({ ...place, by: caller.userId }));
   await (card ? openModal(form(cardChoice(card))) : reply(goneCardsMessage()));
 }
 
 async function remove(deps: Ready, { caller, value, reply }: Pressed): Promise<void> {
-  const place = readCardsValue(value);
+  const place = cardsPlace.read(value);
   const at = place && { ...place, by: caller.userId };
   const card = at && (await deps.desk.card(at));
   if (!at || !card) return await reply(goneCardsMessage());

@@ -7,14 +7,14 @@ import {
 } from '../../domain/order-reference.ts';
 import type { LinkTerms, PaymentLink } from '../../domain/payment-link.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { modal, plainText, richText, select, textInput } from '../../slack/kit/blocks.ts';
+import { modal, plainText, rich, richText, select, textInput } from '../../slack/kit/blocks.ts';
 import { emailFormProblem, longestEmail } from '../../slack/kit/card-inputs.ts';
-import { plain } from '../../slack/words/charge-facts.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import { type ChargePlace, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { oneLine } from '../../slack/kit/text.ts';
-import { linkHeadline, linkModalId, shareModalId } from './link-message.ts';
+import { linkHead, linkModalId, shareModalId } from './link-message.ts';
 
 /** The block ids of the fields; a field's error is told under the same name. */
 export const linkFields = {
@@ -52,7 +52,7 @@ const standing = { here: 'here', alone: 'alone' } as const;
 /** Collects what a link is made of. Submitting it asks the service for an order; nobody is charged by that. */
 export function linkForm({ place, currencies, channel, prefill = {} }: LinkFormOptions): Modal {
   const blocks: ModalBlock[] = [
-    richText(plain('The customer pays on the payments service’s page. It charges nobody by itself.')),
+    richText(rich`The customer pays on the payments service’s page. It charges nobody by itself.`),
     ...moneyInputs(currencies, prefill),
     ...customerInputs(prefill),
     textInput({
@@ -188,8 +188,10 @@ export function shareModal(link: PaymentLink, place: ChargePlace): Modal {
     callbackId: shareModalId,
     title: placeTitle('Share a link', place),
     blocks: [
-      linkHeadline(link).block,
-      richText(plain('Everybody in the channel sees the link, the amount and the masked e-mail.')),
+      ...noteMessage({
+        ...linkHead(link),
+        body: [rich`Everybody in the channel sees the link, the amount and the masked e-mail.`],
+      }).blocks,
       channelInput(),
       placeFoot(place),
     ],

@@ -1,24 +1,23 @@
-import type { ActionsBlock, Button, RichTextBlock } from '@slack/types';
+import type { Button, RichTextBlock } from '@slack/types';
 import { outcomeWords } from '../../domain/outcome.ts';
 import type { LinkNote, LinkState, PaymentLink } from '../../domain/payment-link.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-saved-lines.ts';
 import {
   type Run,
-  actions,
   button,
   code,
   codeLines,
   fields,
-  headline,
   moment,
   person,
+  rich,
   richText,
 } from '../../slack/kit/blocks.ts';
-import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
+import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot, placeTitle } from '../../slack/words/charge-place.ts';
-import { type AboutMessage, repeatLine } from '../../slack/kit/note.ts';
+import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/kit/note.ts';
 import { customerWord, quoted, referenceWord, proofLine, word } from '../../slack/words/evidence.ts';
-import type { MessageBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import type { Views } from '../../messages/views.ts';
@@ -38,135 +37,107 @@ const stateWords: Record<LinkState['kind'], string> = {
 };
 
 /** The first line: state, amount, customer, reference. */
-export function linkHeadline(link: PaymentLink): { text: string; block: RichTextBlock } {
-  const { state, cardSaved, terms, reference } = link;
-  return headline(cardSavedState(cardSaved, stateWords[state.kind]), [
-    amountWord(terms.money),
-    customerWord(terms.customerEmail),
-    referenceWord(reference),
-  ]);
-}
-
-/** A link's card, edited as it goes on; the same link gives the same card. One that is paid loses its link and buttons. */
-export function linkMessage(link: PaymentLink, place: ChargePlace, about: AboutMessage): SlackMessage {
-  const { text, block } = linkHeadline(link);
+export function linkHead(
+  { cardSaved, terms, reference, state }: PaymentLink,
+  kind = state.kind,
+): { state: string; about: string[] } {
   return {
-    text,
-    blocks: [
-      block,
-      ...body(link, place),
-      ...facts(link),
-      ...buttons(link),
-      foot(link, place),
-      ...repeatLine(about.mayBeRepeat),
-    ],
-    metadata: { event_type: linkEventType, event_payload: { key: about.key } },
+    state: cardSavedState(cardSaved, stateWords[kind]),
+    about: [amountWord(terms.money), customerWord(terms.customerEmail), referenceWord(reference)],
   };
 }
 
-/** The same for the one person who asks to see it; `where` says where its card stands. */
+/** A link's message, edited as it goes on; the same link gives the same message. One that is paid loses its link and buttons. */
+export function linkMessage(link: PaymentLink, place: ChargePlace, about: AboutMessage): SlackMessage {
+  return posted(shownLink(link, place), linkEventType, about);
+}
+
+/** The same for the one person who asks to see it; `where` says where its message stands. */
 export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = []): SlackMessage {
-  const { text, block } = linkHeadline(link);
-  return {
-    text,
-    blocks: [
-      block,
+  return noteMessage({
+    ...linkHead(link),
+    body: [
       ...body(link, place),
       ...(where.length === 0 ? [] : [richText(where)]),
-      ...facts(link),
-      ...buttons(link),
-      foot(link, place),
+      ...fields({
+        'The service’s order id': link.order && [code(word(link.order.orderId) ?? '')],
+        'Customer id': word(link.terms.customerId),
+        'Asked for by': [person(link.by)],
+      }),
     ],
-  };
+    buttons: buttonsOf(link),
+    foot: foot(link, place),
+  });
 }
 
 export function linkModal(link: PaymentLink, place: ChargePlace, where?: Run[]): Modal {
   return wordsModal(placeTitle('Payment link', place), shownLink(link, place, where));
 }
 
-/** Beside the card, for whoever asked: an edit tells nobody. It names them, so that they are called. */
+/** Beside the message, for whoever asked: an edit tells nobody. It names them, so that they are called. */
 export function linkNoteMessage(
   note: LinkNote,
   link: PaymentLink,
   place: ChargePlace,
   about: AboutMessage,
 ): SlackMessage {
-  const { terms, reference, cardSaved, by } = link;
-  const { text, block } = headline(cardSavedState(cardSaved, stateWords[note]), [
-    amountWord(terms.money),
-    customerWord(terms.customerEmail),
-    referenceWord(reference),
-  ]);
   const said = note === 'paid' ? 'your link is paid.' : reviewWords;
-  return {
-    text,
-    blocks: [
-      block,
-      richText(plain(person(by), `: ${said}`)),
-      foot(link, place),
-      ...repeatLine(about.mayBeRepeat),
-    ],
-    metadata: { event_type: `${linkEventType}_note`, event_payload: { key: about.key } },
-  };
+  const message = noteMessage({
+    ...linkHead(link, note),
+    body: [rich`${person(link.by)}: ${said}`],
+    foot: foot(link, place),
+  });
+  return posted(message, `${linkEventType}_note`, about);
 }
 
 const reviewWords = 'money may have moved, but not as agreed. Give no value; ask the payments service.';
 
-function body(link: PaymentLink, place: ChargePlace): MessageBlock[] {
-  const { state, order, evidence } = link;
+function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> {
+  const { state, order, evidence, terms } = link;
   const proof = evidence ? [proofLine(evidence)] : [];
+  // Whether the card was saved is nobody's question where it was not to be.
+  const saved = terms.savesCard ? cardSavedLines(link.cardSaved, place) : [];
   switch (state.kind) {
     case 'asking':
-      return [richText(...askingLines)];
-    case 'open':
+      return [
+        rich`Waiting for the payments service. Nobody is charged by this.`,
+        rich`You may close this: the message follows it.`,
+      ];
+    case 'open': {
+      const how = terms.savesCard ? 'by card, which is saved.' : 'there. No card is saved.';
       return [
         ...(order ? [codeLines([order.checkoutLink])] : []),
-        richText(...openLines(link)),
+        labelled('Send it to the customer', `they pay ${amountWord(terms.money)} ${how}`),
         ...failure(link),
       ];
+    }
     case 'confirming':
-      return [richText(...confirmingLines), ...proof, ...saved(link, place)];
+      return [
+        rich`The event says paid; the look-up doesn’t prove it yet. Give no value.`,
+        labelled('Next', 'the bot keeps checking. Don’t ask the customer to pay again.'),
+        ...proof,
+        ...saved,
+      ];
     case 'paid':
-      return [...proof, ...saved(link, place)];
+      return [...proof, ...saved];
     case 'review':
-      return [richText(labelled('Review', reviewWords)), ...proof];
+      return [labelled('Review', reviewWords), ...proof];
     case 'aged':
-      return [richText(...agedLines), ...failure(link)];
+      return [rich`The customer can still pay; then this message says so.`, ...failure(link)];
     case 'lost':
+      return [
+        rich`The answer with the link was lost; nobody was charged.`,
+        labelled('Next', 'press New link.'),
+      ];
     case 'unanswered':
-      return [richText(...lostLines[state.kind])];
+      return [
+        rich`The service gave no clear answer; nobody was charged.`,
+        labelled('Next', 'press New link.'),
+      ];
     case 'refused':
       return quoted('Why:', state.why);
   }
 }
-
-const askingLines = [
-  plain('Waiting for the payments service. Nobody is charged by this.'),
-  plain('You may close this: the message follows it.'),
-];
-
-function openLines({ terms }: PaymentLink): Run[][] {
-  const saves = terms.savesCard ? 'by card, which is saved.' : 'there. No card is saved.';
-  return [labelled('Send it to the customer', `they pay ${amountWord(terms.money)} ${saves}`)];
-}
-
-const confirmingLines = [
-  plain('The event says paid; the look-up doesn’t prove it yet. Give no value.'),
-  labelled('Next', 'the bot keeps checking. Don’t ask the customer to pay again.'),
-];
-
-const agedLines = [plain('The customer can still pay; then this message says so.')];
-
-const lostLines = {
-  lost: [
-    plain('The answer with the link was lost; nobody was charged.'),
-    labelled('Next', 'press New link.'),
-  ],
-  unanswered: [
-    plain('The service gave no clear answer; nobody was charged.'),
-    labelled('Next', 'press New link.'),
-  ],
-} as const;
 
 /** What an event says of a try; the customer may try again. */
 function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
@@ -175,24 +146,6 @@ function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
     richText(labelled('A try failed', moment(failed.atMs), '. The link can still be paid.')),
     ...quoted('The bank says:', failed.why),
   ];
-}
-
-/** Whether the card was saved is nobody's question where it was not to be. */
-function saved({ cardSaved, terms }: PaymentLink, place: ChargePlace): MessageBlock[] {
-  return terms.savesCard ? cardSavedLines(cardSaved, place) : [];
-}
-
-function facts({ order, terms, by }: PaymentLink): RichTextBlock[] {
-  return fields({
-    'The service’s order id': order && [code(word(order.orderId) ?? '')],
-    'Customer id': word(terms.customerId),
-    'Asked for by': [person(by)],
-  });
-}
-
-function buttons(link: PaymentLink): ActionsBlock[] {
-  const row = buttonsOf(link);
-  return row.length === 0 ? [] : [actions(...row)];
 }
 
 function buttonsOf({ reference, state: { kind } }: PaymentLink): Button[] {

@@ -6,17 +6,15 @@ import { parseOrderReference } from '../../domain/order-reference.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
 import {
   type Run,
-  actions,
   button,
   channelName,
   context,
   divider,
   header,
-  headline,
   plainText,
-  richText,
+  rich,
 } from '../../slack/kit/blocks.ts';
-import { plain } from '../../slack/words/charge-facts.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import { type ChargePlace, homeFoot, messageFoot } from '../../slack/words/charge-place.ts';
 import {
   type Caller,
@@ -33,14 +31,7 @@ import { parseAmountAlone } from '../../slack/amount-alone.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
 import { type PaymentLinks, type PaymentLinksDeps, createPaymentLinks, linkPrefix } from './payment-links.ts';
-import {
-  linkActions,
-  linkHeadline,
-  linkModal,
-  linkModalId,
-  shareModalId,
-  shownLink,
-} from './link-message.ts';
+import { linkActions, linkHead, linkModal, linkModalId, shareModalId, shownLink } from './link-message.ts';
 import {
   type LinkPrefill,
   cannotPostProblem,
@@ -185,7 +176,7 @@ async function askForLink(deps: LinkScreens, submission: Submission): Promise<Vi
 
 function whereOf({ places: [place], by, state }: PaymentLink): Run[] {
   if (place === undefined || state.kind === 'refused') return [];
-  return place === by ? plain('Posted to you only.') : plain('Posted in ', channelName(place), '.');
+  return place === by ? rich`Posted to you only.` : rich`Posted in ${channelName(place)}.`;
 }
 
 /** Looks whether it is paid; the card is edited when it is. Answers where the person looks. */
@@ -270,12 +261,10 @@ export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): Ho
   const more = links.length - mostShown;
   return [
     header('Your open payment links'),
-    ...links
-      .slice(0, mostShown)
-      .flatMap((link) => [
-        linkHeadline(link).block,
-        actions(button({ actionId: linkActions.show, text: 'Show it', value: link.reference })),
-      ]),
+    ...links.slice(0, mostShown).flatMap((link) => {
+      const show = button({ actionId: linkActions.show, text: 'Show it', value: link.reference });
+      return noteMessage({ ...linkHead(link), buttons: [show] }).blocks;
+    }),
     ...(more > 0 ? [context(plainText(`… and ${more} more.`))] : []),
     ...homeFoot(place),
     divider(),
@@ -288,15 +277,16 @@ function lookedMessage(
   lookup: Lookup,
   { place, nowMs }: { place: ChargePlace; nowMs: number },
 ): SlackMessage {
-  const { text, block } = linkHeadline(link);
-  const line = lookedLine(link, lookup);
-  const lines = line.length === 0 ? [] : [richText(line)];
-  return { text, blocks: [block, ...lines, messageFoot(place, 'looked at', nowMs)] };
+  return noteMessage({
+    ...linkHead(link),
+    body: [lookedLine(link, lookup)],
+    foot: messageFoot(place, 'looked at', nowMs),
+  });
 }
 
 /** What a look found, in words; nothing where the link itself says it. */
 function lookedLine({ state }: PaymentLink, lookup: Lookup): Run[] {
-  return state.kind === 'paid' ? [] : plain(lookUpWords(lookup));
+  return state.kind === 'paid' ? [] : rich`${lookUpWords(lookup)}`;
 }
 
 function lookUpWords(lookup: Lookup): string {
@@ -316,7 +306,9 @@ function lookUpWords(lookup: Lookup): string {
 
 /** There is no such link, or it was forgotten. */
 function unknownLinkMessage(reference: string): SlackMessage {
-  const { text, block } = headline('⚠️ No such link here', [referenceWord(reference)]);
-  const line = plain('It wasn’t made here, or too long ago. /pay lookup asks the payments service.');
-  return { text, blocks: [block, richText(line)] };
+  return noteMessage({
+    state: '⚠️ No such link here',
+    about: [referenceWord(reference)],
+    body: [rich`It wasn’t made here, or too long ago. /pay lookup asks the payments service.`],
+  });
 }

@@ -115,9 +115,9 @@ export type Run =
   | RichTextDate;
 
 /** A line that reads in the source as on the screen; what is put into it stands there as it is. */
-export function rich(texts: TemplateStringsArray, ...parts: readonly (string | Run)[]): Run[] {
+export function rich(texts: TemplateStringsArray, ...parts: readonly (string | number | Run)[]): Run[] {
   const runs = texts.flatMap((text, index) => [text, parts[index] ?? '']);
-  return runs.filter((run) => run !== '').map((run) => (typeof run === 'string' ? words(run) : run));
+  return runs.filter((run) => run !== '').map((run) => (typeof run === 'object' ? run : words(`${run}`)));
 }
 
 /** A person, by the Slack user id. A message that goes to a channel has the name in its place, but for those it calls (`withNames`). */

@@ -2,9 +2,7 @@
 
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import {
-  type CardShown,
   type CardsContext,
-  type DeletionShown,
   cardsMessage,
   deletingMessage,
   deletionMessage,
@@ -12,6 +10,7 @@ import {
   noCardsMessage,
   refusedCardsMessage,
 } from '../../../src/features/cards/cards-message.ts';
+import type { CardDeletion, ListedCard } from '../../../src/features/cards/saved-card-desk.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { messageOf, type Outside, type Surface } from './surface.ts';
 
@@ -43,11 +42,11 @@ export const cardsSurfaces: readonly Surface[] = [
 
 function contextOf(outside: Outside): CardsContext {
   const chance = () => outside.random.chance(0.7);
-  const may = { charge: chance(), changeEmail: chance(), remove: chance(), link: chance() };
+  const may = { charge: chance(), changeEmail: chance(), remove: chance() };
   return { place: placeOf(outside), may, nowMs: Date.UTC(2026, 8, 14, 13, 37) };
 }
 
-function cardOf({ random, text }: Outside): CardShown {
+function cardOf({ random, text }: Outside): ListedCard {
   return {
     ...(random.chance(0.8) ? { fingerprint: 'e'.repeat(32), isKnown: random.chance(0.5) } : {}),
     face: random.chance(0.9) ? { cardType: text(), lastFour: text() } : {},
@@ -56,10 +55,10 @@ function cardOf({ random, text }: Outside): CardShown {
   };
 }
 
-function deletionOf(outside: Outside): DeletionShown {
+function deletionOf(outside: Outside): CardDeletion {
   const { random, text } = outside;
   const told = { card: cardOf(outside), open: [text(), text()] };
-  return random.pick<() => DeletionShown>([
+  return random.pick<() => CardDeletion>([
     () => ({ kind: 'deleted', ...told, records: random.pick(['forgotten', 'behind']) }),
     () => ({ kind: 'no_such_card', ...told, records: 'forgotten' }),
     () => ({ kind: 'refused', message: text(), ...told, records: 'kept' }),
