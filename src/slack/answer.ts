@@ -14,8 +14,7 @@ import {
   type Prepared,
   type Understood,
 } from './command.ts';
-import { errorReply } from './words/error-reply.ts';
-import { refusalMessage, usageMessage } from './words/error-message.ts';
+import { errorReply, refusalMessage, usageMessage } from './words/error-message.ts';
 import type { SlackMessage } from './kit/message.ts';
 import { ModalRefused } from './kit/modals.ts';
 import { inAccount } from './own-account.ts';

@@ -8,10 +8,10 @@ import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.
 import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
 import { cardButtons } from './card-buttons.ts';
 import { cardFields, cardFoot, cardState } from './card-lines.ts';
-import { cardSavedLines, cardSavedState } from '../../slack/words/card-saved-lines.ts';
+import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import { routeBlocks } from './routes/alert-route-blocks.ts';
 import { bold, code, fields, headline, moment, richText, words, type Run } from '../../slack/kit/blocks.ts';
-import { declineNext } from '../../slack/words/decline-lines.ts';
+import { declineNext } from '../../slack/words/next-steps.ts';
 import {
   customerWord,
   lookUpButton,

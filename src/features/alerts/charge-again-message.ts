@@ -1,7 +1,7 @@
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
 import { headline, richText } from '../../slack/kit/blocks.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
-import { holdLines } from '../../slack/words/retry-lines.ts';
+import { holdLines } from '../../slack/words/next-steps.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 
 /** Why the charge is not tried again now, and when. */

@@ -137,8 +137,6 @@ export function createSavedCardDesk(
     }
   }
 
-  /** A mark that the card was deleted, which outlives every list of before. */
-  const deletionKey = (id: string): string => `saved-card-deleted:${id}`;
   const isDeleted = async (id: string): Promise<boolean> => (await store.read(deletionKey(id))) !== undefined;
 
   return {
@@ -243,6 +241,11 @@ function keptOf(told: ToldCard, email: string): KeptCard {
     customerEmail: safe(customerEmail) ?? email,
     isEmailTold: safe(customerEmail) === undefined ? undefined : (true as const),
   });
+}
+
+/** A mark that the card was deleted, which outlives every list of before. */
+function deletionKey(id: string): string {
+  return `saved-card-deleted:${id}`;
 }
 
 /** Forgets every draft about the card: none of them can be agreed to any more. Throws StoreUnavailable. */

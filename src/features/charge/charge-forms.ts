@@ -46,7 +46,7 @@ import { isJsonObject } from '../../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
 import { limits } from '../../slack/kit/limits.ts';
-import { holdLines } from '../../slack/words/retry-lines.ts';
+import { holdLines } from '../../slack/words/next-steps.ts';
 import { counted } from '../../domain/counted.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import { leftWords, refusalModalId } from './limit-words.ts';

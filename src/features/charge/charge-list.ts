@@ -19,7 +19,7 @@ import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { counted } from '../../domain/counted.ts';
 import { chargeHeadline, labelled, plain } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, askedHereAlone, homeFoot, messageFoot } from '../../slack/words/charge-place.ts';
-import { holdWords } from '../../slack/words/retry-lines.ts';
+import { holdWords } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
 import { type Command, type OpenItems, defineCommand } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';

@@ -6,7 +6,7 @@ import { amountWord, chargeHeadline, labelled, plain, termFields } from '../../s
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { placeAlone, quoted, referenceWord } from '../../slack/words/evidence.ts';
 import { type AboutMessage, repeatLine } from '../../slack/kit/note.ts';
-import { holdWords } from '../../slack/words/retry-lines.ts';
+import { holdWords } from '../../slack/words/next-steps.ts';
 import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts';
 import type { Log } from '../../log.ts';
 import { messageKey, readMessageRecord } from '../../messages/message-record.ts';

@@ -27,7 +27,7 @@ import {
   chargeHeadline,
   modalFacts,
 } from '../../slack/words/charge-facts.ts';
-import { nextAfterDecline } from '../../slack/words/retry-lines.ts';
+import { nextAfterDecline } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
 import { otpLimits } from './machine.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';

@@ -1,7 +1,7 @@
 import type { Button, RichTextBlock } from '@slack/types';
 import { outcomeWords } from '../../domain/outcome.ts';
 import type { LinkNote, LinkState, PaymentLink } from '../../domain/payment-link.ts';
-import { cardSavedLines, cardSavedState } from '../../slack/words/card-saved-lines.ts';
+import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import {
   type Run,
   button,

@@ -6,7 +6,7 @@ import { parsed } from '../../domain/parsed.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { answer, type AnswerDeps, type Asked } from '../answer.ts';
 import type { Caller, Command, Effect, Found, ModalDefinition, ViewAnswer } from '../command.ts';
-import { errorReply } from '../words/error-reply.ts';
+import { errorReply } from '../words/error-message.ts';
 import type { Modal } from '../kit/message.ts';
 import {
   holdForm,

@@ -2,7 +2,10 @@ import type { CardFace } from '../../domain/charge.ts';
 import type { CardHold } from '../../domain/retry-rule.ts';
 import type { KnownCard, KnownCards } from '../../domain/known-cards.ts';
 import { customerWord } from './evidence.ts';
-import type { Choice } from '../kit/blocks.ts';
+import type { Alert } from '../../domain/alert.ts';
+import type { CardSaved } from '../../domain/card-saved.ts';
+import type { MessageBlock } from '../kit/message.ts';
+import { bold, code, fields, richText, words, type Choice, type Run } from '../kit/blocks.ts';
 import { limits } from '../kit/limits.ts';
 import { cut, oneLine, outsideText, utcTime } from '../kit/text.ts';
 
@@ -69,3 +72,43 @@ export async function suggestCards(
 
 /** Opens the form of `/pay card-email` for a charge’s card; its value is the charge’s reference. */
 export const changeEmailActionId = 'card_email_for';
+
+// What is said of a card that was saved, or was to be.
+
+/** Before the state of the payment, which is proven or not by itself. */
+export function cardSavedState(saved: CardSaved | undefined, charge: string): string {
+  if (!saved) return charge;
+  return `💳 ${saved.kind === 'no_token' ? 'No card token' : 'Card saved'} · ${charge}`;
+}
+
+/** Which card, and whether the bot can charge it; or why there is none, and what a person does then. */
+export function cardSavedLines(
+  saved: CardSaved | undefined,
+  { environment, canListCards }: Pick<Alert, 'environment' | 'canListCards'>,
+): MessageBlock[] {
+  if (!saved) return [];
+  if (saved.kind === 'no_token') {
+    return [richText(...(environment === 'live' ? liveNoToken(canListCards === true) : sandboxNoToken))];
+  }
+  const { face } = saved;
+  const isNamed = face.cardType !== undefined || face.lastFour !== undefined;
+  return fields({
+    'Saved card': `${isNamed ? cardWords(face) : 'unknown type'}; ${saved.kind === 'kept' ? '/pay charge offers it' : notKept}`,
+  });
+}
+
+const notKept = 'CARD_LEDGER is off, so paste its token key to charge it';
+
+/** Spec: Events, rule 3; create a checkout order (tokenizeCard, allowedPaymentMethods). */
+function liveNoToken(canListCards: boolean): Run[][] {
+  const list = canListCards
+    ? [code('/pay cards <e-mail>'), words(' lists the saved cards.')]
+    : [words('ask the payments service whether the card was saved.')];
+  return [
+    [words('A first payment that should save a card came without its token.')],
+    [bold('Next: '), ...list, words(' docs/on-call.md has the causes.')],
+  ];
+}
+
+/** Spec: sandbox behaviour 1. */
+const sandboxNoToken: Run[][] = [[words('The sandbox saves no real cards.')]];

@@ -1,21 +1,16 @@
 import { cardNumberRefusal, maskNumbers } from '../../domain/card-number.ts';
-import type { FailureKind, ServiceFailure } from '../../domain/failure.ts';
-import {
-  bold,
-  channelName,
-  code,
-  headline,
-  person,
-  richText,
-  words,
-  type Piece,
-  type Run,
-} from '../kit/blocks.ts';
+import { ServiceFailure, type FailureKind } from '../../domain/failure.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { newErrorId, type Log } from '../../log.ts';
+import { bold, channelName, code, person, rich, words, type Run } from '../kit/blocks.ts';
 import { quoted, typedReference } from './evidence.ts';
-import type { Refused } from '../command.ts';
+import type { Caller, Command, Refused } from '../command.ts';
 import type { SlackMessage } from '../kit/message.ts';
-import type { ModalRefusal } from '../kit/modals.ts';
+import { ModalRefused, type ModalRefusal } from '../kit/modals.ts';
+import { noteMessage } from '../kit/note.ts';
 import { direct } from '../people/place.ts';
+import { fixFor } from '../slack-error.ts';
 import { outsideText } from '../kit/text.ts';
 
 /** What was being done when it broke, as far as the person must know it. */
@@ -25,68 +20,58 @@ const tellOperators = 'tell the people who run this bot';
 const longestProblem = 500;
 const longestWord = 80;
 
+/** What broke, whether money moved, and what to do next. */
+function brokenMessage(
+  what: string,
+  about: Interrupted,
+  next: Run[],
+  money = moneyWords(about),
+): SlackMessage {
+  const { reference } = about;
+  return noteMessage({
+    state: `⚠️ ${what}`,
+    about: reference === undefined ? [] : [typedReference(reference)],
+    body: [
+      [bold('Money: '), words(money)],
+      [bold('Next: '), ...next],
+    ],
+  });
+}
+
 /** The outside is broken: what happened, whether money may have moved, what happens next. */
 export function serviceFailureMessage(failure: ServiceFailure, about: Interrupted): SlackMessage {
   const { what, next } = failureWords[failure.kind];
-  const { text, block } = headline(`⚠️ ${what}`, referenceOf(about));
-  const wait = failure.retryAfterMs;
+  const { retryAfterMs: wait } = failure;
   const nextStep = wait === undefined ? next : `try again in ${seconds(wait)}.`;
-  return {
-    text,
-    blocks: [
-      block,
-      richText([bold('Money: '), words(moneyWords(about))], [bold('Next: '), words(nextStep)]),
-      ...quoted('The service says:', failure.said),
-    ],
-  };
+  const { text, blocks } = brokenMessage(what, about, rich`${nextStep}`);
+  return { text, blocks: [...blocks, ...quoted('The service says:', failure.said)] };
 }
 
 /** The bot's own memory is away, and nothing that moves money runs without it. */
 export function storeUnavailableMessage(about: Interrupted): SlackMessage {
-  const { text, block } = headline('⚠️ The bot’s storage does not answer', referenceOf(about));
+  const next = rich`try again in a minute; if it stays so, ${tellOperators}.`;
   const money = about.moneyMayHaveMoved ? moneyWords(about) : 'none was moved.';
-  const next = `try again in a minute; if it stays so, ${tellOperators}.`;
-  return {
-    text,
-    blocks: [block, richText([bold('Money: '), words(money)], [bold('Next: '), words(next)])],
-  };
+  return brokenMessage('The bot’s storage does not answer', about, next, money);
 }
 
 /** Slack did not open the modal that was to be the answer. */
 export function modalRefusedMessage(kind: ModalRefusal, about: Interrupted): SlackMessage {
   const { what, next } = modalRefusedWords[kind];
-  const { text, block } = headline(`⚠️ ${what}`, referenceOf(about));
   const money = about.moneyMayHaveMoved ? moneyWords(about) : 'nothing was charged or changed.';
-  return {
-    text,
-    blocks: [block, richText([bold('Money: '), words(money)], [bold('Next: '), words(next)])],
-  };
+  return brokenMessage(what, about, rich`${next}`, money);
 }
 
 /** The bot itself is broken. The same id stands in the log, so that whoever runs it finds the cause. */
 export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
-  const { text, block } = headline(
-    `⚠️ Something went wrong in the bot, error ${errorId}`,
-    referenceOf(about),
-  );
-  return {
-    text,
-    blocks: [
-      block,
-      richText(
-        [bold('Money: '), words(moneyWords(about))],
-        [bold('Next: '), words(`${tellOperators} this error id, which is in its log: `), code(errorId)],
-      ),
-    ],
-  };
+  const next = rich`${tellOperators} this error id, which is in its log: ${code(errorId)}`;
+  return brokenMessage(`Something went wrong in the bot, error ${errorId}`, about, next);
 }
 
 /** The person typed something that cannot be read. `example` is a whole command, like `/pay lookup ORDER-1`. */
 export function usageMessage(problem: string, example: string): SlackMessage {
   const [what = '', ...rest] = sentences(outsideText(maskNumbers(problem), longestProblem));
-  const { text, block } = headline(what, []);
-  const advice: Piece[][] = rest.length === 0 ? [] : [[words(rest.join(' '))]];
-  return { text, blocks: [block, richText(...advice, [words('Like this: '), code(example)])] };
+  const advice = rich`${rest.join(' ')}`;
+  return noteMessage({ state: what, body: [advice, rich`Like this: ${code(example)}`] });
 }
 
 /** What a refusal says besides which rule and who can; see `Refused`. */
@@ -104,16 +89,19 @@ const mostNamed = 10;
  */
 export function refusalMessage(refusal: Refusal): SlackMessage {
   const { where = [], people = [], notes = [] } = refusal;
-  const { text, block } = headline(`⛔ Not allowed: ${outsideText(refusal.what, longestProblem)}`, []);
-  const lines: Run[][] = [[bold('Rule: '), words(refusal.rule)]];
-  if (refusal.limit !== undefined) lines.push([bold('Your limit: '), words(refusal.limit)]);
-  if (where.length > 0) lines.push([bold('Where: '), ...parted(where.map(placeName))]);
-  lines.push([bold('Who can: '), words(refusal.whoCan)]);
-  if (people.length > 0) lines.push([bold('For example: '), ...parted(people.map(person))]);
-  for (const note of notes.slice(0, mostNamed)) {
-    lines.push([bold('For the owner of payops.yml: '), words(outsideText(note, longestProblem))]);
-  }
-  return { text, blocks: [block, richText(...lines)] };
+  return noteMessage({
+    state: `⛔ Not allowed: ${outsideText(refusal.what, longestProblem)}`,
+    body: [
+      [bold('Rule: '), words(refusal.rule)],
+      refusal.limit === undefined ? [] : [bold('Your limit: '), words(refusal.limit)],
+      where.length === 0 ? [] : [bold('Where: '), ...parted(where.map(placeName))],
+      [bold('Who can: '), words(refusal.whoCan)],
+      people.length === 0 ? [] : [bold('For example: '), ...parted(people.map(person))],
+      ...notes
+        .slice(0, mostNamed)
+        .map((note) => [bold('For the owner of payops.yml: '), words(outsideText(note, longestProblem))]),
+    ],
+  });
 }
 
 function placeName(place: string): Run {
@@ -129,31 +117,20 @@ function parted(runs: readonly Run[]): Run[] {
 
 /** A verb that does not exist; `nearest` is what was probably meant. */
 export function unknownVerbMessage(typed: string, nearest: string | undefined): SlackMessage {
-  const { text, block } = headline(`“${outsideText(maskNumbers(typed), longestWord)}” isn’t a command`, []);
-  const help: Piece[] = [code('/pay help'), words(' lists them.')];
-  return {
-    text,
-    blocks: [
-      block,
-      nearest === undefined
-        ? richText(help)
-        : richText(
-            [
-              words('Did you mean '),
-              code(`/pay ${outsideText(maskNumbers(nearest), longestWord)}`),
-              words('?'),
-            ],
-            help,
-          ),
+  const [wrong, meant] = [typed, nearest ?? ''].map((verb) => outsideText(maskNumbers(verb), longestWord));
+  return noteMessage({
+    state: `“${wrong}” isn’t a command`,
+    body: [
+      nearest === undefined ? [] : rich`Did you mean ${code(`/pay ${meant}`)}?`,
+      rich`${code('/pay help')} lists them.`,
     ],
-  };
+  });
 }
 
 /** A card number was typed. Says nothing of what was typed, so that it is in Slack no second time. */
 export function cardNumberMessage(): SlackMessage {
   const [first = '', ...rest] = sentences(cardNumberRefusal);
-  const { text, block } = headline(`⛔ ${first}`, []);
-  return { text, blocks: [block, richText([words(rest.join(' '))])] };
+  return noteMessage({ state: `⛔ ${first}`, body: [rich`${rest.join(' ')}`] });
 }
 
 /** What broke outside, without a full stop, and what to do then, with one. */
@@ -218,10 +195,6 @@ function moneyWords({ reference, moneyMayHaveMoved }: Interrupted): string {
     : 'none was moved by this.';
 }
 
-function referenceOf({ reference }: Interrupted): string[] {
-  return reference === undefined ? [] : [typedReference(reference)];
-}
-
 function seconds(ms: number): string {
   const whole = Math.max(1, Math.ceil(ms / 1000));
   return whole === 1 ? '1 second' : `${whole} seconds`;
@@ -229,4 +202,43 @@ function seconds(ms: number): string {
 
 function sentences(text: string): string[] {
   return text.split(/(?<=\.) /u);
+}
+
+/** What was being done when it broke, and whether the verb itself had begun or only the guards before it. */
+export type Doing = { command: Command; caller: Caller; reference?: OrderReference; hasBegun: boolean };
+
+/** What a person is told, and in a word why, for the audit. */
+export type ErrorReply = { message: SlackMessage; reason: string };
+
+/**
+ * The one place where a throw becomes words. A `ServiceFailure`, `StoreUnavailable` or `ModalRefused` says what
+ * happened, whether money may have moved and what happens next; anything else is our bug, and its id is on the screen
+ * and in the log.
+ */
+export function errorReply(error: unknown, doing: Doing, log: Log): ErrorReply {
+  const moneyMayHaveMoved = doing.hasBegun && doing.command.effect === 'money';
+  const reference = doing.reference === undefined ? {} : { reference: doing.reference };
+  const { userId } = doing.caller;
+  const { verb } = doing.command;
+  if (error instanceof ServiceFailure) {
+    log('warn', 'The payments service gave no usable answer', { verb, userId, failure: error.kind }, error);
+    const message = serviceFailureMessage(error, { ...reference, moneyMayHaveMoved });
+    return { message, reason: `the payments service: ${error.kind}` };
+  }
+  if (error instanceof StoreUnavailable) {
+    log('warn', 'The store did not answer', { verb, userId }, error);
+    return {
+      message: storeUnavailableMessage({ ...reference, moneyMayHaveMoved }),
+      reason: 'the store was away',
+    };
+  }
+  if (error instanceof ModalRefused) {
+    const { kind, slackError } = error;
+    log('warn', 'Slack opened no modal', { verb, userId, slackError, fix: fixFor(slackError) });
+    const message = modalRefusedMessage(kind, { ...reference, moneyMayHaveMoved });
+    return { message, reason: `Slack opened no modal: ${slackError}` };
+  }
+  const errorId = newErrorId();
+  log('error', 'A command failed', { errorId, verb, userId }, error);
+  return { message: bugMessage(errorId, { moneyMayHaveMoved }), reason: `error ${errorId}` };
 }

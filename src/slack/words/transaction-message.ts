@@ -19,7 +19,7 @@ import {
   typedReference,
   word,
 } from './evidence.ts';
-import { declineNext } from './decline-lines.ts';
+import { declineNext } from './next-steps.ts';
 import type { HomeBlock, SlackMessage } from '../kit/message.ts';
 import { revealButton } from './reveal-message.ts';
 

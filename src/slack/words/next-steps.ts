@@ -1,10 +1,20 @@
+// What helps after a decline, and why a card can't be charged now.
+
 import { counted } from '../../domain/counted.ts';
-import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
+import { nextSteps, reasonAfter, type KnownDecline } from '../../domain/decline-reason.ts';
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
-import { bold, moment, type Run } from '../kit/blocks.ts';
-import { declineNext } from './decline-lines.ts';
+import { bold, moment, words, type Run } from '../kit/blocks.ts';
 import { referenceRun } from './evidence.ts';
 import { labelled, plain } from './charge-facts.ts';
+
+/** "Next: …": what helps after this decline; nothing where the bank named no reason that says it. */
+export function declineNext({ reason, nextTryFrom }: Pick<KnownDecline, 'reason' | 'nextTryFrom'>): Run[][] {
+  const { text } = nextSteps[reason];
+  if (text === '') return [];
+  const [before = '', after] = text.split('{time}');
+  const rest = after === undefined ? [] : [moment(nextTryFrom), words(after)];
+  return [[bold('Next: '), words(before), ...rest]];
+}
 
 /** What helps after a decline, by the bank's reason; without one, when the card may be charged next. */
 export function nextAfterDecline(bankWords: string | undefined, verdict: RetryVerdict): Run[][] {
