@@ -264,14 +264,14 @@ async function conclude(deps: SendDeps, work: Work, sent: Sent): Promise<void> {
       await again(deps, work, { ...undone, misses }, waitAll(backOffMs));
       return;
     case 'unsure': {
+      // Slack may still be about to show it: a look that comes too soon finds nothing, and a later edit is overwritten.
+      const lookMs = Math.max(1.5 * deps.postTimeoutMs, backOffMs);
       if (kind === 'edit') {
         log('warn', 'the edit may not have arrived; it is repeated', about, outcome.cause);
-        await again(deps, work, { misses }, waitAll(backOffMs));
+        await again(deps, work, { misses }, waitAll(lookMs));
         return;
       }
       log('warn', 'the post may have arrived; will look before repeating it', about, outcome.cause);
-      // Slack may still be about to show it: a look that comes too soon finds nothing.
-      const lookMs = Math.max(1.5 * deps.postTimeoutMs, backOffMs);
       const wait = misses < mostMissesInFront ? waitAll(lookMs) : waitAlone(lookMs);
       // A marked repeat whose answer is lost too must not become a stream of marked repeats.
       const repeatMs = growingDelayMs(repeatAgainMs, record.misses, longestRetryMs);
