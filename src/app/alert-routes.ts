@@ -1,8 +1,8 @@
-import { alertRules, takenBefore } from '../config/alert-rules.ts';
+import { alertRules } from '../config/alert-rules.ts';
 import type { Config } from '../config/config.ts';
 import { listed } from '../config/listed.ts';
 import { isMuted, isOfPlace, type RoutePlan } from '../domain/alert-route.ts';
-import { lostIn, reachingExample, rulesInTheWay } from '../domain/alert-route-reach.ts';
+import { lostIn, ruleInTheWay } from '../domain/alert-route-reach.ts';
 import type { Log } from '../log.ts';
 import { readsField, type Webhooks } from './webhook-settings.ts';
 
@@ -54,38 +54,30 @@ export function tellRulesElsewhere(plans: readonly RoutePlan[], log: Log): void 
   }
 }
 
-/** Where the rule takes nothing because those before it leave nothing to it. */
+/** Where the rule takes nothing because one before it leaves nothing to it. */
 function tellTakenHere(plans: readonly RoutePlan[], index: number, log: Log): void {
   const rules = plans[0]?.rules ?? [];
   const { name = '', channels = [] } = rules[index] ?? {};
-  if (reachingExample(rules, index, plans)) {
+  const first = ruleInTheWay(rules, index, plans);
+  if (!first) {
     for (const channel of channels) tellLost(plans, index, channel, log);
     return;
   }
-  const who = takenBefore(rulesInTheWay(rules, index, plans));
+  const why = `${first.name} before it takes all that it asks for at ${namesOf(plans)}`;
   const fix = `move rule ${name} up, or write continue: true there, unless it is for another bot that reads this file`;
-  log('warn', `Rule ${name} can never fit here: ${who} at ${namesOf(plans)}`, { fix });
+  log('warn', `Rule ${name} can never fit here: ${why}`, { fix });
 }
 
 /** Each channel is told once, by the first rule that names it: the mention of one behind it would be missed unnoticed. */
 function tellLost(plans: readonly RoutePlan[], index: number, channel: string, log: Log): void {
   const rules = plans[0]?.rules ?? [];
   const lost = lostIn(rules, index, channel, plans);
-  if (lost.length === 0) return;
+  if (!lost) return;
+  const { says, to } = lost;
   const name = rules[index]?.name ?? '';
-  const first = rulesInTheWay(rules, index, plans, channel);
-  const does =
-    first.length === 1 ? 'tells that channel all that it asks for' : 'leave it nothing to tell there';
-  const why = `${listed(first, 'and')} before it ${does}`;
-  const fix = `move rule ${name} up, before ${listed(first, 'and')}`;
-  log(
-    'warn',
-    `The ${listed(lost, 'and')} of rule ${name} never ${lost.length === 1 ? 'holds' : 'hold'} in ${channel}: ${why}`,
-    {
-      channel,
-      fix,
-    },
-  );
+  const what = `The ${listed(says, 'and')} of rule ${name} never ${says.length === 1 ? 'holds' : 'hold'} in ${channel}`;
+  const why = `${to} before it tells that channel all that it asks for`;
+  log('warn', `${what}: ${why}`, { channel, fix: `move rule ${name} up, before ${to}` });
 }
 
 function namesOf(plans: readonly RoutePlan[]): string {

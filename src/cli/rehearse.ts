@@ -4,10 +4,9 @@ import { policyChecks } from '../config/contradictions.ts';
 import { permissionCheck } from '../config/permission-check.ts';
 import { readPolicy, type PolicyResult } from '../config/read-policy.ts';
 import type { RoutePlan } from '../domain/alert-route.ts';
-import { rehearsedLine, rehearsedWords, type Rehearsal } from '../domain/rehearsal.ts';
-import { createEventLog, rehearse } from '../features/alerts/event-log.ts';
+import { createEventLog } from '../features/alerts/event-log.ts';
+import { rehearse, rehearsedLine, rehearsedWords, type Rehearsal } from '../features/alerts/rehearsal.ts';
 import { readRoutes } from '../app/alert-routes.ts';
-import { stormTerms } from '../features/alerts/storm/storms.ts';
 import { reasonOf, type CommandEnd } from './command-end.ts';
 import type { Outside } from '../app/outside.ts';
 import { withKept } from './with-kept.ts';
@@ -29,7 +28,7 @@ export async function runRehearse(outside: Outside, words: readonly string[]): P
       const plan = readRoutes({ ...outside.config, policy: read.policy });
       return {
         exitCode: 0,
-        words: told(plan, await rehearse(eventLog, plan, stormTerms(outside.config), outside.now())),
+        words: told(plan, await rehearse(eventLog, plan, outside.now())),
       };
     },
     (error) => ({ exitCode: 1, words: `The rules could not be rehearsed. ${reasonOf(error)}` }),
@@ -72,7 +71,7 @@ function told(plan: RoutePlan, rehearsal: Rehearsal): string {
     return `  ${name} → ${channel}: ${rehearsedWords(rehearsedLine(rehearsal, channel, rule))}`;
   });
   return [
-    `Of the ${events === 1 ? 'one event' : `${events} events`} of the last 7 days (the first ${utcTime(sinceMs)}) these rules would have posted, mutes left out:`,
+    `Of the ${events === 1 ? 'one event' : `${events} events`} of the last 7 days (the first ${utcTime(sinceMs)}) these rules would have told, mutes and digests left out:`,
     ...lines,
     ...(unsure > 0 ? [unsureWords(unsure)] : []),
   ].join('\n');

@@ -1,9 +1,8 @@
-import { rulesInTheWay, reachingExample } from '../domain/alert-route-reach.ts';
+import { ruleInTheWay } from '../domain/alert-route-reach.ts';
 import type { AlertRule, RouteMatch } from '../domain/alert-route.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { policyCheck } from './config.ts';
 import type { Policy } from './policy.ts';
-import { listed } from './listed.ts';
 
 type Route = NonNullable<Policy['routes']>[number];
 
@@ -57,15 +56,11 @@ function twinProblems(rules: readonly AlertRule[], index: number, file: string):
 }
 
 function reachProblems(rules: readonly AlertRule[], index: number, file: string): string[] {
-  if (reachingExample(rules, index)) return [];
+  const first = ruleInTheWay(rules, index);
+  if (!first) return [];
+  const why = `${first.name} before it takes all that it asks for`;
   const name = rules[index]?.name ?? '';
-  const who = takenBefore(rulesInTheWay(rules, index));
   return [
-    `${file}: routes.${index} (${name}) can never fit: ${who}. Move it up, or write continue: true there.`,
+    `${file}: routes.${index} (${name}) can never fit: ${why}. Move it up, or write continue: true there.`,
   ];
-}
-
-/** Of the rules that leave nothing to one behind them. */
-export function takenBefore(before: readonly string[]): string {
-  return `${listed(before, 'and')} before it ${before.length === 1 ? 'takes' : 'take, together,'} all that it asks for`;
 }

@@ -18,8 +18,6 @@ export type LoggedEvent = Pick<
   emailDomain?: string;
   /** It saved a card, or was to. */
   savesCard?: true;
-  /** Its card was to be saved and could not be kept, which is told on its own. */
-  lacksCard?: true;
   /** What its look-up proved; absent: it was told nowhere, and nobody looked it up. */
   lookup?: Lookup['kind'];
 };
@@ -40,7 +38,6 @@ export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: 
       isSavedCardCharge,
       emailDomain: domainOf(listedEmail(known.customerEmail)),
       savesCard: event.cardSaved ? (true as const) : undefined,
-      lacksCard: event.cardSaved && event.cardSaved.kind !== 'kept' ? (true as const) : undefined,
       lookup: lookup?.kind,
     }),
   };
@@ -48,7 +45,7 @@ export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: 
 
 /** The event again, as far as rules ask: of the customer's address the domain alone is true, of a saved card that there is one. */
 export function eventAsLogged({ id, emailDomain, savesCard, ...logged }: LoggedEvent): PaymentEvent {
-  const { receivedAtMs: _when, lookup: _found, lacksCard: _lacks, ...event } = logged;
+  const { receivedAtMs: _when, lookup: _found, ...event } = logged;
   return {
     ...event,
     key: id,

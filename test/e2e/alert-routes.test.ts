@@ -108,7 +108,7 @@ describe('routes of payops.yml', () => {
         .some(({ ts, shown }) => ts === said.ts && shown.text.includes('Last 7 days')),
     );
     const { text } = desk.messages('onCall', 'payOps').find(({ ts }) => ts === said.ts)!.shown;
-    for (const words of ['fraud', 'silent', '1 muted now', 'would have posted 1, worst hour 1'])
+    for (const words of ['fraud', 'silent', '1 muted now', '1 alert, worst hour 1'])
       expect(text).toContain(words);
   });
 

@@ -12,12 +12,13 @@ import { type AlertCards, createAlertCards } from './alert-cards.ts';
 import { createAlertClaims, type ChargeOf } from './alert-claims.ts';
 import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgainDeps } from './charge-again.ts';
+import { rehearse, rehearsedMs, type Rehearsal } from './rehearsal.ts';
 import { findKeptEvent, openKeptEvent } from './kept-event.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
 import type { PaymentEventKind } from '../../domain/payment-event.ts';
 import { alertKey } from '../../messages/message-record.ts';
 import { eventAsLogged, type LoggedEvent } from '../../domain/logged-event.ts';
-import { createEventLog, rehearse, rehearsedMs } from './event-log.ts';
+import { createEventLog } from './event-log.ts';
 import { findDecline } from './find-decline.ts';
 import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
 import type { ReceiveDeps } from './receive-event.ts';
@@ -28,7 +29,6 @@ import { summariseDay, type SummarySpan } from './summary/summarise-day.ts';
 import { alertCardParts, type AlertCardDeps } from './alert-card-parts.ts';
 import { stormPresses, type StormActions } from './storm/storm-parts.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Rehearsal } from '../../domain/rehearsal.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { homeAlerts, openAlerts } from './alerts-in-hand.ts';
 import type { ChannelUse } from './routes/channel-uses.ts';
@@ -165,7 +165,7 @@ export function createAlerts(account: Account, around: Around) {
         declines,
         planWithMutes,
         keptFrom,
-        rehearse: (plan) => rehearse(eventLog, plan, terms, now()),
+        rehearse: (plan) => rehearse(eventLog, plan, now()),
         sendTestAlert: createTestAlerts(account),
         alertsOf: (userId) => cards.of(userId),
         alertCards: cards,

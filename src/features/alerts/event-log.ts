@@ -1,6 +1,4 @@
-import type { RoutePlan } from '../../domain/alert-route.ts';
 import { loggedEvent, type LoggedEvent } from '../../domain/logged-event.ts';
-import { nothingRehearsed, rehearseHour, type Rehearsal, type StormTerms } from '../../domain/rehearsal.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import type { Log } from '../../log.ts';
 import { pagesOf } from '../../records/change-record.ts';
@@ -18,7 +16,6 @@ export type EventLog = {
   between(fromMs: number, untilMs: number): AsyncGenerator<{ events: readonly LoggedEvent[] }>;
 };
 
-export const rehearsedMs = 7 * 86_400_000;
 const hourMs = 3_600_000;
 
 /** The events' own records, in one list by when they were received. */
@@ -69,21 +66,4 @@ export async function newestEventMs({
 
 function hourOf({ receivedAtMs }: LoggedEvent): number {
   return Math.floor(receivedAtMs / hourMs);
-}
-
-/**
- * What the plan would have told in the last 7 days, by the very functions that route events. Reads the whole log:
- * about a second for a hundred thousand events, in pieces that keep nobody else waiting. Throws StoreUnavailable.
- */
-export async function rehearse(
-  eventLog: Pick<EventLog, 'between'>,
-  plan: RoutePlan,
-  terms: StormTerms,
-  nowMs: number,
-): Promise<Rehearsal> {
-  let rehearsal = nothingRehearsed;
-  for await (const { events } of eventLog.between(nowMs - rehearsedMs, nowMs + 1)) {
-    rehearsal = rehearseHour(plan, rehearsal, events, terms);
-  }
-  return rehearsal;
 }

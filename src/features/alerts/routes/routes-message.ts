@@ -8,8 +8,8 @@ import {
   type RoutePlan,
 } from '../../../domain/alert-route.ts';
 import { counted } from '../../../domain/counted.ts';
-import { lostIn, rulesInTheWay } from '../../../domain/alert-route-reach.ts';
-import { rehearsedLine, rehearsedWords, type Rehearsal } from '../../../domain/rehearsal.ts';
+import { lostIn } from '../../../domain/alert-route-reach.ts';
+import { rehearsedLine, rehearsedWords, type Rehearsal } from '../rehearsal.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import type { Storm } from '../../../domain/storm.ts';
 import { stormPace } from '../../../domain/storm-summary.ts';
@@ -135,20 +135,16 @@ export function noAlertsMessage(uses: readonly ChannelUse[]): SlackMessage {
 
 /** " Its mention never holds here: all-failures tells this channel the same first." */
 function lost(plan: RoutePlan, rule: AlertRule, channel: string): Run[] {
-  const index = plan.rules.indexOf(rule);
-  const what = lostIn(plan.rules, index, channel, [plan]);
-  if (what.length === 0) return [];
-  const first = rulesInTheWay(plan.rules, index, [plan], channel);
-  const who = first.length === 1 ? `${word(first[0] ?? '')} tells` : 'Earlier rules tell';
-  return [words(` ${who} this channel first, without its ${what.join(', ').replace('_', ' ')}.`)];
+  const found = lostIn(plan.rules, plan.rules.indexOf(rule), channel, [plan]);
+  if (!found) return [];
+  const { says, to } = found;
+  return [words(` ${word(to)} tells this channel first, without its ${says.join(', ').replace('_', ' ')}.`)];
 }
 
-/** " In the last 7 days it would have posted 41, worst hour 9." */
+/** " Last 7 days: 41 alerts, worst hour 9." */
 function lately(rehearsal: Rehearsal | undefined, channel: string, rule?: string): Run[] {
   if (!rehearsal || rehearsal.events === 0) return [];
-  const line = rehearsedLine(rehearsal, channel, rule);
-  const posted = line.posts + line.inDigests === 0 ? 'nothing' : rehearsedWords(line);
-  return [words(` Last 7 days: would have posted ${posted}.`)];
+  return [words(` Last 7 days: ${rehearsedWords(rehearsedLine(rehearsal, channel, rule))}.`)];
 }
 
 /** What the numbers above stand on. Words of ours alone, so that the time can be each reader's own. */
@@ -157,7 +153,7 @@ function rehearsalWords(rehearsal: RoutesView['rehearsal']): string {
   if (rehearsal === 'impossible') return 'No rehearsal: the bot’s storage does not answer.';
   const { events, sinceMs, unsure } = rehearsal;
   if (sinceMs === undefined) return 'No events in the last 7 days.';
-  const record = `Rehearsed with ${counted(events, 'event')} since ${slackTime(sinceMs, utcTime(sinceMs))}, mutes aside.`;
+  const record = `Rehearsed with ${counted(events, 'event')} since ${slackTime(sinceMs, utcTime(sinceMs))}, mutes and digests aside.`;
   return unsure === 0 ? record : `${record} ${unsure} of them were never looked up.`;
 }
 

@@ -1,5 +1,4 @@
 import type { Account } from '../../../account.ts';
-import type { StormTerms } from '../../../domain/rehearsal.ts';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { withLookUp, type AlertRule, type Destination } from '../../../domain/alert-route.ts';
@@ -403,10 +402,13 @@ export function mayBeGathered({ event, lookup }: Pick<StoredAlert, 'event' | 'lo
   return !contradicts(lookup?.kind);
 }
 
-/** What the settings call a storm; rules of `payops.yml` may say otherwise of theirs. */
+/** What makes a storm where no rule of `payops.yml` says otherwise; a threshold of 0: nothing. */
 export function stormTerms({
   digestThreshold,
   digestWindowMinutes,
-}: Pick<Account['settings'], 'digestThreshold' | 'digestWindowMinutes'>): StormTerms {
+}: Pick<Account['settings'], 'digestThreshold' | 'digestWindowMinutes'>): {
+  threshold: number;
+  windowMs: number;
+} {
   return { threshold: digestThreshold, windowMs: digestWindowMinutes * 60_000 };
 }

@@ -12,7 +12,8 @@ import {
 } from '../../../domain/daily-summary.ts';
 import type { LoggedEvent } from '../../../domain/logged-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
-import { rehearsedMs, type EventLog } from '../event-log.ts';
+import type { EventLog } from '../event-log.ts';
+import { rehearsedMs } from '../rehearsal.ts';
 import type { Views } from '../../../messages/views.ts';
 
 /** What a summary tells of: what came into the log from the one time until before the other, UTC ms. */

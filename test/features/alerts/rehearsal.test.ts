@@ -1,0 +1,82 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
+import { loggedEvent, type LoggedEvent } from '../../../src/domain/logged-event.ts';
+import {
+  rehearse,
+  rehearsedLine,
+  rehearsedWords,
+  type Rehearsal,
+} from '../../../src/features/alerts/rehearsal.ts';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import { events, naiveChannels, places, rules } from '../../domain/naive-routes.ts';
+
+const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', reason: 'Insufficient funds' };
+
+function rehearsed(plan: RoutePlan, hours: readonly (readonly LoggedEvent[])[]): Promise<Rehearsal> {
+  async function* between() {
+    for (const events of hours) yield { events };
+  }
+  return rehearse({ between }, plan, 1_000);
+}
+
+function planOf(rules: AlertRule[]): RoutePlan {
+  return { rules, environment: 'live', account: 'main', failures: 'CALERTS', successes: undefined };
+}
+
+function hour(count: number, atMs: number) {
+  return Array.from({ length: count }, () => loggedEvent(failure, atMs));
+}
+
+describe('a rehearsal', () => {
+  it('counts for every channel what a naive reading of the rules tells there, were nothing muted', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        rules,
+        fc.array(fc.array(events, { maxLength: 10 }), { maxLength: 5 }),
+        fc.constantFrom(...places),
+        async (rules, hours, place) => {
+          const plan = { ...planOf(rules), ...place, successes: 'CDONE' };
+          const rehearsal = await rehearsed(
+            plan,
+            hours.map((hour) => hour.map((event) => loggedEvent(event, 1_000, { kind: 'not_found' }))),
+          );
+          const unmuted = { ...plan, rules: rules.map(({ mutedUntilMs: _muted, ...rule }) => rule) };
+          for (const channel of ['C0', 'C1', 'C2', 'C3', 'CALERTS', 'CDONE']) {
+            const inHours = hours.map(
+              (hour) => hour.filter((event) => naiveChannels(unmuted, event, 1_000).includes(channel)).length,
+            );
+            const lines = rehearsal.lines.filter((line) => line.channel === channel);
+            const alerts = lines.reduce((sum, line) => sum + line.alerts, 0);
+            expect(alerts).toBe(inHours.reduce((sum, count) => sum + count, 0));
+            const worst = lines.map(({ worstHour }) => worstHour);
+            expect(Math.max(0, ...worst)).toBeLessThanOrEqual(Math.max(0, ...inHours));
+          }
+          expect(rehearsal.events).toBe(hours.flat().length);
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('tells the worst hour of a rule, and since when there are events', async () => {
+    const plan = planOf([{ name: 'r', match: { reasonPart: 'funds' }, channels: ['C'], goesOn: false }]);
+    const rehearsal = await rehearsed(plan, [hour(2, 50), hour(9, 100), hour(3, 200)]);
+    const line = rehearsedLine(rehearsal, 'C', 'r');
+    expect(line).toEqual({ channel: 'C', rule: 'r', alerts: 14, worstHour: 9 });
+    expect(rehearsedWords(line)).toBe('14 alerts, worst hour 9');
+    expect(rehearsedWords(rehearsedLine(rehearsal, 'CALERTS'))).toBe('no alerts');
+    expect(rehearsal).toMatchObject({ events: 14, sinceMs: 50, unsure: 0 });
+  });
+
+  it('says of how many events nobody asked the service what a rule wants to know', async () => {
+    const plan = planOf([{ name: 'r', match: { currency: 'NGN' }, channels: ['C'], goesOn: false }]);
+    const logged = [
+      loggedEvent(failure, 1),
+      loggedEvent(failure, 1, { kind: 'unchecked', failure: 'timeout' }),
+      loggedEvent(failure, 1, { kind: 'not_found' }),
+      loggedEvent({ ...failure, currency: 'NGN' }, 1),
+    ];
+    expect(await rehearsed(plan, [logged])).toMatchObject({ events: 4, unsure: 2 });
+  });
+});
