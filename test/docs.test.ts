@@ -234,6 +234,14 @@ describe('settings', () => {
     expect(images.filter((image) => !/:\d+\.\d/.test(image))).toEqual([]);
   });
 
+  it('of the proxy pass on the paths that docs/operating.md calls public, and no others', () => {
+    const rows = read('docs/operating.md').matchAll(/^\| (`.*`.*) \| .* \| yes \|$/gm);
+    const told = Array.from(rows, ([, paths = '']) => paths.match(/\/[a-z/<>]+/g) ?? []).flat();
+    const passed = /@public path (.*)/.exec(read('deploy/Caddyfile'))?.[1]?.split(' ');
+    expect(passed).toEqual(told.map((path) => path.replace('<account>', '*')));
+    expect(compose.services['proxy']?.volumes).toContain('./deploy/Caddyfile:/etc/caddy/Caddyfile:ro');
+  });
+
   it('of compose.yml exist, and what it mounts is what the setting names', () => {
     const bot = compose.services['payops'];
     const environment = bot?.environment ?? {};
