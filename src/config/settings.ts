@@ -64,7 +64,7 @@ export const settings = {
   slackBotToken: secret(
     slack,
     'Bot token (starts with xoxb-).',
-    text(/^xoxb-\S+$/, 'a Slack bot token, which starts with xoxb-'),
+    text(/^xoxb-[!-~]+$/, 'a Slack bot token, which starts with xoxb-'),
   ),
   slackSigningSecret: secret(
     slack,
@@ -77,7 +77,7 @@ export const settings = {
   slackAppToken: secret(
     slack,
     'App-level token (starts with xapp-) with connections:write. Needed in mode `socket`.',
-    text(/^xapp-\S+$/, 'a Slack app-level token, which starts with xapp-'),
+    text(/^xapp-[!-~]+$/, 'a Slack app-level token, which starts with xapp-'),
   ),
   slackApiUrl: setting(
     slack,

@@ -320,6 +320,11 @@ roles:
       { SLACK_BOT_TOKEN: 'xoxp-of-a-person' },
       'SLACK_BOT_TOKEN must be a Slack bot token, which starts with xoxb-',
     ],
+    [
+      'a token that was copied from a page, where it is cut short',
+      { SLACK_BOT_TOKEN: 'xoxb-…' },
+      'SLACK_BOT_TOKEN must be a Slack bot token, which starts with xoxb-',
+    ],
   ])('refuses %s', (_what, variables, words) => {
     expect(problemsOf({ ...complete, ...variables })).toEqual([expect.stringContaining(words)]);
   });

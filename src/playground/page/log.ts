@@ -75,6 +75,11 @@ function drawStatus({ status, summary }: Exchange): TemplateResult {
   return html`<span class="state ${tone}">${text}</span>`;
 }
 
+async function show(id: number): Promise<void> {
+  await readExchange(id);
+  setTimeout(() => document.querySelector('.log-detail')?.scrollIntoView({ block: 'nearest' }));
+}
+
 function drawRow(exchange: Exchange): TemplateResult {
   const { id, at, from, to, method, path, durationMs, summary } = exchange;
   const isChosen = ui.log.detail?.id === id;
@@ -82,7 +87,7 @@ function drawRow(exchange: Exchange): TemplateResult {
       type="button"
       class="log-row"
       aria-expanded=${String(isChosen)}
-      @click=${() => (isChosen ? update({ log: { ...ui.log, detail: undefined } }) : void readExchange(id))}
+      @click=${() => (isChosen ? update({ log: { ...ui.log, detail: undefined } }) : void show(id))}
     >
       <span class="soft">${clockTime(at, 'time_secs')}</span>
       <span><b>${from}</b> → <b>${to}</b></span>

@@ -100,7 +100,7 @@ export function openChannels(): Channel[] {
     channel(channelIds.payOps, 'pay-ops', 'What needs a decision'),
     channel(channelIds.general, 'general', 'Everybody'),
     {
-      ...channel(channelIds.privateRoom, 'private-room', 'The bot is not in here'),
+      ...channel(channelIds.privateRoom, 'private-room', 'For a few people'),
       kind: 'private',
       botIsMember: false,
     },
