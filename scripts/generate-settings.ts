@@ -87,7 +87,7 @@ function commandsPage(): string {
     '## In a terminal',
     'Questions, read only, with the bot’s own settings: `npm run payops -- …`. Options, output and exit codes: [command-line.md](command-line.md).',
     table(['`npm run payops -- …`', 'What'], questions),
-    'Commands for whoever runs the bot. Each says with `-- --help` how it is typed; when to use it: [on-call.md](on-call.md) and [operating.md](operating.md).',
+    'Commands for the people who run the bot. Each says with `-- --help` how it is typed; when to use it: [on-call.md](on-call.md) and [operating.md](operating.md).',
     table(['Command', 'What'], operators),
   ].join('\n\n')}\n`;
 }

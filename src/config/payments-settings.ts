@@ -99,7 +99,7 @@ export const paymentsSettings = {
   ),
   paymentsTokenRefreshBody: setting(
     token,
-    'JSON body of the refresh request; also {{REFRESH_TOKEN}} and {{ACCESS_TOKEN}}. Without it an expired token is issued anew. Spec: not shown.',
+    'JSON body of the refresh request; also {{REFRESH_TOKEN}} and {{ACCESS_TOKEN}}. Without it a new token is issued when one expires. Spec: not shown.',
     jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
   ),
   paymentsTokenRevokeBody: setting(

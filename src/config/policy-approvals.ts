@@ -8,7 +8,7 @@ const needed = z
   .min(1, 'must be at least 1')
   .max(5, 'must be at most 5')
   .default(1)
-  .describe('So many different people must approve, none of them whoever asked.');
+  .describe('So many different people must approve, none of them the one who asked.');
 
 const account = merchantName
   .optional()

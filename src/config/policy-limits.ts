@@ -16,7 +16,7 @@ const currencyLimits = z
   .strictObject({
     per_charge: amount.optional().describe('One charge at most.'),
     per_agent_per_day: amount.optional().describe('All charges of one person in one day.'),
-    per_card_per_day: amount.optional().describe('All charges of one card in one day, whoever charges it.'),
+    per_card_per_day: amount.optional().describe('All charges of one card in one day, by anyone.'),
   })
   .transform((limits) => withoutUndefined(limits));
 

@@ -26,7 +26,7 @@ export function merchantVariable(key: MerchantSecret, name: string): string {
 export type MerchantSettings = Pick<Config, 'paymentsAccountId' | 'paymentsEnvironment' | MerchantSecret> &
   Partial<Config> & { merchant: Merchant };
 
-/** `read` gives the value of one variable of this account; problems are told by whoever reads them all. */
+/** `read` gives the value of one variable of this account; problems are told by the one that reads them all. */
 export function merchantSettings(
   accounts: readonly Account[],
   settings: Partial<Config>,

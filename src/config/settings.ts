@@ -151,7 +151,7 @@ export const settings = {
   ),
   chargeRetryForgetDays: setting(
     charges,
-    'When a decline no longer counts, so that next month’s charge starts anew. At least CHARGE_RETRY_WAIT_HOURS. Spec: not shown.',
+    'When a decline no longer counts, so that next month’s charge starts fresh. At least CHARGE_RETRY_WAIT_HOURS. Spec: not shown.',
     wholeNumber(3, 365),
     String(defaultRetryRule.forgetMs / 86_400_000),
   ),
@@ -169,7 +169,7 @@ export const settings = {
   ),
   chargeThreeDSecureWords: setting(
     charges,
-    'Phrases in the bank’s own words that mean 3-D Secure, separated by commas; case, blanks and hyphens make no difference. Such a card is charged no more: only saving it anew helps. Spec: not shown, so complete the list with what your banks say.',
+    'Phrases in the bank’s own words that mean 3-D Secure, separated by commas; case, blanks and hyphens make no difference. Such a card is charged no more: only saving it again helps. Spec: not shown, so complete the list with what your banks say.',
     list(),
     '3D Secure,3DS,3DS2,secure authentication',
   ),

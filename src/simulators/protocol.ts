@@ -57,7 +57,7 @@ export type PageView = {
   busy: boolean;
 };
 
-/** One HTTP exchange between bot, Slack and the payments service, newest last. Secrets are masked by whoever records it. */
+/** One HTTP exchange between bot, Slack and the payments service, newest last. Secrets are masked before it is recorded. */
 export type Exchange = {
   id: number;
   at: number;

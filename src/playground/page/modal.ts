@@ -149,7 +149,7 @@ export function syncDialogs(before: Element | null): void {
 
 /**
  * The browser gives the focus back to what had it before, while that is still inert: Chromium then shows it as focused
- * and takes nothing that is typed into it, until it is focused anew.
+ * and takes nothing that is typed into it, until it is focused again.
  */
 function closeDialog(dialog: HTMLDialogElement): void {
   dialog.close();

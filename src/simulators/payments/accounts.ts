@@ -128,7 +128,7 @@ export function seedAccounts(accounts: Accounts, now: number): void {
 
 const places = ['Front desk', 'Counter'];
 
-/** Two terminals in every branch, a hundred and twenty; or as many as are wanted, branch by branch anew. */
+/** Two terminals in every branch, a hundred and twenty; or as many as are wanted, branch by branch again. */
 export function seedTerminals(
   parentAccountId: string,
   accounts: Accounts,

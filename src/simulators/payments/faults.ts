@@ -14,7 +14,7 @@ export type PaymentsFault = Often & {
     | /** The connection is cut and nothing carried out. */ { kind: 'down' }
     | /** Carried out, and the connection cut instead of an answer. */ {
         kind: 'answer_lost';
-      } /** No answer until the faults are set anew, which cuts the connection. */
+      } /** No answer until the faults are set again, which cuts the connection. */
     | { kind: 'hang'; carriedOut?: boolean }
     | { kind: 'error_500'; carriedOut?: boolean }
     | /** 429, with the headers that tell the limit. */ { kind: 'rate_limited' }

@@ -12,7 +12,7 @@ export type SlackFault = Often & {
 } & (
     | /** The connection is cut and nothing carried out; for every call, Socket Mode's connections are cut too. */
       { kind: 'down' } /** Carried out, and the connection cut instead of an answer. */
-    | { kind: 'answer_lost' } /** No answer until the faults are set anew, which cuts the connection. */
+    | { kind: 'answer_lost' } /** No answer until the faults are set again, which cuts the connection. */
     | { kind: 'hang'; carriedOut?: boolean }
     | { kind: 'error_500'; carriedOut?: boolean } /** 429; `retryAfterS` is 1 when not said. */
     | { kind: 'rate_limited'; retryAfterS?: number } /** Slack's word for why not, `ok: false` beside it. */

@@ -29,7 +29,7 @@ export type World = {
   readonly rateLimits: RateLimits;
   readonly counter: Counter;
   readonly hasUserGroups: boolean;
-  /** Tells whoever watches that somebody's screen is no longer right. */
+  /** Tells the watchers that somebody's screen is no longer right. */
   readonly changed: () => void;
 };
 

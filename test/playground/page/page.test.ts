@@ -28,7 +28,7 @@ function withAlert(state: PageState, ts: string, text: string): PageState {
   };
 }
 
-/** One window on one playground that only writes down what it is asked; both begin anew for each test. */
+/** One window on one playground that only writes down what it is asked; both begin fresh for each test. */
 describe.skipIf(missing)('the playground page', () => {
   let browser: TestBrowser;
   let page: Page;

@@ -35,7 +35,7 @@ describe('a fault of the payments service', () => {
     expect((await merchant.lookUp('ORDER-1001')).status).toBe(200);
   });
 
-  it.each([true, false])('hangs until the faults are set anew, carried out: %s', async (carriedOut) => {
+  it.each([true, false])('hangs until the faults are set again, carried out: %s', async (carriedOut) => {
     const merchant = await startMerchant();
     merchant.service.setFaults({ kind: 'hang', carriedOut });
     const hanging = merchant.chargeCard(approves, 'F-1').catch((error: unknown) => error);

@@ -59,7 +59,7 @@ describe('token lifetime', () => {
     expect(await listAccounts(merchant, merchant.token)).toBe(401);
   });
 
-  it('starts anew with a refresh, which works once and ends the older token', async () => {
+  it('starts again with a refresh, which works once and ends the older token', async () => {
     const merchant = await startMerchant();
     const issued = (await issueToken(merchant)).data;
     merchant.token = issued['accessToken'] as string;

@@ -56,7 +56,7 @@ describe('a fault of Slack', () => {
     });
   });
 
-  it.each([true, false])('hangs until the faults are set anew, carried out: %s', async (carriedOut) => {
+  it.each([true, false])('hangs until the faults are set again, carried out: %s', async (carriedOut) => {
     const begun = Promise.withResolvers<unknown>();
     const { workspace, post, texts } = await open({ onExchange: begun.resolve });
     workspace.setFaults({ kind: 'hang', carriedOut });

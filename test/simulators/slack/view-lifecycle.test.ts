@@ -21,7 +21,7 @@ const typed = (block: string, value: string) => ({
 const form = modal('Code', { callback_id: 'form', blocks: [textInput('otp_code'), textInput('note')] });
 
 describe('a view that the bot changes', () => {
-  it('is gone once closed, whoever closed it', async () => {
+  it('is gone once the person closed it', async () => {
     const workspace = await withModal(form);
     const bot = clientOf(workspace);
     const id = views(workspace)[0]?.id ?? '';
