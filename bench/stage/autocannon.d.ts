@@ -12,7 +12,6 @@ declare module 'autocannon' {
     connections: number;
     amount: number;
     sampleInt?: number;
-    overallRate?: number;
     setupClient?: (client: Client) => void;
     verifyBody?: (body: string | Buffer) => boolean;
   };

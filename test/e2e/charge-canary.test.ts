@@ -174,6 +174,11 @@ async function placesOf({ house, bot, earlierDump, answers, forgotten }: Walked)
     'Slack payloads': house.slackGate.passed.map(({ request }) => plain(request)).join('\n'),
     'answers to Slack': [
       ...answers.map(({ answer }) => answer),
+      // In Socket Mode nothing passes the gate.
+      ...house
+        .exchanges()
+        .filter(({ from }) => from === 'slack')
+        .map(({ response = '' }) => response),
       ...house
         .exchanges()
         .filter(({ path }) => path.startsWith('/commands/') || path.startsWith('/actions/'))

@@ -208,10 +208,11 @@ describe('payops doubt', () => {
     expect(existsSync(DATA_DIR)).toBe(false);
 
     const settings = desk.house.settings();
+    const { signingSecret } = desk.house.workspace.credentials;
     const canaries = {
       'client secret': settings['PAYMENTS_CLIENT_SECRET'] ?? '',
       'bot token': settings['SLACK_BOT_TOKEN'] ?? '',
-      'signing secret': settings['SLACK_SIGNING_SECRET'] ?? '',
+      'signing secret': signingSecret,
       'token key': ada.tokenKey,
       customer: ada.customerEmail,
     };

@@ -10,7 +10,7 @@ import type { Store } from '../../src/store/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { findCanaries } from '../support/canaries.ts';
 import { openDesk, runHere } from '../support/desk.ts';
-import { openHouse, type House, type HouseOptions } from '../support/house.ts';
+import { bySocket, openHouse, type House, type HouseOptions } from '../support/house.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis } from '../support/redis-server.ts';
@@ -96,6 +96,11 @@ async function inStore(house: House, work: (store: Store) => Promise<unknown>): 
   await store.close();
 }
 
+/** What keeps Slack from answering is told of each token that there is. */
+function ofBothTokens(...words: [says: string, fix: string]): SetUp['problems'] {
+  return { 'Slack token': words, ...(bySocket && { 'Slack app token': words }) };
+}
+
 const setUps: Record<string, SetUp> = {
   'a bot token that Slack has revoked': {
     env: { SLACK_BOT_TOKEN: wrongToken },
@@ -103,15 +108,15 @@ const setUps: Record<string, SetUp> = {
   },
   'a Slack that is away': {
     breaks: ({ workspace }) => workspace.setFaults({ kind: 'down' }),
-    problems: { 'Slack token': ['Slack does not answer', 'SLACK_API_URL'] },
+    problems: ofBothTokens('Slack does not answer', 'SLACK_API_URL'),
   },
   'a Slack that hangs': {
     breaks: ({ workspace }) => workspace.setFaults({ kind: 'hang' }),
-    problems: { 'Slack token': ['Slack does not answer', 'SLACK_API_URL'] },
+    problems: ofBothTokens('Slack does not answer', 'SLACK_API_URL'),
   },
   'a proxy in the place of Slack': {
     breaks: async (_house, test) => ({ SLACK_API_URL: `${await webPage(test, 403)}/api/` }),
-    problems: { 'Slack token': ['http_403', 'proxy'] },
+    problems: ofBothTokens('http_403', 'proxy'),
   },
   'an app token that is none, in Socket Mode': {
     env: { SLACK_MODE: 'socket', SLACK_APP_TOKEN: 'xapp-wrong-canary-1147', SLACK_SIGNING_SECRET: '' },

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -130,6 +131,15 @@ let prefixes = 0;
  */
 const oneStart = createLimit(1);
 
+/** Slack's library counts a connection as lost whose pong is older than 5 s, which it is whenever the clock is moved. */
+function stopPings(): void {
+  const ofBolt = createRequire(import.meta.resolve('@slack/bolt'));
+  const { SlackWebSocket } = ofBolt('@slack/socket-mode/dist/src/SlackWebSocket.js') as {
+    SlackWebSocket: { prototype: { monitorPingToSlack: () => void } };
+  };
+  SlackWebSocket.prototype.monitorPingToSlack = () => undefined;
+}
+
 /**
  * A workspace, a payments service and bots between them, all real processes and sockets on loopback. Ends
  * with its test, whatever becomes of it; a failed test prints what its bots wrote.
@@ -139,6 +149,7 @@ export async function openHouse(
   options: HouseOptions = {},
 ): Promise<House> {
   const clock = options.clock === true ? openClock() : undefined;
+  if (clock && bySocket) stopPings();
   const news = createNews(clock && { lookAgainMs: fast.lookAgainMs, pass: later });
   const seen = createExchanges(news.tell);
   let aheadMs = 0;
@@ -231,9 +242,9 @@ export async function openHouse(
       const from = bot.lines.length;
       await oneStart(() => bot.start(more));
       workspace.connect(bySocket ? undefined : `${bot.url()}/slack/events`);
-      const isConnected = (): boolean =>
-        bot.lines.slice(from).some((line) => line.includes('Socket Mode is connected'));
-      if (bySocket) await news.until('it is connected', isConnected);
+      const hasTried = (): boolean =>
+        bot.lines.slice(from).some((line) => /Socket Mode (is connected|cannot connect)/.test(line));
+      if (bySocket) await news.until('it has tried to connect', hasTried);
       receivers = [bot];
     },
     sendEventsTo(next) {
