@@ -3,6 +3,7 @@ import type { Sealer } from '../../domain/sealer.ts';
 import type { Log } from '../../log.ts';
 import { pagesOf } from '../../records/change-record.ts';
 import { sealingKeyFix } from '../../records/put-aside.ts';
+import { isUnreadable } from '../../records/records.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { eventsList } from '../../messages/message-record.ts';
 import { openKeptEvent } from './kept-event.ts';
@@ -52,7 +53,7 @@ export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Seale
   };
 }
 
-/** When the newest event was received (UTC ms); undefined: none is known. */
+/** When the newest event was received (UTC ms); undefined: none is known, or its sealing key is gone. */
 export async function newestEventMs({
   store,
   sealer,
@@ -61,7 +62,12 @@ export async function newestEventMs({
   sealer: Sealer;
 }): Promise<number | undefined> {
   const [newest] = (await store.list(eventsList, { max: 1, newestFirst: true })).entries;
-  return newest && openKeptEvent(sealer, newest).receivedAtMs;
+  try {
+    return newest && openKeptEvent(sealer, newest).receivedAtMs;
+  } catch (error) {
+    if (isUnreadable(error)) return undefined;
+    throw error;
+  }
 }
 
 function hourOf({ receivedAtMs }: LoggedEvent): number {
