@@ -25,5 +25,5 @@ export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   6: 'no usable answer from the payments service or the store, or the list broke off; try again',
   7: 'the payments service refused the credentials, the permission or the question; trying again will not help',
   130: 'stopped with Ctrl-C',
-  141: 'whoever read the output has left (as with | head)',
+  141: 'the reader of the output has left (as with | head)',
 };
