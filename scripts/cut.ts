@@ -168,7 +168,7 @@ async function everythingOffered(): Promise<string[]> {
     ...[join(root, 'src/app.ts'), ...globSync(join(root, 'src/app/*.ts'))].flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(startLine)].map(([, , what]) => `start:${what}`),
     ),
-    ...[...Object.keys(deskCommands), ...operatorCommands].map((name) => `command:${name}`),
+    ...[...Object.keys(deskCommands), ...Object.keys(operatorCommands)].map((name) => `command:${name}`),
   ];
   return [...new Set(ids)];
 }

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { deskCommands } from '../src/cli/command-words.ts';
-import { operatorHelp } from '../src/cli/operator-commands.ts';
+import { operatorCommands } from '../src/cli/run-command.ts';
 import { everyVerb } from './every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';
 import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
@@ -72,7 +72,7 @@ function commandsPage(): string {
     description,
   ]);
   const questions = Object.values(deskCommands).map(({ usage, summary }) => [asCode(usage), summary]);
-  const operators = Object.entries(operatorHelp).map(([name, { summary }]) => [
+  const operators = Object.entries(operatorCommands).map(([name, { summary }]) => [
     asCode(`npm run ${name}`),
     summary,
   ]);

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createChecks } from '../src/app/health-checks.ts';
-import { operatorHelp } from '../src/cli/operator-commands.ts';
+import { operatorCommands } from '../src/cli/run-command.ts';
 import { exitCodeWords } from '../src/cli/exit-codes.ts';
 import { helpText } from '../src/cli/help.ts';
 import { createCommandSet } from '../src/features/help/command-set.ts';
@@ -366,7 +366,9 @@ describe('docs/on-call.md', () => {
       typeof createChecks
     >[0]);
     expect(parts.filter(({ name }) => !page.includes(`| \`${name}\` |`))).toEqual([]);
-    expect(Object.keys(operatorHelp).filter((name) => !page.includes(`| \`npm run ${name}\` |`))).toEqual([]);
+    expect(Object.keys(operatorCommands).filter((name) => !page.includes(`| \`npm run ${name}\` |`))).toEqual(
+      [],
+    );
   });
 });
 

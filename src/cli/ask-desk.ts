@@ -1,12 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accountExitCode, accountJson, accountText } from './account-output.ts';
-import type { DeskQuestion } from './command-words.ts';
-import { doubtExitCode, doubtJson, doubtText } from './doubt-output.ts';
+import { accountAnswer, doubtAnswer, lookupAnswer, type Answer } from './answers.ts';
+import type { DeskQuestion, Output } from './command-words.ts';
 import { exitCodes } from './exit-codes.ts';
-import { jsonText } from './json-text.ts';
-import type { Place } from './lines.ts';
+import { jsonText, type Place } from './lines.ts';
 import { printList } from './list-output.ts';
-import { lookupExitCode, lookupJson, lookupText } from './lookup-output.ts';
 import { outsideProblem } from './problem-words.ts';
 import type { Screen } from './screen.ts';
 import { parseAccountKey } from '../domain/account.ts';
@@ -89,19 +86,11 @@ async function answer(desk: Desk, question: DeskQuestion): Promise<CommandEnd> {
     case 'doubt':
       return await listDoubts(desk, question);
     case 'terminals': {
-      const terminals = {
-        list: lists.terminals,
-        subject: terminalSubject,
-        columns: terminalColumns,
-      };
+      const terminals = { list: lists.terminals, subject: terminalSubject, columns: terminalColumns };
       return await printList(terminals, question, listDeps);
     }
     case 'accounts': {
-      const accounts = {
-        list: lists.accounts,
-        subject: accountSubject,
-        columns: accountColumns,
-      };
+      const accounts = { list: lists.accounts, subject: accountSubject, columns: accountColumns };
       return await printList(accounts, question, listDeps);
     }
   }
@@ -118,8 +107,7 @@ async function lookUp(
     amountMinor === undefined ? {} : { amount: { minor: amountMinor, source: 'person' as const } };
   const confirmation = confirm({ reference, ...amount }, transaction);
   const view = { reference, confirmation, ...place, checkedAtMs: outside.now() };
-  await screen.out(output === 'json' ? document(lookupJson(view)) : lookupText(view));
-  return { exitCode: lookupExitCode(confirmation), words: '' };
+  return await printed(screen, output, lookupAnswer(view));
 }
 
 async function lookUpAccount(
@@ -128,8 +116,7 @@ async function lookUpAccount(
 ): Promise<CommandEnd> {
   const found = await waited(screen, 'Looking up the account', payments.findAccount(key));
   const view = { key, answer: found, place, checkedAtMs: outside.now() };
-  await screen.out(output === 'json' ? document(accountJson(view)) : accountText(view));
-  return { exitCode: accountExitCode(found), words: '' };
+  return await printed(screen, output, accountAnswer(view));
 }
 
 async function listDoubts(
@@ -139,9 +126,7 @@ async function listDoubts(
   const { store, sealer } = kept;
   const charges = createChargeRecords({ store, sealer, wait: sleep });
   const doubts = await chargesInDoubt({ store, charges, log: outside.log });
-  const view = { ...doubts, place, nowMs: outside.now() };
-  await screen.out(output === 'json' ? document(doubtJson(view)) : doubtText(view));
-  return { exitCode: doubtExitCode(view), words: '' };
+  return await printed(screen, output, doubtAnswer({ ...doubts, place, nowMs: outside.now() }));
 }
 
 async function waited<T>(screen: Screen, words: string, work: Promise<T>): Promise<T> {
@@ -153,8 +138,10 @@ async function waited<T>(screen: Screen, words: string, work: Promise<T>): Promi
   }
 }
 
-function document(value: unknown): string {
-  return `${jsonText(value, 2)}\n`;
+async function printed(screen: Screen, output: Output, found: Answer): Promise<CommandEnd> {
+  const { document, text, exitCode } = found;
+  await screen.out(output === 'json' ? `${jsonText(document, 2)}\n` : text);
+  return { exitCode, words: '' };
 }
 
 function noStoreHere({ config }: Outside): CommandEnd {

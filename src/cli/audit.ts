@@ -1,8 +1,14 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
 import { exitCodes } from './exit-codes.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { exportAudit, type ExportedAudit } from '../audit/export-audit.ts';
+import {
+  exportAudit,
+  type AuditChoice,
+  type AuditFormat,
+  type ExportedAudit,
+} from '../audit/export-audit.ts';
 import {
   createAuditCheck,
   judgeEnd,
@@ -11,44 +17,43 @@ import {
   type VerifiedAudit,
   type Witness,
 } from '../audit/verify-audit.ts';
-import { operatorHelp } from './operator-commands.ts';
-import { readAuditWords, type AuditAsked } from './audit-words.ts';
-import { reasonOf, type CommandEnd, type Out } from './command-end.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
+import { reasonOf, type CommandEnd, type OperatorCommand, type Out } from './command-end.ts';
 import { hasStore } from '../store/kept.ts';
 import type { Outside } from '../app/outside.ts';
 import { withKept } from './with-kept.ts';
 
-/**
- * `npm run audit -- verify` says whether the audit trail is whole, and what is wrong where it is not; `-- export`
- * writes it out. Both read, and change nothing; the bot may run. Never throws.
- */
-export async function runAudit(outside: Outside, words: readonly string[], out: Out): Promise<CommandEnd> {
-  const asked = readAuditWords(words);
-  if (!asked.ok) return misread(asked.problem);
-  if (asked.value.kind === 'verify_file') return await verifyFile(asked.value);
-  // What a store that was made just now lacks would seem whole.
-  if (!hasStore(outside.config)) return { exitCode: exitCodes.unproven, words: noTrail };
-  return await runOnStore(outside, asked.value, out);
-}
+const auditUsage = [
+  'npm run audit -- verify [--head SEQ:HASH]',
+  'npm run audit -- verify --file export.jsonl [--part] [--head SEQ:HASH]',
+  'npm run audit --silent -- export [--format jsonl|csv] [--from DATE] [--to DATE] [--reference REF] [--account NAME]',
+];
 
-/** The end of what needs no settings: words that are not understood, and a file, which whoever audits has without the bot. */
-export async function auditWithoutSettings(words: readonly string[]): Promise<CommandEnd | undefined> {
-  const asked = readAuditWords(words);
-  if (!asked.ok) return misread(asked.problem);
-  return asked.value.kind === 'verify_file' ? await verifyFile(asked.value) : undefined;
-}
+/** Says whether the audit trail is whole, and what is wrong where it is not; or writes it out. */
+export const auditCommand: OperatorCommand = {
+  summary: 'Verify or export the audit trail',
+  usage: auditUsage,
+  more: 'Reads, and changes nothing; the bot may run. verify ends with 0 when the trail is whole and 3 when it is not (docs/audit.md).',
+  scope: 'shared',
+  prepare(words) {
+    const read = readAuditWords(words);
+    if (!read.ok) return problem([read.problem, ...auditUsage].join('\n'));
+    const asked = read.value;
+    // Whoever audits has the file without the bot.
+    if (asked.kind === 'verify_file') return parsed({ alone: () => verifyFile(asked) });
+    return parsed({ run: (outside, out) => runOnStore(outside, asked, out) });
+  },
+};
 
-function misread(problem: string): CommandEnd {
-  const usage = operatorHelp['audit']?.usage ?? [];
-  return { exitCode: exitCodes.usage, words: [problem, ...usage].join('\n') };
-}
-
-function runOnStore(
+async function runOnStore(
   outside: Outside,
   asked: Exclude<AuditAsked, { kind: 'verify_file' }>,
   out: Out,
 ): Promise<CommandEnd> {
-  return withKept(
+  // What a store that was made just now lacks would seem whole.
+  if (!hasStore(outside.config)) return { exitCode: exitCodes.unproven, words: noTrail };
+  return await withKept(
     // One trail for all merchant accounts: the first one's part of the store is the whole.
     outside,
     async (kept) =>
@@ -134,4 +139,78 @@ async function verifyFile(asked: Extract<AuditAsked, { kind: 'verify_file' }>): 
   if (report.problems.length > 0) return broken(report, 'The file');
   if (report.count === 0) return { exitCode: exitCodes.unproven, words: 'The file holds no entry.' };
   return { exitCode: exitCodes.ok, words: whole(report, 'The file') };
+}
+
+type AuditAsked =
+  | { kind: 'verify'; witnesses: readonly Witness[] }
+  /** `hasGaps`: the file holds entries that were chosen. */
+  | { kind: 'verify_file'; path: string; hasGaps: boolean; witnesses: readonly Witness[] }
+  | { kind: 'export'; format: AuditFormat; choice: AuditChoice };
+
+function readAuditWords([command, ...words]: readonly string[]): Parsed<AuditAsked> {
+  try {
+    if (command === 'verify') return readVerify(words);
+    if (command === 'export') return readExport(words);
+    return problem('Say verify or export.');
+  } catch {
+    // What was typed is not repeated.
+    return problem('That was not understood; nothing was done.');
+  }
+}
+
+function readVerify(words: readonly string[]): Parsed<AuditAsked> {
+  const { values } = parseArgs({
+    args: [...words],
+    options: {
+      head: { type: 'string', multiple: true, default: [] },
+      file: { type: 'string' },
+      part: { type: 'boolean', default: false },
+    },
+  });
+  const witnesses: Witness[] = [];
+  for (const text of values.head) {
+    const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+    if (seq === undefined || hash === undefined) {
+      return problem('--head is the number and the hash that the log told, like 1234:0a1b…, 64 characters.');
+    }
+    witnesses.push({ seq: Number(seq), hash, by: 'What was given with --head' });
+  }
+  const { file, part } = values;
+  if (file === undefined && part) return problem('--part is about a --file.');
+  return parsed(
+    file === undefined
+      ? { kind: 'verify', witnesses }
+      : { kind: 'verify_file', path: file, hasGaps: part, witnesses },
+  );
+}
+
+function readExport(words: readonly string[]): Parsed<AuditAsked> {
+  const { values } = parseArgs({
+    args: [...words],
+    options: {
+      format: { type: 'string', default: 'jsonl' },
+      from: { type: 'string' },
+      to: { type: 'string' },
+      reference: { type: 'string' },
+      account: { type: 'string' },
+    },
+  });
+  const { format, from, to, reference, account } = values;
+  if (format !== 'jsonl' && format !== 'csv') return problem('--format is jsonl or csv.');
+  const fromMs = from === undefined ? undefined : readTime(from, 0);
+  // A day is meant with its end.
+  const untilMs = to === undefined ? undefined : readTime(to, dayMs);
+  if (Number.isNaN(fromMs) || Number.isNaN(untilMs)) {
+    return problem('--from and --to are days or times in UTC, like 2026-11-21 or 2026-11-21T14:30:00Z.');
+  }
+  const choice = withoutUndefined({ fromMs, untilMs, reference, account });
+  return parsed({ kind: 'export', format, choice });
+}
+
+const dayMs = 86_400_000;
+
+/** NaN: it is neither. */
+function readTime(text: string, addedToDayMs: number): number {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return Date.parse(`${text}T00:00:00Z`) + addedToDayMs;
+  return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
 }

@@ -1,7 +1,6 @@
 import { readCommandWords, type Asked } from './command-words.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
-import { helpText } from './help.ts';
-import { operatorHelpText } from './operator-commands.ts';
+import { helpText, operatorHelpText } from './help.ts';
 import { createScreen, type Screen, type Stream } from './screen.ts';
 import type { Config } from '../config/config.ts';
 import { errorCode } from '../domain/error-code.ts';
@@ -36,12 +35,12 @@ const groupWord = 'payops';
 export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
   const words = line.words[0] === groupWord ? line.words.slice(1) : line.words;
   const [name, ...rest] = words;
-  if (name !== undefined && operatorCommands.includes(name)) {
+  if (name !== undefined && Object.hasOwn(operatorCommands, name)) {
     const screen = openScreen(line, false);
     if (rest.some((word) => word === '--help' || word === '-h')) return await help(name, rest, screen);
     return await runOperator(line, name, rest, screen);
   }
-  const asked = readCommandWords(words, operatorCommands);
+  const asked = readCommandWords(words, Object.keys(operatorCommands));
   if (asked.ok) return await runAsked(line, asked.value);
   openScreen(line, false).problem(`${asked.problem}\nAll of it: npm run payops -- --help`);
   return exitCodes.usage;

@@ -5,7 +5,8 @@ import { examine, type Finding } from '../features/doctor/examine.ts';
 import { sharedChecks } from '../app/shared-checks.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { readSeenWebhooks } from '../features/alerts/seen-webhooks.ts';
-import { jsonText } from './json-text.ts';
+import { parsed, problem } from '../domain/parsed.ts';
+import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';
 import { openKept, type Kept } from '../store/kept.ts';
 import { keptFor } from '../app/merchants.ts';
@@ -14,30 +15,28 @@ import { createPayments } from '../payments/payments.ts';
 import { watchUndelivered } from '../features/undelivered/watch-undelivered.ts';
 import { readWebhooks, webhooksFix } from '../app/webhook-settings.ts';
 import { allAccounts } from './account-named.ts';
-import type { CommandEnd } from './command-end.ts';
+import type { OperatorCommand } from './command-end.ts';
 
-/**
- * `npm run doctor [-- --json]`: looks at every part for real, over the clients that the bot uses; the bot may run. Ends
- * with 0 when nothing is broken, warnings or not, else with 1. Never throws.
- */
-export async function runDoctor(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
-  const misread = misreadDoctor(words);
-  if (misread) return misread;
-  const findings = await lookAtAll(outside);
-  const exitCode = findings.some(({ state }) => state === 'problem') ? 1 : 0;
-  const isJson = words.includes('--json');
-  return {
-    exitCode,
-    words: isJson ? toldAsJson(findings, exitCode === 0) : toldAsText(findings),
-    isReport: true,
-  };
-}
-
-/** The end of words that are not understood. */
-export function misreadDoctor(words: readonly string[]): CommandEnd | undefined {
-  if (words.every((word) => word === '--json')) return undefined;
-  return { exitCode: 2, words: 'Nothing was looked at. Type npm run doctor, or npm run doctor -- --json.' };
-}
+/** Looks at every part for real, over the clients that the bot uses; the bot may run. Warnings end with 0 too. */
+export const doctorCommand: OperatorCommand = {
+  summary: 'Check every part, and say the fix of what is broken',
+  usage: ['npm run doctor [-- --json]'],
+  more: 'Asks Slack, the payments service and the store, and changes nothing; the bot may run. Ends with 0 when nothing is broken, 1 when something is.',
+  scope: 'shared',
+  prepare(words) {
+    if (words.some((word) => word !== '--json')) {
+      return problem('Nothing was looked at. Type npm run doctor, or npm run doctor -- --json.');
+    }
+    return parsed({
+      async run(outside) {
+        const findings = await lookAtAll(outside);
+        const isWell = findings.every(({ state }) => state !== 'problem');
+        const told = words.length > 0 ? toldAsJson(findings, isWell) : toldAsText(findings);
+        return { exitCode: isWell ? 0 : 1, words: told, isReport: true };
+      },
+    });
+  },
+};
 
 async function lookAtAll(outside: Outside): Promise<Finding[]> {
   const { config, log } = outside;

@@ -3,7 +3,7 @@ import { errorCode } from '../domain/error-code.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { readCapture } from '../webhooks/captured-delivery.ts';
 import { explainDelivery } from '../webhooks/explain-delivery.ts';
-import type { CommandEnd } from './command-end.ts';
+import type { CommandEnd, OperatorCommand } from './command-end.ts';
 import type { Outside } from '../app/outside.ts';
 import { readWebhooks } from '../app/webhook-settings.ts';
 
@@ -13,14 +13,23 @@ const usage =
 const mostBytes = 8 * 1024 * 1024;
 
 /**
- * `npm run explain-delivery -- <file> [--at <time>]`: says offline, under the bot's own settings, why one
- * captured delivery verifies or does not. Exit code 0: it verifies; 1: it does not; 2: nothing could be read.
- * Contacts nobody, opens no store, and shows no secret, token key or e-mail address in full. Never throws.
+ * Says offline, under the bot's own settings, why one captured delivery verifies or does not. Contacts nobody, opens no
+ * store, and shows no secret, token key or e-mail address in full.
  */
-export async function runExplainDelivery(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
-  const asked = readWords(words);
-  if (!asked.ok) return unread(asked.problem);
-  const { path, atMs } = asked.value;
+export const explainDeliveryCommand: OperatorCommand = {
+  summary: 'Say offline why one captured webhook delivery verifies or not',
+  usage: ['npm run explain-delivery -- <file> [--at 2026-03-01T09:30:00Z] [--account NAME]'],
+  more: 'The file is the raw HTTP request, or JSON with "headers" and "body". Ends with 0 when it verifies, 1 when not.',
+  scope: 'one',
+  prepare([path, flag, at, ...more]) {
+    if (path === undefined || path.startsWith('--') || more.length > 0) return problem(usage);
+    if (flag === undefined) return parsed({ run: (outside) => explain(outside, path) });
+    const atMs = flag === '--at' && at !== undefined ? readAt(at) : Number.NaN;
+    return Number.isNaN(atMs) ? problem(usage) : parsed({ run: (outside) => explain(outside, path, atMs) });
+  },
+};
+
+async function explain(outside: Outside, path: string, atMs?: number): Promise<CommandEnd> {
   const file = await readWhole(path);
   if (!file.ok) return unread(`The file cannot be read: ${file.problem}.`);
   const capture = readCapture(file.value);
@@ -40,22 +49,8 @@ export async function runExplainDelivery(outside: Outside, words: readonly strin
   return { exitCode: verifies ? 0 : 1, words: all.join('\n'), isReport: true };
 }
 
-/** The end of words that are not understood. */
-export function misreadExplainDelivery(words: readonly string[]): CommandEnd | undefined {
-  const asked = readWords(words);
-  return asked.ok ? undefined : unread(asked.problem);
-}
-
 function unread(why: string): CommandEnd {
   return { exitCode: 2, words: why };
-}
-
-function readWords(words: readonly string[]): Parsed<{ path: string; atMs: number | undefined }> {
-  const [path, flag, at, ...more] = words;
-  if (path === undefined || path.startsWith('--') || more.length > 0) return problem(usage);
-  if (flag === undefined) return parsed({ path, atMs: undefined });
-  const atMs = flag === '--at' && at !== undefined ? readAt(at) : Number.NaN;
-  return Number.isNaN(atMs) ? problem(usage) : parsed({ path, atMs });
 }
 
 /** ISO 8601 with its zone, or Unix time in seconds or milliseconds. */

@@ -1,17 +1,28 @@
 import { createCardLedger } from '../features/cards/card-ledger.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
-import { reasonOf, type CommandEnd } from './command-end.ts';
+import { parsed, problem } from '../domain/parsed.ts';
+import { reasonOf, type CommandEnd, type OperatorCommand } from './command-end.ts';
 import type { Outside } from '../app/outside.ts';
 import { withKept } from './with-kept.ts';
 
 /**
- * `npm run forget-cards -- <e-mail>`: erases every saved card linked to the address from the bot's ledger,
- * because the customer asked for it, and tells how many there were. At the payments service nothing changes.
- * Running bots need not stop, and never say more of a card than that it is gone. Never throws.
+ * Erases every saved card linked to the address from the bot's ledger, because the customer asked for it. Running bots
+ * need not stop, and never say more of a card than that it is gone.
  */
-export async function runForgetCards(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
-  const email = readEmail(words);
-  if (email === undefined) return unclear;
+export const forgetCardsCommand: OperatorCommand = {
+  summary: 'Forget every saved card that the bot remembers of a customer',
+  usage: ['npm run forget-cards -- <e-mail> [--account NAME]'],
+  more: 'At the payments service nothing changes. Several accounts: all of them, unless one is named.',
+  scope: 'each',
+  prepare: ([email = '', ...more]) =>
+    isEmail(email) && more.length === 0
+      ? parsed({ run: (outside) => forget(outside, email) })
+      : problem(
+          'Nothing was forgotten. Give one e-mail address, such as: npm run forget-cards -- ada@example.com',
+        ),
+};
+
+async function forget(outside: Outside, email: string): Promise<CommandEnd> {
   return await withKept(
     outside,
     async ({ store, sealer }) => {
@@ -26,21 +37,6 @@ export async function runForgetCards(outside: Outside, words: readonly string[])
     }),
     'forget-cards',
   );
-}
-
-/** The end of words that are not understood. */
-export function misreadForgetCards(words: readonly string[]): CommandEnd | undefined {
-  return readEmail(words) === undefined ? unclear : undefined;
-}
-
-/** What was typed is not repeated: it may be a token or a card number. */
-const unclear: CommandEnd = {
-  exitCode: 2,
-  words: 'Nothing was forgotten. Give one e-mail address, such as: npm run forget-cards -- ada@example.com',
-};
-
-function readEmail([email, ...more]: readonly string[]): string | undefined {
-  return email !== undefined && more.length === 0 && isEmail(email) ? email : undefined;
 }
 
 function told(cards: number): string {

@@ -1,12 +1,12 @@
 import { deskCommands, usualPlaygroundPort } from './command-words.ts';
 import { exitCodeWords } from './exit-codes.ts';
-import { operatorHelp } from './operator-commands.ts';
+import { operatorCommands } from './run-command.ts';
 
 /** Made from what the commands are, so that it cannot lag behind them. */
 export function helpText(): string {
   const commands = Object.values(deskCommands);
   const widest = Math.max(...commands.map(({ usage }) => usage.length));
-  const others = Object.entries(operatorHelp);
+  const others = Object.entries(operatorCommands);
   const widestOther = Math.max(...others.map(([name]) => name.length));
   return [
     'The desk’s read-only operations, for engineers and scripts.',
@@ -35,4 +35,11 @@ export function helpText(): string {
     ...Object.entries(exitCodeWords).map(([code, words]) => `  ${code.padStart(3)}  ${words}`),
     '',
   ].join('\n');
+}
+
+/** Of one of the operator's commands. */
+export function operatorHelpText(name: string): string {
+  const { summary = '', usage = [], more = '' } = operatorCommands[name] ?? {};
+  const lines = usage.map((line) => `  ${line}`);
+  return [`${summary}.`, '', ...lines, '', more, 'Exit codes: npm run payops -- --help', ''].join('\n');
 }

@@ -9,16 +9,23 @@ export type Place = { environment: Environment; account: string };
 const longestWord = 120;
 const longestText = 500;
 
-/** The first line, as in Slack: state, amount, masked customer, reference. */
-export function firstLine(state: string, details: readonly string[]): string {
-  return [state, ...details.filter((detail) => detail !== '')].join(' · ');
+/** What is known of a document, for people: under its own names, aligned. */
+export function factLines(document: Readonly<Record<string, unknown>>): string[] {
+  const known = Object.entries(document)
+    .map(([name, value]) => [name, factWords(value)] as const)
+    .filter(([, words]) => words !== '');
+  const widest = Math.max(0, ...known.map(([name]) => name.length));
+  return known.map(([name, words]) => `  ${name.padEnd(widest)}  ${words}`);
 }
 
-/** Facts below it, aligned; those that are not known are left out. */
-export function factLines(facts: Readonly<Record<string, string | undefined>>): string[] {
-  const known = Object.entries(facts).filter(([, value]) => value !== undefined && value !== '');
-  const widest = Math.max(0, ...known.map(([name]) => name.length));
-  return known.map(([name, value]) => `  ${name.padEnd(widest)}  ${value}`);
+function factWords(value: unknown): string {
+  if (typeof value === 'string' || typeof value === 'number') return String(value);
+  if (typeof value !== 'object' || value === null) return '';
+  if ('decimal' in value) return Object.values(value).slice(1).map(factWords).join(' ').trim();
+  return Object.values(value)
+    .map(factWords)
+    .filter((words) => words !== '')
+    .join(' · ');
 }
 
 export function placeLine({ environment, account }: Place, verb: string, atMs: number): string {
@@ -60,4 +67,19 @@ export function isoTime(ms: number): string {
 /** The service's own words for a program: as people see them, in one line. */
 export function textOrNull(text: string | undefined): string | null {
   return text === undefined ? null : outsideText(text, longestText);
+}
+
+/**
+ * JSON that is the same document for a program and harmless on a terminal: what would steer it or hide letters
+ * (control, formatting and bidirectional characters) is written as an escape.
+ */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(
+    /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu,
+    (character) =>
+      Array.from(
+        { length: character.length },
+        (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+      ).join(''),
+  );
 }

@@ -5,8 +5,7 @@ import type { ListSubject } from '../features/lists/list-message.ts';
 import { outsideText } from '../slack/kit/text.ts';
 import type { ListQuestion } from './command-words.ts';
 import { exitCodes } from './exit-codes.ts';
-import { jsonText } from './json-text.ts';
-import { isoTime, merchantJson, shortText, type Place } from './lines.ts';
+import { isoTime, jsonText, merchantJson, shortText, type Place } from './lines.ts';
 import { listGone, outsideProblem, type Problem } from './problem-words.ts';
 import type { Screen } from './screen.ts';
 

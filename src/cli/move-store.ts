@@ -6,17 +6,20 @@ import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
 import { embeddedStore } from '../store/kept.ts';
 import type { Outside } from '../app/outside.ts';
-import { reasonOf, type CommandEnd } from './command-end.ts';
+import { reasonOf, withoutWords, type CommandEnd, type OperatorCommand } from './command-end.ts';
 import { contextsOf } from './reseal.ts';
 import { withKept } from './with-kept.ts';
 
-/**
- * `npm run move-store`: moves all records of the embedded store in DATA_DIR to the Redis of the settings, sealed under
- * SEALING_KEYS, and verifies them. No bot may run. Broken off it may be run again. Never throws.
- */
-export async function runMoveStore(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
-  const misread = misreadMoveStore(words);
-  if (misread) return misread;
+/** Moves all records of the embedded store to the Redis of the settings, and verifies them. Broken off it may be run again. */
+export const moveStoreCommand: OperatorCommand = {
+  summary: 'Move all records from SQLite in DATA_DIR to the Redis of REDIS_URL, and verify them',
+  usage: ['npm run move-store'],
+  more: 'For all accounts. Stop the bot first. Needs an empty Redis; may be run again when it broke off.',
+  scope: 'shared',
+  prepare: withoutWords(moveAll, 'Nothing was moved. Type npm run move-store and nothing more.'),
+};
+
+async function moveAll(outside: Outside): Promise<CommandEnd> {
   const { redisUrl, redisPrefix, dataDir } = outside.config;
   if (redisUrl === undefined) {
     return nothing(
@@ -55,12 +58,6 @@ export async function runMoveStore(outside: Outside, words: readonly string[]): 
       words: `The store was not moved. ${reasonOf(error)} No bot starts on what is in Redis so far; run this again.`,
     };
   }
-}
-
-/** The end of words that are not understood. */
-export function misreadMoveStore(words: readonly string[]): CommandEnd | undefined {
-  if (words.length === 0) return undefined;
-  return nothing(2, 'Type npm run move-store and nothing more.');
 }
 
 /** What keeps this Redis from being trusted is words. */

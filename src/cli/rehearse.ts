@@ -7,19 +7,34 @@ import type { RoutePlan } from '../domain/alert-route.ts';
 import { createEventLog } from '../features/alerts/event-log.ts';
 import { rehearse, rehearsedLine, rehearsedWords, type Rehearsal } from '../features/alerts/rehearsal.ts';
 import { readRoutes } from '../app/alert-routes.ts';
-import { reasonOf, type CommandEnd } from './command-end.ts';
+import { parsed, problem } from '../domain/parsed.ts';
+import { reasonOf, type CommandEnd, type OperatorCommand } from './command-end.ts';
 import type { Outside } from '../app/outside.ts';
 import { withKept } from './with-kept.ts';
 import { utcTime } from '../slack/kit/text.ts';
 
 /**
- * `npm run rehearse -- [--policy payops.new.yml]`: what the rules of the policy file, or of another one that is not
- * deployed yet, would have posted of the events of the last 7 days. Posts and changes nothing. Never throws.
+ * What the rules of the policy file, or of another one that is not deployed yet, would have posted of the events of the
+ * last 7 days.
  */
-export async function runRehearse(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
-  const asked = readWords(words, outside.config.payopsFile);
-  if (asked === undefined) return unclear;
-  const read = readCandidate(outside.config, asked);
+export const rehearseCommand: OperatorCommand = {
+  summary: 'Say what routes would have posted in the last 7 days',
+  usage: ['npm run rehearse -- [--policy payops.new.yml] [--account NAME]'],
+  more: 'Without a file: the rules that are in force. Posts and changes nothing.',
+  scope: 'each',
+  prepare([option, path, ...more]) {
+    const isFile = option === '--policy' && path !== undefined && more.length === 0;
+    if (option !== undefined && !isFile) {
+      return problem(
+        'Nothing was done. Type nothing more, for the rules that are in force, or name a file: npm run rehearse -- --policy payops.new.yml',
+      );
+    }
+    return parsed({ run: (outside) => rehearseOn(outside, path ?? outside.config.payopsFile) });
+  },
+};
+
+async function rehearseOn(outside: Outside, path: string): Promise<CommandEnd> {
+  const read = readCandidate(outside.config, path);
   if (read.kind === 'refused') return { exitCode: 1, words: read.problems.join('\n') };
   return await withKept(
     outside,
@@ -33,23 +48,6 @@ export async function runRehearse(outside: Outside, words: readonly string[]): P
     },
     (error) => ({ exitCode: 1, words: `The rules could not be rehearsed. ${reasonOf(error)}` }),
   );
-}
-
-/** The end of words that are not understood. */
-export function misreadRehearse(words: readonly string[]): CommandEnd | undefined {
-  return readWords(words, '') === undefined ? unclear : undefined;
-}
-
-const unclear: CommandEnd = {
-  exitCode: 2,
-  words:
-    'Nothing was done. Type nothing more, for the rules that are in force, or name a file: npm run rehearse -- --policy payops.new.yml',
-};
-
-function readWords(words: readonly string[], usual: string): string | undefined {
-  const [option, path, ...more] = words;
-  if (option === undefined) return usual;
-  return option === '--policy' && more.length === 0 ? path : undefined;
 }
 
 /** As strict with the file as a start of the bot would be, so that what is rehearsed can be deployed. */

@@ -1,32 +1,29 @@
 import { evidenceOf } from '../features/alerts/alert-record.ts';
 import { reseal, type Resealed } from '../records/reseal.ts';
-import { reasonOf, type CommandEnd } from './command-end.ts';
-import type { Outside } from '../app/outside.ts';
+import { reasonOf, withoutWords, type CommandEnd, type OperatorCommand } from './command-end.ts';
 import { withKept } from './with-kept.ts';
 
-/**
- * `npm run reseal`: seals whatever the store holds under the first sealing key, of all accounts, and tells which of the
- * others can go. Bots may run, and it may be broken off and run again. Never throws.
- */
-export async function runReseal(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
-  const misread = misreadReseal(words);
-  if (misread) return misread;
-  return await withKept(
-    outside,
-    async ({ store, sealer, keyIds }) => endOf(await reseal({ store, sealer, keyIds, contextsOf }), keyIds),
-    (error) => ({
-      exitCode: 1,
-      words: `Not everything is sealed under the first key. ${reasonOf(error)} Run this again once that is mended: it goes on where it stopped.`,
-    }),
-    'reseal',
-  );
-}
-
-/** The end of words that are not understood. */
-export function misreadReseal(words: readonly string[]): CommandEnd | undefined {
-  if (words.length === 0) return undefined;
-  return { exitCode: 2, words: 'Nothing was done. Type npm run reseal and nothing more.' };
-}
+/** Seals whatever the store holds under the first sealing key, and tells which of the others can go. It may be broken off and run again. */
+export const resealCommand: OperatorCommand = {
+  summary: 'Seal all that the store holds under the first of SEALING_KEYS',
+  usage: ['npm run reseal'],
+  more: 'For all accounts. Bots may run. Says which of the other keys can go; ends with 1 while something is left.',
+  scope: 'shared',
+  prepare: withoutWords(
+    (outside) =>
+      withKept(
+        outside,
+        async ({ store, sealer, keyIds }) =>
+          endOf(await reseal({ store, sealer, keyIds, contextsOf }), keyIds),
+        (error) => ({
+          exitCode: 1,
+          words: `Not everything is sealed under the first key. ${reasonOf(error)} Run this again once that is mended: it goes on where it stopped.`,
+        }),
+        'reseal',
+      ),
+    'Nothing was done. Type npm run reseal and nothing more.',
+  ),
+};
 
 /** What a record of that key may have sealed its parts for. */
 export function contextsOf(key: string): string[] {

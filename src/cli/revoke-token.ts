@@ -3,40 +3,33 @@ import type { TokenMemory } from '../payments/share-token.ts';
 import { createPaymentsClient } from '../payments/client.ts';
 import type { JsonTemplate } from '../payments/token-body.ts';
 import { revokeToken } from '../payments/tokens.ts';
-import { reasonOf, type CommandEnd } from './command-end.ts';
+import { reasonOf, withoutWords, type CommandEnd, type OperatorCommand } from './command-end.ts';
 import type { Kept } from '../store/kept.ts';
 import type { Outside } from '../app/outside.ts';
 import { clientSettings, tokenMemory, tokenSettings } from '../payments/payments.ts';
 import { withKept } from './with-kept.ts';
 
 /**
- * `npm run revoke-token`: ends the access token that all replicas share, because it leaked or the bot is
- * retired, and forgets it. Does nothing for a word that it does not know, `--help` for one. Never throws, and
- * says no more of the token than what became of it. Running bots get a new one.
+ * Ends the access token that all replicas share, because it leaked or the bot is retired, and forgets it. Says no more
+ * of the token than what became of it. Running bots get a new one.
  *
  * Spec: POST {base_url}/v1/auth/token/revoke.
  */
-export async function runRevokeToken(outside: Outside, words: readonly string[]): Promise<CommandEnd> {
-  const misread = misreadRevokeToken(words);
-  if (misread) return misread;
-  const { paymentsTokenRevokeBody: revokeBody } = outside.config;
-  if (revokeBody === undefined) {
-    return refused(
-      'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
-    );
-  }
-  return await withKept(outside, (kept) => revokeShared(outside, kept, revokeBody), failed, 'revoke-token');
-}
-
-/** The end of words that are not understood. */
-export function misreadRevokeToken(words: readonly string[]): CommandEnd | undefined {
-  if (words.length === 0) return undefined;
-  return {
-    exitCode: 2,
-    words:
-      'Nothing was revoked. Type nothing more, to revoke the access token that all replicas share, or whose it is: npm run revoke-token -- --account NAME',
-  };
-}
+export const revokeTokenCommand: OperatorCommand = {
+  summary: 'End the access token that all replicas share',
+  usage: ['npm run revoke-token -- [--account NAME]'],
+  more: 'Needs PAYMENTS_TOKEN_REVOKE_BODY. Running bots get a new token.',
+  scope: 'one',
+  prepare: withoutWords(async (outside) => {
+    const { paymentsTokenRevokeBody: revokeBody } = outside.config;
+    if (revokeBody === undefined) {
+      return refused(
+        'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
+      );
+    }
+    return await withKept(outside, (kept) => revokeShared(outside, kept, revokeBody), failed, 'revoke-token');
+  }, 'Nothing was revoked. Type nothing more, to revoke the access token that all replicas share, or whose it is: npm run revoke-token -- --account NAME'),
+};
 
 function failed(error: unknown): CommandEnd {
   if (!(error instanceof ServiceFailure && mayHaveArrived.has(error.kind))) return refused(reasonOf(error));

@@ -1,38 +1,30 @@
 import type { Config } from '../config/config.ts';
-import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
-import { auditWithoutSettings, runAudit } from './audit.ts';
-import type { CommandEnd, Out } from './command-end.ts';
-import { misreadDoctor, runDoctor } from './doctor.ts';
-import { misreadExplainDelivery, runExplainDelivery } from './explain-delivery.ts';
-import { misreadForgetCards, runForgetCards } from './forget-cards.ts';
 import type { Outside } from '../app/outside.ts';
-import { misreadMoveStore, runMoveStore } from './move-store.ts';
-import { misreadRedrive, runRedrive } from './redrive.ts';
-import { misreadRehearse, runRehearse } from './rehearse.ts';
-import { misreadReseal, runReseal } from './reseal.ts';
-import { misreadRevokeToken, runRevokeToken } from './revoke-token.ts';
+import { parsed, type Parsed } from '../domain/parsed.ts';
+import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
+import { auditCommand } from './audit.ts';
+import type { CommandEnd, OperatorCommand, Out, Prepared } from './command-end.ts';
+import { doctorCommand } from './doctor.ts';
+import { exitCodes } from './exit-codes.ts';
+import { explainDeliveryCommand } from './explain-delivery.ts';
+import { forgetCardsCommand } from './forget-cards.ts';
+import { moveStoreCommand } from './move-store.ts';
+import { redriveCommand } from './redrive.ts';
+import { rehearseCommand } from './rehearse.ts';
+import { resealCommand } from './reseal.ts';
+import { revokeTokenCommand } from './revoke-token.ts';
 
-type Command = {
-  run: (outside: Outside, words: readonly string[], out: Out) => Promise<CommandEnd>;
-  /** Its end where it needs no settings, as words that are not understood do not. */
-  early: (words: readonly string[]) => CommandEnd | undefined | Promise<CommandEnd | undefined>;
-  /** Without --account it is done for every account, one after the other. */
-  each: boolean;
-  /** It is about what all accounts have together, and reads its words itself. */
-  isShared?: true;
+export const operatorCommands: Readonly<Record<string, OperatorCommand>> = {
+  audit: auditCommand,
+  doctor: doctorCommand,
+  'explain-delivery': explainDeliveryCommand,
+  'forget-cards': forgetCardsCommand,
+  'move-store': moveStoreCommand,
+  redrive: redriveCommand,
+  rehearse: rehearseCommand,
+  reseal: resealCommand,
+  'revoke-token': revokeTokenCommand,
 };
-
-const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
-  ['audit', { run: runAudit, early: auditWithoutSettings, each: false, isShared: true }],
-  ['doctor', { run: runDoctor, early: misreadDoctor, each: false, isShared: true }],
-  ['explain-delivery', { run: runExplainDelivery, early: misreadExplainDelivery, each: false }],
-  ['forget-cards', { run: runForgetCards, early: misreadForgetCards, each: true }],
-  ['move-store', { run: runMoveStore, early: misreadMoveStore, each: false, isShared: true }],
-  ['redrive', { run: runRedrive, early: misreadRedrive, each: true }],
-  ['rehearse', { run: runRehearse, early: misreadRehearse, each: true }],
-  ['reseal', { run: runReseal, early: misreadReseal, each: false, isShared: true }],
-  ['revoke-token', { run: runRevokeToken, early: misreadRevokeToken, each: false }],
-]);
 
 /**
  * The end of a command that needs no settings, undefined for any other: whoever mistypes one is told how it is typed,
@@ -42,32 +34,36 @@ export async function endWithoutSettings(
   name: string,
   words: readonly string[],
 ): Promise<CommandEnd | undefined> {
-  const command = commands.get(name);
-  return await command?.early(command.isShared ? words : wordsBeside(words));
+  const prepared = prepare(commandOf(name), words);
+  if (!prepared.ok) return { exitCode: exitCodes.usage, words: prepared.problem };
+  return 'alone' in prepared.value ? await prepared.value.alone() : undefined;
 }
 
 /**
- * One of the `operatorCommands`: what it does instead of starting the bot; `--account NAME` says for which of several
- * merchant accounts. What is too long to be held goes to `out` piece by piece. Never throws for what is outside.
+ * What the command does instead of starting the bot; `--account NAME` says for which of several merchant accounts. What
+ * is too long to be held goes to `out` piece by piece. Never throws for what is outside.
  */
 export async function runCommand(
   name: string,
   words: readonly string[],
   outside: Outside,
-  out: Out = noOutput,
+  out: Out = () => Promise.resolve(),
 ): Promise<CommandEnd> {
-  const command = commands.get(name);
-  if (!command) throw new Error(`no operator's command of the name ${name}`);
-  if (command.isShared) return await command.run(outside, words, out);
-  const { configs, rest, problem } = accountsMeant(words, outside.config);
-  if (problem !== undefined) return { exitCode: 2, words: problem };
-  const [config, ...more] = configs;
-  if (config && more.length === 0) return await command.run({ ...outside, config }, rest, out);
-  if (!command.each) return { exitCode: 2, words: sayWhich(configs) };
+  const command = commandOf(name);
+  const prepared = prepare(command, words);
+  if (!prepared.ok) return { exitCode: exitCodes.usage, words: prepared.problem };
+  if ('alone' in prepared.value) return await prepared.value.alone();
+  const { run } = prepared.value;
+  if (command.scope === 'shared') return await run(outside, out);
+  const meant = accountsMeant(words, outside.config);
+  if (!meant.ok) return { exitCode: exitCodes.usage, words: meant.problem };
+  const [config, ...more] = meant.value;
+  if (config && more.length === 0) return await run({ ...outside, config }, out);
+  if (command.scope === 'one') return { exitCode: exitCodes.usage, words: sayWhich(meant.value) };
   const ends: CommandEnd[] = [];
-  for (const one of configs) {
+  for (const one of meant.value) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other: each opens the store for itself
-    const end = await command.run({ ...outside, config: one }, rest, out);
+    const end = await run({ ...outside, config: one }, out);
     ends.push({ ...end, words: `${one.merchant?.name ?? ''}: ${end.words}` });
   }
   const worst = ends.reduce<CommandEnd['exitCode']>(
@@ -77,26 +73,22 @@ export async function runCommand(
   return { exitCode: worst, words: ends.map((end) => end.words).join('\n') };
 }
 
-function noOutput(): Promise<void> {
-  return Promise.resolve();
+function commandOf(name: string): OperatorCommand {
+  const command = operatorCommands[name];
+  if (!command) throw new Error(`no operator's command of the name ${name}`);
+  return command;
 }
 
-type Meant = { configs: readonly Config[]; rest: readonly string[]; problem?: string };
+function prepare({ scope, prepare: read }: OperatorCommand, words: readonly string[]): Parsed<Prepared> {
+  const at = scope === 'shared' ? -1 : words.indexOf('--account');
+  return read(at < 0 ? words : words.toSpliced(at, 2));
+}
 
 /** All of them, when none is named. */
-function accountsMeant(words: readonly string[], config: Config): Meant {
+function accountsMeant(words: readonly string[], config: Config): Parsed<readonly Config[]> {
   const all = allAccounts(config);
   const at = words.indexOf('--account');
-  if (at < 0) return { configs: all, rest: words };
+  if (at < 0) return parsed(all);
   const named = accountNamed(words[at + 1], all);
-  if (!named.ok) return { configs: [], rest: [], problem: named.problem };
-  return { configs: [named.value], rest: wordsBeside(words) };
+  return named.ok ? parsed([named.value]) : named;
 }
-
-/** Without the account that they name. */
-function wordsBeside(words: readonly string[]): readonly string[] {
-  const at = words.indexOf('--account');
-  return at < 0 ? words : words.toSpliced(at, 2);
-}
-
-export const operatorCommands: readonly string[] = [...commands.keys()];

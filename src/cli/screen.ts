@@ -71,20 +71,9 @@ export function createScreen({ stdout, stderr, quiet, now }: ScreenParts): Scree
   };
 }
 
-const barWidth = 16;
-const blockWidth = 4;
-const stepMs = 150;
-
-/**
- * "[    ====        ] Reading terminals: 37 pages, 1,850 read · 12 s". How many pages there are is never known: a
- * cursor tells only that there is one more; so the block walks to and fro, and the numbers count up.
- */
+/** "Reading terminals: 37 pages, 1,850 read · 12 s". How many pages there are is never known before the last. */
 export function progressLine(words: string, elapsedMs: number, columns: number): string {
-  const steps = barWidth - blockWidth;
-  const step = Math.floor(elapsedMs / stepMs) % (2 * steps);
-  const before = step <= steps ? step : 2 * steps - step;
-  const bar = `${' '.repeat(before)}${'='.repeat(blockWidth)}${' '.repeat(steps - before)}`;
-  const line = `[${bar}] ${words} · ${Math.floor(elapsedMs / 1_000)} s`;
-  // A line that wraps could not be cleared.
-  return [...line].slice(0, Math.max(0, columns - 1)).join('');
+  const line = `⏳ ${words} · ${Math.floor(elapsedMs / 1_000)} s`;
+  // A line that wraps could not be cleared; the sign takes two columns.
+  return [...line].slice(0, Math.max(0, columns - 2)).join('');
 }

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { accountJson, accountText } from '../../src/cli/account-output.ts';
-import { doubtJson, doubtText } from '../../src/cli/doubt-output.ts';
-import { jsonText } from '../../src/cli/json-text.ts';
+import { accountAnswer, doubtAnswer, lookupAnswer } from '../../src/cli/answers.ts';
+import { jsonText } from '../../src/cli/lines.ts';
 import type { Output } from '../../src/cli/command-words.ts';
 import { printList as printDeskList } from '../../src/cli/list-output.ts';
-import { lookupJson, lookupText } from '../../src/cli/lookup-output.ts';
 import { createScreen, progressLine, type Screen } from '../../src/cli/screen.ts';
 import { confirm } from '../../src/domain/confirmation.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
@@ -50,11 +48,11 @@ describe('hostile words of the service', () => {
   };
 
   it('steer no terminal, fake no line and show no address in a look-up', () => {
-    const text = lookupText(view);
+    const { text, document } = lookupAnswer(view);
     expect(text).toContain('evil');
     expect(steers(text)).toBe(false);
     expect(text.split('\n').filter((line) => line.startsWith('✅'))).toEqual([]);
-    const json = jsonText(lookupJson(view), 2);
+    const json = jsonText(document, 2);
     expect(steers(json)).toBe(false);
     for (const printed of [text, json]) expect(printed).not.toMatch(/evil@|ada@/);
   });
@@ -73,14 +71,8 @@ describe('hostile words of the service', () => {
     const refused = { key, answer: { kind: 'refused', message: hostile }, place, checkedAtMs: 0 } as const;
     const charge = seenCharge();
     const doubts = { charges: [charge], unread: [reference], place, nowMs: 0 };
-    const printed = [
-      accountText(seen),
-      jsonText(accountJson(seen)),
-      accountText(refused),
-      jsonText(accountJson(refused)),
-      doubtText(doubts),
-      jsonText(doubtJson(doubts)),
-    ];
+    const answers = [accountAnswer(seen), accountAnswer(refused), doubtAnswer(doubts)];
+    const printed = answers.flatMap(({ text, document }) => [text, jsonText(document)]);
     expect(printed.filter(steers)).toEqual([]);
     for (const text of printed) expect(text).not.toMatch(/evil@|ada@|0001188|800 000/);
     expect(printed.join('\n')).not.toContain(charge.terms.customerEmail);
@@ -185,12 +177,10 @@ describe('a list that is not whole', () => {
 });
 
 describe('the progress', () => {
-  it('walks to and fro, counts the seconds, and never wraps', () => {
-    expect(progressLine('Reading', 0, 80)).toBe('[====            ] Reading · 0 s');
-    expect(progressLine('Reading', 1_800, 80)).toBe('[            ====] Reading · 1 s');
-    expect(progressLine('Reading', 3_600, 80)).toBe('[====            ] Reading · 3 s');
-    for (const columns of [1, 2, 20, 40]) {
-      expect([...progressLine('Reading '.repeat(20), 900, columns)]).toHaveLength(columns - 1);
+  it('counts the seconds, and never wraps', () => {
+    expect(progressLine('Reading', 3_600, 80)).toBe('⏳ Reading · 3 s');
+    for (const columns of [2, 20, 40]) {
+      expect([...progressLine('Reading '.repeat(20), 900, columns)]).toHaveLength(columns - 2);
     }
   });
 

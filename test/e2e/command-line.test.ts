@@ -5,7 +5,6 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { operatorCommands } from '../../src/cli/run-command.ts';
-import { operatorHelp } from '../../src/cli/operator-commands.ts';
 import { startPlayground } from '../../src/playground/playground.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
 import { findCanaries } from '../support/canaries.ts';
@@ -229,8 +228,7 @@ describe('without settings', () => {
     expect(await runHere(['payops'], {})).toEqual(help);
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
     expect(await runHere(['--version'], {})).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
-    expect(Object.keys(operatorHelp)).toEqual([...operatorCommands]);
-    for (const name of operatorCommands) {
+    for (const name of Object.keys(operatorCommands)) {
       expect(help.stdout).toContain(`  ${name} `);
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const [own, beside] = [await runHere([name, '-h'], {}), await runHere([name, 'verify', '--help'], {})];
