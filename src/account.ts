@@ -13,7 +13,11 @@ import type { ChargeSeen } from './domain/charge.ts';
 import type { PartHealth } from './domain/part-health.ts';
 import type { PaymentEvent } from './domain/payment-event.ts';
 import type { PaymentLink } from './domain/payment-link.ts';
+import type { Notice } from './domain/notice.ts';
+import type { FeatureMessages, Said } from './messages/views.ts';
 import type { Kind } from './records/work-once.ts';
+import { placeWords } from './slack/words/evidence.ts';
+import { noticeMessage } from './slack/words/notice-message.ts';
 import { alarmPrefix, type MissingEvents } from './features/alerts/missing-events.ts';
 import type { DeclineRule } from './domain/decline-reason.ts';
 import type { ApprovalRule } from './domain/approval-rules.ts';
@@ -45,7 +49,7 @@ import { createDoctor } from './features/doctor/doctor.ts';
 import { type Finding, examine } from './features/doctor/examine.ts';
 import { createLinks } from './features/links/link.ts';
 import { type Lookup, createLookup } from './features/lookup/lookup.ts';
-import { createMutes } from './features/mute/mute.ts';
+import { type Mutes, createMutes } from './features/mute/mute.ts';
 import { ownFeatures, verbsOf } from './features/registry.ts';
 import { createStory } from './features/story/story.ts';
 import { type Undelivered, createUndelivered } from './features/undelivered/undelivered.ts';
@@ -147,6 +151,8 @@ export type Feature = {
   verbs?: readonly Command[];
   /** Its records, by how their keys begin: the worker gives them out when they are due. */
   cases?: readonly Kind[];
+  /** What its messages show, and the words of that. */
+  messages?: FeatureMessages;
   /** Hears of a signed event before that is called received; again is the same as once. */
   onPaymentEvent?: (event: PaymentEvent) => Promise<void>;
   /** What it keeps of a reference. */
@@ -212,10 +218,12 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     doctor: (undelivered) => lookAtAll(outside, { kept, clients, payments, webhooks, undelivered }),
   });
   const { features, alerts, charges, undelivered } = made;
-  const { routes, declines } = account.rules;
-  const { receiving } = alerts;
-  const told = { kept, payments, clients, nameOf, ...made };
-  const outbox = createOutbox(outside, { ...told, routes, declines, receiving });
+  const { receiving, lookUpAhead } = alerts;
+  const outbox: Outbox = createOutbox(
+    account,
+    features.flatMap(({ messages = [] }) => messages),
+    lookUpAhead,
+  );
   metrics.watch({ openCharges: charges.open, undelivered: undelivered.count });
   return {
     place,
@@ -223,7 +231,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     payments,
     webhooks,
     alarms,
-    routes,
+    routes: account.rules.routes,
     features,
     undelivered,
     receiving,
@@ -265,9 +273,9 @@ export function createFeatures(account: Account, around: Around) {
     beforeReceived: async (event) =>
       void (await Promise.all(features.flatMap(({ onPaymentEvent }) => onPaymentEvent?.(event) ?? []))),
   });
-  const mutes = createMutes(account);
+  const mutes: Mutes = createMutes(account, alerts.notPosted);
   const approvals: Approvals = createFourEyes(account, {
-    chargeExists: async (reference) => (await charges.find(reference)) !== undefined,
+    findCharge: (reference) => charges.find(reference),
     submitApproved: (charge, atMs) => charges.submitApproved(charge, atMs),
     changeCardEmail: (terms, by) => cardEmail.change(terms, by),
     deliverAgain: (channel) => undelivered.redrive(channel),
@@ -330,12 +338,23 @@ export function createFeatures(account: Account, around: Around) {
     story,
     alerts,
     mutes,
-    { cases: [{ prefix: alarmPrefix, work: missing.work }] },
+    { cases: [{ prefix: alarmPrefix, work: missing.work }], messages: noticesOf(account) },
     undelivered,
     createDoctor(() => around.doctor(undelivered.health)),
     ...ownFeatures(account),
   ];
   return { features, charges, links, approvals, alerts, undelivered, mutes };
+}
+
+/** What the operators are told; whose it is only where the bot has several accounts. */
+function noticesOf({ name, place }: Account): FeatureMessages {
+  const whose = name === undefined ? undefined : placeWords(place.environment, place.account);
+  return {
+    views: { notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }) },
+    words: {
+      notice: (post: Said & { notice: Notice }) => ({ message: noticeMessage({ ...post, place: whose }) }),
+    },
+  };
 }
 
 /** What the doctor finds, each part looked at within its time. */

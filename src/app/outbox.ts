@@ -1,51 +1,23 @@
-import type { RoutePlan } from '../domain/alert-route.ts';
-import type { DeclineRule } from '../domain/decline-reason.ts';
-import type { PostOutcome } from '../domain/delivery.ts';
+import type { Account } from '../account.ts';
+import type { AuditTrail } from '../audit/audit-trail.ts';
 import { merchantPrefix } from '../domain/merchant.ts';
-import { createDeliverPost, type DeliverPostDeps } from './deliver-post.ts';
-import { createEventLookUp } from '../features/alerts/look-up-event.ts';
-import { lookUpAhead, toRouteLanes } from '../features/alerts/route-event.ts';
-import type { PaymentLinks } from '../features/links/payment-links.ts';
-import type { ReceiveDeps } from '../features/alerts/receive-event.ts';
-import type { Mutes } from '../features/mute/mute.ts';
+import { toRouteLanes } from '../features/alerts/route-event.ts';
+import { createRefusals, type Refusals } from '../features/undelivered/refusals.ts';
+import { logged } from '../log.ts';
+import { deliverEntry, type DeliverDeps } from '../messages/deliver.ts';
+import { createDelivery, messageDigest } from '../messages/delivery.ts';
+import { openBody, type FeatureMessages } from '../messages/views.ts';
 import { createPutAside } from '../records/put-aside.ts';
 import { workOnce, type Kind, type WorkOnceDeps } from '../records/work-once.ts';
 import { startWorker, type Worker } from '../records/worker.ts';
-import { createDelivery, messageDigest, type Delivery } from '../messages/delivery.ts';
-import { placeWords } from '../slack/words/evidence.ts';
-import { inAccount, ownKey } from '../slack/own-account.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
-import { withNames, type NameOf } from '../slack/people/names.ts';
-import type { SlackClients } from '../slack/workspace.ts';
+import { inAccount, ownKey } from '../slack/own-account.ts';
+import { withNames } from '../slack/people/names.ts';
 import type { Entry, Store } from '../store/store.ts';
-import type { Alerts } from '../features/alerts/alerts.ts';
-import type { Approvals } from '../features/approvals/approvals.ts';
-import type { AuditTrail } from '../audit/audit-trail.ts';
-import type { Charges } from '../features/charge/charge.ts';
-import type { Kept } from '../store/kept.ts';
-import { chargePlace, type MerchantPlace } from './merchants.ts';
+import type { MerchantPlace } from './merchants.ts';
 import type { Outside } from './outside.ts';
-import type { Payments } from '../payments/payments.ts';
-import { calledBy, postMessage, type Post } from './post-message.ts';
-import { createRefusals, type Refusals } from '../features/undelivered/refusals.ts';
-import { logged } from '../log.ts';
 
 export type Outbox = { kinds: WorkOnceDeps['kinds'] } & Pick<Refusals, 'health' | 'refused'>;
-
-type OutboxParts = {
-  kept: Kept;
-  payments: Payments;
-  clients: SlackClients;
-  charges: Pick<Charges, 'find'>;
-  links: Pick<PaymentLinks, 'find'>;
-  approvals: Pick<Approvals, 'desk'>;
-  alerts: Pick<Alerts, 'forPosts' | 'eventLog' | 'summarise' | 'storms' | 'notPosted'>;
-  mutes: Pick<Mutes, 'find'>;
-  routes: Pick<RoutePlan, 'failures' | 'successes'>;
-  declines: DeclineRule;
-  receiving: Pick<ReceiveDeps, 'route' | 'opsChannel' | 'rememberMs'>;
-  nameOf: NameOf;
-};
 
 /** Enough that one slow look-up does not hold up the other channels. */
 const lanesAtOnce = 4;
@@ -124,55 +96,43 @@ export function startWork({ config, log, now }: Outside, parts: WorkParts): Work
   });
 }
 
-/** What tells the channels: the kinds of work in the store's outbox, and what can be said of its health. */
-export function createOutbox({ config, log, now }: Outside, parts: OutboxParts): Outbox {
-  const { kept, payments, clients, receiving, charges, links, alerts } = parts;
-  const place = { ...chargePlace(config), canListCards: payments.savedCards.kind === 'ready' };
-  const whose = config.merchant && placeWords(place.environment, place.account);
-  const delivery = createDelivery(clients.delivery, config.slackTimeoutSeconds * 1_000);
+/** What tells the channels whatever the features show, and what can be said of its health. */
+export function createOutbox(
+  { store, sealer, settings, slack, people, leaseMs, wake, log, now }: Account,
+  messages: readonly FeatureMessages[],
+  ahead: Kind['ahead'],
+): Outbox {
+  const views: FeatureMessages['views'] = Object.assign({}, ...messages.map((one) => one.views));
+  const words: FeatureMessages['words'] = Object.assign({}, ...messages.map((one) => one.words));
+  const postTimeoutMs = settings.slackTimeoutSeconds * 1_000;
+  const { alertDetailsDays } = settings;
+  const delivery = createDelivery(slack.delivery, postTimeoutMs);
   const refusals = createRefusals(now);
-  const lookUp = createEventLookUp({ findTransaction: payments.findTransaction, now });
-
-  function report(channel: string, outcome: PostOutcome): void {
-    refusals.note(channel, outcome);
-  }
-
-  const leaseMs = config.workLeaseSeconds * 1_000;
-  const deliver: DeliverPostDeps = {
-    ...receiving,
-    ...keepsDetails(config),
-    declines: parts.declines,
-    store: kept.store,
-    sealer: kept.sealer,
-    lookUp,
-    summarise: alerts.summarise,
-    findCharge: charges.find,
-    findLink: links.find,
-    async findApproval(id) {
-      const approval = await parts.approvals.desk.find(id);
-      if (!approval) return undefined;
-      const charge = approval.shown.kind === 'charge' ? await charges.find(id) : undefined;
-      return { approval, asked: await parts.approvals.desk.askedOf(id), ...(charge ? { charge } : {}) };
+  const deliver: DeliverDeps<{ kind: string }> = {
+    async render(work, said) {
+      const { kind } = work.record;
+      const view = views[kind];
+      if (!view) throw new Error(`No feature makes messages of the kind ${kind}.`);
+      return await view(openBody(kind, sealer, work) as never, work, said);
     },
-    findMute: parts.mutes.find,
-    notPosted: alerts.notPosted,
-    cards: alerts.forPosts,
-    storms: alerts.storms,
     compose(post) {
-      const message = withOwnKey(postMessage(post, place, whose));
-      const named = { calls: calledBy(post), nameOf: parts.nameOf };
+      const worded = words[post.kind]?.(post as never);
+      if (!worded) throw new Error(`No feature has words for ${post.kind}.`);
+      const { calls, orTo } = worded;
+      const message = withOwnKey(worded.message);
+      const named = { ...(calls && { calls }), nameOf: people.nameOf };
       return {
         // Of the people and not of their names: one that is learnt or changed is no reason for an edit.
         digest: messageDigest(message),
         async post(channel, threadTs) {
           const said = await withNames(message, channel, { as: 'post', ...named });
-          return await postOr(delivery, post, { channel, message: said, threadTs });
+          const outcome = await delivery.post(channel, said, threadTs);
+          const isElsewhere = outcome.kind === 'refused' && outcome.about === 'channel';
+          return isElsewhere && orTo !== undefined ? await delivery.post(orTo, said) : outcome;
         },
         async edit(channel, ts) {
-          return await delivery.edit(
-            { channel, ts },
-            await withNames(message, channel, { as: 'edit', ...named }),
-          );
+          const said = await withNames(message, channel, { as: 'edit', ...named });
+          return await delivery.edit({ channel, ts }, said);
         },
       };
     },
@@ -181,32 +141,25 @@ export function createOutbox({ config, log, now }: Outside, parts: OutboxParts):
       refusals.looked(answer);
       return answer;
     },
-    report,
-    ...place,
+    report: refusals.note,
+    store,
+    sealer,
+    opsChannel: settings.policy.channels.ops,
+    wake,
     leaseMs,
-    postTimeoutMs: config.slackTimeoutSeconds * 1_000,
-    giveUpMs: config.deliveryGiveUpHours * 3_600_000,
+    postTimeoutMs,
+    rememberMs: settings.webhookRememberDays * 86_400_000,
+    ...(alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 }),
+    giveUpMs: settings.deliveryGiveUpHours * 3_600_000,
     now,
     log,
   };
-  const kinds = [
-    {
-      prefix: 'message:',
-      work: createDeliverPost(deliver),
-      ahead: (entry: Entry) => lookUpAhead(deliver, entry),
-    },
-  ];
-
+  const work = (entry: Entry): Promise<void> => deliverEntry(deliver, entry);
   return {
-    kinds,
+    kinds: [{ prefix: 'message:', work, ...(ahead && { ahead }) }],
     health: refusals.health,
     refused: refusals.refused,
   };
-}
-
-/** For how long an alert shows what it tells; absent: as long as it stands. */
-function keepsDetails({ alertDetailsDays }: Outside['config']): Pick<DeliverPostDeps, 'detailsMs'> {
-  return alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 };
 }
 
 /** Several accounts may post of one reference in one channel. */
@@ -216,14 +169,4 @@ function withOwnKey({ metadata, ...message }: SlackMessage): SlackMessage {
     ...message,
     metadata: { ...metadata, event_payload: { key: ownKey(metadata.event_payload.key) } },
   };
-}
-
-type Posting = { channel: string; message: SlackMessage; threadTs: string | undefined };
-
-/** A link's card goes to whoever asked for it where the bot may not post: whoever types a command need not know. */
-async function postOr(delivery: Delivery, post: Post, { channel, message, threadTs }: Posting) {
-  const outcome = await delivery.post(channel, message, threadTs);
-  const isElsewhere = outcome.kind === 'refused' && outcome.about === 'channel';
-  if (!isElsewhere || post.kind !== 'link' || post.note !== undefined) return outcome;
-  return await delivery.post(post.link.by, message);
 }

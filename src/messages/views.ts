@@ -1,5 +1,6 @@
 import type { PostOutcome } from '../domain/delivery.ts';
 import type { Sealer } from '../domain/sealer.ts';
+import type { SlackMessage } from '../slack/kit/message.ts';
 import type { Entry } from '../store/store.ts';
 import type { MessageKind, MessageRecord } from './message-record.ts';
 import type { Work } from './message-work.ts';
@@ -37,6 +38,28 @@ export type Rendered<Shown> =
 /** How a feature makes its messages, each kind of what it was stored with. */
 export type Views<Bodies, Shown> = {
   [Kind in keyof Bodies]: (body: Bodies[Kind], work: Work, said: Said) => Promise<Rendered<Shown>>;
+};
+
+/** A message in its words; the same thing shown gives the same. */
+export type Worded = {
+  message: SlackMessage;
+  /** Whom it calls on purpose, by their user ids; of everybody else it has the name. */
+  calls?: readonly string[];
+  /** Who gets it where the bot may not post: whoever types a command need not know. */
+  orTo?: string;
+};
+
+/** How a feature puts into words what its views show. */
+export type Words<Shown extends { kind: string }> = {
+  [Kind in Shown['kind']]: (post: Extract<Shown, { kind: Kind }> & Said) => Worded;
+};
+
+/** All messages of a feature; the outbox has each found by its kind. */
+export type FeatureMessages = {
+  views: Readonly<
+    Record<string, (body: never, work: Work, said: Said) => Promise<Rendered<{ kind: string }>>>
+  >;
+  words: Readonly<Record<string, (post: never) => Worded>>;
 };
 
 /**

@@ -2,8 +2,7 @@ import type { Lookup } from '../../src/domain/alert.ts';
 import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import { createDeliverPost, type DeliverPostDeps } from '../../src/app/deliver-post.ts';
-import type { Post } from '../../src/app/post-message.ts';
+import { createDeliverPost, type DeliverPostDeps, type Post } from './deliver-post.ts';
 import type { Composed } from '../../src/messages/views.ts';
 import { tellStuck } from '../../src/messages/messages.ts';
 import type { AlertCasesDeps } from '../../src/features/alerts/alert-case.ts';
@@ -121,8 +120,6 @@ export function house(answers: Answers = {}) {
     summarise: () => Promise.reject(new Error('no day is summarised here')),
     findCharge: () => Promise.resolve(undefined),
     findLink: () => Promise.resolve(undefined),
-    findMute: () => Promise.resolve(undefined),
-    notPosted: () => Promise.resolve({ count: 0, newest: [] }),
     cards: untouchedCards,
     storms: noStorms,
     compose: (post) => ({

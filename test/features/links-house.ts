@@ -7,7 +7,7 @@ import type { LinkRequest, PaymentLink } from '../../src/domain/payment-link.ts'
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { createPaymentLinks, linkPrefix } from '../../src/features/links/payment-links.ts';
-import { createDeliverPost } from '../../src/app/deliver-post.ts';
+import { createDeliverPost } from './deliver-post.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import type { Store } from '../../src/store/store.ts';
 import { house, sealer } from './house.ts';

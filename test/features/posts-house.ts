@@ -3,7 +3,7 @@ import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { createChargePosts, type ChargePosts } from '../../src/features/charge/charge-messages.ts';
-import type { Post } from '../../src/app/post-message.ts';
+import type { Post } from './deliver-post.ts';
 import type { Composed } from '../../src/messages/views.ts';
 import { ownStore, ownStorePath } from '../support/own-store.ts';
 import { deliverNext, house, killed, sealer, type Delivering } from './house.ts';

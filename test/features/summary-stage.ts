@@ -8,7 +8,7 @@ import {
   dailySummaryPrefix,
   type DailySummariesDeps,
 } from '../../src/features/alerts/summary/daily-summaries.ts';
-import { createDeliverPost } from '../../src/app/deliver-post.ts';
+import { createDeliverPost } from './deliver-post.ts';
 import { summariseDay } from '../../src/features/alerts/summary/summarise-day.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import type { Entry } from '../../src/store/store.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { unsaid, writeMessageRecord } from '../../src/messages/message-record.ts';
-import type { Post } from '../../src/app/post-message.ts';
+import type { Post } from '../features/deliver-post.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { outages, silent, type Away } from '../features/away-house.ts';
 import { deliverNext, house, sealer, type Delivering } from '../features/house.ts';

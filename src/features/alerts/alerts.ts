@@ -4,7 +4,7 @@ import { type RoutePlan, destinationsOf, needsLookUp } from '../../domain/alert-
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
 import { isKept, withMutes, type AlertMute, type NotPosted } from '../../domain/alert-mute.ts';
-import { mutedIn, mutedNow, standing } from '../../domain/daily-summary.ts';
+import { type DailySummary, mutedIn, mutedNow, standing } from '../../domain/daily-summary.ts';
 import type { KnownCards } from '../../domain/known-cards.ts';
 import type { Entry } from '../../store/store.ts';
 import { alertCardPrefix, createAlertCases } from './alert-case.ts';
@@ -21,11 +21,14 @@ import { eventAsLogged, type LoggedEvent } from '../../domain/logged-event.ts';
 import { createEventLog } from './event-log.ts';
 import { findDecline } from './find-decline.ts';
 import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
+import type { AlertPostDeps } from './alert-post.ts';
+import { alertViews, alertWords } from './alert-views.ts';
+import { lookUpAhead } from './route-event.ts';
 import type { ReceiveDeps } from './receive-event.ts';
 import { createTestAlerts } from './send-test-alert.ts';
 import { type Storms, createStorms, stormPrefix, stormTerms } from './storm/storms.ts';
 import { createDailySummaries, dailySummaryPrefix, type SummaryTime } from './summary/daily-summaries.ts';
-import { summariseDay, type SummarySpan } from './summary/summarise-day.ts';
+import { summariseDay, summaryView, type SummarySpan } from './summary/summarise-day.ts';
 import { alertCardParts, type AlertCardDeps } from './alert-card-parts.ts';
 import { stormPresses, type StormActions } from './storm/storm-parts.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
@@ -125,6 +128,7 @@ export function createAlerts(account: Account, around: Around) {
     rememberMs,
     expect: (...payment) => recovery.expect(...payment),
   };
+  const posts = postsOf(account, receiving, { storms, cards, recovery, ledger });
   /** What a mute kept from its channel, by the log. Throws StoreUnavailable. */
   async function notPosted(mute: AlertMute): Promise<NotPosted> {
     const kept: LoggedEvent[] = [];
@@ -155,6 +159,11 @@ export function createAlerts(account: Account, around: Around) {
       lately.slice(0, mostMutes).map(async (mute) => ({ mute, ...(await notPosted(mute)) })),
     );
     return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());
+  }
+  async function summarise(channel: string, time: SummarySpan): Promise<DailySummary> {
+    const muted = mutedNow(await planWithMutes(), now());
+    const asked = { eventLog, plan: routes, muted, readCard: (id: string) => cards.read(id), now };
+    return await summariseDay(asked, channel, time);
   }
   return {
     verbs: [
@@ -200,20 +209,15 @@ export function createAlerts(account: Account, around: Around) {
         lookup,
       ),
     receiving,
-    /** What the messages of alerts are made with. */
-    forPosts: {
-      ...cards,
-      linkFailure: (...failure: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...failure),
-      knowsCardOf: async (email: string) => (await cardsOf(ledger, email)).length > 0,
+    messages: {
+      views: {
+        ...alertViews(posts),
+        ...summaryView({ summarise }),
+      },
+      words: alertWords(place),
     },
-    storms,
-    eventLog,
-    /** What a channel is told of a day. */
-    async summarise(channel: string, time: SummarySpan) {
-      const muted = mutedNow(await planWithMutes(), now());
-      const asked = { eventLog, plan: routes, muted, readCard: (id: string) => cards.read(id), now };
-      return await summariseDay(asked, channel, time);
-    },
+    /** Asks the service about an event before its turn. */
+    lookUpAhead: (entry: Entry) => lookUpAhead(posts, entry),
     start: () => summaries.start(),
     stop: () => summaries.stop(),
     cases: [
@@ -222,6 +226,41 @@ export function createAlerts(account: Account, around: Around) {
       { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
       { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
     ],
+  };
+}
+
+/** What the messages of alerts are made of. */
+function postsOf(
+  account: Account,
+  receiving: ReceiveDeps,
+  {
+    storms,
+    cards,
+    recovery,
+    ledger,
+  }: {
+    storms: Storms;
+    cards: AlertCards;
+    recovery: ReturnType<typeof createAlertRecovery>;
+    ledger: KnownCards | undefined;
+  },
+): AlertPostDeps {
+  const { settings, rules, place, payments, now } = account;
+  const { alertDetailsDays } = settings;
+  return {
+    ...account,
+    ...place,
+    ...receiving,
+    storms,
+    cards: {
+      ...cards,
+      linkFailure: (...failure) => recovery.linkFailure(...failure),
+      knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
+    },
+    ...(alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 }),
+    declines: rules.declines,
+    lookUp: createEventLookUp({ findTransaction: payments.findTransaction, now }),
+    canListCards: payments.savedCards.kind === 'ready',
   };
 }
 

@@ -5,7 +5,8 @@ import { createCases, type CasesDeps } from '../../records/cases.ts';
 import type { Entry } from '../../store/store.ts';
 import type { Messages } from '../../messages/messages.ts';
 import { messageKey } from '../../messages/message-record.ts';
-import type { Views } from '../../messages/views.ts';
+import type { Views, Words } from '../../messages/views.ts';
+import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import {
   approvalRules,
   decide,
@@ -17,7 +18,13 @@ import {
   type ApprovalView,
   type Copies,
 } from './approval-case.ts';
-import type { ApprovalNote, ApprovalPost, ApprovalSeen } from './approval-screens.ts';
+import {
+  type ApprovalNote,
+  type ApprovalPost,
+  type ApprovalSeen,
+  approvalMessage,
+  approvalNoteMessage,
+} from './approval-screens.ts';
 import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
 
 export type ApprovalsDeps = CasesDeps &
@@ -202,14 +209,11 @@ export type ApprovalBodies = {
   approval_note: { id: string; to: Place['to']; what: ApprovalNote };
 };
 
-export function approvalViews({
-  findApproval,
-}: {
-  /** Absent where nothing needs a second person. */
-  findApproval?: (id: string) => Promise<Omit<ApprovalSeen, 'to'> | undefined>;
-}): Views<ApprovalBodies, ApprovalPost> {
+export function approvalViews(
+  findApproval: (id: string) => Promise<Omit<ApprovalSeen, 'to'> | undefined>,
+): Views<ApprovalBodies, ApprovalPost> {
   async function postOf(id: string, to: Place['to'], note?: ApprovalNote): Promise<ApprovalPost> {
-    const found = await findApproval?.(id);
+    const found = await findApproval(id);
     if (!found) throw new Error('There is something to say of a request that is not in the store.');
     return { kind: 'approval', ...found, to, ...(note ? { note } : {}) };
   }
@@ -221,6 +225,17 @@ export function approvalViews({
       if (!posted && !holds(what, post.approval)) return { kind: 'nothing' };
       return { kind: 'shown', post, ...(to === 'channel' ? { below: { key: copyKey(id, channel) } } : {}) };
     },
+  };
+}
+
+export function approvalWords(place: ChargePlace): Words<ApprovalPost> {
+  return {
+    approval: (post) => ({
+      message:
+        post.note === undefined
+          ? approvalMessage(post, place, post)
+          : approvalNoteMessage(post.note, post, place, post),
+    }),
   };
 }
 

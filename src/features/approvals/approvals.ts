@@ -1,4 +1,6 @@
 import type { Account } from '../../account.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { randomUUID } from 'node:crypto';
 import { chargesFrom, needFor } from '../../domain/approval-rules.ts';
 import type { Approval, ApprovalGate, ApprovalShown } from '../../domain/approval.ts';
@@ -26,6 +28,8 @@ import {
   type DecideResult,
   createApprovals,
   type Approvals as Deciding,
+  approvalViews,
+  approvalWords,
 } from './approval-desk.ts';
 import {
   type ApprovalsSeen,
@@ -56,8 +60,9 @@ const askedShown = 10;
 const deciding = ['approve'];
 
 /** What is approved is done by other features, and asked for anew in their forms. */
-type Hands = Pick<ApprovalsDeps, 'chargeExists' | 'submitApproved' | 'changeCardEmail' | 'deliverAgain'> &
-  Pick<ApprovalScreens, 'formAgain'>;
+type Hands = Pick<ApprovalsDeps, 'submitApproved' | 'changeCardEmail' | 'deliverAgain'> & {
+  findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
+} & Pick<ApprovalScreens, 'formAgain'>;
 
 export type Approvals = ReturnType<typeof createFourEyes>;
 
@@ -77,6 +82,7 @@ export function createFourEyes(account: Account, hands: Hands) {
   const deciding = createApprovals({
     ...account,
     ...hands,
+    chargeExists: async (reference) => (await hands.findCharge(reference)) !== undefined,
     expireMs: (policy?.expire_minutes ?? usualExpireMinutes) * 60_000,
     termsHash: (terms) => termsHash(accountId, terms),
     standingOf: people.standingOf,
@@ -102,8 +108,15 @@ export function createFourEyes(account: Account, hands: Hands) {
   };
   const isAsked = rules.approvals.length > 0;
   const screens = { ...place, ...hands, approvals: desk, mayRun: people.mayRun, now };
+  async function find(id: string) {
+    const approval = await desk.find(id);
+    if (!approval) return undefined;
+    const charge = approval.shown.kind === 'charge' ? await hands.findCharge(id) : undefined;
+    return { approval, asked: await desk.askedOf(id), ...withoutUndefined({ charge }) };
+  }
   return {
     desk,
+    messages: { views: approvalViews(find), words: approvalWords(place) },
     /** Undefined: `payops.yml` has no rule for this account, and nothing needs a second person. */
     gate: isAsked ? gate : undefined,
     verbs: isAsked ? [approvalsCommand(screens)] : [],

@@ -10,7 +10,7 @@ import { holdWords } from '../../slack/words/next-steps.ts';
 import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts';
 import type { Log } from '../../log.ts';
 import { messageKey, readMessageRecord } from '../../messages/message-record.ts';
-import type { Views } from '../../messages/views.ts';
+import type { Views, Words } from '../../messages/views.ts';
 import {
   messageButtons,
   modalButtons,
@@ -210,6 +210,17 @@ export function chargeViews({ findCharge, log }: ChargePostDeps): Views<ChargeBo
       }
       return { kind: 'shown', post: { kind: 'charge_direct', what, charge } };
     },
+  };
+}
+
+export function chargeWords(place: ChargePlace): Words<ChargeShown> {
+  return {
+    charge: (post) => ({ message: chargeMessage(post.charge, place, post) }),
+    charge_note: (post) => ({
+      message: chargeNoteMessage(post.note, post.charge, place, post),
+      calls: post.note.kind === 'handed_over' ? [post.note.from] : [],
+    }),
+    charge_direct: (post) => ({ message: chargeDirectMessage(post.what, post.charge, place, post) }),
   };
 }
 

@@ -32,7 +32,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { openCardHistory } from './card-history.ts';
 import { createChargeDesk, type ChargeReview, createChargeDrafts, submitApproved } from './charge-desk.ts';
-import { createChargePosts } from './charge-messages.ts';
+import { createChargePosts, chargeViews, chargeWords } from './charge-messages.ts';
 import {
   type ChargeScreens,
   createShowCharge,
@@ -135,6 +135,10 @@ export function createCharges(account: Account, around: Around) {
     alertTaken: (alert: string) => desk.alertTaken(alert),
     find: (reference: string) => desk.find(reference),
     submitApproved: (charge: ApprovedCharge, atMs: number) => submitApproved(deps, charge, atMs),
+    messages: {
+      views: chargeViews({ findCharge: (reference) => desk.find(reference), log }),
+      words: chargeWords(place),
+    },
     cases: [{ prefix: chargePrefix, work: (entry: Entry) => recoverCharge(deps, room, entry) }],
     onPaymentEvent: (event: PaymentEvent) => triggerCharge(deps, event),
     mayTry: (card: string) => cards.mayTry(card),

@@ -20,7 +20,7 @@ import { customerWord, quoted, referenceWord, proofLine, word } from '../../slac
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { messageKey } from '../../messages/message-record.ts';
-import type { Views } from '../../messages/views.ts';
+import type { Views, Words } from '../../messages/views.ts';
 
 const linkEventType = 'payops_link';
 
@@ -219,6 +219,15 @@ export function linkViews({ findLink }: LinkPostDeps): Views<LinkBodies, LinkSho
       if (channel === link.by) return { kind: 'shown', post };
       return { kind: 'shown', post, below: { key: linkCardKey(reference, channel) } };
     },
+  };
+}
+
+export function linkWords(place: ChargePlace): Words<LinkShown> {
+  return {
+    link: (post) =>
+      post.note === undefined
+        ? { message: linkMessage(post.link, place, post), orTo: post.link.by }
+        : { message: linkNoteMessage(post.note, post.link, place, post), calls: [post.link.by] },
   };
 }
 

@@ -31,7 +31,16 @@ import { parseAmountAlone } from '../../slack/amount-alone.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
 import { type PaymentLinks, type PaymentLinksDeps, createPaymentLinks, linkPrefix } from './payment-links.ts';
-import { linkActions, linkHead, linkModal, linkModalId, shareModalId, shownLink } from './link-message.ts';
+import {
+  linkActions,
+  linkHead,
+  linkModal,
+  linkModalId,
+  linkViews,
+  linkWords,
+  shareModalId,
+  shownLink,
+} from './link-message.ts';
 import {
   type LinkPrefill,
   cannotPostProblem,
@@ -69,6 +78,7 @@ export function createLinks(account: Account, around: Around) {
   return {
     ...links,
     verbs: [linkCommand(screens)],
+    messages: { views: linkViews({ findLink: links.find }), words: linkWords(place) },
     cases: [{ prefix: linkPrefix, work: links.work }],
     onPaymentEvent: links.trigger,
     drained: background.drained,

@@ -36,7 +36,7 @@ import { cardFaceShape, moneyShape, referenceShape } from '../../records/shapes.
 export type PaymentLinks = {
   /** Written down before anything is sent. Throws StoreUnavailable, and then nothing was sent. */
   begin(request: LinkRequest): Promise<LinkBeginning>;
-  find(reference: string): Promise<PaymentLink | undefined>;
+  find: (reference: string) => Promise<PaymentLink | undefined>;
   /** The same, with the keys of the messages that show it. */
   story(reference: string): Promise<{ link: PaymentLink; posts: string[] } | undefined>;
   /** Those that are still followed, newest first. */

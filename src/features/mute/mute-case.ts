@@ -115,13 +115,11 @@ function auditOf({ event, before, after, turn, atMs }: CaseStep<MuteCase, MuteEv
   };
 }
 
-export type MutePostDeps = {
-  findMute: (id: string) => Promise<AlertMute | undefined>;
-  /** What it kept from its channel. Throws StoreUnavailable. */
-  notPosted: (mute: AlertMute) => Promise<NotPosted>;
-};
-
-export function muteView({ findMute, notPosted }: MutePostDeps): Views<MuteBodies, MuteShown> {
+/** `notPosted`: what a mute kept from its channel; throws StoreUnavailable. */
+export function muteView(
+  findMute: (id: string) => Promise<AlertMute | undefined>,
+  notPosted: (mute: AlertMute) => Promise<NotPosted>,
+): Views<MuteBodies, MuteShown> {
   return {
     async mute({ id, isOver }) {
       const mute = await findMute(id);

@@ -3,8 +3,17 @@ import type { AlertMute } from '../../domain/alert-mute.ts';
 import type { Entry } from '../../store/store.ts';
 import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
-import { muteDelayMs, openMutes, mutePrefix, type MuteCase } from './mute-case.ts';
-import { endMuteId, mutedModal, muteModal, muteModalId, nothingToMute, readMuteModal } from './mute-views.ts';
+import type { Words } from '../../messages/views.ts';
+import { muteDelayMs, muteView, openMutes, mutePrefix, type MuteCase, type MuteShown } from './mute-case.ts';
+import {
+  endMuteId,
+  mutedModal,
+  muteMessage,
+  muteModal,
+  muteModalId,
+  nothingToMute,
+  readMuteModal,
+} from './mute-views.ts';
 
 const dayMs = 86_400_000;
 
@@ -14,7 +23,7 @@ export type Mutes = ReturnType<typeof createMutes>;
  * `/pay mute`: keeps alerts from the channel it is typed in for up to a day. A mute is a case (`mute-case.ts`); what it
  * keeps back is asked of the alerts.
  */
-export function createMutes(account: Account) {
+export function createMutes(account: Account, notPosted: Parameters<typeof muteView>[1]) {
   const { rules, place, settings, audit, wake, now } = account;
   const rememberMs = settings.webhookRememberDays * dayMs;
   const { cases, all, newest } = openMutes({ ...account, rememberMs, audit: audit.write });
@@ -80,5 +89,11 @@ export function createMutes(account: Account) {
     },
   });
   const work = async (entry: Entry): Promise<void> => void (await cases.work(entry));
-  return { verbs: [verb], cases: [{ prefix: mutePrefix, work }], all, find: (id: string) => cases.find(id) };
+  const words: Words<MuteShown> = { mute: (post) => ({ message: muteMessage(post, place) }) };
+  return {
+    verbs: [verb],
+    cases: [{ prefix: mutePrefix, work }],
+    messages: { views: muteView((id) => cases.find(id), notPosted), words },
+    all,
+  };
 }

@@ -11,9 +11,8 @@ import {
 } from '../../../../src/features/alerts/alert-case.ts';
 import { createAlertCards } from '../../../../src/features/alerts/alert-cards.ts';
 import { receiveEvent } from '../../../../src/features/alerts/receive-event.ts';
-import type { Post } from '../../../../src/app/post-message.ts';
 import type { Composed } from '../../../../src/messages/views.ts';
-import { createDeliverPost } from '../../../../src/app/deliver-post.ts';
+import { createDeliverPost, type Post } from '../../deliver-post.ts';
 import { createStorms, stormPrefix, type Storms } from '../../../../src/features/alerts/storm/storms.ts';
 import { workOnce } from '../../../../src/records/work-once.ts';
 import type { Entry, Store } from '../../../../src/store/store.ts';

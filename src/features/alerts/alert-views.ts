@@ -1,0 +1,45 @@
+import type { RoutePlace } from '../../domain/alert-route.ts';
+import type { Views, Words } from '../../messages/views.ts';
+import { alertMessage } from './alert-message.ts';
+import type { AlertPostDeps, AlertShown } from './alert-post.ts';
+import { alertDirectMessage, alertNoteMessage } from './note-message.ts';
+import { type AlertStepBodies, type AlertStepShown, alertNoteViews } from './prepare-alert-note.ts';
+import { prepareAlert } from './prepare-alert.ts';
+import type { TestAlertBodies } from './send-test-alert.ts';
+import { type DigestBodies, type DigestShown, digestView } from './storm/prepare-digest.ts';
+import { stormDirectMessage, stormMessage } from './storm/storm-message.ts';
+import { dailySummaryMessage } from './summary/daily-summary-message.ts';
+import type { SummaryShown } from './summary/summarise-day.ts';
+import { testAlertMessage } from './test-alert-message.ts';
+
+type Bodies = AlertStepBodies & TestAlertBodies & DigestBodies & { alert: unknown };
+
+type TestShown = TestAlertBodies['test_alert'] & { kind: 'test_alert' };
+
+type Shown = AlertShown | AlertStepShown | TestShown | DigestShown;
+
+/** What the messages of alerts show, but for the daily summary. */
+export function alertViews(deps: AlertPostDeps): Views<Bodies, Shown> {
+  return {
+    alert: (_event, work, said) => prepareAlert(deps, work, said),
+    ...alertNoteViews(deps),
+    ...digestView(deps),
+    test_alert: async ({ askedBy }) => ({ kind: 'shown', post: { kind: 'test_alert', askedBy } }),
+  };
+}
+
+export function alertWords(place: RoutePlace): Words<Shown | SummaryShown> {
+  return {
+    alert({ alert }) {
+      const mention = alert.route?.mention;
+      return { message: alertMessage(alert), calls: mention?.kind === 'person' ? [mention.id] : [] };
+    },
+    alert_note: (post) => ({ message: alertNoteMessage(post.step, post.alert, post) }),
+    alert_direct: (post) => ({ message: alertDirectMessage(post.step, post.alert, post) }),
+    test_alert: (post) => ({ message: testAlertMessage(post, place) }),
+    daily_summary: (post) => ({ message: dailySummaryMessage(post, place) }),
+    digest: (post) => ({
+      message: post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post),
+    }),
+  };
+}

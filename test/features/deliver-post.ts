@@ -1,0 +1,57 @@
+import type { AlertPostDeps, AlertShown } from '../../src/features/alerts/alert-post.ts';
+import { alertViews } from '../../src/features/alerts/alert-views.ts';
+import type { AlertStepShown } from '../../src/features/alerts/prepare-alert-note.ts';
+import type { DigestShown } from '../../src/features/alerts/storm/prepare-digest.ts';
+import {
+  summaryView,
+  type SummaryPostDeps,
+  type SummaryShown,
+} from '../../src/features/alerts/summary/summarise-day.ts';
+import type { ApprovalPost } from '../../src/features/approvals/approval-screens.ts';
+import {
+  chargeViews,
+  type ChargePostDeps,
+  type ChargeShown,
+} from '../../src/features/charge/charge-messages.ts';
+import { linkViews, type LinkPostDeps, type LinkShown } from '../../src/features/links/link-message.ts';
+import type { Notice } from '../../src/domain/notice.ts';
+import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
+import type { Work } from '../../src/messages/message-work.ts';
+import { openBody, type FeatureMessages, type Rendered, type Said } from '../../src/messages/views.ts';
+import type { Entry } from '../../src/store/store.ts';
+
+type Shown =
+  | AlertShown
+  | AlertStepShown
+  | { kind: 'test_alert'; askedBy: string }
+  | SummaryShown
+  | DigestShown
+  | ChargeShown
+  | LinkShown
+  | ApprovalPost
+  | { kind: 'notice'; notice: Notice };
+
+export type Post = Shown & Said;
+
+export type DeliverPostDeps = AlertPostDeps &
+  SummaryPostDeps &
+  ChargePostDeps &
+  LinkPostDeps &
+  Omit<DeliverDeps<Shown>, 'render'>;
+
+/** Delivers a message as the outbox does, of the features that these tests have. */
+export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Promise<void> {
+  const views: FeatureMessages['views'] = {
+    ...alertViews(deps),
+    ...summaryView(deps),
+    ...chargeViews(deps),
+    ...linkViews(deps),
+    notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),
+  };
+  async function render(work: Work, said: Said): Promise<Rendered<Shown>> {
+    const { kind } = work.record;
+    return (await views[kind]!(openBody(kind, deps.sealer, work) as never, work, said)) as Rendered<Shown>;
+  }
+  // Whatever a test changes of them holds from then on.
+  return (entry) => deliverEntry({ ...deps, render }, entry);
+}
