@@ -1,9 +1,9 @@
+import type { ChargeStanding } from '../../src/features/charge/charge-record.ts';
 import type { LimitRules } from '../../src/domain/charge-limits.ts';
 import type { Standing } from '../../src/domain/standing.ts';
 import type { RecordsDeps } from '../../src/records/records.ts';
 import {
   createLimitClaims,
-  type ChargeStanding,
   type LimitClaims,
   type LimitedCharge,
 } from '../../src/features/charge/limit-claims.ts';
@@ -34,7 +34,7 @@ export function countingHouse(store: RecordsDeps['store'], now: () => number, ke
     rules: kept,
     standingOf: (userId: string): Promise<Standing> =>
       Promise.resolve(standings.get(userId) ?? { kind: 'known', roles: ['agent'] }),
-    chargeStanding: (reference: string) => Promise.resolve(charges.get(reference) ?? 'ended'),
+    chargeStanding: (reference: string) => Promise.resolve(charges.get(reference)),
     now,
   };
   return {

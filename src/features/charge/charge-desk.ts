@@ -335,18 +335,28 @@ async function claimAndBegin(deps: ChargeDeps, charge: ApprovedCharge, nowMs: nu
   const { reference, terms, card, by, viewId } = charge;
   const alert = terms.alert === undefined ? noAlert : await deps.alerts.claim(terms.alert, { reference, by });
   if (alert.kind === 'taken') return { kind: 'alert_taken', taken: alert.taken };
-  const limit = await deps.limits.claim({ reference, by, card, money: terms.money, atMs: nowMs });
-  if (limit.kind !== 'claimed') {
-    await alert.release();
-    return { kind: 'over_limit', refusal: limit.refusal };
-  }
-  const claimed = await deps.cards.claim(claimOf(charge));
-  if (claimed.kind !== 'claimed') {
-    await limit.release();
-    await alert.release();
-    return claimed;
-  }
-  return await begin(deps, { reference, terms, card, by, viewId, nowMs });
+  const refused = await claimLimitAndCard(deps, charge, nowMs);
+  if (!refused) return await begin(deps, { reference, terms, card, by, viewId, nowMs });
+  await alert.release();
+  return refused;
+}
+
+/** Both are judged before either is claimed: what is refused takes nothing of a limit, unless two submits race. */
+async function claimLimitAndCard(
+  { limits, cards }: ChargeDeps,
+  charge: ApprovedCharge,
+  atMs: number,
+): Promise<SubmitResult | undefined> {
+  const { reference, by, card, terms } = charge;
+  const limited = { reference, by, card, money: terms.money, atMs };
+  const limit = await limits.check(limited);
+  if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal };
+  const judged = await cards.judge(claimOf(charge));
+  if (judged.kind !== 'claimed') return judged;
+  const counted = await limits.claim(limited);
+  if (counted.kind === 'refused') return { kind: 'over_limit', refusal: counted.refusal };
+  const claimed = await cards.claim(claimOf(charge));
+  return claimed.kind === 'claimed' ? undefined : claimed;
 }
 
 /** A charge that was not begun from an alert claims none. */

@@ -36,7 +36,6 @@ import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert-card.ts';
 import { entriesOf } from '../../records/change-record.ts';
-import type { ChargeStanding, LimitedCharge } from './limit-claims.ts';
 import { chargeTermsShape, moneyShape } from '../../records/shapes.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { formatMoney } from '../../domain/money.ts';
@@ -219,16 +218,13 @@ function seenOtp({ state, history }: ChargeIntent, { until, tries, unanswered }:
   };
 }
 
-/** The charge as limits count it: whoever enters its code, it is its submitter's, on the day it was submitted. */
-export function limitedOf({ intent, card, by }: ChargeRecord): LimitedCharge {
-  const { reference, money, submittedAt } = intent;
-  return { reference, by, card, money, atMs: submittedAt };
-}
-
 /** Somebody has to wait for it, or to see to it. */
 export function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boolean {
   return !('concludedAt' in state) || state.kind === 'review';
 }
+
+/** `final`: it will count for the limits whatever comes. `ended`: it moved no money. */
+export type ChargeStanding = 'final' | 'counts' | 'ended';
 
 /** Whether the limits count the charge, as it is stored; undefined: there is none. */
 export async function standingOf(

@@ -10,7 +10,6 @@ import {
   auditOfCharge,
   chargeKey,
   isAudited,
-  limitedOf,
   restOfCharge,
   seenOf,
   type ChargeRecord,
@@ -28,7 +27,6 @@ import {
   type StoredChargeAnswer,
   type StoredOtpAnswer,
 } from './machine.ts';
-import { countsForLimits } from '../../domain/charge-limits.ts';
 import type { ChargeNote, ChargeSeen, Told } from '../../domain/charge.ts';
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
 import { isThreeDSecure } from '../../domain/decline-reason.ts';
@@ -100,7 +98,7 @@ export type ChargeDeps = {
   log: Log;
 };
 
-type MoveDeps = Pick<ChargeDeps, 'charges' | 'limits' | 'rememberMs' | 'now'>;
+type MoveDeps = Pick<ChargeDeps, 'charges' | 'rememberMs' | 'now'>;
 
 /** What a step made of a charge, stored: `effect` is the caller's to run, and nobody else's. */
 type Advanced = { record: ChargeRecord; effect: Effect | undefined };
@@ -110,40 +108,24 @@ type Advanced = { record: ChargeRecord; effect: Effect | undefined };
  * whenever somebody else was faster. Undefined when there is no such charge, the event changes nothing, or
  * `mayStep` says no to the very record that would be written over.
  */
-export async function advanceCharge(
-  { charges, limits, rememberMs, now }: MoveDeps,
+export function advanceCharge(
+  { charges, rememberMs, now }: MoveDeps,
   reference: string,
   event: ChargeEvent,
   mayStep: (record: ChargeRecord) => boolean = () => true,
 ): Promise<Advanced | undefined> {
-  const moved = await charges.change<(Advanced & { before: ChargeRecord }) | undefined>(
-    reference,
-    async (before) => {
-      const stepped = before && mayStep(before) ? step(before.intent, event, now()) : undefined;
-      if (!before || !stepped) return { kind: 'keep', result: undefined };
-      const record = { ...before, intent: stepped.next };
-      // Counted by the limits before it is open again, and no more once it is concluded.
-      if (!counts(before) && counts(record)) await limits.count(limitedOf(record));
-      const rest = restOfCharge(record, now(), rememberMs);
-      return { kind: 'write', value: record, rest, result: { before, record, effect: stepped.effect } };
-    },
-  );
-  if (!moved) return undefined;
-  const { before, record, effect } = moved;
-  // Again: whoever concluded it a moment ago may have taken it off after our first.
-  if (!counts(before) && counts(record)) await limits.count(limitedOf(record)).catch(() => undefined);
-  // What is not taken off now is found to have ended when it is next asked about.
-  if (counts(before) && !counts(record)) await limits.release(limitedOf(record)).catch(() => undefined);
-  return { record, effect };
-}
-
-function counts({ intent }: ChargeRecord): boolean {
-  return countsForLimits(intent.state);
+  return charges.change<Advanced | undefined>(reference, (before) => {
+    const stepped = before && mayStep(before) ? step(before.intent, event, now()) : undefined;
+    if (!before || !stepped) return { kind: 'keep', result: undefined };
+    const record = { ...before, intent: stepped.next };
+    const rest = restOfCharge(record, now(), rememberMs);
+    return { kind: 'write', value: record, rest, result: { record, effect: stepped.effect } };
+  });
 }
 
 /** Changes what stands beside the intent, and leaves its timer as it is. Undefined: no such charge, or `change` says no. */
 export function amendCharge(
-  { charges, rememberMs, now }: Pick<MoveDeps, 'charges' | 'rememberMs' | 'now'>,
+  { charges, rememberMs, now }: MoveDeps,
   reference: string,
   change: (record: ChargeRecord) => ChargeRecord | undefined,
 ): Promise<ChargeRecord | undefined> {
@@ -327,8 +309,6 @@ async function settle(deps: ChargeDeps, record: ChargeRecord): Promise<void> {
   const { state, reference } = intent;
   switch (state.kind) {
     case 'approved':
-      // A correction: whatever raced when it was taken off, by now it counts.
-      if (intent.told.some((kind) => !countsForLimits({ kind }))) await deps.limits.count(limitedOf(record));
       await deps.cards.settle(card, reference, 'approved');
       return await deps.alerts.paid({ ...terms, reference, atMs: state.concludedAt });
     case 'declined': {

@@ -14,7 +14,6 @@ import {
   type Plan,
   type Process,
 } from '../charge-house.ts';
-import { sealer } from '../house.ts';
 
 const { minor } = terms.money;
 
@@ -71,30 +70,6 @@ describe('a charge counts for the limits', () => {
     world.bank.charges.set(reference, { status: 'SUCCESS', amountMinor: minor, wrong: 0 });
     await process.trigger({ kind: 'payment_success', key: 'event', orderReference: reference });
     expect(await usedOf(process)).toBe(minor);
-    await process.drained();
-    expect((await process.desk.find(reference))?.state.kind).toBe('approved');
-    expect(await usedOf(process)).toBe(minor);
-  });
-
-  it('when it was paid after all, whoever took it off while it was in doubt again', async () => {
-    const world = openWorld('declined', rules);
-    const { store, bank } = world;
-    await charge(startProcess(world));
-    bank.charges.set(reference, { status: 'SUCCESS', amountMinor: minor, wrong: 0 });
-    const late = everyPoint();
-    const process = startProcess(world, {
-      ...late,
-      async pass(name, effect) {
-        if (name === 'look_up') {
-          for (const key of store.keys().filter((one) => one.startsWith('limit:'))) {
-            const entry = await store.read(key);
-            if (entry) await store.write(entry, sealer.seal(key, '[]'));
-          }
-        }
-        return await late.pass(name, effect);
-      },
-    });
-    await process.trigger({ kind: 'payment_success', key: 'event', orderReference: reference });
     await process.drained();
     expect((await process.desk.find(reference))?.state.kind).toBe('approved');
     expect(await usedOf(process)).toBe(minor);
