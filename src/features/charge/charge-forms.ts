@@ -14,7 +14,6 @@ import {
   context,
   fields,
   header,
-  headline,
   person,
   plainText,
   type Run,
@@ -31,7 +30,7 @@ import {
   readCardChoice,
   tokenInput,
 } from '../../slack/kit/card-inputs.ts';
-import { type ChargePlace, moneyTitle, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
+import { type ChargePlace, moneyTitle, placeFoot } from '../../slack/words/charge-place.ts';
 import type { ChargeSeen, ChargeTerms, ShownTerms } from '../../domain/charge.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import type { KnownCard, KnownCards } from '../../domain/known-cards.ts';
@@ -49,7 +48,7 @@ import { limits } from '../../slack/kit/limits.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
 import { counted } from '../../domain/counted.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
-import { leftWords, refusalModalId } from './limit-words.ts';
+import { leftWords, notChargedModal } from './limit-words.ts';
 
 export const chargeModalId = 'charge';
 
@@ -510,12 +509,9 @@ function restrictions({ hold, approval, nowMs }: TermsModalOptions): ModalBlock[
 
 /** What was reviewed is gone or different by now. */
 export function staleTermsModal(place: ChargePlace): Modal {
-  const blocks: ModalBlock[] = [
-    headline('⌛ This review has expired', []).block,
-    richText(plain('Nothing was charged.'), labelled('Next', 'start over with ', code('/pay charge'), '.')),
-    placeFoot(place),
-  ];
-  return modal({ callbackId: refusalModalId, title: placeTitle('Not charged', place), blocks });
+  const next = labelled('Next', 'start over with ', code('/pay charge'), '.');
+  const note = { state: '⌛ This review has expired', body: [plain('Nothing was charged.'), next] };
+  return notChargedModal(note, place);
 }
 
 function underWay(

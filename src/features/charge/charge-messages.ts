@@ -1,13 +1,13 @@
 import type { ActionsBlock, RichTextBlock } from '@slack/types';
 import type { ChargeSeen, ChargeNote, ChargeState, Told } from '../../domain/charge.ts';
-import { fields, headline, moment, person, richText } from '../../slack/kit/blocks.ts';
+import { fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import { amountWord, chargeHeadline, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
+import { amountWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
-import { placeAlone, quoted, referenceWord } from '../../slack/words/evidence.ts';
-import { type AboutMessage, repeatLine } from '../../slack/kit/note.ts';
+import { customerWord, placeAlone, quoted, referenceWord } from '../../slack/words/evidence.ts';
+import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
-import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts';
+import { isClosed, isInDoubt, stateWord, toldWord } from '../../slack/words/state-words.ts';
 import type { Log } from '../../log.ts';
 import { messageKey, readMessageRecord } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
@@ -23,28 +23,13 @@ import {
 } from './charge-screens.ts';
 import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
 
-/** What the metadata of the desk's message is called; the key in it finds the message again. */
-const chargeEventType = 'payops_charge';
-
 /**
  * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A
  * settled one loses its terms and buttons; why it ended so, and what is to be done, is said in the thread alone.
  */
 export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
-  const { text, block } = chargeHeadline(charge);
-  return {
-    text,
-    blocks: [
-      block,
-      ...correction(charge),
-      ...advice(charge),
-      ...facts(charge),
-      ...messageButtons(charge),
-      placeAlone(place.environment, place.account),
-      ...repeatLine(about.mayBeRepeat),
-    ],
-    metadata: { event_type: chargeEventType, event_payload: { key: about.key } },
-  };
+  const body = [...correction(charge), ...advice(charge), ...facts(charge), ...messageButtons(charge)];
+  return posted(said(charge, place, { body }), 'payops_charge', about);
 }
 
 function advice(charge: ChargeSeen): RichTextBlock[] {
@@ -65,8 +50,6 @@ function facts(charge: ChargeSeen): RichTextBlock[] {
   });
 }
 
-const noteEventType = 'payops_charge_note';
-
 /** One step of a charge, for the thread below the desk's message. Names nobody who has just clicked. */
 export function chargeNoteMessage(
   note: ChargeNote,
@@ -74,46 +57,32 @@ export function chargeNoteMessage(
   place: ChargePlace,
   about: AboutMessage,
 ): SlackMessage {
-  const { text, blocks } = noteParts(note, charge);
-  return {
-    text,
-    blocks: [...blocks, ...repeatLine(about.mayBeRepeat), placeAlone(place.environment, place.account)],
-    metadata: { event_type: noteEventType, event_payload: { key: about.key } },
-  };
+  return posted(said(charge, place, stepOf(note, charge)), 'payops_charge_note', about);
 }
 
-type Parts = { text: string; blocks: RichTextBlock[] };
-
-function noteParts(note: ChargeNote, charge: ChargeSeen): Parts {
+function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
+  const { terms, reference } = charge;
+  const short = [amountWord(terms.money), referenceWord(reference)];
   switch (note.kind) {
-    case 'told': {
-      const { text, block } = chargeHeadline(charge, toldWord(note.what, charge));
-      return { text, blocks: [block, ...toldBlocks(note, charge)] };
-    }
+    case 'told':
+      return { state: toldWord(note.what, charge), body: toldBody(note.what, charge) };
     case 'handed_over': {
-      const { text, block } = shortLine('🤝 Taken over', charge);
       const line = labelled('From', person(note.from), '. Who has it now is in the message above.');
-      return { text, blocks: [block, richText(line)] };
+      return { state: '🤝 Taken over', about: short, body: [line] };
     }
     case 'resent': {
-      const { text, block } = shortLine('🔁 Another code was asked for', charge);
-      return { text, blocks: [block, richText(labelled('Answer', resendWords(note.answer)))] };
+      const body = [labelled('Answer', resendWords(note.answer))];
+      return { state: '🔁 Another code was asked for', about: short, body };
     }
   }
 }
 
 /** The charge may have moved on since: what it is now is told by its own note and stands above. */
-function toldBlocks({ what }: Extract<ChargeNote, { kind: 'told' }>, charge: ChargeSeen): RichTextBlock[] {
+function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
   if (charge.state.kind !== what) return [];
   if (what !== 'otp') return stateBlocks(charge);
-  return [richText(plain('The bank sent the customer a code; its agent enters it.'), standing(charge))];
+  return [plain('The bank sent the customer a code; its agent enters it.'), standing(charge)];
 }
-
-function shortLine(state: string, { terms, reference }: ChargeSeen): { text: string; block: RichTextBlock } {
-  return headline(state, [amountWord(terms.money), referenceWord(reference)]);
-}
-
-const directEventType = 'payops_charge_direct';
 
 /**
  * What the agent is told of a charge, in full, because the modal may be closed. The request for a code is
@@ -125,29 +94,18 @@ export function chargeDirectMessage(
   place: ChargePlace,
   about: AboutMessage,
 ): SlackMessage {
-  const { text, block } = chargeHeadline(charge);
-  return {
-    text,
-    blocks: [
-      block,
-      ...body(charge),
-      ...directFacts(charge),
-      ...repeatLine(about.mayBeRepeat),
-      placeAlone(place.environment, place.account),
-      ...buttons(what, charge),
-    ],
-    metadata: { event_type: directEventType, event_payload: { key: about.key } },
-  };
+  const { state, terms } = charge;
+  const card =
+    state.kind === 'otp' || state.kind === 'review' ? [] : fields({ Card: termFields(terms).Card });
+  const body = [...(state.kind === 'otp' ? codeRequest(charge) : stateBlocks(charge)), ...card];
+  return posted(
+    said(charge, place, { body: [...body, ...buttons(what, charge)] }),
+    'payops_charge_direct',
+    about,
+  );
 }
 
-function directFacts(charge: ChargeSeen): RichTextBlock[] {
-  return charge.state.kind === 'otp' || charge.state.kind === 'review'
-    ? []
-    : fields({ Card: termFields(charge.terms).Card });
-}
-
-function body(charge: ChargeSeen): RichTextBlock[] {
-  if (charge.state.kind !== 'otp') return stateBlocks(charge);
+function codeRequest(charge: ChargeSeen): RichTextBlock[] {
   return [
     ...quoted('The bank says:', charge.bankWords),
     richText(
@@ -163,6 +121,17 @@ function body(charge: ChargeSeen): RichTextBlock[] {
 function buttons(what: Told, charge: ChargeSeen): ActionsBlock[] {
   if (what !== charge.state.kind) return [];
   return what === 'otp' ? messageButtons(charge) : modalButtons(charge);
+}
+
+/** What is said of a charge: its state, its amount, whose, its reference, and where. */
+function said(charge: ChargeSeen, { environment, account }: ChargePlace, more: Partial<Note>): SlackMessage {
+  const { terms, reference } = charge;
+  return noteMessage({
+    state: stateWord(charge),
+    about: [amountWord(terms.money), customerWord(terms.customerEmail), referenceWord(reference)],
+    ...more,
+    foot: placeAlone(environment, account),
+  });
 }
 
 /** What is said of a charge is kept by its reference alone: the rest is read when it leaves. */

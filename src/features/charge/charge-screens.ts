@@ -11,7 +11,6 @@ import {
   code,
   codeLines,
   confirmDialog,
-  headline,
   modal,
   noticeLine,
   textInput,
@@ -31,9 +30,10 @@ import { nextAfterDecline } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
 import { otpLimits } from './machine.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
-import type { HomeBlock, Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { type ChargePlace, moneyTitle, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
+import { type Note, noteModal } from '../../slack/kit/note.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { outcomeWords } from '../../domain/outcome.ts';
 
@@ -603,49 +603,37 @@ function readMetadata(text: string): { reference: string; field: string } | unde
  * is there it will be, once, and the agent is told.
  */
 export function unsureChargeModal(reference: string, place: ChargePlace): Modal {
-  return modal({
-    callbackId: 'charge_unsure',
-    title: moneyTitle('Charge', place),
-    blocks: [
-      headline(`❔ ${outcomeWords.doubt}`, [referenceWord(reference)]).block,
-      richText(
-        plain('The bot’s storage stopped answering. Money may still move, once, within a minute.'),
-        labelled('Next', 'do not charge again. Look at this charge in a minute.'),
-      ),
-      actions(showButton(reference)),
-      placeFoot(place),
+  const note: Note = {
+    state: `❔ ${outcomeWords.doubt}`,
+    about: [referenceWord(reference)],
+    body: [
+      plain('The bot’s storage stopped answering. Money may still move, once, within a minute.'),
+      labelled('Next', 'do not charge again. Look at this charge in a minute.'),
     ],
-  });
+    buttons: [showButton(reference)],
+    foot: placeFoot(place),
+  };
+  return noteModal(note, { callbackId: 'charge_unsure', title: moneyTitle('Charge', place) });
 }
 
 /** No charge of that reference was begun from here, or it is forgotten by now. Undefined: the window names none. */
-export function unknownChargeMessage(reference: string | undefined, place: ChargePlace): SlackMessage {
-  return unknownParts(reference, place);
-}
-
-export function unknownChargeModal(reference: string | undefined, place: ChargePlace): Modal {
-  const { blocks } = unknownParts(reference, place);
-  return modal({ callbackId: 'charge_unknown', title: placeTitle('No such charge', place), blocks });
-}
-
-function unknownParts(
-  reference: string | undefined,
-  place: ChargePlace,
-): { text: string; blocks: HomeBlock[] } {
+export function unknownCharge(reference: string | undefined, place: ChargePlace): Note {
   const named = reference === undefined ? '' : typedReference(reference);
-  const { text, block } = headline('No such charge here', [named]);
   const next: Run[] =
     named === ''
       ? [code('/pay otp'), words(' lists your open codes.')]
       : [code(`/pay lookup "${named}"`), words(' asks the payments service.')];
   return {
-    text,
-    blocks: [
-      block,
-      richText(plain('It wasn’t made with this bot, or too long ago.'), labelled('Next', ...next)),
-      placeFoot(place),
-    ],
+    state: 'No such charge here',
+    about: [named],
+    body: [plain('It wasn’t made with this bot, or too long ago.'), labelled('Next', ...next)],
+    foot: placeFoot(place),
   };
+}
+
+export function unknownChargeModal(reference: string | undefined, place: ChargePlace): Modal {
+  const window = { callbackId: 'charge_unknown', title: placeTitle('No such charge', place) };
+  return noteModal(unknownCharge(reference, place), window);
 }
 
 /** What asking for a card-saving link gave. */
@@ -654,52 +642,35 @@ export type SavingLink =
   | { kind: 'made'; charge: ChargeSeen; link: string }
   | { kind: 'not_made'; why: string };
 
+export function savingLinkNote(what: SavingLink, place: ChargePlace): Note {
+  const foot = placeFoot(place);
+  switch (what.kind) {
+    case 'asking':
+      return { state: '⏳ Asking for a payment link', body: [plain('Nobody is charged by this.')], foot };
+    case 'not_made': {
+      const body = [...quoted('Why:', what.why), plain('Nobody was charged.')];
+      return { state: '⚠️ No payment link', body, foot };
+    }
+    case 'made': {
+      const { terms, reference } = what.charge;
+      const amount = amountWord(terms.money);
+      const tell = `Open it, pay ${amount} and complete 3-D Secure. That saves the card again.`;
+      return {
+        state: '🔗 Payment link',
+        about: [amount, referenceWord(reference)],
+        body: [
+          codeLines([what.link]),
+          labelled('Tell the customer', tell),
+          labelled('Next', 'don’t charge the card for this again. A message says when it’s paid.'),
+        ],
+        foot,
+      };
+    }
+  }
+}
+
 /** In the place of the modal whose button was pressed. */
 export function savingLinkModal(what: SavingLink, place: ChargePlace): Modal {
-  const { blocks } = linkParts(what, place);
-  return modal({ callbackId: 'charge_saving_link', title: placeTitle('Payment link', place), blocks });
-}
-
-/** The same for the one person who pressed the button of a message. */
-export function savingLinkMessage(what: SavingLink, place: ChargePlace): SlackMessage {
-  return linkParts(what, place);
-}
-
-function linkParts(what: SavingLink, place: ChargePlace): { text: string; blocks: HomeBlock[] } {
-  const { text, block } = linkHead(what);
-  return { text, blocks: [block, ...linkDetails(what), placeFoot(place)] };
-}
-
-function linkHead(what: SavingLink): ReturnType<typeof headline> {
-  switch (what.kind) {
-    case 'asking':
-      return headline('⏳ Asking for a payment link', []);
-    case 'made':
-      return headline('🔗 Payment link', [
-        amountWord(what.charge.terms.money),
-        referenceWord(what.charge.reference),
-      ]);
-    case 'not_made':
-      return headline('⚠️ No payment link', []);
-  }
-}
-
-function linkDetails(what: SavingLink): HomeBlock[] {
-  switch (what.kind) {
-    case 'asking':
-      return [richText(plain('Nobody is charged by this.'))];
-    case 'made':
-      return [
-        codeLines([what.link]),
-        richText(
-          labelled(
-            'Tell the customer',
-            `Open it, pay ${amountWord(what.charge.terms.money)} and complete 3-D Secure. That saves the card again.`,
-          ),
-          labelled('Next', 'don’t charge the card for this again. A message says when it’s paid.'),
-        ),
-      ];
-    case 'not_made':
-      return [...quoted('Why:', what.why), richText(plain('Nobody was charged.'))];
-  }
+  const window = { callbackId: 'charge_saving_link', title: placeTitle('Payment link', place) };
+  return noteModal(savingLinkNote(what, place), window);
 }

@@ -10,10 +10,11 @@ import type { Approval } from '../../domain/approval.ts';
 import type { KnownCards } from '../../domain/known-cards.ts';
 import type { Money } from '../../domain/money.ts';
 import type { Log } from '../../log.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import { chargeMessage } from './charge-messages.ts';
-import { chargeStateModal, unknownChargeMessage, unknownChargeModal } from './charge-screens.ts';
+import { chargeStateModal, unknownCharge, unknownChargeModal } from './charge-screens.ts';
 import type { ChargeModalOptions } from './charge-forms.ts';
 
 // How a charge gets in front of a person: shared by the verbs that show one.
@@ -60,7 +61,9 @@ export async function sayUnknown(
   deps: ShowDeps,
   { value, view, reply, updateModal }: Pressed,
 ): Promise<void> {
-  await (view ? updateModal(unknownChargeModal(value, deps)) : reply(unknownChargeMessage(value, deps)));
+  await (view
+    ? updateModal(unknownChargeModal(value, deps))
+    : reply(noteMessage(unknownCharge(value, deps))));
 }
 
 /** Where a modal's dialogue and its person are told what becomes of the charge. */

@@ -24,6 +24,7 @@ import {
   defineCommand,
   itself,
 } from '../../slack/command.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { parseAmountAlone } from '../../slack/amount-alone.ts';
 import { suggestCards } from '../../slack/words/card-words.ts';
@@ -69,7 +70,7 @@ import {
   chargeActions,
   unsureChargeModal,
   type SavingLink,
-  savingLinkMessage,
+  savingLinkNote,
   savingLinkModal,
 } from './charge-screens.ts';
 import { homeLimits, limitProblem, limitRefusalModal } from './limit-words.ts';
@@ -413,7 +414,7 @@ async function chargeAnother(deps: ChargeScreens, pressed: Pressed): Promise<voi
 async function makeLink(deps: ChargeScreens, pressed: Pressed): Promise<void> {
   const { caller, value, view, updateModal, reply } = pressed;
   function say(what: SavingLink): Promise<void> {
-    return view ? updateModal(savingLinkModal(what, deps)) : reply(savingLinkMessage(what, deps));
+    return view ? updateModal(savingLinkModal(what, deps)) : reply(noteMessage(savingLinkNote(what, deps)));
   }
   if (view) await say({ kind: 'asking' });
   const result = await deps.desk

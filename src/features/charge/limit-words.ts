@@ -4,23 +4,19 @@ import {
   context,
   divider,
   header,
-  headline,
-  modal,
   moment,
   plainText,
   richText,
   words,
   type Run,
 } from '../../slack/kit/blocks.ts';
+import { type Note, noteModal } from '../../slack/kit/note.ts';
 import { word } from '../../slack/words/evidence.ts';
-import type { HomeBlock, Modal, ModalBlock } from '../../slack/kit/message.ts';
+import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
 import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
 
 // How much a person's roles let them charge, as forms, modals and the App Home say it.
-
-/** Nothing is submitted in it. */
-export const refusalModalId = 'charge_refused';
 
 type Over = Extract<LimitRefusal, { kind: 'over' }>;
 
@@ -30,12 +26,14 @@ const mostCurrencies = 10;
 
 /** The amount is above a limit by now: which, what is left of it, when it frees and who can. Nothing was sent. */
 export function limitRefusalModal(refusal: LimitRefusal, place: ChargePlace): Modal {
-  const blocks: ModalBlock[] = [
-    headline(`⛔ ${titleOf(refusal)}`, []).block,
-    richText(plain('Nothing was charged.'), ...refusalLines(refusal)),
-    placeFoot(place),
-  ];
-  return modal({ callbackId: refusalModalId, title: placeTitle('Not charged', place), blocks });
+  const body = [plain('Nothing was charged.'), ...refusalLines(refusal)];
+  return notChargedModal({ state: `⛔ ${titleOf(refusal)}`, body }, place);
+}
+
+/** In the place of the form or review. */
+export function notChargedModal(note: Note, place: ChargePlace): Modal {
+  const window = { callbackId: 'charge_refused', title: placeTitle('Not charged', place) };
+  return noteModal({ ...note, foot: placeFoot(place) }, window);
 }
 
 function titleOf(refusal: LimitRefusal): string {

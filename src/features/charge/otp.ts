@@ -7,7 +7,7 @@ import {
   otpModalId,
   readOtpModal,
   readOtpReference,
-  unknownChargeMessage,
+  unknownCharge,
   unknownChargeModal,
 } from './charge-screens.ts';
 import { homeCharges, openCodes, pendingCodesMessage } from './charge-list.ts';
@@ -23,6 +23,7 @@ import {
   type Submission,
   type ViewAnswer,
 } from '../../slack/command.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import {
   openCharge,
@@ -106,7 +107,7 @@ async function openOne(
   conversation: Conversation,
 ): Promise<SlackMessage | undefined> {
   const charge = await deps.desk.find(reference);
-  if (!charge) return askedHereAlone(unknownChargeMessage(reference, deps), deps);
+  if (!charge) return askedHereAlone(noteMessage(unknownCharge(reference, deps)), deps);
   await openCharge(deps, charge, conversation);
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { noteMessage } from '../../../src/slack/kit/note.ts';
 import { cardEmailEnds, type CardEmailEnd, type ShownCardEmail } from '../../../src/domain/card-email.ts';
 import type { LimitRefusal, SeenLimits } from '../../../src/domain/charge-limits.ts';
 import type { ChargeNote, ChargeSeen, Told } from '../../../src/domain/charge.ts';
@@ -20,11 +21,11 @@ import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/fea
 import { chargeModal, termsModal } from '../../../src/features/charge/charge-forms.ts';
 import { homeLimits, limitRefusalModal } from '../../../src/features/charge/limit-words.ts';
 import {
-  savingLinkMessage,
+  savingLinkNote,
   savingLinkModal,
   type SavingLink,
   chargeStateModal,
-  unknownChargeMessage,
+  unknownCharge,
   unknownChargeModal,
   unsureChargeModal,
 } from '../../../src/features/charge/charge-screens.ts';
@@ -121,7 +122,7 @@ export const chargeSurfaces: readonly Surface[] = [
       currencies: [{ currency, limits, agentMinor: used.agentMinor }],
     });
   }),
-  messageOf('a saving link', (outside) => savingLinkMessage(linkOf(outside), placeOf(outside))),
+  messageOf('a saving link', (outside) => noteMessage(savingLinkNote(linkOf(outside), placeOf(outside)))),
   modalOf('a saving link’s form', (outside) => savingLinkModal(linkOf(outside), placeOf(outside))),
   messageOf('a payment link', (outside) => linkMessage(payLinkOf(outside), placeOf(outside), about)),
   messageOf('a note beside a payment link', (outside) =>
@@ -140,7 +141,7 @@ export const chargeSurfaces: readonly Surface[] = [
   homeOf('payment links in the App Home', (outside) =>
     homeLinks([payLinkOf(outside), payLinkOf(outside)], placeOf(outside)),
   ),
-  messageOf('an unknown charge', (outside) => unknownChargeMessage(outside.text(), placeOf(outside))),
+  messageOf('an unknown charge', (outside) => noteMessage(unknownCharge(outside.text(), placeOf(outside)))),
   modalOf('an unknown charge’s form', (outside) => unknownChargeModal(outside.text(), placeOf(outside))),
   modalOf('a charge that is not sure', (outside) =>
     unsureChargeModal(referenceOf(outside), placeOf(outside)),
