@@ -1,13 +1,7 @@
 import type { Account } from '../../account.ts';
 import { standingOf, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
-import {
-  type CardRefusal,
-  type Twin,
-  mayTry,
-  type RetryRule,
-  type RetryVerdict,
-} from '../../domain/retry-rule.ts';
+import { type CardRefusal, type Twin, mayTry, type RetryRule } from '../../domain/retry-rule.ts';
 import { claimTimes } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
@@ -32,25 +26,7 @@ export type ClaimResult =
   | { kind: 'refused'; refusal: CardRefusal }
   | { kind: 'twin'; twin: Twin };
 
-/** What every card went through, on all replicas. All of it throws StoreUnavailable when the store is away. */
-export type CardHistory = {
-  /**
-   * Writes the new attempt as pending, if the card may be charged now. Again for the same reference: claimed,
-   * and nothing changes. The charge must be timed from before the claim, so that it cannot leave long after it.
-   */
-  claim(claim: CardClaim): Promise<ClaimResult>;
-  /** What `claim` would say now. Changes nothing. */
-  judge(claim: CardClaim): Promise<ClaimResult>;
-  /**
-   * What became of an attempt; again or later with another outcome (a correction) replaces it. Nothing
-   * changes for an attempt that counts no more.
-   */
-  settle(card: string, reference: OrderReference, outcome: Twin['outcome']): Promise<void>;
-  /** Whether the card may be charged now. Changes nothing. */
-  mayTry(card: string): Promise<RetryVerdict>;
-  /** The charges with it that have no outcome yet. Changes nothing. */
-  underWay(card: string): Promise<readonly OrderReference[]>;
-};
+export type CardHistory = ReturnType<typeof createCardHistory>;
 
 type CardHistoryDeps = RecordsDeps & {
   rule: RetryRule;
@@ -92,22 +68,33 @@ type Attempt = z.infer<typeof attemptRecord>;
 type Settled = Attempt & Pick<Twin, 'outcome'>;
 
 /**
- * The decline discipline: one record per card, judged and changed in one compare-and-swap, so that it holds on
- * every path and replica. A card whose record cannot be read is not charged.
+ * The decline discipline, on all replicas: one record per card, judged and changed in one compare-and-swap. A card whose
+ * record cannot be read is not charged. All of it throws StoreUnavailable.
  *
  * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
  */
-export function createCardHistory(deps: CardHistoryDeps): CardHistory {
+export function createCardHistory(deps: CardHistoryDeps) {
   const cards = createRecords<Attempt[]>(deps, { prefix: 'card:', schema: z.array(attemptRecord) });
   const read = async (card: string): Promise<Attempt[]> =>
     standingAttempts(deps, (await cards.read(card)) ?? [], deps.now());
   return {
-    claim: (claim) => cards.change(claim.card, (before) => judgeClaim(deps, claim, before)),
-    judge: async (claim) => (await judgeClaim(deps, claim, await cards.read(claim.card))).result,
-    settle: (card, reference, outcome) =>
+    /**
+     * Writes the new attempt as pending, if the card may be charged now. Again for the same reference: claimed,
+     * and nothing changes. The charge must be timed from before the claim, so that it cannot leave long after it.
+     */
+    claim: (claim: CardClaim) => cards.change(claim.card, (before) => judgeClaim(deps, claim, before)),
+    /** What `claim` would say now. Changes nothing. */
+    judge: async (claim: CardClaim) => (await judgeClaim(deps, claim, await cards.read(claim.card))).result,
+    /**
+     * What became of an attempt; again or later with another outcome (a correction) replaces it. Nothing
+     * changes for an attempt that counts no more.
+     */
+    settle: (card: string, reference: OrderReference, outcome: Twin['outcome']) =>
       cards.change(card, (before) => settle(deps, before, { reference, outcome })),
-    mayTry: async (card) => mayTry(await read(card), deps.rule, deps.now()),
-    async underWay(card) {
+    /** Whether the card may be charged now. */
+    mayTry: async (card: string) => mayTry(await read(card), deps.rule, deps.now()),
+    /** The charges with it that have no outcome yet. */
+    async underWay(card: string): Promise<OrderReference[]> {
       const pending = (await read(card)).filter(({ outcome }) => outcome === 'pending');
       return pending.map(({ reference }) => reference);
     },

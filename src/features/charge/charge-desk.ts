@@ -476,27 +476,23 @@ async function announce(deps: ChargeDeps, record: ChargeRecord): Promise<void> {
   }
 }
 
-/** The terms of a charge under review, until they are submitted. All of it throws StoreUnavailable. */
-export type ChargeDrafts = {
-  /**
-   * Keeps the terms for half an hour in place of the dialogue's earlier ones, and gives a word for exactly them:
-   * the same terms kept again give the same word. It reveals nothing of them, so it may stand in a view.
-   */
-  keep(viewId: string, terms: ChargeTerms): Promise<string>;
-  /** The terms, if they are the ones this word was given for; undefined when they are gone or others by now. */
-  read(viewId: string, word: string): Promise<ChargeTerms | undefined>;
-};
-
 const chargeDraft = z.object({ word: z.string(), card: z.string(), terms: chargeTermsShape });
 
-export function createChargeDrafts(deps: RecordsDeps & { fingerprint: Fingerprint }): ChargeDrafts {
+export type ChargeDrafts = ReturnType<typeof createChargeDrafts>;
+
+/** The terms of a charge under review, until they are submitted. All of it throws StoreUnavailable. */
+export function createChargeDrafts(deps: RecordsDeps & { fingerprint: Fingerprint }) {
   const records = createRecords<z.infer<typeof chargeDraft>>(deps, {
     prefix: 'draft:',
     schema: chargeDraft,
     lists: ({ card }) => ({ [draftsOfCard(card)]: 0 }),
   });
   return {
-    async keep(viewId, given) {
+    /**
+     * Keeps the terms for half an hour in place of the dialogue's earlier ones, and gives a word for exactly them:
+     * the same terms kept again give the same word. It reveals nothing of them, so it may stand in a view.
+     */
+    async keep(viewId: string, given: ChargeTerms): Promise<string> {
       // In the order of the schema, whatever order they come in.
       const terms = chargeTermsShape.parse(given);
       const card = await deps.fingerprint(terms.tokenKey);
@@ -507,7 +503,8 @@ export function createChargeDrafts(deps: RecordsDeps & { fingerprint: Fingerprin
         return { kind: 'write', value: { word, card, terms }, rest: { ttlMs: draftKeepMs }, result: word };
       });
     },
-    async read(viewId, word) {
+    /** The terms, if they are the ones this word was given for; undefined when they are gone or others by now. */
+    async read(viewId: string, word: string): Promise<ChargeTerms | undefined> {
       const draft = await records.read(viewId);
       return draft?.word === word ? draft.terms : undefined;
     },

@@ -7,7 +7,6 @@ import {
   context,
   divider,
   header,
-  headline,
   moment,
   person,
   plainText,
@@ -15,6 +14,7 @@ import {
   words,
 } from '../../slack/kit/blocks.ts';
 import { openLookUpButton, referenceWord } from '../../slack/words/evidence.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { counted } from '../../domain/counted.ts';
 import { chargeHeadline, labelled, plain } from '../../slack/words/charge-facts.ts';
@@ -35,26 +35,19 @@ export function pendingCodesMessage(
   place: ChargePlace,
   nowMs: number,
 ): SlackMessage {
-  if (charges.length === 0) return noCodes(place, nowMs);
-  return listMessage({
-    title: `🔑 ${counted(charges.length, 'charge waits', 'charges wait')} for a code from you`,
-    items: charges.map((charge) => [
-      chargeHeadline(charge).block,
-      richText(standingNow(charge, nowMs)),
-      actions(enterCodeButton(charge.reference)),
-    ]),
-    more: 'They follow as these end.',
-    place,
-    nowMs,
-  });
-}
-
-function noCodes(place: ChargePlace, nowMs: number): SlackMessage {
-  const { text, block } = headline('No charge waits for a code from you', []);
-  const lines: Run[][] = [
-    plain('For a colleague’s charge: ', code('/pay otp <reference>'), words(', then Take over.')),
-  ];
-  return { text, blocks: [block, richText(...lines), messageFoot(place, 'looked at', nowMs)] };
+  const body =
+    charges.length === 0
+      ? [plain('For a colleague’s charge: ', code('/pay otp <reference>'), words(', then Take over.'))]
+      : listed(charges, 'They follow as these end.', (charge) => [
+          chargeHeadline(charge).block,
+          richText(standingNow(charge, nowMs)),
+          actions(enterCodeButton(charge.reference)),
+        ]);
+  const state =
+    charges.length === 0
+      ? 'No charge waits for a code from you'
+      : `🔑 ${counted(charges.length, 'charge waits', 'charges wait')} for a code from you`;
+  return noteMessage({ state, body, foot: messageFoot(place, 'looked at', nowMs) });
 }
 
 /** The charges whose outcome is not known: who began each, what happens next and when, and what a person must do. */
@@ -63,31 +56,24 @@ export function doubtMessage(
   place: ChargePlace,
   nowMs: number,
 ): SlackMessage {
-  const hidden = unopened(unread);
-  if (charges.length === 0 && hidden.length > 0) {
-    const { text, block } = headline(
-      `❔ ${counted(unread.length, 'charge', 'charges')} cannot be opened`,
-      [],
-    );
-    return { text, blocks: [block, ...hidden, messageFoot(place, 'looked at', nowMs)] };
-  }
-  if (charges.length === 0) {
-    const { text, block } = headline('No charge is in doubt', []);
-    const line = plain('Every charge has its outcome, or waits for a code.');
-    return { text, blocks: [block, richText(line), messageFoot(place, 'looked at', nowMs)] };
-  }
-  return listMessage({
-    title: `❔ ${counted(charges.length, 'charge', 'charges')} without a known outcome`,
-    items: charges.map((charge) => [
-      chargeHeadline(charge).block,
-      richText(...doubtLines(charge, nowMs)),
-      ...doubtButtons(charge),
-    ]),
-    more: 'They follow as these end; the bot checks all of them.',
-    last: hidden,
-    place,
-    nowMs,
+  const items = listed(charges, 'They follow as these end; the bot checks all of them.', (charge) => [
+    chargeHeadline(charge).block,
+    richText(...doubtLines(charge, nowMs)),
+    ...doubtButtons(charge),
+  ]);
+  const isNone = charges.length + unread.length === 0;
+  return noteMessage({
+    state: doubtTitle(charges.length, unread.length),
+    body: isNone
+      ? [plain('Every charge has its outcome, or waits for a code.')]
+      : [...items, ...unopened(unread)],
+    foot: messageFoot(place, 'looked at', nowMs),
   });
+}
+
+function doubtTitle(charges: number, unread: number): string {
+  if (charges > 0) return `❔ ${counted(charges, 'charge', 'charges')} without a known outcome`;
+  return unread > 0 ? `❔ ${counted(unread, 'charge', 'charges')} cannot be opened` : 'No charge is in doubt';
 }
 
 /** Charges that are on record and sealed with a key that is not here: nobody may take them for settled. */
@@ -139,8 +125,7 @@ export function homeCharges(
   if (charges.length === 0) return [];
   return [
     header(title),
-    ...charges.slice(0, mostShown).flatMap((charge) => homeItem(charge, nowMs)),
-    ...moreLine(charges.length, 'The others are not shown here.'),
+    ...listed(charges, 'The others are not shown here.', (charge) => homeItem(charge, nowMs)),
     ...homeFoot(place),
     divider(),
   ];
@@ -169,31 +154,14 @@ function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
   ];
 }
 
-type List = {
-  title: string;
-  items: readonly HomeBlock[][];
-  more: string;
-  last?: readonly HomeBlock[];
-  place: ChargePlace;
-  nowMs: number;
-};
-
-function listMessage({ title, items, more, last = [], place, nowMs }: List): SlackMessage {
-  const { text, block } = headline(title, []);
-  return {
-    text,
-    blocks: [
-      block,
-      ...items.slice(0, mostShown).flat(),
-      ...moreLine(items.length, more),
-      ...last,
-      messageFoot(place, 'looked at', nowMs),
-    ],
-  };
-}
-
-function moreLine(count: number, words: string): HomeBlock[] {
-  return count > mostShown ? [context(plainText(`… and ${count - mostShown} more. ${words}`))] : [];
+function listed(
+  charges: readonly ChargeSeen[],
+  more: string,
+  item: (charge: ChargeSeen) => HomeBlock[],
+): HomeBlock[] {
+  const rest = charges.length - mostShown;
+  const moreLine = rest > 0 ? [context(plainText(`… and ${rest} more. ${more}`))] : [];
+  return [...charges.slice(0, mostShown).flatMap(item), ...moreLine];
 }
 
 /** The charges whose code a person is to enter, for their menu. */

@@ -2,12 +2,12 @@ import type { ActionsBlock, RichTextBlock } from '@slack/types';
 import type { ChargeSeen, ChargeNote, ChargeState, Told } from '../../domain/charge.ts';
 import { fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import { amountWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
+import { amountWord, chargeHead, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
-import { customerWord, placeAlone, quoted, referenceWord } from '../../slack/words/evidence.ts';
+import { placeAlone, quoted, referenceWord } from '../../slack/words/evidence.ts';
 import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
-import { isClosed, isInDoubt, stateWord, toldWord } from '../../slack/words/state-words.ts';
+import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts';
 import type { Log } from '../../log.ts';
 import { messageKey, readMessageRecord } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
@@ -123,15 +123,8 @@ function buttons(what: Told, charge: ChargeSeen): ActionsBlock[] {
   return what === 'otp' ? messageButtons(charge) : modalButtons(charge);
 }
 
-/** What is said of a charge: its state, its amount, whose, its reference, and where. */
 function said(charge: ChargeSeen, { environment, account }: ChargePlace, more: Partial<Note>): SlackMessage {
-  const { terms, reference } = charge;
-  return noteMessage({
-    state: stateWord(charge),
-    about: [amountWord(terms.money), customerWord(terms.customerEmail), referenceWord(reference)],
-    ...more,
-    foot: placeAlone(environment, account),
-  });
+  return noteMessage({ ...chargeHead(charge), ...more, foot: placeAlone(environment, account) });
 }
 
 /** What is said of a charge is kept by its reference alone: the rest is read when it leaves. */
@@ -212,31 +205,16 @@ type ChargePostsDeps = MessagesDeps & {
   wait: (ms: number) => Promise<void>;
 };
 
-/**
- * What is told of a charge. Call it after the charge was stored: a message is made of the charge as the store
- * has it when the message leaves. All of it throws StoreUnavailable, and may then be called again.
- */
-export type ChargePosts = {
-  /**
-   * The desk's message, if there is a desk channel, and the open requests for a code catch up with the charge.
-   * `agents`: everybody who ever had it in hand. Durable once resolved.
-   */
-  refresh(reference: string, agents: readonly string[]): Promise<void>;
-  /** In the thread below it, once per name. Nothing without a desk channel. */
-  note(reference: string, name: string, note: ChargeNote): Promise<void>;
-  /**
-   * To one person, once per key. A request for a code goes to each person once for the charge, whatever the
-   * key, and is edited from then on by `refresh`.
-   */
-  direct(userId: string, key: string, about: { reference: string; what: Told }): Promise<void>;
-  /** Whether the desk's message stands in the channel within the time; at once false without a desk channel. */
-  deskPosted(reference: string, withinMs: number): Promise<boolean>;
-};
-
 const lookAgainMs = 25;
 
-/** Stores what is to be told of charges; `createDeliverPost` tells it. */
-export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
+export type ChargePosts = ReturnType<typeof createChargePosts>;
+
+/**
+ * Stores what is to be told of a charge; `createDeliverPost` tells it. Call it after the charge was stored: a message is
+ * made of the charge as the store has it when the message leaves. Each is on record once it resolves, and again is the
+ * same as once. All of it throws StoreUnavailable.
+ */
+export function createChargePosts(deps: ChargePostsDeps) {
   const { store, deskChannel } = deps;
   const messages: Messages<ChargeBodies> = createMessages(deps);
 
@@ -248,25 +226,30 @@ export function createChargePosts(deps: ChargePostsDeps): ChargePosts {
   }
 
   return {
-    async refresh(reference, agents) {
+    /** Whether there is a message in a channel that outlives the modal. */
+    hasDesk: deskChannel !== undefined,
+
+    /** The desk's message and the open requests for a code catch up with the charge; `agents`: all who ever had it. */
+    async refresh(reference: string, agents: readonly string[]): Promise<void> {
       const codes = [...new Set(agents)].map((userId) => codeRequestKey(reference, userId));
       await Promise.all([refreshDesk(reference), ...codes.map((key) => messages.refresh(key))]);
     },
 
-    async note(reference, name, note) {
+    /** In the thread below the desk's message, once per name. Nothing without a desk channel. */
+    async note(reference: string, name: string, note: ChargeNote): Promise<void> {
       if (deskChannel === undefined) return;
       const key = messageKey('charge_note', `${reference}:${name}`);
       await messages.post(key, { kind: 'charge_note', channel: deskChannel, body: { reference, note } });
     },
 
-    async direct(userId, key, { reference, what }) {
-      const message = { kind: 'charge_direct', channel: userId, body: { reference, what } } as const;
-      if (what !== 'otp') return await messages.post(messageKey('charge_direct', key), message);
-      // Asked for once, and edited from then on.
-      await messages.post(codeRequestKey(reference, userId), message);
+    /** To one person, once per key; a request for a code once for the charge, edited from then on by `refresh`. */
+    async direct(userId: string, key: string, { reference, what }: { reference: string; what: Told }) {
+      const name = what === 'otp' ? codeRequestKey(reference, userId) : messageKey('charge_direct', key);
+      await messages.post(name, { kind: 'charge_direct', channel: userId, body: { reference, what } });
     },
 
-    async deskPosted(reference, withinMs) {
+    /** Whether the desk's message stands in the channel within the time; at once false without a desk channel. */
+    async deskPosted(reference: string, withinMs: number): Promise<boolean> {
       if (deskChannel === undefined) return false;
       const endsAtMs = deps.now() + withinMs;
       for (;;) {

@@ -110,7 +110,7 @@ export function createCharges(account: Account, around: Around) {
     audit: audit.write,
     note: audit.note,
     threeDSecureWords: settings.chargeThreeDSecureWords,
-    tell: { ...createChargePosts({ ...account, deskChannel }), hasDesk: deskChannel !== undefined },
+    tell: createChargePosts({ ...account, deskChannel }),
     show: createShowCharge({ client: slack.interactive, place, now, log }),
     inBackground: background.add,
   };

@@ -27,7 +27,7 @@ import {
   type StoredChargeAnswer,
   type StoredOtpAnswer,
 } from './machine.ts';
-import type { ChargeNote, ChargeSeen, Told } from '../../domain/charge.ts';
+import type { ChargeSeen, Told } from '../../domain/charge.ts';
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
 import { isThreeDSecure } from '../../domain/decline-reason.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
@@ -44,19 +44,9 @@ import type { ApprovalGate } from '../../domain/approval.ts';
 import type { LinkBeginning, LinkRequest } from '../../domain/payment-link.ts';
 import { insist } from '../../records/insist.ts';
 import type { CardHistory } from './card-history.ts';
+import type { ChargePosts } from './charge-messages.ts';
 import type { ChargeDrafts } from './charge-desk.ts';
 import type { LimitClaims } from './limit-claims.ts';
-
-/** The places a charge is told in; each of these is on record before it resolves, and again is the same as once. */
-type TellCharge = {
-  refresh: (reference: string, agents: readonly string[]) => Promise<void>;
-  note: (reference: string, name: string, note: ChargeNote) => Promise<void>;
-  direct: (userId: string, key: string, about: { reference: string; what: Told }) => Promise<void>;
-  /** Resolves true once the desk's message stands; false when there is no desk channel or the time is over. */
-  deskPosted: (reference: string, withinMs: number) => Promise<boolean>;
-  /** Whether there is a message in a channel that outlives the modal. */
-  hasDesk: boolean;
-};
 
 /** All that charges work with. */
 export type ChargeDeps = {
@@ -79,7 +69,7 @@ export type ChargeDeps = {
   resendOtp: (transactionId: string, leave: Leave) => Promise<ResendAnswer>;
   findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
   threeDSecureWords: readonly string[];
-  tell: TellCharge;
+  tell: ChargePosts;
   /** Puts the charge as it is into the open modals; true when this agent has one of them open. Never throws. */
   show: (charge: ChargeSeen, views: readonly ChargeView[]) => Promise<boolean>;
   /** Told of each outcome; again after a crash. */

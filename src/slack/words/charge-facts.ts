@@ -28,16 +28,15 @@ export function emailWord(email: string, shown: EmailShown): string {
 }
 
 /** The first line: state, amount, customer, reference. */
-export function chargeHeadline(
-  charge: ChargeSeen,
-  state = stateWord(charge),
-): { text: string; block: RichTextBlock } {
+export function chargeHead(charge: ChargeSeen): { state: string; about: string[] } {
   const { terms, reference } = charge;
-  return headline(state, [
-    amountWord(terms.money),
-    customerWord(terms.customerEmail),
-    referenceWord(reference),
-  ]);
+  const about = [amountWord(terms.money), customerWord(terms.customerEmail), referenceWord(reference)];
+  return { state: stateWord(charge), about };
+}
+
+export function chargeHeadline(charge: ChargeSeen): { text: string; block: RichTextBlock } {
+  const { state, about } = chargeHead(charge);
+  return headline(state, about);
 }
 
 /** The card and what the agent typed beside it. */
