@@ -2,8 +2,17 @@ import { z } from 'zod';
 import { severities } from '../domain/alert.ts';
 import { minorFromWire } from '../domain/money.ts';
 import { oneLine } from '../domain/outside-text.ts';
-import { shapedText } from './shaped-text.ts';
 import { listed } from './listed.ts';
+
+/** Text of this shape; what is no text at all is told in the same words. */
+export function shapedText(pattern: RegExp, words: string): z.ZodString {
+  return z.string(words).regex(pattern, words);
+}
+
+export const channelId = shapedText(
+  /^[CGD][A-Z0-9]{6,}$/,
+  'must be a channel id like C0123ABCD (in Slack: channel name › About › Channel ID)',
+);
 
 const name = shapedText(
   /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/,
@@ -144,45 +153,44 @@ const mention = shapedText(
   .transform((id) => ({ kind: id.startsWith('S') ? ('group' as const) : ('person' as const), id }))
   .describe('Whom the first post of each alert calls: a user’s or a user group’s id.');
 
+const channels = z
+  .union(
+    [channelId, z.array(channelId).min(1, 'must name at least one channel')],
+    'must be a channel id like C0123ABCD, or a list of them',
+  )
+  .transform((written) => [written].flat())
+  .refine((ids) => new Set(ids).size === ids.length, 'names a channel twice');
+
+const rule = z
+  .strictObject({
+    name,
+    when: match
+      .prefault({})
+      .describe(
+        'What an event must be, by what it says or, where it says nothing, by its look-up; without it every failed charge fits.',
+      ),
+    to: channels.describe('The channel, or the channels, that are told.'),
+    mention: mention.optional(),
+    severity: z
+      .enum(severities, `must be ${listed(severities, 'or')}`)
+      .optional()
+      .describe('A word on the alert.'),
+    quiet_hours: quietHours.optional(),
+    mute_until: muteUntil.optional(),
+    digest_after: digestAfter.optional(),
+    continue: z
+      .boolean('must be true or false')
+      .default(false)
+      .describe('true: the rules after it, and `channels` behind them, are asked too.'),
+  })
+  .refine((given) => given.quiet_hours === undefined || given.mention !== undefined, {
+    path: ['quiet_hours'],
+    error: 'does nothing without a mention: it only says when that is left out',
+  });
 /** `routes` of the policy file, read into the domain’s own values; what holds between rules is judged elsewhere. */
-export function routesSchema(channelId: z.ZodType<string, string>) {
-  const channels = z
-    .union(
-      [channelId, z.array(channelId).min(1, 'must name at least one channel')],
-      'must be a channel id like C0123ABCD, or a list of them',
-    )
-    .transform((written) => [written].flat())
-    .refine((ids) => new Set(ids).size === ids.length, 'names a channel twice');
-  const rule = z
-    .strictObject({
-      name,
-      when: match
-        .prefault({})
-        .describe(
-          'What an event must be, by what it says or, where it says nothing, by its look-up; without it every failed charge fits.',
-        ),
-      to: channels.describe('The channel, or the channels, that are told.'),
-      mention: mention.optional(),
-      severity: z
-        .enum(severities, `must be ${listed(severities, 'or')}`)
-        .optional()
-        .describe('A word on the alert.'),
-      quiet_hours: quietHours.optional(),
-      mute_until: muteUntil.optional(),
-      digest_after: digestAfter.optional(),
-      continue: z
-        .boolean('must be true or false')
-        .default(false)
-        .describe('true: the rules after it, and `channels` behind them, are asked too.'),
-    })
-    .refine((given) => given.quiet_hours === undefined || given.mention !== undefined, {
-      path: ['quiet_hours'],
-      error: 'does nothing without a mention: it only says when that is left out',
-    });
-  return z
-    .array(rule)
-    .max(100, 'must be at most 100 rules')
-    .describe(
-      'Rules by which events go to channels, in order: the first that fits takes the event. What none takes is told as `channels` says.',
-    );
-}
+export const routesSchema = z
+  .array(rule)
+  .max(100, 'must be at most 100 rules')
+  .describe(
+    'Rules by which events go to channels, in order: the first that fits takes the event. What none takes is told as `channels` says.',
+  );

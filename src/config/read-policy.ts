@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { isJsonObject } from '../domain/json-pointer.ts';
 import { nearestWord } from '../domain/nearest-word.ts';
 import { policySchema, type Policy } from './policy.ts';
@@ -80,67 +80,41 @@ function yamlProblem(path: string, message: string, code?: string): string {
   return `${path}: ${words}.${fix}`;
 }
 
-const topKeys = ['channels', 'accounts', 'routes', 'daily_summary', 'timezone', 'approvals', 'roles'];
-const keysOf: Readonly<Record<string, readonly string[]>> = {
-  channels: ['alerts', 'successes', 'desk', 'ops'],
-  roles: ['users', 'groups', 'may', 'accounts', 'channels', 'limits'],
-  limits: ['per_charge', 'per_agent_per_day', 'per_card_per_day'],
-  accounts: ['name', 'account_id', 'parent_id', 'environment', 'base_url', 'label', 'colour', 'channels'],
-  routes: [
-    'name',
-    'when',
-    'to',
-    'mention',
-    'severity',
-    'quiet_hours',
-    'mute_until',
-    'digest_after',
-    'continue',
-  ],
-  when: [
-    'event',
-    'environment',
-    'account',
-    'saved_card',
-    'currency',
-    'amount_from',
-    'amount_to',
-    'customer_id',
-    'email_domain',
-    'reason',
-  ],
-  daily_summary: ['channel', 'at', 'tz'],
-  quiet_hours: ['from', 'to', 'tz'],
-  approvals: ['channel', 'expire_minutes', 'rules'],
-  rules: ['what', 'currency', 'amount_from', 'needed', 'account'],
+/** What the file's own JSON Schema says of one place. */
+type Place = {
+  properties?: Record<string, Place>;
+  additionalProperties?: Place | boolean;
+  items?: Place;
+  oneOf?: Place[];
 };
 
-/** The part of the file that a path leads into, and the one around that. */
-function placesOf(path: readonly PropertyKey[]): {
-  here: readonly string[];
-  name?: string;
-  around: readonly string[];
-} {
-  const names = path.filter((part) => typeof part === 'string' && Object.hasOwn(keysOf, part)).map(String);
-  const [around, name] = [names.at(-2), names.at(-1)];
-  return {
-    here: name === undefined ? topKeys : (keysOf[name] ?? []),
-    ...(name === undefined ? {} : { name }),
-    around: around === undefined ? topKeys : (keysOf[around] ?? []),
-  };
+/** The keys that stand in a place, each with the place that it leads into. */
+function keysOf({ properties = {}, items, additionalProperties, oneOf = [] }: Place): Record<string, Place> {
+  if (items) return keysOf(items);
+  if (typeof additionalProperties === 'object') return keysOf(additionalProperties);
+  return Object.assign({}, ...oneOf.map(keysOf), properties) as Record<string, Place>;
 }
 
 /** What may be meant: a key of this place, one that belongs a step further in or out, or else all that stand here. */
 function keyHint(key: string, path: readonly PropertyKey[]): string {
-  const { here, name, around } = placesOf(path);
+  let [around, here]: [Record<string, Place>, Record<string, Place>] = [
+    {},
+    keysOf(z.toJSONSchema(policySchema, { io: 'input' }) as Place),
+  ];
+  let name: string | undefined;
+  for (const part of path) {
+    const next = here[String(part)];
+    if (next) [around, here, name] = [here, keysOf(next), String(part)];
+  }
+  const names = Object.keys(here);
   // Known here, but not beside what else is written.
-  if (here.includes(key)) return '';
-  const nearest = here.find((part) => part.startsWith(`${key}_`)) ?? nearestWord(key, here);
+  if (names.includes(key)) return '';
+  const nearest = names.find((part) => part.startsWith(`${key}_`)) ?? nearestWord(key, names);
   if (nearest !== undefined) return ` Did you mean ${nearest}?`;
-  const inner = here.find((part) => keysOf[part]?.includes(key));
+  const inner = names.find((part) => key in keysOf(here[part] ?? {}));
   if (inner !== undefined) return ` It belongs under ${inner}.`;
-  if (name !== undefined && around.includes(key)) return ` It belongs beside ${name}, not under it.`;
-  return ` What stands here: ${here.join(', ')}.`;
+  if (name !== undefined && key in around) return ` It belongs beside ${name}, not under it.`;
+  return ` What stands here: ${names.join(', ')}.`;
 }
 
 function policyProblems(path: string, issue: z.core.$ZodIssue): string[] {

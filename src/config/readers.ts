@@ -11,6 +11,20 @@ import { listed } from './listed.ts';
  * setting's name: "PORT must be a whole number from 1 to 65535". None repeats the text: it may be a secret.
  */
 
+/** What `make` makes of a value before it, or these words where that is nothing. */
+export function made<From, T>(
+  from: z.ZodType<From, string>,
+  words: string,
+  make: (value: From) => T | undefined,
+): z.ZodType<T, string> {
+  return from.transform((value, context): T => {
+    const found = make(value);
+    if (found !== undefined) return found;
+    context.addIssue({ code: 'custom', message: words });
+    return z.NEVER;
+  });
+}
+
 export function text(pattern?: RegExp, expected?: string): z.ZodType<string, string> {
   const plain = z.string();
   return pattern ? plain.regex(pattern, `must be ${expected}`) : plain;
@@ -79,32 +93,21 @@ export function pointerList(): z.ZodType<string[], string> {
 /** At least one, each once. */
 export function currencyList(): z.ZodType<string[], string> {
   const words = 'must be three-letter currency codes in capitals, separated by commas, like NGN';
-  return list()
-    .refine((codes) => codes.length > 0 && codes.every((code) => /^[A-Z]{3}$/.test(code)), { error: words })
-    .transform((codes) => [...new Set(codes)]);
+  return made(list(), words, (codes) =>
+    codes.length > 0 && codes.every((code) => /^[A-Z]{3}$/.test(code)) ? [...new Set(codes)] : undefined,
+  );
 }
 
 /** The fields of the request that creates an account. */
 export function accountFields(): z.ZodType<AccountField[], string> {
-  return list().transform((items, context): AccountField[] => {
-    const fields = parseAccountFields(items);
-    if (fields) return fields;
-    context.addIssue({ code: 'custom', message: `must be ${accountFieldForm}` });
-    return z.NEVER;
-  });
+  return made(list(), `must be ${accountFieldForm}`, parseAccountFields);
 }
 
 export type JsonObject = { [name: string]: JsonValue };
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 
 export function jsonObject(): z.ZodType<JsonObject, string> {
-  const words = 'must be a JSON object, like {"clientId":"{{CLIENT_ID}}"}';
-  return z.string().transform((value, context): JsonObject => {
-    const object = parseJsonObject(value);
-    if (object) return object;
-    context.addIssue({ code: 'custom', message: words });
-    return z.NEVER;
-  });
+  return made(text(), 'must be a JSON object, like {"clientId":"{{CLIENT_ID}}"}', parseJsonObject);
 }
 
 /** A JSON object in whose texts the named places, and no others, are filled in: one of another name would stay empty. */
@@ -133,15 +136,11 @@ function parseJsonObject(value: string): JsonObject | undefined {
 
 /** `id:base64` pairs, newest first: the first seals, all of them open. */
 export function sealingKeys(): z.ZodType<SealingKey[], string> {
-  return list().transform((items, context): SealingKey[] => {
-    const keys = items.map(parseSealingKey);
-    if (keys.length > 0 && keys.every((key) => key !== undefined)) return keys;
-    context.addIssue({
-      code: 'custom',
-      message:
-        'must be id:key pairs separated by commas, each key 32 random bytes in base64 (openssl rand -base64 32)',
-    });
-    return z.NEVER;
+  const words =
+    'must be id:key pairs separated by commas, each key 32 random bytes in base64 (openssl rand -base64 32)';
+  return made(list(), words, (items) => {
+    const keys = items.map(parseSealingKey).filter((key) => key !== undefined);
+    return keys.length > 0 && keys.length === items.length ? keys : undefined;
   });
 }
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { isJsonPointer } from '../domain/json-pointer.ts';
 import {
   savedCardFields,
@@ -7,7 +7,16 @@ import {
   type SavedCardHeader,
   type SavedCardPointers,
 } from '../domain/saved-card-list.ts';
-import { jsonObject, list, placesIn, pointerList, text, type JsonObject, type JsonValue } from './readers.ts';
+import {
+  jsonObject,
+  list,
+  made,
+  placesIn,
+  pointerList,
+  text,
+  type JsonObject,
+  type JsonValue,
+} from './readers.ts';
 import { setting } from './setting.ts';
 
 const savedCards = 'Saved cards';
@@ -49,28 +58,23 @@ export const savedCardSettings = {
 };
 
 function headerList(): z.ZodType<SavedCardHeader[], string> {
-  return list().transform((names, context): SavedCardHeader[] => {
+  return made(list(), 'must be Authorization, accountId, both, or none', (names) => {
     if (names.length === 1 && names[0]?.toLowerCase() === 'none') return [];
-    const found = names.map((name) =>
-      savedCardHeaders.find((header) => header.toLowerCase() === name.toLowerCase()),
-    );
-    const headers = [...new Set(found)].filter((header) => header !== undefined);
-    if (headers.length > 0 && !found.includes(undefined)) return headers;
-    context.addIssue({ code: 'custom', message: 'must be Authorization, accountId, both, or none' });
-    return z.NEVER;
+    const found = names
+      .map((name) => savedCardHeaders.find((header) => header.toLowerCase() === name.toLowerCase()))
+      .filter((header) => header !== undefined);
+    return found.length > 0 && found.length === names.length ? [...new Set(found)] : undefined;
   });
 }
 
 function fieldPointers(): z.ZodType<SavedCardPointers, string> {
   const words = `must be a JSON object of ${savedCardFields.join(', ')} to JSON pointers, like {"cardPan":"/last4"}`;
-  return jsonObject().transform((given, context): SavedCardPointers => {
+  return made(jsonObject(), words, (given) => {
     const read = Object.entries(given).map(([name, value]) => [name, pointersIn(value)] as const);
     const isGood = read.every(
       ([name, pointers]) => savedCardFields.some((field) => field === name) && pointers !== undefined,
     );
-    if (isGood) return { ...specifiedPointers, ...Object.fromEntries(read) };
-    context.addIssue({ code: 'custom', message: words });
-    return z.NEVER;
+    return isGood ? { ...specifiedPointers, ...Object.fromEntries(read) } : undefined;
   });
 }
 
