@@ -1,5 +1,8 @@
-import { createMissingEvents, type MissingEvents } from '../features/alerts/missing-events.ts';
-import { createRefusalMemory } from '../features/alerts/seen-webhooks.ts';
+import {
+  type MissingEvents,
+  createMissingEvents,
+  createRefusalMemory,
+} from '../features/alerts/missing-events.ts';
 import { refusalWords } from '../webhooks/refusal-words.ts';
 import type { WebhookDeps } from '../webhooks/route.ts';
 import type { Kept } from '../store/kept.ts';

@@ -1,5 +1,5 @@
 import type { Policy } from '../config/policy.ts';
-import type { ChannelUse } from '../features/alerts/routes/channel-uses.ts';
+import type { ChannelUse } from '../features/alerts/alert-rules-message.ts';
 import type { PartHealth } from '../domain/part-health.ts';
 import { createLookAtChannel } from '../messages/look-at-channel.ts';
 import { wait, type SlackClients } from '../slack/workspace.ts';

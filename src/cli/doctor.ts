@@ -4,7 +4,7 @@ import { countWords, partOf, sorted, stateSigns } from '../features/doctor/docto
 import { examine, type Finding } from '../features/doctor/examine.ts';
 import { sharedChecks } from '../app/shared-checks.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { readSeenWebhooks } from '../features/alerts/seen-webhooks.ts';
+import { readSeenWebhooks } from '../features/alerts/missing-events.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';

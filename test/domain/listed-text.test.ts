@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { loggedEvent } from '../../src/domain/logged-event.ts';
+import { loggedEvent } from '../../src/features/alerts/event-log.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import { itemOf } from '../../src/domain/storm-summary.ts';
+import { itemOf } from '../../src/features/alerts/storm/storm.ts';
 
 const huge = 'x'.repeat(200_000);
 

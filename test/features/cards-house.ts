@@ -15,7 +15,7 @@ import type { Composed } from '../../src/messages/views.ts';
 import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
 import { createStorms, stormPrefix, type Storms } from '../../src/features/alerts/storm/storms.ts';
 import { workOnce } from '../../src/records/work-once.ts';
-import { alertDirectMessage, alertNoteMessage } from '../../src/features/alerts/note-message.ts';
+import { alertDirectMessage, alertNoteMessage } from '../../src/features/alerts/alert-notes.ts';
 import { stormDirectMessage, stormMessage } from '../../src/features/alerts/storm/storm-message.ts';
 import { alertMessage } from '../../src/features/alerts/alert-message.ts';
 import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';

@@ -1,12 +1,12 @@
-import type { AlertPostDeps, AlertShown } from '../../src/features/alerts/alert-post.ts';
+import type { AlertPostDeps, AlertShown } from '../../src/features/alerts/alert-record.ts';
 import { alertViews } from '../../src/features/alerts/alert-views.ts';
-import type { AlertStepShown } from '../../src/features/alerts/prepare-alert-note.ts';
+import type { AlertStepShown } from '../../src/features/alerts/alert-notes.ts';
 import type { DigestShown } from '../../src/features/alerts/storm/prepare-digest.ts';
 import {
-  summaryView,
   type SummaryPostDeps,
   type SummaryShown,
-} from '../../src/features/alerts/summary/summarise-day.ts';
+  summaryView,
+} from '../../src/features/alerts/summary/daily-summary.ts';
 import type { ApprovalPost } from '../../src/features/approvals/approval-screens.ts';
 import {
   chargeViews,

@@ -1,15 +1,17 @@
-import { mutedNow } from '../../src/domain/daily-summary.ts';
-import { summaryTime } from '../../src/app/daily-summaries.ts';
-import type { AlertCard } from '../../src/domain/alert-card.ts';
-import type { RoutePlan } from '../../src/domain/alert-route.ts';
-import type { DailySummary } from '../../src/domain/daily-summary.ts';
 import {
+  type DailySummary,
+  mutedNow,
+  summariseDay,
+} from '../../src/features/alerts/summary/daily-summary.ts';
+import {
+  type DailySummariesDeps,
   createDailySummaries,
   dailySummaryPrefix,
-  type DailySummariesDeps,
+  summaryTime,
 } from '../../src/features/alerts/summary/daily-summaries.ts';
+import type { AlertCard } from '../../src/domain/alert-card.ts';
+import type { RoutePlan } from '../../src/domain/alert-route.ts';
 import { createDeliverPost } from './deliver-post.ts';
-import { summariseDay } from '../../src/features/alerts/summary/summarise-day.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import type { Entry } from '../../src/store/store.ts';
 import { channel, house, sealer } from './house.ts';

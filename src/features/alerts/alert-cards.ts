@@ -1,32 +1,39 @@
-import type { Lookup } from '../../domain/alert.ts';
 import {
-  moveCard,
   type AlertCard,
   type AlertCharge,
   type CardMove,
   type CardStep,
   type MovedCard,
   type OtherPayment,
+  moveCard,
 } from '../../domain/alert-card.ts';
+import { type Lookup, knownDecline, recordOfOrder } from '../../domain/alert.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
+import type { Confirmation } from '../../domain/confirmation.ts';
+import type { DeclineRule, KnownDecline } from '../../domain/decline-reason.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
+import { orderEventKey } from '../../domain/event-key.ts';
+import type { Money } from '../../domain/money.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer } from '../../domain/sealer.ts';
+import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { moneyToTake } from '../../domain/transaction.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { Entry, Store } from '../../store/store.ts';
-import { type Evidence, newestOf, openEvidence, placeOf } from './alert-record.ts';
-import { openEvent } from '../../messages/message-record.ts';
-import type { Storms } from './storm/storms.ts';
 import {
-  alertMessages,
-  alertsOf,
-  untouched,
   type AlertCase,
   type AlertCases,
   type AlertMessage,
+  alertMessages,
+  alertsOf,
+  untouched,
 } from './alert-case.ts';
-import { hearOf, standingCharge, type StandingChargeDeps } from './alert-claims.ts';
+import { type StandingChargeDeps, hearOf, standingCharge } from './alert-claims.ts';
+import { type Evidence, newestOf, openEvidence, placeOf } from './alert-record.ts';
+import type { Storms } from './storm/storms.ts';
+import { openEvent } from '../../messages/message-record.ts';
+import type { Entry, Store } from '../../store/store.ts';
 
-export type AlertCardsDeps = StandingChargeDeps & {
+type AlertCardsDeps = StandingChargeDeps & {
   store: Pick<Store, 'read' | 'list'>;
   sealer: Sealer;
   alerts: AlertCases;
@@ -160,4 +167,69 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
       await alerts.work(entry);
     },
   };
+}
+
+/**
+ * What was to be paid by the charge that failed: by the service's own record, else by the signed event; looked up
+ * where nobody has done so yet. Undefined where neither says it; `unchecked` when the service could not be asked.
+ */
+export async function moneyOfFailure(
+  lookUp: (event: PaymentEvent) => Promise<Lookup>,
+  alert: FoundAlert,
+): Promise<Money | 'unchecked' | undefined> {
+  const known = knownMoney(alert);
+  if (known) return known;
+  const lookup = await lookUp(alert.event);
+  return lookup.kind === 'unchecked' ? 'unchecked' : moneyOfRecord(lookup);
+}
+
+/** The same by what is known already. */
+export function knownMoney({ event, evidence }: FoundAlert): Money | undefined {
+  const recorded = evidence && !event.isErased ? moneyOfRecord(evidence.lookup) : undefined;
+  if (recorded) return recorded;
+  const { amountMinor: minor, currency } = event;
+  return minor === undefined || currency === undefined ? undefined : { minor, currency };
+}
+
+function moneyOfRecord(lookup: Lookup): Money | undefined {
+  const record = recordOfOrder(lookup);
+  return record && moneyToTake(record);
+}
+
+type FindDeclineDeps = {
+  findAlert: (id: string) => Promise<FoundAlert | undefined>;
+  findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
+  rule: DeclineRule;
+};
+
+/**
+ * What the bot knows of a decline that a look-up does not contradict: its own charge's answer, else the signed event.
+ * Undefined also while the store is away: the look-up is answered all the same.
+ */
+export async function findDecline(
+  { findAlert, findCharge, rule }: FindDeclineDeps,
+  reference: string,
+  lookup: Confirmation,
+): Promise<KnownDecline | undefined> {
+  if (lookup.kind !== 'not_confirmed') return undefined;
+  try {
+    const charge = await findCharge(reference);
+    if (charge?.state.kind === 'declined') {
+      const event = {
+        kind: 'payment_failed',
+        key: '',
+        ...reasonOf(charge.state.why ?? charge.bankWords),
+      } as const;
+      return knownDecline({ event, lookup, receivedAtMs: charge.state.concludedAt }, rule);
+    }
+    const alert = await findAlert(orderEventKey('payment_failed', reference));
+    return alert && knownDecline({ ...alert, lookup }, rule);
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return undefined;
+    throw error;
+  }
+}
+
+function reasonOf(reason: string | undefined): { reason?: string } {
+  return withoutUndefined({ reason });
 }

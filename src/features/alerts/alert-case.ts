@@ -17,7 +17,7 @@ import { referenceOfEventKey } from '../../domain/event-key.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
 import type { Index, Store } from '../../store/store.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
-import type { AlertStepBodies } from './prepare-alert-note.ts';
+import type { AlertStepBodies } from './alert-notes.ts';
 import {
   alertKey,
   isMessage,

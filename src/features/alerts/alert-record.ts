@@ -1,10 +1,17 @@
 // What of an alert stands in its message's record: where it goes, and what its look-up gave.
 
+import type { AlertCard, AlertCharge } from '../../domain/alert-card.ts';
 import type { Destination } from '../../domain/alert-route.ts';
-import type { Lookup } from '../../domain/alert.ts';
+import { type Alert, type Environment, type Lookup, knownDecline, recordOf } from '../../domain/alert.ts';
+import type { DeclineRule } from '../../domain/decline-reason.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer } from '../../domain/sealer.ts';
-import { isMessage, messageKey, type MessageRecord } from '../../messages/message-record.ts';
+import type { ReceiveDeps } from './receive-event.ts';
+import type { Storms } from './storm/storms.ts';
+import { type MessageRecord, historyKey, isMessage, messageKey } from '../../messages/message-record.ts';
+import type { Work, WorkDeps } from '../../messages/message-work.ts';
+import type { Store } from '../../store/store.ts';
 
 /** What a look-up gave, and when it was asked (UTC ms). */
 export type Evidence = { lookup: Lookup; atMs: number };
@@ -46,4 +53,60 @@ export function destinationOf({ channel, routed: [first] = [] }: MessageRecord):
 export function placeOf(record: MessageRecord): MessagePlace | undefined {
   const { channel, posted } = record;
   return posted ?? (isMessage(record) ? { channel } : undefined);
+}
+
+/** What the message of an alert needs of its card. All of it throws StoreUnavailable. */
+type CardsForPosts = {
+  read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
+  /** Its messages are made once more. */
+  retell(id: string): Promise<void>;
+  /** From now on a later payment resolves the failure; one that came before it does so now. */
+  linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
+  /** Forgets what was looked up anew by a person’s wish; the card’s state stays. */
+  erase(id: string): Promise<void>;
+  /** Whether a saved card of this customer is remembered. */
+  knowsCardOf(email: string): Promise<boolean>;
+};
+
+export type AlertShown = { kind: 'alert'; alert: Alert };
+
+/** What an alert’s messages are made of, and a storm’s digest, which stands for many of them. */
+export type AlertPostDeps = WorkDeps & {
+  store: Pick<Store, 'create'>;
+  sealer: Sealer;
+  lookUp: (event: PaymentEvent) => Promise<Lookup>;
+  /** For what is still to be routed. */
+  route: ReceiveDeps['route'];
+  /** What people did with an alert, and what it is about; see `AlertCards`. */
+  cards: CardsForPosts;
+  /** What tells alerts of a channel that has too many of them. */
+  storms: Pick<Storms, 'ask' | 'see' | 'place'>;
+  /** How long one piece of work may be held. */
+  leaseMs: number;
+  environment: Environment;
+  account: string;
+  declines: DeclineRule;
+  /** `/pay cards` works here, and is named where a card's token is missing. */
+  canListCards?: boolean;
+};
+
+/** What is told of the event, but for its card and its route. */
+export function alertOf(
+  deps: Pick<AlertPostDeps, 'environment' | 'account' | 'canListCards' | 'declines'>,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  lookup: Lookup,
+): Alert {
+  const { environment, account, canListCards } = deps;
+  const told = { ...provenReference(lookup), ...event, key: historyKey(entry.key, record) };
+  const { receivedAtMs } = record;
+  const alert: Alert = { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
+  const declined = knownDecline(alert, deps.declines);
+  return { ...alert, ...(canListCards ? { canListCards } : {}), ...(declined ? { declined } : {}) };
+}
+
+/** The service's own record names the order, also where the event could not. */
+function provenReference(lookup: Lookup): { orderReference?: string } {
+  const found = recordOf(lookup)?.orderReference;
+  return found === undefined ? {} : { orderReference: found };
 }

@@ -19,9 +19,8 @@ import { createRecords, type RecordKind, type Records, type RecordsDeps } from '
 import type { Entry } from '../../store/store.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import { untouched, type AlertCases } from './alert-case.ts';
-import type { AlertCards } from './alert-cards.ts';
+import { type AlertCards, moneyOfFailure } from './alert-cards.ts';
 import { firstAlert, type ChargeOf } from './alert-claims.ts';
-import { moneyOfFailure } from './failed-money.ts';
 import { moneyShape } from '../../records/shapes.ts';
 import { eventsList } from '../../messages/message-record.ts';
 

@@ -1,16 +1,20 @@
 import type { RoutePlace } from '../../domain/alert-route.ts';
 import type { Views, Words } from '../../messages/views.ts';
 import { alertMessage } from './alert-message.ts';
-import type { AlertPostDeps, AlertShown } from './alert-post.ts';
-import { alertDirectMessage, alertNoteMessage } from './note-message.ts';
-import { type AlertStepBodies, type AlertStepShown, alertNoteViews } from './prepare-alert-note.ts';
+import type { AlertPostDeps, AlertShown } from './alert-record.ts';
+import {
+  type AlertStepBodies,
+  type AlertStepShown,
+  alertDirectMessage,
+  alertNoteMessage,
+  alertNoteViews,
+} from './alert-notes.ts';
 import { prepareAlert } from './prepare-alert.ts';
-import type { TestAlertBodies } from './send-test-alert.ts';
+import { type TestAlertBodies, testAlertMessage } from './test-alert.ts';
 import { type DigestBodies, type DigestShown, digestView } from './storm/prepare-digest.ts';
 import { stormDirectMessage, stormMessage } from './storm/storm-message.ts';
 import { dailySummaryMessage } from './summary/daily-summary-message.ts';
-import type { SummaryShown } from './summary/summarise-day.ts';
-import { testAlertMessage } from './test-alert-message.ts';
+import type { SummaryShown } from './summary/daily-summary.ts';
 
 type Bodies = AlertStepBodies & TestAlertBodies & DigestBodies & { alert: unknown };
 

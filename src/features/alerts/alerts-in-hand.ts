@@ -2,8 +2,7 @@ import type { Environment, Lookup } from '../../domain/alert.ts';
 import type { AlertCard } from '../../domain/alert-card.ts';
 import type { MessagePlace } from '../../domain/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import { alertHeadline } from './alert-message.ts';
-import { whereItIs } from './card-lines.ts';
+import { alertHeadline, whereItIs } from './alert-message.ts';
 import {
   actions,
   bold,

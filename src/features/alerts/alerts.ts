@@ -4,48 +4,58 @@ import { type RoutePlan, destinationsOf, needsLookUp } from '../../domain/alert-
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
 import { isKept, withMutes, type AlertMute, type NotPosted } from '../../domain/alert-mute.ts';
-import { type DailySummary, mutedIn, mutedNow, standing } from '../../domain/daily-summary.ts';
+import {
+  type DailySummary,
+  type SummarySpan,
+  mutedIn,
+  mutedNow,
+  standing,
+  summariseDay,
+  summaryView,
+} from './summary/daily-summary.ts';
 import type { KnownCards } from '../../domain/known-cards.ts';
 import type { Entry } from '../../store/store.ts';
 import { alertCardPrefix, createAlertCases } from './alert-case.ts';
-import { type AlertCards, createAlertCards } from './alert-cards.ts';
+import { type AlertCards, createAlertCards, findDecline } from './alert-cards.ts';
 import { createAlertClaims, type ChargeOf } from './alert-claims.ts';
 import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgainDeps } from './charge-again.ts';
 import { rehearse, rehearsedMs, type Rehearsal } from './rehearsal.ts';
-import { findKeptEvent, openKeptEvent } from './kept-event.ts';
+import {
+  type LoggedEvent,
+  createEventLog,
+  eventAsLogged,
+  findKeptEvent,
+  openKeptEvent,
+} from './event-log.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
 import type { PaymentEventKind } from '../../domain/payment-event.ts';
 import { alertKey } from '../../messages/message-record.ts';
-import { eventAsLogged, type LoggedEvent } from '../../domain/logged-event.ts';
-import { createEventLog } from './event-log.ts';
-import { findDecline } from './find-decline.ts';
 import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
-import type { AlertPostDeps } from './alert-post.ts';
+import type { AlertPostDeps } from './alert-record.ts';
 import { alertViews, alertWords } from './alert-views.ts';
 import { lookUpAhead } from './route-event.ts';
 import type { ReceiveDeps } from './receive-event.ts';
-import { createTestAlerts } from './send-test-alert.ts';
+import { createTestAlerts } from './test-alert.ts';
 import { type Storms, createStorms, stormPrefix, stormTerms } from './storm/storms.ts';
 import { createDailySummaries, dailySummaryPrefix, type SummaryTime } from './summary/daily-summaries.ts';
-import { summariseDay, summaryView, type SummarySpan } from './summary/summarise-day.ts';
-import { alertCardParts, type AlertCardDeps } from './alert-card-parts.ts';
-import { stormPresses, type StormActions } from './storm/storm-parts.ts';
+import { type AlertCardDeps, alertCardParts } from './card-presses.ts';
+import { type StormActions, stormPresses } from './storm/storm-list.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { homeAlerts, openAlerts } from './alerts-in-hand.ts';
-import type { ChannelUse } from './routes/channel-uses.ts';
-import { defineCommand, type Command, type Conversation, type Pressed } from '../../slack/command.ts';
-import type { SlackMessage } from '../../slack/kit/message.ts';
 import {
+  type ChannelUse,
+  type StormState,
   homeMutes,
   noAlertsMessage,
   routesMessage,
   rulesElsewhereMessage,
   testAlertActionId,
   testOnItsWayMessage,
-  type StormState,
-} from './routes/routes-message.ts';
+} from './alert-rules-message.ts';
+import { defineCommand, type Command, type Conversation, type Pressed } from '../../slack/command.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
 
 const eventKinds = ['payment_failed', 'payment_success'] as const satisfies PaymentEventKind[];

@@ -4,14 +4,17 @@ import type { AlertCard, AlertTaken, MovedCard } from '../../domain/alert-card.t
 import type { Lookup } from '../../domain/alert.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { bold, headline, moment, person, richText, words, type Run } from '../../slack/kit/blocks.ts';
+import type { RetryVerdict } from '../../domain/retry-rule.ts';
+import { type Run, bold, headline, moment, person, richText, words } from '../../slack/kit/blocks.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
+import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
-import type { SlackMessage } from '../../slack/kit/message.ts';
+import { holdLines } from '../../slack/words/next-steps.ts';
 import { transactionMessage } from '../../slack/words/transaction-message.ts';
 
-export type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
+type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
 
 /** Somebody was first, or there is nothing to do: who, when, and that nothing changed. */
 export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): SlackMessage {
@@ -120,3 +123,37 @@ const noReferenceWords = {
   unknown: '🔎 The service doesn’t know this event’s unsigned reference',
   other: '⚠️ This event’s unsigned reference leads to another transaction',
 } as const;
+
+/** Why the charge is not tried again now, and when. */
+type NotAgain =
+  | { kind: 'resting'; nextTryFrom: number }
+  | { kind: 'refused'; verdict: Exclude<RetryVerdict, { kind: 'allowed' }> }
+  | { kind: 'no_card' }
+  | { kind: 'details_gone' }
+  | { kind: 'not_declined' };
+
+export function notAgainMessage(why: NotAgain): SlackMessage {
+  const { text, block } = headline(why.kind === 'resting' ? '⏳ Card on hold' : '🚫 Not charged again', []);
+  return { text, blocks: [block, richText(...lines(why))] };
+}
+
+function lines(why: NotAgain): ReturnType<typeof holdLines> {
+  switch (why.kind) {
+    case 'resting':
+      return holdLines({ ...why, attemptsLeft: 1 });
+    case 'refused':
+      return holdLines(why.verdict);
+    case 'no_card':
+      return [plain('The bot knows no saved card of this customer.')];
+    case 'details_gone':
+      return [
+        plain('This alert is too old: its customer was erased.'),
+        labelled('Next', 'use /pay charge if the customer still owes it.'),
+      ];
+    case 'not_declined':
+      return [
+        plain('The look-up doesn’t say declined, so money may have moved.'),
+        labelled('Next', 'look it up first.'),
+      ];
+  }
+}

@@ -3,9 +3,8 @@ import type { Money } from '../../domain/money.ts';
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { FoundAlert } from './alert-cards.ts';
+import { type FoundAlert, knownMoney } from './alert-cards.ts';
 import type { KnownCard, KnownCards } from '../../domain/known-cards.ts';
-import { knownMoney } from './failed-money.ts';
 
 export type ChargeAgainDeps = {
   /** Undefined: no card is remembered. */

@@ -11,13 +11,20 @@ import {
 } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { destinationOf, type Evidence, openEvidence, sealEvidence } from './alert-record.ts';
+import {
+  type AlertPostDeps,
+  type AlertShown,
+  type Evidence,
+  alertOf,
+  destinationOf,
+  openEvidence,
+  sealEvidence,
+} from './alert-record.ts';
 import { isMessage, openEvent, type MessageRecord } from '../../messages/message-record.ts';
 import { again, isOld, type Work } from '../../messages/message-work.ts';
 import type { Rendered, Said } from '../../messages/views.ts';
 import { saysItAll, tellByDigest } from './storm/prepare-digest.ts';
 import { mayBeGathered } from './storm/storms.ts';
-import { alertOf, type AlertPostDeps, type AlertShown } from './alert-post.ts';
 import { evidenceOf, routeByLookUp, sendOn } from './route-event.ts';
 
 /**

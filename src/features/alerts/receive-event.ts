@@ -7,7 +7,7 @@ import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { type TellDeps, tellOperators } from '../../messages/messages.ts';
-import { findKeptEvent, openKeptEvent, type KeptEvent } from './kept-event.ts';
+import { type KeptEvent, findKeptEvent, openKeptEvent } from './event-log.ts';
 import { storeEvent } from './route-event.ts';
 
 export type ReceiveDeps = TellDeps & {

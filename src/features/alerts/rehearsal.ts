@@ -1,7 +1,6 @@
 import { destinationsOf, needsLookUp, type RoutePlan } from '../../domain/alert-route.ts';
 import { counted } from '../../domain/counted.ts';
-import { eventAsLogged, type LoggedEvent } from '../../domain/logged-event.ts';
-import type { EventLog } from './event-log.ts';
+import { type EventLog, type LoggedEvent, eventAsLogged } from './event-log.ts';
 
 export const rehearsedMs = 7 * 86_400_000;
 

@@ -17,9 +17,8 @@ import {
 } from '../../messages/message-record.ts';
 import { again, hold, type Work } from '../../messages/message-work.ts';
 import type { Rendered } from '../../messages/views.ts';
-import { type Evidence, sealEvidence } from './alert-record.ts';
+import { type AlertPostDeps, type AlertShown, type Evidence, sealEvidence } from './alert-record.ts';
 import { arrivals } from './storm/storms.ts';
-import type { AlertPostDeps, AlertShown } from './alert-post.ts';
 
 type RouteDeps = {
   store: Pick<Store, 'create'>;

@@ -7,10 +7,14 @@ import {
 } from '../../../src/domain/alert-route.ts';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
-import { eventAsLogged, type LoggedEvent } from '../../../src/domain/logged-event.ts';
+import {
+  type EventLog,
+  type LoggedEvent,
+  createEventLog,
+  eventAsLogged,
+} from '../../../src/features/alerts/event-log.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import { createEventLog, type EventLog } from '../../../src/features/alerts/event-log.ts';
 import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
 import { event, house, keepsPayments, sealer } from '../house.ts';
 import { onBothStores } from '../two-stores.ts';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
-import { loggedEvent, type LoggedEvent } from '../../../src/domain/logged-event.ts';
+import { type LoggedEvent, loggedEvent } from '../../../src/features/alerts/event-log.ts';
 import {
   rehearse,
   rehearsedLine,

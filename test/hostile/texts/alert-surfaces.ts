@@ -11,19 +11,19 @@ import {
 } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import type { AlertRule } from '../../../src/domain/alert-route.ts';
-import type { DailySummary } from '../../../src/domain/daily-summary.ts';
+import type { DailySummary } from '../../../src/features/alerts/summary/daily-summary.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import {
-  emptySummary,
-  summarise,
   type StormItem,
   type StormSeen,
-} from '../../../src/domain/storm-summary.ts';
+  emptySummary,
+  summarise,
+} from '../../../src/features/alerts/storm/storm.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
 import { lookedUpMessage, refusedMessage } from '../../../src/features/alerts/card-answers.ts';
-import { assignModal, closeModal, snoozeModal } from '../../../src/features/alerts/card-modals.ts';
-import { alertDirectMessage, alertNoteMessage } from '../../../src/features/alerts/note-message.ts';
+import { assignModal, closeModal, snoozeModal } from '../../../src/features/alerts/card-presses.ts';
+import { alertDirectMessage, alertNoteMessage } from '../../../src/features/alerts/alert-notes.ts';
 import { csvMessage, stormListModal } from '../../../src/features/alerts/storm/storm-list.ts';
 import { stormDirectMessage, stormMessage } from '../../../src/features/alerts/storm/storm-message.ts';
 import { alertMessage } from '../../../src/features/alerts/alert-message.ts';

@@ -18,9 +18,9 @@ import {
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { noticeMessage } from '../../../src/slack/words/notice-message.ts';
 import { placeWords } from '../../../src/slack/words/evidence.ts';
-import { homeMutes, routesMessage } from '../../../src/features/alerts/routes/routes-message.ts';
+import { homeMutes, routesMessage } from '../../../src/features/alerts/alert-rules-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
-import { testAlertMessage } from '../../../src/features/alerts/test-alert-message.ts';
+import { testAlertMessage } from '../../../src/features/alerts/test-alert.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, type Outside, type Surface } from './surface.ts';
 

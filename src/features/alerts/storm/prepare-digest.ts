@@ -2,12 +2,11 @@ import { recordOf, type Lookup } from '../../../domain/alert.ts';
 import type { Destination } from '../../../domain/alert-route.ts';
 import type { PaymentEvent } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
-import { sealEvidence } from '../alert-record.ts';
+import { type AlertPostDeps, type AlertShown, sealEvidence } from '../alert-record.ts';
 import { again, finish, type Work } from '../../../messages/message-work.ts';
 import type { Rendered, Views } from '../../../messages/views.ts';
-import type { AlertPostDeps, AlertShown } from '../alert-post.ts';
 import type { MessagePlace } from '../../../domain/delivery.ts';
-import type { StormSeen } from '../../../domain/storm-summary.ts';
+import type { StormSeen } from './storm.ts';
 import { isOrMayBePosted } from './storms.ts';
 
 /** A storm, told to its channel, or `to` one person who took it on. */

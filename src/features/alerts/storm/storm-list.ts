@@ -1,10 +1,14 @@
 // What a storm’s buttons show: its list in pages, the same as CSV, and what the one person who pressed is told.
 
-import { csvHead, csvRows, type CsvColumn } from '../../../csv.ts';
+import { type CsvColumn, csvHead, csvRows } from '../../../csv.ts';
 import type { AlertCard } from '../../../domain/alert-card.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
 import type { PaymentEventKind } from '../../../domain/payment-event.ts';
-import type { StormRow, StormSeen } from '../../../domain/storm-summary.ts';
+import type { AlertCards } from '../alert-cards.ts';
+import { gathered, readListPage, stormActions, writeListPage } from './storm-message.ts';
+import type { StormRow, StormSeen } from './storm.ts';
+import type { Storms } from './storms.ts';
+import type { Press, Pressed } from '../../../slack/command.ts';
 import {
   actions,
   bold,
@@ -18,16 +22,16 @@ import {
   richText,
   words,
 } from '../../../slack/kit/blocks.ts';
-import { customerWord, placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../../slack/kit/message.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
-import { gathered, stormActions, writeListPage } from './storm-message.ts';
+import type { UploadFile } from '../../../slack/kit/upload-file.ts';
+import { customerWord, placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
 
 /** One press opens it; nothing is submitted. */
 const listModalId = 'storm_list';
 const longestReason = 120;
 
-export const rowsPerPage = 25;
+const rowsPerPage = 25;
 
 export function stormListModal(storm: StormSeen, page: number, rows: readonly StormRow[]): Modal {
   const { id, gathers, count, environment, account } = storm;
@@ -109,22 +113,19 @@ const csvColumns = (gathers: PaymentEventKind): readonly CsvColumn<StormRow>[] =
 ];
 
 /** All of it, masked as in the list; times in UTC. */
-export function stormCsv(gathers: PaymentEventKind, rows: readonly StormRow[]): string {
+function stormCsv(gathers: PaymentEventKind, rows: readonly StormRow[]): string {
   const columns = csvColumns(gathers);
   return csvHead(columns) + csvRows(columns, rows);
 }
 
 /** "storm-2026-11-21-1002.csv". */
-export function stormFileName({ gathers, summary }: StormSeen): string {
+function stormFileName({ gathers, summary }: StormSeen): string {
   const name = gathers === 'payment_failed' ? 'storm' : 'payments';
   return `${name}-${new Date(summary.firstMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`;
 }
 
 /** The second of two who pressed *Acknowledge all* learns who was first. */
-export function stormHadMessage(
-  had: { by: string; at: number; isOver: boolean },
-  askedBy: string,
-): SlackMessage {
+function stormHadMessage(had: { by: string; at: number; isOver: boolean }, askedBy: string): SlackMessage {
   const isSelf = had.by === askedBy;
   const { text, block } = headline(
     isSelf ? '👀 You already acknowledged this storm' : '👀 Somebody else acknowledged this storm first',
@@ -135,7 +136,7 @@ export function stormHadMessage(
   return { text, blocks: [block, richText([who, words(what), moment(had.at), words('.')])] };
 }
 
-export function unknownStormMessage(): SlackMessage {
+function unknownStormMessage(): SlackMessage {
   const { text, block } = headline('This storm is too old', []);
   const next = 'You can still look up each reference.';
   return { text, blocks: [block, richText([words(next)])] };
@@ -154,4 +155,87 @@ export function csvMessage(
     text,
     blocks: [block, richText([words(`${outcome.why} `), bold('Next: '), words(outcome.fix)])],
   };
+}
+
+/** What the digests of storms need of the operations and of Slack. */
+export type StormActions = {
+  storms: Pick<Storms, 'see' | 'place' | 'items' | 'take'>;
+  alertCards: Pick<AlertCards, 'read'>;
+  uploadFile: UploadFile;
+};
+
+const cardsAtOnce = 50;
+
+/** What acts on the digest of a storm. It needs a verb to belong to. */
+export function stormPresses(deps: StormActions): Press[] {
+  return [
+    { actionId: stormActions.acknowledgeAll, press: (pressed) => acknowledgeAll(deps, pressed) },
+    { actionId: stormActions.showList, opensForm: true, press: (pressed) => showList(deps, pressed) },
+    { actionId: stormActions.back, press: (pressed) => turnTo(deps, pressed) },
+    { actionId: stormActions.next, press: (pressed) => turnTo(deps, pressed) },
+    { actionId: stormActions.csv, press: (pressed) => csv(deps, pressed) },
+  ];
+}
+
+/** The digest shows it; only whoever was not first is told anything. */
+async function acknowledgeAll({ storms }: StormActions, { value, caller, reply }: Pressed): Promise<void> {
+  const result = await storms.take(value, caller.userId);
+  if (result.kind === 'had') await reply(stormHadMessage(result, caller.userId));
+  if (result.kind === 'unknown_storm') await reply(unknownStormMessage());
+}
+
+async function showList(deps: StormActions, { value, openModal, reply }: Pressed): Promise<void> {
+  const shown = await listModal(deps, value, 0);
+  if (shown) await openModal(shown);
+  else await reply(unknownStormMessage());
+}
+
+async function turnTo(deps: StormActions, { value, updateModal, reply }: Pressed): Promise<void> {
+  const asked = readListPage(value);
+  if (!asked) return;
+  const shown = await listModal(deps, asked.storm, asked.page);
+  if (shown) await updateModal(shown);
+  else await reply(unknownStormMessage());
+}
+
+async function listModal(deps: StormActions, storm: string, page: number): Promise<Modal | undefined> {
+  const seen = await deps.storms.see(storm);
+  return seen && stormListModal(seen, page, await rows(deps, storm, page * rowsPerPage, rowsPerPage));
+}
+
+/** With their cards as they are now. */
+async function rows(
+  { storms, alertCards }: StormActions,
+  ...which: Parameters<Storms['items']>
+): Promise<StormRow[]> {
+  const items = await storms.items(...which);
+  const found: StormRow[] = [];
+  for (let from = 0; from < items.length; from += cardsAtOnce) {
+    const some = items.slice(from, from + cardsAtOnce);
+    // oxlint-disable-next-line no-await-in-loop -- some at a time, so that the store answers others in between
+    const cards = await Promise.all(some.map(({ id }) => alertCards.read(id)));
+    found.push(
+      ...some.map((item, index) => ({ ...item, card: cards[index]?.card ?? ({ kind: 'open' } as const) })),
+    );
+  }
+  return found;
+}
+
+/** Everything that is listed by now, as a file below the digest. */
+async function csv(deps: StormActions, { value, reply }: Pressed): Promise<void> {
+  const { storms, uploadFile } = deps;
+  const [seen, place] = await Promise.all([storms.see(value), storms.place(value)]);
+  if (!seen || !place) return await reply(unknownStormMessage());
+  const all = await rows(deps, value);
+  const many = gathered(seen.gathers, all.length);
+  const outcome = await uploadFile(
+    { channel: place.channel, threadTs: place.ts },
+    {
+      name: stormFileName(seen),
+      title: `${many} of one digest`,
+      text: stormCsv(seen.gathers, all),
+      comment: `${many} of this digest, as they stand now`,
+    },
+  );
+  await reply(csvMessage(outcome));
 }

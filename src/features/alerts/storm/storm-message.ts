@@ -3,7 +3,7 @@ import type { MessagePlace } from '../../../domain/delivery.ts';
 import { counted } from '../../../domain/counted.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import type { PaymentEventKind } from '../../../domain/payment-event.ts';
-import type { StormSeen, StormSummary } from '../../../domain/storm-summary.ts';
+import type { StormSeen, StormSummary } from './storm.ts';
 import {
   actions,
   bold,
@@ -19,8 +19,8 @@ import {
 import { repeatLine, type AboutMessage } from '../../../slack/kit/note.ts';
 import { placeAlone, word } from '../../../slack/words/evidence.ts';
 import type { MessageBlock, SlackMessage } from '../../../slack/kit/message.ts';
-import { whereItIs } from '../card-lines.ts';
-import { muteBlocks } from '../routes/mute-blocks.ts';
+import { whereItIs } from '../alert-message.ts';
+import { muteBlocks } from '../alert-rules-message.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 
 /** The buttons of a storm’s digest; each carries the storm’s id. */

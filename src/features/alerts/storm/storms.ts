@@ -7,21 +7,19 @@ import type { AuditEntry } from '../../../domain/audit-entry.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
 import type { Sealer } from '../../../domain/sealer.ts';
 import {
-  countedWith,
-  dueInMs,
-  newStorm,
-  stepStorm,
   type Storm,
   type StormCount,
   type StormEvent,
-} from '../../../domain/storm.ts';
-import {
-  emptySummary,
-  itemOf,
-  summarise,
   type StormItem,
   type StormSeen,
-} from '../../../domain/storm-summary.ts';
+  countedWith,
+  dueInMs,
+  emptySummary,
+  itemOf,
+  newStorm,
+  stepStorm,
+  summarise,
+} from './storm.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
 import type { Entry, Index, Store } from '../../../store/store.ts';
 import {

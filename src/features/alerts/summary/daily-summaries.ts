@@ -1,10 +1,13 @@
+import type { Account } from '../../../account.ts';
+import { Cron } from 'croner';
 import { z } from 'zod';
+
+import type { SummarySpan } from './daily-summary.ts';
 import type { Log } from '../../../log.ts';
-import type { Entry } from '../../../store/store.ts';
 import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
+import { type MessagesDeps, createMessages } from '../../../messages/messages.ts';
 import { openBody } from '../../../messages/views.ts';
-import { createMessages, type MessagesDeps } from '../../../messages/messages.ts';
-import type { SummarySpan } from './summarise-day.ts';
+import type { Entry } from '../../../store/store.ts';
 
 /** When a channel is told of its day, by a wall clock. */
 export type SummaryTime = {
@@ -118,4 +121,27 @@ async function tellDay(
   const record = await findMessageRecord(deps.store, key);
   if (!record) return untilMs;
   return (openBody('daily_summary', deps.sealer, { entry: { key }, record }) as SummarySpan).untilMs;
+}
+
+type Written = NonNullable<Account['settings']['policy']['daily_summary']>[number];
+
+/** When the channels of `daily_summary` are told: by the wall clock of each, through summer time and back. */
+export function summaryTimes({ policy }: Pick<Account['settings'], 'policy'>): SummaryTime[] {
+  return (policy.daily_summary ?? []).map(summaryTime);
+}
+
+export function summaryTime({ channel, at, tz }: Written): SummaryTime {
+  // It never runs anything: the store's timer wakes the bot, and this only says when.
+  const clock = new Cron(`${at % 60} ${Math.floor(at / 60)} * * *`, { timezone: tz, paused: true });
+  // Canada writes a date like ISO does.
+  const date = new Intl.DateTimeFormat('en-CA', { timeZone: tz, dateStyle: 'short' });
+  return {
+    channel,
+    next(afterMs) {
+      const next = clock.nextRun(new Date(afterMs));
+      if (!next) throw new Error('A time of every day has no next.');
+      return next.getTime();
+    },
+    dateOf: (atMs) => date.format(atMs),
+  };
 }

@@ -1,15 +1,10 @@
 import type { RichTextBlock } from '@slack/types';
 import type { RoutePlace } from '../../../domain/alert-route.ts';
 import { counted } from '../../../domain/counted.ts';
-import {
-  successRate,
-  type Counted,
-  type DailySummary,
-  type OpenAlert,
-} from '../../../domain/daily-summary.ts';
+import { type Counted, type DailySummary, type OpenAlert, successRate } from './daily-summary.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import { outcomeWords } from '../../../domain/outcome.ts';
-import { duration } from '../card-lines.ts';
+import { duration } from '../alert-message.ts';
 import {
   bold,
   context,
@@ -22,7 +17,7 @@ import {
 } from '../../../slack/kit/blocks.ts';
 import { placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
-import { muteBlocks } from '../routes/mute-blocks.ts';
+import { muteBlocks } from '../alert-rules-message.ts';
 
 const mostOpen = 5;
 const mostMuted = 5;

@@ -3,7 +3,7 @@ import type { AlertRule } from '../../../../src/domain/alert-route.ts';
 import type { Lookup } from '../../../../src/domain/alert.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../../src/domain/store-unavailable.ts';
-import { settleMs } from '../../../../src/domain/storm.ts';
+import { settleMs } from '../../../../src/features/alerts/storm/storm.ts';
 import {
   alertCardPrefix,
   createAlertCases,

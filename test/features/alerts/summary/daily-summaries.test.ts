@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { summaryTime } from '../../../../src/app/daily-summaries.ts';
 import {
   createDailySummaries,
   dailySummaryPrefix,
+  summaryTime,
 } from '../../../../src/features/alerts/summary/daily-summaries.ts';
 import { workOnce } from '../../../../src/records/work-once.ts';
 import type { Entry, Store } from '../../../../src/store/store.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { summariseDay } from '../../../../src/features/alerts/summary/summarise-day.ts';
+import { summariseDay } from '../../../../src/features/alerts/summary/daily-summary.ts';
 import { channel } from '../../house.ts';
 import { openCard, plan } from '../../summary-stage.ts';
 

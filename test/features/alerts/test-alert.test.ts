@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createTestAlerts } from '../../../src/features/alerts/send-test-alert.ts';
+import { createTestAlerts } from '../../../src/features/alerts/test-alert.ts';
 import { channel, deliverNext, house, killed, sealer } from '../house.ts';
 
 const ada = 'U0ADA00001';

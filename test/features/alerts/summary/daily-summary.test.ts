@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { AlertRule, RoutePlan } from '../../src/domain/alert-route.ts';
-import { mutedIn } from '../../src/domain/daily-summary.ts';
+import type { AlertRule, RoutePlan } from '../../../../src/domain/alert-route.ts';
+import { mutedIn } from '../../../../src/features/alerts/summary/daily-summary.ts';
 
 const nowMs = 1_000;
 

@@ -1,30 +1,23 @@
+import type { InputBlock } from '@slack/types';
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
 import type { AlertTaken, CardMove } from '../../domain/alert-card.ts';
-import type { OfferedCard } from '../../slack/kit/card-inputs.ts';
-import type { Modal } from '../../slack/kit/message.ts';
-import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { knownDecline, recordOf } from '../../domain/alert.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
-import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { referenceOfEventKey } from '../../domain/event-key.ts';
+import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
+import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
+import type { StandingOf } from '../../domain/standing.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from './alert-cards.ts';
-import type { ChargeAgain } from './charge-again.ts';
-import { alertActions, readMore } from './card-actions.ts';
-import { lookedUpMessage, refusedMessage, takenMessage, unknownAlertMessage } from './card-answers.ts';
 import {
-  assignModal,
-  assignModalId,
-  cardFieldIds,
-  closeModal,
-  closeModalId,
-  readAssignModal,
-  readCloseModal,
-  readSnoozeModal,
-  snoozeModal,
-  snoozeModalId,
-} from './card-modals.ts';
-import { notAgainMessage } from './charge-again-message.ts';
+  lookedUpMessage,
+  notAgainMessage,
+  refusedMessage,
+  takenMessage,
+  unknownAlertMessage,
+} from './card-answers.ts';
+import { alertActions, readMore } from './card-buttons.ts';
+import type { ChargeAgain } from './charge-again.ts';
 import type {
   Caller,
   ModalDefinition,
@@ -33,11 +26,16 @@ import type {
   Pressed,
   Submission,
   ViewAnswer,
+  ViewValues,
 } from '../../slack/command.ts';
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import type { StandingOf } from '../../domain/standing.ts';
+import { modal, plainText, richText, select, textInput, words } from '../../slack/kit/blocks.ts';
+import type { OfferedCard } from '../../slack/kit/card-inputs.ts';
+import { limits } from '../../slack/kit/limits.ts';
+import type { Modal } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
+import { oneLine } from '../../slack/kit/text.ts';
 import { cardChoice } from '../../slack/words/card-words.ts';
+import { type ChargePlace, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 
 /** What the cards need of the operations. */
 type AlertCardActions = {
@@ -273,4 +271,102 @@ const mayPressNothing = `They may press none of its buttons: no role in payops.y
 
 function moveOf<Value>(read: Parsed<Value>, move: (value: Value) => CardMove): Parsed<CardMove> {
   return read.ok ? { ok: true, value: move(read.value) } : read;
+}
+
+const closeModalId = 'alert_close';
+const assignModalId = 'alert_assign';
+const snoozeModalId = 'alert_snooze';
+
+const cardFieldIds = {
+  reason: 'alert_close_reason',
+  assignee: 'alert_assignee',
+  snooze: 'alert_snooze_for',
+} as const;
+
+const longestReason = 300;
+
+export function closeModal(id: string, place: ChargePlace): Modal {
+  return modal({
+    callbackId: closeModalId,
+    title: placeTitle('Close alert', place),
+    submit: 'Close the alert',
+    close: 'Back',
+    privateMetadata: id,
+    blocks: [
+      richText([words('The alert keeps its first line and your reason. No money moves.')]),
+      textInput({
+        id: cardFieldIds.reason,
+        label: 'Reason',
+        placeholder: 'The customer paid in cash',
+        hint: 'Everybody in the channel sees it.',
+        maxLength: longestReason,
+        focus: true,
+      }),
+      placeFoot(place),
+    ],
+  });
+}
+
+function readCloseModal(values: ViewValues): Parsed<string> {
+  const reason = oneLine(values[cardFieldIds.reason] ?? '');
+  return reason === '' ? problem('Say in a few words why.') : parsed(reason);
+}
+
+export function assignModal(id: string, place: ChargePlace): Modal {
+  const input: InputBlock = {
+    type: 'input',
+    block_id: cardFieldIds.assignee,
+    label: plainText('Assign to', limits.inputLabel),
+    hint: plainText('They get a direct message now, and when a payment resolves it.', limits.inputHint),
+    element: { type: 'users_select', action_id: cardFieldIds.assignee },
+  };
+  return modal({
+    callbackId: assignModalId,
+    title: placeTitle('Assign alert', place),
+    submit: 'Assign',
+    close: 'Back',
+    privateMetadata: id,
+    blocks: [input, placeFoot(place)],
+  });
+}
+
+function readAssignModal(values: ViewValues): Parsed<string> {
+  const userId = values[cardFieldIds.assignee] ?? '';
+  return /^[UW][A-Z0-9]+$/.test(userId) ? parsed(userId) : problem('Choose a person.');
+}
+
+const hourMs = 3_600_000;
+
+const snoozes = [
+  { text: '1 hour', value: '1' },
+  { text: '4 hours', value: '4' },
+  { text: '1 day', value: '24' },
+  { text: '3 days', value: '72' },
+  { text: '1 week', value: '168' },
+] as const;
+
+export function snoozeModal(id: string, place: ChargePlace): Modal {
+  return modal({
+    callbackId: snoozeModalId,
+    title: placeTitle('Snooze alert', place),
+    submit: 'Snooze',
+    close: 'Back',
+    privateMetadata: id,
+    blocks: [
+      select({
+        id: cardFieldIds.snooze,
+        label: 'For how long',
+        hint: 'Then the thread says so and the assignee gets a direct message. A payment still resolves it.',
+        choices: snoozes,
+        initial: '4',
+      }),
+      placeFoot(place),
+    ],
+  });
+}
+
+/** Milliseconds. */
+function readSnoozeModal(values: ViewValues): Parsed<number> {
+  const chosen = snoozes.find(({ value }) => value === values[cardFieldIds.snooze]);
+  return chosen ? parsed(Number(chosen.value) * hourMs) : problem('Choose how long.');
 }

@@ -1,11 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { chargeModal } from '../../../src/features/charge/charge-forms.ts';
-import { alertCardParts, type AlertCardDeps } from '../../../src/features/alerts/alert-card-parts.ts';
-import {
-  type RevealActions,
-  type RevealAsked,
-  revealIfAllowed,
-} from '../../../src/features/lookup/reveal.ts';
 import {
   type AlertCard,
   type AlertCharge,
@@ -14,12 +7,19 @@ import {
   endsCard,
   moveCard,
 } from '../../../src/domain/alert-card.ts';
-import type { ChargeAgain } from '../../../src/features/alerts/charge-again.ts';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { Standing } from '../../../src/domain/standing.ts';
-import { alertActions, writeMore } from '../../../src/features/alerts/card-actions.ts';
+import { alertActions, writeMore } from '../../../src/features/alerts/card-buttons.ts';
+import { type AlertCardDeps, alertCardParts } from '../../../src/features/alerts/card-presses.ts';
+import type { ChargeAgain } from '../../../src/features/alerts/charge-again.ts';
+import { chargeModal } from '../../../src/features/charge/charge-forms.ts';
+import {
+  type RevealActions,
+  type RevealAsked,
+  revealIfAllowed,
+} from '../../../src/features/lookup/reveal.ts';
 import { findBlockProblems, findViewProblems } from '../../../src/simulators/slack/assert-blocks.ts';
 import type { Modal, SlackMessage } from '../../../src/slack/kit/message.ts';
 import { noSharing } from '../no-sharing.ts';

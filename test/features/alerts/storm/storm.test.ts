@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
+  type Storm,
+  type StormEvent,
   dueInMs,
+  emptySummary,
   newStorm,
   settleMs,
   stepStorm,
-  type Storm,
-  type StormEvent,
-} from '../../src/domain/storm.ts';
-import { emptySummary, summarise } from '../../src/domain/storm-summary.ts';
+  summarise,
+} from '../../../../src/features/alerts/storm/storm.ts';
 
 const windowMs = 300_000;
 const paceMs = 5_000;

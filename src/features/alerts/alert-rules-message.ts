@@ -1,20 +1,22 @@
+import type { RichTextBlock } from '@slack/types';
+import type { AlertMute, NotPosted } from '../../domain/alert-mute.ts';
+import { lostIn } from '../../domain/alert-route-reach.ts';
 import {
-  countsAlone,
-  isMuted,
   type AlertRule,
   type QuietHours,
   type RouteMatch,
   type RoutePlace,
   type RoutePlan,
-} from '../../../domain/alert-route.ts';
-import { counted } from '../../../domain/counted.ts';
-import { lostIn } from '../../../domain/alert-route-reach.ts';
-import { rehearsedLine, rehearsedWords, type Rehearsal } from '../rehearsal.ts';
-import { formatMoney } from '../../../domain/money.ts';
-import type { Storm } from '../../../domain/storm.ts';
-import { stormPace } from '../../../domain/storm-summary.ts';
-import { mentioned, severityWords } from './alert-route-blocks.ts';
+  countsAlone,
+  isMuted,
+} from '../../domain/alert-route.ts';
+import type { AlertRoute, Mention, Severity } from '../../domain/alert.ts';
+import { counted } from '../../domain/counted.ts';
+import { formatMoney } from '../../domain/money.ts';
+import { type Rehearsal, rehearsedLine, rehearsedWords } from './rehearsal.ts';
+import { type Storm, stormPace } from './storm/storm.ts';
 import {
+  type Run,
   actions,
   bold,
   button,
@@ -24,19 +26,16 @@ import {
   headline,
   moment,
   mrkdwn,
+  person,
   plainText,
   richText,
+  userGroup,
   words,
-  type Run,
-} from '../../../slack/kit/blocks.ts';
-import { briefMutes } from './brief-mutes.ts';
-import { useLine, type ChannelUse } from './channel-uses.ts';
-import { clock } from './clock.ts';
-import type { AlertMute, NotPosted } from '../../../domain/alert-mute.ts';
-import { muteLine, notPostedLine } from '../../../slack/words/mute-lines.ts';
-import { environmentWords, word } from '../../../slack/words/evidence.ts';
-import { slackTime, utcTime } from '../../../slack/kit/text.ts';
-import type { HomeBlock, SlackMessage } from '../../../slack/kit/message.ts';
+} from '../../slack/kit/blocks.ts';
+import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { slackTime, utcTime } from '../../slack/kit/text.ts';
+import { environmentWords, word } from '../../slack/words/evidence.ts';
+import { muteLine, notPostedLine } from '../../slack/words/mute-lines.ts';
 
 /** The button that posts a test alert; its value is the channel. */
 export const testAlertActionId = 'send_test_alert';
@@ -177,7 +176,7 @@ function restLine(what: string, setting: string): Run[] {
 }
 
 /** "Failed charges of NGN 100,000.00 or more, with @oncall, by rule big-ones; quiet 22:00–06:00 Africa/Lagos." */
-export function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run[] {
+function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run[] {
   const { match, mention, severity, name, goesOn, quietHours, mutedUntilMs } = rule;
   const isMutedNow = mutedUntilMs !== undefined && isMuted(rule, nowMs);
   return [
@@ -323,3 +322,80 @@ function thresholdWords(threshold: number, minutes: number, rules: readonly Aler
 }
 
 const mostOwn = 5;
+
+/** Rules that are muted now, each with its end, `most` of them in a sentence; without whom they mention: here that would call them. */
+export function muteBlocks(muted: readonly AlertRule[], place: RoutePlace, most: number): RichTextBlock[] {
+  if (muted.length === 0) return [];
+  const shown = muted.slice(0, most);
+  const lines = shown.map(({ mention: _whom, ...rule }) => ruleLine(rule, place, beforeEveryEnd));
+  return [richText([bold('Muted now')], ...lines, ...briefMutes(muted.slice(most)))];
+}
+
+/** They are muted, whatever the clock says by the time the line is made. */
+const beforeEveryEnd = 0;
+
+/**
+ * "Muted too: no-funds until 1 Dec, expired-cards until 3 Dec." What a list of sentences has no room for still has
+ * its name and its end: a mute that nobody sees is an alert lost. A hundred, which is all there can be, fit anywhere.
+ */
+function briefMutes(muted: readonly AlertRule[]): Run[][] {
+  if (muted.length === 0) return [];
+  const each = muted.flatMap(({ name, mutedUntilMs = 0 }, index): Run[] => [
+    words(`${index === 0 ? '' : ', '}${word(name)} until `),
+    moment(mutedUntilMs),
+  ]);
+  return [[bold('Muted too: '), ...each, words('.')]];
+}
+
+/** What the policy file tells a channel besides alerts, and under which of its names. */
+export type ChannelUse =
+  | { kind: 'ops' | 'desk' | 'approvals' }
+  | { kind: 'daily_summary'; atMinute: number; timeZone: string };
+
+/** "A daily summary at 08:00 Africa/Lagos, because daily_summary names this channel." */
+function useLine(use: ChannelUse): Run[] {
+  const [what, setting] = wordsOf(use);
+  return [words(`${what}, by `), bold(setting), words('.')];
+}
+
+function wordsOf(use: ChannelUse): [what: string, setting: string] {
+  switch (use.kind) {
+    case 'ops':
+      return ['Trouble with the bot itself', 'channels.ops'];
+    case 'desk':
+      return ['Charges made in Slack', 'channels.desk'];
+    case 'approvals':
+      return ['Approval requests', 'approvals'];
+    case 'daily_summary':
+      return [`A daily summary at ${clock(use.atMinute)} ${use.timeZone}`, 'daily_summary'];
+  }
+}
+
+const severityWords: Record<Severity, string> = {
+  low: 'Low severity',
+  normal: 'Normal severity',
+  high: 'High severity',
+};
+
+/** Calls them, where it stands in a message that is newly posted. */
+function mentioned({ kind, id }: Mention): Run {
+  return kind === 'group' ? userGroup(id) : person(id);
+}
+
+/** Who is called, how much it matters, and the rule that says so; no block where no rule does. */
+export function routeBlocks(route: AlertRoute | undefined): RichTextBlock[] {
+  if (!route) return [];
+  const { mention, severity, rule } = route;
+  const isAlone = mention === undefined && severity === undefined;
+  const line: Run[] = [
+    ...(mention ? [mentioned(mention), words(' · ')] : []),
+    ...(severity === undefined ? [] : [bold(severityWords[severity]), words(' · ')]),
+    words(`${isAlone ? 'Sent here by rule' : 'by rule'} ${word(rule) ?? ''}`),
+  ];
+  return [richText(line)];
+}
+
+/** "08:00", of minutes since midnight. */
+function clock(minute: number): string {
+  return [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
+}

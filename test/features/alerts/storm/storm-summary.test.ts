@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { emptySummary, itemOf, summarise, type StormItem } from '../../src/domain/storm-summary.ts';
+import {
+  type StormItem,
+  emptySummary,
+  itemOf,
+  summarise,
+} from '../../../../src/features/alerts/storm/storm.ts';
 
 function item(number: number, more: Partial<StormItem> = {}): StormItem {
   return { id: `a-${number}`, receivedAtMs: number, addedAtMs: number + 5, ...more };
