@@ -7,7 +7,6 @@ import type {
   ChargeState,
   Refusal,
   Told,
-  ChargeTerms,
 } from '../../domain/charge.ts';
 import { countsForLimits } from '../../domain/charge-limits.ts';
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
@@ -39,28 +38,6 @@ import { entriesOf } from '../../records/change-record.ts';
 import { chargeTermsShape, moneyShape } from '../../records/shapes.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { formatMoney } from '../../domain/money.ts';
-
-/** A modal that shows the charge, and whose it is. */
-export type ChargeView = { id: string; userId: string };
-
-/** One charge as it is kept: the machine's intent, and what stands beside it. */
-export type ChargeRecord = {
-  intent: ChargeIntent;
-  terms: ChargeTerms;
-  /** The card's fingerprint, which names its history. */
-  card: string;
-  by: string;
-  agent: string;
-  handOvers: readonly HandOver[];
-  resends: readonly Resend[];
-  /** Newest last. */
-  views: readonly ChargeView[];
-  savingLink?: string;
-  /** Up to which step the audit has it, as UTC ms. */
-  auditedAt: number;
-};
-
-export type ChargeRecords = Records<ChargeRecord>;
 
 export const chargePrefix = 'charge:';
 
@@ -103,9 +80,10 @@ const intent: z.ZodType<ChargeIntent> = z.object({
   ),
 });
 
-const chargeRecord: z.ZodType<ChargeRecord> = z.object({
+const chargeRecord = z.object({
   intent,
   terms: chargeTermsShape,
+  /** The card's fingerprint, which names its history. */
   card: z.string(),
   by: z.string(),
   agent: z.string(),
@@ -117,10 +95,20 @@ const chargeRecord: z.ZodType<ChargeRecord> = z.object({
       answer: z.enum(['resent', 'refused', 'not_made', 'unknown', 'too_late']).exactOptional(),
     }),
   ),
+  /** The modals that show it, newest last. */
   views: z.array(z.object({ id: z.string(), userId: z.string() })),
   savingLink: z.string().exactOptional(),
+  /** Up to which step the audit has it, as UTC ms. */
   auditedAt: z.number(),
 });
+
+/** One charge as it is kept: the machine's intent, and what stands beside it. */
+export type ChargeRecord = z.infer<typeof chargeRecord>;
+
+/** A modal that shows the charge, and whose it is. */
+export type ChargeView = ChargeRecord['views'][number];
+
+export type ChargeRecords = Records<ChargeRecord>;
 
 export function createChargeRecords(deps: RecordsDeps): ChargeRecords {
   return createRecords(deps, { prefix: chargePrefix, schema: chargeRecord, lists: listsOfCharge });

@@ -89,8 +89,10 @@ export type Charges = ReturnType<typeof createCharges>;
 const settledAtOnce = 32;
 
 /**
- * What moves money: `/pay charge`, `/pay otp` and `/pay doubt`. What people type stands here and in `otp.ts`;
- * `charge-desk.ts` writes a charge down, `run-charge.ts` does what the machine (`machine.ts`) asks for.
+ * What moves money: `/pay charge`, `/pay otp` and `/pay doubt`. What people type stands here and in `otp.ts`, on
+ * `charge-forms.ts` and `charge-screens.ts`. What they can do is `charge-desk.ts`: it claims the limit and the card
+ * (`limit-claims.ts`, `card-history.ts`) and stores the charge (`charge-record.ts`). `run-charge.ts` then does what the
+ * machine (`machine.ts`) asks for, and `charge-messages.ts` says what came of it.
  */
 export function createCharges(account: Account, around: Around) {
   const { settings, place, payments, slack, audit, log, now } = account;

@@ -1,11 +1,5 @@
-import type {
-  ChargeAnswer,
-  Leave,
-  OtpAnswer,
-  OtpSubmission,
-  ResendAnswer,
-  SavedCardCharge,
-} from '../../domain/charge-answer.ts';
+import type { Account } from '../../account.ts';
+import type { ChargeAnswer, OtpAnswer } from '../../domain/charge-answer.ts';
 import {
   auditOfCharge,
   chargeKey,
@@ -16,7 +10,7 @@ import {
   type ChargeRecords,
   type ChargeView,
 } from './charge-record.ts';
-import type { AuditEntry, NoteAudit } from '../../domain/audit-entry.ts';
+import type { NoteAudit } from '../../domain/audit-entry.ts';
 import {
   step,
   findingOf,
@@ -31,13 +25,10 @@ import type { ChargeSeen, Told } from '../../domain/charge.ts';
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
 import { isThreeDSecure } from '../../domain/decline-reason.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
-import type { OrderReference } from '../../domain/order-reference.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { RetryVerdict } from '../../domain/retry-rule.ts';
-import type { Sealer } from '../../domain/sealer.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Transaction } from '../../domain/transaction.ts';
-import { newErrorId, type Log, type LogFields } from '../../log.ts';
+import { newErrorId, type LogFields } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import type { AlertClaims, ProvenPayment } from '../../domain/alert-card.ts';
 import type { ApprovalGate } from '../../domain/approval.ts';
@@ -49,44 +40,35 @@ import type { ChargeDrafts } from './charge-desk.ts';
 import type { LimitClaims } from './limit-claims.ts';
 
 /** All that charges work with. */
-export type ChargeDeps = {
-  store: Pick<Store, 'write' | 'list'>;
-  charges: ChargeRecords;
-  sealer: Sealer;
-  drafts: ChargeDrafts;
-  fingerprint: (tokenKey: string) => Promise<string>;
-  cards: CardHistory;
-  limits: LimitClaims;
-  /** Absent: no charge needs a second person. */
-  approvals?: ApprovalGate | undefined;
-  alerts: AlertClaims & {
-    /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
-    paid: (charge: ProvenPayment) => Promise<void>;
+export type ChargeDeps = Pick<Account, 'sealer' | 'fingerprint' | 'rememberMs' | 'now' | 'wait' | 'log'> &
+  Pick<Account['payments'], 'chargeSavedCard' | 'submitOtp' | 'resendOtp' | 'findTransaction'> & {
+    store: Pick<Store, 'write' | 'list'>;
+    charges: ChargeRecords;
+    drafts: ChargeDrafts;
+    cards: CardHistory;
+    limits: LimitClaims;
+    /** Absent: no charge needs a second person. */
+    approvals?: ApprovalGate | undefined;
+    alerts: AlertClaims & {
+      /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
+      paid: (charge: ProvenPayment) => Promise<void>;
+    };
+    links: { begin: (request: LinkRequest) => Promise<LinkBeginning> };
+    threeDSecureWords: readonly string[];
+    tell: ChargePosts;
+    /** Puts the charge as it is into the open modals; true when this agent has one of them open. Never throws. */
+    show: (charge: ChargeSeen, views: readonly ChargeView[]) => Promise<boolean>;
+    /** Told of each outcome; again after a crash. */
+    count?: (outcome: Exclude<Told, 'otp'>) => void;
+    /** Called of an approved charge whose event has not come, at least once: it is waited for. */
+    awaitEvent?: (reference: string) => Promise<void>;
+    /** True once it is on the audit's chain, in the order of the calls; never throws. */
+    audit: Account['audit']['write'];
+    /** Writes into the audit what is no step, in the background; absent: nothing is written down. */
+    note?: NoteAudit;
+    /** Work that nobody waits for; the process does, before it ends. */
+    inBackground: (work: Promise<unknown>) => void;
   };
-  links: { begin: (request: LinkRequest) => Promise<LinkBeginning> };
-  chargeSavedCard: (charge: SavedCardCharge, leave: Leave) => Promise<ChargeAnswer>;
-  submitOtp: (submission: OtpSubmission, leave: Leave) => Promise<OtpAnswer>;
-  resendOtp: (transactionId: string, leave: Leave) => Promise<ResendAnswer>;
-  findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
-  threeDSecureWords: readonly string[];
-  tell: ChargePosts;
-  /** Puts the charge as it is into the open modals; true when this agent has one of them open. Never throws. */
-  show: (charge: ChargeSeen, views: readonly ChargeView[]) => Promise<boolean>;
-  /** Told of each outcome; again after a crash. */
-  count?: (outcome: Exclude<Told, 'otp'>) => void;
-  /** Called of an approved charge whose event has not come, at least once: it is waited for. */
-  awaitEvent?: (reference: string) => Promise<void>;
-  /** True once it is on the audit's chain, in the order of the calls; never throws. */
-  audit: (entry: AuditEntry) => Promise<boolean>;
-  /** Writes into the audit what is no step, in the background; absent: nothing is written down. */
-  note?: NoteAudit;
-  rememberMs: number;
-  /** Work that nobody waits for; the process does, before it ends. */
-  inBackground: (work: Promise<unknown>) => void;
-  now: () => number;
-  wait: (ms: number) => Promise<void>;
-  log: Log;
-};
 
 type MoveDeps = Pick<ChargeDeps, 'charges' | 'rememberMs' | 'now'>;
 
