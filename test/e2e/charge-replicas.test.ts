@@ -16,7 +16,7 @@ import {
   type NewCard,
   type SlackLine,
 } from '../support/charge-dialogue.ts';
-import { openHouse, type House, type HouseOptions, type Person } from '../support/house.ts';
+import { bySocket, openHouse, type House, type HouseOptions, type Person } from '../support/house.ts';
 import { visibleText } from '../support/visible-text.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
@@ -35,7 +35,8 @@ const deskCharges = 2;
 
 type Two = { house: House; dialogue: ChargeDialogue; line: SlackLine; two: readonly [Bot, Bot] };
 
-describe.skipIf(missing)('charges on two replicas with one Redis', () => {
+// A chosen replica is asked by a signed request.
+describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', () => {
   let redis: RedisServer;
   beforeAll(async () => {
     redis = await startRedis();

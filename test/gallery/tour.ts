@@ -100,7 +100,6 @@ export const chapters: readonly Chapter[] = [
       await desk.presses('agent', 'Share to channel', paid);
       const shared = await desk.reads('onCall', 'Shared by', 'payDesk');
       desk.house.later(doubleClickMs);
-      await desk.seesBy('agent', 'lready shared', () => desk.presses('agent', 'Share to channel', paid));
       await desk.presses('onCall', 'Refresh', shared);
       await desk.asks('agent', '/pay ORDER-1002', '⚠️ Not confirmed');
       await desk.asks('agent', '/pay ORDER-1003', '⚠️ Not confirmed');

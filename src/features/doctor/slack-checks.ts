@@ -116,7 +116,8 @@ function socketCheck(client: WebClient, token: string): Check {
       } catch (error) {
         const verdict = slackProblem('Slack refuses the app token', error);
         const fix = 'Set SLACK_APP_TOKEN to an app-level token with connections:write.';
-        return verdict.says.startsWith('Slack refuses') ? { ...verdict, fix } : verdict;
+        const isToken = verdict.says.startsWith('Slack refuses') && !verdict.says.includes('http_');
+        return isToken ? { ...verdict, fix } : verdict;
       }
     },
   };
