@@ -119,7 +119,7 @@ describe('the states of an alert', () => {
     const desk = at();
     const { reference, alert } = await isTaken();
     const refused = await does('lead', 'Assign…', alert, { 'Assign to': desk.id('outsider') });
-    expect(refused?.problems['Assign to']).toContain('They may press none of its buttons');
+    expect(refused?.problems['Assign to']).toContain('They can’t use its buttons');
     await desk.submits('lead', { 'Assign to': desk.id('agent') });
     const agent = desk.named('agent');
     const assigned = await alertSays(reference, 'Assigned to', agent);

@@ -24,7 +24,7 @@ test('a mute keeps what fits it from the channel, which is told until when, why,
   const form = await desk.opens('onCall', '/pay mute', 'payAlerts');
   expect(form.fields).toEqual([
     'Bank’s reason contains',
-    'Customer ID',
+    'Customer id',
     'Sent here by',
     'For how long',
     'Why',

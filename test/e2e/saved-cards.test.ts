@@ -33,11 +33,11 @@ describe('/pay cards', () => {
 
     await lists(desk, ada.customerEmail, 'No saved cards');
     const now = await lists(desk, newEmail, '1 saved card');
-    const end = await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete …', now));
+    const end = await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete…', now));
     expect(end.shown.text).toContain('has forgotten its token');
     expect(savedKeys(desk.house)).not.toContain(ada.tokenKey);
     await desk.seesBy('lead', 'No saved cards', () => desk.presses('lead', 'List again'));
-    const gone = await desk.seesBy('lead', 'Already gone', () => desk.presses('lead', 'Delete …', listed));
+    const gone = await desk.seesBy('lead', 'Already gone', () => desk.presses('lead', 'Delete…', listed));
     expect(gone.shown.text).toContain('has forgotten its token');
     await expectNotOffered(desk, '4081');
     expect(await desk.leaks({ token: ada.tokenKey, other: bola.tokenKey })).toEqual([]);
@@ -56,7 +56,7 @@ describe('/pay cards', () => {
     const before = desk.calls('/tokenized-card-payment');
     const early = await lists(desk, bola.customerEmail, '1 saved card');
     const late = await lists(desk, bola.customerEmail, '1 saved card');
-    const end = await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete …', late));
+    const end = await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete…', late));
     expect(end.shown.text).toMatch(/Still open with this card.*\/pay lookup pay-/s);
     const stale = await desk.submits('agent');
     expect(stale?.shown.text).toContain('Nothing was charged');
@@ -69,7 +69,7 @@ describe('/pay cards', () => {
     const listed = await lists(desk, chidi.customerEmail, '1 saved card');
     const answer = desk.house.paymentsGate.hold(cardPath, 'after');
     await desk.seesBy('lead', 'In doubt: the card may have been deleted', () =>
-      desk.presses('lead', 'Delete …', listed),
+      desk.presses('lead', 'Delete…', listed),
     );
     (await answer).release();
     await desk.seesBy('lead', 'No saved cards', () => desk.presses('lead', 'List again'));
@@ -114,7 +114,7 @@ describe('/pay cards', () => {
     await desk.seesBy('lead', 'shown 9–10', () => desk.presses('lead', 'Next', first));
     await desk.seesBy('lead', 'shown 1–8', () => desk.presses('lead', 'Back'));
     const second = await desk.seesBy('lead', 'shown 9–10', () => desk.presses('lead', 'Next'));
-    await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete …', second));
+    await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete…', second));
     expect(savedKeys(desk.house)).toEqual(keys.filter((_, index) => index !== 8));
     expect(desk.calls(cardPath)).toBe(calls + 1);
     await lists(desk, email, 'shown 1–8');
@@ -136,7 +136,7 @@ describe('/pay cards', () => {
     const listed = await lists(desk, ada.customerEmail, '1 saved card');
     const earlier = await lists(desk, ada.customerEmail, '1 saved card');
     const answer = house.paymentsGate.hold(cardPath, 'after');
-    await desk.presses('lead', 'Delete …', listed);
+    await desk.presses('lead', 'Delete…', listed);
     const held = await answer;
     await bot.kill9();
     held.release();
@@ -144,7 +144,7 @@ describe('/pay cards', () => {
     await house.start(bot);
     await lists(desk, ada.customerEmail, 'No saved cards');
     await desk.seesBy('lead', ['Already gone', 'has forgotten its token'], () =>
-      desk.presses('lead', 'Delete …', earlier),
+      desk.presses('lead', 'Delete…', earlier),
     );
   });
 });
@@ -259,7 +259,7 @@ describe('in the sandbox', () => {
     expect(none.shown.text).toContain(sample);
     const listed = await lists(desk, 'any@example.com', '1 saved card');
     expect(listed.shown.text).toMatch(/SANDBOX.*fixed sample.*Mastercard ·· 4444/s);
-    await desk.seesBy('lead', ['Card deleted', sample], () => desk.presses('lead', 'Delete …', listed));
+    await desk.seesBy('lead', ['Card deleted', sample], () => desk.presses('lead', 'Delete…', listed));
 
     await desk.opens('agent', '/pay card-email');
     const addresses = { 'Current e-mail': 'any@example.com', 'New e-mail': 'new@example.org' };

@@ -61,7 +61,8 @@ const drawn: Readonly<Record<string, (part: Part) => string>> = {
     escape(
       String(text)
         .replaceAll(/<!date[^>]*>/g, 'Nov 23 14:05')
-        .replaceAll(/<[^|>]*\|([^>]*)>/g, '$1'),
+        .replaceAll(/<[^|>]*\|([^>]*)>/g, '$1')
+        .replaceAll(/<#[^>]*>/g, '#channel'),
     ),
 };
 

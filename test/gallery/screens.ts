@@ -184,10 +184,14 @@ export function countWords(
   blocks: readonly PageBlock[],
   { title, submit, close, errors = {} }: Screen['frame'] = {},
 ): number {
-  return [title ?? '', ...textsOf(blocks), ...Object.values(errors), submit ?? '', close ?? '']
-    .join(' ')
-    .split(/\s+/)
-    .filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+  return (
+    [title ?? '', ...textsOf(blocks), ...Object.values(errors), submit ?? '', close ?? '']
+      .join(' ')
+      // Whose name is not known yet counts as a name.
+      .replaceAll('a colleague', 'Ada')
+      .split(/\s+/)
+      .filter((word) => /[\p{L}\p{N}]/u.test(word)).length
+  );
 }
 
 /** What is no text in a block, and yet read on the screen. */

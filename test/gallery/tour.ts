@@ -247,6 +247,11 @@ export const chapters: readonly Chapter[] = [
       await desk.modalSays('agent', 'can enter the code');
       await desk.submits('lead', { 'Code from the bank': otps.right });
       await desk.modalSays('lead', 'Paid (confirmed)');
+      await desk.settled('soon');
+      const story = await desk.asks('lead', `/pay story ${first}`, 'page 1 of 2');
+      const later = await desk.seesBy('lead', 'page 2 of 2', () => desk.presses('lead', 'Later', story));
+      await desk.seesBy('lead', 'page 1 of 2', () => desk.presses('lead', 'Earlier', later));
+      await desk.seesBy('lead', 'as a file', () => desk.presses('lead', 'CSV'));
       await nextDay(desk);
       await waits('200.00');
       await desk.closes('agent');
@@ -490,8 +495,20 @@ export const chapters: readonly Chapter[] = [
       await desk.modalSays('lead', 'Current e-mail');
       await desk.closes('lead');
       const other = await desk.asks('lead', '/pay cards dayo.bello@example.com', '1 saved card');
-      await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete …', other));
-      await desk.seesBy('lead', 'lready gone', () => desk.presses('lead', 'Delete …', listed));
+      await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete…', other));
+      const gone = await desk.seesBy('lead', 'lready gone', () => desk.presses('lead', 'Delete…', listed));
+      await desk.seesBy('lead', 'No saved cards', () => desk.presses('lead', 'List again', gone));
+      const customerEmail = 'many.cards@example.com';
+      await eachIn([0, 1, 2, 3, 4, 5, 6, 7, 8], async (number) => {
+        const orderReference = `MANY-${number}`;
+        const order = { kind: 'create_order', amount: '50.00', orderReference, customerEmail } as const;
+        await desk.house.payments.act(order);
+        await pay(desk, orderReference);
+      });
+      await desk.settled('soon');
+      const many = await desk.asks('lead', `/pay cards ${customerEmail}`, 'shown 1–8');
+      const rest = await desk.seesBy('lead', 'shown 9–9', () => desk.presses('lead', 'Next', many));
+      await desk.seesBy('lead', 'shown 1–8', () => desk.presses('lead', 'Back', rest));
       await desk.opens('lead', '/pay card-email');
       await desk.submits('lead', { 'Saved card': '6640', 'New e-mail': 'chidi.new@example.com' });
       await desk.presses('lead', 'Change');
@@ -511,10 +528,14 @@ export const chapters: readonly Chapter[] = [
       const first = await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
       await desk.seesBy('agent', 'Terminals 51', () => desk.presses('agent', 'Next', first));
       await desk.seesBy('agent', 'Terminals 1', () => desk.presses('agent', 'Back'));
+      await desk.seesBy('agent', 'CSV', () => desk.presses('agent', 'CSV'));
       await desk.asks('agent', '/pay terminals nothing-like-it', 'nothing-like-it');
       await desk.seesBy('agent', '', () => desk.presses('agent', 'Reload'));
       await desk.asks('agent', '/pay accounts', 'Accounts 1–50');
       await desk.seesBy('agent', 'Accounts 51', () => desk.presses('agent', 'Next'));
+      await desk.seesBy('agent', 'Accounts 1', () => desk.presses('agent', 'Back'));
+      await desk.asks('agent', '/pay accounts nothing-like-it', 'nothing-like-it');
+      await desk.seesBy('agent', '', () => desk.presses('agent', 'Reload'));
       const some = await desk.asks('agent', '/pay accounts Surulere', 'Surulere');
       await desk.seesBy('agent', 'CSV', () => desk.presses('agent', 'CSV', some));
       await desk.asks('agent', '/pay account PLAYGROUND-SUB-00003', 'Surulere');
@@ -533,6 +554,8 @@ export const chapters: readonly Chapter[] = [
       const fit = Object.fromEntries(Object.entries(kiosk).filter(([field]) => empty.fields.includes(field)));
       await desk.submits('lead', { ...fit, Reference: 'PLAYGROUND-SUB-00003' });
       await desk.modalSays('lead', 'not created');
+      await desk.presses('lead', 'Correct and try again');
+      await desk.modalSays('lead', 'Account name');
       await desk.closes('lead');
       await desk.opens('lead', '/pay account new');
       await desk.submits('lead', fit);

@@ -176,6 +176,6 @@ function stepFields(step: CardStep, alert: Alert): RichTextBlock[] {
     case 'other_payment':
       return [richText(otherPaymentLine(step.payment, alert))];
     case 'recovered':
-      return fields({ 'Paid by': paidBy(step.payment), 'Time to recovery': recoveryTime(step.payment) });
+      return fields({ 'Paid by': paidBy(step.payment), Resolved: recoveryTime(step.payment) });
   }
 }

@@ -267,7 +267,7 @@ async function readAssignment(
   return mayPress ? parsed({ kind: 'assign', by: caller.userId, to }) : problem(mayPressNothing);
 }
 
-const mayPressNothing = `They may press none of its buttons: no role in payops.yml gives them ${[...lookers, ...chargers].join(', ')}. Choose somebody else.`;
+const mayPressNothing = `They can’t use its buttons: no role in payops.yml gives them ${[...lookers, ...chargers].join(', ')}. Choose somebody else.`;
 
 function moveOf<Value>(read: Parsed<Value>, move: (value: Value) => CardMove): Parsed<CardMove> {
   return read.ok ? { ok: true, value: move(read.value) } : read;

@@ -126,7 +126,7 @@ function cardButtons(card: ListedCard, value: string, { place, may }: CardsConte
     ...(may.changeEmail && canBeOffered
       ? [button({ actionId: changeEmail, text: 'Change its e-mail', value })]
       : []),
-    ...(may.remove ? [button({ actionId, text: 'Delete …', value, style: 'danger', confirm })] : []),
+    ...(may.remove ? [button({ actionId, text: 'Delete…', value, style: 'danger', confirm })] : []),
   ];
 }
 

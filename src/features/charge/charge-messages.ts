@@ -67,7 +67,7 @@ function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
     case 'told':
       return { state: toldWord(note.what, charge), body: toldBody(note.what, charge) };
     case 'handed_over': {
-      const line = labelled('From', person(note.from), '. Who has it now is in the message above.');
+      const line = labelled('From', person(note.from), '. The message above says who has it now.');
       return { state: '🤝 Taken over', about: short, body: [line] };
     }
     case 'resent': {

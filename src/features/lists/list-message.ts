@@ -182,7 +182,7 @@ function otherWays<Item>({ found, reading, stop }: ListPage<Item>, filter: strin
 const mostButtons = 3;
 
 function callsWords({ calls }: Reading): string {
-  return calls === 0 ? 'Read before' : counted(calls, 'call');
+  return calls === 0 ? 'Read a moment ago' : `${counted(calls, 'call')} to the service`;
 }
 
 /** While the list is read on: how far it is. */

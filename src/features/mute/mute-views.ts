@@ -65,7 +65,7 @@ export function muteModal(
         maxLength: 100,
         optional: true,
       }),
-      textInput({ id: ids.customer, label: 'Customer ID', maxLength: 100, optional: true }),
+      textInput({ id: ids.customer, label: 'Customer id', maxLength: 100, optional: true }),
       ...(rules.length === 0
         ? []
         : [

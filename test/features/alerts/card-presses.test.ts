@@ -319,9 +319,7 @@ describe('the forms of a card', () => {
     expect(await submit('alert_assign', { alert_assignee: 'U0OMAR' })).toMatchObject({
       kind: 'errors',
       errors: {
-        alert_assignee: expect.stringMatching(
-          /They may press none of its buttons.*payops\.yml.*Choose somebody/,
-        ),
+        alert_assignee: expect.stringMatching(/They can’t use its buttons.*payops\.yml.*Choose somebody/),
       },
     });
     expect(moves).toEqual([]);

@@ -50,7 +50,7 @@ export function stormListModal(storm: StormSeen, page: number, rows: readonly St
         : rows.map((row, index) => richText(...rowLines(row, stateOf(gathers, row).words, first + index)))),
       ...(ways.length === 0 ? [] : [actions(...ways)]),
       context(
-        plainText('Amounts and reasons are the events’ own.'),
+        plainText('Amounts and reasons as the events say.'),
         plainText(placeWords(environment, account)),
       ),
     ],
