@@ -3,7 +3,7 @@ import type { Command, Permission } from '../slack/command.ts';
 import { deleteCardPermission } from './cards/cards.ts';
 import { createLists } from './lists/lists.ts';
 import { revealPermission } from './lookup/reveal.ts';
-import { createNewAccount, newAccountPermission } from './new-account/account.ts';
+import { createNewAccount, newAccountPermission } from './new-account/new-account.ts';
 
 type Entry = {
   verb: string;

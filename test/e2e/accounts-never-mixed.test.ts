@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
-import { cardEmailFields } from '../../src/features/card-email/card-email-views.ts';
+import { cardEmailFields } from '../../src/features/card-email/card-email.ts';
 import { terminalSubject } from '../../src/features/lists/lists.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import type { Bot } from '../support/bot.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { linkFields } from '../../src/features/links/link-form.ts';
+import { linkFields } from '../../src/features/links/link-screens.ts';
 import { readSignatureScheme } from '../../src/webhooks/scheme-settings.ts';
 import { signDelivery } from '../../src/webhooks/signature.ts';
 import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';

@@ -195,8 +195,9 @@ describe('/pay card-email', () => {
     await desk.modalSays('agent', 'Current e-mail');
     await desk.submits('agent', { 'New e-mail': 'linked@example.org' });
     await desk.submits('agent');
-    await desk.modalSays('agent', 'not the card’s e-mail');
+    await desk.modalSays('agent', 'The current e-mail is not the card’s');
     expect(linkedEmail(desk, tokenKey)).toBe(email);
+    await desk.presses('agent', 'Correct and try again');
     await desk.submits('agent', { 'Current e-mail': email });
     await desk.submits('agent');
     await desk.modalSays('agent', 'E-mail changed');
@@ -232,7 +233,7 @@ describe('/pay card-email', () => {
     expect(linkedEmail(desk, made.tokenKey)).toBe('made@example.org');
     await desk.presses('agent', 'Do it again');
     await changes(desk, 'agent', {});
-    await desk.modalSays('agent', ['not the card’s e-mail', 'charge with the new e-mail']);
+    await desk.modalSays('agent', ['The current e-mail is not the card’s', 'charge with the new e-mail']);
   });
 
   it('tells whoever closed the window by direct message, addresses masked', async () => {

@@ -73,7 +73,7 @@ const answeredWithinMs = 60_000;
  *
  * Spec: change the email of a saved card.
  */
-export function stepCardEmail(
+function stepCardEmail(
   state: CardEmailCase | undefined,
   event: CardEmailEvent,
   nowMs: number,

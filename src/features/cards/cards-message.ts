@@ -40,7 +40,7 @@ export const cardsActions = {
 } as const;
 
 /** What the person may do with a card. */
-export type CardsMay = { charge: boolean; changeEmail: boolean; remove: boolean };
+type CardsMay = { charge: boolean; changeEmail: boolean; remove: boolean };
 
 export type CardsContext = { place: ChargePlace; may: CardsMay; nowMs: number };
 

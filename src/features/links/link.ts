@@ -32,26 +32,24 @@ import type { Lookup } from '../../domain/alert.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
 import { type PaymentLinks, type PaymentLinksDeps, createPaymentLinks, linkPrefix } from './payment-links.ts';
 import {
+  type LinkPrefill,
+  cannotPostProblem,
   linkActions,
+  linkFields,
+  linkForm,
   linkHead,
   linkModal,
   linkModalId,
   linkViews,
   linkWords,
-  shareModalId,
-  shownLink,
-} from './link-message.ts';
-import {
-  type LinkPrefill,
-  cannotPostProblem,
-  linkFields,
-  linkForm,
   readLinkForm,
   readShareModal,
   shareField,
   shareModal,
+  shareModalId,
+  shownLink,
   takenProblem,
-} from './link-form.ts';
+} from './link-screens.ts';
 
 /** What links need of other features: looking a payment up, and who hears of one that is proven. */
 type Around = Pick<PaymentLinksDeps, 'lookUp' | 'lookUpNow' | 'paid'>;

@@ -29,7 +29,7 @@ import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import { insist } from '../../records/insist.ts';
 import { referenceOf } from '../../records/reference-of.ts';
-import { linkCardKey, type LinkBodies } from './link-message.ts';
+import { linkCardKey, type LinkBodies } from './link-screens.ts';
 import { cardFaceShape, moneyShape, referenceShape } from '../../records/shapes.ts';
 
 /** Links to the service's checkout page, each made of at most one order and followed until it is paid. */

@@ -1,23 +1,28 @@
-// The form of a new account, and what became of it: in the form's modal and, for who has closed it, as a direct message.
-
-import type { Button, RichTextBlock } from '@slack/types';
-import { type AccountField, isAnyLength, lengthWords, readAccountField } from '../../domain/account-field.ts';
+import type { Account, Feature } from '../../account.ts';
 import {
-  type Account,
+  type AccountField,
+  type Length,
+  isAnyLength,
+  lengthWords,
+  readAccountField,
+  refLength,
+} from '../../domain/account-field.ts';
+import {
+  type Account as SubAccount,
   type AccountEnd,
   type AccountKey,
   type NewAccount,
   parseAccountKey,
 } from '../../domain/account.ts';
-import type { NotMade } from '../../domain/charge-answer.ts';
-import { counted } from '../../domain/counted.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
+import { type BeginAccount, createBeginAccount } from './create-account.ts';
 import {
   type Run,
   bold,
   button,
   code,
   fields,
+  headline,
   modal,
   moment,
   person,
@@ -27,26 +32,157 @@ import {
   textInput,
   words,
 } from '../../slack/kit/blocks.ts';
-import { emailFormProblem } from '../../slack/kit/card-inputs.ts';
-import { labelled } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
-import type { ViewValues } from '../../slack/command.ts';
-import { failureWords } from '../../slack/words/error-message.ts';
+import {
+  type ChargePlace,
+  askedHereAlone,
+  messageFoot,
+  placeFoot,
+  placeTitle,
+} from '../../slack/words/charge-place.ts';
+import {
+  type Permission,
+  type Pressed,
+  type Submission,
+  type ViewAnswer,
+  type ViewValues,
+  defineCommand,
+} from '../../slack/command.ts';
 import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
 import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { Button, RichTextBlock } from '@slack/types';
+import type { NotMade } from '../../domain/charge-answer.ts';
+import { counted } from '../../domain/counted.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { emailFormProblem } from '../../slack/kit/card-inputs.ts';
+import { labelled } from '../../slack/words/charge-facts.ts';
+import { failureWords } from '../../slack/words/error-message.ts';
 import { type Note, noteMessage, noteModal } from '../../slack/kit/note.ts';
 import { visible } from '../../slack/kit/text.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
 import { maskPhone } from '../../domain/mask.ts';
 
-export const accountActions = {
+/** To create an account; the look-up alone needs `accounts`. */
+export const newAccountPermission: Permission = 'account-new';
+
+type Question = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
+
+/**
+ * `/pay account <id or reference>`: one sub account; `/pay account new`: the form for another. A new one is asked for
+ * at most once under its reference (`create-account.ts`).
+ */
+export function createNewAccount(account: Account): Feature {
+  const { place, settings } = account;
+  const fields = settings.accountNewFields;
+  const begin = createBeginAccount({
+    ...account,
+    ...account.payments,
+    fields,
+    note: account.audit.note,
+  });
+  const verb = defineCommand<Question>({
+    verb: 'account',
+    usage: '<reference> | new',
+    summary: 'Show or create',
+    examples: ['account PLAYGROUND-SUB-00003', 'account new'],
+    permission: 'accounts',
+    effect: 'none',
+    alsoNeeds: ({ kind }) => (kind === 'new' ? newAccountPermission : undefined),
+    parse: (words) => parseQuestion(words, refLength(fields)),
+    modals: [
+      {
+        callbackId: accountModalId,
+        effect: 'access',
+        ifNoAnswer: 'If none comes, look at /pay accounts before you create it again.',
+        permissions: [newAccountPermission],
+        submit: (submission) => createIt(account, begin, submission),
+      },
+    ],
+    presses: [
+      { actionId: accountActions.lookUp, press: (pressed) => lookUpPressed(account, pressed) },
+      {
+        actionId: accountActions.again,
+        permissions: [newAccountPermission],
+        press: (pressed) => correctAgain(account, pressed),
+      },
+    ],
+
+    async run(question, { openModal, whileWaiting }) {
+      if (question.kind === 'look_up') {
+        return await whileWaiting(lookUp(account, question.key), stillLooking(question.key));
+      }
+      await openModal(accountModal(fields, place));
+      return undefined;
+    },
+  });
+  return { verbs: [verb] };
+}
+
+function parseQuestion(words: readonly string[], length: Length): Parsed<Question> {
+  const [first = '', ...rest] = words;
+  if (rest.length > 0) return problem('Give one account id or reference, or the word new.');
+  if (first.toLowerCase() === 'new') return parsed({ kind: 'new' });
+  const key = parseAccountKey(first, length);
+  return key.ok ? parsed({ kind: 'look_up', key: key.value }) : key;
+}
+
+async function lookUp({ payments, place, now }: Account, key: AccountKey): Promise<SlackMessage> {
+  const shown = { place, nowMs: now() };
+  const answer = await payments.findAccount(key);
+  switch (answer.kind) {
+    case 'found':
+      return accountMessage(answer.account, shown);
+    case 'not_found':
+      return askedHereAlone(noAccountMessage(key, shown), place);
+    case 'refused':
+      return refusedKeyMessage(key, answer.message, shown);
+  }
+}
+
+function stillLooking({ value }: AccountKey): SlackMessage {
+  const { text, block } = headline('⏳ Looking up the account …', [word(value) ?? '']);
+  return { text, blocks: [block] };
+}
+
+async function lookUpPressed(account: Account, { value, reply }: Pressed): Promise<void> {
+  const key = parseAccountKey(value);
+  if (key.ok) await reply(await lookUp(account, key.value));
+}
+
+/** Asked for once, whoever submits it how often: what is known already is looked up and shown instead. */
+async function createIt(
+  { place, settings, slack, now }: Account,
+  begin: BeginAccount,
+  { caller, viewId, values }: Submission,
+): Promise<ViewAnswer> {
+  const read = readAccountModal(values, settings.accountNewFields);
+  if (read.kind === 'errors') return read;
+  const asked = await begin({ viewId, wanted: read.wanted, by: caller.userId });
+  return {
+    kind: 'update',
+    modal: creatingModal(asked, place),
+    async carryOn() {
+      const end = await asked.carryOn();
+      const modal = accountEndModal(end, asked, place);
+      const message = accountEndMessage(end, asked, { place, nowMs: now() });
+      await slack.showEnd({ viewId, userId: caller.userId }, { modal, message });
+    },
+  };
+}
+
+/** Back to the form, in the same dialogue; the bot's own reference stays the view's. */
+async function correctAgain({ place, settings }: Account, { view, updateModal }: Pressed): Promise<void> {
+  if (!view) return;
+  await updateModal(accountModal(settings.accountNewFields, place, readWanted(view.privateMetadata)));
+}
+
+const accountActions = {
   /** Looks the account up by its reference. */
   lookUp: 'account.look_up',
   /** Back to the form, in the same dialogue. */
   again: 'account.again',
 } as const;
 
-export const accountModalId = 'account_new';
+const accountModalId = 'account_new';
 
 /** Collects a new account, each field with what it must hold. Submitting it asks for the account. */
 export function accountModal(
@@ -112,7 +248,7 @@ type ReadAccount =
   | { kind: 'errors'; errors: Record<string, string> };
 
 /** Everything that is wrong at once, each at its own field. What was left empty is absent. */
-export function readAccountModal(values: ViewValues, fields: readonly AccountField[]): ReadAccount {
+function readAccountModal(values: ViewValues, fields: readonly AccountField[]): ReadAccount {
   const wanted: Record<string, string> = {};
   const errors: Record<string, string> = {};
   for (const field of fields) {
@@ -188,7 +324,7 @@ function metadataOf(wanted: NewAccount): string {
 }
 
 /** What the form held, by the metadata of the modal that offers to correct it. */
-export function readWanted(metadata: string): NewAccount {
+function readWanted(metadata: string): NewAccount {
   return metadata === '' ? {} : (JSON.parse(metadata) as NewAccount);
 }
 
@@ -246,7 +382,7 @@ function named(wanted: NewAccount): string[] {
 }
 
 /** What was asked for, in the place of what the service does not repeat. */
-function shownOf(wanted: NewAccount): Account {
+function shownOf(wanted: NewAccount): SubAccount {
   const { accountRef, accountName, type, currency, email, phoneNumber, address, description } = wanted;
   const given = { accountRef, accountName, type, currency, email, phoneNumber, address, description };
   return withoutUndefined(given);
@@ -277,7 +413,7 @@ const mostBanks = 3;
 type AccountShown = { place: ChargePlace; nowMs: number };
 
 /** One sub account, its e-mail and telephone number masked. */
-export function accountMessage(account: Account, { place, nowMs }: AccountShown): SlackMessage {
+export function accountMessage(account: SubAccount, { place, nowMs }: AccountShown): SlackMessage {
   return noteMessage({
     state: 'Account',
     about: [word(account.accountName) ?? '', statusWord(account), word(account.accountRef) ?? ''],
@@ -287,7 +423,7 @@ export function accountMessage(account: Account, { place, nowMs }: AccountShown)
 }
 
 /** Its facts, six lines at most, and its banks. */
-function accountFacts(account: Account): RichTextBlock[] {
+function accountFacts(account: SubAccount): RichTextBlock[] {
   const { accountRef, accountId, type, currency, email, phoneNumber, createdAt, banks = [] } = account;
   const contact = [customerWord(email), phoneNumber === undefined ? '' : maskPhone(phoneNumber)];
   return [
@@ -305,7 +441,7 @@ function accountFacts(account: Account): RichTextBlock[] {
 }
 
 /** `pnd` is the service's own word; an unknown status stands as it came. */
-function statusWord({ status }: Account): string {
+function statusWord({ status }: SubAccount): string {
   return status === 'pnd' ? 'pnd (post no debit)' : (word(status) ?? '');
 }
 
@@ -316,7 +452,7 @@ function createdWord(createdAt: string | undefined): readonly Run[] | string | u
   return ms >= 0 && ms < 1e13 ? [moment(ms)] : word(createdAt);
 }
 
-function bankLines(banks: NonNullable<Account['banks']>): Run[][] {
+function bankLines(banks: NonNullable<SubAccount['banks']>): Run[][] {
   const hidden = banks.length - mostBanks;
   return [
     ...banks

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 /** What a button carries or a modal keeps, as the text that goes to Slack and comes back: nothing secret in it. */
-export type Codec<T> = {
+type Codec<T> = {
   write: (value: T) => string;
   /** Undefined for a text that is not ours. */
   read: (text: string) => T | undefined;

@@ -23,7 +23,7 @@ export function cardWords(face: CardFace, customerEmail?: string, note?: string)
 }
 
 /** Why a card can't be charged now, in a menu, where no text knows its reader's own time. */
-export function holdNote(hold: CardHold): string {
+function holdNote(hold: CardHold): string {
   switch (hold.kind) {
     case 'resting':
     case 'stopped':

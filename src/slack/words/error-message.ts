@@ -14,7 +14,7 @@ import { fixFor } from '../slack-error.ts';
 import { outsideText } from '../kit/text.ts';
 
 /** What was being done when it broke, as far as the person must know it. */
-export type Interrupted = { reference?: string; moneyMayHaveMoved: boolean };
+type Interrupted = { reference?: string; moneyMayHaveMoved: boolean };
 
 const tellOperators = 'tell the people who run this bot';
 const longestProblem = 500;
@@ -48,14 +48,14 @@ export function serviceFailureMessage(failure: ServiceFailure, about: Interrupte
 }
 
 /** The bot's own memory is away, and nothing that moves money runs without it. */
-export function storeUnavailableMessage(about: Interrupted): SlackMessage {
+function storeUnavailableMessage(about: Interrupted): SlackMessage {
   const next = rich`try again in a minute; if it stays so, ${tellOperators}.`;
   const money = about.moneyMayHaveMoved ? moneyWords(about) : 'none was moved.';
   return brokenMessage('The bot’s storage does not answer', about, next, money);
 }
 
 /** Slack did not open the modal that was to be the answer. */
-export function modalRefusedMessage(kind: ModalRefusal, about: Interrupted): SlackMessage {
+function modalRefusedMessage(kind: ModalRefusal, about: Interrupted): SlackMessage {
   const { what, next } = modalRefusedWords[kind];
   const money = about.moneyMayHaveMoved ? moneyWords(about) : 'nothing was charged or changed.';
   return brokenMessage(what, about, rich`${next}`, money);
@@ -205,10 +205,10 @@ function sentences(text: string): string[] {
 }
 
 /** What was being done when it broke, and whether the verb itself had begun or only the guards before it. */
-export type Doing = { command: Command; caller: Caller; reference?: OrderReference; hasBegun: boolean };
+type Doing = { command: Command; caller: Caller; reference?: OrderReference; hasBegun: boolean };
 
 /** What a person is told, and in a word why, for the audit. */
-export type ErrorReply = { message: SlackMessage; reason: string };
+type ErrorReply = { message: SlackMessage; reason: string };
 
 /**
  * The one place where a throw becomes words. A `ServiceFailure`, `StoreUnavailable` or `ModalRefused` says what

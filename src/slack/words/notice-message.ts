@@ -14,7 +14,7 @@ import {
 import type { SlackMessage } from '../kit/message.ts';
 import { outsideText } from '../kit/text.ts';
 
-export type NoticeView = {
+type NoticeView = {
   notice: Notice;
   key: string;
   mayBeRepeat: boolean;

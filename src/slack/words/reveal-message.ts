@@ -30,7 +30,7 @@ export function revealedMessage(email: string, reference: string): SlackMessage 
  * `no_address`: nobody knows one. `not_on_record`: the audit could not be written. `no_place`: where it was pressed
  * nothing can be shown to one person alone. `closed`: the window for it was closed before the answer came.
  */
-export type NotRevealed = 'no_address' | 'not_on_record' | 'no_place' | 'closed';
+type NotRevealed = 'no_address' | 'not_on_record' | 'no_place' | 'closed';
 
 export function notRevealedMessage(why: NotRevealed): SlackMessage {
   const { state, next } = notRevealedWords[why];

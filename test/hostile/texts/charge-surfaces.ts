@@ -10,7 +10,7 @@ import {
   endMessage,
   endModal,
   reviewModal,
-} from '../../../src/features/card-email/card-email-views.ts';
+} from '../../../src/features/card-email/card-email.ts';
 import { cardWords } from '../../../src/slack/words/card-words.ts';
 import {
   chargeDirectMessage,
@@ -29,9 +29,14 @@ import {
   unknownChargeModal,
   unsureChargeModal,
 } from '../../../src/features/charge/charge-screens.ts';
-import { linkForm, shareModal } from '../../../src/features/links/link-form.ts';
+import {
+  linkForm,
+  linkMessage,
+  linkModal,
+  linkNoteMessage,
+  shareModal,
+} from '../../../src/features/links/link-screens.ts';
 import { homeLinks } from '../../../src/features/links/link.ts';
-import { linkMessage, linkModal, linkNoteMessage } from '../../../src/features/links/link-message.ts';
 import { agent, colleague, everyCharge, nowMs } from '../../features/charge/seen-charges.ts';
 import { everyLink } from '../../features/links/seen-links.ts';
 import { placeOf } from './alert-surfaces.ts';
