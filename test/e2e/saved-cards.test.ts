@@ -198,6 +198,7 @@ describe('/pay card-email', () => {
     await desk.modalSays('agent', 'The current e-mail is not the card’s');
     expect(linkedEmail(desk, tokenKey)).toBe(email);
     await desk.presses('agent', 'Correct and try again');
+    await desk.modalSays('agent', 'Current e-mail');
     await desk.submits('agent', { 'Current e-mail': email });
     await desk.submits('agent');
     await desk.modalSays('agent', 'E-mail changed');

@@ -19,28 +19,6 @@ import type { Sealer } from '../../domain/sealer.ts';
 /** A remembered card as a person may see it; the e-mail is whole. `id` is its fingerprint and no secret. */
 export type LedgerCard = { id: string; face: CardFace; customerEmail?: string; expiry?: string };
 
-/**
- * The saved cards that arrived with first-payment events, so that agents choose them and type no token. All of
- * it is sealed. Every method throws StoreUnavailable while the store is away.
- */
-export type CardLedger = {
-  /** When it resolves the card can be found by every term. One read for a card that is known and unchanged. */
-  remember(card: SavedCard): Promise<void>;
-  /** Cards that fit every typed word, newest first; the newest of all when nothing is typed. */
-  search(typed: string, max: number): Promise<readonly LedgerCard[]>;
-  /** The card with its token key, which is a secret. Throws when its sealing key is not here. */
-  find(id: string): Promise<(LedgerCard & { tokenKey: string }) | undefined>;
-  idOf(tokenKey: string): Promise<string>;
-  /** Forgets every card linked to the address (upper and lower case alike), and tells how many there were. */
-  forget(email: string): Promise<number>;
-  /** False: no such card was remembered. */
-  forgetCard(id: string): Promise<boolean>;
-  /** The service has linked the card to another address. An old event that comes again does not undo it. */
-  changeEmail(id: string, newEmail: string): Promise<void>;
-  /** The service has said that the card is not linked to this address: whoever charges it types the right one. */
-  forgetEmail(id: string, wrongEmail: string): Promise<void>;
-};
-
 type LedgerDeps = {
   store: RecordStore & Pick<Store, 'list'>;
   sealer: Sealer;
@@ -74,23 +52,36 @@ const mostInList = 100;
 
 type Ledger = LedgerDeps & { changeRecord: ChangeRecord };
 
-export function createCardLedger(deps: LedgerDeps): CardLedger {
+export type CardLedger = ReturnType<typeof createCardLedger>;
+
+/**
+ * The saved cards that arrived with first-payment events, so that agents choose them and type no token. All of
+ * it is sealed. Every method throws StoreUnavailable while the store is away.
+ */
+export function createCardLedger(deps: LedgerDeps) {
   const ledger: Ledger = { ...deps, changeRecord: createChangeRecord(deps.store) };
   return {
-    remember: (card) => remember(ledger, card),
-    search: (typed, max) => search(ledger, typed, max),
-    async find(id) {
+    /** When it resolves the card can be found by every term. One read for a card that is known and unchanged. */
+    remember: (card: SavedCard): Promise<void> => remember(ledger, card),
+    /** Cards that fit every typed word, newest first; the newest of all when nothing is typed. */
+    search: (typed: string, max: number): Promise<readonly LedgerCard[]> => search(ledger, typed, max),
+    /** The card with its token key, which is a secret. Throws when its sealing key is not here. */
+    async find(id: string): Promise<(LedgerCard & { tokenKey: string }) | undefined> {
       // It comes back from Slack: nothing but a fingerprint shapes a key.
       const entry = /^[\da-f]{32}$/.test(id) ? await deps.store.read(cardKey(id)) : undefined;
       if (!entry) return undefined;
       const card = openCard(ledger, entry);
       return { ...shown(id, card), tokenKey: card.tokenKey };
     },
-    idOf: (tokenKey) => deps.fingerprint(tokenKey),
-    forget: (email) => forget(ledger, email),
-    forgetCard: (id) => forgetIf(ledger, cardKey(id), () => true),
-    changeEmail: (id, newEmail) => relink(ledger, id, () => newEmail),
-    forgetEmail: (id, wrongEmail) =>
+    idOf: (tokenKey: string): Promise<string> => deps.fingerprint(tokenKey),
+    /** Forgets every card linked to the address (upper and lower case alike), and tells how many there were. */
+    forget: (email: string): Promise<number> => forget(ledger, email),
+    /** False: no such card was remembered. */
+    forgetCard: (id: string): Promise<boolean> => forgetIf(ledger, cardKey(id), () => true),
+    /** The service has linked the card to another address. An old event that comes again does not undo it. */
+    changeEmail: (id: string, newEmail: string): Promise<void> => relink(ledger, id, () => newEmail),
+    /** The service has said that the card is not linked to this address: whoever charges it types the right one. */
+    forgetEmail: (id: string, wrongEmail: string): Promise<void> =>
       relink(ledger, id, (known) => (known === wrongEmail ? undefined : known)),
   };
 }

@@ -32,28 +32,6 @@ import { referenceOf } from '../../records/reference-of.ts';
 import { linkCardKey, type LinkBodies } from './link-screens.ts';
 import { cardFaceShape, moneyShape, referenceShape } from '../../records/shapes.ts';
 
-/** Links to the service's checkout page, each made of at most one order and followed until it is paid. */
-export type PaymentLinks = {
-  /** Written down before anything is sent. Throws StoreUnavailable, and then nothing was sent. */
-  begin(request: LinkRequest): Promise<LinkBeginning>;
-  find: (reference: string) => Promise<PaymentLink | undefined>;
-  /** The same, with the keys of the messages that show it. */
-  story(reference: string): Promise<{ link: PaymentLink; posts: string[] } | undefined>;
-  /** Those that are still followed, newest first. */
-  openOf(userId: string): Promise<PaymentLink[]>;
-  /** Looks whether it is paid, now. Undefined: there is no such link. */
-  lookNow(reference: string): Promise<{ link: PaymentLink; lookup: Lookup } | undefined>;
-  /** One more card, in that channel. False: the bot cannot post there, as far as Slack tells. */
-  share(reference: string, channel: string): Promise<boolean>;
-  /**
-   * Called with every event before it is called received, however often it comes. On record when it resolves; the
-   * look-up goes on by itself. Throws StoreUnavailable.
-   */
-  trigger: (event: PaymentEvent) => Promise<void>;
-  /** For work of the prefix `linkPrefix`. */
-  work: (entry: Entry) => Promise<void>;
-};
-
 export type PaymentLinksDeps = CasesDeps & {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   rules: LinkRules;
@@ -136,7 +114,10 @@ function linksOf(userId: string): string {
 
 type Linking = PaymentLinksDeps & { links: Cases<LinkCase, LinkEvent>; messages: Messages<LinkBodies> };
 
-export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
+export type PaymentLinks = ReturnType<typeof createPaymentLinks>;
+
+/** Links to the service's checkout page, each made of at most one order and followed until it is paid. */
+export function createPaymentLinks(deps: PaymentLinksDeps) {
   const { rules } = deps;
   // What belongs to a link is made before the link is settled, and outlives it.
   const outlive = { ...deps, rememberMs: deps.rememberMs + rules.followMs + settleMs };
@@ -172,47 +153,56 @@ export function createPaymentLinks(deps: PaymentLinksDeps): PaymentLinks {
   }
 
   return {
-    async begin(request) {
+    /** Written down before anything is sent. Throws StoreUnavailable, and then nothing was sent. */
+    async begin(request: LinkRequest): Promise<LinkBeginning> {
       const reference = request.reference ?? referenceOf(request.viewId);
       const fresh = caseOf(request, reference, deps.now());
-      const begun = await links.begin(reference, fresh, { givesWay: wasNotMade });
+      const begun = await links.begin(reference, fresh, {
+        // What was not made gives way.
+        givesWay: ({ link }) => link.state.kind === 'refused',
+      });
       if (begun.kind === 'begun') {
         return { kind: 'begun', link: fresh.link, carryOn: () => askFirst(fresh.link) };
       }
       const { viewId, link } = begun.state;
       return viewId === request.viewId ? { kind: 'known', link } : { kind: 'taken' };
     },
-    find: async (reference) => (await links.find(reference))?.link,
-    async story(reference) {
+    find: async (reference: string) => (await links.find(reference))?.link,
+    /** The same, with the keys of the messages that show it. */
+    async story(reference: string) {
       const link = (await links.find(reference))?.link;
       return link && { link, posts: link.places.map((place) => linkCardKey(reference, place)) };
     },
-    async openOf(userId) {
+    /** Those that are still followed, newest first. */
+    async openOf(userId: string) {
       const open = await links.list(linksOf(userId), { max: mostShown, newestFirst: true });
       return open.map(({ link }) => link);
     },
-    async lookNow(reference) {
+    /** Looks whether it is paid, now. Undefined: there is no such link. */
+    async lookNow(reference: string): Promise<{ link: PaymentLink; lookup: Lookup } | undefined> {
       const before = await links.find(reference);
       if (!before) return undefined;
       const lookup = await deps.lookUpNow(expectedOf(before.link));
       const kept = await links.apply(reference, { kind: 'looked_up', lookup });
       return { link: kept ? settled(reference, kept) : before.link, lookup };
     },
-    async share(reference, channel) {
+    /** One more message of it, in that channel. False: the bot cannot post there, as far as Slack tells. */
+    async share(reference: string, channel: string): Promise<boolean> {
       if (!(await deps.mayPost(channel))) return false;
       const kept = await links.apply(reference, { kind: 'placed', place: channel });
       if (kept) settled(reference, kept);
       return kept !== undefined;
     },
-    trigger: (event) => trigger(linking, event),
-    async work(entry) {
+    /**
+     * Called with every event before it is called received, however often it comes. On record when it resolves; the
+     * look-up goes on by itself. Throws StoreUnavailable.
+     */
+    trigger: (event: PaymentEvent) => trigger(linking, event),
+    /** For work of the prefix `linkPrefix`. */
+    async work(entry: Entry): Promise<void> {
       await links.work(entry);
     },
   };
-}
-
-function wasNotMade({ link }: LinkCase): boolean {
-  return link.state.kind === 'refused';
 }
 
 function caseOf(

@@ -4,17 +4,9 @@
  * smaller number stands here.
  */
 export const limits = {
-  ackMs: 3000,
-  triggerMs: 3000,
-  responseUrlUses: 5,
-  responseUrlMs: 30 * 60 * 1000,
-  postsPerChannelMs: 1000,
-  viewStack: 3,
-
   messageBlocks: 50,
   /** Of all block text of one message together; Slack answers `msg_blocks_too_long` a little above it. */
   messageBlockText: 13_200,
-  messageText: 40_000,
 
   viewBlocks: 100,
   viewBytes: 250_000,
@@ -22,21 +14,16 @@ export const limits = {
   viewButton: 24,
   privateMetadata: 3000,
   callbackId: 255,
-  externalId: 255,
 
   blockId: 255,
   actionId: 255,
   url: 3000,
   textObject: 3000,
   sectionText: 3000,
-  sectionFields: 10,
-  sectionField: 2000,
   headerText: 150,
   contextElements: 10,
   contextText: 2000,
   actionsElements: 25,
-  imageAlt: 2000,
-  imageTitle: 2000,
   /** Of a list's rows, so that the rest of its message has room. */
   tableText: 10_000,
 
@@ -44,17 +31,14 @@ export const limits = {
   inputHint: 2000,
   inputLength: 3000,
   placeholder: 150,
-  files: 10,
 
   buttonText: 75,
   buttonValue: 2000,
-  accessibilityLabel: 75,
   confirmTitle: 100,
   confirmText: 300,
   confirmButton: 30,
 
   options: 100,
-  optionGroups: 100,
   choiceOptions: 10,
   overflowOptions: 5,
   optionText: 75,

@@ -1,23 +1,12 @@
 import { unreadableKind, type Notice } from '../../domain/notice.ts';
 import { counted } from '../../domain/counted.ts';
-import {
-  channelName,
-  code,
-  context,
-  headline,
-  moment,
-  plainText,
-  richText,
-  words,
-  type Run,
-} from '../kit/blocks.ts';
+import { channelName, code, context, moment, plainText, words, type Run } from '../kit/blocks.ts';
 import type { SlackMessage } from '../kit/message.ts';
+import { noteMessage, posted, type AboutMessage } from '../kit/note.ts';
 import { outsideText } from '../kit/text.ts';
 
-type NoticeView = {
+type NoticeView = AboutMessage & {
   notice: Notice;
-  key: string;
-  mayBeRepeat: boolean;
   /** "LIVE · lagos": whose it is, where the bot has several merchant accounts. */
   place?: string | undefined;
 };
@@ -30,17 +19,12 @@ const longestDetail = 80;
 /** One line on what came, then what it means and what to do. No customer data: the channel may be wide. */
 export function noticeMessage(view: NoticeView): SlackMessage {
   const { state, details, lines } = sentences(view.notice);
-  const first = headline(
-    `⚠️ ${state}`,
-    details.map((detail) => outsideText(detail, longestDetail)),
-  );
-  const place = view.place === undefined ? [] : [context(plainText(view.place))];
-  const repeat = view.mayBeRepeat ? [context(plainText('May be a repeat of an earlier notice.'))] : [];
-  return {
-    text: first.text,
-    blocks: [first.block, richText(...lines), ...place, ...repeat],
-    metadata: { event_type: 'payops_notice', event_payload: { key: view.key } },
-  };
+  const message = noteMessage({
+    state: `⚠️ ${state}`,
+    about: details.map((detail) => outsideText(detail, longestDetail)),
+    body: [...lines, ...(view.place === undefined ? [] : [context(plainText(view.place))])],
+  });
+  return posted(message, 'payops_notice', view);
 }
 
 function sentences(notice: Notice): NoticeSentences {

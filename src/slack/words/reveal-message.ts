@@ -2,9 +2,10 @@
 // typed by whoever reads it.
 
 import type { Button } from '@slack/types';
-import { button, context, headline, plainText, richText, words } from '../kit/blocks.ts';
+import { button, context, plainText, rich } from '../kit/blocks.ts';
 import { referenceWord } from './evidence.ts';
 import type { Modal, SlackMessage } from '../kit/message.ts';
+import { noteMessage } from '../kit/note.ts';
 import { wordsModal } from '../kit/modals.ts';
 import { cut, oneLine } from '../kit/text.ts';
 
@@ -19,11 +20,11 @@ export function revealButton(reference: string): Button {
 }
 
 export function revealedMessage(email: string, reference: string): SlackMessage {
-  const { text, block } = headline(cut(oneLine(email), longestEmail), [referenceWord(reference)]);
-  return {
-    text,
-    blocks: [block, context(plainText('Only you see this. The audit trail says that you did.'))],
-  };
+  return noteMessage({
+    state: cut(oneLine(email), longestEmail),
+    about: [referenceWord(reference)],
+    foot: context(plainText('Only you see this. The audit trail says that you did.')),
+  });
 }
 
 /**
@@ -34,8 +35,7 @@ type NotRevealed = 'no_address' | 'not_on_record' | 'no_place' | 'closed';
 
 export function notRevealedMessage(why: NotRevealed): SlackMessage {
   const { state, next } = notRevealedWords[why];
-  const { text, block } = headline(state, []);
-  return { text, blocks: [block, richText([words(next)])] };
+  return noteMessage({ state, body: [rich`${next}`] });
 }
 
 const notRevealedWords: Record<NotRevealed, { state: string; next: string }> = {
@@ -59,12 +59,9 @@ const notRevealedWords: Record<NotRevealed, { state: string; next: string }> = {
 
 /** In front of a modal: opened at once, because Slack waits no longer for it than three seconds. */
 export function revealingModal(): Modal {
-  const { text, block } = headline('⏳ Reading the e-mail …', []);
-  return wordsModal(title, { text, blocks: [block] });
+  return revealModal(noteMessage({ state: '⏳ Reading the e-mail …' }));
 }
 
 export function revealModal(message: SlackMessage): Modal {
-  return wordsModal(title, message);
+  return wordsModal('Customer e-mail', message);
 }
-
-const title = 'Customer e-mail';
