@@ -181,7 +181,7 @@ async function changeEmail({ house, accounts, dialogue, person, random, account 
     [cardEmailFields.next]: `new.${random.below(1_000)}@example.org`,
   });
   await dialogue.submit(person);
-  const answered = /not the card’s e-mail|access token/;
+  const answered = /is not the card’s|access token/;
   await house.until('the service has answered', () => answered.test(textOf(dialogue, person)));
   await closeAll(dialogue, person);
 }

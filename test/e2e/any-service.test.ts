@@ -1,5 +1,4 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { linkFields } from '../../src/features/links/link-screens.ts';
 import { readSignatureScheme } from '../../src/webhooks/scheme-settings.ts';
 import { signDelivery } from '../../src/webhooks/signature.ts';
 import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
@@ -69,8 +68,8 @@ describe.concurrent('a service that signs fields alone, with its own statuses an
     const { house, dialogue } = desk;
     await dialogue.opens('agent', '/pay link 150.00');
     const orderReference = 'LINK-1';
-    const form = { [linkFields.amount]: '150.00', [linkFields.email]: 'zainab@example.com' };
-    await dialogue.submit('agent', { ...form, [linkFields.reference]: orderReference });
+    const form = { link_amount: '150.00', link_email: 'zainab@example.com' };
+    await dialogue.submit('agent', { ...form, link_reference: orderReference });
     await says(desk, 'payDesk', 'Payment link, not paid yet');
     await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
     const proof = await says(desk, 'payDesk', '✅ Paid (confirmed) · NGN 150.00');

@@ -14,14 +14,12 @@ import {
   plainText,
   rich,
   richText,
-  select,
-  textInput,
 } from '../../slack/kit/blocks.ts';
 import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/kit/note.ts';
 import { customerWord, proofLine, quoted, referenceWord, word } from '../../slack/words/evidence.ts';
-import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
@@ -32,9 +30,9 @@ import {
   parseOrderReference,
 } from '../../domain/order-reference.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { emailFormProblem, longestEmail } from '../../slack/kit/card-inputs.ts';
+import { choice, email, form, optional, text } from '../../slack/kit/form.ts';
 import type { ViewValues } from '../../slack/command.ts';
-import { oneLine } from '../../slack/kit/text.ts';
+import { parsed } from '../../domain/parsed.ts';
 
 const linkEventType = 'payops_link';
 
@@ -250,23 +248,10 @@ export function linkCardKey(reference: string, place: string): string {
   return messageKey('link', `${place}:${reference}`);
 }
 
-/** The block ids of the fields; a field's error is told under the same name. */
-export const linkFields = {
-  amount: 'link_amount',
-  currency: 'link_currency',
-  email: 'link_email',
-  saves: 'link_saves_card',
-  customerId: 'link_customer_id',
-  reference: 'link_reference',
-  place: 'link_place',
-} as const;
-
-export type LinkPrefill = {
+/** What of the form is filled in beforehand. */
+export type LinkPrefill = Partial<Omit<LinkTerms, 'money'>> & {
   amountMinor?: number;
   currency?: string;
-  customerEmail?: string;
-  customerId?: string;
-  savesCard?: boolean;
   reference?: string;
 };
 
@@ -280,139 +265,99 @@ type LinkFormOptions = {
 };
 
 const longestCustomerId = 100;
-const saving = { yes: 'save', no: 'once' } as const;
-const standing = { here: 'here', alone: 'alone' } as const;
+const [here, save, once] = ['here', 'save', 'once'];
+
+/** `channel`: it can be posted there. */
+function linkFields(currencies: readonly string[], channel: string | undefined) {
+  const where = choice({
+    label: 'Post it',
+    hint: 'The message says when it’s paid.',
+    choices: [
+      { text: 'In this channel', value: here },
+      { text: 'To me only', value: 'alone' },
+    ],
+  });
+  return form('link', {
+    amount: text({ label: 'Amount', placeholder: '12,500.00' }, parseAmount),
+    currency: choice({
+      label: 'Currency',
+      choices: currencies.map((currency) => ({ text: currency, value: currency })),
+    }),
+    saves_card: choice({
+      label: 'Card',
+      choices: [
+        { text: 'Save the card for later charges', value: save },
+        { text: 'Don’t save it', value: once },
+      ],
+    }),
+    email: email({ label: 'Customer’s e-mail', hint: 'The card is saved with it.' }),
+    customer_id: optional(text({ label: 'Customer id', maxLength: longestCustomerId }, parsed)),
+    reference: optional(
+      text(
+        {
+          label: 'Our reference',
+          hint: 'Must be unique. Leave empty to have one generated.',
+          maxLength: longestOrderReference,
+        },
+        parseOrderReference,
+      ),
+    ),
+    ...(channel === undefined ? {} : { place: where }),
+  });
+}
 
 /** Collects what a link is made of. Submitting it asks the service for an order; nobody is charged by that. */
 export function linkForm({ place, currencies, channel, prefill = {} }: LinkFormOptions): Modal {
-  const blocks: ModalBlock[] = [
-    richText(rich`The customer pays on the payments service’s page. It charges nobody by itself.`),
-    ...moneyInputs(currencies, prefill),
-    ...customerInputs(prefill),
-    textInput({
-      id: linkFields.reference,
-      label: 'Our reference',
-      hint: 'Must be unique. Leave empty to have one generated.',
-      maxLength: longestOrderReference,
-      optional: true,
-      ...filled(prefill.reference),
-    }),
-    ...(channel === undefined ? [] : [placeInput()]),
-    placeFoot(place),
-  ];
+  const { amountMinor, currency, savesCard = true, customerEmail, customerId, reference } = prefill;
+  const filled = {
+    amount: amountMinor === undefined ? undefined : amountOnly(amountMinor),
+    currency,
+    saves_card: savesCard ? save : once,
+    email: customerEmail,
+    customer_id: customerId,
+    reference,
+  };
   return modal({
     callbackId: linkModalId,
     title: placeTitle('Payment link', place),
-    blocks,
+    blocks: [
+      richText(rich`The customer pays on the payments service’s page. It charges nobody by itself.`),
+      ...linkFields(currencies, channel).inputs(filled),
+      placeFoot(place),
+    ],
     submit: 'Create the link',
     ...(channel === undefined ? {} : { privateMetadata: channel }),
   });
 }
 
-function moneyInputs(currencies: readonly string[], prefill: LinkPrefill): ModalBlock[] {
-  const { amountMinor, currency, savesCard = true } = prefill;
-  const chosen = currencies.find((one) => one === currency) ?? currencies[0];
-  return [
-    textInput({
-      id: linkFields.amount,
-      label: 'Amount',
-      placeholder: '12,500.00',
-      ...filled(amountMinor === undefined ? undefined : amountOnly(amountMinor)),
-    }),
-    select({
-      id: linkFields.currency,
-      label: 'Currency',
-      choices: currencies.map((one) => ({ text: one, value: one })),
-      ...filled(chosen),
-    }),
-    select({
-      id: linkFields.saves,
-      label: 'Card',
-      choices: [
-        { text: 'Save the card for later charges', value: saving.yes },
-        { text: 'Don’t save it', value: saving.no },
-      ],
-      initial: savesCard ? saving.yes : saving.no,
-    }),
-  ];
-}
-
-function customerInputs({ customerEmail, customerId }: LinkPrefill): ModalBlock[] {
-  return [
-    textInput({
-      id: linkFields.email,
-      label: 'Customer’s e-mail',
-      hint: 'The card is saved with it.',
-      maxLength: longestEmail,
-      ...filled(customerEmail),
-    }),
-    textInput({
-      id: linkFields.customerId,
-      label: 'Customer id',
-      maxLength: longestCustomerId,
-      optional: true,
-      ...filled(customerId),
-    }),
-  ];
-}
-
-function placeInput(): ModalBlock {
-  return select({
-    id: linkFields.place,
-    label: 'Post it',
-    hint: 'The message says when it’s paid.',
-    choices: [
-      { text: 'In this channel', value: standing.here },
-      { text: 'To me only', value: standing.alone },
-    ],
-    initial: standing.here,
-  });
-}
-
-function filled(initial: string | undefined): { initial?: string } {
-  return initial === undefined || initial === '' ? {} : { initial };
-}
-
-type ReadLink =
-  | { kind: 'read'; terms: LinkTerms; reference?: OrderReference; isForAll: boolean }
-  /** By block id; never what was typed. */
-  | { kind: 'errors'; errors: Record<string, string> };
-
-/** Everything that is wrong at once, each at its own field. */
-export function readLinkForm(values: ViewValues): ReadLink {
-  const read = (id: string): string => oneLine(values[id] ?? '');
-  const amount = parseAmount(read(linkFields.amount));
-  const currency = read(linkFields.currency).toUpperCase();
-  const customerEmail = read(linkFields.email);
-  const customerId = read(linkFields.customerId);
-  const typed = read(linkFields.reference);
-  const reference = typed === '' ? undefined : parseOrderReference(typed);
-  const errors = withoutUndefined({
-    [linkFields.amount]: amount.ok ? undefined : amount.problem,
-    [linkFields.currency]: /^[A-Z]{3}$/.test(currency) ? undefined : 'A currency is three letters, like NGN.',
-    [linkFields.email]: emailFormProblem(customerEmail),
-    [linkFields.customerId]: customerIdProblem(customerId),
-    [linkFields.reference]: reference?.ok === false ? reference.problem : undefined,
-  });
-  if (!amount.ok || reference?.ok === false || Object.keys(errors).length > 0)
-    return { kind: 'errors', errors };
+/** What the form holds. `channel`: where its message goes; to the person alone when absent. */
+export function readLinkForm(
+  values: ViewValues,
+  currencies: readonly string[],
+  metadata: string,
+):
+  | { kind: 'read'; terms: LinkTerms; reference?: OrderReference; channel?: string }
+  | { kind: 'errors'; errors: Record<string, string> } {
+  const channel = metadata === '' ? undefined : metadata;
+  const filled = linkFields(currencies, channel).read(values);
+  if (filled.kind === 'errors') return filled;
+  const { amount, currency, saves_card, email: customerEmail, customer_id, reference, place } = filled.read;
   const terms: LinkTerms = {
-    money: { minor: amount.value, currency },
+    money: { minor: amount, currency },
     customerEmail,
-    savesCard: read(linkFields.saves) !== saving.no,
-    ...(customerId === '' ? {} : { customerId }),
+    savesCard: saves_card !== once,
+    ...withoutUndefined({ customerId: customer_id }),
   };
-  const isForAll = read(linkFields.place) === standing.here;
-  return { kind: 'read', terms, isForAll, ...(reference ? { reference: reference.value } : {}) };
+  return {
+    kind: 'read',
+    terms,
+    ...withoutUndefined({ reference, channel: place === here ? channel : undefined }),
+  };
 }
 
-function customerIdProblem(id: string): string | undefined {
-  return id.length <= longestCustomerId
-    ? undefined
-    : `A customer id has at most ${longestCustomerId} characters.`;
-}
-
-export const takenProblem = 'Another link has this reference. Choose another, or leave it empty.';
+export const takenErrors = {
+  link_reference: 'Another link has this reference. Choose another, or leave it empty.',
+};
 
 export const shareField = 'link_share_channel';
 

@@ -35,7 +35,6 @@ import {
   type LinkPrefill,
   cannotPostProblem,
   linkActions,
-  linkFields,
   linkForm,
   linkHead,
   linkModal,
@@ -48,7 +47,7 @@ import {
   shareModal,
   shareModalId,
   shownLink,
-  takenProblem,
+  takenErrors,
 } from './link-screens.ts';
 
 /** What links need of other features: looking a payment up, and who hears of one that is proven. */
@@ -151,19 +150,13 @@ async function open(deps: LinkScreens, { userId }: Caller): Promise<HomeBlock[]>
 /** Asked for once, whoever submits it how often: what is known already is shown instead. */
 async function askForLink(deps: LinkScreens, submission: Submission): Promise<ViewAnswer> {
   const { caller, viewId, values, privateMetadata } = submission;
-  const read = readLinkForm(values);
-  if (read.kind === 'errors') return read;
-  const { terms, reference, isForAll } = read;
-  const beginning = await deps.links.begin({
-    viewId,
-    terms,
-    by: caller.userId,
-    ...(reference === undefined ? {} : { reference }),
-    ...(isForAll && privateMetadata !== '' ? { channel: privateMetadata } : {}),
-  });
+  const form = readLinkForm(values, deps.currencies, privateMetadata);
+  if (form.kind === 'errors') return form;
+  const { kind: _read, ...wanted } = form;
+  const beginning = await deps.links.begin({ viewId, by: caller.userId, ...wanted });
   switch (beginning.kind) {
     case 'taken':
-      return { kind: 'errors', errors: { [linkFields.reference]: takenProblem } };
+      return { kind: 'errors', errors: takenErrors };
     case 'known':
       return { kind: 'update', modal: linkModal(beginning.link, deps, whereOf(beginning.link)) };
     case 'begun':

@@ -199,9 +199,7 @@ export function createPaymentLinks(deps: PaymentLinksDeps) {
      */
     trigger: (event: PaymentEvent) => trigger(linking, event),
     /** For work of the prefix `linkPrefix`. */
-    async work(entry: Entry): Promise<void> {
-      await links.work(entry);
-    },
+    work: async (entry: Entry): Promise<void> => void (await links.work(entry)),
   };
 }
 

@@ -44,20 +44,19 @@ import {
   type Pressed,
   type Submission,
   type ViewAnswer,
-  type ViewValues,
   defineCommand,
 } from '../../slack/command.ts';
 import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
-import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import type { Button, RichTextBlock } from '@slack/types';
 import type { NotMade } from '../../domain/charge-answer.ts';
 import { counted } from '../../domain/counted.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { form, type Field } from '../../slack/kit/form.ts';
 import { emailFormProblem } from '../../slack/kit/card-inputs.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { type Note, noteMessage, noteModal } from '../../slack/kit/note.ts';
-import { visible } from '../../slack/kit/text.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
 import { maskPhone } from '../../domain/mask.ts';
 
@@ -154,9 +153,13 @@ async function createIt(
   begin: BeginAccount,
   { caller, viewId, values }: Submission,
 ): Promise<ViewAnswer> {
-  const read = readAccountModal(values, settings.accountNewFields);
-  if (read.kind === 'errors') return read;
-  const asked = await begin({ viewId, wanted: read.wanted, by: caller.userId });
+  const filled = accountForm(settings.accountNewFields).read(values);
+  if (filled.kind === 'errors') return filled;
+  const asked = await begin({
+    viewId,
+    wanted: withoutUndefined(filled.read) as NewAccount,
+    by: caller.userId,
+  });
   return {
     kind: 'update',
     modal: creatingModal(asked, place),
@@ -193,24 +196,35 @@ export function accountModal(
   return modal({
     callbackId: accountModalId,
     title: placeTitle('New account', place),
-    blocks: [...fields.map((field) => inputOf(field, prefill[field.name])), placeFoot(place)],
+    blocks: [...accountForm(fields).inputs(prefill), placeFoot(place)],
     submit: 'Create the account',
   });
 }
 
-/** A field's error is told under the same name. */
-function accountFieldId(name: string): string {
-  return `account_new_${name}`;
+function accountForm(fields: readonly AccountField[]) {
+  return form('account_new', Object.fromEntries(fields.map((field) => [field.name, formField(field)])));
 }
 
-function inputOf(field: AccountField, prefilled: string | undefined): ModalBlock {
+/** What was left empty is absent. */
+function formField(field: AccountField): Field<string | undefined> {
   const { name, required, choices, secret } = field;
-  const parts = { id: accountFieldId(name), label: labelOf(name), optional: !required };
   const only = choices?.length === 1 ? choices[0] : undefined;
-  const filled = withoutUndefined({ initial: secret ? undefined : (prefilled ?? only) });
-  if (choices === undefined)
-    return textInput({ ...parts, ...withoutUndefined({ hint: hintOf(field) }), ...filled });
-  return select({ ...parts, choices: choices.map((choice) => ({ text: choice, value: choice })), ...filled });
+  return {
+    input(id, prefilled) {
+      const initial = secret ? undefined : (prefilled ?? only);
+      const parts = { id, label: labelOf(name), optional: !required, ...withoutUndefined({ initial }) };
+      return choices === undefined
+        ? textInput({ ...parts, ...withoutUndefined({ hint: hintOf(field) }) })
+        : select({ ...parts, choices: choices.map((choice) => ({ text: choice, value: choice })) });
+    },
+    read(typed) {
+      const read = readAccountField(field, typed);
+      // What the specification's own words for a field ask beyond its length.
+      const isEmail = name === 'email' && read.ok && read.value !== undefined;
+      const wrong = isEmail ? emailFormProblem(typed) : undefined;
+      return wrong === undefined ? read : problem(wrong);
+    },
+  };
 }
 
 const knownLabels: Readonly<Record<string, string>> = {
@@ -240,31 +254,6 @@ function hintOf(field: AccountField): string | undefined {
     ...(field.secret ? ['Sent to the service and not kept.'] : []),
   ];
   return words.length === 0 ? undefined : words.join(' ');
-}
-
-type ReadAccount =
-  | { kind: 'read'; wanted: NewAccount }
-  /** By block id; never what was typed. */
-  | { kind: 'errors'; errors: Record<string, string> };
-
-/** Everything that is wrong at once, each at its own field. What was left empty is absent. */
-function readAccountModal(values: ViewValues, fields: readonly AccountField[]): ReadAccount {
-  const wanted: Record<string, string> = {};
-  const errors: Record<string, string> = {};
-  for (const field of fields) {
-    const { name } = field;
-    const typed = visible(values[accountFieldId(name)] ?? '').trim();
-    const read = readAccountField(field, typed);
-    const wrong = read.ok ? formProblem(name, read.value) : read.problem;
-    if (wrong !== undefined) errors[accountFieldId(name)] = wrong;
-    else if (read.ok && read.value !== undefined) wanted[name] = read.value;
-  }
-  return Object.keys(errors).length > 0 ? { kind: 'errors', errors } : { kind: 'read', wanted };
-}
-
-/** What the specification's own words for a field ask beyond its length. */
-function formProblem(name: string, value: string | undefined): string | undefined {
-  return name === 'email' && value !== undefined ? emailFormProblem(value) : undefined;
 }
 
 /** Nothing is submitted in any of these. */

@@ -1,0 +1,63 @@
+import type { InputBlock } from '@slack/types';
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import type { ViewValues } from '../command.ts';
+import { select, textInput, type Choice } from './blocks.ts';
+import { emailFormProblem, longestEmail } from './card-inputs.ts';
+import { oneLine } from './text.ts';
+
+/** How something is asked for in a form, and what is read of it; a problem never repeats what was typed. */
+export type Field<T> = {
+  input: (id: string, initial?: string) => InputBlock;
+  read: (typed: string) => Parsed<T>;
+};
+
+type TextParts = Omit<Parameters<typeof textInput>[0], 'id' | 'initial'>;
+
+export function text<T>(parts: TextParts, read: (typed: string) => Parsed<T>): Field<T> {
+  return { input: (id, initial) => textInput({ ...parts, id, ...(initial ? { initial } : {}) }), read };
+}
+
+export function email(parts: TextParts): Field<string> {
+  return text({ maxLength: longestEmail, ...parts }, (typed) => {
+    const wrong = emailFormProblem(typed);
+    return wrong === undefined ? parsed(typed) : problem(wrong);
+  });
+}
+
+/** One of them; the first, where nothing else is chosen beforehand. */
+export function choice(parts: { label: string; hint?: string; choices: readonly Choice[] }): Field<string> {
+  const values = parts.choices.map(({ value }) => value);
+  return {
+    input: (id, initial = '') =>
+      select({ ...parts, id, initial: (values.includes(initial) ? initial : values[0]) ?? '' }),
+    read: (typed) => (values.includes(typed) ? parsed(typed) : problem('Choose one of those offered.')),
+  };
+}
+
+/** May be left empty. */
+export function optional<T>({ input, read }: Field<T>): Field<T | undefined> {
+  return {
+    input: (id, initial) => ({ ...input(id, initial), optional: true }),
+    read: (typed) => (typed === '' ? parsed(undefined) : read(typed)),
+  };
+}
+
+type Read<Fields> = { [Name in keyof Fields]: Fields[Name] extends Field<infer T> ? T : never };
+
+/** The inputs of a form, in order, and what they hold: all of it, or all that is wrong, each at its own field. */
+export function form<Fields extends Record<string, Field<unknown>>>(name: string, fields: Fields) {
+  const idOf = (field: keyof Fields & string): string => `${name}_${field}`;
+  return {
+    inputs: (prefill: { [Name in keyof Fields]?: string | undefined } = {}): InputBlock[] =>
+      Object.entries(fields).map(([field, { input }]) => input(idOf(field), prefill[field])),
+    read(values: ViewValues) {
+      const all = Object.entries(fields).map(
+        ([field, { read }]) => [field, read(oneLine(values[idOf(field)] ?? ''))] as const,
+      );
+      const wrong = all.flatMap(([field, one]) => (one.ok ? [] : [[idOf(field), one.problem] as const]));
+      if (wrong.length > 0) return { kind: 'errors', errors: Object.fromEntries(wrong) } as const;
+      const read = Object.fromEntries(all.map(([field, one]) => [field, one.ok ? one.value : undefined]));
+      return { kind: 'read', read: read as Read<Fields> } as const;
+    },
+  };
+}
