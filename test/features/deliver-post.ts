@@ -13,7 +13,7 @@ import {
   type ChargePostDeps,
   type ChargeShown,
 } from '../../src/features/charge/charge-messages.ts';
-import { linkViews, type LinkPostDeps, type LinkShown } from '../../src/features/links/link-message.ts';
+import { linkViews, type LinkPostDeps, type LinkShown } from '../../src/features/links/link-screens.ts';
 import type { Notice } from '../../src/domain/notice.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
 import type { Work } from '../../src/messages/message-work.ts';
