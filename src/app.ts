@@ -28,7 +28,8 @@ export type App = {
   /** Listens and begins to work; gives the port. Rejects, in words that name the setting, when it cannot. */
   start(): Promise<number>;
   /**
-   * `/readyz` turns 503 at once and requests are served for `drainMs` more (0 when absent); then nothing new is taken
+   * `/readyz` turns 503 at once and requests are served for `drainMs` more (0 when absent), each the last of its
+   * connection; then nothing new is taken
    * and what is under way is finished. What is not by STOP_SECONDS stays safe in the store: `late`.
    */
   stop(drainMs?: number): Promise<'finished' | 'late'>;
@@ -75,6 +76,7 @@ export function createApp(outside: Outside, opened: Kept): App {
   const isPressed = (): boolean => server.underWay() >= pressingRequests;
 
   async function finish(drainMs: number): Promise<void> {
+    server.drain();
     if (drainMs > 0) await rest(drainMs);
     for (const feature of features) feature.stop?.();
     // All at once: together they must fit the grace period of whoever stops us.

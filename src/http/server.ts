@@ -24,6 +24,8 @@ export type HttpServerDeps = {
 export type HttpServer = {
   /** The port listened on (the one chosen, when 0 was asked for). Rejects with what to change when it cannot: `setting`, PORT when absent. */
   listen: (port: number, host: string, setting?: string) => Promise<number>;
+  /** From now on each answer ends its connection, so that senders come back elsewhere before this port is closed. */
+  drain: () => void;
   /**
    * Accepts nobody new, lets the requests under way end within the deadline (default 10 s), then cuts off
    * what is left. Resolves when the port is free.
@@ -40,7 +42,8 @@ export type HttpServer = {
  */
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const underWay = createUnderWay<ServerResponse>();
-  let closing = false;
+  let isDraining = false;
+  let isClosing = false;
   const server = createServer(
     {
       headersTimeout: 5_000,
@@ -52,10 +55,11 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     },
     (request, response) => {
       const leave = underWay.enter(response);
-      if (closing) response.setHeader('connection', 'close');
+      if (isDraining) response.setHeader('connection', 'close');
       response.once('close', () => {
         leave();
-        if (closing) server.closeIdleConnections();
+        // Not while it drains: a request may be on its way over one.
+        if (isClosing) server.closeIdleConnections();
       });
       void asRequest(() => carry(deps, request, response));
     },
@@ -75,11 +79,16 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     return (server.address() as AddressInfo).port;
   }
 
-  async function close(deadlineMs = 10_000): Promise<void> {
-    if (!server.listening) return;
-    closing = true;
+  function drain(): void {
+    isDraining = true;
     for (const response of underWay.all())
       if (!response.headersSent) response.setHeader('connection', 'close');
+  }
+
+  async function close(deadlineMs = 10_000): Promise<void> {
+    if (!server.listening) return;
+    drain();
+    isClosing = true;
     const closed = once(server, 'close');
     server.close();
     const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
@@ -87,7 +96,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     clearTimeout(timer);
   }
 
-  return { listen, close, underWay: underWay.count };
+  return { listen, drain, close, underWay: underWay.count };
 }
 
 async function carry(

@@ -10,7 +10,14 @@ export type Delivery = { reference: string; channel: string; isRepeat: boolean; 
 
 export type Plan = { channels: readonly ChaosChannel[]; deliveries: readonly Delivery[]; policy: string };
 
-export type PlanOptions = { events: number; repeatShare: number; channels: number; random: Random };
+export type PlanOptions = {
+  events: number;
+  repeatShare: number;
+  channels: number;
+  random: Random;
+  /** Of the policy, as YAML; absent: nobody may do anything. */
+  roles?: string;
+};
 
 const opsChannel = 'COPSCHAOS';
 const elsewhere = 'CELSEWHERE';
@@ -19,7 +26,13 @@ export const otherChannels = [opsChannel, elsewhere];
 const repeatWithin = 500;
 
 /** Every event once, and that share of them a second time: at once, or some hundreds of deliveries later. */
-export function planChaos({ events, repeatShare, channels: wanted, random }: PlanOptions): Plan {
+export function planChaos({
+  events,
+  repeatShare,
+  channels: wanted,
+  random,
+  roles = '{}',
+}: PlanOptions): Plan {
   const channels = planChannels(wanted);
   const placed: { at: number; delivery: Delivery }[] = [];
   for (let number = 0; number < events; number += 1) {
@@ -31,7 +44,7 @@ export function planChaos({ events, repeatShare, channels: wanted, random }: Pla
     placed.push({ at: number + behind + 0.5, delivery: deliveryOf(channel, reference, true) });
   }
   const deliveries = placed.toSorted((one, other) => one.at - other.at).map(({ delivery }) => delivery);
-  return { channels, deliveries, policy: policyOf(channels) };
+  return { channels, deliveries, policy: policyOf(channels, roles) };
 }
 
 /** Every fifth is told of payments that went well, the others of those that failed. */
@@ -44,7 +57,7 @@ function planChannels(wanted: number): ChaosChannel[] {
 }
 
 /** A rule for each channel; what no rule takes would be told in one that the checker does not expect. */
-function policyOf(channels: readonly ChaosChannel[]): string {
+function policyOf(channels: readonly ChaosChannel[], roles: string): string {
   const rules = channels.flatMap(({ id, kind, customerPrefix }) => [
     `  - name: ${id}`,
     `    when: { event: ${kind}, customer_id: '${customerPrefix}*' }`,
@@ -56,7 +69,7 @@ function policyOf(channels: readonly ChaosChannel[]): string {
     `  ops: ${opsChannel}`,
     'routes:',
     ...rules,
-    'roles: {}',
+    `roles: ${roles}`,
     '',
   ].join('\n');
 }

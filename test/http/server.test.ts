@@ -188,6 +188,31 @@ describe('listen', () => {
   });
 });
 
+describe('drain', () => {
+  it('goes on answering, and ends each connection with its answer, so that none is cut by what follows', async () => {
+    const begun = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const slow = get('/slow', async (_request, response) => {
+      begun.resolve();
+      await goOn.promise;
+      sendJson(response, 200, { slow: true });
+    });
+    const { server, port } = await start([slow, fine]);
+    const kept = await connectRaw(port);
+    kept.write('GET /fine HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(await kept.receive('"fine"')).toMatch(/keep-alive/i);
+    const busy = await connectRaw(port);
+    busy.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
+    await begun.promise;
+    server.drain();
+    kept.write('GET /fine HTTP/1.1\r\nhost: x\r\n\r\n');
+    expect(await kept.receiveAll()).toMatch(/connection: close.*"fine"/is);
+    goOn.resolve();
+    expect(await busy.receiveAll()).toMatch(/connection: close.*"slow"/is);
+    expect((await ask(port, '/fine')).headers.get('connection')).toBe('close');
+  });
+});
+
 describe('close', () => {
   it('lets a request under way end, refuses new ones, and closes idle connections', async () => {
     const begun = Promise.withResolvers<void>();
