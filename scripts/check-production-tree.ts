@@ -1,13 +1,38 @@
 /**
  * What the Dockerfile does, without an engine: production dependencies only, no playground or simulators, in a folder of
- * its own. Fails unless the bot gets as far as reading its settings there, which takes every import it has.
+ * its own. Fails unless the bot gets as far as reading its settings there, which takes every import it has. Then it runs
+ * as the manifests have it: with that folder and the machine's programs as its root, on which nobody can write, as the
+ * image's user, on Redis; it must answer its probes, tell an event, and stop in good order. That part needs root.
  */
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as rest } from 'node:timers/promises';
+import { startLoad } from '../test/load/load.ts';
+import { openStage, type Stage } from '../test/load/stage.ts';
+
+/** $1 becomes the root, $2 its /app, $3 the folder of node, $4 the user; the rest is what runs there. Nothing of it can be written. */
+const inReadOnlyRoot = `
+root=$1 app=$2 node=$3 user=$4; shift 4
+mount -t tmpfs root "$root"
+cd "$root"
+mkdir usr etc proc dev app node
+cp -P /bin /lib /sbin . ; [ ! -e /lib64 ] || cp -P /lib64 .
+mount --rbind /usr usr; mount --rbind /etc etc; mount --rbind /proc proc
+mount --bind "$app" app; mount --bind "$node" node
+for device in null urandom; do touch dev/$device; mount --bind /dev/$device dev/$device; done
+for part in usr etc app node; do mount -o remount,bind,ro $part; done
+mount -o remount,ro "$root"
+exec chroot --userspec="$user" --groups= "$root" env -C /app "$@"
+`;
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-image-'));
+// The image's user reads it.
+chmodSync(folder, 0o755);
+const dockerfile = readFileSync('Dockerfile', 'utf8');
 try {
   for (const name of ['package.json', 'package-lock.json', '.npmrc', 'LICENSE'])
     cpSync(name, join(folder, name));
@@ -19,9 +44,9 @@ try {
     cwd: folder,
     stdio: 'inherit',
   });
-  mkdirSync(join(folder, 'cache'));
+  for (const name of ['cache', 'data']) mkdirSync(join(folder, name));
   // The step of the image itself: it says so when the tree starts otherwise than for want of settings.
-  const [, step = ''] = /^RUN (said=[^]*?[^\\])$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
+  const [, step = ''] = /^RUN (said=[^]*?[^\\])$/m.exec(dockerfile) ?? [];
   if (step === '') throw new Error('The Dockerfile has no step that fills the compile cache.');
   execFileSync('sh', ['-c', step], {
     cwd: folder,
@@ -33,6 +58,97 @@ try {
     stdio: 'inherit',
   });
   console.log('✓ the production tree starts, and leaves its compile cache');
+  if (process.getuid?.() === 0) await runReadOnly();
+  else if (process.env['PAYOPS_SKIP_NOTHING'] === undefined)
+    console.warn('SKIPPED: the read-only root, which takes root to mount.');
+  else throw new Error('The read-only root takes root to mount.');
 } finally {
   rmSync(folder, { recursive: true, force: true });
+}
+
+function launch(env: Readonly<Record<string, string>>, words: readonly string[]) {
+  const [, user = ''] = /^USER (\S+)$/m.exec(dockerfile) ?? [];
+  const root = join(folder, 'root');
+  mkdirSync(root, { recursive: true });
+  const mounted = ['--mount', '--propagation', 'private', 'sh', '-euc', inReadOnlyRoot, 'sh'];
+  const places = [root, folder, join(process.execPath, '..'), user];
+  return spawn('unshare', [...mounted, ...places, '/node/node', ...words], {
+    env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+async function runReadOnly(): Promise<void> {
+  await tryToWrite();
+  const stage = await openStage({ events: 10, channels: 1 });
+  try {
+    await runBot(stage);
+  } finally {
+    await stage.close();
+  }
+}
+
+async function tryToWrite(): Promise<void> {
+  const tries = `for (const path of ['/x', '/app/x', '/app/cache/x', '/app/data/x', '/etc/x', '/usr/x'])
+    try { fs.writeFileSync(path, ''); console.log(path); } catch (error) { if (error.code !== 'EROFS') console.log(path, error.code); }`;
+  const written = launch({}, ['-e', tries]);
+  const places: string[] = [];
+  createInterface({ input: written.stdout }).on('line', (line) => places.push(line));
+  const [triedCode] = (await once(written, 'close')) as [number];
+  if (triedCode !== 0 || places.length > 0)
+    throw new Error(`The root is not read-only: ${places.join(', ') || `code ${triedCode}`}.`);
+}
+
+async function runBot(stage: Stage): Promise<void> {
+  copyFileSync(String(stage.env['PAYOPS_FILE']), join(folder, 'payops.yml'));
+  const [, command = ''] = /^CMD (\[.*\])$/m.exec(dockerfile) ?? [];
+  const [, ...words] = JSON.parse(command) as string[];
+  const bot = launch(
+    {
+      ...stage.env,
+      NODE_ENV: 'production',
+      NODE_COMPILE_CACHE: '/app/cache',
+      DATA_DIR: '/app/data',
+      PAYOPS_FILE: '/app/payops.yml',
+      DRAIN_SECONDS: '1',
+    },
+    words,
+  );
+  const ended = once(bot, 'close');
+  const listening = Promise.withResolvers<{ port: number; metricsPort: number }>();
+  void ended.then(() => listening.reject(new Error('The bot ended before it listened.')));
+  createInterface({ input: bot.stdout }).on('line', (line) => {
+    if (/"level":"(warn|error)"/.test(line)) console.log(line);
+    if (line.includes('"Payops listens"')) listening.resolve(JSON.parse(line) as never);
+  });
+  try {
+    const { port, metricsPort } = await listening.promise;
+    for (const at of [`${port}/healthz`, `${metricsPort}/readyz`]) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const { status } = await fetch(`http://127.0.0.1:${at}`);
+      if (status !== 200) throw new Error(`${at} answered ${status}.`);
+    }
+    const [, uid] = /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${bot.pid}/status`, 'utf8')) ?? [];
+    const load = startLoad(stage, {
+      url: `http://127.0.0.1:${port}`,
+      eventsPerSecond: 2,
+      commandsPerSecond: 1,
+    });
+    await rest(2_500);
+    await load.stop();
+    const endsAt = performance.now() + 30_000;
+    // oxlint-disable-next-line no-await-in-loop -- looked at until all is told
+    while ((await stage.channelWork()) > 0 && performance.now() < endsAt) await rest(200);
+    const { lost, unanswered } = load.findings();
+    if (stage.workspace.posts().length === 0 || lost.length + unanswered.length > 0)
+      throw new Error(`Not told: ${[...lost, ...unanswered].join(', ')}.`);
+    bot.kill('SIGTERM');
+    const [code] = (await ended) as [number | null];
+    if (code !== 0) throw new Error(`It ended with ${code}.`);
+    console.log(
+      `✓ it runs on a root that cannot be written, as user ${uid}, tells its events, and stops in good order`,
+    );
+  } finally {
+    bot.kill('SIGKILL');
+  }
 }
