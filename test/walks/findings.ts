@@ -253,7 +253,7 @@ function findWrongOrder(scene: Scene, events: readonly Event[]): void {
     for (const one of placed) {
       const ackedAt = seen.acknowledged.get(`${one.event.kind} ${one.event.reference}`) ?? 0;
       const sentAt = latest ? (seen.sent.get(`${latest.event.kind} ${latest.event.reference}`) ?? 0) : 0;
-      const isCopied = new Set(one.event.told.map((told) => told.channel)).size > 1;
+      const isCopied = channelsFor(scene, one.event).length > 1;
       if (latest && sentAt > ackedAt && !isCopied)
         broken.push(`${one.event.reference} comes behind ${latest.event.reference} in ${channel}`);
       if (sentAt <= (seen.sent.get(`${one.event.kind} ${one.event.reference}`) ?? 0)) latest = one;
