@@ -67,7 +67,7 @@ describe('limits in payops.yml', () => {
     const refused = await desk.modalSays('agent', [
       'Nothing was charged',
       'This is above your limit per day for one card',
-      'NGN 4,000.00, left NGN 2,000.00',
+      'NGN 2,000.00 of NGN 6,000.00 is left until midnight',
       'people in the role lead',
     ]);
     expect(refused.submit).toBeUndefined();

@@ -24,10 +24,9 @@ type Over = Extract<LimitRefusal, { kind: 'over' }>;
 const mostRoles = 5;
 const mostCurrencies = 10;
 
-/** The amount is above a limit by now: which, what is left of it, when it frees and who can. Nothing was sent. */
+/** The amount is above a limit by now. Nothing was sent. */
 export function limitRefusalModal(refusal: LimitRefusal, place: ChargePlace): Modal {
-  const body = [plain('Nothing was charged.'), ...refusalLines(refusal)];
-  return notChargedModal({ state: `⛔ ${titleOf(refusal)}`, body }, place);
+  return notChargedModal({ state: '⛔ Nothing was charged', body: [plain(limitProblem(refusal))] }, place);
 }
 
 /** In the place of the form or review. */
@@ -36,16 +35,17 @@ export function notChargedModal(note: Note, place: ChargePlace): Modal {
   return noteModal({ ...note, foot: placeFoot(place) }, window);
 }
 
-function titleOf(refusal: LimitRefusal): string {
+/** Which limit, what is left of it, when that changes and who can: at the form's amount, and in a modal of its own. */
+export function limitProblem(refusal: LimitRefusal): string {
   switch (refusal.kind) {
     case 'over':
-      return overWords[refusal.limit];
+      return `${overWords[refusal.limit]}: ${leftOfLimit(refusal)}. Who can: ${whoCan(refusal)}.`;
     case 'currency':
-      return `You may not charge ${word(refusal.currency) ?? ''}`;
+      return `You may not charge ${word(refusal.currency) ?? ''}, only ${allowedWords(refusal)}. Who can: ${rolesWords(refusal.whoCan)}.`;
     case 'no_role':
-      return 'None of your roles may charge any more';
+      return 'None of your roles may charge any more. Ask the owner of payops.yml.';
     case 'unknown_standing':
-      return 'Your limits are not known now';
+      return 'Slack didn’t confirm your roles, so nothing was charged. Try again in a minute.';
   }
 }
 
@@ -55,63 +55,10 @@ const overWords: Record<Over['limit'], string> = {
   per_card_per_day: 'This is above your limit per day for one card',
 };
 
-const ruleWords: Record<Over['limit'], string> = {
-  per_charge: 'per charge',
-  per_agent_per_day: 'per day for you',
-  per_card_per_day: 'per day for this card, for everyone together',
-};
-
-function refusalLines(refusal: LimitRefusal): Run[][] {
-  switch (refusal.kind) {
-    case 'over':
-      return [
-        labelled('Asked', amountWord(refusal.money)),
-        labelled('Your limit', `${amountOf(refusal.limitMinor, refusal)} ${ruleWords[refusal.limit]}`),
-        ...dayLines(refusal),
-        labelled('Who can', whoCan(refusal)),
-      ];
-    case 'currency':
-      return [
-        labelled('You may charge', allowedWords(refusal)),
-        labelled('Who can', rolesWords(refusal.whoCan)),
-      ];
-    case 'no_role':
-      return [labelled('Next', 'Ask the owner of payops.yml.')];
-    case 'unknown_standing':
-      return [plain(unknownWords)];
-  }
-}
-
-const unknownWords = 'Slack didn’t confirm your roles, so nothing was charged. Try again in a minute.';
-
-function dayLines(refusal: Over): Run[][] {
-  const { freesAtMs, usedMinor, leftMinor, timeZone } = refusal;
-  if (freesAtMs === undefined) return [];
-  return [
-    labelled('Used today', `${amountOf(usedMinor, refusal)}, left ${amountOf(leftMinor, refusal)}`),
-    labelled('Resets', moment(freesAtMs), ` (${timeZone})`),
-  ];
-}
-
-/** What the form says at the amount, before the review. */
-export function limitProblem(refusal: LimitRefusal): string {
-  switch (refusal.kind) {
-    case 'over':
-      return `${overProblem(refusal)} Who can: ${whoCan(refusal)}.`;
-    case 'currency':
-      return `${titleOf(refusal)}, only ${allowedWords(refusal)}. Who can: ${rolesWords(refusal.whoCan)}.`;
-    case 'no_role':
-      return `${titleOf(refusal)}.`;
-    case 'unknown_standing':
-      return unknownWords;
-  }
-}
-
-function overProblem(refusal: Over): string {
+function leftOfLimit(refusal: Over): string {
   const limit = amountOf(refusal.limitMinor, refusal);
-  if (refusal.freesAtMs === undefined) return `${overWords[refusal.limit]}: ${limit}.`;
-  const left = amountOf(refusal.leftMinor, refusal);
-  return `${overWords[refusal.limit]}: ${left} of ${limit} is left until midnight (${refusal.timeZone}).`;
+  if (refusal.freesAtMs === undefined) return limit;
+  return `${amountOf(refusal.leftMinor, refusal)} of ${limit} is left until midnight (${refusal.timeZone})`;
 }
 
 function amountOf(minor: number, { money }: Pick<Over, 'money'>): string {
