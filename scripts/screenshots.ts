@@ -16,7 +16,7 @@ const size = { width: 1280, height: 800 };
 /** Tall enough that the longest message stands in it whole. */
 const tall = { ...size, height: 1_400 };
 /** Ends where an item of the Home does. */
-const homeRoom = { ...size, height: 850 };
+const homeRoom = { ...size, height: 620 };
 
 async function shoot(page: Page, name: string): Promise<void> {
   await page.mouse.move(0, 0);
@@ -55,6 +55,16 @@ async function shootLookUp(ada: PersonWindow): Promise<void> {
   await ada.type('/pay ORDER-1001');
   await ada.page.locator('article.ephemeral', { hasText: 'Paid (confirmed)' }).waitFor();
   await shoot(ada.page, 'look-up');
+}
+
+/** In a channel that the bot is not in. */
+async function shootInvite({ page, ...ada }: PersonWindow): Promise<void> {
+  await ada.channel('private-room');
+  await page.getByText('The bot is not in this channel').waitFor();
+  await ada.type('/invite @pay');
+  await ada.message('is in #private-room now').waitFor();
+  await shootWhole(page, page.getByRole('main'), { name: 'invite', room: { ...size, height: 330 } });
+  await ada.channel('pay-desk');
 }
 
 async function shootAlert({ page }: PersonWindow): Promise<void> {
@@ -137,7 +147,7 @@ async function shootDesk(ada: PersonWindow, { payments }: Playground): Promise<v
   await shootMessage(ada, 'match “lekki kiosk”', 'terminals');
 }
 
-/** A charge that waits for a second person, as whoever decides sees it. */
+/** A charge that waits for a second person, as that person sees it. */
 async function shootApproval(ada: PersonWindow, lead: PersonWindow): Promise<void> {
   await ada.channel('pay-desk');
   await ada.charge({ card: '4081', amount: '150000', reason: 'Renewal, asked for by phone' });
@@ -275,6 +285,7 @@ try {
   const ada = openWindow(playground.url, await browser.context.newPage());
   await ada.be('ada');
   await shootLookUp(ada);
+  await shootInvite(ada);
   await shootAlert(ada);
   const lead = openWindow(playground.url, await browser.context.newPage());
   await lead.be('lindiwe');

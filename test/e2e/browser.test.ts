@@ -125,7 +125,6 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       page.getByRole('region', { name: 'HTTP exchanges' }).waitFor(),
       guide.waitFor(),
     ]);
-    expect(await guide.locator('.done').count()).toBe(0);
     expect(await page.locator('.log-row').count()).toBe(0);
     const found = page.locator('.channel article');
     const words = [
@@ -136,8 +135,10 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await Promise.all(words.map((one) => found.filter({ hasText: one }).first().waitFor()));
     const refused = (await state()).log.filter(({ summary }) => / → [a-z_]+$/.test(summary));
     expect(refused.map(({ summary }) => summary)).toEqual([]);
+    let tried = 0;
     const next = async (): Promise<void> => {
-      await ada.click(guide.locator('li:not(.done)').first().getByRole('button'));
+      await ada.click(guide.locator('li').nth(tried).getByRole('button'));
+      tried += 1;
     };
     const typeNext = async (): Promise<void> => {
       await next();
@@ -203,7 +204,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await page.getByRole('searchbox', { name: 'Filter by words' }).fill('');
     await ada.click(page.getByRole('button', { name: 'HTTP exchanges' }));
     await expectOneAlert(reference, '7701.00');
-    expect(await guide.locator('.done').count()).toBe(5);
+    expect(await guide.locator('li').count()).toBe(9);
   });
 
   it('can be typed into within two seconds of the command, before its bot is ready', () => {
@@ -418,7 +419,6 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.channel('pay-desk');
     await ada.message(reference).getByText('Declined by the bank').waitFor();
     await expectOneAlert(reference, '5501.00');
-    expect(await page.locator('.guide .done').count()).toBe(8);
   });
 
   it.each([

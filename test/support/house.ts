@@ -13,7 +13,7 @@ import {
 } from '../../src/simulators/payments/service.ts';
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import type { Exchange, PageMessage } from '../../src/simulators/protocol.ts';
-import type { BotPost } from '../../src/simulators/slack/page-state.ts';
+import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import {
   startWorkspace,
   type Workspace,

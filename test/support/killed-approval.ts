@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import type { PageMessage } from '../../src/simulators/protocol.ts';
-import type { BotPost } from '../../src/simulators/slack/page-state.ts';
+import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
 import { approvalActions } from '../../src/features/approvals/approval-screens.ts';
 import { openChargeInStore, type ChargeInStore } from './charge-in-store.ts';

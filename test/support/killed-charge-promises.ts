@@ -1,5 +1,5 @@
 import { outcomeWords } from '../../src/domain/outcome.ts';
-import type { BotPost } from '../../src/simulators/slack/page-state.ts';
+import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import type { House } from './house.ts';
 import { isCodeless, isSettled, orderOf, type Scene, type Story } from './killed-charge-scene.ts';
 

@@ -1,6 +1,6 @@
 import type { PaymentsOrder } from '../../src/simulators/protocol.ts';
 import { people as cast } from '../../src/simulators/slack/cast.ts';
-import type { BotPost } from '../../src/simulators/slack/page-state.ts';
+import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import { people, pressable, textOf } from './people.ts';
 import type { Scene } from './scene.ts';
 

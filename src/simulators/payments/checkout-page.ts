@@ -4,7 +4,7 @@ import type { Answer, Call, Route } from './route.ts';
 import { otps, testCardNumbers } from './bank.ts';
 import { tryCard } from './checkout.ts';
 import type { Order } from './orders.ts';
-import { tryOtp } from './otp.ts';
+import { tryOtp } from './payment-flow.ts';
 import type { World } from './world.ts';
 
 /** Outcomes instead of card fields: nobody should be tempted to type a card number into a simulation. */

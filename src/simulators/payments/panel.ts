@@ -15,8 +15,7 @@ import type { StoredCard } from './cards.ts';
 import { tryCard } from './checkout.ts';
 import type { PaymentsFault } from './faults.ts';
 import { panelOrder, type Order } from './orders.ts';
-import { tryOtp } from './otp.ts';
-import { completePayment, declinePayment } from './payment-flow.ts';
+import { completePayment, declinePayment, tryOtp } from './payment-flow.ts';
 import { email } from './route.ts';
 import type { World } from './world.ts';
 

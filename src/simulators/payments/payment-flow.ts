@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
 import { wireFromMinor } from '../../domain/money.ts';
-import { approvedWords } from './bank.ts';
+import { approvedWords, otps } from './bank.ts';
 import { newTokenKey, savedCardOf, type StoredCard } from './cards.ts';
-import { isOtpOverdue, type Order } from './orders.ts';
+import { isOtpOverdue, type Order, otpSubmissionLimit } from './orders.ts';
+import { type Answer, type Call, checkoutEnveloped, readBody, refusal, type Route } from './route.ts';
 import type { World } from './world.ts';
 
 /**
@@ -92,4 +94,94 @@ function sendEvent(world: World, order: Order, savedCard?: StoredCard): void {
     },
     ...(savedCard ? { tokenizedCardData: savedCardOf(savedCard) } : {}),
   });
+}
+
+const otpBody = z.object({
+  otp: z.string().min(1),
+  orderReference: z.string().min(1),
+  transactionId: z.string().min(1),
+});
+
+const resendBody = z.object({ orderReference: z.string().min(1) });
+
+const tooManyAttempts = 'TOO MANY OTP ATTEMPTS';
+
+/** Spec: submit OTP, resend-otp. Neither takes Authorization or accountId. */
+export function otpRoutes(world: World): Route[] {
+  const shared = { method: 'POST', access: 'open', from: 'bot' } as const;
+  return [
+    {
+      ...shared,
+      path: '/v1/checkout/checkout-card-otp',
+      label: 'Submit an OTP',
+      answer: (call) => submit(world, call),
+    },
+    {
+      ...shared,
+      path: '/v1/checkout/resend-otp',
+      label: 'Resend the OTP',
+      answer: (call) => resend(world, call),
+    },
+  ];
+}
+
+function submit(world: World, call: Call): Answer {
+  const read = readBody(otpBody, call);
+  if (!read.ok) return read.answer;
+  world.stats.add('otpSubmissions');
+  const order = orderOf(world, read.value.orderReference);
+  if (!order?.otp || order.otp.transactionId !== read.value.transactionId) {
+    return refusal(404, 'No payment waits for an OTP with this order reference and transaction id');
+  }
+  const outcome = tryOtp(world, order, read.value.otp);
+  const note = `${order.orderReference}: ${outcome.message}`;
+  if (outcome.status && read.value.otp === otps.acceptedSilently) {
+    return { kind: 'silence', note: `${note}, but the answer never comes` };
+  }
+  return checkoutEnveloped(outcome, note);
+}
+
+/** A saved-card charge is named by the merchant's reference, a card-saving payment by the service's order id. */
+function orderOf(world: World, reference: string): Order | undefined {
+  const charge = world.orders.byReference(reference);
+  if (charge?.isSavedCardCharge) return charge;
+  const order = world.orders.byOrderId(reference);
+  return order?.isSavedCardCharge ? undefined : order;
+}
+
+/** One OTP, from whichever door: data of the answer. Every wrong one counts; the fourth refuses the charge. */
+export function tryOtp(world: World, order: Order, otp: string): { status: boolean; message: string } {
+  const open = order.otp;
+  if (!open || order.state !== 'awaiting_otp') {
+    const over = order.state === 'paid' ? 'This payment is already completed' : order.reason;
+    return { status: false, message: over ?? 'No OTP is expected' };
+  }
+  open.submissions += 1;
+  if (open.submissions > otpSubmissionLimit) {
+    failPayment(world, order, tooManyAttempts);
+    return { status: false, message: tooManyAttempts };
+  }
+  if (otp !== otps.right && otp !== otps.acceptedSilently) {
+    order.reason = 'Invalid OTP';
+    world.changed();
+    return { status: false, message: 'Invalid OTP' };
+  }
+  completePayment(world, order);
+  return { status: true, message: approvedWords };
+}
+
+/** The field named orderReference carries the charge's transaction id. Gives no more time and no more tries. */
+function resend(world: World, call: Call): Answer {
+  const read = readBody(resendBody, call);
+  if (!read.ok) return read.answer;
+  const order = world.orders.byTransactionId(read.value.orderReference);
+  if (!order) return refusal(404, 'No charge has this transaction id');
+  world.stats.add('otpResends');
+  const waiting = order.state === 'awaiting_otp';
+  if (waiting && order.otp) {
+    order.otp.resends += 1;
+    world.changed();
+  }
+  const message = waiting ? 'OTP sent again' : 'No OTP is expected';
+  return checkoutEnveloped({ status: waiting, message }, `${order.orderReference}: ${message}`);
 }

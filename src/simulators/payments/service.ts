@@ -11,10 +11,15 @@ import { checkoutPageRoutes } from './checkout-page.ts';
 import { checkoutRoutes } from './checkout.ts';
 import { createExchangeRecorder, type RecordExchange } from './exchanges.ts';
 import { isFaultFor, type PaymentsFault, underFault } from './faults.ts';
-import { createOrders, type NewOrder, type OrderFor } from './orders.ts';
-import { otpRoutes } from './otp.ts';
+import {
+  createOrders,
+  type NewOrder,
+  type OrderFor,
+  type TellTransaction,
+  transactionRoutes,
+} from './orders.ts';
+import { failOverdue, otpRoutes } from './payment-flow.ts';
 import { act, panelState } from './panel.ts';
-import { failOverdue } from './payment-flow.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import { refusal, type Answer, type Call, type Route } from './route.ts';
 import { sandboxRoutes } from './sandbox.ts';
@@ -22,7 +27,6 @@ import { savedCardChargeRoutes } from './saved-card-charge.ts';
 import { seedWorld, tellSavedCards } from './seed.ts';
 import { createListener } from './serve.ts';
 import { createStats, type PaymentsStats } from './stats.ts';
-import { transactionRoutes, type TellTransaction } from './transactions.ts';
 import { createWebhooksOut, type SignDelivery } from './webhooks-out.ts';
 import type { World } from './world.ts';
 

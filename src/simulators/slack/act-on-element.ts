@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ActResult, PageBlock, PageOption, PageUser, WorkspaceAction } from '../protocol.ts';
 import { type ActDeps, actResult, no } from './act-result.ts';
-import { canSee } from './directory.ts';
+import { canSee } from './cast.ts';
 import { completeValues, type Element, findElement, type PlacedElement } from './elements.ts';
 import type { Message } from './messages.ts';
 import { channelPayload, commonPayload, messagePayload } from './payloads.ts';

@@ -1,6 +1,5 @@
 import type { ActResult } from '../protocol.ts';
-import type { BotAnswer, BotLine } from './bot-line.ts';
-import type { Events } from './events.ts';
+import type { BotAnswer, BotLine, Events } from './bot-line.ts';
 import type { World } from './world.ts';
 
 export type ActDeps = {

@@ -3,7 +3,7 @@ import { press, suggest, wholeMessage } from './act-on-element.ts';
 import { closeView, submitView } from './act-on-view.ts';
 import { type ActDeps, actResult, no } from './act-result.ts';
 import { sendMessage } from './act-type.ts';
-import { canSee } from './directory.ts';
+import { canSee } from './cast.ts';
 import { channelPayload, commonPayload } from './payloads.ts';
 import { viewPayload } from './views.ts';
 import type { World } from './world.ts';

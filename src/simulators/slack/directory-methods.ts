@@ -8,8 +8,7 @@ import {
   refused,
   text,
 } from './api-answer.ts';
-import { appId, botId, botName, botUserId, type Channel, teamDomain, teamId } from './cast.ts';
-import type { Account } from './directory.ts';
+import { type Account, appId, botId, botName, botUserId, type Channel, teamDomain, teamId } from './cast.ts';
 import { tier2Pace, tier3Pace } from './rate-limits.ts';
 import type { World } from './world.ts';
 

@@ -10,10 +10,10 @@ import {
 import type { Credentials } from './cast.ts';
 import { chatMethods } from './chat-methods.ts';
 import { directoryMethods } from './directory-methods.ts';
-import { fileMethods } from './file-methods.ts';
+import { fileMethods } from './files.ts';
 import { historyMethods } from './history-methods.ts';
 import { parsedJson } from './message-content.ts';
-import { viewMethods } from './view-methods.ts';
+import { viewMethods } from './views.ts';
 import type { World } from './world.ts';
 
 export type WebApi = {

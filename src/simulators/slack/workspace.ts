@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { ActResult, Exchange, WorkspaceAction, WorkspaceState } from '../protocol.ts';
 import { act } from './act.ts';
-import { type BotLine, createBotLine } from './bot-line.ts';
+import { type BotLine, createBotLine, createEvents, type Events } from './bot-line.ts';
 import {
   type AccountKind,
   botId,
@@ -18,11 +18,10 @@ import {
 import { createFaults, type Faults } from '../faults.ts';
 import { createHolds, type Holds, type Passed } from '../holds.ts';
 import { createDoor, type Door } from './door.ts';
-import { createEvents, type Events } from './events.ts';
 import { createRecorder } from './exchanges.ts';
 import { isDown, type SlackFault, type SlackStats } from './faults.ts';
 import { installApp, type InstalledApp, type ManifestSource } from './manifest.ts';
-import { botPosts, type BotPost, workspaceState } from './page-state.ts';
+import { botPosts, type BotPost, workspaceState } from './payloads.ts';
 import { createSocketMode, type DisconnectReason, type SocketMode } from './socket-mode.ts';
 import { createWebApi } from './web-api.ts';
 import { createWorld, type World } from './world.ts';

@@ -1,5 +1,4 @@
-import type { Channel } from './cast.ts';
-import { createDirectory, type Directory } from './directory.ts';
+import { type Channel, createDirectory, type Directory } from './cast.ts';
 import { type Counter, createCounter } from './faults.ts';
 import { createFiles, type Files } from './files.ts';
 import {

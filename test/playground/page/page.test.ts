@@ -1,6 +1,5 @@
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { PageState } from '../../../src/simulators/protocol.ts';
 import { openBrowser, type TestBrowser } from '../../support/browser.ts';
 import { findProgram } from '../../support/programs.ts';
 import {
@@ -16,17 +15,6 @@ import {
 
 const missing = findProgram('chromium') === undefined;
 if (missing) console.warn('SKIPPED: the page in a browser, because chromium is not installed.');
-
-function withPayments(state: PageState, change: Partial<PageState['payments']>): PageState {
-  return { ...state, payments: { ...state.payments, ...change } };
-}
-
-function withAlert(state: PageState, ts: string, text: string): PageState {
-  return {
-    ...state,
-    messages: { ...state.messages, C1: [message(ts, { text })] },
-  };
-}
 
 /** One window on one playground that only writes down what it is asked; both begin fresh for each test. */
 describe.skipIf(missing)('the playground page', () => {
@@ -171,49 +159,6 @@ describe.skipIf(missing)('the playground page', () => {
     await page.getByRole('button', { name: /^Copy the token key/ }).click();
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe('tok-ada');
-  });
-
-  it('ticks off what was tried, and nothing that the playground does by itself', async () => {
-    const ticked = page.getByRole('region', { name: 'Try this' }).locator('li.done');
-    const [delivery] = emptyState().payments.deliveries;
-    const [order] = emptyState().payments.orders;
-    if (!delivery || !order) throw new Error('Nothing is canned.');
-    const later = order.at + 60_000;
-    const charge = {
-      ...order,
-      orderReference: 'pay-1',
-      state: 'paid',
-      isSavedCardCharge: true,
-      at: later,
-    } as const;
-    const declined = { ...charge, orderReference: 'SUB-1', state: 'declined' } as const;
-    const opening = [
-      { ...charge, at: order.at },
-      { ...declined, at: order.at },
-    ];
-    const again = { ...delivery, id: 8, how: 'again' } as const;
-    const forged = { ...delivery, id: 9, how: 'bad_signature', state: 'gave_up', lastStatus: 401 } as const;
-    const steps: [string, (state: PageState) => PageState][] = [
-      ['charge: Bola', (state) => withPayments(state, { orders: [...opening, charge] })],
-      ['one alert', (state) => withPayments(state, { orders: [declined] })],
-      ['still one alert', (state) => withPayments(state, { deliveries: [delivery, again, forged] })],
-      ['Send 60', (state) => withAlert(state, '1.2', 'Storm: 60 failed charges')],
-      [
-        'second person',
-        (state) => withPayments(state, { orders: [charge, { ...charge, amount: '100000.00' }] }),
-      ],
-      ['Home:', (state) => ({ ...state, home: view([], { type: 'home' }) })],
-      ['Kill', (state) => ({ ...state, bot: { ...state.bot, starts: 2 } })],
-    ];
-    canned.show((state) => withPayments(state, { orders: opening }));
-    await page.getByText('0 of 9').waitFor();
-    for (const [index, [words, change]] of steps.entries()) {
-      canned.show(change);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await page.getByText(`${index + 1} of 9`).waitFor();
-      // oxlint-disable-next-line no-await-in-loop
-      expect(await ticked.filter({ hasText: words }).count()).toBeGreaterThan(0);
-    }
   });
 
   it('begins in the composer, and has a way there from the top', async () => {

@@ -7,30 +7,6 @@ import { startMerchant, type Merchant } from './merchant.ts';
 const { approves, declines, requiresOtp } = seedCards;
 
 describe('a charge that goes wrong by its amount', () => {
-  it.each([
-    ['.05', 'timeout', false],
-    ['.06', 'timeout', true],
-    ['.07', '"code":"500"', true],
-    ['.08', 'fetch failed', false],
-    ['.09', 'fetch failed', true],
-    ['.10', '"code":"500"', false],
-    ['.11', 'JSON', true],
-  ])(
-    '%s: %s, charged: %s; the same reference sent again is charged once',
-    async (kobo, problem, isCharged) => {
-      const merchant = await startMerchant();
-      const met = await merchant
-        .chargeImpatiently(approves, 'A-1', `5000${kobo}`)
-        .then(async (answer) => JSON.stringify(await answer.json()))
-        .catch(String);
-      expect(met).toContain(problem);
-      expect((await merchant.lookUp('A-1')).body['code']).toBe(isCharged ? '00' : '01');
-      const again = await merchant.chargeCard(approves, 'A-1', `5000${kobo}`);
-      expect(again.data['message']).toContain(isCharged ? 'already exists' : 'Approved');
-      expect(merchant.service.stats().chargesByReference).toEqual({ 'A-1': 1 });
-    },
-  );
-
   it('.12: the bank takes less than was asked', async () => {
     const merchant = await startMerchant();
     await merchant.chargeCard(approves, 'A-6', '5000.12');
@@ -44,20 +20,6 @@ describe('a charge that goes wrong by its amount', () => {
     const statuses: unknown[] = [];
     for (let time = 0; time < 3; time += 1) statuses.push((await merchant.lookUp('A-7')).data['status']);
     expect(statuses).toEqual(['PENDING', 'PENDING', 'SUCCESS']);
-  });
-
-  it.each([
-    ['.15', 200],
-    ['.16', 403],
-    ['.17', 200],
-    ['.18', 400],
-  ])('%s: rejected, answered %s', async (kobo, status) => {
-    const merchant = await startMerchant();
-    expect(await merchant.chargeCard(approves, 'A-8', `5000${kobo}`)).toMatchObject({
-      status,
-      body: { code: status === 200 ? '400' : String(status) },
-    });
-    expect((await merchant.lookUp('A-8')).body['code']).toBe('01');
   });
 
   it('.19: undecided, until the bank decides at last, once', async () => {

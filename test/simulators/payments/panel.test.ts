@@ -70,29 +70,4 @@ describe('the panel', () => {
     expect(await merchant.service.act(action)).toEqual({ ok: false, problem: expect.any(String) as string });
     expect(merchant.service.state()).toEqual(before);
   });
-
-  it('calls back after a change until told to stop', async () => {
-    const merchant = await startMerchant({ seed: false });
-    let calls = 0;
-    const stop = merchant.service.onChange(() => (calls += 1));
-    await merchant.service.act(order);
-    expect(calls).toBeGreaterThan(0);
-    stop();
-    calls = 0;
-    await merchant.service.act(order);
-    expect(calls).toBe(0);
-  });
-});
-
-describe('the weather', () => {
-  it.each(['error_500', 'rate_limited', 'unauthorized', 'hang'] as const)(
-    '%s is a fault of every call until it is normal again',
-    async (weather) => {
-      const { service } = await startMerchant();
-      await service.act({ kind: 'set_weather', weather });
-      expect(service.state().weather).toBe(weather);
-      await service.act({ kind: 'set_weather', weather: 'normal' });
-      expect(service.state().weather).toBe('normal');
-    },
-  );
 });
