@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -83,7 +83,8 @@ export function newErrorId(): string {
 }
 
 function newId(): string {
-  return randomBytes(4).toString('hex').toUpperCase();
+  // Node makes many at once: a tenth of the cost of as few random bytes.
+  return randomUUID().slice(0, 8).toUpperCase();
 }
 
 type LogSettings = {
