@@ -1,6 +1,5 @@
 import type { Account } from '../../account.ts';
 import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
-import { isJsonObject } from '../../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { Reading } from '../../domain/service-page.ts';
 import type { ListRequest, ServiceList } from './service-list.ts';
@@ -15,6 +14,7 @@ import {
   fileNews,
   listFile,
   listMessage,
+  listPress,
   readingMessage,
 } from './list-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
@@ -73,7 +73,7 @@ export function listCommand<Item>(account: Account, verb: Verb<Item>): Command {
 function parseQuestion(words: readonly string[]): Parsed<Question> {
   const [first, which, value] = words;
   if (first === pressedWord) {
-    const press = readPress(value ?? '');
+    const press = listPress.read(value ?? '');
     const kind = buttonKinds.find((one) => one === which);
     return press && kind ? parsed({ which: kind, ...press }) : problem('This button has expired.');
   }
@@ -81,22 +81,6 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
   return filter.length > longestFilter
     ? problem(`A filter has at most ${longestFilter} characters.`)
     : parsed({ which: 'typed', filter, number: 0 });
-}
-
-function readPress(value: string): ListPress | undefined {
-  const { filter, number } = parseObject(value);
-  if (typeof filter !== 'string' || typeof number !== 'number' || !Number.isSafeInteger(number) || number < 0)
-    return undefined;
-  return { filter, number };
-}
-
-function parseObject(value: string): Record<string, unknown> {
-  try {
-    const read: unknown = JSON.parse(value);
-    return isJsonObject(read) ? read : {};
-  } catch {
-    return {};
-  }
 }
 
 /** What is typed without a filter, and *Reload*, read the list anew; all else goes on with what was read. */

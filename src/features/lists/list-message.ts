@@ -1,5 +1,8 @@
 // The message of one page of a list, whatever the list is of.
 
+import { z } from 'zod';
+import { holdsCardNumber } from '../../domain/card-number.ts';
+import { codec } from '../../slack/kit/codec.ts';
 import type { ActionsBlock, Button } from '@slack/types';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from '../../domain/service-page.ts';
@@ -42,6 +45,14 @@ export type ListSubject<Item> = {
 
 /** What a list's button asks for. */
 export type ListPress = { filter: string; number: number };
+
+/** No filter of ours holds a card number: those are refused before anything is asked. */
+export const listPress = codec<ListPress>(
+  z.object({
+    filter: z.string().refine((filter) => !holdsCardNumber(filter)),
+    number: z.int().nonnegative(),
+  }),
+);
 
 export type ListButton = 'back' | 'next' | 'all' | 'csv' | 'anew';
 
@@ -157,7 +168,7 @@ function listButtons<Item>(
     button({
       actionId: ids[which],
       text,
-      value: JSON.stringify({ filter, number } satisfies ListPress),
+      value: listPress.write({ filter, number }),
     });
   const ways: Way[] = [
     ...(page.number === 0 ? [] : [{ which: 'back', text: 'Back', number: page.number - 1 } as const]),
