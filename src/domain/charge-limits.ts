@@ -38,8 +38,6 @@ export type LimitRefusal =
       limit: LimitKind;
       money: Money;
       limitMinor: number;
-      /** Nothing for a limit of one charge. */
-      usedMinor: number;
       leftMinor: number;
       /** Absent for a limit of one charge, which no day frees. */
       freesAtMs?: number;
@@ -152,13 +150,12 @@ export function overLimit(
   { minor }: Money,
   used: DayUse,
   asked: readonly LimitKind[] = kinds,
-): { limit: LimitKind; limitMinor: number; usedMinor: number; leftMinor: number } | undefined {
+): { limit: LimitKind; limitMinor: number; leftMinor: number } | undefined {
   for (const limit of asked) {
     const limitMinor = limits[limit];
     if (limitMinor === undefined) continue;
-    const usedMinor = usedOf(limit, used);
-    const leftMinor = leftOf(limitMinor, usedMinor);
-    if (minor > leftMinor) return { limit, limitMinor, usedMinor, leftMinor };
+    const leftMinor = leftOf(limitMinor, usedOf(limit, used));
+    if (minor > leftMinor) return { limit, limitMinor, leftMinor };
   }
   return undefined;
 }

@@ -32,6 +32,7 @@ import { draftKeepMs, draftsOfCard } from '../../domain/card-drafts.ts';
 import { type RecordsDeps, createRecords } from '../../records/records.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import type { CardClaim } from './card-history.ts';
+import type { LimitedCharge } from './limit-claims.ts';
 import { chargeTermsShape } from '../../records/shapes.ts';
 import type { PaymentLink } from '../../domain/payment-link.ts';
 import { tagLog } from '../../log.ts';
@@ -343,24 +344,36 @@ async function claimAndBegin(deps: ChargeDeps, charge: ApprovedCharge, nowMs: nu
 
 /** Both are judged before either is claimed: what is refused takes nothing of a limit, unless two submits race. */
 async function claimLimitAndCard(
+  deps: ChargeDeps,
+  charge: ApprovedCharge,
+  atMs: number,
+): Promise<SubmitResult | undefined> {
+  const refused = await refusalOf(deps, charge, atMs);
+  if (refused) return refused;
+  const limit = await deps.limits.claim(limitedOf(charge, atMs));
+  if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal };
+  const claimed = await deps.cards.claim(claimOf(charge));
+  return claimed.kind === 'claimed' ? undefined : claimed;
+}
+
+/** Why it could not be charged as things are. Claims nothing. */
+async function refusalOf(
   { limits, cards }: ChargeDeps,
   charge: ApprovedCharge,
   atMs: number,
 ): Promise<SubmitResult | undefined> {
-  const { reference, by, card, terms } = charge;
-  const limited = { reference, by, card, money: terms.money, atMs };
-  const limit = await limits.check(limited);
+  const limit = await limits.check(limitedOf(charge, atMs));
   if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal };
   const judged = await cards.judge(claimOf(charge));
-  if (judged.kind !== 'claimed') return judged;
-  const counted = await limits.claim(limited);
-  if (counted.kind === 'refused') return { kind: 'over_limit', refusal: counted.refusal };
-  const claimed = await cards.claim(claimOf(charge));
-  return claimed.kind === 'claimed' ? undefined : claimed;
+  return judged.kind === 'claimed' ? undefined : judged;
 }
 
 /** A charge that was not begun from an alert claims none. */
 const noAlert = { kind: 'claimed', release: () => Promise.resolve() } as const;
+
+function limitedOf({ reference, by, card, terms }: ApprovedCharge, atMs: number): LimitedCharge {
+  return { reference, by, card, money: terms.money, atMs };
+}
 
 function claimOf({ reference, terms, card, by, despite, overridesRest }: ApprovedCharge): CardClaim {
   return withoutUndefined({ card, reference, money: terms.money, by, despite, overridesRest });
@@ -371,10 +384,11 @@ function claimOf({ reference, terms, card, by, despite, overridesRest }: Approve
  * are looked at first, and neither claimed nor changed.
  */
 async function askForApproval(
-  { approvals, alerts, cards, limits, now }: ChargeDeps,
+  deps: ChargeDeps,
   given: ApprovedCharge,
   { override }: SubmitRequest,
 ): Promise<SubmitResult | undefined> {
+  const { approvals, alerts } = deps;
   // Whoever asks for an override is asked about it, also when the rest has just ended: that is what they pressed.
   const overrides = override === true && approvals?.needFor({ kind: 'retry' }) !== undefined;
   const overriding: { overridesRest?: true } = overrides ? { overridesRest: true } : {};
@@ -384,11 +398,8 @@ async function askForApproval(
   if (!approvals || !need) return undefined;
   const taken = terms.alert === undefined ? undefined : await alerts.taken(terms.alert, id);
   if (taken) return { kind: 'alert_taken', taken };
-  const limited = { reference: id, by, card: charge.card, money: terms.money, atMs: now() };
-  const limit = await limits.check(limited);
-  if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal };
-  const verdict = await cards.judge(claimOf(charge));
-  if (verdict.kind !== 'claimed') return verdict;
+  const refused = await refusalOf(deps, charge, deps.now());
+  if (refused) return refused;
   const { by: _by, ...kept } = charge;
   const approval = await approvals.desk.request({ id, terms: { kind: 'charge', ...kept }, by, ...need });
   return { kind: 'awaiting_approval', approval };

@@ -31,7 +31,6 @@ describe('a claim', () => {
         limit: 'per_agent_per_day',
         money: { minor: 1, currency: 'NGN' },
         limitMinor: 20_000,
-        usedMinor: 20_000,
         leftMinor: 0,
         freesAtMs: lagosMidnight,
         timeZone: 'Africa/Lagos',

@@ -217,7 +217,7 @@ function noteOf({ random }: Outside): ChargeNote {
 /** The names of roles are the policy file's own: whoever writes it may write anything. */
 function limitOf({ random, text }: Outside): LimitRefusal {
   const money = { minor: 1_250_000, currency: random.pick(['NGN', text()]) };
-  const amounts = { money, limitMinor: 1_000_000, usedMinor: 999_999, leftMinor: 1 };
+  const amounts = { money, limitMinor: 1_000_000, leftMinor: 1 };
   const whoCan = [text(), text()];
   return random.pick<() => LimitRefusal>([
     () => ({ kind: 'over', limit: 'per_charge', ...amounts, timeZone: 'UTC', whoCan }),
