@@ -263,8 +263,8 @@ export function createFeatures(account: Account, around: Around) {
     chargeOf: (reference) => charges.chargeOf(reference),
     findCharge: (reference) => charges.find(reference),
     chargeForm: (filled) => charges.form(filled),
-    mayReveal: (caller) => lookup.mayReveal(caller),
-    reveal: (pressed, reference) => lookup.reveal(pressed, reference),
+    mayReveal: (caller) => lookup.reveals.may(caller),
+    reveal: (pressed, reference) => lookup.reveals.ifAllowed(pressed, reference),
     summaryTimes: summaryTimes(settings),
     usesOf: (channel) => channelUses(settings.policy, channel),
     mutes: () => mutes.all(),
@@ -312,12 +312,9 @@ export function createFeatures(account: Account, around: Around) {
     chargeForm: (card) => charges.form({ prefill: { card } }),
     cardEmailForm: cardEmail.form,
   });
-  const lookup: Lookup = createLookup(account, {
-    declineOf: alerts.declineOf,
-    async ownEmail(reference) {
-      const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
-      return (charge ?? link)?.terms.customerEmail;
-    },
+  const lookup: Lookup = createLookup(account, alerts.declineOf, async (reference) => {
+    const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
+    return (charge ?? link)?.terms.customerEmail;
   });
   const undelivered: Undelivered = createUndelivered(account, {
     tried: around.refused,

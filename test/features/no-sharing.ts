@@ -1,13 +1,18 @@
-import type { LookupDeps } from '../../src/features/lookup/look-up.ts';
+import type { Account } from '../../src/account.ts';
+import { createAsk, type Lookups } from '../../src/features/lookup/look-up.ts';
 
-/** For tests of what shares no look-up. */
-export const noSharing: Pick<LookupDeps, 'showEnd' | 'sharing' | 'declineOf' | 'mayRun' | 'revealEmail'> = {
-  showEnd: () => Promise.resolve(),
-  mayRun: () => Promise.resolve({ kind: 'refused', rule: '', whoCan: '' }),
-  revealEmail: () => Promise.reject(new Error('nothing is revealed here')),
-  declineOf: () => Promise.resolve(undefined),
-  sharing: {
-    post: () => Promise.reject(new Error('nothing is shared here')),
-    edit: () => Promise.reject(new Error('nothing is shared here')),
-  },
-};
+/** Look-ups for tests of what neither shares nor reveals one. */
+export function lookupsOf(findTransaction: Account['payments']['findTransaction']): Lookups {
+  const place = { environment: 'sandbox', account: 'Main shop' } as const;
+  const account = {
+    place,
+    payments: { findTransaction },
+    now: () => 1_700_000_000_000,
+  } as unknown as Account;
+  const press = { actionId: 'reveal', press: () => Promise.reject(new Error('nothing is revealed here')) };
+  return {
+    account,
+    reveals: { press, may: () => Promise.resolve(false), ifAllowed: press.press },
+    ask: createAsk(account, () => Promise.resolve(undefined)),
+  };
+}

@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers';
 import nock from 'nock';
 import { createCommandSet } from '../../src/features/help/command-set.ts';
 import { lookupCommand } from '../../src/features/lookup/lookup.ts';
-import type { LookupDeps } from '../../src/features/lookup/look-up.ts';
 import { createLog } from '../../src/log.ts';
 import { createSlack, type Slack, type SlackDeps } from '../../src/slack/router/bolt.ts';
 import type { Command, MayRun } from '../../src/slack/command.ts';
@@ -26,7 +25,7 @@ import {
   type Submitted,
   type Typed,
 } from './slack-requests.ts';
-import { noSharing } from '../features/no-sharing.ts';
+import { lookupsOf } from '../features/no-sharing.ts';
 
 /** Without the slash at its end, as a person would set it. */
 export const slackApiUrl = 'https://slack.test/api';
@@ -63,10 +62,9 @@ export type RunningBot = {
   stop(): Promise<void>;
 };
 
-export type BotOptions = Partial<LookupDeps> &
-  Partial<
-    Pick<SlackDeps, 'claimOnce' | 'note' | 'patienceMs' | 'openMs' | 'submitMs' | 'suggestMs' | 'wait'>
-  > & {
+export type BotOptions = { mayRun?: MayRun; findTransaction?: Parameters<typeof lookupsOf>[0] } & Partial<
+  Pick<SlackDeps, 'claimOnce' | 'note' | 'patienceMs' | 'openMs' | 'submitMs' | 'suggestMs' | 'wait'>
+> & {
     mayRun?: MayRun;
     more?: Command[];
     /** Which answers a response_url refuses, as Slack does with 400. */
@@ -138,13 +136,7 @@ export async function runBot(options: BotOptions = {}): Promise<RunningBot> {
 function createBot(options: BotOptions, write: (line: string) => void): Slack {
   const log = createLog({ level: 'debug', secrets: [], write, now: () => new Date(0) });
   const mayRun = options.mayRun ?? allowAll;
-  const lookup = lookupCommand({
-    ...noSharing,
-    findTransaction: options.findTransaction ?? (async () => undefined),
-    environment: 'sandbox',
-    account: 'Main shop',
-    now: () => 1_700_000_000_000,
-  });
+  const lookup = lookupCommand(lookupsOf(options.findTransaction ?? (async () => undefined)));
   return createSlack(
     { mode: 'http', signingSecret, botToken, slackApiUrl },
     {

@@ -1,34 +1,25 @@
-import type { Environment } from '../../domain/alert.ts';
+import type { Account } from '../../account.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { confirm, type Confirmation } from '../../domain/confirmation.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
-import type { PostOutcome } from '../../domain/delivery.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import type { Transaction } from '../../domain/transaction.ts';
-import type { SlackMessage } from '../../slack/kit/message.ts';
 import type { TransactionView } from '../../slack/words/transaction-message.ts';
-import type { RevealActions } from './reveal.ts';
+import type { Reveals } from './reveal.ts';
 
-export type LookupDeps = RevealActions & {
-  /** Undefined when the service knows no such transaction; throws `ServiceFailure` when it gave no usable answer. */
-  findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
-  environment: Environment;
-  /** What people call the merchant account. */
-  account: string;
-  /** See `ChargePlace`. */
-  otherAccounts?: readonly string[];
-  sharing: Sharing;
-  now: () => number;
-  /** What the bot knows of a decline under this reference that the look-up does not contradict. */
-  declineOf: (reference: OrderReference, lookup: Confirmation) => Promise<KnownDecline | undefined>;
-};
+/** What the bot knows of a decline under a reference that the look-up does not contradict. */
+export type DeclineOf = (
+  reference: OrderReference,
+  lookup: Confirmation,
+) => Promise<KnownDecline | undefined>;
 
-export type Sharing = {
-  /** Posts in a channel. Never throws. */
-  post: (channel: string, message: SlackMessage) => Promise<PostOutcome>;
-  /** Puts it in the place of one that was posted. Never throws. */
-  edit: (posted: { channel: string; ts: string }, message: SlackMessage) => Promise<PostOutcome>;
+/** What its screens look up with, and reveal by. */
+export type Lookups = {
+  account: Pick<Account, 'place' | 'slack' | 'people'>;
+  reveals: Reveals;
+  /** Asks the service now, and judges what it says. Throws `ServiceFailure`. */
+  ask: (question: Question) => Promise<TransactionView>;
 };
 
 /** What is looked up, and the amount it should be. */
@@ -46,22 +37,18 @@ export function parseQuestion(words: readonly string[]): Parsed<Question> {
   return problem(`${said} A reference with spaces goes in quotes: "ORDER 17 B".`);
 }
 
-/** Asks the service now, and judges what it says. Throws `ServiceFailure`. */
-export async function lookUp(deps: LookupDeps, question: Question): Promise<TransactionView> {
-  const { reference, amountMinor } = question;
-  const transaction = await deps.findTransaction(reference);
-  const amount =
-    amountMinor === undefined ? {} : { amount: { minor: amountMinor, source: 'person' as const } };
-  const confirmation = confirm({ reference, ...amount }, transaction);
-  const declined = await deps.declineOf(reference, confirmation);
-  return {
-    reference,
-    confirmation,
-    ...(declined ? { declined } : {}),
-    environment: deps.environment,
-    account: deps.account,
-    checkedAtMs: deps.now(),
-    ...(amountMinor === undefined ? {} : { amountMinor }),
+export function createAsk(
+  { payments, place: { environment, account }, now }: Pick<Account, 'payments' | 'place' | 'now'>,
+  declineOf: DeclineOf,
+): Lookups['ask'] {
+  return async function ask({ reference, amountMinor }) {
+    const transaction = await payments.findTransaction(reference);
+    const amount =
+      amountMinor === undefined ? {} : { amount: { minor: amountMinor, source: 'person' as const } };
+    const confirmation = confirm({ reference, ...amount }, transaction);
+    const declined = await declineOf(reference, confirmation);
+    const asked = withoutUndefined({ declined, amountMinor });
+    return { reference, confirmation, environment, account, checkedAtMs: now(), ...asked };
   };
 }
 

@@ -30,13 +30,17 @@ import {
   transactionModal,
   wordsOfView,
 } from './answer-message.ts';
-import { type LookupDeps, type Question, isChannel, lookUp, parseQuestion } from './look-up.ts';
-import { type RevealDeps, createRevealEmail, mayReveal, revealIfAllowed, revealPress } from './reveal.ts';
-import { createSharing, sharePresses } from './share.ts';
+import {
+  type DeclineOf,
+  type Lookups,
+  type Question,
+  createAsk,
+  isChannel,
+  parseQuestion,
+} from './look-up.ts';
+import { createReveals } from './reveal.ts';
+import { sharePresses } from './share.ts';
 import { candidateReferences } from './candidate-references.ts';
-
-/** What a look-up knows from elsewhere: a decline that it does not contradict, and the address of a charge or link. */
-type Known = Pick<LookupDeps, 'declineOf'> & Pick<RevealDeps, 'ownEmail'>;
 
 export type Lookup = ReturnType<typeof createLookup>;
 
@@ -44,40 +48,22 @@ export type Lookup = ReturnType<typeof createLookup>;
  * Looking up: the verdict on one reference with its proof, asked for by a verb, a button or a message’s menu, shared
  * to the channel by a button. A customer’s whole e-mail is one more permission, and on record before it is shown.
  */
-export function createLookup(account: Account, { declineOf, ownEmail }: Known) {
-  const { place, payments, people, slack, audit, name, log, now } = account;
-  const { findTransaction } = payments;
-  const deps: LookupDeps = {
-    ...place,
-    findTransaction,
-    declineOf,
-    mayRun: people.mayRun,
-    showEnd: slack.showEnd,
-    sharing: createSharing(account),
-    revealEmail: createRevealEmail({
-      findTransaction,
-      ownEmail,
-      audit: audit.append,
-      account: name,
-      now,
-      log,
-    }),
-    now,
-  };
-  return {
-    verbs: [lookupCommand(deps)],
-    mayReveal: (caller: Caller) => mayReveal(deps, caller),
-    reveal: (pressed: Pressed, reference: OrderReference) => revealIfAllowed(deps, pressed, reference),
-  };
+export function createLookup(
+  account: Account,
+  declineOf: DeclineOf,
+  ownEmail: Parameters<typeof createReveals>[1],
+) {
+  const reveals = createReveals(account, ownEmail);
+  return { verbs: [lookupCommand({ account, reveals, ask: createAsk(account, declineOf) })], reveals };
 }
 
 /** `/pay lookup <reference> [amount]`, and what is typed without a verb. */
-export function lookupCommand(deps: LookupDeps): Command {
+export function lookupCommand(deps: Lookups): Command {
   async function run(question: Question, { caller, whileWaiting }: Conversation): Promise<SlackMessage> {
-    const may = mayReveal(deps, caller);
-    const view = await whileWaiting(lookUp(deps, question), stillLooking(question.reference));
+    const may = deps.reveals.may(caller);
+    const view = await whileWaiting(deps.ask(question), stillLooking(question.reference));
     const message = answerMessage(view, { share: isChannel(caller.channelId), reveal: await may });
-    return view.confirmation.kind === 'not_found' ? askedHereAlone(message, deps) : message;
+    return view.confirmation.kind === 'not_found' ? askedHereAlone(message, deps.account.place) : message;
   }
   return defineCommand<Question>({
     verb: 'lookup',
@@ -88,7 +74,7 @@ export function lookupCommand(deps: LookupDeps): Command {
     effect: 'none',
     takesBareWords: true,
     buttons: [{ actionId: lookUpActionId, words: lookUpWords }],
-    presses: [...answerPresses(deps), ...sharePresses(deps), revealPress(deps)],
+    presses: [...answerPresses(deps), ...sharePresses(deps), deps.reveals.press],
     modals: [chooseModalOf(deps)],
     shortcuts: [
       {
@@ -115,7 +101,7 @@ function stillLooking(reference: OrderReference): SlackMessage {
  * of several the person chooses, and without one the answer says how to go on.
  */
 function prepareHere(
-  deps: LookupDeps,
+  deps: Lookups,
   texts: readonly string[],
   run: (question: Question, conversation: Conversation) => Promise<SlackMessage>,
 ): Prepared {
@@ -131,14 +117,14 @@ function prepareHere(
   return {
     async run({ caller, openModal }) {
       const channelId = isChannel(caller.channelId) ? caller.channelId : undefined;
-      await openModal(chooseModal(all, { ...deps, channelId }));
+      await openModal(chooseModal(all, { ...deps.account.place, channelId }));
       return undefined;
     },
   };
 }
 
 /** The answer in a modal: opened from a list of charges, and asked for anew. */
-function answerPresses(deps: LookupDeps): Press[] {
+function answerPresses(deps: Lookups): Press[] {
   return [
     { actionId: lookupActions.open, press: (pressed) => openAnswer(deps, pressed) },
     { actionId: lookupActions.again, press: (pressed) => askAgain(deps, pressed) },
@@ -146,7 +132,7 @@ function answerPresses(deps: LookupDeps): Press[] {
 }
 
 /** The form in which one of several references is chosen; the answer takes its place. */
-function chooseModalOf(deps: LookupDeps): ModalDefinition {
+function chooseModalOf(deps: Lookups): ModalDefinition {
   return {
     callbackId: chooseModalId,
     effect: 'none',
@@ -154,50 +140,52 @@ function chooseModalOf(deps: LookupDeps): ModalDefinition {
   };
 }
 
-function chosen(deps: LookupDeps, submission: Submission): ViewAnswer {
+function chosen(deps: Lookups, submission: Submission): ViewAnswer {
   const read = readChooseModal(submission);
   if (!read) return { kind: 'update', modal: wordsModal('Nothing chosen', noReferenceMessage()) };
   const { reference, channelId } = read;
   const { viewId, caller } = submission;
   return {
     kind: 'update',
-    modal: lookingUpModal(reference, { ...deps, channelId }),
+    modal: lookingUpModal(reference, { ...deps.account.place, channelId }),
     async carryOn() {
       const shown = await answerTo(deps, { reference }, { caller, channelId });
-      await deps.showEnd({ viewId, userId: caller.userId }, shown);
+      await deps.account.slack.showEnd({ viewId, userId: caller.userId }, shown);
     },
   };
 }
 
-async function openAnswer(deps: LookupDeps, { value, caller, openModal }: Pressed): Promise<void> {
+async function openAnswer(deps: Lookups, { value, caller, openModal }: Pressed): Promise<void> {
   const question = parseQuestion(lookUpWords(value));
   if (!question.ok) return;
   const channelId = isChannel(caller.channelId) ? caller.channelId : undefined;
-  const viewId = await openModal(lookingUpModal(question.value.reference, { ...deps, channelId }));
-  await deps.showEnd(
+  const viewId = await openModal(
+    lookingUpModal(question.value.reference, { ...deps.account.place, channelId }),
+  );
+  await deps.account.slack.showEnd(
     { viewId, userId: caller.userId },
     await answerTo(deps, question.value, { caller, channelId }),
   );
 }
 
-async function askAgain(deps: LookupDeps, { value, caller, view, updateModal }: Pressed): Promise<void> {
+async function askAgain(deps: Lookups, { value, caller, view, updateModal }: Pressed): Promise<void> {
   const question = parseQuestion(lookUpWords(value));
   if (!question.ok || !view) return;
   const channelId = isChannel(view.privateMetadata) ? view.privateMetadata : undefined;
-  await updateModal(lookingUpModal(question.value.reference, { ...deps, channelId }));
+  await updateModal(lookingUpModal(question.value.reference, { ...deps.account.place, channelId }));
   const { modal } = await answerTo(deps, question.value, { caller, channelId });
   await updateModal(modal);
 }
 
 /** A service that gives no answer is told where the answer would stand, so that the modal does not ask for ever. */
 async function answerTo(
-  deps: LookupDeps,
+  deps: Lookups,
   question: Question,
   { caller, channelId }: { caller: Caller; channelId: string | undefined },
 ): Promise<{ modal: Modal; message: SlackMessage }> {
   try {
-    const may = mayReveal(deps, caller);
-    const view = await lookUp(deps, question);
+    const may = deps.reveals.may(caller);
+    const view = await deps.ask(question);
     const shown = transactionModal(view, channelId, { share: true, reveal: await may });
     // Closed meanwhile, it is told as a direct message: nothing more is read in that.
     return { modal: shown, message: answerMessage(view, { share: false, reveal: false }) };
@@ -206,7 +194,7 @@ async function answerTo(
     const { reference } = question;
     const asked = { reference, words: wordsOfView(question) };
     return {
-      modal: noAnswerModal(error, asked, { ...deps, channelId }),
+      modal: noAnswerModal(error, asked, { ...deps.account.place, channelId }),
       message: serviceFailureMessage(error, { reference, moneyMayHaveMoved: false }),
     };
   }

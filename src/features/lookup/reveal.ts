@@ -1,7 +1,9 @@
+import type { Account } from '../../account.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
 import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
 import { refusalMessage, serviceFailureMessage } from '../../slack/words/error-message.ts';
-import type { Caller, MayRun, Permission, Press, Pressed } from '../../slack/command.ts';
+import type { Caller, Permission, Press, Pressed } from '../../slack/command.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import {
   notRevealedMessage,
@@ -10,102 +12,78 @@ import {
   revealedMessage,
   revealingModal,
 } from '../../slack/words/reveal-message.ts';
-import type { ShowEnd } from '../../slack/show-end.ts';
-import type { Audit } from '../../domain/audit-entry.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Transaction } from '../../domain/transaction.ts';
-import type { Log } from '../../log.ts';
 
 /** To read a customer's e-mail in full. */
 export const revealPermission: Permission = 'reveal';
 
-export type RevealActions = {
-  /** For this account. */
-  mayRun: MayRun;
-  revealEmail: RevealEmail;
-  showEnd: ShowEnd;
-};
+/** The address of the bot's own charge or payment link under a reference; asks the store alone. */
+type OwnEmail = (reference: OrderReference) => Promise<string | undefined>;
 
-/** *Reveal e-mail* on an answer that its reader alone sees. */
-export function revealPress(deps: RevealActions): Press {
-  return {
+export type Reveals = ReturnType<typeof createReveals>;
+
+/** *Reveal e-mail*, wherever it is pressed. */
+export function createReveals(
+  account: Pick<Account, 'payments' | 'people' | 'slack' | 'audit' | 'name' | 'now' | 'log'>,
+  ownEmail: OwnEmail,
+) {
+  const { mayRun } = account.people;
+  const { showEnd } = account.slack;
+  const revealEmail = createRevealEmail(account, ownEmail);
+
+  async function answerOf(asked: RevealAsked): Promise<SlackMessage> {
+    try {
+      const revealed = await revealEmail(asked);
+      return revealed.kind === 'revealed'
+        ? revealedMessage(revealed.email, asked.reference)
+        : notRevealedMessage(revealed.kind);
+    } catch (error) {
+      // Where the answer would stand: a modal that asks for ever tells nobody anything.
+      if (!(error instanceof ServiceFailure)) throw error;
+      return serviceFailureMessage(error, { reference: asked.reference, moneyMayHaveMoved: false });
+    }
+  }
+  /**
+   * In a channel as a message that Slack shows to the one person and does not keep; in a modal on top of it. Anywhere
+   * else there is only a direct message, which stays: nothing is revealed there, and nothing put on record.
+   */
+  async function reveal(pressed: Pressed, reference: OrderReference): Promise<void> {
+    const { caller, view, reply, openModal } = pressed;
+    const { userId, channelId } = caller;
+    if (view) {
+      const viewId = await openModal(revealingModal());
+      const answer = await answerOf({ reference, by: userId, where: 'modal' });
+      // Closed meanwhile: what is told in its place holds no address.
+      const instead = notRevealedMessage('closed');
+      return await showEnd({ viewId, userId }, { modal: revealModal(answer), message: instead });
+    }
+    if (channelId === undefined) return await reply(notRevealedMessage('no_place'));
+    const answer = await answerOf({ reference, by: userId, where: channelId });
+    await reply(answer, notRevealedMessage('no_place'));
+  }
+  /** On an answer that its reader alone sees. */
+  const press: Press = {
     actionId: revealActionId,
     permissions: [revealPermission],
     async press(pressed) {
       const reference = parseOrderReference(pressed.value);
-      if (reference.ok) await reveal(deps, pressed, reference.value);
+      if (reference.ok) await reveal(pressed, reference.value);
+    },
+  };
+  return {
+    press,
+    /** Whether to offer it. Whether they may is asked once more when they press it. */
+    may: async (caller: Caller): Promise<boolean> =>
+      (await mayRun(revealPermission, caller)).kind === 'allowed',
+    /** Where a choice of a message that everybody sees asks for it: whoever may not is told so. */
+    async ifAllowed(pressed: Pressed, reference: OrderReference): Promise<void> {
+      const permit = await mayRun(revealPermission, pressed.caller);
+      if (permit.kind === 'allowed') return await reveal(pressed, reference);
+      const { rule, whoCan } = permit;
+      await pressed.reply(refusalMessage({ what: 'Reveal e-mail', rule, whoCan }));
     },
   };
 }
-
-/** Whether to offer it. Whether they may is asked once more when they press it. */
-export async function mayReveal({ mayRun }: Pick<RevealActions, 'mayRun'>, caller: Caller): Promise<boolean> {
-  return (await mayRun(revealPermission, caller)).kind === 'allowed';
-}
-
-/** Where a choice of a message that everybody sees asks for it: whoever may not is told so. */
-export async function revealIfAllowed(
-  deps: RevealActions,
-  pressed: Pressed,
-  reference: OrderReference,
-): Promise<void> {
-  const permit = await deps.mayRun(revealPermission, pressed.caller);
-  if (permit.kind === 'allowed') return await reveal(deps, pressed, reference);
-  const { rule, whoCan } = permit;
-  await pressed.reply(refusalMessage({ what: 'Reveal e-mail', rule, whoCan }));
-}
-
-/**
- * In a channel as a message that Slack shows to the one person and does not keep; in a modal on top of it. Anywhere
- * else there is only a direct message, which stays: nothing is revealed there, and nothing put on record.
- */
-async function reveal(deps: RevealActions, pressed: Pressed, reference: OrderReference): Promise<void> {
-  const { caller, view, reply } = pressed;
-  if (view) return await revealOnTop(deps, pressed, reference);
-  if (caller.channelId === undefined) return await reply(notRevealedMessage('no_place'));
-  const answer = await answerOf(deps, { reference, by: caller.userId, where: caller.channelId });
-  await reply(answer, notRevealedMessage('no_place'));
-}
-
-async function revealOnTop(
-  deps: RevealActions,
-  { caller, openModal }: Pressed,
-  reference: OrderReference,
-): Promise<void> {
-  const viewId = await openModal(revealingModal());
-  const answer = await answerOf(deps, { reference, by: caller.userId, where: 'modal' });
-  // Closed meanwhile: what is told in its place holds no address.
-  const instead = notRevealedMessage('closed');
-  await deps.showEnd({ viewId, userId: caller.userId }, { modal: revealModal(answer), message: instead });
-}
-
-async function answerOf(
-  { revealEmail }: RevealActions,
-  asked: Parameters<RevealEmail>[0],
-): Promise<SlackMessage> {
-  try {
-    const revealed = await revealEmail(asked);
-    return revealed.kind === 'revealed'
-      ? revealedMessage(revealed.email, asked.reference)
-      : notRevealedMessage(revealed.kind);
-  } catch (error) {
-    // Where the answer would stand: a modal that asks for ever tells nobody anything.
-    if (!(error instanceof ServiceFailure)) throw error;
-    return serviceFailureMessage(error, { reference: asked.reference, moneyMayHaveMoved: false });
-  }
-}
-
-export type RevealDeps = {
-  /** Undefined when the service knows no such transaction; throws `ServiceFailure`. */
-  findTransaction: (reference: OrderReference) => Promise<Transaction | undefined>;
-  /** The address of the bot's own charge or payment link under this reference; asks the store alone. */
-  ownEmail: (reference: OrderReference) => Promise<string | undefined>;
-  audit: Audit;
-  /** The merchant account's name; undefined in a bot that knows one alone. */
-  account: string | undefined;
-  now: () => number;
-  log: Log;
-};
 
 /** Who wants to read the address of which order, and where they see it. */
 export type RevealAsked = { reference: OrderReference; by: string; where: string };
@@ -117,51 +95,47 @@ type Revealed =
   /** That somebody reads it could not be put on record. */
   | { kind: 'not_on_record' };
 
-type RevealEmail = (asked: RevealAsked) => Promise<Revealed>;
-
 /**
  * A customer's e-mail in full, for one person. It is read anew, of the service or of the bot's own record, and comes
  * out of here only once the audit has who read it, of which order and where: without that nobody sees it. A service
  * that does not answer keeps back what the bot does not know itself: throws `ServiceFailure`.
  */
-export function createRevealEmail(deps: RevealDeps): RevealEmail {
+export function createRevealEmail(
+  { payments, audit, name, now, log }: Pick<Account, 'payments' | 'audit' | 'name' | 'now' | 'log'>,
+  ownEmail: OwnEmail,
+): (asked: RevealAsked) => Promise<Revealed> {
+  async function findEmail(reference: OrderReference): Promise<string | undefined> {
+    const own = (await ownEmail(reference))?.trim() || undefined;
+    try {
+      const found = await payments.findTransaction(reference);
+      // A record of another order has another customer.
+      const theirs = found?.orderReference === reference ? found.customerEmail?.trim() : undefined;
+      return theirs || own;
+    } catch (error) {
+      if (error instanceof ServiceFailure && own !== undefined) return own;
+      throw error;
+    }
+  }
   return async function revealEmail({ reference, by, where }) {
-    const email = await findEmail(deps, reference);
+    const email = await findEmail(reference);
     if (email === undefined) return { kind: 'no_address' };
-    const { account, now } = deps;
     const atMs = now();
     try {
-      await deps.audit({
+      await audit.append({
         id: `reveal:${by}:${reference}:${atMs}`,
         atMs,
         who: by,
         where,
         what: 'reveal',
-        ...(account === undefined ? {} : { account }),
+        ...withoutUndefined({ account: name }),
         reference,
         result: 'revealed',
       });
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      deps.log('error', 'an address is not revealed: the audit takes no entry', { userId: by }, error);
+      log('error', 'an address is not revealed: the audit takes no entry', { userId: by }, error);
       return { kind: 'not_on_record' };
     }
     return { kind: 'revealed', email };
   };
-}
-
-async function findEmail(
-  { findTransaction, ownEmail }: RevealDeps,
-  reference: OrderReference,
-): Promise<string | undefined> {
-  const own = (await ownEmail(reference))?.trim() || undefined;
-  try {
-    const found = await findTransaction(reference);
-    // A record of another order has another customer.
-    const theirs = found?.orderReference === reference ? found.customerEmail?.trim() : undefined;
-    return theirs || own;
-  } catch (error) {
-    if (error instanceof ServiceFailure && own !== undefined) return own;
-    throw error;
-  }
 }

@@ -1,4 +1,3 @@
-import type { Account } from '../../account.ts';
 import { createDelivery } from '../../messages/delivery.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { withNames } from '../../slack/people/names.ts';
@@ -26,11 +25,10 @@ import {
   transactionModal,
   wordsOfView,
 } from './answer-message.ts';
-import { type LookupDeps, type Sharing, isChannel, lookUp, parseQuestion } from './look-up.ts';
-import { mayReveal } from './reveal.ts';
+import { type Lookups, isChannel, parseQuestion } from './look-up.ts';
 
 /** *Share to channel*, and *Refresh* on what was shared. Whoever presses must be allowed to look up, then. */
-export function sharePresses(deps: LookupDeps): Press[] {
+export function sharePresses(deps: Lookups): Press[] {
   return [
     {
       actionId: lookupActions.share,
@@ -42,28 +40,28 @@ export function sharePresses(deps: LookupDeps): Press[] {
 }
 
 /** Looked up anew: what a channel reads is true when it is posted, and nothing of the old answer is carried in a button. */
-async function share(deps: LookupDeps, pressed: Pressed): Promise<void> {
+async function share(deps: Lookups, pressed: Pressed): Promise<void> {
   const { caller, view: modal } = pressed;
   const question = parseQuestion(lookUpWords(pressed.value));
   if (!question.ok) return;
   const channel = modal ? modal.privateMetadata : caller.channelId;
   if (!isChannel(channel)) return await pressed.reply(notSharedMessage({ kind: 'no_channel' }));
-  const view = await lookUp(deps, question.value);
-  const what = sharedOf(await deps.sharing.post(channel, sharedMessage(view, caller.userId)));
-  if (modal || what.kind !== 'shared') await say(deps, pressed, { view, channel, what });
+  const view = await deps.ask(question.value);
+  const what = sharedOf(await say(deps.account, channel, sharedMessage(view, caller.userId)));
+  if (modal || what.kind !== 'shared') await tell(deps, pressed, { view, channel, what });
 }
 
 type Said = { view: TransactionView; channel: string; what: NotShared | { kind: 'shared' } };
 
 /** Where the button stands: in the modal, or to the caller alone. */
-async function say(
-  deps: LookupDeps,
+async function tell(
+  deps: Lookups,
   { view: modal, caller, reply, updateModal }: Pressed,
   { view, channel, what }: Said,
 ): Promise<void> {
   if (!modal) return what.kind === 'shared' ? undefined : await reply(notSharedMessage(what));
   const isNotThere = what.kind === 'refused' || what.kind === 'busy';
-  const may = { share: isNotThere, reveal: await mayReveal(deps, caller) };
+  const may = { share: isNotThere, reveal: await deps.reveals.may(caller) };
   const shown = transactionModal(view, channel, may);
   const box =
     what.kind === 'shared'
@@ -78,28 +76,32 @@ function wordsOf(what: NotShared): string {
 }
 
 /** For everybody, in its place; where Slack does not take the edit, to whoever pressed. */
-async function refresh(deps: LookupDeps, { value, message, caller, reply }: Pressed): Promise<void> {
+async function refresh(deps: Lookups, { value, message, caller, reply }: Pressed): Promise<void> {
   const asked = readShareValue(value);
   const question = asked && parseQuestion(asked.words);
   if (!asked || !question?.ok) return;
-  const view = await lookUp(deps, question.value);
+  const view = await deps.ask(question.value);
   const fresh = sharedMessage(view, asked.by);
-  const outcome = message && (await deps.sharing.edit(message, fresh));
+  const outcome = message && (await say(deps.account, message.channel, fresh, message));
   if (outcome?.kind === 'posted') return;
-  const may = { share: isChannel(caller.channelId), reveal: await mayReveal(deps, caller) };
+  const may = { share: isChannel(caller.channelId), reveal: await deps.reveals.may(caller) };
   await reply(answerMessage(view, may));
 }
 
-/** How a look-up gets into a channel: at once, because whoever pressed is looking, and past the outbox of the alerts. */
-export function createSharing({ slack, people }: Account): Sharing {
+/**
+ * How a look-up gets into a channel: at once, because whoever pressed is looking, and past the outbox of the alerts.
+ * `over`: in the place of that message.
+ */
+async function say(
+  { slack, people }: Lookups['account'],
+  channel: string,
+  message: SlackMessage,
+  over?: { channel: string; ts: string },
+): Promise<PostOutcome> {
   const delivery = createDelivery(slack.interactive);
-  function own(message: SlackMessage, channel: string, as: 'post' | 'edit'): Promise<SlackMessage> {
-    return withNames(message, channel, { as, nameOf: people.nameOf });
-  }
-  return {
-    post: async (channel, message) => delivery.post(channel, await own(message, channel, 'post')),
-    edit: async (posted, message) => delivery.edit(posted, await own(message, posted.channel, 'edit')),
-  };
+  const as = over ? 'edit' : 'post';
+  const named = await withNames(message, channel, { as, nameOf: people.nameOf });
+  return over ? await delivery.edit(over, named) : await delivery.post(channel, named);
 }
 
 function sharedOf(outcome: PostOutcome): NotShared | { kind: 'shared' } {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Account } from '../../../src/account.ts';
+import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
 import {
   type AlertCard,
   type AlertCharge,
@@ -15,14 +17,9 @@ import { alertActions, writeMore } from '../../../src/features/alerts/card-butto
 import { type AlertCardDeps, alertCardParts } from '../../../src/features/alerts/card-presses.ts';
 import type { ChargeAgain } from '../../../src/features/alerts/charge-again.ts';
 import { chargeModal } from '../../../src/features/charge/charge-forms.ts';
-import {
-  type RevealActions,
-  type RevealAsked,
-  revealIfAllowed,
-} from '../../../src/features/lookup/reveal.ts';
+import { createReveals, type RevealAsked } from '../../../src/features/lookup/reveal.ts';
 import { findBlockProblems, findViewProblems } from '../../../src/simulators/slack/assert-blocks.ts';
 import type { Modal, SlackMessage } from '../../../src/slack/kit/message.ts';
-import { noSharing } from '../no-sharing.ts';
 
 const nowMs = 1_700_000_000_000;
 
@@ -65,20 +62,30 @@ function stage(options: Options = {}) {
   const event = { kind: 'payment_failed', key: id, orderReference: 'ORDER-1' } as const;
   const evidence = { lookup: { kind: 'not_found' }, atMs: nowMs } as const;
   const revealed: RevealAsked[] = [];
-  const reveals: RevealActions = {
-    ...noSharing,
-    mayRun: async () =>
-      options.mayReveal
-        ? { kind: 'allowed' }
-        : { kind: 'refused', rule: 'Your role may not', whoCan: 'leads' },
-    async revealEmail(asked) {
-      revealed.push(asked);
-      return { kind: 'revealed', email: 'jane@example.com' };
+  const account = {
+    payments: {
+      findTransaction: async (orderReference: OrderReference) => ({
+        orderReference,
+        customerEmail: 'jane@example.com',
+      }),
     },
-  };
+    audit: {
+      append: async ({ reference = '', who: by, where = '' }: AuditEntry) =>
+        void revealed.push({ reference: reference as OrderReference, by, where }),
+    },
+    people: {
+      mayRun: async () =>
+        options.mayReveal
+          ? { kind: 'allowed' }
+          : { kind: 'refused', rule: 'Your role may not', whoCan: 'leads' },
+    },
+    slack: {},
+    now: () => nowMs,
+  } as unknown as Account;
+  const reveals = createReveals(account, async () => undefined);
   const deps: AlertCardDeps = {
     mayReveal: async () => options.mayReveal === true,
-    reveal: (pressed, reference) => revealIfAllowed(reveals, pressed, reference),
+    reveal: reveals.ifAllowed,
     environment: 'live',
     account: 'Main shop',
     declines: { threeDSecureWords: [], waitMs: 3_600_000 },

@@ -4,28 +4,35 @@ import { ServiceFailure } from '../../../src/domain/failure.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
-import { createRevealEmail, type RevealDeps } from '../../../src/features/lookup/reveal.ts';
+import type { Account } from '../../../src/account.ts';
+import { createRevealEmail } from '../../../src/features/lookup/reveal.ts';
 
 const reference = 'ORDER-1' as OrderReference;
 const asked = { reference, by: 'U0ADA00001', where: 'C0DESK0001' };
 const theirs = 'service@example.com';
 const own = 'own@example.com';
 
-function stage(more: Partial<RevealDeps> = {}) {
+type Around = {
+  findTransaction: Account['payments']['findTransaction'];
+  ownEmail: Parameters<typeof createRevealEmail>[1];
+  audit: Account['audit']['append'];
+};
+
+function stage(more: Partial<Around> = {}) {
   const entries: AuditEntry[] = [];
   const logged: string[] = [];
   const found: Transaction = { orderReference: reference, customerEmail: theirs };
-  const reveal = createRevealEmail({
-    findTransaction: () => Promise.resolve(found),
-    ownEmail: () => Promise.resolve(undefined),
-    async audit(entry) {
-      entries.push(entry);
-    },
-    account: 'lagos',
+  const { findTransaction = () => Promise.resolve(found), ownEmail = () => Promise.resolve(undefined) } =
+    more;
+  const append = more.audit ?? (async (entry: AuditEntry) => void entries.push(entry));
+  const account = {
+    payments: { findTransaction },
+    audit: { append },
+    name: 'lagos',
     now: () => 1_700_000_000_000,
-    log: (_level, ...line) => logged.push(JSON.stringify(line)),
-    ...more,
-  });
+    log: (...line: unknown[]) => logged.push(JSON.stringify(line.slice(1))),
+  } as unknown as Account;
+  const reveal = createRevealEmail(account, ownEmail);
   return { entries, logged, reveal: () => reveal(asked) };
 }
 
