@@ -59,7 +59,7 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
     const all: Command[] = [...one.verbs, helpCommand(() => all, mayRun)].map(own);
     const others = (): ListedVerbs[] =>
       lists.flatMap((other) => (other.merchant === merchant ? [] : waitingAt(other)));
-    const menu = own(menuCommand({ mayRun, verbs: () => all, others, log }));
+    const menu = own(menuCommand(() => all, others, mayRun, log));
     return { ...one, all, menu };
   }
   function usualIn(channelId: string | undefined): Listed {

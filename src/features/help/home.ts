@@ -8,15 +8,6 @@ import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { inAccount } from '../../slack/own-account.ts';
 import { nothingAllowed, sortByPermit, type ListedVerbs } from './help.ts';
 
-type HomeDeps = {
-  own: ListedVerbs;
-  /** Of other accounts: verbs that have something for the person and do not stand in the menu. */
-  others: readonly ListedVerbs[];
-  /** Whose the buttons are, where that must be said. */
-  place: string | undefined;
-  log: Log;
-};
-
 /** One verb that hangs must not keep the rest from the person. */
 const sectionMs = 3_000;
 
@@ -24,7 +15,22 @@ const sectionMs = 3_000;
  * The App Home: buttons for what the caller may do, then what each verb has for them. A verb that
  * throws or hangs is one line that says so, and hides nothing else. At most as many blocks as Slack takes.
  */
-export async function homeFor(caller: Caller, { own, others, place, log }: HomeDeps): Promise<SlackMessage> {
+export async function homeFor(
+  caller: Caller,
+  {
+    own,
+    others,
+    place,
+    log,
+  }: {
+    own: ListedVerbs;
+    /** Of other accounts: verbs that have something for the person and do not stand in the menu. */
+    others: readonly ListedVerbs[];
+    /** Whose the buttons are, where that must be said. */
+    place: string | undefined;
+    log: Log;
+  },
+): Promise<SlackMessage> {
   const permitted = await sortByPermit(caller, own.verbs, own.mayRun);
   const refusal = nothingAllowed(permitted);
   if (refusal) return refusal;

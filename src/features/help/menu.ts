@@ -30,7 +30,30 @@ import { type ListedVerbs, nothingAllowed, sortByPermit } from './help.ts';
 const openMs = 1_000;
 
 /** `/pay` alone: what waits for the person, the most urgent first, and a button for what they may do. */
-export function menuCommand({ verbs, others, ...deps }: MenuDeps): Command {
+export function menuCommand(
+  verbs: () => readonly Command[],
+  /** Of other accounts: verbs that have something waiting for the person and do not stand in the menu. */
+  others: () => readonly ListedVerbs[],
+  mayRun: MayRun,
+  log: Log,
+): Command {
+  async function menuFor(caller: Caller): Promise<SlackMessage> {
+    const permitted = await sortByPermit(caller, verbs(), mayRun);
+    const refusal = nothingAllowed(permitted);
+    if (refusal) return refusal;
+    const { allowed } = permitted;
+    const elsewhere = await Promise.all(
+      others().map((account) => sortByPermit(caller, account.verbs, account.mayRun)),
+    );
+    const waiting = [...allowed, ...elsewhere.flatMap((account) => account.allowed)];
+    const asked = await Promise.all(waiting.map((verb) => openOf(verb, caller, log)));
+    const open = asked.filter((items) => items !== undefined && items !== 'unknown');
+    const { text, blocks } = menuMessage(allowed, open);
+    if (!asked.includes('unknown')) return { text, blocks };
+    const [first, ...rest] = blocks;
+    const warning = context(plainText('⚠️ Some of what waits for you can’t be shown now.'));
+    return { text, blocks: first ? [first, warning, ...rest] : [warning] };
+  }
   return defineCommand<undefined>({
     verb: '',
     usage: '',
@@ -39,34 +62,8 @@ export function menuCommand({ verbs, others, ...deps }: MenuDeps): Command {
     permission: anyone,
     effect: 'none',
     parse: () => parsed(undefined),
-    run: (_, { caller }) => menuFor(caller, { verbs, others, ...deps }),
+    run: (_, { caller }) => menuFor(caller),
   });
-}
-
-type MenuDeps = {
-  verbs: () => readonly Command[];
-  /** Of other accounts: verbs that have something waiting for the person and do not stand in the menu. */
-  others: () => readonly ListedVerbs[];
-  mayRun: MayRun;
-  log: Log;
-};
-
-async function menuFor(caller: Caller, { verbs, others, mayRun, log }: MenuDeps): Promise<SlackMessage> {
-  const permitted = await sortByPermit(caller, verbs(), mayRun);
-  const refusal = nothingAllowed(permitted);
-  if (refusal) return refusal;
-  const { allowed } = permitted;
-  const elsewhere = await Promise.all(
-    others().map((account) => sortByPermit(caller, account.verbs, account.mayRun)),
-  );
-  const waiting = [...allowed, ...elsewhere.flatMap((account) => account.allowed)];
-  const asked = await Promise.all(waiting.map((verb) => openOf(verb, caller, log)));
-  const open = asked.filter((items) => items !== undefined && items !== 'unknown');
-  const { text, blocks } = menuMessage(allowed, open);
-  if (!asked.includes('unknown')) return { text, blocks };
-  const [first, ...rest] = blocks;
-  const warning = context(plainText('⚠️ Some of what waits for you can’t be shown now.'));
-  return { text, blocks: first ? [first, warning, ...rest] : [warning] };
 }
 
 async function openOf(
