@@ -85,7 +85,7 @@ function stage(options: Options = {}) {
   const reveals = createReveals(account, async () => undefined);
   const deps: AlertCardDeps = {
     mayReveal: async () => options.mayReveal === true,
-    reveal: reveals.ifAllowed,
+    reveal: (pressed, about) => reveals.ifAllowed(pressed, about),
     environment: 'live',
     account: 'Main shop',
     declines: { threeDSecureWords: [], waitMs: 3_600_000 },
