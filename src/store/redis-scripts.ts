@@ -76,22 +76,27 @@ local function leave_lists(key)
   redis.call('DEL', lists_of(key))
   redis.call('ZREM', ends, key)
 end
--- index: name, place, name, place, … as JSON.
+-- index: name, place, name, place, … as JSON. Whether it is in any list now.
 local function put_in_lists(key, index)
   leave_lists(key)
-  local wanted = cjson.decode(index)
+  local wanted, names = cjson.decode(index), {}
   for at = 1, #wanted, 2 do
     redis.call('ZADD', list_of(wanted[at]), wanted[at + 1], key)
-    redis.call('SADD', lists_of(key), wanted[at])
+    names[#names + 1] = wanted[at]
   end
+  if #names > 0 then redis.call('SADD', lists_of(key), unpack(names)) end
+  return #names > 0
 end
 -- Redis forgets a record by itself, and its places in lists only so: some with every change of a record in lists.
+local function forget_ended(most)
+  for _, ended in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', whole(now), 'LIMIT', 0, most)) do
+    if redis.call('EXISTS', record_of(ended)) == 0 then leave_lists(ended) end
+  end
+end
 local function note_end(key, ttl)
   if redis.call('EXISTS', lists_of(key)) == 0 then return end
   if ttl == '' then redis.call('ZREM', ends, key) else redis.call('ZADD', ends, after(ttl), key) end
-  for _, ended in ipairs(redis.call('ZRANGEBYSCORE', ends, '-inf', whole(now), 'LIMIT', 0, 4)) do
-    if redis.call('EXISTS', record_of(ended)) == 0 then leave_lists(ended) end
-  end
+  forget_ended(4)
 end
 `;
 
@@ -101,7 +106,7 @@ end
  * For each of them 1 when stored, 0 when there already.
  */
 export const createScript = script(`
-local created, lanes, work = {}, {}, {}
+local created, lanes, work, listed = {}, {}, {}, 0
 local version
 for at = 1, #ARGV, 6 do
   local key, value, lane, delay, ttl, index = unpack(ARGV, at, at + 5)
@@ -126,14 +131,15 @@ for at = 1, #ARGV, 6 do
     if index == '' then
       leave_lists(key)
     else
-      put_in_lists(key, index)
-      note_end(key, ttl)
+      if put_in_lists(key, index) and ttl ~= '' then redis.call('ZADD', ends, after(ttl), key) end
+      listed = listed + 1
     end
   end
   -- What is made together keeps its order too.
   now = now + 1
 end
 if version then redis.call('SET', root .. ':version', whole(version)) end
+if listed > 0 then forget_ended(4 * listed) end
 for _, lane in ipairs(lanes) do
   redis.call('ZADD', work_of(lane), unpack(work[lane]))
   if not redis.call('ZSCORE', blocked, lane) then
