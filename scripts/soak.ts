@@ -1,7 +1,7 @@
 /**
  * `npm run soak -- --minutes 60 --events 20 --commands 2 --out soak.svg`: one bot on a Redis of its own under that many
  * events and commands a second, looked at from outside. Draws its memory, descriptors, the wait of the oldest due record
- * and the answer to webhooks into the file. The exit code is 0 only when memory does not grow beyond noise, descriptors
+ * and the answer to webhooks into the file. The exit code is 0 only when memory does not grow beyond noise (judged from 20 minutes on), descriptors
  * stay as many, every event was told once and nothing is due for longer than its pace.
  */
 import { writeFileSync } from 'node:fs';

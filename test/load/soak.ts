@@ -163,12 +163,15 @@ export function growthOf(samples: readonly Sample[]): Growth {
 
 /** Below this a line through a process's memory says nothing: V8 keeps that much more or less as it pleases. */
 const noiseMegabytes = 8;
+/** It takes memory in steps of tens of megabytes, minutes apart: a shorter run says nothing of what is kept. */
+const shortestSeconds = 20 * 60;
 const noiseDescriptors = 4;
 
 /** Memory within noise, and as many descriptors in the last quarter as in the second. */
 export function judgeGrowth(samples: readonly Sample[], growth: Growth): string[] {
   const { megabytes, megabytesPerHour, errorPerHour } = growth;
-  const isGrowing = megabytes > noiseMegabytes && megabytesPerHour > 3 * errorPerHour;
+  const isLong = (samples.at(-1)?.atSeconds ?? 0) >= shortestSeconds;
+  const isGrowing = isLong && megabytes > noiseMegabytes && megabytesPerHour > 3 * errorPerHour;
   const most = (from: number, to: number): number =>
     Math.max(...samples.slice(samples.length * from, samples.length * to).map((one) => one.descriptors));
   const [before, after] = [most(0.25, 0.5), most(0.75, 1)];
