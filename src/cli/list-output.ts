@@ -60,7 +60,7 @@ async function* foundIn<Row>(
   progress: Progress,
 ): AsyncGenerator<readonly Row[]> {
   const mostCalls = readsOn(question) ? Infinity : 0;
-  const walking = list.matchingPages({ filter: question.filter, mostCalls });
+  const walking = list.matchingPages({ filter: question.filter, mostCalls, once: true });
   let end: Reading['end'] = 'last_page';
   try {
     for (;;) {

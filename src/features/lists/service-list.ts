@@ -17,6 +17,8 @@ export type ListRequest = {
   anew?: boolean;
   /** Told after each page, so that a person who waits sees how far it is. */
   progress?: (reading: Reading, found: number) => void;
+  /** Nobody asks for its pages again: each is let go once it is given, however long the list is. */
+  once?: true;
 };
 
 /**
@@ -92,6 +94,7 @@ export function createServiceList<Item>(
     filter,
     mostCalls,
     anew,
+    once,
   }: Omit<ListRequest, 'number'>): AsyncGenerator<MatchingItems<Item>, ReadingStop | undefined> {
     const words = wordsOf(filter);
     const { list, calls } = await open(anew);
@@ -106,6 +109,7 @@ export function createServiceList<Item>(
         reading.calls += 1;
       }
       const items = list.pages[reading.pages] ?? [];
+      if (once) list.pages[reading.pages] = [];
       reading.pages += 1;
       reading.items += items.length;
       reading.end = reading.pages < list.pages.length ? 'more' : list.end;
