@@ -20,6 +20,8 @@ export type AlertMute = {
   fromMs: number;
   untilMs: number;
   endedBy?: string;
+  /** Its channel is told what it kept back, and it keeps nothing more: not by a clock that is behind or was put back either. */
+  isOver: boolean;
 };
 
 /** What a mute kept from its channel. */

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { shareDesk } from '../support/desk.ts';
 
 const minuteMs = 60_000;
@@ -104,4 +104,18 @@ test('muting is refused without the permission, and where no alerts come', async
   const desk = at();
   await desk.asks('agent', '/pay mute', 'Not allowed', 'payAlerts');
   await desk.asks('onCall', '/pay mute', 'No alerts come here', 'payDesk');
+});
+
+test('a mute that is over keeps nothing back, though a clock is put back behind its end', async () => {
+  const desk = at();
+  await desk.opens('onCall', '/pay mute', 'payAlerts');
+  const what = { 'Bank’s reason contains': 'Do not honour', 'For how long': '30 minutes', Why: 'Tests' };
+  await desk.submits('onCall', what);
+  await desk.modalSays('onCall', '🔕 Muted');
+  await desk.closes('onCall');
+  desk.house.later(30 * minuteMs + 10_000);
+  await desk.reads('lead', ['🔔 Mute is over', '“do not honour”'], 'payAlerts');
+  vi.setSystemTime(Date.now() - 20_000);
+  const after = await desk.house.decline({ reason: 'Do not honour' });
+  await desk.reads('lead', ['Declined', after], 'payAlerts');
 });

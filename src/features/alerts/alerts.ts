@@ -131,7 +131,7 @@ export function createAlerts(account: Account, around: Around) {
     async route(event, receivedAtMs) {
       const [told, mutes] = [destinationsOf(routes, event, receivedAtMs), await around.mutes()];
       const of = { event, receivedAtMs, plan: routes };
-      return told.filter((to) => !mutes.some((mute) => isKept(mute, to, of)));
+      return told.filter((to) => !mutes.some((mute) => !mute.isOver && isKept(mute, to, of)));
     },
     needsLookUp: (event) => needsLookUp(routes, event),
     opsChannel: settings.policy.channels.ops,

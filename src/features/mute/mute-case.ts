@@ -10,7 +10,7 @@ import { mutedWords } from '../../slack/words/mute-lines.ts';
 
 export const mutePrefix = 'mute:';
 
-export type MuteCase = AlertMute & { isOver: boolean };
+export type MuteCase = AlertMute;
 export type MuteEvent = { kind: 'ended'; by: string } | { kind: 'over' };
 
 /** The channel’s message with the mute as it is; or, once it is over, the one that says what it kept back. */
@@ -43,6 +43,8 @@ const mostListed = 100;
  */
 export const muteDelayMs = 5_000;
 const readAgainMs = 3_000;
+/** What came just before its end may be on its way to the store for so long, and is told of with the rest. */
+const overAfterMs = 4_000;
 
 type MuteRecords = {
   cases: Cases<MuteCase, MuteEvent>;
@@ -67,12 +69,13 @@ export function openMutes(deps: CasesDeps & MessagesDeps): MuteRecords {
         const untilMs = nowMs + muteDelayMs;
         return untilMs < mute.untilMs ? { ...mute, untilMs, endedBy: event.by } : undefined;
       },
-      restMs: ({ isOver, untilMs }, nowMs) => (isOver ? undefined : Math.max(0, untilMs - nowMs)),
+      restMs: ({ isOver, untilMs }, nowMs) =>
+        isOver ? undefined : Math.max(0, untilMs + overAfterMs - nowMs),
       history: (step) => [auditOf(step)],
     },
     {
       due: async ({ isOver, untilMs }, nowMs) =>
-        !isOver && nowMs >= untilMs ? { event: { kind: 'over' } } : undefined,
+        !isOver && nowMs >= untilMs + overAfterMs ? { event: { kind: 'over' } } : undefined,
       async tell({ id, channel, isOver }) {
         const message = { kind: 'mute', channel } as const;
         await messages.keep(messageKey('mute', id), { ...message, body: { id, isOver: false } });
