@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { newErrorId, type Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { entriesOf } from './change-record.ts';
-import { isNewer } from './newer-release.ts';
+import { NewerRelease, isNewer } from './newer-release.ts';
 import { isUnreadable } from './records.ts';
 import type { Kind } from './work-once.ts';
 
@@ -50,7 +50,7 @@ const longestRetryMs = 60_000;
  * A record that cannot be worked on is put aside: kept as it is and not due any more, so that it stops nothing. What
  * cannot be read is put aside at once; what its work throws, at its fifth failure in a row in this process, after two
  * minutes at the soonest. Where the store, Slack or the payments service is away the record waits for its lease to end.
- * What a newer release wrote keeps its place in its lane for a replica of that release.
+ * What a newer release wrote, and what is about that, keeps its place in its lane for a replica of that release.
  */
 export function createPutAside({ store, tell, count, now, log, newestForm }: PutAsideDeps): PutAside {
   let isNewerTold = false;
@@ -66,6 +66,12 @@ export function createPutAside({ store, tell, count, now, log, newestForm }: Put
   }
 
   async function judge(entry: Entry, error: unknown): Promise<void> {
+    if (error instanceof NewerRelease) {
+      // It is about such a record.
+      const own = await stillTaken(entry);
+      if (own) await leave(own);
+      return;
+    }
     if (isOutside(error)) throw error;
     const errorId = newErrorId();
     const { key } = entry;

@@ -46,7 +46,16 @@ function release(store: Store, newestForm: number, schema: z.ZodType) {
     worked.push(records.idOf(entry));
     await store.write(entry, entry.value);
   }
-  const kinds = aside.guard([{ prefix: 'job:', work }]);
+  /** As an alert's message is about its case. */
+  async function workAbout(entry: Entry): Promise<void> {
+    await records.read(entry.key.slice('about:'.length));
+    worked.push(entry.key);
+    await store.write(entry, entry.value);
+  }
+  const kinds = aside.guard([
+    { prefix: 'job:', work },
+    { prefix: 'about:', work: workAbout },
+  ]);
   const start = () =>
     startWorker({
       workOnce: () =>
@@ -93,6 +102,23 @@ function test(open: () => Store): void {
     await Promise.all(both.map((one) => one.stop()));
     expect(newer.worked[0]).toBe('2');
     expect([...older.worked, ...newer.worked].toSorted()).toEqual(['1', '2', '3', 'elsewhere']);
+  });
+
+  it('leave to the newer one what is about such a record, and hold its lane no longer than for that record', async () => {
+    const store = open();
+    const [older, newer] = [release(store, 1, old), release(store, 2, changed)];
+    await newer.records.create('2', { money: { minor: 5 } }, { ttlMs: 600_000 });
+    await store.create('about:2', '', { delayMs: 0, lane });
+    const worker = older.start();
+    await rest(300);
+    await worker.stop();
+    expect(older.worked).toEqual([]);
+    expect((await store.read('about:2'))?.value).toBe('');
+    const both = [older.start(), newer.start()];
+    await vi.waitFor(() => expect(newer.worked).toEqual(['about:2']), 20_000);
+    await Promise.all(both.map((one) => one.stop()));
+    expect(older.worked).toEqual([]);
+    expect((await store.list(asideList, { max: 5 })).entries).toEqual([]);
   });
 
   it('lose nothing of it to a person at the older one, who is asked to try again', async () => {
