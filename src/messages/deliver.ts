@@ -266,13 +266,13 @@ async function conclude(deps: SendDeps, work: Work, sent: Sent): Promise<void> {
     case 'unsure': {
       // Slack may still be about to show it: a look that comes too soon finds nothing, and a later edit is overwritten.
       const lookMs = Math.max(1.5 * deps.postTimeoutMs, backOffMs);
+      const wait = misses < mostMissesInFront ? waitAll(lookMs) : waitAlone(lookMs);
       if (kind === 'edit') {
         log('warn', 'the edit may not have arrived; it is repeated', about, outcome.cause);
-        await again(deps, work, { misses }, waitAll(lookMs));
+        await again(deps, work, { misses }, wait);
         return;
       }
       log('warn', 'the post may have arrived; will look before repeating it', about, outcome.cause);
-      const wait = misses < mostMissesInFront ? waitAll(lookMs) : waitAlone(lookMs);
       // A marked repeat whose answer is lost too must not become a stream of marked repeats.
       const repeatMs = growingDelayMs(repeatAgainMs, record.misses, longestRetryMs);
       await again(deps, work, { misses }, kind === 'repeat' ? waitAlone(repeatMs) : wait);
