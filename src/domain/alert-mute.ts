@@ -1,4 +1,5 @@
 import {
+  destinationsOf,
   fits,
   isMuted,
   type AlertRule,
@@ -31,11 +32,22 @@ export type NotPosted = {
   newest: readonly { orderReference?: string; isOver: boolean }[];
 };
 
+type Received = { event: PaymentEvent; receivedAtMs: number; plan: RoutePlan };
+
+/** Whether the mute keeps its channel from being told this event: another rule may tell it all the same. */
+export function isNotPosted(mute: AlertMute, of: Received): boolean {
+  const isTold = (mayTell?: (to: Destination) => boolean): boolean =>
+    destinationsOf(of.plan, of.event, of.receivedAtMs, mayTell).some(
+      ({ channel }) => channel === mute.channel,
+    );
+  return isTold() && !isTold((to) => !isKept(mute, to, of));
+}
+
 /** Whether the mute keeps this event from there; by when it was received, so that all replicas say the same. */
 export function isKept(
   mute: AlertMute,
   { channel, rule }: Destination,
-  { event, receivedAtMs, plan }: { event: PaymentEvent; receivedAtMs: number; plan: RoutePlan },
+  { event, receivedAtMs, plan }: Received,
 ): boolean {
   return (
     mute.channel === channel &&

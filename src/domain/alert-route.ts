@@ -75,17 +75,23 @@ export type Destination = { channel: string; rule?: RoutedRule };
 
 /**
  * Every channel that an event received then is told in, each once, by the first rule that names it; empty when it
- * is remembered and not told. A muted rule takes its events like any other and tells none of them.
+ * is remembered and not told. A muted rule takes its events like any other and tells none of them: what another rule
+ * tells the same channel is told all the same. So is it where `mayTell` keeps back what one rule tells.
  */
-export function destinationsOf(plan: RoutePlan, event: PaymentEvent, receivedAtMs: number): Destination[] {
+export function destinationsOf(
+  plan: RoutePlan,
+  event: PaymentEvent,
+  receivedAtMs: number,
+  mayTell: (to: Destination) => boolean = () => true,
+): Destination[] {
   const { rules, leavesIt } = takersOf(plan, event);
   const told: Destination[] = rules
     .filter((rule) => !isMuted(rule, receivedAtMs))
     .flatMap((rule) => rule.channels.map((channel) => ({ channel, rule })));
   if (leavesIt) told.push(...restOf(plan, event).map((channel) => ({ channel })));
-  return told.filter(
-    ({ channel }, index) => told.findIndex((earlier) => earlier.channel === channel) === index,
-  );
+  return told
+    .filter(mayTell)
+    .filter(({ channel }, index, may) => may.findIndex((earlier) => earlier.channel === channel) === index);
 }
 
 /** Where `channels` sends what no rule takes. */

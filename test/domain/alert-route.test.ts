@@ -90,6 +90,12 @@ describe('destinationsOf', () => {
     ]);
   });
 
+  it('tells a channel by a later rule what one rule alone is kept from telling it', () => {
+    const both = plan(rule({ name: 'a', goesOn: true }), rule({ name: 'b' }));
+    const told = destinationsOf(both, failure, 0, (to) => to.rule?.name !== 'a');
+    expect(told.map(({ channel, rule }) => [channel, rule?.name])).toEqual([['CRULE', 'b']]);
+  });
+
   it('tells nothing by a muted rule, which still takes its events, and tells again from its end on', () => {
     const muted = plan(rule({ mutedUntilMs: 1_000 }));
     expect(channelsOf(muted, failure, 999)).toEqual([]);

@@ -1,9 +1,9 @@
 import type { Account } from '../../account.ts';
 import type { ProvenPayment } from '../../domain/alert-card.ts';
-import { type RoutePlan, destinationsOf, needsLookUp } from '../../domain/alert-route.ts';
+import { type Destination, type RoutePlan, destinationsOf, needsLookUp } from '../../domain/alert-route.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
-import { isKept, withMutes, type AlertMute, type NotPosted } from '../../domain/alert-mute.ts';
+import { isKept, isNotPosted, withMutes, type AlertMute, type NotPosted } from '../../domain/alert-mute.ts';
 import {
   type DailySummary,
   type SummarySpan,
@@ -129,9 +129,10 @@ export function createAlerts(account: Account, around: Around) {
     ...account,
     ...around,
     async route(event, receivedAtMs) {
-      const [told, mutes] = [destinationsOf(routes, event, receivedAtMs), await around.mutes()];
+      const mutes = (await around.mutes()).filter(({ isOver }) => !isOver);
       const of = { event, receivedAtMs, plan: routes };
-      return told.filter((to) => !mutes.some((mute) => !mute.isOver && isKept(mute, to, of)));
+      const mayTell = (to: Destination): boolean => !mutes.some((mute) => isKept(mute, to, of));
+      return destinationsOf(routes, event, receivedAtMs, mayTell);
     },
     needsLookUp: (event) => needsLookUp(routes, event),
     opsChannel: settings.policy.channels.ops,
@@ -145,8 +146,7 @@ export function createAlerts(account: Account, around: Around) {
     for await (const { events } of eventLog.between(mute.fromMs, Math.min(mute.untilMs, now() + 1))) {
       for (const logged of events) {
         const of = { event: eventAsLogged(logged), receivedAtMs: logged.receivedAtMs, plan: routes };
-        const told = destinationsOf(routes, of.event, of.receivedAtMs);
-        if (told.some((to) => isKept(mute, to, of))) kept.push(logged);
+        if (isNotPosted(mute, of)) kept.push(logged);
       }
     }
     const newest = kept.slice(-mostNamed).toReversed();
