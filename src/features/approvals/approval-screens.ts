@@ -178,7 +178,7 @@ function factsOf({ shown, by, rule }: Approval): Record<string, string | Run[]> 
   const asked = { 'Asked by': [person(by)], Rule: outsideText(rule, longestReason) };
   if (shown.kind !== 'charge') return { What: whatLine(shown), ...asked };
   const onHold = shown.overridesRest === true ? [words(', '), bold('on hold')] : [];
-  return { Card: [bold(cardWords(shown.card)), ...onHold, words(idWords(shown))], ...asked };
+  return { Card: [words(cardWords(shown.card)), ...onHold, words(idWords(shown))], ...asked };
 }
 
 /** The requester’s own words, set apart as theirs. */
