@@ -202,7 +202,7 @@ async function reviewEmail({ desk, until }: Scene): Promise<void> {
 /** Also one that finds the change made: the answer was lost with the bot. */
 function saysEnd({ desk }: Scene): boolean {
   const top = desk.modal('agent');
-  return /E-mail changed|not the card’s e-mail/.test(JSON.stringify([top?.shown.text, top?.problems]));
+  return /E-mail changed|E-mail not changed/.test(JSON.stringify([top?.shown.text, top?.problems]));
 }
 
 function isChanged({ house }: Scene): boolean {
