@@ -47,7 +47,7 @@ async function moveAll(outside: Outside): Promise<CommandEnd> {
       case 'differs':
         return {
           exitCode: 1,
-          words: `Redis holds something else than was copied. No bot starts on it; run this again.\nCopied: ${sumOf(end.written)}\nFound: ${sumOf(end.found)}`,
+          words: `${counted(end.records, 'record')} in Redis differ from what was copied. No bot starts on it; run this again.`,
         };
       case 'moved':
         return await noted(outside, { exitCode: 0, words: movedWords(outside, path, end, lost) });
@@ -101,14 +101,10 @@ function movedWords(
     ([id, count]) => `${counted(count, 'part')} sealed with ${id}, which is not here: moved as it was.`,
   );
   return [
-    `Moved ${path} to Redis, prefix ${config.redisPrefix}: ${sumOf(moved)}.`,
+    `Moved ${path} to Redis, prefix ${config.redisPrefix}: ${counted(moved.records, 'record')}, ${moved.work} of them work.`,
     'Redis gave all of it back the same. Start the bot: it works there now, and no bot starts on the old file.',
     ...left,
   ].join('\n');
-}
-
-function sumOf({ records, work, places, digest }: Moved): string {
-  return `${counted(records, 'record')}, ${work} of them work, ${counted(places, 'place')} in lists, SHA-256 ${digest}`;
 }
 
 function nothing(exitCode: CommandEnd['exitCode'], why: string): CommandEnd {

@@ -342,78 +342,33 @@ end
 export const movingSchema = 'moving';
 
 /**
- * ARGV: the last version given, and '1' if there are records. Redis's time once it is reserved, which it is from empty, or
- * from a move that broke off; else 0, and nothing has changed.
+ * 1 once it is reserved, which it is from empty, or from a move that broke off, whose records are dropped; else 0, and
+ * nothing has changed.
  */
 export const reserveScript = script(`
-if redis.call('GET', root .. ':schema') ~= '${movingSchema}' then
-  if ARGV[2] == '1' or redis.call('EXISTS', root .. ':schema', root .. ':version') > 0 then return '0' end
-  redis.call('SET', root .. ':schema', '${movingSchema}')
+local schema = redis.call('GET', root .. ':schema')
+if schema == '${movingSchema}' then
+  local cursor = '0'
+  repeat
+    local page = redis.call('SCAN', cursor, 'MATCH', root .. ':*', 'COUNT', 1000)
+    cursor = page[1]
+    for _, name in ipairs(page[2]) do redis.call('DEL', name) end
+  until cursor == '0'
+elseif schema or redis.call('EXISTS', root .. ':version') == 1 then
+  return 0
 end
-redis.call('SET', root .. ':version', ARGV[1])
-return whole(now)
+redis.call('SET', root .. ':schema', '${movingSchema}')
+redis.call('SET', root .. ':version', '0')
+return 1
 `);
 
-/** ARGV: names, of what a move that broke off has left. */
-export const dropScript = script(`
-for _, name in ipairs(ARGV) do
-  if name ~= root .. ':schema' and name ~= root .. ':version' then redis.call('DEL', name) end
+/** For each record: key, its lane, how often it was taken as work. */
+export const pastScript = script(`
+for at = 1, #ARGV, 3 do
+  local key, lane, attempts = unpack(ARGV, at, at + 2)
+  if lane ~= key then redis.call('HSET', record_of(key), 'lane', lane) end
+  if attempts ~= '0' then redis.call('HSET', record_of(key), 'attempts', attempts) end
 end
-`);
-
-/** For each record: key, value, version, lane, attempts, lease, due (µs), ends (ms), index; empty where it has none. */
-export const placeScript = script(`
-for at = 1, #ARGV, 9 do
-  local key, value, version, lane, attempts, lease, due, ends_at, index = unpack(ARGV, at, at + 8)
-  local record = record_of(key)
-  redis.call('HSET', record, 'value', value, 'version', version)
-  if lane ~= key or due ~= '' then redis.call('HSET', record, 'lane', lane) end
-  if attempts ~= '0' then redis.call('HSET', record, 'attempts', attempts) end
-  if lease ~= '' then redis.call('HSET', record, 'lease', lease) end
-  if due ~= '' then redis.call('ZADD', work_of(lane), due, key) end
-  if index ~= '' then
-    put_in_lists(key, index)
-    if ends_at ~= '' then redis.call('ZADD', ends, whole(ends_at * 1000), key) end
-  end
-  if ends_at ~= '' then redis.call('PEXPIREAT', record, ends_at) end
-end
-`);
-
-/** For each lane: its name, lease, how many are out, until when it is leased and paused (µs); empty where it is not. */
-export const laneScript = script(`
-for at = 1, #ARGV, 5 do
-  local lane, lease, out, lease_until, pause_until = unpack(ARGV, at, at + 4)
-  if lease_until ~= '' then
-    redis.call('HSET', state_of(lane), 'lease', lease, 'out', out, 'lease_until', lease_until)
-  end
-  if pause_until ~= '' then redis.call('HSET', state_of(lane), 'pause_until', pause_until) end
-  settle(lane)
-end
-`);
-
-/** ARGV: keys. For each: value, version, lane, attempts, lease, due, ends (ms), then each list and the place in it. */
-export const seenScript = script(`
-local seen = {}
-for at, key in ipairs(ARGV) do
-  local record = record_of(key)
-  local found = redis.call('HMGET', record, 'value', 'version', 'lane', 'attempts', 'lease')
-  local lane = found[3] or key
-  local ttl = redis.call('PTTL', record)
-  local one = { found[1], found[2], lane, found[4] or '0', found[5] or '' }
-  one[6] = redis.call('ZSCORE', work_of(lane), key) or ''
-  one[7] = ttl < 0 and '' or whole(math.floor(now / 1000) + ttl)
-  for _, name in ipairs(redis.call('SMEMBERS', lists_of(key))) do
-    one[#one + 1] = name
-    one[#one + 1] = redis.call('ZSCORE', list_of(name), key) or ''
-  end
-  seen[at] = one
-end
-return seen
-`);
-
-/** ARGV: cursor, how the names begin behind the hash tag. The next cursor and names, of which some may come twice. */
-export const namesScript = script(`
-return redis.call('SCAN', ARGV[1], 'MATCH', root .. ARGV[2] .. '*', 'COUNT', 1000)
 `);
 
 /** Lets bots start on it. */

@@ -60,9 +60,7 @@ it.skipIf(missing)(
     const moved = await before.runs(['move-store']);
     expect(moved).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(
-        /: \d+ records, \d+ of them work, \d+ places in lists, SHA-256 [0-9a-f]{64}\./,
-      ),
+      stdout: expect.stringMatching(/: \d+ records, \d+ of them work\./),
     });
     expect(moved.stdout).not.toContain('which is not here');
     const twice = await before.runs(['move-store']);
