@@ -291,7 +291,7 @@ export function createFeatures(account: Account, around: Around) {
   });
   const charges: Charges = createCharges(account, {
     ledger,
-    links,
+    linkForm: links.form,
     approvals: gate,
     alerts: { ...alerts.claims, paid: alerts.paid },
     awaitEvent: missing.approved,

@@ -30,7 +30,7 @@ export function openStage(store: Store) {
   const lookedUp: string[] = [];
   const rememberMs = 365 * 86_400_000;
   const fingerprint = openFingerprint({ store, sealer, log });
-  const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, leaseMs, now, wake: log, wait });
+  const posts = createChargePosts({ store, sealer, deskChannel, rememberMs, leaseMs, now, wake: log });
   const deps: ChargeDeps = {
     store,
     charges: createChargeRecords({ store, sealer, wait }),
@@ -68,7 +68,6 @@ export function openStage(store: Store) {
       return Promise.resolve(paid as Transaction);
     },
     resendOtp: () => Promise.resolve({ kind: 'resent', message: undefined }),
-    links: { begin: () => Promise.reject(new Error('no link is made here')) },
     tell: { ...posts, hasDesk: true },
     show: () => Promise.resolve(false),
     inBackground(work) {

@@ -13,15 +13,8 @@ export type SavedCardCharge = {
   customerId?: string | undefined;
 };
 
-/**
- * One OTP for one payment. Which reference names the payment depends on its kind, so the two cannot be
- * mixed up: a saved-card charge goes by the merchant's reference, a card-saving payment by the service's
- * order id. `otp` and `transactionId` are secrets.
- */
-export type OtpSubmission = { otp: string; transactionId: string } & (
-  | { payment: 'saved_card_charge'; reference: OrderReference }
-  | { payment: 'card_saving'; orderId: string }
-);
+/** One OTP for one saved-card charge. `otp` and `transactionId` are secrets. */
+export type OtpSubmission = { otp: string; transactionId: string; reference: OrderReference };
 
 /** A new e-mail for a saved card. `currentEmail` must be the one linked to it; `tokenKey` is a secret. */
 export type EmailChange = { tokenKey: string; currentEmail: string; newEmail: string };

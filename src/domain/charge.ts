@@ -151,8 +151,6 @@ export type ChargeSeen = {
   resends: readonly Resend[];
   /** Whether this card may be charged now, once this charge was declined. */
   nextTry?: RetryVerdict;
-  /** A checkout page that saves the card anew, once somebody asked for it. */
-  savingLink?: string;
 };
 
 /** What the thread below a charge's message says, each once. People are Slack user ids, times UTC ms. */

@@ -78,9 +78,7 @@ export async function submitOtp(
   submission: OtpSubmission,
   leave: Leave,
 ): Promise<OtpAnswer> {
-  const { otp, transactionId } = submission;
-  const orderReference =
-    submission.payment === 'saved_card_charge' ? submission.reference : submission.orderId;
+  const { otp, transactionId, reference: orderReference } = submission;
   const middleware = [leavingBy(leave)];
   const call = askForEffect({
     call: () =>

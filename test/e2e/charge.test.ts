@@ -212,7 +212,10 @@ describe('a charge that the bank declines', () => {
     await charges(desk, 'agent', { card: dayo, amount: '1,300.00' });
     await desk.modalSays('agent', ['Declined by the bank', 'Send a payment link']);
     await desk.presses('agent', 'Payment link');
-    await desk.modalSays('agent', ['🔗 Payment link', '/checkout/', 'don’t charge the card for this again']);
+    await desk.modalSays('agent', 'The customer pays on the payments service’s page');
+    await desk.submits('agent');
+    await desk.modalSays('agent', ['🔗 Payment link', '/checkout/', 'NGN 1,300.00 · d***@example.com']);
+    await desk.closes('agent');
     await desk.closes('agent');
     const review = await reviews(desk, 'agent', { card: dayo, amount: '1,301.00' });
     expect(review.shown.text).toContain('This card can’t be charged');

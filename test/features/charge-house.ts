@@ -202,26 +202,17 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       points.pass('charge', () => (now() > leaveBy ? { kind: 'too_late' } : bank.charge(charge.reference))),
     submitOtp: (submission, { leaveBy }) =>
       points.pass('submit_otp', () => {
-        if (now() > leaveBy || submission.payment !== 'saved_card_charge') return { kind: 'too_late' };
+        if (now() > leaveBy) return { kind: 'too_late' };
         return bank.code(submission.reference, submission.otp);
       }),
     findTransaction: (reference) => points.pass('look_up', () => bank.find(reference)),
     resendOtp: () => points.pass('resend', () => ({ kind: 'resent', message: undefined })),
-    links: {
-      begin: ({ terms: linked, by }) =>
-        points.pass('order', () => {
-          const order = { orderId: 'o1', checkoutLink: 'https://pay.example/1' };
-          const link = { reference, terms: linked, by, askedAtMs: now(), misses: 0, places: [by], order };
-          return { kind: 'known', link: { ...link, state: { kind: 'open' } } };
-        }),
-    },
     tell: {
       hasDesk: true,
       refresh: () => points.pass('refresh', () => undefined),
       note: (_, name, note) => points.pass('note', () => void (notes.has(name) || notes.set(name, note))),
       direct: (userId, key, { what }) =>
         points.pass('direct', () => void (directs.has(key) || directs.set(key, { userId, what }))),
-      deskPosted: () => points.pass('desk_posted', () => true),
     },
     show: (charge) =>
       points.pass('show', () => {

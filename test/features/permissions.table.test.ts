@@ -41,7 +41,7 @@ const needs: Readonly<Record<string, string>> = {
   'press charge_change': 'charge',
   'press charge_more': 'charge',
   'press charge_another': 'charge',
-  'press charge_link': 'charge',
+  'press charge_link': 'link',
   'submit approval_override': 'charge',
   'press charge_show': 'charge | otp | doubt',
   'press charge_check': 'charge | otp | doubt',

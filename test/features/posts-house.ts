@@ -128,10 +128,6 @@ export function postsHouse(options: { deskChannel?: string | undefined } = {}) {
     leaseMs: plain.leaseMs,
     now: () => clock.nowMs,
     wake: () => undefined,
-    wait(ms) {
-      clock.nowMs += ms;
-      return Promise.resolve();
-    },
   });
 
   /** As the bot does it: the charge is stored first, then its messages are told to catch up. */

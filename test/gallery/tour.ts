@@ -175,7 +175,8 @@ export const chapters: readonly Chapter[] = [
       await charges(desk, 'agent', { card: dayo ?? '', amount: '1,300.00' });
       await desk.modalSays('agent', 'Declined by the bank');
       await desk.presses('agent', 'Payment link');
-      await desk.modalSays('agent', '/checkout/');
+      await desk.modalSays('agent', 'The customer pays on the payments service’s page');
+      await desk.closes('agent');
       await desk.closes('agent');
       await reviews(desk, 'agent', { card: dayo ?? '', amount: '1,301.00' });
       await eachIn(

@@ -54,7 +54,6 @@ async function openOtp(merchant: Merchant) {
   const { transactionId } = answer;
   function submit(otp: string, timeoutMs = 5_000) {
     const submission = {
-      payment: 'saved_card_charge',
       otp,
       transactionId,
       reference: charge.reference,
@@ -234,7 +233,6 @@ describe('an OTP at the service', () => {
     const merchant = await startMerchant();
     const client = clientAt(merchant);
     const stray = {
-      payment: 'saved_card_charge',
       otp: '123456',
       transactionId: 'nobody',
       reference: chargeOf(1).reference,
@@ -251,7 +249,6 @@ describe('an OTP at the service', () => {
     const { transactionId } = await openOtp(merchant);
     const late: Leave = { leaveBy: 0, now: () => merchant.clock.now };
     const submission = {
-      payment: 'saved_card_charge',
       otp: otps.right,
       transactionId,
       reference: chargeOf(1).reference,
@@ -269,7 +266,6 @@ describe('an OTP at the service', () => {
   ])('%s in the sandbox is %j', async (otp, answer) => {
     const merchant = await startMerchant();
     const submission = {
-      payment: 'saved_card_charge',
       otp,
       transactionId: 'any',
       reference: chargeOf(1).reference,

@@ -28,7 +28,6 @@ export const charge: SavedCardCharge = {
 };
 
 export const submission: OtpSubmission = {
-  payment: 'saved_card_charge',
   otp: secrets.otp,
   transactionId: secrets.transactionId,
   reference,

@@ -44,7 +44,6 @@ export function createKillPoints(first: string, reached: (point: string) => void
  * that one afterwards.
  */
 export function pointedStore(store: Store, points: KillPoints): Store {
-  const seen = new Map<string, number>();
   function passRecord<T>(verb: string, key: string, effect: () => Promise<T>): Promise<T> {
     return points.pass(`${verb} ${kindOf(key)}`, effect);
   }
@@ -53,14 +52,7 @@ export function pointedStore(store: Store, points: KillPoints): Store {
     create: (key, value, options) => passRecord('create', key, () => store.create(key, value, options)),
     write: (entry, value, options) =>
       passRecord('write', entry.key, () => store.write(entry, value, options)),
-    async read(key) {
-      if (!isPolled(key)) return await passRecord('read', key, () => store.read(key));
-      // Asked for every few milliseconds until it changes: only an answer that is news is a point.
-      const entry = await store.read(key);
-      if (entry && seen.get(key) !== entry.version) points.after(`read ${kindOf(key)}`);
-      if (entry) seen.set(key, entry.version);
-      return entry;
-    },
+    read: (key) => passRecord('read', key, () => store.read(key)),
     async take(...asked) {
       const entries = await store.take(...asked);
       for (const { key } of entries) points.after(`take ${kindOf(key)}`);
@@ -99,11 +91,6 @@ export function hastenedStore(store: Store, factor: number): Store {
 function hastenBirth(options: CreateOptions, factor: number): CreateOptions {
   if ('delayMs' in options) return { ...options, delayMs: options.delayMs / factor };
   return options.ttlMs === undefined ? options : { ...options, ttlMs: options.ttlMs / factor };
-}
-
-/** The desk's message, until it stands in the channel: see `deskPosted`. */
-function isPolled(key: string): boolean {
-  return key.startsWith('message:charge:');
 }
 
 function kindOf(key: string): string {

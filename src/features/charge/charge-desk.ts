@@ -34,7 +34,6 @@ import type { Fingerprint } from '../../records/fingerprint.ts';
 import type { CardClaim } from './card-history.ts';
 import type { LimitedCharge } from './limit-claims.ts';
 import { chargeTermsShape } from '../../records/shapes.ts';
-import type { PaymentLink } from '../../domain/payment-link.ts';
 import { tagLog } from '../../log.ts';
 
 export type ChargeDesk = ReturnType<typeof createChargeDesk>;
@@ -44,8 +43,8 @@ const mostViews = 5;
 
 /**
  * Everything a person can do with a charge. Nothing here waits for the payments service except what `carryOn`
- * does, `lookUpNow` and `makeSavingLink`; all of it throws StoreUnavailable when the store is away, and then nothing was
- * sent. Only `submit` tells of that by what it gives.
+ * does, and `lookUpNow`; all of it throws StoreUnavailable when the store is away, and then nothing was sent. Only
+ * `submit` tells of that by what it gives.
  */
 export function createChargeDesk(deps: ChargeDeps) {
   function show(records: readonly ChargeRecord[]): Promise<ChargeSeen[]> {
@@ -66,7 +65,6 @@ export function createChargeDesk(deps: ChargeDeps) {
     resendCode: bound(resendCode),
     takeOver: bound(takeOver),
     lookUpNow: bound(lookUpNow),
-    makeSavingLink: bound(makeSavingLink),
     /** The limits that hold for this person, and what is used of their day. */
     limitsOf: (userId: string) => deps.limits.of(userId),
     /** Why this dialogue, or a new one, cannot charge from that alert now; undefined: it can. `submit` asks again. */
@@ -124,10 +122,8 @@ type CodeResult =
 
 type ResendResult =
   | { kind: 'asked'; charge: ChargeSeen; carryOn: () => Promise<void> }
-  /** Asked for less than half a minute ago. */
-  | { kind: 'too_soon'; charge: ChargeSeen; againAt: number }
-  | { kind: 'not_yours'; charge: ChargeSeen }
-  | { kind: 'not_open'; charge: ChargeSeen }
+  /** Somebody else’s, no code is asked for now, or another was asked for less than half a minute ago. */
+  | { kind: 'not_asked'; charge: ChargeSeen }
   | { kind: 'unknown_charge' };
 
 type Request = { reference: string; by: string };
@@ -189,10 +185,7 @@ export async function resendCode(deps: ChargeDeps, { reference, by }: Request): 
     return { kind: 'asked', charge: await see(deps, asked), carryOn: () => askForAnother(deps, asked, at) };
   }
   const record = await deps.charges.read(reference);
-  if (record?.agent === by && openUntil(record, at) !== undefined) {
-    return { kind: 'too_soon', charge: await see(deps, record), againAt: againAt(record) };
-  }
-  return await notTaken(deps, { reference, by });
+  return record ? { kind: 'not_asked', charge: await see(deps, record) } : { kind: 'unknown_charge' };
 }
 
 /** Until when something about this code may leave; undefined when no code is asked for. */
@@ -282,9 +275,6 @@ type SubmitRequest = {
   /** A second person is asked whether the card is charged though it is on hold. */
   override?: true;
 };
-
-/** The desk's message comes before the call, but a Slack that is slow does not keep the customer waiting. */
-const deskPatienceMs = 800;
 
 /**
  * Charges on the reviewed terms, at most once for a dialogue, if the card may be charged now. The intent is
@@ -480,7 +470,6 @@ async function announce(deps: ChargeDeps, record: ChargeRecord): Promise<void> {
   const { reference } = record.intent;
   try {
     await deps.tell.refresh(reference, agentsOf(record));
-    await deps.tell.deskPosted(reference, deskPatienceMs);
   } catch (error) {
     // The charge is stored and agreed to; its message follows with its next step.
     deps.log('warn', 'a charge’s message is not on record yet', { orderReference: reference }, error);
@@ -521,78 +510,3 @@ export function createChargeDrafts(deps: RecordsDeps & { fingerprint: Fingerprin
     },
   };
 }
-
-type LinkResult =
-  | { kind: 'created'; charge: ChargeSeen; link: string }
-  /** The service refused it, or its outcome is unknown; nothing was charged either way. */
-  | { kind: 'not_created'; why: string }
-  | { kind: 'unknown_charge' };
-
-/**
- * A checkout page on which the customer pays the same amount and saves the card anew; the same one when asked again: a
- * payment link like any other, followed until it is paid. Its dialogue is made of the
- * charge's reference, so that asking twice is one link, unless the answer that held it was lost: nobody has that one, and
- * an order charges nobody.
- *
- * Spec: Checkout order; 3D Secure on a saved-card charge ("a new card-saving payment is needed").
- */
-export async function makeSavingLink(
-  deps: ChargeDeps,
-  { reference, by }: { reference: string; by: string },
-): Promise<LinkResult> {
-  const record = await deps.charges.read(reference);
-  if (!record) return { kind: 'unknown_charge' };
-  if (record.intent.state.kind !== 'declined') return { kind: 'not_created', why: overWords };
-  if (record.savingLink !== undefined) return await created(deps, record, record.savingLink);
-  const link = await linkOf(deps, record.terms, { name: `saving:${reference}`, by });
-  if (!link?.order) return { kind: 'not_created', why: whyNot(link) };
-  const { checkoutLink } = link.order;
-  deps.note?.({ what: 'step', who: by, reference, result: 'saving_link_made' });
-  const kept = await amendCharge(deps, reference, (current) => ({
-    ...current,
-    savingLink: current.savingLink ?? checkoutLink,
-  }));
-  if (kept) await showProgress(deps, kept);
-  return await created(deps, kept ?? record, kept?.savingLink ?? checkoutLink);
-}
-
-async function linkOf(
-  { links }: ChargeDeps,
-  { money, customerEmail, customerId }: ChargeTerms,
-  { name, by }: { name: string; by: string },
-): Promise<PaymentLink | undefined> {
-  const terms = {
-    money,
-    customerEmail,
-    savesCard: true,
-    ...(customerId === undefined ? {} : { customerId }),
-  };
-  for (let attempt = 1; attempt <= mostLinks; attempt += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one reference after the other
-    const beginning = await links.begin({ viewId: `${name}:${attempt}`, terms, by });
-    // oxlint-disable-next-line no-await-in-loop
-    const link = beginning.kind === 'begun' ? await beginning.carryOn() : undefined;
-    const known = beginning.kind === 'known' ? beginning.link : link;
-    if (known && known.state.kind !== 'lost' && known.state.kind !== 'unanswered') return known;
-  }
-  return undefined;
-}
-
-function whyNot(link: PaymentLink | undefined): string {
-  if (!link) return allLostWords;
-  return link.state.kind === 'refused' ? link.state.why : waitingWords;
-}
-
-async function created(deps: ChargeDeps, record: ChargeRecord, link: string): Promise<LinkResult> {
-  return { kind: 'created', charge: await see(deps, record), link };
-}
-
-const mostLinks = 3;
-
-const waitingWords =
-  'The payments service hasn’t answered yet. It is asked again, and the link comes to you in a message.';
-
-const allLostWords = `${mostLinks} links for this charge were made before, and every answer was lost. Tell the people who run this bot.`;
-
-const overWords =
-  'This charge is no longer declined. Look at what became of it before anything else is asked of the customer.';

@@ -23,7 +23,7 @@ import { holdWords } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
 import { type Command, type OpenItems, defineCommand } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
-import { checkButton, enterCodeButton, showButton, standing, standingNow } from './charge-screens.ts';
+import { checkButton, enterCodeButton, showButton, standing } from './charge-screens.ts';
 import type { ShowDeps } from './charge-views.ts';
 
 /** More than a person reads at once. */
@@ -40,7 +40,7 @@ export function pendingCodesMessage(
       ? [plain('For a colleague’s charge: ', code('/pay otp <reference>'), words(', then Take over.'))]
       : listed(charges, 'They follow as these end.', (charge) => [
           chargeHeadline(charge).block,
-          richText(standingNow(charge, nowMs)),
+          richText(standing(charge)),
           actions(enterCodeButton(charge.reference)),
         ]);
   const state =

@@ -9,7 +9,7 @@ import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/k
 import { holdWords } from '../../slack/words/next-steps.ts';
 import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts';
 import type { Log } from '../../log.ts';
-import { messageKey, readMessageRecord } from '../../messages/message-record.ts';
+import { messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
 import {
   messageButtons,
@@ -202,10 +202,7 @@ function isUndecided(what: Told, state: ChargeState): boolean {
 type ChargePostsDeps = MessagesDeps & {
   /** Undefined: nothing of a charge is told but to its agents. */
   deskChannel: string | undefined;
-  wait: (ms: number) => Promise<void>;
 };
-
-const lookAgainMs = 25;
 
 export type ChargePosts = ReturnType<typeof createChargePosts>;
 
@@ -215,7 +212,7 @@ export type ChargePosts = ReturnType<typeof createChargePosts>;
  * same as once. All of it throws StoreUnavailable.
  */
 export function createChargePosts(deps: ChargePostsDeps) {
-  const { store, deskChannel } = deps;
+  const { deskChannel } = deps;
   const messages: Messages<ChargeBodies> = createMessages(deps);
 
   /** What stands in the channel is kept up with also when the channel is no longer set. */
@@ -246,21 +243,6 @@ export function createChargePosts(deps: ChargePostsDeps) {
     async direct(userId: string, key: string, { reference, what }: { reference: string; what: Told }) {
       const name = what === 'otp' ? codeRequestKey(reference, userId) : messageKey('charge_direct', key);
       await messages.post(name, { kind: 'charge_direct', channel: userId, body: { reference, what } });
-    },
-
-    /** Whether the desk's message stands in the channel within the time; at once false without a desk channel. */
-    async deskPosted(reference: string, withinMs: number): Promise<boolean> {
-      if (deskChannel === undefined) return false;
-      const endsAtMs = deps.now() + withinMs;
-      for (;;) {
-        // oxlint-disable-next-line no-await-in-loop -- one look after the other
-        const entry = await store.read(messageKey('charge', reference));
-        if (entry && readMessageRecord(entry.value).posted) return true;
-        const leftMs = endsAtMs - deps.now();
-        if (leftMs <= 0) return false;
-        // oxlint-disable-next-line no-await-in-loop
-        await deps.wait(Math.min(lookAgainMs, leftMs));
-      }
     },
   };
 }

@@ -97,7 +97,6 @@ const chargeRecord = z.object({
   ),
   /** The modals that show it, newest last. */
   views: z.array(z.object({ id: z.string(), userId: z.string() })),
-  savingLink: z.string().exactOptional(),
   /** Up to which step the audit has it, as UTC ms. */
   auditedAt: z.number(),
 });
@@ -155,7 +154,7 @@ export function isAudited({ intent, auditedAt }: ChargeRecord): boolean {
 
 /** What people may see of it. */
 export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen {
-  const { intent, terms, by, agent, handOvers, resends, savingLink } = record;
+  const { intent, terms, by, agent, handOvers, resends } = record;
   const { tokenKey: _secret, ...shown } = terms;
   const { reference, submittedAt, at, state, dueAt, otp, bankWords, heard } = intent;
   const corrects =
@@ -181,7 +180,6 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
     ...(bankWords === undefined ? {} : { bankWords }),
     ...(corrects === undefined || corrects === 'otp' ? {} : { corrects }),
     ...(nextTry === undefined ? {} : { nextTry }),
-    ...(savingLink === undefined ? {} : { savingLink }),
   };
 }
 

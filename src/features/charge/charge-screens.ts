@@ -9,7 +9,6 @@ import {
   actions,
   button,
   code,
-  codeLines,
   confirmDialog,
   modal,
   noticeLine,
@@ -205,19 +204,6 @@ export function standing(charge: ChargeSeen): Run[] {
   return [words(`${triesWords(otp.triesLeft)} · until `), moment(otp.until, '{time}')];
 }
 
-/** The same with the minutes that are left, for what is looked at now. */
-export function standingNow(charge: ChargeSeen, nowMs: number): Run[] {
-  return charge.otp
-    ? [...standing(charge), words(` (${minutesLeft(charge.otp.until - nowMs)})`)]
-    : standing(charge);
-}
-
-function minutesLeft(leftMs: number): string {
-  const minutes = Math.floor(leftMs / 60_000);
-  if (leftMs <= 0) return 'time is up';
-  return minutes < 1 ? 'less than a minute left' : `${counted(minutes, 'minute')} left`;
-}
-
 /** Who enters the code, and since when. */
 export function inHand(charge: ChargeSeen): Run[] {
   return labelled('Agent', person(charge.agent), ', since ', moment(inHandSince(charge), '{time}'));
@@ -306,7 +292,7 @@ export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
     case 'review':
       return row(checkButton(reference));
     case 'declined':
-      return savingLinkRow(charge);
+      return linkRow(charge);
     default:
       return [];
   }
@@ -335,9 +321,7 @@ export function modalButtons(charge: ChargeSeen): ActionsBlock[] {
         default:
           return charge.nextTry?.kind === 'allowed'
             ? row(anotherButton(charge, 'Charge again'))
-            : charge.savingLink === undefined
-              ? savingLinkRow(charge)
-              : [];
+            : linkRow(charge);
       }
     // Its code is entered in the modal itself.
     case 'otp':
@@ -372,9 +356,9 @@ function changeEmailButton({ reference }: ChargeSeen): Button {
   return button({ actionId: chargeActions.changeEmail, text: 'Change the linked e-mail', value: reference });
 }
 
-function savingLinkRow({ nextTry, reference }: ChargeSeen): ActionsBlock[] {
+function linkRow({ nextTry, reference }: ChargeSeen): ActionsBlock[] {
   if (nextTry?.kind !== 'save_again') return [];
-  return row(button({ actionId: chargeActions.savingLink, text: 'Payment link', value: reference }));
+  return row(button({ actionId: chargeActions.link, text: 'Payment link', value: reference }));
 }
 
 function row(...buttons: Button[]): ActionsBlock[] {
@@ -388,7 +372,8 @@ export const chargeActions = {
   takeOver: 'otp_take_over',
   checkNow: 'charge_check',
   another: 'charge_another',
-  savingLink: 'charge_link',
+  /** Opens the form of `/pay link`: the customer pays there, and saves the card again. */
+  link: 'charge_link',
   change: 'charge_change',
   /** In the form: the fields that few need. */
   more: 'charge_more',
@@ -408,7 +393,6 @@ export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, options
   const blocks: ModalBlock[] = [
     chargeHeadline(charge).block,
     ...stateBlocks(charge),
-    ...savingLink(charge),
     ...modalButtons(charge),
     ...(charge.state.kind === 'review' ? [] : modalFacts(charge)),
     placeFoot(place),
@@ -416,16 +400,9 @@ export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, options
   return modal({ callbackId: chargeStateModalId, title: moneyTitle('Charge', place), blocks });
 }
 
-/** To be copied: the customer gets it from the agent. */
-function savingLink({ state, savingLink }: ChargeSeen): ModalBlock[] {
-  if (savingLink === undefined || state.kind !== 'declined') return [];
-  return [codeLines([savingLink])];
-}
-
 export const otpModalId = 'otp';
 
-/** `notice`: what the last press came to, in place of what came of the last code. */
-type OtpModalOptions = { nowMs: number; viewerId: string; notice?: string };
+type OtpModalOptions = { nowMs: number; viewerId: string };
 
 const codeField = 'otp_code';
 const shortestCode = 4;
@@ -446,14 +423,13 @@ function otpModal(charge: ChargeSeen, place: ChargePlace, options: OtpModalOptio
   const field = fieldOf(charge);
   const mayEnter = isOpen && isAgent;
   const blocks: ModalBlock[] = [
-    ...(options.notice === undefined ? [] : [noticeLine('warning', options.notice)]),
-    ...(isOpen && options.notice === undefined ? lastCode(charge) : []),
+    ...(isOpen ? lastCode(charge) : []),
     chargeHeadline(charge).block,
     richText(standing(charge), ...(isAgent ? [] : [inHand(charge)])),
     // What the bank asks for is read once: from then on there is more to say.
     ...(hasTried(charge) ? [] : quoted('The bank says:', charge.bankWords)),
     ...(isOpen ? entering(charge, field, isAgent) : [richText(plain(closedWords))]),
-    ...resending(charge, place, { mayAsk: mayEnter, isTold: options.notice !== undefined }),
+    ...resending(charge, place, mayEnter),
     placeFoot(place),
   ];
   return modal({
@@ -527,15 +503,11 @@ function takeOver(charge: ChargeSeen): ModalBlock[] {
 }
 
 /** The sandbox has no other code to send. Spec: Versioning (sandbox); resend-otp. */
-function resending(
-  charge: ChargeSeen,
-  place: ChargePlace,
-  { mayAsk, isTold }: { mayAsk: boolean; isTold: boolean },
-): ModalBlock[] {
+function resending(charge: ChargeSeen, place: ChargePlace, mayAsk: boolean): ModalBlock[] {
   if (place.environment === 'sandbox') {
     return mayAsk ? [richText(plain('The sandbox can’t send another code.'))] : [];
   }
-  const lines = isTold ? [] : lastResend(charge);
+  const lines = lastResend(charge);
   const told = lines.length === 0 ? [] : [richText(...lines)];
   return mayAsk ? [...told, resendButton(charge)] : told;
 }
@@ -634,43 +606,4 @@ export function unknownCharge(reference: string | undefined, place: ChargePlace)
 export function unknownChargeModal(reference: string | undefined, place: ChargePlace): Modal {
   const window = { callbackId: 'charge_unknown', title: placeTitle('No such charge', place) };
   return noteModal(unknownCharge(reference, place), window);
-}
-
-/** What asking for a card-saving link gave. */
-export type SavingLink =
-  | { kind: 'asking' }
-  | { kind: 'made'; charge: ChargeSeen; link: string }
-  | { kind: 'not_made'; why: string };
-
-export function savingLinkNote(what: SavingLink, place: ChargePlace): Note {
-  const foot = placeFoot(place);
-  switch (what.kind) {
-    case 'asking':
-      return { state: '⏳ Asking for a payment link', body: [plain('Nobody is charged by this.')], foot };
-    case 'not_made': {
-      const body = [...quoted('Why:', what.why), plain('Nobody was charged.')];
-      return { state: '⚠️ No payment link', body, foot };
-    }
-    case 'made': {
-      const { terms, reference } = what.charge;
-      const amount = amountWord(terms.money);
-      const tell = `Open it, pay ${amount} and complete 3-D Secure. That saves the card again.`;
-      return {
-        state: '🔗 Payment link',
-        about: [amount, referenceWord(reference)],
-        body: [
-          codeLines([what.link]),
-          labelled('Tell the customer', tell),
-          labelled('Next', 'don’t charge the card for this again. A message says when it’s paid.'),
-        ],
-        foot,
-      };
-    }
-  }
-}
-
-/** In the place of the modal whose button was pressed. */
-export function savingLinkModal(what: SavingLink, place: ChargePlace): Modal {
-  const window = { callbackId: 'charge_saving_link', title: placeTitle('Payment link', place) };
-  return noteModal(savingLinkNote(what, place), window);
 }

@@ -1,6 +1,5 @@
 import type { WebClient } from '@slack/web-api';
 import type { ChargeSeen } from '../../domain/charge.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import type { Caller, OpenModal, Pressed, ViewAnswer } from '../../slack/command.ts';
@@ -22,8 +21,8 @@ import type { ChargeModalOptions } from './charge-forms.ts';
 export type ShowDeps = ChargePlace & { desk: ChargeDesk; now: () => number };
 
 /** The charge as this person sees it: only whose it is gets the field for the code. */
-export function stateModal(deps: ShowDeps, charge: ChargeSeen, viewerId: string, notice?: string): Modal {
-  return chargeStateModal(charge, deps, { nowMs: deps.now(), viewerId, ...withoutUndefined({ notice }) });
+export function stateModal(deps: ShowDeps, charge: ChargeSeen, viewerId: string): Modal {
+  return chargeStateModal(charge, deps, { nowMs: deps.now(), viewerId });
 }
 
 /** Opens the charge in front of the person; the modal shows what becomes of it. */
@@ -112,6 +111,11 @@ export type ChargeScreens = ShowDeps & {
   approvalFrom: (currency: string) => Money | undefined;
   /** The window waits for what a second person decides. */
   awaitDecision: (approval: Approval, window: Watcher) => Promise<ViewAnswer>;
+  /** The form of `/pay link`, filled in. */
+  linkForm: (
+    filled: { amountMinor: number; currency: string; customerEmail?: string; customerId?: string },
+    caller: Caller,
+  ) => Modal;
   /** Why no charge is begun from an alert now. */
   takenMessage: (taken: AlertTaken, askedBy: string) => SlackMessage;
 };

@@ -24,7 +24,6 @@ import {
   defineCommand,
   itself,
 } from '../../slack/command.ts';
-import { noteMessage } from '../../slack/kit/note.ts';
 import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { parseAmountAlone } from '../../slack/amount-alone.ts';
 import { suggestCards } from '../../slack/words/card-words.ts';
@@ -66,18 +65,12 @@ import {
   termsModalId,
 } from './charge-forms.ts';
 import { type ChargeDeps, type Room, recoverCharge, triggerCharge } from './run-charge.ts';
-import {
-  chargeActions,
-  unsureChargeModal,
-  type SavingLink,
-  savingLinkNote,
-  savingLinkModal,
-} from './charge-screens.ts';
+import { chargeActions, unsureChargeModal } from './charge-screens.ts';
 import { homeLimits, limitProblem, limitRefusalModal } from './limit-words.ts';
 
 /** What charges need of other features. */
-type Around = Pick<ChargeDeps, 'links' | 'approvals'> &
-  Pick<ChargeScreens, 'ledger' | 'awaitDecision' | 'takenMessage'> & {
+type Around = Pick<ChargeDeps, 'approvals'> &
+  Pick<ChargeScreens, 'ledger' | 'awaitDecision' | 'takenMessage' | 'linkForm'> & {
     alerts: ChargeDeps['alerts'];
     awaitEvent: NonNullable<ChargeDeps['awaitEvent']>;
     count: NonNullable<ChargeDeps['count']>;
@@ -377,7 +370,13 @@ function chargePresses(deps: ChargeScreens): Press[] {
       opensForm: true,
       press: (pressed) => chargeAnother(deps, pressed),
     },
-    { actionId: chargeActions.savingLink, about: itself, press: (pressed) => makeLink(deps, pressed) },
+    {
+      actionId: chargeActions.link,
+      about: itself,
+      opensForm: true,
+      press: (pressed) => openLinkForm(deps, pressed),
+      permissions: ['link'],
+    },
     {
       actionId: chargeActions.show,
       about: itself,
@@ -412,29 +411,17 @@ async function chargeAnother(deps: ChargeScreens, pressed: Pressed): Promise<voi
   await pressed.openModal(chargeModal({ ...formParts(deps), ...(await anotherCharge(charge, deps.ledger)) }));
 }
 
-/** The service may take longer than a trigger lives, so the answer goes where the button stands. */
-async function makeLink(deps: ChargeScreens, pressed: Pressed): Promise<void> {
-  const { caller, value, view, updateModal, reply } = pressed;
-  function say(what: SavingLink): Promise<void> {
-    return view ? updateModal(savingLinkModal(what, deps)) : reply(noteMessage(savingLinkNote(what, deps)));
-  }
-  if (view) await say({ kind: 'asking' });
-  const result = await deps.desk
-    .makeSavingLink({ reference: value, by: caller.userId })
-    .catch(async (error: unknown) => {
-      // What went wrong is told on top of this; the modal below must not ask for ever.
-      if (view)
-        await say({ kind: 'not_made', why: 'The bot could not finish asking. Press the button again.' });
-      throw error;
-    });
-  switch (result.kind) {
-    case 'created':
-      return await say({ kind: 'made', charge: result.charge, link: result.link });
-    case 'not_created':
-      return await say({ kind: 'not_made', why: result.why });
-    case 'unknown_charge':
-      return await sayUnknown(deps, pressed);
-  }
+/** The link is one like any other from then on, with a message of its own. A colleague types the e-mail, which they see masked. */
+async function openLinkForm(deps: ChargeScreens, pressed: Pressed): Promise<void> {
+  const { caller, value } = pressed;
+  const charge = await deps.desk.find(value);
+  if (!charge) return await sayUnknown(deps, pressed);
+  const { money, customerId, customerEmail } = charge.terms;
+  const email = [charge.by, charge.agent].includes(caller.userId) ? customerEmail : undefined;
+  const filled = withoutUndefined({ customerId, customerEmail: email });
+  await pressed.openModal(
+    deps.linkForm({ ...filled, amountMinor: money.minor, currency: money.currency }, caller),
+  );
 }
 
 async function checkNow(deps: ChargeScreens, pressed: Pressed): Promise<void> {

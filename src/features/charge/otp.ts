@@ -1,5 +1,4 @@
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
-import type { ChargeSeen } from '../../domain/charge.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import {
@@ -31,7 +30,6 @@ import {
   sayUnknown,
   showAndCarryOn,
   showCharge,
-  stateModal,
   type ShowDeps,
 } from './charge-views.ts';
 
@@ -148,25 +146,11 @@ async function resend(deps: ShowDeps, pressed: Pressed): Promise<void> {
       await showCharge(deps, pressed, result.charge);
       await result.carryOn();
       return await showCharge(deps, pressed, result.charge);
-    case 'too_soon':
-      return await sayTooSoon(deps, pressed, result);
-    case 'not_yours':
-    case 'not_open':
+    case 'not_asked':
       return await showCharge(deps, pressed, result.charge);
     case 'unknown_charge':
       return await sayUnknown(deps, pressed);
   }
-}
-
-async function sayTooSoon(
-  deps: ShowDeps,
-  pressed: Pressed,
-  { charge, againAt }: { charge: ChargeSeen; againAt: number },
-): Promise<void> {
-  if (!pressed.view) return await showCharge(deps, pressed, charge);
-  const seconds = Math.max(1, Math.ceil((againAt - deps.now()) / 1_000));
-  const text = `The last code was a moment ago. Ask again in ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`;
-  await pressed.updateModal(stateModal(deps, charge, pressed.caller.userId, text));
 }
 
 /** From now on this person enters the code; the modal has the field at once. */

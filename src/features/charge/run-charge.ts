@@ -32,7 +32,6 @@ import { newErrorId, type LogFields } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import type { AlertClaims, ProvenPayment } from '../../domain/alert-card.ts';
 import type { ApprovalGate } from '../../domain/approval.ts';
-import type { LinkBeginning, LinkRequest } from '../../domain/payment-link.ts';
 import { insist } from '../../records/insist.ts';
 import type { CardHistory } from './card-history.ts';
 import type { ChargePosts } from './charge-messages.ts';
@@ -53,7 +52,6 @@ export type ChargeDeps = Pick<Account, 'sealer' | 'fingerprint' | 'rememberMs' |
       /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
       paid: (charge: ProvenPayment) => Promise<void>;
     };
-    links: { begin: (request: LinkRequest) => Promise<LinkBeginning> };
     threeDSecureWords: readonly string[];
     tell: ChargePosts;
     /** Puts the charge as it is into the open modals; true when this agent has one of them open. Never throws. */
@@ -240,8 +238,7 @@ async function submitCode(
 ): Promise<void> {
   if (otp === undefined) return;
   const transactionId = deps.sealer.open(chargeKey(reference), sealedTransactionId);
-  const sent = { otp, transactionId, payment: 'saved_card_charge', reference } as const;
-  const answer = await deps.submitOtp(sent, { leaveBy, now: deps.now });
+  const answer = await deps.submitOtp({ otp, transactionId, reference }, { leaveBy, now: deps.now });
   logAnswer(deps, 'code answered', { orderReference: reference, attempt: submission }, answer);
   const stored = storedOtpAnswer(answer);
   await handleCharge(deps, reference, { kind: 'otp_answered', submission, answer: stored });

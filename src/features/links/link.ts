@@ -25,7 +25,7 @@ import {
   defineCommand,
   itself,
 } from '../../slack/command.ts';
-import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import type { ShowEnd } from '../../slack/show-end.ts';
 import { parseAmountAlone } from '../../slack/amount-alone.ts';
 import type { Lookup } from '../../domain/alert.ts';
@@ -74,6 +74,7 @@ export function createLinks(account: Account, around: Around) {
   const screens = { ...place, links, currencies: settings.chargeCurrencies, showEnd: slack.showEnd, now };
   return {
     ...links,
+    form: (prefill: LinkPrefill, caller: Caller) => formFor(screens, prefill, caller),
     verbs: [linkCommand(screens)],
     messages: { views: linkViews({ findLink: links.find }), words: linkWords(place) },
     cases: [{ prefix: linkPrefix, work: links.work }],
@@ -137,10 +138,14 @@ function linkCommand(deps: LinkScreens): Command {
     home: (caller) => open(deps, caller),
 
     async run(prefill, { caller, openModal }) {
-      await openModal(linkForm({ place: deps, currencies: deps.currencies, prefill, ...channelOf(caller) }));
+      await openModal(formFor(deps, prefill, caller));
       return undefined;
     },
   });
+}
+
+function formFor(deps: LinkScreens, prefill: LinkPrefill, caller: Caller): Modal {
+  return linkForm({ place: deps, currencies: deps.currencies, prefill, ...channelOf(caller) });
 }
 
 async function open(deps: LinkScreens, { userId }: Caller): Promise<HomeBlock[]> {

@@ -110,7 +110,6 @@ const deeds: Readonly<Record<string, string>> = {
   code_entered: 'entered a code',
   code_asked_again: 'asked for another code',
   taken_over: 'took it over',
-  saving_link_made: 'made a payment link that saves the card again',
   charge_approved: 'answered the charge: approved, which is no proof yet',
   charge_otp_required: 'answered the charge: the bank wants a code',
   charge_declined: 'answered the charge: declined',

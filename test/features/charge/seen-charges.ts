@@ -104,10 +104,7 @@ export const everyCharge: readonly (readonly [string, ChargeSeen])[] = [
   ['declined', concluded('declined', { bankWords: 'Insufficient Funds' })],
   ['declined without a word', concluded('declined', {}, { why: ' ' })],
   ...verdicts.map((nextTry) => [`declined, ${nextTry.kind}`, concluded('declined', { nextTry })] as const),
-  [
-    'declined, with a link',
-    concluded('declined', { nextTry: { kind: 'save_again' }, savingLink: 'https://pay.example/c/1' }),
-  ],
+  ['declined, with a link', concluded('declined', { nextTry: { kind: 'save_again' } })],
   ...reasons.map(
     (reason) => [`rejected, ${reason}`, concluded('rejected', {}, { reason, why: 'their words' })] as const,
   ),

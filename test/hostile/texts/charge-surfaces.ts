@@ -21,9 +21,6 @@ import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/fea
 import { chargeModal, termsModal } from '../../../src/features/charge/charge-forms.ts';
 import { homeLimits, limitRefusalModal } from '../../../src/features/charge/limit-words.ts';
 import {
-  savingLinkNote,
-  savingLinkModal,
-  type SavingLink,
   chargeStateModal,
   unknownCharge,
   unknownChargeModal,
@@ -127,8 +124,6 @@ export const chargeSurfaces: readonly Surface[] = [
       currencies: [{ currency, limits, agentMinor: used.agentMinor }],
     });
   }),
-  messageOf('a saving link', (outside) => noteMessage(savingLinkNote(linkOf(outside), placeOf(outside)))),
-  modalOf('a saving link’s form', (outside) => savingLinkModal(linkOf(outside), placeOf(outside))),
   messageOf('a payment link', (outside) => linkMessage(payLinkOf(outside), placeOf(outside), about)),
   messageOf('a note beside a payment link', (outside) =>
     linkNoteMessage(outside.random.pick(['paid', 'review']), payLinkOf(outside), placeOf(outside), about),
@@ -192,7 +187,6 @@ export function chargeOf(outside: Outside): ChargeSeen {
     state: 'concludedAt' in plain.state ? { ...plain.state, why: text() } : plain.state,
     handOvers: random.chance(0.3) ? [{ at: nowMs, from: colleague, to: agent }] : [],
     resends: random.chance(0.3) ? [{ at: nowMs, by: agent, answer: 'resent' }] : [],
-    ...(plain.savingLink === undefined ? {} : { savingLink: `https://pay.example/${text()}` }),
   };
 }
 
@@ -240,13 +234,6 @@ function seenLimits({ random, text }: Outside): SeenLimits {
     used: { agentMinor: 1, cardMinor: 1_000 },
     freesAtMs: nowMs,
   };
-}
-
-function linkOf(outside: Outside): SavingLink {
-  return outside.random.pick<() => SavingLink>([
-    () => ({ kind: 'made', charge: chargeOf(outside), link: `https://pay.example/${outside.text()}` }),
-    () => ({ kind: 'not_made', why: outside.text() }),
-  ])();
 }
 
 function payLinkOf(outside: Outside): PaymentLink {
