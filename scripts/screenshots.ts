@@ -151,7 +151,7 @@ async function shootDesk(ada: PersonWindow, { payments }: Playground): Promise<v
 async function shootApproval(ada: PersonWindow, lead: PersonWindow): Promise<void> {
   await ada.channel('pay-desk');
   await ada.charge({ card: '4081', amount: '150000', reason: 'Renewal, asked for by phone' });
-  await ada.modalSays('Sent to 2 approvers');
+  await ada.modalSays('Sent to the approvers');
   await ada.close();
   await lead.channel('pay-ops');
   const card = lead.message('Needs approval');

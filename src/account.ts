@@ -280,10 +280,10 @@ export function createFeatures(account: Account, around: Around) {
     deliverAgain: (channel) => undelivered.redrive(channel),
     formAgain: (shown) =>
       shown.kind === 'charge'
-        ? charges.formAgain(shown, shown.cardFingerprint)
-        : cardEmail.formAgain(shown, shown.cardFingerprint),
+        ? charges.formAgain(shown.terms, shown.card)
+        : cardEmail.formAgain(shown.terms, shown.card),
   });
-  const { gate, awaitDecision } = approvals;
+  const { gate, requestModal } = approvals;
   const links = createLinks(account, {
     lookUp: createExpectedLookUp({ findTransaction: payments.findTransaction, now: account.now }),
     lookUpNow: (expected) => lookUpExpected(payments.findTransaction, expected),
@@ -296,13 +296,13 @@ export function createFeatures(account: Account, around: Around) {
     alerts: { ...alerts.claims, paid: alerts.paid },
     awaitEvent: missing.approved,
     count: around.charged,
-    awaitDecision,
+    requestModal,
     takenMessage,
   });
   const cardEmail: CardEmail = createCardEmail(account, {
     ledger,
     approvals: gate,
-    awaitDecision,
+    requestModal,
     findCharge: charges.find,
     sayUnknownCharge: charges.sayUnknown,
   });

@@ -1,45 +1,31 @@
-import type { CardFace, ChargeTerms } from './charge.ts';
-import type { CardEmailTerms } from './card-email.ts';
+import type { ChargeTerms, ShownTerms } from './charge.ts';
+import type { CardEmailTerms, ShownCardEmail } from './card-email.ts';
 import type { ApprovalNeeded, ApprovalQuestion } from './approval-rules.ts';
 import type { Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 
 /**
- * Exactly what is to be done once it is approved. Kept sealed: it holds the card's token key.
- * `despite`: the twin that the requester was shown and chose to charge beside. `overridesRest`: the card rests after
- * a decline, and the approval is for charging it all the same.
+ * Exactly what is to be done once it is approved, as approvers read it: one copy is shown, hashed and done. E-mails are in
+ * full, and whoever shows them masks them. `card`: its fingerprint. `despite`: the twin that the requester was shown and
+ * chose to charge beside. `overridesRest`: the card is on hold after a decline, and the approval is for charging it all
+ * the same.
  */
-export type ApprovalTerms =
-  | {
-      kind: 'charge';
-      reference: OrderReference;
-      terms: ChargeTerms;
-      /** The card's fingerprint. */
-      card: string;
-      viewId: string;
-      despite?: string;
-      overridesRest?: true;
-    }
-  | { kind: 'card_email'; terms: CardEmailTerms; card: string }
-  | { kind: 'redrive'; channel: string };
+export type ApprovalShown = ChargeAsked<ShownTerms> | EmailAsked<ShownCardEmail> | RedriveAsked;
 
-/** The terms as approvers read them, without the token key. E-mails are in full: whoever shows them masks them. */
-export type ApprovalShown =
-  | {
-      kind: 'charge';
-      reference: OrderReference;
-      money: Money;
-      card: CardFace;
-      cardFingerprint: string;
-      customerEmail: string;
-      customerId?: string;
-      reason?: string;
-      /** The failed charge it makes good, by the id of its card. */
-      alert?: string;
-      overridesRest?: true;
-    }
-  | { kind: 'card_email'; card: CardFace; cardFingerprint: string; currentEmail: string; newEmail: string }
-  | { kind: 'redrive'; channel: string };
+/** The same with the card's token key, as it is asked for and done. */
+export type ApprovalTerms = ChargeAsked<ChargeTerms> | EmailAsked<CardEmailTerms> | RedriveAsked;
+
+type ChargeAsked<Terms> = {
+  kind: 'charge';
+  reference: OrderReference;
+  terms: Terms;
+  card: string;
+  viewId: string;
+  despite?: string;
+  overridesRest?: true;
+};
+type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
+type RedriveAsked = { kind: 'redrive'; channel: string };
 
 export type Decision = { by: string; atMs: number };
 

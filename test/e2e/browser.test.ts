@@ -290,7 +290,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
   it('takes two people in two windows to charge what needs approval', async () => {
     await ada.channel('pay-desk');
     await ada.charge({ card: cards.approves, amount: '150000', reason: 'Renewal' });
-    await ada.modalSays('Sent to 2 approvers');
+    await ada.modalSays('Sent to the approvers');
     const lindiwe = await openSecond('lindiwe');
     await lindiwe.channel('pay-ops');
     await lindiwe.message('NGN 150,000.00').getByText('Asked by').waitFor();

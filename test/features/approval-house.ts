@@ -75,7 +75,6 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
       }),
     channel: 'C0APPROVE1',
     approvers: async () => [bola],
-    show: async () => undefined,
     messages: {
       keep: (_key, { kind }) => points.pass('keep', () => void world.told.add(kind)),
       post: (_key, { body }) => points.pass('note', () => void ('what' in body && world.told.add(body.what))),

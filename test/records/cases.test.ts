@@ -282,7 +282,6 @@ function approvals(world: World): Driven {
             () => ['U0BOLA0001'],
             () => [],
           ),
-        show: async () => undefined,
         messages: {
           // Made of the request as it stands when it is posted.
           keep: () =>
@@ -325,7 +324,7 @@ function approvals(world: World): Driven {
       return [
         ...wrongOfCase(kept, audited, ids),
         ...wrongOfDone(approval, terms.kind, done),
-        ...(kept.state.terms === undefined ? [] : ['its token key is kept']),
+        ...(kept.state.tokenKey === undefined ? [] : ['its token key is kept']),
         ...(people.size === approval.approvals.length && !people.has(approval.by) ? [] : ['approved by few']),
         ...(told.has(state.kind) && told.has(`card:${state.kind}`) ? [] : [`${state.kind} is not told`]),
         ...[...counted]

@@ -47,7 +47,9 @@ async function openShop(plan: Plan) {
     desk,
     ledger: undefined,
     approvalFrom: () => undefined,
-    awaitDecision: () => Promise.reject(new Error('nothing needs a second person here')),
+    requestModal() {
+      throw new Error('nothing needs a second person here');
+    },
     linkForm: () => {
       throw new Error('no link is made here');
     },

@@ -12,13 +12,9 @@ import type {
 } from '../../domain/approval.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { growingDelayMs } from '../../domain/growing-delay.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { CaseRules, Cases } from '../../records/cases.ts';
-import { cardFaceShape, chargeTermsShape, referenceShape, shownTerms } from '../../records/shapes.ts';
+import { cardFaceShape, referenceShape, shownTerms } from '../../records/shapes.ts';
 import type { Index } from '../../store/store.ts';
-
-/** A window that waits for the decision, and whose it is. */
-export type ApprovalView = { id: string; userId: string };
 
 /**
  * Where and to whom a request is told: fixed when it is first told, so that every copy is edited to the end, whoever is
@@ -33,16 +29,14 @@ type Run = { id: string; untilMs: number };
 /** A request, what is to be done once it is approved, and how far that is. */
 export type ApprovalCase = {
   approval: Approval;
-  /** Gone once nothing more is to be done: they hold a token key. */
-  terms?: ApprovalTerms;
+  /** Of the card; gone once nothing more is to be done. */
+  tokenKey?: string;
   run?: Run;
   /** What cannot be asked twice was asked: from here on nobody asks again. */
   asked?: true;
   /** How often doing it was put off in a row. */
   misses: number;
   copies: Copies;
-  /** The windows that wait for the decision, newest last. */
-  views: readonly ApprovalView[];
 };
 
 type ApprovalCaseEvent =
@@ -54,15 +48,13 @@ type ApprovalCaseEvent =
   /** This run is over and did nothing; it is tried again, ever more rarely. */
   | { kind: 'put_off'; runId: string }
   /** It is told there from now on; a place that is known already stays. */
-  | { kind: 'addressed'; copies: Copies }
-  | { kind: 'watched'; view: ApprovalView };
+  | { kind: 'addressed'; copies: Copies };
 
 export type ApprovalCases = Cases<ApprovalCase, ApprovalCaseEvent>;
 
 export const approvalPrefix = 'approval:';
 
 const optional = z.string().exactOptional();
-const overridesRest = z.literal(true).exactOptional();
 const at = { atMs: z.number() };
 const approvalCase: z.ZodType<ApprovalCase> = z.object({
   approval: z.object({
@@ -71,16 +63,16 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
       z.object({
         kind: z.literal('charge'),
         reference: referenceShape,
-        cardFingerprint: z.string(),
-        overridesRest,
-        ...shownTerms,
+        terms: z.object(shownTerms),
+        card: z.string(),
+        viewId: z.string(),
+        despite: optional,
+        overridesRest: z.literal(true).exactOptional(),
       }),
       z.object({
         kind: z.literal('card_email'),
-        card: cardFaceShape,
-        cardFingerprint: z.string(),
-        currentEmail: z.string(),
-        newEmail: z.string(),
+        card: z.string(),
+        terms: z.object({ currentEmail: z.string(), newEmail: z.string(), card: cardFaceShape }),
       }),
       z.object({ kind: z.literal('redrive'), channel: z.string() }),
     ]),
@@ -100,35 +92,11 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
       z.object({ kind: z.literal('refused'), by: z.string(), reason: z.string(), ...at }),
     ]),
   }),
-  terms: z
-    .discriminatedUnion('kind', [
-      z.object({
-        kind: z.literal('charge'),
-        reference: referenceShape,
-        terms: chargeTermsShape,
-        card: z.string(),
-        viewId: z.string(),
-        despite: optional,
-        overridesRest,
-      }),
-      z.object({
-        kind: z.literal('card_email'),
-        card: z.string(),
-        terms: z.object({
-          tokenKey: z.string(),
-          currentEmail: z.string(),
-          newEmail: z.string(),
-          card: cardFaceShape,
-        }),
-      }),
-      z.object({ kind: z.literal('redrive'), channel: z.string() }),
-    ])
-    .exactOptional(),
+  tokenKey: optional,
   run: z.object({ id: z.string(), untilMs: z.number() }).exactOptional(),
   asked: z.literal(true).exactOptional(),
   misses: z.int(),
   copies: z.object({ channel: optional, approvers: z.array(z.string()).exactOptional() }),
-  views: z.array(z.object({ id: z.string(), userId: z.string() })),
 });
 
 /** The lists of requests: those not decided and done yet, and each person's own, in the order they were asked for. */
@@ -146,15 +114,13 @@ export const approvalRules: CaseRules<ApprovalCase, ApprovalCaseEvent> = {
   step,
   restMs,
   isTold: (before, after) => before.approval !== after.approval,
-  settled: ({ terms, ...over }, isOver) => (terms && !isOver ? { ...over, terms } : over),
+  settled: ({ tokenKey, ...over }, isOver) => (tokenKey && !isOver ? { ...over, tokenKey } : over),
   history: ({ before, after }) => auditOf(after.approval).slice(before ? auditOf(before.approval).length : 0),
 };
 
-const mostViews = 5;
-
 /** One run at a time does what was approved, and what people decide is `decide`'s. */
 function step(before: ApprovalCase, event: ApprovalCaseEvent, nowMs: number): ApprovalCase | undefined {
-  const { approval, run, views, copies } = before;
+  const { approval, run, copies } = before;
   switch (event.kind) {
     case 'claimed': {
       // Its own only while its time is not over, another's only when it is.
@@ -168,10 +134,6 @@ function step(before: ApprovalCase, event: ApprovalCaseEvent, nowMs: number): Ap
       return run?.id === event.runId ? decided(withoutRun(before), event.end, nowMs) : undefined;
     case 'addressed':
       return { ...before, copies: { ...event.copies, ...copies } };
-    case 'watched': {
-      const others = views.filter(({ id }) => id !== event.view.id);
-      return { ...before, views: [...others, event.view].slice(-mostViews) };
-    }
     default:
       return decided(before, event, nowMs);
   }
@@ -209,18 +171,12 @@ export type ApprovalEvent =
   | { kind: 'stopped'; why: string };
 
 /**
- * `approval` is what is to be kept, and is the one given where nothing changed. Only `decided` carried the event out;
- * every other verdict says why not. `over` may change the approval too: whoever comes after its end ends it.
+ * `approval` is what is to be kept, and is the one given where nothing changed. Only `decided` carried the event out; with
+ * more than one needed it may still wait. Every other kind says why not: decided, expired or withdrawn before (`over`,
+ * which may end it: whoever comes after its end does), or other terms than are kept were shown.
  */
 export type Judged = {
-  verdict:
-    | 'decided'
-    | 'over'
-    | 'own_request'
-    | 'approved_before'
-    | 'other_terms'
-    | 'not_theirs'
-    | 'nothing_due';
+  kind: 'decided' | 'over' | 'own_request' | 'approved_before' | 'other_terms' | 'not_theirs' | 'nothing_due';
   approval: Approval;
 };
 
@@ -239,19 +195,19 @@ export function decide(approval: Approval, event: ApprovalEvent, nowMs: number):
   if (event.kind === 'executed' || event.kind === 'stopped') return concluded(approval, event, nowMs);
   const current = expired(approval, nowMs);
   if (event.kind === 'due') return dueNow(approval, current, nowMs);
-  if (current.state.kind !== 'waiting') return { verdict: 'over', approval: current };
+  if (current.state.kind !== 'waiting') return { kind: 'over', approval: current };
   switch (event.kind) {
     case 'approve':
       return approved(current, event, nowMs);
     case 'refuse': {
       const { by, reason } = event;
-      if (by === current.by) return { verdict: 'own_request', approval: current };
+      if (by === current.by) return { kind: 'own_request', approval: current };
       return kept({ ...current, state: { kind: 'refused', atMs: nowMs, by, reason } });
     }
     case 'withdraw':
       return event.by === current.by
         ? kept({ ...current, state: { kind: 'withdrawn', atMs: nowMs } })
-        : { verdict: 'not_theirs', approval: current };
+        : { kind: 'not_theirs', approval: current };
   }
 }
 
@@ -260,10 +216,9 @@ function approved(
   { by, termsHash }: Extract<ApprovalEvent, { kind: 'approve' }>,
   nowMs: number,
 ): Judged {
-  if (by === approval.by) return { verdict: 'own_request', approval };
-  if (approval.approvals.some((earlier) => earlier.by === by))
-    return { verdict: 'approved_before', approval };
-  if (termsHash !== approval.termsHash) return { verdict: 'other_terms', approval };
+  if (by === approval.by) return { kind: 'own_request', approval };
+  if (approval.approvals.some((earlier) => earlier.by === by)) return { kind: 'approved_before', approval };
+  if (termsHash !== approval.termsHash) return { kind: 'other_terms', approval };
   const approvals: Decision[] = [...approval.approvals, { by, atMs: nowMs }];
   const isEnough = approvals.length >= approval.needed;
   return kept({
@@ -282,7 +237,7 @@ function expired(approval: Approval, nowMs: number): Approval {
 function dueNow(before: Approval, approval: Approval, nowMs: number): Judged {
   if (approval !== before) return kept(approval);
   const isNear = approval.state.kind === 'waiting' && !approval.isWarned && nowMs >= warnAtMs(approval);
-  return isNear ? kept({ ...approval, isWarned: true }) : { verdict: 'nothing_due', approval };
+  return isNear ? kept({ ...approval, isWarned: true }) : { kind: 'nothing_due', approval };
 }
 
 function concluded(
@@ -290,12 +245,12 @@ function concluded(
   event: Extract<ApprovalEvent, { kind: 'executed' | 'stopped' }>,
   nowMs: number,
 ): Judged {
-  if (approval.state.kind !== 'approved') return { verdict: 'over', approval };
+  if (approval.state.kind !== 'approved') return { kind: 'over', approval };
   return kept({ ...approval, state: { ...event, atMs: nowMs } });
 }
 
 function kept(approval: Approval): Judged {
-  return { verdict: 'decided', approval };
+  return { kind: 'decided', approval };
 }
 
 function warnAtMs({ askedAtMs, expiresAtMs }: Approval): number {
@@ -331,13 +286,13 @@ export function whyNotExecute(approval: Approval, termsHash: string, nowMs: numb
  * are one as long as this is. The token key is in it by the card's fingerprint alone. The agent's own words, the card's
  * face and the dialogue's id are not: they change nothing that is sent.
  */
-export function termsHash(accountId: string, terms: ApprovalTerms): string {
+export function termsHash(accountId: string, terms: ApprovalShown): string {
   // A list in JSON: no two different ones give the same text.
   const text = JSON.stringify(['payops approval 1', accountId.toLowerCase(), ...partsOf(terms)]);
   return createHash('sha256').update(text).digest('hex');
 }
 
-function partsOf(approval: ApprovalTerms): (string | number | boolean | null)[] {
+function partsOf(approval: ApprovalShown): (string | number | boolean | null)[] {
   switch (approval.kind) {
     case 'charge': {
       const { card, reference, terms, despite = null, overridesRest = false } = approval;
@@ -365,29 +320,18 @@ function partsOf(approval: ApprovalTerms): (string | number | boolean | null)[] 
   }
 }
 
-/** Without the token key: what goes to Slack is made of this alone. */
-export function shownOf(terms: ApprovalTerms): ApprovalShown {
-  switch (terms.kind) {
-    case 'charge': {
-      const { reference, card: cardFingerprint, overridesRest, terms: agreed } = terms;
-      const { money, card, customerEmail, customerId, reason, alert } = agreed;
-      return {
-        kind: 'charge',
-        reference,
-        money,
-        card,
-        cardFingerprint,
-        customerEmail,
-        ...withoutUndefined({ customerId, reason, alert, overridesRest }),
-      };
-    }
-    case 'card_email': {
-      const { card, currentEmail, newEmail } = terms.terms;
-      return { kind: 'card_email', card, cardFingerprint: terms.card, currentEmail, newEmail };
-    }
-    case 'redrive':
-      return terms;
-  }
+/** What is asked for, and the secret of it apart. */
+export function asShown(asked: ApprovalTerms): { shown: ApprovalShown; tokenKey?: string } {
+  if (asked.kind === 'redrive') return { shown: asked };
+  const { tokenKey, ...terms } = asked.terms;
+  return { shown: { ...asked, terms } as ApprovalShown, tokenKey };
+}
+
+/** Whole again, to be done; undefined once the secret is gone. */
+export function asAsked(shown: ApprovalShown, tokenKey: string | undefined): ApprovalTerms | undefined {
+  if (shown.kind === 'redrive') return shown;
+  if (tokenKey === undefined) return undefined;
+  return { ...shown, terms: { ...shown.terms, tokenKey } } as ApprovalTerms;
 }
 
 /**

@@ -9,14 +9,14 @@ import type { Views, Words } from '../../messages/views.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import {
   approvalRules,
+  asShown,
   decide,
   lists,
-  shownOf,
   type ApprovalCase,
   type ApprovalCases,
   type ApprovalEvent,
-  type ApprovalView,
   type Copies,
+  type Judged,
 } from './approval-case.ts';
 import {
   type ApprovalNote,
@@ -36,23 +36,12 @@ export type ApprovalsDeps = CasesDeps &
     channel: string | undefined;
     /** Who may decide, by user id, as far as Slack tells. Never throws. */
     approvers: () => Promise<readonly string[]>;
-    /** Puts a request as it is into the windows that wait for it. Never throws. */
-    show: (approval: Approval, asked: number, views: readonly ApprovalView[]) => Promise<void>;
   };
 
 /** A company with more approvers than this has the channel. */
 const mostApprovers = 50;
 
-export type DecideResult =
-  | { kind: 'unknown_approval' }
-  | {
-      /**
-       * `decided`: this click was the one that counted; with more than one needed it may still wait. All others changed
-       * nothing. `over`: decided, expired or withdrawn before. `other_terms`: what was shown is not what is kept.
-       */
-      kind: 'decided' | 'over' | 'own_request' | 'approved_before' | 'other_terms';
-      approval: Approval;
-    };
+export type DecideResult = Judged | { kind: 'unknown_approval' };
 
 export type Approvals = ReturnType<typeof createApprovals>;
 
@@ -81,16 +70,13 @@ export function createApprovals(deps: ApprovalsDeps) {
   async function decideNow(id: string, event: ApprovalEvent): Promise<DecideResult> {
     const applied = await approvals.apply(id, event);
     if (!applied) return { kind: 'unknown_approval' };
-    const { state, isMoved } = applied;
-    const { approval } = state;
+    const { isMoved } = applied;
+    const { approval } = applied.state;
     if (isMoved) inBackground(approvals.settle(id, applied));
     // Whoever comes after its end ends it, and decides nothing.
-    const isDecided = isMoved && approval.state.kind !== 'expired';
-    const verdict = isDecided ? 'decided' : decide(approval, event, now()).verdict;
-    if (verdict === 'nothing_due') throw new Error('A decision was judged as if it were the clock.');
-    if (verdict === 'not_theirs') return { kind: 'unknown_approval' };
-    if (verdict === 'decided') execute(approval);
-    return { kind: verdict, approval };
+    if (!isMoved || approval.state.kind === 'expired') return decide(approval, event, now());
+    execute(approval);
+    return { kind: 'decided', approval };
   }
 
   async function tell(told: ApprovalCase): Promise<void> {
@@ -101,10 +87,6 @@ export function createApprovals(deps: ApprovalsDeps) {
       // oxlint-disable-next-line no-await-in-loop -- in the order in which it happened
       await Promise.all(places.map((place) => postNote(messages, approval, what, place)));
     }
-    if (told.views.length === 0) return;
-    // As it is by now: another replica may have decided, and once it is being done, what does it shows it.
-    const current = await approvals.find(approval.id);
-    if (current) await showIn(current, current.views);
   }
 
   /** Approvers are asked for again at each step until there is somebody: Slack may have been away. */
@@ -120,20 +102,14 @@ export function createApprovals(deps: ApprovalsDeps) {
     return { ...told, copies: addressed?.state.copies ?? copies };
   }
 
-  /** A charge that was begun has messages and a window of its own, and what an approval did has the service's answer. */
-  async function showIn({ approval, copies }: ApprovalCase, views: readonly ApprovalView[]): Promise<void> {
-    const { state, shown } = approval;
-    const isBegun = shown.kind === 'charge' && (state.kind === 'approved' || state.kind === 'executed');
-    if (!isBegun) await deps.show(approval, copies.approvers?.length ?? 0, views);
-  }
-
   const desk = {
     /** Written down, and told to whoever may decide. Asked again for the same id it gives what is kept. */
     async request({ id, terms, by, rule, needed }: ApprovalRequest): Promise<Approval> {
       const askedAtMs = now();
+      const { shown, ...secret } = asShown(terms);
       const approval: Approval = {
         id,
-        shown: shownOf(terms),
+        shown,
         termsHash: deps.termsHash(terms),
         rule,
         by,
@@ -144,7 +120,7 @@ export function createApprovals(deps: ApprovalsDeps) {
         isWarned: false,
         state: { kind: 'waiting' },
       };
-      const asked = { approval, terms, misses: 0, copies: {}, views: [] };
+      const asked = { approval, ...secret, misses: 0, copies: {} };
       const begun = await approvals.begin(id, asked, { untold: true });
       if (begun.kind === 'known') return begun.state.approval;
       // Whoever asked is told how many were asked; that it could not be told now is no reason to call it not asked for.
@@ -172,17 +148,6 @@ export function createApprovals(deps: ApprovalsDeps) {
     async askedBy(userId: string, max: number): Promise<Approval[]> {
       const asked = await approvals.list(lists.of(userId), { max, newestFirst: true });
       return asked.map(({ approval }) => approval);
-    },
-    /** How many people were asked to decide it; 0 while that could not be found out. */
-    askedOf: async (id: string) => (await approvals.find(id))?.copies.approvers?.length ?? 0,
-    /** From now on this window is shown what becomes of the request, until something else takes its place. */
-    async watch({ id, state, approvals: given }: Approval, view: ApprovalView): Promise<void> {
-      const watched = await approvals.apply(id, { kind: 'watched', view });
-      const current = watched?.state.approval;
-      // What was decided before it watched was shown without it.
-      const isNews =
-        current && (current.state.kind !== state.kind || current.approvals.length !== given.length);
-      if (isNews) await showIn(watched.state, [view]);
     },
   };
 

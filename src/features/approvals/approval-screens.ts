@@ -1,6 +1,7 @@
 import type { Button, ContextBlock } from '@slack/types';
 import { z } from 'zod';
 import type { Approval, ApprovalShown, ApprovalState } from '../../domain/approval.ts';
+import type { ShownCardEmail } from '../../domain/card-email.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import { counted } from '../../domain/counted.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
@@ -51,12 +52,11 @@ type Body = NonNullable<Note['body']>;
 
 /**
  * A request in one of its places: everybody’s in the channel, an approver’s, or that of whoever asked, who cannot decide.
- * `asked`: how many people can decide; 0 where that could not be found out. `charge`: what became of the one approved.
+ * `charge`: what became of the one approved.
  */
 export type ApprovalSeen = {
   approval: Approval;
   to: 'channel' | 'approver' | 'requester';
-  asked: number;
   charge?: ChargeSeen;
 };
 
@@ -123,17 +123,21 @@ function headOf(approval: Approval): { state: string; about: string[] } {
 
 function aboutOf(shown: ApprovalShown): string[] {
   switch (shown.kind) {
-    case 'charge':
-      return [amountWord(shown.money), customerWord(shown.customerEmail), referenceWord(shown.reference)];
+    case 'charge': {
+      const { money, customerEmail } = shown.terms;
+      return [amountWord(money), customerWord(customerEmail), referenceWord(shown.reference)];
+    }
     case 'card_email':
-      return ['Card e-mail change', cardWords(shown.card), emailChange(shown)];
+      return ['Card e-mail change', cardWords(shown.terms.card), emailChange(shown.terms)];
     case 'redrive':
       return ['Deliver again what Slack refused', word(shown.channel) ?? ''];
   }
 }
 
-function emailChange(shown: Extract<ApprovalShown, { kind: 'card_email' }>): string {
-  return `${customerWord(shown.currentEmail)} → ${customerWord(shown.newEmail)}`;
+/** Masked, two addresses of one domain may look the same. */
+function emailChange({ currentEmail, newEmail }: ShownCardEmail): string {
+  const [old, now] = [customerWord(currentEmail), customerWord(newEmail)];
+  return `${old} → ${old === now ? 'another ' : ''}${now}`;
 }
 
 function idWords({ customerId }: { customerId?: string }): string {
@@ -145,14 +149,12 @@ function idWords({ customerId }: { customerId?: string }): string {
 function whatLine(shown: ApprovalShown): Run[] {
   switch (shown.kind) {
     case 'charge': {
-      const { money, card, customerEmail, overridesRest } = shown;
-      const charge = rich`Charge ${bold(amountWord(money))} to ${bold(cardWords(card))} of ${customerWord(customerEmail)}${idWords(shown)}`;
-      return overridesRest === true
-        ? [...charge, ...rich`, ${bold('although the card is on hold')}`]
-        : charge;
+      const { money, card, customerEmail } = shown.terms;
+      const charge = rich`Charge ${bold(amountWord(money))} to ${bold(cardWords(card))} of ${customerWord(customerEmail)}${idWords(shown.terms)}`;
+      return shown.overridesRest ? [...charge, ...rich`, ${bold('although the card is on hold')}`] : charge;
     }
     case 'card_email':
-      return rich`Link ${bold(cardWords(shown.card))} with another e-mail: ${emailChange(shown)}`;
+      return rich`Link ${bold(cardWords(shown.terms.card))} with another e-mail: ${emailChange(shown.terms)}`;
     case 'redrive': {
       // Names of channels and people that only those see who may.
       const isId = /^[A-Z0-9]{3,}$/.test(shown.channel);
@@ -161,29 +163,23 @@ function whatLine(shown: ApprovalShown): Run[] {
   }
 }
 
-/** The same in one plain sentence, for a confirm dialog: amount and object first, in case it is cut. */
+/** The same in plain text, for a confirm dialog: it shows no names. */
 function whatSentence(shown: ApprovalShown): string {
-  switch (shown.kind) {
-    case 'charge':
-      return `${amountWord(shown.money)} from ${cardWords(shown.card)} of ${customerWord(shown.customerEmail)}.${shown.overridesRest === true ? ' The card is on hold.' : ''}`;
-    case 'card_email':
-      return `${cardWords(shown.card)}: ${emailChange(shown)}. Charges with the old address are rejected from then on.`;
-    case 'redrive':
-      return `What Slack refused for ${word(shown.channel) ?? ''} is delivered again, about one a second.`;
-  }
+  const texts = whatLine(shown).map((run) => ('text' in run ? run.text : 'the place above'));
+  return `${texts.join('')}.`;
 }
 
 /** What decides, below a first line that has its amount and customer already. */
 function factsOf({ shown, by, rule }: Approval): Record<string, string | Run[]> {
   const asked = { 'Asked by': [person(by)], Rule: outsideText(rule, longestReason) };
   if (shown.kind !== 'charge') return { What: whatLine(shown), ...asked };
-  const onHold = shown.overridesRest === true ? [words(', '), bold('on hold')] : [];
-  return { Card: [words(cardWords(shown.card)), ...onHold, words(idWords(shown))], ...asked };
+  const onHold = shown.overridesRest ? [words(', '), bold('on hold')] : [];
+  return { Card: [words(cardWords(shown.terms.card)), ...onHold, words(idWords(shown.terms))], ...asked };
 }
 
 /** The requester’s own words, set apart as theirs. */
 function requesterWords({ shown }: Approval): Body {
-  return shown.kind === 'charge' ? quoted('Reason:', shown.reason) : [];
+  return shown.kind === 'charge' ? quoted('Reason:', shown.terms.reason) : [];
 }
 
 /** People, parted by commas. Many approvals of one request would be a setting nobody has; a message holds so many. */
@@ -249,7 +245,7 @@ function closedBody(approval: Approval): Body {
   }
 }
 
-function seenBody({ approval, to, asked, charge }: ApprovalSeen): Body {
+function seenBody({ approval, to, charge }: ApprovalSeen): Body {
   const { state, shown, needed, approvals, by, expiresAtMs } = approval;
   const isOwn = to === 'requester';
   if (state.kind !== 'waiting') {
@@ -262,9 +258,8 @@ function seenBody({ approval, to, asked, charge }: ApprovalSeen): Body {
     const all = { ...factsOf(approval), ...approved, Expires: [moment(expiresAtMs)] };
     return [...fields(all), ...requesterWords(approval)];
   }
-  const who = asked === 0 ? 'the approvers' : counted(asked, 'approver');
   const enough = needed > 1 ? `; ${needed} must approve` : '';
-  const sent = `Sent to ${who}${enough}. ${kindWords[shown.kind].before}`;
+  const sent = `Sent to the approvers${enough}. ${kindWords[shown.kind].before}`;
   return [rich`${sent} Expires ${moment(expiresAtMs)}.`, ...fields(approved)];
 }
 
@@ -295,7 +290,7 @@ function decideButtons(approval: Approval): Button[] {
   const value = seenRequest.write({ id: approval.id, termsHash: approval.termsHash });
   const left = needed - approvals.length - 1;
   const next = left > 0 ? ` ${counted(left, 'more approval')} needed after yours.` : ' It starts at once.';
-  const text = `${kindWords[shown.kind].approve}${shown.kind === 'charge' ? ` ${amountWord(shown.money)}` : ''}`;
+  const text = `${kindWords[shown.kind].approve}${shown.kind === 'charge' ? ` ${amountWord(shown.terms.money)}` : ''}`;
   const confirm = confirmDialog({
     title: `${text}?`,
     text: `${whatSentence(shown)}${next}`,
@@ -377,13 +372,13 @@ function byLine(approvals: Approval['approvals']): Run[] {
   return [words('By '), ...people(approvals.map(({ by }) => by)), words('.')];
 }
 
-/** What the requester sees of it: that it waits, and later what became of it, until the charge’s own window takes its place. */
-export function requestModal(approval: Approval, asked: number, place: ChargePlace): Modal {
+/** What the requester sees of it in the window they asked in; how it is decided they hear by direct message. */
+export function requestModal(approval: Approval, place: ChargePlace): Modal {
   const canClose = rich`You can close this. The decision comes as a direct message.`;
   const note: Note = {
     ...headOf(approval),
     body: [
-      ...seenBody({ approval, to: 'requester', asked }),
+      ...seenBody({ approval, to: 'requester' }),
       ...(approval.state.kind === 'waiting' ? [richText(canClose)] : []),
     ],
     buttons: buttonsOf(approval, true),
@@ -460,47 +455,23 @@ function decidedNext(approval: Approval): string {
 export function sentMessage(approval: Approval): SlackMessage {
   const head = headOf(approval);
   const state = approval.state.kind === 'waiting' ? '🟡 Sent for approval' : head.state;
-  return noteMessage({ ...head, state, body: seenBody({ approval, to: 'requester', asked: 0 }) });
+  return noteMessage({ ...head, state, body: seenBody({ approval, to: 'requester' }) });
 }
 
-/** Somebody was first, it expired, or it was withdrawn: who, when, and that nothing changed. */
-export function overMessage(approval: Approval, askedBy: string): SlackMessage {
-  const { state, approvals } = approval;
-  const last = approvals.at(-1);
-  switch (state.kind) {
-    case 'refused': {
-      const isOwn = state.by === askedBy;
-      return noteMessage({
-        state: isOwn ? '🚫 You already refused it' : '🚫 Already refused',
-        body: [rich`Refused by ${isOwn ? 'you' : person(state.by)}, ${moment(state.atMs)}.`],
-      });
-    }
-    case 'expired':
-      return noteMessage({
-        state: '⌛ Expired, nobody decided',
-        body: [rich`It expired ${moment(state.atMs)}. The requester can ask again.`],
-      });
-    case 'withdrawn':
-      return noteMessage({
-        state: '↩️ Already withdrawn',
-        body: [rich`The requester withdrew it ${moment(state.atMs)}.`],
-      });
-    case 'waiting':
-      return noteMessage({ state: '🟡 Still waiting', body: [rich`Nobody has decided yet.`] });
-    default: {
-      const isOwn = approvals.some(({ by }) => by === askedBy);
-      const by = last && [
-        words('Already approved by '),
-        ...approvers(approval),
-        ...rich`, ${moment(last.atMs)}.`,
-      ];
-      return noteMessage({
-        state: isOwn ? '🔵 You already approved it' : '🔵 Already approved',
-        body: [by ?? rich`It was approved.`],
-      });
-    }
-  }
+/** Somebody was first, it expired, or it was withdrawn: who and when. Nothing changed. */
+export function overMessage(approval: Approval): SlackMessage {
+  return noteMessage({ state: overStates[approval.state.kind], body: [decidedLine(approval)] });
 }
+
+const overStates: Record<ApprovalState['kind'], string> = {
+  waiting: '🟡 Nobody has decided yet',
+  approved: '🔵 Already approved',
+  executed: '🔵 Already approved',
+  stopped: '🔵 Already approved',
+  refused: '🚫 Already refused',
+  expired: '⌛ Expired, nobody decided',
+  withdrawn: '↩️ Already withdrawn',
+};
 
 export function ownRequestMessage({ shown }: Approval): SlackMessage {
   return noteMessage({
@@ -554,6 +525,7 @@ export type ApprovalsSeen = { waiting: readonly Approval[]; asked: readonly Appr
 
 /** More than a person reads at once. */
 const mostShown = 6;
+const nextShown = 'They show up as these are decided.';
 
 /** `/pay approvals`: what waits for this person, then what they asked for. */
 export function approvalsMessage({ waiting, asked }: ApprovalsSeen, place: ChargePlace): SlackMessage {
@@ -562,10 +534,10 @@ export function approvalsMessage({ waiting, asked }: ApprovalsSeen, place: Charg
     state: waiting.length > 0 ? waitingWords(waiting.length) : 'Nothing waits for your decision',
     about: asked.length === 0 ? [] : [`${asked.length} asked by you`],
     body: [
-      ...waitingItems(waiting),
+      ...itemsOf(waiting, 'approver', nextShown),
       ...none,
       ...(asked.length === 0 ? [] : [header('Asked by you')]),
-      ...askedItems(asked, 'Older ones are not shown here.'),
+      ...itemsOf(asked, 'requester', 'Older ones are not shown here.'),
     ],
     foot: placeAlone(place.environment, place.account),
   });
@@ -581,9 +553,9 @@ export function homeApprovals({ waiting, asked }: ApprovalsSeen, place: ChargePl
   if (waiting.length === 0 && open.length === 0) return [];
   return [
     ...(waiting.length === 0 ? [] : [header('Waiting for your decision')]),
-    ...waitingItems(waiting),
+    ...itemsOf(waiting, 'approver', nextShown),
     ...(open.length === 0 ? [] : [header('Asked by you, not decided yet')]),
-    ...askedItems(open, '/pay approvals lists them.'),
+    ...itemsOf(open, 'requester', '/pay approvals lists them.'),
     ...homeFoot(place),
     divider(),
   ];
@@ -598,43 +570,13 @@ export function openApprovals({ waiting }: ApprovalsSeen): OpenItems | undefined
   return { count, untilMs, line: rich`${bold(waitingWords(count))}${until}${moment(untilMs, '{time}')}` };
 }
 
-function waitingItems(waiting: readonly Approval[]): HomeBlock[] {
-  return [
-    ...waiting.slice(0, mostShown).flatMap((approval) => {
-      const { expiresAtMs, approvals, needed } = approval;
-      const so = `${approvals.length} of ${needed} approved`;
-      return noteMessage({
-        ...headOf(approval),
-        body: [
-          ...Object.entries(factsOf(approval)).map(([label, value]) =>
-            labelled(label, ...(typeof value === 'string' ? [value] : value)),
-          ),
-          labelled('Expires', moment(expiresAtMs), ` · ${so}`),
-          ...requesterWords(approval),
-        ],
-        buttons: decideButtons(approval),
-      }).blocks;
-    }),
-    ...more(waiting.length, 'They show up as these are decided.'),
-  ];
-}
-
-function askedItems(asked: readonly Approval[], next: string): HomeBlock[] {
-  return [
-    ...asked.slice(0, mostShown).flatMap((approval) => {
-      const { state, approvals, needed, expiresAtMs } = approval;
-      const by = approvals.length === 0 ? [] : [': ', ...approvers(approval)];
-      const so = [`${approvals.length} of ${needed} approved`, ...by, ' · expires ', moment(expiresAtMs)];
-      return noteMessage({
-        ...headOf(approval),
-        body: state.kind === 'waiting' ? [labelled('Approvals', ...so)] : closedBody(approval),
-        buttons: buttonsOf(approval, true),
-      }).blocks;
-    }),
-    ...more(asked.length, next),
-  ];
-}
-
-function more(count: number, next: string): HomeBlock[] {
-  return count > mostShown ? [context(plainText(`… and ${count - mostShown} more. ${next}`))] : [];
+/** Each as its own message has it. */
+function itemsOf(all: readonly Approval[], to: 'approver' | 'requester', next: string): HomeBlock[] {
+  const shown = all.slice(0, mostShown).flatMap((approval) => {
+    const body = seenBody({ approval, to });
+    return noteMessage({ ...headOf(approval), body, buttons: buttonsOf(approval, to === 'requester') })
+      .blocks;
+  });
+  const more = all.length - mostShown;
+  return more > 0 ? [...shown, context(plainText(`… and ${more} more. ${next}`))] : shown;
 }

@@ -20,9 +20,9 @@ import {
 } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
 import { refusalMessage } from '../../slack/words/error-message.ts';
-import { updateModal, wordsModal } from '../../slack/kit/modals.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
 import { approvalId } from '../../records/reference-of.ts';
-import { approvalPrefix, termsHash } from './approval-case.ts';
+import { approvalPrefix, decide, termsHash } from './approval-case.ts';
 import {
   type ApprovalsDeps,
   type DecideResult,
@@ -75,7 +75,7 @@ const usualExpireMinutes = 240;
  * `execute-approval.ts`.
  */
 export function createFourEyes(account: Account, hands: Hands) {
-  const { settings, rules, place, people, slack, audit, log, now } = account;
+  const { settings, rules, place, people, audit, log, now } = account;
   const { approvals: policy } = settings.policy;
   const background = createBackground(log, 'what was approved');
   const accountId = settings.paymentsAccountId ?? '';
@@ -89,13 +89,6 @@ export function createFourEyes(account: Account, hands: Hands) {
     messages: createMessages(account),
     channel: policy?.channel,
     approvers: () => people.holdersOf('approve'),
-    // A window may be closed at any time.
-    async show(approval, asked, views) {
-      const modal = requestModal(approval, asked, place);
-      await Promise.all(
-        views.map(({ id: viewId }) => updateModal(slack.interactive, { viewId, modal }, log)),
-      );
-    },
     audit: audit.write,
     inBackground: background.add,
   });
@@ -112,7 +105,7 @@ export function createFourEyes(account: Account, hands: Hands) {
     const approval = await desk.find(id);
     if (!approval) return undefined;
     const charge = approval.shown.kind === 'charge' ? await hands.findCharge(id) : undefined;
-    return { approval, asked: await desk.askedOf(id), ...withoutUndefined({ charge }) };
+    return { approval, ...withoutUndefined({ charge }) };
   }
   return {
     desk,
@@ -121,18 +114,8 @@ export function createFourEyes(account: Account, hands: Hands) {
     gate: isAsked ? gate : undefined,
     verbs: isAsked ? [approvalsCommand(screens)] : [],
     cases: [{ prefix: approvalPrefix, work: (entry: Entry) => deciding.work(entry) }],
-    /**
-     * The window says that it was sent for approval, and from then on what is decided; once a charge is begun it becomes
-     * the charge's own. It watches only once Slack has this answer, which would overwrite what came meanwhile.
-     */
-    awaitDecision: async (approval: Approval, { viewId, caller }: Window): Promise<ViewAnswer> => {
-      const modal = requestModal(approval, await desk.askedOf(approval.id), place);
-      return {
-        kind: 'update',
-        modal,
-        carryOn: () => desk.watch(approval, { id: viewId, userId: caller.userId }),
-      };
-    },
+    /** The window says that it was sent for approval; a charge that is begun takes its place. */
+    requestModal: (approval: Approval): Modal => requestModal(approval, place),
     /** For whoever presses in Slack; the operator's command line is at the server, and is not asked. */
     async deliverAgain(channel: string, by: string): Promise<Redelivery> {
       const asked = isAsked ? await askToRedrive(gate, desk, { channel, by }) : undefined;
@@ -144,8 +127,6 @@ export function createFourEyes(account: Account, hands: Hands) {
     drained: background.drained,
   };
 }
-
-type Window = { viewId: string; caller: Caller };
 
 type Redelivery = { kind: 'again'; messages: number } | { kind: 'awaiting_approval'; said: SlackMessage };
 
@@ -252,7 +233,7 @@ export async function approve({ approvals }: ApprovalScreens, pressed: Pressed):
   const seen = seenRequest.read(value);
   if (!seen) return await tell(pressed, unknownApprovalMessage(value));
   const result = await approvals.approve({ ...seen, by: caller.userId });
-  await tell(pressed, answerOf(result, { id: seen.id, userId: caller.userId }));
+  await tell(pressed, answerOf(result, seen.id));
 }
 
 /** The form asks why; who cannot refuse it any more is told so before they type. */
@@ -261,18 +242,9 @@ async function openRefusal(deps: ApprovalScreens, pressed: Pressed): Promise<voi
   const seen = seenRequest.read(value);
   const approval = seen && (await deps.approvals.find(seen.id));
   if (!seen || !approval) return await tell(pressed, unknownApprovalMessage(seen?.id ?? ''));
-  const no = notToDecide(approval, caller.userId, deps.now());
-  if (no) return await tell(pressed, no);
+  const judged = decide(approval, { kind: 'refuse', by: caller.userId, reason: '' }, deps.now());
+  if (judged.kind !== 'decided') return await tell(pressed, answerOf(judged, seen.id));
   await pressed.openModal(refuseModal(approval, deps));
-}
-
-function notToDecide(approval: Approval, userId: string, nowMs: number): SlackMessage | undefined {
-  const { state, by, expiresAtMs } = approval;
-  if (state.kind !== 'waiting') return overMessage(approval, userId);
-  if (expiresAtMs <= nowMs) {
-    return overMessage({ ...approval, state: { kind: 'expired', atMs: expiresAtMs } }, userId);
-  }
-  return by === userId ? ownRequestMessage(approval) : undefined;
 }
 
 /** The reason is read beside its fields; whether it can still be refused is the store's to say. */
@@ -284,9 +256,8 @@ async function refuseRequest(
   if (!reason.ok) return { kind: 'errors', errors: { [refuseFields.words]: reason.problem } };
   const seen = seenRequest.read(privateMetadata);
   if (!seen) return words(unknownApprovalMessage(''));
-  const { userId } = caller;
-  const result = await approvals.refuse({ id: seen.id, by: userId, reason: reason.value });
-  return words(answerOf(result, { id: seen.id, userId }));
+  const result = await approvals.refuse({ id: seen.id, by: caller.userId, reason: reason.value });
+  return words(answerOf(result, seen.id));
 }
 
 function words(message: SlackMessage): ViewAnswer {
@@ -296,11 +267,7 @@ function words(message: SlackMessage): ViewAnswer {
 /** Only by whoever asked. */
 export async function withdraw({ approvals }: ApprovalScreens, pressed: Pressed): Promise<void> {
   const { caller, value: id } = pressed;
-  const { userId } = caller;
-  const approval = await approvals.find(id);
-  if (!approval) return await tell(pressed, unknownApprovalMessage(id));
-  if (approval.by !== userId) return await tell(pressed, notYoursMessage(approval));
-  await tell(pressed, answerOf(await approvals.withdraw({ id, by: userId }), { id, userId }));
+  await tell(pressed, answerOf(await approvals.withdraw({ id, by: caller.userId }), id));
 }
 
 /**
@@ -332,12 +299,15 @@ async function whyNotAgain(
 }
 
 /** Every end of a press but an approval's own is said in full: who decided and when, or why not by this person. */
-function answerOf(result: DecideResult, { id, userId }: { id: string; userId: string }): SlackMessage {
+function answerOf(result: DecideResult, id: string): SlackMessage {
   switch (result.kind) {
     case 'decided':
       return decidedMessage(result.approval);
     case 'over':
-      return overMessage(result.approval, userId);
+    case 'nothing_due':
+      return overMessage(result.approval);
+    case 'not_theirs':
+      return notYoursMessage(result.approval);
     case 'own_request':
       return ownRequestMessage(result.approval);
     case 'approved_before':

@@ -7,7 +7,7 @@ import { formatMoney } from '../../domain/money.ts';
 import type { StandingOf } from '../../domain/standing.ts';
 import type { Log } from '../../log.ts';
 import type { Applied } from '../../records/cases.ts';
-import { whyNotExecute, type ApprovalCase, type ApprovalCases } from './approval-case.ts';
+import { asAsked, whyNotExecute, type ApprovalCase, type ApprovalCases } from './approval-case.ts';
 import { insist } from '../../records/insist.ts';
 
 export type ExecuteDeps = {
@@ -75,7 +75,8 @@ export async function executeApproval(
 }
 
 async function carryOut(deps: ExecuteDeps, record: ApprovalCase, runId: string): Promise<Done> {
-  const { approval, terms } = record;
+  const { approval, tokenKey } = record;
+  const terms = asAsked(approval.shown, tokenKey);
   if (!terms) return stopped('Its terms are gone.');
   if (terms.kind === 'charge' && (await deps.chargeExists(terms.reference))) return executed(begunWords);
   // Asked by a run that died: the service may have done it.

@@ -59,8 +59,8 @@ type Around = {
   ledger: (KnownCards & KnownCardEmails) | undefined;
   /** Undefined: nothing needs a second person. */
   approvals: ApprovalGate | undefined;
-  /** The window waits for what a second person decides. */
-  awaitDecision: (approval: Approval, window: Pick<Submission, 'viewId' | 'caller'>) => Promise<ViewAnswer>;
+  /** What the window says of a change that a second person decides. */
+  requestModal: (approval: Approval) => Modal;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   /** There is no such charge: said where the button was pressed. */
   sayUnknownCharge: (pressed: Pressed) => Promise<void>;
@@ -162,7 +162,7 @@ async function makeChange(deps: Screens, submission: Submission): Promise<ViewAn
       return { kind: 'update', modal };
     }
     case 'awaiting_approval':
-      return await deps.awaitDecision(beginning.approval, submission);
+      return { kind: 'update', modal: deps.requestModal(beginning.approval) };
     case 'stale':
       return { kind: 'update', modal: staleChangeModal(deps) };
   }

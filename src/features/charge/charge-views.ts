@@ -109,8 +109,8 @@ export type ChargeScreens = ShowDeps & {
   currencies: readonly string[];
   /** From which amount a charge in this currency needs a second person. */
   approvalFrom: (currency: string) => Money | undefined;
-  /** The window waits for what a second person decides. */
-  awaitDecision: (approval: Approval, window: Watcher) => Promise<ViewAnswer>;
+  /** What the window says of a charge that a second person decides. */
+  requestModal: (approval: Approval) => Modal;
   /** The form of `/pay link`, filled in. */
   linkForm: (
     filled: { amountMinor: number; currency: string; customerEmail?: string; customerId?: string },

@@ -70,7 +70,7 @@ import { homeLimits, limitProblem, limitRefusalModal } from './limit-words.ts';
 
 /** What charges need of other features. */
 type Around = Pick<ChargeDeps, 'approvals'> &
-  Pick<ChargeScreens, 'ledger' | 'awaitDecision' | 'takenMessage' | 'linkForm'> & {
+  Pick<ChargeScreens, 'ledger' | 'requestModal' | 'takenMessage' | 'linkForm'> & {
     alerts: ChargeDeps['alerts'];
     awaitEvent: NonNullable<ChargeDeps['awaitEvent']>;
     count: NonNullable<ChargeDeps['count']>;
@@ -313,7 +313,7 @@ async function shownResult(
     case 'over_limit':
       return update(limitRefusalModal(result.refusal, deps));
     case 'awaiting_approval':
-      return await deps.awaitDecision(result.approval, submission);
+      return update(deps.requestModal(result.approval));
     case 'alert_taken':
       return update(alertTakenModal(deps, result.taken, submission.caller.userId));
     case 'stale':

@@ -1,14 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Approval, ApprovalTerms } from '../../../src/domain/approval.ts';
-import { openRedisStore } from '../../../src/store/redis-store.ts';
-import { openSqliteStore } from '../../../src/store/sqlite-store.ts';
-import type { Store } from '../../../src/store/store.ts';
-import { countOf } from '../../support/counts.ts';
-import { findProgram } from '../../support/programs.ts';
-import { redisForTests } from '../../support/redis-for-tests.ts';
 import {
   openApprovalWorld,
   startApprovals,
@@ -54,28 +45,20 @@ async function decide(process: ApprovalProcess, { id, termsHash }: Approval): Pr
   await process.drained();
 }
 
-/** Gives a store its work when its time has come, or goes on to when it has. */
-type Recover = (world: ApprovalWorld, process: ApprovalProcess, id: string) => Promise<void>;
-
 /** The click, killed; then another replica, which may be killed too; then one that lives. */
 async function playKilled(
   world: ApprovalWorld,
-  {
-    what,
-    killAt,
-    killAgainAt = Infinity,
-    recover,
-  }: { what: What; killAt: Points; killAgainAt?: number; recover: Recover },
+  { what, killAt, killAgainAt = Infinity }: { what: What; killAt: Points; killAgainAt?: number },
 ): Promise<Approval | undefined> {
   const approval = await ask(startApprovals(world), what);
   await Promise.race([decide(startApprovals(world, killAt), approval), killAt.killed]);
   const secondPoints = everyPoint(killAgainAt);
   const second = startApprovals(world, secondPoints);
-  await Promise.race([recover(world, second, approval.id), secondPoints.killed]);
+  await Promise.race([second.workFor(5 * minuteMs), secondPoints.killed]);
   // A redelivered click, or the approver's second try after “something went wrong”.
   const last = startApprovals(world);
   await decide(last, approval);
-  await recover(world, last, approval.id);
+  await last.workFor(5 * minuteMs);
   expect(last.failures).toEqual([]);
   return await last.approvals.find(approval.id);
 }
@@ -113,88 +96,26 @@ function doneWrongly(world: ApprovalWorld, what: What, result: string): string[]
   }
 }
 
-/** Killed at each point of the way from the click to the end; every so many on a store that is slow. */
-async function killEverywhere(what: What, open: () => Promise<ApprovalWorld>, recover: Recover, every = 1) {
+/** Killed at each point of the way from the click to the end. */
+async function killEverywhere(what: What) {
   const whole = everyPoint();
-  const undisturbed = await open();
-  const wrong = judge(undisturbed, what, await playKilled(undisturbed, { what, killAt: whole, recover }));
-  let kills = 0;
-  for (let killAt = 0; killAt < whole.passed.length; killAt += every) {
+  const undisturbed = openApprovalWorld();
+  const wrong = judge(undisturbed, what, await playKilled(undisturbed, { what, killAt: whole }));
+  for (let killAt = 0; killAt < whole.passed.length; killAt += 1) {
     for (const killAgainAt of [Infinity, (killAt * 7) % 40]) {
-      const world = await open();
-      const end = await playKilled(world, { what, killAt: everyPoint(killAt), killAgainAt, recover });
-      kills += 1;
+      const world = openApprovalWorld();
+      const end = await playKilled(world, { what, killAt: everyPoint(killAt), killAgainAt });
       const at = `killed at ${killAt} (${whole.passed[killAt]}), then at ${killAgainAt}`;
       wrong.push(...judge(world, what, end).map((words) => `${at}: ${words}`));
     }
   }
-  return { wrong, kills, points: whole.passed.length };
+  return { wrong, points: whole.passed.length };
 }
-
-/** On a store that is slow: at every so many awaits. */
-const everySo = countOf({ full: 3, share: 15 });
-
-/** A clock that is the store's too: what is due is taken as the worker takes it. */
-const workOn: Recover = async (_world, process) => await process.workFor(5 * minuteMs);
 
 describe.each(whats)('an approved %s killed at every await between the click and its end', (what) => {
   it('is executed once, by whoever carries on', async () => {
-    const { wrong, points } = await killEverywhere(what, async () => openApprovalWorld(), workOn);
+    const { wrong, points } = await killEverywhere(what);
     expect(wrong).toEqual([]);
     expect(points).toBeGreaterThan(20);
-  });
-
-  it('is executed once on SQLite too', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'payops-approvals-'));
-    const stores: Store[] = [];
-    const { wrong } = await killEverywhere(
-      what,
-      async () => {
-        const world = openApprovalWorld();
-        const path = join(folder, `${stores.length}.sqlite`);
-        const store = openSqliteStore({ path, now: () => world.clock.nowMs });
-        stores.push(store);
-        return { ...world, store: { ...store, keys: () => [] } };
-      },
-      workOn,
-      everySo,
-    );
-    await Promise.all(stores.map((store) => store.close()));
-    rmSync(folder, { recursive: true });
-    expect(wrong).toEqual([]);
-  });
-});
-
-/** Its clock is its own: the records are handed over as they stand, ever later by ours. */
-const handOver: Recover = async (world, process, id) => {
-  for (let round = 0; round < 16; round += 1) {
-    world.clock.nowMs += minuteMs / 3;
-    for (const key of [`approval:${id}`, `charge:${id}`]) {
-      // oxlint-disable-next-line no-await-in-loop -- as a worker does
-      const entry = await world.store.read(key);
-      // oxlint-disable-next-line no-await-in-loop
-      if (entry) await process.workOn(entry);
-    }
-  }
-};
-
-const missing = findProgram('redis-server') === undefined;
-if (missing) console.warn('SKIPPED: approvals killed on Redis, because redis-server is not installed.');
-describe.skipIf(missing)('an approval killed at some awaits on Redis', () => {
-  const { connection } = redisForTests();
-
-  it.each(whats)('is executed once: %s', async (what) => {
-    let worlds = 0;
-    const { wrong } = await killEverywhere(
-      what,
-      async () => {
-        worlds += 1;
-        const store = openRedisStore(connection().client, { prefix: `${what}-${worlds}` });
-        return { ...openApprovalWorld(), store: { ...store, keys: () => [] } };
-      },
-      handOver,
-      everySo,
-    );
-    expect(wrong).toEqual([]);
   });
 });

@@ -35,7 +35,7 @@ describe('a decision of a second person', () => {
   it('is the first that comes; whoever is later is told that it is over, and nothing changes', () => {
     const approved = decide(fresh, approve(bola), hourMs);
     expect(approved).toMatchObject({
-      verdict: 'decided',
+      kind: 'decided',
       approval: { state: { kind: 'approved', atMs: hourMs }, approvals: [{ by: bola, atMs: hourMs }] },
     });
     const late: ApprovalEvent[] = [
@@ -45,57 +45,35 @@ describe('a decision of a second person', () => {
     ];
     for (const event of late) {
       const judged = decide(approved.approval, event, hourMs + 1);
-      expect(judged).toEqual({ verdict: 'over', approval: approved.approval });
+      expect(judged).toEqual({ kind: 'over', approval: approved.approval });
     }
   });
 
-  it('is never the requester’s, who may only take it back, and nobody else may do that', () => {
-    expect(decide(fresh, approve(ada), 1)).toEqual({ verdict: 'own_request', approval: fresh });
-    expect(decide(fresh, { kind: 'refuse', by: ada, reason: 'x' }, 1).verdict).toBe('own_request');
-    expect(decide(fresh, { kind: 'withdraw', by: bola }, 1)).toEqual({
-      verdict: 'not_theirs',
-      approval: fresh,
-    });
-    expect(decide(fresh, { kind: 'withdraw', by: ada }, 1)).toMatchObject({
-      verdict: 'decided',
-      approval: { state: { kind: 'withdrawn' } },
-    });
-  });
-
-  it('needs as many different people as the rule says', () => {
-    const two = { ...fresh, needed: 2 };
-    const one = after(two, [1, approve(bola)]);
-    expect(one.state).toEqual({ kind: 'waiting' });
-    expect(decide(one, approve(bola), 2)).toEqual({ verdict: 'approved_before', approval: one });
-    expect(after(one, [3, approve(chidi)]).state).toEqual({ kind: 'approved', atMs: 3 });
-  });
-
-  it('ends with a single refusal, also of somebody who has approved it before', () => {
-    const two = after({ ...fresh, needed: 2 }, [1, approve(bola)]);
-    expect(after(two, [2, { kind: 'refuse', by: bola, reason: 'I looked again' }]).state).toEqual({
-      kind: 'refused',
-      atMs: 2,
-      by: bola,
-      reason: 'I looked again',
-    });
-  });
-
-  it('is none about other terms than were shown', () => {
-    expect(decide(fresh, approve(bola, 'another'), 1)).toEqual({ verdict: 'other_terms', approval: fresh });
-  });
-
-  it('comes too late from its end on: it is then expired, which is not refused', () => {
-    expect(decide(fresh, approve(bola), fresh.expiresAtMs - 1).verdict).toBe('decided');
-    const late = decide(fresh, approve(bola), fresh.expiresAtMs);
-    expect(late).toMatchObject({ verdict: 'over', approval: { state: { kind: 'expired' }, approvals: [] } });
+  const half = after({ ...fresh, needed: 2 }, [1, approve(bola)]);
+  const [own, last] = [{ kind: 'refuse', by: ada, reason: 'x' } as const, fresh.expiresAtMs];
+  it.each<[string, Approval, ApprovalEvent, number, string, string]>([
+    ['is never the requester’s approval', fresh, approve(ada), 1, 'own_request', 'waiting'],
+    ['is never the requester’s refusal', fresh, own, 1, 'own_request', 'waiting'],
+    ['is taken back by the requester', fresh, { kind: 'withdraw', by: ada }, 1, 'decided', 'withdrawn'],
+    ['is taken back by nobody else', fresh, { kind: 'withdraw', by: bola }, 1, 'not_theirs', 'waiting'],
+    ['is not the same person’s twice', half, approve(bola), 2, 'approved_before', 'waiting'],
+    ['is enough by another person', half, approve(chidi), 2, 'decided', 'approved'],
+    ['is no by one who said yes', half, { kind: 'refuse', by: bola, reason: 'x' }, 2, 'decided', 'refused'],
+    ['is none about other terms', fresh, approve(bola, 'another'), 1, 'other_terms', 'waiting'],
+    ['is in time until its end', fresh, approve(bola), last - 1, 'decided', 'approved'],
+    ['is over at its end, and that is no refusal', fresh, approve(bola), last, 'over', 'expired'],
+  ])('%s', (_, before, event, atMs, kind, state) => {
+    const judged = decide(before, event, atMs);
+    expect(judged).toMatchObject({ kind, approval: { state: { kind: state } } });
+    expect(judged.approval === before).toBe(state === 'waiting');
   });
 
   it('is warned of once when three quarters of its time are over, and expires by its clock alone', () => {
     expect(nextLookAtMs(fresh)).toBe(3 * hourMs);
-    expect(decide(fresh, { kind: 'due' }, 3 * hourMs - 1).verdict).toBe('nothing_due');
+    expect(decide(fresh, { kind: 'due' }, 3 * hourMs - 1).kind).toBe('nothing_due');
     const warned = after(fresh, [3 * hourMs, { kind: 'due' }]);
     expect(warned).toEqual({ ...fresh, isWarned: true });
-    expect(decide(warned, { kind: 'due' }, 3 * hourMs + 1).verdict).toBe('nothing_due');
+    expect(decide(warned, { kind: 'due' }, 3 * hourMs + 1).kind).toBe('nothing_due');
     expect(nextLookAtMs(warned)).toBe(4 * hourMs);
     const expired = after(warned, [4 * hourMs, { kind: 'due' }]);
     expect(expired.state).toEqual({ kind: 'expired', atMs: 4 * hourMs });
@@ -104,11 +82,11 @@ describe('a decision of a second person', () => {
 
   it('is executed or stopped once, and only what was approved', () => {
     const done: ApprovalEvent = { kind: 'executed', result: 'done' };
-    expect(decide(fresh, done, 1)).toEqual({ verdict: 'over', approval: fresh });
+    expect(decide(fresh, done, 1)).toEqual({ kind: 'over', approval: fresh });
     const executed = after(fresh, [1, approve(bola)], [2, done]);
     expect(executed.state).toEqual({ kind: 'executed', atMs: 2, result: 'done' });
     expect(decide(executed, { kind: 'stopped', why: 'late' }, 3)).toEqual({
-      verdict: 'over',
+      kind: 'over',
       approval: executed,
     });
   });
@@ -162,10 +140,10 @@ function play(seed: number): string[] {
 
 function step(played: Played, event: ApprovalEvent, nowMs: number): Played {
   const { approval: before, problems } = played;
-  const { verdict, approval } = decide(before, event, nowMs);
+  const { kind, approval } = decide(before, event, nowMs);
   const isEnd = before.state.kind === 'waiting' && approval.state.kind !== 'waiting';
-  const isExecuted = event.kind === 'executed' && verdict === 'decided';
-  const isChangedWrongly = verdict !== 'decided' && verdict !== 'over' && approval !== before;
+  const isExecuted = event.kind === 'executed' && kind === 'decided';
+  const isChangedWrongly = kind !== 'decided' && kind !== 'over' && approval !== before;
   return {
     approval,
     decisions: played.decisions + (isEnd && approval.state.kind !== 'expired' ? 1 : 0),
@@ -173,7 +151,7 @@ function step(played: Played, event: ApprovalEvent, nowMs: number): Played {
     problems: [
       ...problems,
       ...(isExecuted && othersOf(approval) < approval.needed ? ['executed without enough others'] : []),
-      ...(isChangedWrongly ? [`changed by what was ${verdict}`] : []),
+      ...(isChangedWrongly ? [`changed by what was ${kind}`] : []),
     ],
   };
 }

@@ -46,7 +46,6 @@ function replica(store: Store, begun: string[]) {
     deliverAgain: fail,
     channel: 'C0APPROVE1',
     approvers: async () => [],
-    show: async () => undefined,
     messages: { keep: async () => undefined, post: async () => undefined, refresh: async () => undefined },
   });
   return { ...approvals, drained: () => Promise.all(background) };

@@ -232,8 +232,8 @@ describe('what was approved is judged again before it is done', () => {
       const key = approvalPrefix + reference;
       const entry = await world.store.read(key);
       const kept = entry && (JSON.parse(sealer.open(key, entry.value)) as { state: ApprovalCase });
-      if (!entry || kept?.state.terms?.kind !== 'charge') throw new Error('no such request');
-      kept.state.terms.terms.money = { minor: 125_000_000, currency: 'NGN' };
+      if (!entry || kept?.state.approval.shown.kind !== 'charge') throw new Error('no such request');
+      kept.state.approval.shown.terms.money = { minor: 125_000_000, currency: 'NGN' };
       await world.store.write(entry, sealer.seal(key, JSON.stringify(kept)), { delayMs: 0 });
     });
     expect(state).toMatchObject({ kind: 'stopped', why: 'The terms are not the ones that were approved.' });

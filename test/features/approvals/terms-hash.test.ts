@@ -24,7 +24,7 @@ const change = (currentEmail: string, newEmail: string): string =>
   termsHash(account, {
     kind: 'card_email',
     card: 'f',
-    terms: { tokenKey: 't', card: {}, currentEmail, newEmail },
+    terms: { card: {}, currentEmail, newEmail },
   });
 
 describe('termsHash', () => {

@@ -47,7 +47,7 @@ export const approvalSurfaces: readonly Surface[] = [
   messageOf('an answer to a decision', (outside) =>
     outside.random.pick([
       () => decidedMessage(approvalOf(outside)),
-      () => overMessage(approvalOf(outside), outside.random.pick([ada, bola])),
+      () => overMessage(approvalOf(outside)),
       () => ownRequestMessage(approvalOf(outside)),
       () => approvedBeforeMessage(approvalOf(outside)),
       () => otherTermsMessage(approvalOf(outside)),
@@ -63,9 +63,7 @@ export const approvalSurfaces: readonly Surface[] = [
     homeApprovals({ waiting: several(outside), asked: several(outside) }, placeOf(outside)),
   ),
   modalOf('why a request is refused', (outside) => refuseModal(approvalOf(outside), placeOf(outside))),
-  modalOf('the window of a request', (outside) =>
-    requestModal(approvalOf(outside), outside.random.below(60), placeOf(outside)),
-  ),
+  modalOf('the window of a request', (outside) => requestModal(approvalOf(outside), placeOf(outside))),
 ];
 
 function several(outside: Outside): Approval[] {
@@ -111,20 +109,21 @@ function shownOf({ random, text }: Outside): ApprovalShown {
     () => ({
       kind: 'charge',
       reference: text() as OrderReference,
-      money: { minor: random.pick([1, 900_000_000_000]), currency: text() },
-      card,
-      cardFingerprint: 'b2'.repeat(16),
-      customerEmail: random.pick([text(), `${text()}@${text()}`]),
-      customerId: text(),
-      reason: text(),
+      terms: {
+        money: { minor: random.pick([1, 900_000_000_000]), currency: text() },
+        card,
+        customerEmail: random.pick([text(), `${text()}@${text()}`]),
+        customerId: text(),
+        reason: text(),
+      },
+      card: 'b2'.repeat(16),
+      viewId: 'V1',
       ...(random.chance(0.5) ? { overridesRest: true as const } : {}),
     }),
     () => ({
       kind: 'card_email',
-      card,
-      cardFingerprint: 'b2'.repeat(16),
-      currentEmail: `${text()}@${text()}`,
-      newEmail: text(),
+      terms: { card, currentEmail: `${text()}@${text()}`, newEmail: text() },
+      card: 'b2'.repeat(16),
     }),
     () => ({ kind: 'redrive', channel: random.pick(['C0OWN00001', ada, text()]) }),
   ])();
@@ -135,7 +134,6 @@ function seenOf(outside: Outside) {
   return {
     approval: approvalOf(outside),
     to: random.pick(['channel', 'approver', 'requester'] as const),
-    asked: random.below(60),
   };
 }
 
