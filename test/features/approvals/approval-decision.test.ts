@@ -62,7 +62,7 @@ describe('a decision of a second person', () => {
     ['is none about other terms', fresh, approve(bola, 'another'), 1, 'other_terms', 'waiting'],
     ['is in time until its end', fresh, approve(bola), last - 1, 'decided', 'approved'],
     ['is over at its end, and that is no refusal', fresh, approve(bola), last, 'over', 'expired'],
-  ])('%s', (_, before, event, atMs, kind, state) => {
+  ])('%s', (...[, before, event, atMs, kind, state]) => {
     const judged = decide(before, event, atMs);
     expect(judged).toMatchObject({ kind, approval: { state: { kind: state } } });
     expect(judged.approval === before).toBe(state === 'waiting');
