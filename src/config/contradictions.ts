@@ -1,4 +1,3 @@
-import { chargeLimits } from '../domain/charge.ts';
 import { routesCheck } from './alert-rules.ts';
 import { approvalsCheck } from './approval-checks.ts';
 import { limitsCheck } from './limit-rules.ts';
@@ -13,9 +12,6 @@ function refuse<const K extends keyof Config>(
 ): SettingsCheck {
   return settingsCheck(reads, (config) => (isBroken(config) ? [words] : []));
 }
-
-/** An answer that comes as late as it may still comes before the charge is looked up, with time left to store it. */
-const slowestAnswerSeconds = chargeLimits.answerMs / 1_000 - 5;
 
 /** A copy of the example file that still has its own ids. No id of Slack's has four X behind its first letter. */
 const placeholder = /^[A-Z]X{4}/;
@@ -109,11 +105,6 @@ export const contradictions: readonly SettingsCheck[] = [
   settingsCheck(['workLeaseSeconds', 'paymentsTimeoutSeconds', 'slackTimeoutSeconds'], checkLease),
   ...policyChecks,
   credentialsCheck,
-  refuse(
-    ['paymentsTimeoutSeconds'],
-    (config) => config.paymentsTimeoutSeconds > slowestAnswerSeconds,
-    `PAYMENTS_TIMEOUT_SECONDS must be at most ${slowestAnswerSeconds}: ${chargeLimits.answerMs / 1_000} s after a charge was decided any replica may look it up, and its own answer must have come or been given up by then.`,
-  ),
   refuse(
     ['chargeRetryForgetDays', 'chargeRetryWaitHours'],
     (config) => config.chargeRetryForgetDays * 24 < config.chargeRetryWaitHours,

@@ -1,4 +1,5 @@
 import { knownAccountFields } from '../domain/account-field.ts';
+import { chargeLimits } from '../domain/charge.ts';
 import {
   accountFields,
   httpUrl,
@@ -15,6 +16,9 @@ import { secret, setting } from './setting.ts';
 
 const payments = 'Payments service';
 const token = 'Access token of the payments service';
+
+/** An answer that comes as late as it may still comes before the charge is looked up, with time left to store it. */
+const slowestAnswerSeconds = chargeLimits.answerMs / 1_000 - 5;
 
 const issuePlaces = ['CLIENT_ID', 'CLIENT_SECRET', 'ACCOUNT_ID'];
 
@@ -55,7 +59,7 @@ export const paymentsSettings = {
   paymentsTimeoutSeconds: setting(
     payments,
     'Deadline of one call to the payments service, at most 25: a charge is looked up once 30 seconds have brought no answer.',
-    wholeNumber(1, 30),
+    wholeNumber(1, slowestAnswerSeconds),
     '8',
   ),
 

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { settingsCheck } from '../../src/config/config.ts';
-import { permissionCheck } from '../../src/config/permission-check.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-config-'));
@@ -32,11 +31,6 @@ const complete = {
 
 function problemsOf(variables: Record<string, string | undefined>): string[] {
   const result = readConfig(variables);
-  return result.kind === 'refused' ? result.problems : [];
-}
-
-function problemsIn(file: string, ...checks: Parameters<typeof readConfig>[1] & {}): string[] {
-  const result = readConfig({ ...complete, PAYOPS_FILE: file }, checks);
   return result.kind === 'refused' ? result.problems : [];
 }
 
@@ -121,19 +115,6 @@ describe('readConfig', () => {
     ]);
   });
 
-  it('names what is missing and where to find it', () => {
-    const problems = problemsOf({ PAYOPS_FILE: policy });
-    for (const name of [
-      'SLACK_BOT_TOKEN',
-      'SLACK_SIGNING_SECRET',
-      'PAYMENTS_SANDBOX_URL',
-      'PAYMENTS_ACCOUNT_ID',
-      'PAYMENTS_TOKEN_ISSUE_BODY',
-    ]) {
-      expect(problems.some((problem) => problem.startsWith(`${name} is missing`))).toBe(true);
-    }
-  });
-
   it('names the nearest setting for a misspelt one', () => {
     expect(problemsOf({ ...complete, SLACK_SIGNIN_SECRET: 'x' })).toEqual([
       'SLACK_SIGNIN_SECRET is not a setting. Did you mean SLACK_SIGNING_SECRET?',
@@ -181,32 +162,6 @@ describe('readConfig', () => {
       'DATA_PATH NODE_ENV NODE_OPTIONS TZ PWD OLDPWD SHLVL TERM USER MAIL SHELL XDG_DATA_DIRS LOGDIR WORKDIR ' +
       'KUBERNETES_SERVICE_HOST KUBERNETES_PORT npm_config_cache INIT_CWD HTTP_PROXY NO_PROXY CI EDITOR';
     expect(warningsOf(Object.fromEntries(foreign.split(' ').map((name) => [name, 'x'])))).toEqual([]);
-  });
-
-  it('tells every problem of the policy file in one round: of its shape, and between its sections', () => {
-    const crooked = fileOf(`channels: { alerts: CXXXXALERTS, opps: C0123OPS01 }
-routes:
-  - { name: big, to: nowhere }
-  - { name: twin, to: C0123AAA01, severity: terrible }
-  - { name: twin, to: C0123AAA01 }
-roles:
-  agent: { users: [U0AGENT01, UXXXXADA01], may: [lokup], limits: { NGN: { per_charge: 10.00, per_agent_per_day: 5.00 } } }
-  lead: { users: [ada], may: [charge], limits: { USD: { per_charge: 10.00 } } }
-`);
-    const told = problemsIn(crooked, permissionCheck(['lookup', 'charge']));
-    expect(told.filter((words) => !words.startsWith(crooked))).toEqual([]);
-    const words = told.join('\n');
-    for (const expected of [
-      'channels.opps is not a setting. Did you mean ops?',
-      'channels.alerts is CXXXXALERTS, the example’s',
-      'roles.agent lists UXXXXADA01, the example’s',
-      'routes.0.to must be a channel id',
-      'routes.1.severity must be',
-      'roles.lead.users.0 must be a user id',
-      'roles.agent.may: “lokup” is not a permission. Did you mean lookup?',
-      'roles.agent.limits: the role may not charge',
-    ])
-      expect(words).toContain(expected);
   });
 
   it('refuses what cannot be a signing secret, and a live service without TLS that is not on this machine', () => {
@@ -280,7 +235,7 @@ roles:
     [
       'a call that may outlast its charge',
       { PAYMENTS_TIMEOUT_SECONDS: '26', WORK_LEASE_SECONDS: '60' },
-      'PAYMENTS_TIMEOUT_SECONDS must be at most 25: 30 s after a charge was decided',
+      'PAYMENTS_TIMEOUT_SECONDS must be a whole number from 1 to 25',
     ],
     [
       'a decline that is forgotten while its card rests',
@@ -389,16 +344,5 @@ roles:
       'port 3000',
     ]);
     expect(judged).toHaveLength(1);
-  });
-
-  it('names a permission that no verb asks for, and takes "*" for all', () => {
-    const path = fileOf(
-      'channels: { alerts: C0ALERTS01 }\nroles:\n  agent: { may: [lokup, charge] }\n  lead: { may: ["*", lookup] }\n',
-    );
-    const result = readConfig({ ...complete, PAYOPS_FILE: path }, [permissionCheck(['lookup', 'approve'])]);
-    expect(result.kind === 'refused' && result.problems).toEqual([
-      `${path}: roles.agent.may: “lokup” is not a permission. Did you mean lookup?`,
-      `${path}: roles.agent.may: “charge” is not a permission. Write lookup, approve, or '*' for all.`,
-    ]);
   });
 });

@@ -1,0 +1,358 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { filledPolicy } from '../support/filled-policy.ts';
+import { permissions } from '../../src/features/registry.ts';
+import { alertRules } from '../../src/config/alert-rules.ts';
+import { approvalRules } from '../../src/config/approval-checks.ts';
+import { limitRules } from '../../src/config/limit-rules.ts';
+import { permissionCheck } from '../../src/config/permission-check.ts';
+import { readConfig } from '../../src/config/read-config.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'payops-policy-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const path = join(folder, 'payops.yml');
+
+const variables = {
+  SLACK_BOT_TOKEN: 'xoxb-canary-token',
+  SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
+  PAYMENTS_ENVIRONMENT: 'live',
+  PAYMENTS_BASE_URL: 'https://payments.test/',
+  PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
+  PAYMENTS_STATIC_TOKEN: 'canary-static',
+  CHARGE_CURRENCIES: 'NGN,GHS',
+  PAYOPS_FILE: path,
+};
+const head = 'channels: { alerts: C0ALERTS01 }\n';
+const lead = 'roles: { lead: { users: [U0123LEAD1, U0123LEAD2], may: [approve] } }\n';
+
+function read(file: string) {
+  writeFileSync(path, file);
+  return readConfig(variables, [permissionCheck(permissions)]);
+}
+
+/** Without the file's name, which leads every one. */
+function problemsOf(file: string): string[] {
+  const result = read(file);
+  return result.kind === 'refused'
+    ? result.problems.map((problem) => problem.replace(/^(?:The policy file )?\/\S+?payops\.yml:? /, ''))
+    : [];
+}
+
+function policyOf(file: string) {
+  const result = read(file);
+  if (result.kind !== 'read') throw new Error(result.problems.join('\n'));
+  return result.config.policy;
+}
+
+/** Of the example file. */
+const part = (from: string, to: string): string =>
+  filledPolicy.slice(filledPolicy.indexOf(from), filledPolicy.indexOf(to));
+const routes = (...rules: string[]): string =>
+  `${head}routes:\n${rules.map((rule) => `  - ${rule}\n`).join('')}`;
+const route = (parts: string): string => routes(`{ name: a, to: C0BIG00001, ${parts} }`);
+const limits = (written: string, may = '[charge]'): string =>
+  `${head}roles: { agent: { users: [U0AGENT01], may: ${may}, limits: ${written} } }\n`;
+const approvals = (rules: string, roles = lead, top = 'channel: C0123APPR0'): string =>
+  `${head}${roles}approvals: { ${top}, rules: [${rules}] }\n`;
+
+describe('the policy file', () => {
+  it('routes events by rules, amounts in minor units and names as what they mean', () => {
+    const policy = policyOf(`${head}routes:
+  - name: big-ones
+    when: { event: any, environment: live, saved_card: true, currency: NGN, amount_from: 100000.00, amount_to: "250000.5", customer_id: VIP-*, email_domain: Example.COM, reason: "Do  Not\\u00a0Honour" }
+    to: [C0BIG00001, C0BIG00002]
+    mention: S0ONCALL01
+    severity: high
+    quiet_hours: { from: 22:00, to: 06:30, tz: Africa/Lagos }
+    mute_until: 2026-12-01
+    continue: true
+  - { name: all, to: C0BIG00001 }
+`);
+    expect(alertRules(policy)).toEqual([
+      {
+        name: 'big-ones',
+        match: {
+          environment: 'live',
+          isSavedCardCharge: true,
+          currency: 'NGN',
+          amount: { fromMinor: 10_000_000, toMinor: 25_000_050 },
+          customer: { kind: 'prefix', text: 'VIP-' },
+          emailDomain: 'example.com',
+          reasonPart: 'do not honour',
+        },
+        channels: ['C0BIG00001', 'C0BIG00002'],
+        mention: { kind: 'group', id: 'S0ONCALL01' },
+        severity: 'high',
+        quietHours: { fromMinute: 1_320, toMinute: 390, timeZone: 'Africa/Lagos' },
+        mutedUntilMs: Date.UTC(2026, 11, 1),
+        goesOn: true,
+      },
+      { name: 'all', match: { event: 'payment_failed' }, channels: ['C0BIG00001'], goesOn: false },
+    ]);
+    expect(alertRules(policyOf(head))).toEqual([]);
+  });
+
+  it('limits charges by role in minor units, for the accounts of the role, from a day that begins in UTC', () => {
+    const policy = policyOf(`${head}timezone: Africa/Lagos
+roles:
+  agent: { may: [charge], limits: { NGN: { per_charge: 50000.00, per_agent_per_day: "500000.5", per_card_per_day: 100000 }, GHS: {} } }
+  lead: { may: ['*'] }
+  on-call: { may: [lookup] }
+`);
+    expect(limitRules(policy, undefined)).toEqual({
+      timeZone: 'Africa/Lagos',
+      roles: {
+        agent: {
+          limits: {
+            NGN: { per_charge: 5_000_000, per_agent_per_day: 50_000_050, per_card_per_day: 10_000_000 },
+            GHS: {},
+          },
+        },
+        lead: {},
+      },
+    });
+    expect(limitRules(policyOf(`${head}roles: { a: { may: [charge] } }`), undefined)).toBeUndefined();
+    expect(limitRules(policyOf(limits('{ NGN: {} }')), undefined)?.timeZone).toBe('UTC');
+    const { roles } = policyOf(
+      `${head}roles: { a: { may: [charge], limits: { NGN: { per_charge: 1 } } }, b: { may: [charge] } }`,
+    );
+    const ofTest = { roles: { ...roles, a: { ...roles['a'], accounts: ['test'] } } } as never;
+    expect(limitRules(ofTest, 'lagos')).toBeUndefined();
+    expect(Object.keys(limitRules(ofTest, 'test')?.roles ?? {})).toEqual(['a', 'b']);
+  });
+
+  it('asks for approvals in minor units, of one approver and for four hours unless it says otherwise, by account', () => {
+    const charge = '{ what: charge, currency: NGN, amount_from: 50000.00 }';
+    const policy = policyOf(approvals(`${charge}, { what: retry }, { what: card_email, needed: 2 }`));
+    expect(policy.approvals).toMatchObject({ channel: 'C0123APPR0', expire_minutes: 240 });
+    expect(approvalRules(policy, undefined)).toEqual([
+      { what: 'charge', currency: 'NGN', fromMinor: 5_000_000, needed: 1 },
+      { what: 'retry', needed: 1 },
+      { what: 'card_email', needed: 2 },
+    ]);
+    const rules = [
+      { what: 'retry', needed: 1, account: 'lagos' },
+      { what: 'redrive', needed: 1 },
+    ];
+    const ofLagos = { approvals: { channel: 'C1', expire_minutes: 240, rules } } as never;
+    expect(approvalRules(ofLagos, 'lagos')).toHaveLength(2);
+    expect(approvalRules(ofLagos, 'abuja')).toEqual([{ what: 'redrive', needed: 1 }]);
+  });
+
+  it('tells every problem at once, each by its place: of shapes and between sections', () => {
+    const told = problemsOf(`channels: { alerts: CXXXXALERTS, opps: C0123OPS01 }
+routes:
+  - name: big ones
+    when: { event: failed, currency: ngn, amount_from: "1,000", customer_id: "*-VIP", email_domain: ada@example.com, reason: " " }
+    to: alerts
+    mention: "@oncall"
+    severity: urgent
+    quiet_hours: { from: 24:00, to: 06:00, tz: Lagos }
+    mute_until: 2026-02-30
+    continue: maybe
+  - to: []
+  - { name: twin, to: C0123AAA01 }
+  - { name: twin, to: C0123AAA01 }
+roles:
+  agent: { users: [U0AGENT01, UXXXXADA01], may: [lokup, "*"] }
+  viewer: { may: [lookup], limits: { NGN: { per_charge: 10.00 } } }
+  lead: { users: [ada], may: [charge], limits: { USD: { per_charge: 10.00 } } }
+`);
+    const expected = [
+      'channels.opps is not a setting. Did you mean ops?',
+      'channels.alerts is CXXXXALERTS, the example’s',
+      'routes.0.name must be up to 40 letters, digits and dashes, like big-ones.',
+      'routes.0.when.event must be payment_failed, payment_success, card_saved or any.',
+      'routes.0.when.currency must be a currency code in capitals, like NGN.',
+      'routes.0.when.amount_from must be an amount like 100000.00, without separators.',
+      'routes.0.when.customer_id must be a customer id like C-1042, or the beginning of one with a star behind it: VIP-*.',
+      'routes.0.when.email_domain must be what stands behind the @, like example.com: one whole domain, without a star.',
+      'routes.0.when.reason must not be empty.',
+      'routes.0.to must be a channel id like C0123ABCD',
+      'routes.0.mention must be a user id like U0123ABCD or a user group’s id like S0123ABCD.',
+      'routes.0.severity must be low, normal or high.',
+      'routes.0.quiet_hours.from must be a time like "22:00", in quotes.',
+      'routes.0.quiet_hours.tz must be a time zone’s name like Africa/Lagos.',
+      'routes.0.mute_until must be a day like 2026-12-01',
+      'routes.0.continue must be true or false.',
+      'routes.1.name is missing: it must be up to 40 letters, digits and dashes, like big-ones.',
+      'routes.1.to must name at least one channel.',
+      'roles.agent lists UXXXXADA01, the example’s',
+      'roles.agent.may: “lokup” is not a permission. Did you mean lookup?',
+      'roles.viewer.limits: the role may not charge, so they limit nobody.',
+      'roles.lead.users.0 must be a user id',
+      'roles.lead.limits.USD: nobody can charge USD, CHARGE_CURRENCIES names NGN, GHS alone.',
+    ];
+    for (const words of expected) expect(told).toContainEqual(expect.stringContaining(words));
+    expect(told.filter((words) => !expected.some((one) => words.includes(one)))).toEqual([]);
+  });
+
+  it.each<[file: string, ...problems: string[]]>([
+    ['', 'channels is missing'],
+    ['- alerts\n', 'the file must be keys, each with a colon and its value'],
+    ['channels: [', 'line 1'],
+    [
+      'channels: { alerst: C0ALERTS01 }',
+      'channels.alerts is missing',
+      'channels.alerst is not a setting. Did you mean alerts?',
+    ],
+    ['channels: { alerts: "#pay-alerts" }', 'channels.alerts must be a channel id like C0123ABCD'],
+    ['channels: { alerts: 5 }', 'channels.alerts must be a channel id'],
+    ['channels: { alerts: *oops }', "oops. A bare * begins a YAML alias: write '*' in quotes."],
+    [`${head}desk: C0DESK0001`, 'desk is not a setting. It belongs under channels.'],
+    [`${head}timezone: Lagos`, 'timezone must be a time zone’s name'],
+    [
+      `${head}daily_summary: [{ channel: C0ALERTS01, at: 8, tz: UTC }]`,
+      'daily_summary.0.at must be a time like "22:00", in quotes',
+    ],
+    [
+      `${head}roles: { a: { users: U0AGENT01, may: lookup } }`,
+      'roles.a.users must be a list: [one, another]',
+      'roles.a.may must be a list',
+    ],
+    [`${head}roles: [{ may: [lookup] }]`, 'roles must be names, each with a colon and what belongs to it'],
+    [
+      `${head}roles: { lead: { may: [*] } }`,
+      "at line 2, column 24. A bare * begins a YAML alias: write '*' in quotes.",
+    ],
+    [`${head}roles: { agent: { may: [] } }`, 'roles.agent.may must name at least one permission'],
+    [
+      `${head}roles: { agent: { may: [refund] } }`,
+      `“refund” is not a permission. Write ${permissions.join(', ')}, or '*' for all.`,
+    ],
+    [
+      limits('{ NGN: { per_charge: "50,000.00" } }'),
+      '.NGN.per_charge must be an amount like 50000.00, without separators.',
+    ],
+    [
+      limits('{ NGN: { per_charge: 1.005 } }'),
+      '.NGN.per_charge must be an amount like 50000.00, without separators.',
+    ],
+    [
+      limits('{ NGN: { per_charge: -1 } }'),
+      '.NGN.per_charge must be an amount like 50000.00, without separators.',
+    ],
+    [limits('{ NGN: { per_charge: 0.00 } }'), '.NGN.per_charge must be more than zero.'],
+    [limits('{}'), ' names no currency: the role may then charge nothing.'],
+    [limits('{ NGN: { percharge: 5 } }'), '.NGN.percharge is not a setting. Did you mean per_charge?'],
+    [limits('{ ngn: { per_charge: 5 } }'), '.ngn must be a currency code in capitals, like NGN.'],
+    [limits('{ NGN: { per_charge: 5 } }', '["*"]')],
+    [route('mentoin: U0AGENT01'), '0.mentoin is not a setting. Did you mean mention?'],
+    [
+      route('when: { mesage: x }'),
+      '0.when.mesage is not a setting. What stands here: event, environment, account,',
+    ],
+    [route('reason: x'), '0.reason is not a setting. It belongs under when.'],
+    [
+      route('when: { mention: U0AGENT01 }'),
+      '0.when.mention is not a setting. It belongs beside when, not under it.',
+    ],
+    [route('when: { email_domain: "*.example.com" }'), '0.when.email_domain must be what stands'],
+    [route('when: { email_domain: "example.com,example.org" }'), '0.when.email_domain must be what stands'],
+    [route('when: { amount_from: 1 }'), '0.when.currency is needed beside an amount'],
+    [
+      route('when: { currency: NGN, amount_from: 2, amount_to: 1 }'),
+      '0.when.amount_from is above amount_to, so that no amount fits.',
+    ],
+    [
+      route('mention: U0AGENT01, quiet_hours: { from: "22:00", to: "22:00", tz: UTC }'),
+      '0.quiet_hours.to must differ from `from`.',
+    ],
+    [
+      route('quiet_hours: { from: "22:00", to: "06:00", tz: UTC }'),
+      '0.quiet_hours does nothing without a mention',
+    ],
+    [routes('{ name: a }'), '0.to is missing: it must be a channel id like C0123ABCD, or a list of them.'],
+    [routes('{ name: a, to: [C0BIG00001, C0BIG00001] }'), '0.to names a channel twice.'],
+    [
+      routes(
+        '{ name: low, when: { currency: NGN, amount_to: 99 }, to: C0BIG00001 }',
+        '{ name: low, when: { currency: NGN, amount_to: 10 }, to: C0BIG00001 }',
+      ),
+      '1.name: a rule before it is called low too.',
+      '1 (low) can never fit: low before it takes all that it asks for. Move it up, or write continue: true there.',
+    ],
+    [
+      routes(
+        '{ name: copy, continue: true, to: C0BIG00001 }',
+        '{ name: live, when: { environment: live }, to: C0BIG00001 }',
+        '{ name: rest, to: C0BIG00001 }',
+      ),
+    ],
+    [
+      approvals('{ what: charges, currency: NGN, amount_from: 1 }'),
+      'rules.0.what must be charge, retry, card_email or redrive.',
+    ],
+    [
+      approvals('{ what: charge, amount_from: 1 }'),
+      'rules.0.currency is missing: it must be a currency code',
+    ],
+    [
+      approvals('{ what: charge, currency: NGN }'),
+      'rules.0.amount_from is missing: it must be an amount like 100000.00.',
+    ],
+    [approvals('{ what: retry, currency: NGN }'), 'rules.0.currency is not a setting.'],
+    [approvals('{ what: retry, amount: 1 }'), 'rules.0.amount is not a setting. Did you mean amount_from?'],
+    [approvals('{ what: retry, needed: 0 }'), 'rules.0.needed must be at least 1.'],
+    [
+      approvals('{ what: redrive }, { what: redrive, needed: 2 }'),
+      'rules.1 is about the same as approvals.rules.0: keep one of them.',
+    ],
+    [
+      approvals('{ what: charge, currency: NGM, amount_from: 1 }'),
+      'rules.0.currency: nothing is charged in NGM, CHARGE_CURRENCIES is NGN,GHS.',
+    ],
+    [
+      approvals('{ what: retry, account: lagos }'),
+      'rules.0.account: lagos is none of the accounts, because the file has no accounts.',
+    ],
+    [
+      approvals('{ what: retry, needed: 3 }'),
+      'rules.0.needed: 3 different people must approve, and only 2 may: no request could ever be approved.',
+    ],
+    [
+      approvals('{ what: retry }', lead, 'chanel: C0123APPR0'),
+      'approvals.channel is missing: it must be a channel id',
+      'approvals.chanel is not a setting. Did you mean channel?',
+    ],
+    [
+      approvals('{ what: retry }', lead, 'channel: C0123APPR0, expire_minutes: 1'),
+      'approvals.expire_minutes must be at least 2.',
+    ],
+    [
+      approvals('{ what: retry }', 'roles: { agent: { users: [U0123AGENT], may: [charge] } }\n'),
+      'approvals.rules.0: nobody may approve. Give a role the permission approve, and people.',
+    ],
+    [
+      approvals('{ what: retry }', 'roles: { lead: { may: [approve] } }\n'),
+      'approvals.rules.0: nobody may approve.',
+    ],
+    [approvals('{ what: retry }', 'roles: { lead: { users: [U0123LEAD1], may: ["*"] } }\n')],
+    // Whoever is in a group cannot be counted here.
+    [approvals('{ what: retry, needed: 5 }', 'roles: { lead: { groups: ["@leads"], may: [approve] } }\n')],
+  ])('is judged in words: %s', (file, ...problems) => {
+    const told = problemsOf(file);
+    for (const problem of problems) expect(told).toContainEqual(expect.stringContaining(problem));
+    expect(told).toHaveLength(problems.length);
+  });
+
+  it('has an example whose rules are good once they are no comment any more', () => {
+    const written = [
+      part('# approvals:', '# timezone:'),
+      part('# routes:', '# Optional: channels that are told once'),
+    ];
+    const policy = policyOf(
+      written.reduce(
+        (file, section) => file.replace(section, section.replaceAll(/^# ?/gm, '')),
+        filledPolicy,
+      ),
+    );
+    expect(alertRules(policy).map(({ name }) => name)).toEqual(['big-ones', 'no-funds']);
+    expect(approvalRules(policy, undefined)).toEqual([
+      { what: 'charge', currency: 'NGN', fromMinor: 5_000_000, needed: 1 },
+      { what: 'retry', needed: 1 },
+    ]);
+  });
+});
