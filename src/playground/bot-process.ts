@@ -9,20 +9,12 @@ export type BotProcess = {
   settings: () => Record<string, string>;
   /** What it wrote, newest last. */
   log: () => string;
-  /** Starts it unless it runs; resolves when the process exists, not when it is ready. */
-  start: () => Promise<ActResult>;
+  /** Starts it unless it runs, before it is ready. */
+  start: () => ActResult;
   /** Ends it as a power cut would; resolves when the process is gone. */
   kill: () => Promise<ActResult>;
   /** Ends it in good order, and after five seconds by force. */
   stop: () => Promise<void>;
-};
-
-export type BotProcessOptions = {
-  /** The program and its arguments. */
-  command: readonly [string, ...string[]];
-  env: Record<string, string>;
-  url: string;
-  changed: () => void;
 };
 
 const keptLines = 1000;
@@ -32,58 +24,33 @@ const stopDeadlineMs = 5_000;
 const askEveryMs = { starting: 60, ready: 1_000, down: 1_000 };
 
 /** The bot as a child process that runs unchanged: it is given an environment, watched at /readyz, and ended by its own id. */
-export function createBotProcess(options: BotProcessOptions): BotProcess {
-  const { command, env, url, changed } = options;
+export function createBotProcess(
+  [program, ...args]: readonly [string, ...string[]],
+  { env, url, changed }: { env: Record<string, string>; url: string; changed: () => void },
+): BotProcess {
   const lines: string[] = [];
   let child: ChildProcess | undefined;
   let status: BotState['status'] = 'down';
   let starts = 0;
-  let timer: NodeJS.Timeout | undefined;
 
   function become(next: BotState['status']): void {
     if (status === next) return;
     status = next;
     changed();
   }
-
   function write(line: string): void {
     lines.push(line);
-    if (lines.length > keptLines) lines.splice(0, lines.length - keptLines);
+    lines.splice(0, lines.length - keptLines);
   }
-
-  async function ask(asked: ChildProcess): Promise<void> {
+  async function watch(watched: ChildProcess): Promise<void> {
     const ready = await answersReady(url);
-    if (child !== asked) return;
+    if (child !== watched) return;
     become(ready ? 'ready' : 'starting');
-    timer = setTimeout(() => void ask(asked), askEveryMs[status]);
+    setTimeout(() => void watch(watched), askEveryMs[status]).unref();
   }
-
-  function start(): Promise<ActResult> {
-    if (child) return Promise.resolve({ ok: false, problem: 'The bot is running already.' });
-    const [program, ...args] = command;
-    const begun = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
-    child = begun;
-    starts += 1;
-    status = 'starting';
-    for (const stream of [begun.stdout, begun.stderr]) createInterface({ input: stream }).on('line', write);
-    begun.once('error', (error) => write(`The bot could not be started: ${error.message}`));
-    // 'close' comes after the last line was read, so that its last words are complete.
-    begun.once('close', (code, signal) => {
-      write(`--- ended ${signal === null ? `with code ${code ?? 'unknown'}` : `by ${signal}`} ---`);
-      child = undefined;
-      clearTimeout(timer);
-      become('down');
-    });
-    changed();
-    void ask(begun);
-    return Promise.resolve({ ok: true });
-  }
-
   async function end(signal: NodeJS.Signals): Promise<void> {
-    const ending = child;
-    if (!ending) return;
-    const gone = once(ending, 'close');
-    ending.kill(signal);
+    const gone = child && once(child, 'close');
+    child?.kill(signal);
     await gone;
   }
 
@@ -91,18 +58,32 @@ export function createBotProcess(options: BotProcessOptions): BotProcess {
     state: () => ({ status, url, starts, lastLines: status === 'down' ? lines.slice(-shownLines) : [] }),
     settings: () => env,
     log: () => lines.join('\n'),
-    start,
+    start() {
+      if (child) return { ok: false, problem: 'The bot is running already.' };
+      const begun = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+      child = begun;
+      starts += 1;
+      become('starting');
+      for (const stream of [begun.stdout, begun.stderr]) createInterface({ input: stream }).on('line', write);
+      begun.once('error', (error) => write(`The bot could not be started: ${error.message}`));
+      // 'close' comes after the last line was read, so that its last words are complete.
+      begun.once('close', (code, signal) => {
+        write(`--- ended ${signal === null ? `with code ${code ?? 'unknown'}` : `by ${signal}`} ---`);
+        child = undefined;
+        become('down');
+      });
+      void watch(begun);
+      return { ok: true };
+    },
     async kill() {
       if (!child) return { ok: false, problem: 'The bot is down already.' };
       await end('SIGKILL');
       return { ok: true };
     },
     async stop() {
-      const ending = child;
-      const force = setTimeout(() => ending?.kill('SIGKILL'), stopDeadlineMs);
+      const force = setTimeout(() => void end('SIGKILL'), stopDeadlineMs);
       await end('SIGTERM');
       clearTimeout(force);
-      clearTimeout(timer);
     },
   };
 }

@@ -1,15 +1,15 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type AddressInfo } from 'node:net';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createBotProcess, type BotProcess } from './bot-process.ts';
 import { botSettings, payopsFile } from './bot-settings.ts';
-import { createExchangeLog } from './exchange-log.ts';
 import { startPaymentsService, type PaymentsService } from '../simulators/payments/service.ts';
-import type { ActResult, WorkspaceFault } from '../simulators/protocol.ts';
+import type { ActResult, Exchange, PlaygroundAction } from '../simulators/protocol.ts';
 import { playOpening } from './opening.ts';
-import { startPageServer, type ActRequest } from './server.ts';
+import { startPageServer } from './server.ts';
 import { startWorkspace, type Workspace } from '../simulators/slack/workspace.ts';
 
 export type PlaygroundOptions = {
@@ -17,12 +17,8 @@ export type PlaygroundOptions = {
   port?: number;
   /** The bot keeps its store there instead of in a folder of its own. */
   redisUrl?: string;
-  /** More of the bot's environment, or other than the playground gives it. */
-  botEnv?: Record<string, string>;
   /** The account is a live one, whose money is real by all that the bot says. Default false: a sandbox. */
   live?: boolean;
-  /** The conversation that a newcomer finds. Default true. */
-  opening?: boolean;
   /** More rules of the bot's payops.yml. */
   rules?: string;
 };
@@ -32,13 +28,13 @@ export type Playground = {
   url: string;
   workspace: Workspace;
   payments: PaymentsService;
-  bot: BotProcess;
   /** Ends the bot and the simulators and removes what they kept. */
   close: () => Promise<void>;
 };
 
 const keptExchanges = 300;
-const botProgram = fileURLToPath(new URL('../main.ts', import.meta.url));
+/** As `npm start` runs it. */
+const botProgram = fileURLToPath(new URL('../start.js', import.meta.url));
 const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 
 /**
@@ -47,80 +43,81 @@ const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url
  * and is kept in memory or in a folder that `close` removes.
  */
 export async function startPlayground(options: PlaygroundOptions = {}): Promise<Playground> {
-  const undo: (() => Promise<void>)[] = [];
-  async function close(): Promise<void> {
-    for (const step of undo.splice(0).toReversed()) await step();
-  }
-  try {
-    return { ...(await startParts(options, undo)), close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-/** Starts everything; `undo` is given, in order, what ends each part. */
-async function startParts(
-  options: PlaygroundOptions,
-  undo: (() => Promise<void>)[],
-): Promise<Omit<Playground, 'close'>> {
   const listeners = new Set<() => void>();
   const changed = (): void => {
     for (const listener of listeners) listener();
   };
-  const log = createExchangeLog(keptExchanges, changed);
-  const folder = await mkdtemp(join(tmpdir(), 'payops-playground-'));
-  undo.push(() => rm(folder, { recursive: true, force: true }));
+  const log = createExchangeLog(changed);
   const workspace = await startWorkspace({
     manifestPath,
-    onExchange: log.recorder(),
+    onExchange: log.record(0),
     // All but one: where the bot is no member it cannot post, so that this can be tried.
     grantedOptionalScopes: ['usergroups', 'channels', 'groups', 'files'].flatMap((of) =>
       ['read', 'history', 'write'].map((right) => `${of}:${right}`),
     ),
   });
-  undo.push(() => workspace.close());
+  const { users, channels } = workspace.ids;
   // One conversation for everything: a newcomer sees the alert arrive.
-  workspace.setChannel(workspace.ids.channels.payAlerts, { archived: true });
+  workspace.setChannel(channels.payAlerts, { archived: true });
   const payments = await startPaymentsService({
-    onExchange: log.recorder(),
+    onExchange: log.record(1),
     knownCards: true,
     sandboxIsLive: true,
   });
-  undo.push(() => payments.close());
   workspace.onChange(changed);
   payments.onChange(changed);
-  const slackFaults = new Set<WorkspaceFault>();
+  const folder = await mkdtemp(join(tmpdir(), 'payops-playground-'));
+  const bot = await prepareBot(folder, options, { workspace, payments, changed });
+  bot.start();
+  let isOldWorkspace = false;
   let openedAt: number | undefined;
-  const bot = await prepareBot({ folder, workspace, payments, options, changed });
-  undo.push(() => bot.stop());
+
+  function carryOut(action: PlaygroundAction): ActResult | Promise<ActResult> {
+    if (action.kind === 'bot_kill') return bot.kill();
+    if (action.kind === 'bot_start') return bot.start();
+    const { fault, isOn } = action;
+    if (fault === 'not_in_channel') workspace.setChannel(channels.payDesk, { botIsMember: !isOn });
+    else isOldWorkspace = isOn;
+    // Rich text is among the younger blocks, and the bot writes nearly everything in it.
+    if (isOldWorkspace) workspace.setFaults({ kind: 'unknown_blocks', types: ['rich_text'] });
+    else workspace.setFaults();
+    return { ok: true };
+  }
+
   const page = await startPageServer(
     {
-      firstUser: workspace.ids.users.agent,
-      state: (userId) => ({
-        ...workspace.state(userId),
-        payments: payments.state(),
-        bot: bot.state(),
-        log: log.list(),
-        slackFaults: [...slackFaults].filter((fault) => fault !== 'not_in_channel' || !isAtDesk(workspace)),
-        ...(openedAt === undefined ? {} : { openedAt }),
-      }),
-      act: (request) => carryOut(request, { workspace, payments, bot, slackFaults }),
+      state(userId = users.agent) {
+        const seen = workspace.state(userId);
+        const desk = seen.channels.find(({ id }) => id === channels.payDesk);
+        return {
+          ...seen,
+          payments: payments.state(),
+          bot: bot.state(),
+          log: log.list(),
+          slackFaults: [
+            ...(isOldWorkspace ? ['old_workspace' as const] : []),
+            ...(desk?.botIsMember ? [] : ['not_in_channel' as const]),
+          ],
+          ...(openedAt === undefined ? {} : { openedAt }),
+        };
+      },
+      async act({ user, action }) {
+        if (action.to === 'workspace') return workspace.act(user, action.action);
+        return action.to === 'payments' ? payments.act(action.action) : carryOut(action.action);
+      },
       exchange: log.find,
       botLog: bot.log,
       botSettings: bot.settings,
-      onChange(listener) {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
-      },
+      onChange: (listener) => listeners.add(listener),
     },
     options.port ?? 0,
   );
-  undo.push(() => page.close());
   workspace.connect(`${bot.state().url}/slack/events`);
-  onceReady(bot, listeners, () => {
+  // Events wait until the bot answers for the first time; what it misses later is sent again, as a real service does.
+  listeners.add(function begin() {
+    if (bot.state().status !== 'ready') return;
+    listeners.delete(begin);
     payments.sendWebhooksTo(`${bot.state().url}/webhooks/payments`);
-    if (options.opening === false) return;
     void playOpening(workspace, payments)
       .catch(() => undefined)
       .finally(() => {
@@ -128,27 +125,38 @@ async function startParts(
         changed();
       });
   });
-  await bot.start();
-  return { url: page.url, workspace, payments, bot };
+  return {
+    url: page.url,
+    workspace,
+    payments,
+    async close() {
+      await page.close();
+      await bot.stop();
+      await payments.close();
+      await workspace.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
 }
 
-/** Events wait until the bot answers for the first time; what it misses later is sent again, as a real service does. */
-function onceReady(bot: BotProcess, listeners: Set<() => void>, begin: () => void): void {
-  function listen(): void {
-    if (bot.state().status !== 'ready') return;
-    listeners.delete(listen);
-    begin();
-  }
-  listeners.add(listen);
+/** One log of what two simulators report, oldest first; it keeps the newest. */
+function createExchangeLog(changed: () => void) {
+  const exchanges = new Map<number, Exchange>();
+  return {
+    /** Each simulator counts its own exchanges: `side` tells them apart. */
+    record: (side: 0 | 1) => (exchange: Exchange) => {
+      const id = exchange.id * 2 + side;
+      exchanges.set(id, { ...exchange, id });
+      const oldest = exchanges.keys().next().value;
+      if (exchanges.size > keptExchanges && oldest !== undefined) exchanges.delete(oldest);
+      changed();
+    },
+    /** Without their bodies. */
+    list: (): Exchange[] =>
+      [...exchanges.values()].map(({ request: _request, response: _response, ...line }) => line),
+    find: (id: number) => exchanges.get(id),
+  };
 }
-
-type BotParts = {
-  folder: string;
-  workspace: Workspace;
-  payments: PaymentsService;
-  options: PlaygroundOptions;
-  changed: () => void;
-};
 
 /** The merchant's cards are told at every start: a newcomer's first alert is to be one of their own. */
 function savedCardsTo(channel: string): string {
@@ -159,82 +167,39 @@ function savedCardsTo(channel: string): string {
 `;
 }
 
-async function prepareBot(parts: BotParts): Promise<BotProcess> {
-  const { folder, workspace, payments, options } = parts;
-  const port = await freePort();
+async function prepareBot(
+  folder: string,
+  { redisUrl, live, rules = '' }: PlaygroundOptions,
+  around: { workspace: Workspace; payments: PaymentsService; changed: () => void },
+): Promise<BotProcess> {
+  const { workspace, payments, changed } = around;
   const { channels, users } = workspace.ids;
-  const policy = join(folder, 'payops.yml');
-  const dataDir = join(folder, 'data');
+  const [policy, dataDir] = [join(folder, 'payops.yml'), join(folder, 'data')];
   await mkdir(dataDir, { mode: 0o700 });
-  const written = payopsFile({
-    channels: { alerts: channels.payDesk, ops: channels.payOps, desk: channels.payDesk },
-    users,
-  });
-  await writeFile(policy, written + savedCardsTo(channels.payOps) + (options.rules ?? ''));
+  const desk = channels.payDesk;
+  const written = payopsFile({ channels: { alerts: desk, ops: channels.payOps, desk }, users });
+  await writeFile(policy, written + savedCardsTo(channels.payOps) + rules);
+  const port = await freePort();
   const settings = botSettings({
     port,
     dataDir,
     payopsFile: policy,
     slack: { apiUrl: workspace.apiUrl, ...workspace.credentials },
     payments: { url: payments.url, ...payments.credentials },
-    redisUrl: options.redisUrl,
+    redisUrl,
   });
-  return createBotProcess({
-    command: [process.execPath, botProgram],
-    env: { ...settings, PAYMENTS_ENVIRONMENT: options.live ? 'live' : 'sandbox', ...options.botEnv },
+  return createBotProcess([process.execPath, botProgram], {
+    env: { ...settings, PAYMENTS_ENVIRONMENT: live ? 'live' : 'sandbox' },
     url: `http://127.0.0.1:${port}`,
-    changed: parts.changed,
+    changed,
   });
-}
-
-/** Somebody may have invited the bot since. */
-function isAtDesk(workspace: Workspace): boolean {
-  const { channels, users } = workspace.ids;
-  return workspace
-    .state(users.agent)
-    .channels.some(({ id, botIsMember }) => id === channels.payDesk && botIsMember);
-}
-
-async function carryOut(
-  { user, action }: ActRequest,
-  {
-    workspace,
-    payments,
-    bot,
-    slackFaults,
-  }: Omit<Playground, 'url' | 'close'> & { slackFaults: Set<WorkspaceFault> },
-): Promise<ActResult> {
-  switch (action.to) {
-    case 'workspace':
-      return workspace.act(user, action.action);
-    case 'payments':
-      return payments.act(action.action);
-    case 'playground':
-      if (action.action.kind === 'bot_kill') return bot.kill();
-      if (action.action.kind === 'bot_start') return bot.start();
-      if (action.action.isOn) slackFaults.add(action.action.fault);
-      else slackFaults.delete(action.action.fault);
-      // Rich text is among the younger blocks, and the bot writes nearly everything in it.
-      workspace.setFaults(
-        ...(slackFaults.has('old_workspace')
-          ? [{ kind: 'unknown_blocks', types: ['rich_text'] } as const]
-          : []),
-      );
-      workspace.setChannel(workspace.ids.channels.payDesk, {
-        botIsMember: !slackFaults.has('not_in_channel'),
-      });
-      return { ok: true };
-  }
 }
 
 /** A port the bot can have at every start. It is given back before the bot takes it, so a rare clash is possible and is shown. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
 }

@@ -1,5 +1,12 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { findPackageJSON, stripTypeScriptTypes } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { dirname, extname, join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import {
   paymentsAction,
@@ -9,7 +16,6 @@ import {
   type Exchange,
   type PageState,
 } from '../simulators/protocol.ts';
-import { importMapHash, readPageFile } from './page-files.ts';
 
 /** What the page may ask to be done, told apart by who carries it out. */
 const actRequest = z.object({
@@ -22,48 +28,40 @@ const actRequest = z.object({
 });
 export type ActRequest = z.infer<typeof actRequest>;
 
-export type PageServerDeps = {
-  /** Throws for a person who is not in the workspace. */
-  state: (userId: string) => PageState;
-  /** Who one is before one has chosen. */
-  firstUser: string;
+/** What the page shows and asks for. */
+export type Shown = {
+  /** As that person sees it, or the first one; throws for a person who is not in the workspace. */
+  state: (userId?: string) => PageState;
   act: (request: ActRequest) => Promise<ActResult>;
   exchange: (id: number) => Exchange | undefined;
   botLog: () => string;
   /** The bot's environment, for a command that is to run beside it. */
   botSettings: () => Record<string, string>;
-  /** Calls back after any change; the returned function ends that. */
-  onChange: (listener: () => void) => () => void;
+  /** Calls back after any change. */
+  onChange: (listener: () => void) => void;
 };
 
 export type PageServer = { url: string; port: number; close: () => Promise<void> };
 
-const maxBodyBytes = 256 * 1024;
 /** A storm of changes is told at most this often. */
 const tellEveryMs = 40;
-const heartbeatMs = 15_000;
 const portsTried = 20;
-
-type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
 
 /**
  * Serves the page on 127.0.0.1, from `port` or the next free one (0: any). Answers only requests that name this
  * address (a rebound DNS name does not), takes actions only from its own page, and lets the page load nothing
  * from elsewhere.
  */
-export async function startPageServer(deps: PageServerDeps, port: number): Promise<PageServer> {
-  const hash = await importMapHash();
-  const streams = createStreams(deps);
-  const routes = createRoutes(deps, streams);
+export async function startPageServer(shown: Shown, port: number): Promise<PageServer> {
+  const headers = await safetyHeaders();
+  const routes = createRoutes(shown, createStreams(shown));
   const server = createServer((request, response) => {
-    for (const [name, value] of Object.entries(safetyHeaders(hash))) response.setHeader(name, value);
     const answer = async (): Promise<void> => {
-      const own = ownOrigins(server);
-      const refusal = refusalFor(request, own);
-      if (refusal) return send(response, refusal.status, refusal.words);
-      const url = new URL(request.url ?? '/', `http://${request.headers.host}`);
-      const handler = routes[`${request.method} ${url.pathname}`] ?? routes[request.method ?? ''];
-      await (handler ?? notFound)(request, response, url);
+      for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+      const refusal = refusalFor(request, (server.address() as AddressInfo).port);
+      if (refusal) return send(response, ...refusal);
+      const url = new URL(`http://${request.headers.host}${request.url}`);
+      await (routes[`${request.method} ${url.pathname}`] ?? sendFile)(request, response, url);
     };
     answer().catch(() => {
       if (response.headersSent) response.destroy();
@@ -75,20 +73,33 @@ export async function startPageServer(deps: PageServerDeps, port: number): Promi
     url: `http://127.0.0.1:${taken}`,
     port: taken,
     async close() {
-      streams.close();
-      await new Promise((resolve) => {
-        server.close(resolve);
-        server.closeAllConnections();
-      });
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
     },
   };
 }
 
-function safetyHeaders(hash: string): Record<string, string> {
+async function listen(server: Server, port: number, tries: number): Promise<number> {
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch (error) {
+    const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    if (isTaken && tries > 1) return listen(server, port + 1, tries - 1);
+    throw error;
+  }
+  return (server.address() as AddressInfo).port;
+}
+
+async function safetyHeaders(): Promise<Record<string, string>> {
+  const html = await readFile(join(pageFolder, 'index.html'), 'utf8');
+  const importMap = /<script type="importmap">([\s\S]*?)<\/script>/.exec(html)?.[1] ?? '';
+  const hash = createHash('sha256').update(importMap).digest('base64');
   return {
     'content-security-policy': [
       "default-src 'none'",
-      `script-src 'self' '${hash}'`,
+      `script-src 'self' 'sha256-${hash}'`,
       "style-src 'self'",
       "img-src 'self'",
       "connect-src 'self'",
@@ -106,137 +117,106 @@ function safetyHeaders(hash: string): Record<string, string> {
   };
 }
 
-function ownOrigins(server: Server): string[] {
-  const { port } = server.address() as AddressInfo;
-  return [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
-}
-
 /** A page elsewhere can make a browser send requests here: by a name that resolves to us, or by a plain POST. */
-function refusalFor(request: IncomingMessage, own: string[]): { status: number; words: string } | undefined {
-  const { host, origin } = request.headers;
-  if (!own.includes(`http://${host}`))
-    return { status: 421, words: 'Open the address that the playground printed.' };
-  if (origin !== undefined && !own.includes(origin))
-    return { status: 403, words: 'Only the playground’s own page may ask.' };
-  const isJson = /^application\/json\b/.test(request.headers['content-type'] ?? '');
-  if (request.method === 'POST' && !isJson) return { status: 415, words: 'Send JSON.' };
+function refusalFor({ method, headers }: IncomingMessage, port: number): [number, string] | undefined {
+  const own = [`http://127.0.0.1:${port}`, `http://localhost:${port}`];
+  const { host, origin, 'content-type': type = '' } = headers;
+  if (!own.includes(`http://${host}`)) return [421, 'Open the address that the playground printed.'];
+  if (origin !== undefined && !own.includes(origin)) return [403, 'Only the playground’s own page may ask.'];
+  if (method === 'POST' && !type.startsWith('application/json')) return [415, 'Send JSON.'];
   return undefined;
 }
 
-function createRoutes(deps: PageServerDeps, streams: Streams): Record<string, Handler> {
-  function asUser(url: URL, response: ServerResponse, answer: (userId: string) => void): void {
-    const userId = url.searchParams.get('user') ?? deps.firstUser;
-    if (deps.state(deps.firstUser).users.some((user) => user.id === userId)) answer(userId);
-    else send(response, 404, 'Nobody of that id is in this workspace.');
-  }
+type Route = (request: IncomingMessage, response: ServerResponse, url: URL) => void | Promise<void>;
+
+function createRoutes(shown: Shown, stream: Stream): Record<string, Route> {
   return {
-    'GET /state': (_request, response, url) =>
-      asUser(url, response, (userId) => sendJson(response, 200, deps.state(userId))),
-    'GET /events': (_request, response, url) =>
-      asUser(url, response, (userId) => streams.open(userId, response)),
+    'GET /state': (_request, response, url) => send(response, 200, shown.state(userIn(url))),
+    'GET /events': (_request, response, url) => stream(userIn(url), response),
     'GET /exchange': (_request, response, url) => {
-      const exchange = deps.exchange(Number(url.searchParams.get('id')));
-      if (exchange) sendJson(response, 200, exchange);
-      else send(response, 404, 'This exchange is no longer kept.');
+      const exchange = shown.exchange(Number(url.searchParams.get('id')));
+      send(response, exchange ? 200 : 404, exchange ?? 'This exchange is no longer kept.');
     },
-    'GET /settings': (_request, response) => sendJson(response, 200, deps.botSettings()),
-    'GET /bot.log': (_request, response) => send(response, 200, deps.botLog()),
+    'GET /settings': (_request, response) => send(response, 200, shown.botSettings()),
+    'GET /bot.log': (_request, response) => send(response, 200, shown.botLog()),
     'POST /act': async (request, response) => {
-      const body = await readBody(request);
-      if (body === undefined) return send(response, 413, 'Too much at once.');
-      const asked = actRequest.safeParse(readJson(body));
-      if (!asked.success)
-        return sendJson(response, 400, { ok: false, problem: 'The playground does not know this action.' });
-      sendJson(response, 200, await deps.act(asked.data));
-    },
-    GET: async (request, response, url) => {
-      const file = await readPageFile(url.pathname);
-      if (!file) return notFound(request, response, url);
-      response.writeHead(200, { 'content-type': file.type }).end(file.body);
+      const asked = actRequest.safeParse(await json(request).catch(() => undefined));
+      if (asked.success) return send(response, 200, await shown.act(asked.data));
+      send(response, 400, { ok: false, problem: 'The playground does not know this action.' });
     },
   };
 }
 
-function notFound(_request: IncomingMessage, response: ServerResponse, _url: URL): void {
-  send(response, 404, 'Nothing is here.');
+function userIn(url: URL): string | undefined {
+  return url.searchParams.get('user') ?? undefined;
 }
 
-type Streams = { open: (userId: string, response: ServerResponse) => void; close: () => void };
+type Stream = (userId: string | undefined, to: ServerResponse) => void;
 
 /** Server-sent events: each is a whole state, so a slow reader may miss some and still be right in the end. */
-function createStreams(deps: PageServerDeps): Streams {
-  const readers = new Map<ServerResponse, string>();
+function createStreams(shown: Shown): Stream {
+  const readers = new Map<ServerResponse, string | undefined>();
   let telling: NodeJS.Timeout | undefined;
 
-  function tell(response: ServerResponse, userId: string): void {
-    if (!response.writableNeedDrain) response.write(`data: ${JSON.stringify(deps.state(userId))}\n\n`);
-    else response.once('drain', () => readers.has(response) && tell(response, userId));
+  function tell(response: ServerResponse, userId: string | undefined): void {
+    if (response.writableNeedDrain) tellSoon();
+    else response.write(`retry: 700\ndata: ${JSON.stringify(shown.state(userId))}\n\n`);
   }
-  function tellAll(): void {
-    telling = undefined;
-    for (const [response, userId] of readers) tell(response, userId);
+  function tellSoon(): void {
+    telling ??= setTimeout(() => {
+      telling = undefined;
+      for (const [response, userId] of readers) tell(response, userId);
+    }, tellEveryMs);
   }
-  const stopListening = deps.onChange(() => {
-    telling ??= setTimeout(tellAll, tellEveryMs);
-  });
-  const heartbeat = setInterval(() => {
-    for (const response of readers.keys()) response.write(': still here\n\n');
-  }, heartbeatMs);
-  return {
-    open(userId, response) {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write('retry: 700\n\n');
-      readers.set(response, userId);
-      response.once('close', () => readers.delete(response));
-      tell(response, userId);
-    },
-    close() {
-      stopListening();
-      clearInterval(heartbeat);
-      clearTimeout(telling);
-    },
+  shown.onChange(tellSoon);
+  return function stream(userId, response) {
+    tell(response.setHeader('content-type', 'text/event-stream'), userId);
+    readers.set(response, userId);
+    response.once('close', () => readers.delete(response));
   };
 }
 
-async function readBody(request: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+const pageFolder = fileURLToPath(new URL('page/', import.meta.url));
+
+const types: Record<string, string> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.ts': 'text/javascript; charset=utf-8',
+};
+
+/** A file of the page, its types stripped on the way out, or of the view library where it is installed. No build, no bundle. */
+async function sendFile(_request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+  const location = locate(url.pathname) ?? '';
+  const text = await readFile(location, 'utf8').catch(() => undefined);
+  if (text === undefined) return send(response, 404, 'Nothing is here.');
+  const extension = extname(location);
+  response.setHeader('content-type', types[extension] ?? '');
+  response.end(extension === '.ts' ? stripTypeScriptTypes(text) : text);
 }
 
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+/** No path reaches outside the page's folder and the view library's. */
+function locate(path: string): string | undefined {
+  const own = path === '/' ? 'index.html' : /^\/page\/([a-z-]+\.(?:ts|css|svg))$/.exec(path)?.[1];
+  if (own !== undefined) return join(pageFolder, own);
+  const [, name, inside = ''] = /^\/modules\/(lit|lit-html)\/((?:[\w-]+\/)*[\w-]+\.js)$/.exec(path) ?? [];
+  return name && join(moduleFolder(name), inside);
 }
 
-function send(response: ServerResponse, status: number, words: string): void {
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' }).end(words);
+/** The view library may be installed beside us or inside the package that needs it. */
+function moduleFolder(name: string): string {
+  const lit = findPackageJSON('lit', import.meta.url);
+  const found = name === 'lit' ? lit : lit && findPackageJSON(name, lit);
+  if (found === undefined) throw new Error(`The package ${name} is not installed: run npm ci first.`);
+  return dirname(found);
 }
 
-function sendJson(response: ServerResponse, status: number, body: unknown): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
-
-async function listen(server: Server, port: number, tries: number): Promise<number> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, '127.0.0.1', () => {
-        server.off('error', reject);
-        resolve();
-      });
-    });
-  } catch (error) {
-    const taken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    if (!taken || tries <= 1) throw error;
-    return listen(server, port + 1, tries - 1);
-  }
-  return (server.address() as AddressInfo).port;
+/** Words as text, anything else as JSON. */
+function send(response: ServerResponse, status: number, body: string | object): void {
+  const [type, text] =
+    typeof body === 'string'
+      ? ['text/plain; charset=utf-8', body]
+      : ['application/json', JSON.stringify(body)];
+  response.writeHead(status, { 'content-type': type }).end(text);
 }

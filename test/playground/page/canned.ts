@@ -224,8 +224,7 @@ export async function startCanned(
   let result: ActResult = { ok: true };
   const server = await startPageServer(
     {
-      firstUser: 'U1',
-      state: (userId) => read(userId),
+      state: (userId = 'U1') => read(userId),
       act(request) {
         acts.push(request);
         return Promise.resolve(result);
@@ -236,10 +235,7 @@ export async function startCanned(
       },
       botLog: () => 'one line',
       botSettings: () => ({ PORT: '3000' }),
-      onChange(listener) {
-        listeners.add(listener);
-        return () => void listeners.delete(listener);
-      },
+      onChange: (listener) => listeners.add(listener),
     },
     port,
   );
