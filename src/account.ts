@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readRoutes } from './app/alert-routes.ts';
+import { readRoutes } from './config/alert-rules.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
-import { type MerchantPlace, chargePlace } from './app/merchants.ts';
+import { keptPart, type KeptPart } from './store/scoped-store.ts';
 import { type Payments, createPayments } from './payments/payments.ts';
 import type { AuditNotes } from './audit/audit-notes.ts';
 import { approvalRules } from './config/approval-checks.ts';
-import type { Config } from './config/config.ts';
+import type { Config, Outside } from './config/config.ts';
 import { limitRules } from './config/limit-rules.ts';
 import type { RoutePlan } from './domain/alert-route.ts';
 import type { AuditEntry } from './domain/audit-entry.ts';
 import type { ChargeSeen } from './domain/charge.ts';
-import type { PartHealth } from './domain/part-health.ts';
+import type { PartHealth } from './domain/failure.ts';
 import type { PaymentEvent } from './domain/payment-event.ts';
 import type { PaymentLink } from './domain/payment-link.ts';
 import type { Notice } from './domain/notice.ts';
@@ -18,7 +18,13 @@ import type { FeatureMessages, Said } from './messages/views.ts';
 import type { Kind } from './records/work-once.ts';
 import { placeWords } from './slack/words/evidence.ts';
 import { noticeMessage } from './slack/words/notice-message.ts';
-import { type MissingEvents, alarmPrefix, readSeenWebhooks } from './features/alerts/missing-events.ts';
+import {
+  type MissingEvents,
+  alarmPrefix,
+  createMissingEvents,
+  createRefusalMemory,
+  readSeenWebhooks,
+} from './features/alerts/missing-events.ts';
 import type { DeclineRule } from './domain/decline-reason.ts';
 import type { ApprovalRule } from './domain/approval-rules.ts';
 import type { LimitRules } from './domain/charge-limits.ts';
@@ -45,7 +51,7 @@ import { openLedger } from './features/cards/card-ledger.ts';
 import { createCards } from './features/cards/cards.ts';
 import { type Charges, createCharges } from './features/charge/charge.ts';
 import { createDoctor } from './features/doctor/doctor.ts';
-import { type Finding, examine } from './features/doctor/examine.ts';
+import { type Check, type Finding, examine } from './features/doctor/examine.ts';
 import { createLinks } from './features/links/link.ts';
 import { type Lookup, createLookup } from './features/lookup/lookup.ts';
 import { type Mutes, createMutes } from './features/mute/mute.ts';
@@ -53,16 +59,16 @@ import { ownFeatures, verbsOf } from './features/registry.ts';
 import { createStory } from './features/story/story.ts';
 import { type Undelivered, createUndelivered } from './features/undelivered/undelivered.ts';
 import { tellStuck } from './messages/messages.ts';
-import { createAlarms } from './app/alarms.ts';
-import { channelUses } from './app/channels.ts';
+import { channelUses } from './features/alerts/alert-rules-message.ts';
 import { accountChecks, longestLookMs } from './features/doctor/account-checks.ts';
-import { sharedChecks } from './app/shared-checks.ts';
+import { slackChecks } from './features/doctor/slack-checks.ts';
+import { storeChecks } from './features/doctor/store-checks.ts';
+import { evidenceOf } from './features/alerts/alert-record.ts';
 import { summaryTimes } from './features/alerts/summary/daily-summaries.ts';
 import type { Kept } from './store/kept.ts';
-import type { Metrics } from './app/metrics.ts';
-import { createOutbox, type Outbox } from './app/outbox.ts';
-import type { Outside } from './app/outside.ts';
-import { type Webhooks, readWebhooks, webhooksFix } from './app/webhook-settings.ts';
+import type { Metrics } from './http/metrics.ts';
+import { createOutbox, type Outbox } from './messages/outbox.ts';
+import { type Webhooks, readWebhooks, readsField, webhooksFix } from './webhooks/webhook-settings.ts';
 
 /** All that the features of one merchant account work with; a feature takes it whole, a function what it needs of it. */
 export type Account = {
@@ -105,6 +111,41 @@ type Surroundings = Pick<Account, 'audit' | 'people' | 'wake'> & {
   /** Told of each call of the payments service. */
   called?: ClientDeps['called'];
 };
+
+/** One merchant account: its own settings, and the part of the store that is its own. */
+export type MerchantPlace = KeptPart & {
+  /** Undefined when the bot knows one account alone. */
+  merchant: Merchant | undefined;
+  outside: Outside;
+  /** Until when the payments service wants no calls, of all accounts; see the client. */
+  pauses: Map<string, number>;
+};
+
+/**
+ * The accounts of the bot, each with what its parts are made from, the first one first. Whatever is made of one
+ * place can neither send another account's token or id nor read another's record: it has none of them.
+ */
+export function merchantPlaces(outside: Outside, kept: Kept): [MerchantPlace, ...MerchantPlace[]] {
+  const pauses = new Map<string, number>();
+  function placeOf(config: Config): MerchantPlace {
+    const { merchant } = config;
+    const log: Log = merchant
+      ? (level, message, fields, error) =>
+          outside.log(level, message, { account: merchant.name, ...fields }, error)
+      : outside.log;
+    return { pauses, merchant, outside: { ...outside, config, log }, ...keptPart(kept, merchant) };
+  }
+  return [placeOf(outside.config), ...(outside.config.further ?? []).map(placeOf)];
+}
+
+/** Where money moves, as messages say it. */
+function chargePlace(config: Config): ChargePlace {
+  const { paymentsEnvironment: environment, paymentsAccountName: account, merchant, policy } = config;
+  const otherAccounts = (policy.accounts ?? [])
+    .map(({ name }) => name)
+    .filter((name) => name !== merchant?.name);
+  return { environment, account, isMixed: merchant?.isMixed === true, otherAccounts };
+}
 
 function openAccount(
   { outside, kept, merchant, pauses }: MerchantPlace,
@@ -209,9 +250,18 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   });
   const { payments, settings } = account;
   const webhooks = readWebhooks(settings);
-  const alarms = createAlarms(outside, { kept, webhooks });
+  const missing = createMissingEvents({
+    store: kept.store,
+    sealer: kept.sealer,
+    opsChannel: settings.policy.channels.ops,
+    // While no delivery can be accepted at all, which the start says, no event is waited for.
+    waitMs: webhooks.problem === undefined ? settings.alarmMissingEventMinutes * 60_000 : 0,
+    readsReference: readsField(webhooks, 'orderReference'),
+    now: account.now,
+    log: account.log,
+  });
   const made = createFeatures(account, {
-    missing: alarms.missing,
+    missing,
     charged: metrics.charged,
     refused: () => outbox.refused(),
     doctor: (undelivered) => lookAtAll(outside, { kept, clients, payments, webhooks, undelivered }),
@@ -229,7 +279,8 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     metrics,
     payments,
     webhooks,
-    alarms,
+    missing,
+    rememberRefusal: createRefusalMemory(kept.store, account.log),
     routes: account.rules.routes,
     features,
     undelivered,
@@ -367,9 +418,20 @@ function lookAtAll(
   const { config, log } = outside;
   const { kept, clients, webhooks } = parts;
   const seenWebhooks = () => readSeenWebhooks(kept);
-  const shared = sharedChecks(outside, { ...kept, ...kept.whole }, clients);
   const of = { ...parts, webhooks: { ...webhooks, fix: webhooksFix } };
-  return examine([...shared, ...accountChecks({ config, seenWebhooks, ...of })], longestLookMs(config), log);
+  const checks = [
+    ...sharedChecks(outside, { ...kept, ...kept.whole }, clients),
+    ...accountChecks({ config, seenWebhooks, ...of }),
+  ];
+  return examine(checks, longestLookMs(config), log);
+}
+
+/** Of what all accounts have together. `kept`: the whole store, or why there is none. */
+export function sharedChecks({ config, now }: Outside, kept: Kept | string, clients: SlackClients): Check[] {
+  return [
+    ...storeChecks(kept, (key) => [key, evidenceOf(key)], now),
+    ...slackChecks(config, clients.interactive, now),
+  ];
 }
 
 /** Tells the operators, once for each record, that it cannot be worked on. */

@@ -1,28 +1,33 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { tellMutes, tellRulesElsewhere, tellUnreadParts } from './app/alert-routes.ts';
+import { tellMutes, tellRulesElsewhere, tellUnreadParts } from './config/alert-rules.ts';
 import { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts';
-import { createChannels } from './app/channels.ts';
-import { tellEmptyRoles } from './app/empty-roles.ts';
-import { createChecks } from './app/health-checks.ts';
-import { createMerchantBot, type MerchantBots } from './account.ts';
+import { createMerchantBot, merchantPlaces, type MerchantBot, type MerchantBots } from './account.ts';
 import type { Kept } from './store/kept.ts';
-import { checkOwners, merchantPlaces } from './app/merchants.ts';
-import { createMetrics, createMetricsRoute, type Metrics } from './app/metrics.ts';
-import { startWork } from './app/outbox.ts';
-import type { Outside } from './app/outside.ts';
-import { tellUnsignedFields, webhooksFix, type Webhooks } from './app/webhook-settings.ts';
+import { checkOwners } from './store/owners.ts';
+import { createMetrics, createMetricsRoute, type Metrics } from './http/metrics.ts';
+import type { Outside } from './config/config.ts';
+import { readsField, tellUnsignedFields, webhooksFix, type Webhooks } from './webhooks/webhook-settings.ts';
 import { createCommandSet, type AccountVerbs } from './features/help/command-set.ts';
-import { createHealthRoute, createReadinessRoute } from './http/health.ts';
+import { createHealthRoute, createReadinessRoute, type PartCheck } from './http/health.ts';
 import { createHttpServer, type Route } from './http/server.ts';
 import { keepUnknownEvent, receiveEvent } from './features/alerts/receive-event.ts';
-import type { Worker } from './records/worker.ts';
+import { startWorker, type Worker } from './records/worker.ts';
 import { createSlack, type Slack } from './slack/router/bolt.ts';
 import type { CommandSet } from './slack/command.ts';
 import { inAccount } from './slack/own-account.ts';
 import { createDirectory, type Directory } from './slack/people/directory.ts';
 import { createClients, type Identity, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
-import { createWebhookHandler } from './webhooks/route.ts';
+import { refusalWords } from './webhooks/refusal-words.ts';
+import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
+import { channelChecks } from './features/doctor/slack-checks.ts';
+import { toRouteLanes } from './features/alerts/route-event.ts';
+import { merchantPrefix } from './domain/merchant.ts';
+import { logged } from './log.ts';
+import { asideReasons, createPutAside } from './records/put-aside.ts';
+import { workOnce, type Kind } from './records/work-once.ts';
+import type { Entry, Store } from './store/store.ts';
+import { storeHealth } from './store/kept.ts';
 
 export type App = {
   /** Listens and begins to work; gives the port. Rejects, in words that name the setting, when it cannot. */
@@ -43,7 +48,7 @@ const pressingRequests = 16;
 /** All of Payops, put together. Nothing is contacted before `start`, and nothing outside need be there then. */
 export function createApp(outside: Outside, opened: Kept): App {
   const { config, log, now } = outside;
-  const metrics = createMetrics(outside);
+  const metrics = createMetrics({ webhookResults, asideReasons, log, now });
   const kept = { ...opened, store: metrics.measured(opened.store) };
   const clients = openClients(outside, metrics.slackCalled);
   let worker: Worker | undefined;
@@ -58,14 +63,12 @@ export function createApp(outside: Outside, opened: Kept): App {
   ];
   const features = merchantBots.flatMap((bot) => bot.features);
   const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, audit, metrics });
-  const channels = createChannels(outside, clients);
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
   const routes = createRoutes(outside, { slack, merchantBots });
   const watching = createWatchingRoutes(outside, {
     kept,
     slack,
-    channels,
     merchantBots,
     metrics,
     isStopping,
@@ -80,7 +83,7 @@ export function createApp(outside: Outside, opened: Kept): App {
     if (drainMs > 0) await rest(drainMs);
     for (const feature of features) feature.stop?.();
     // All at once: together they must fit the grace period of whoever stops us.
-    await Promise.all([server.close(), slack.stop(), channels.stop(), worker?.stop()]);
+    await Promise.all([server.close(), slack.stop(), worker?.stop()]);
     // In their order: what one has begun may begin something of the next.
     // oxlint-disable-next-line no-await-in-loop
     for (const feature of features) await feature.drained?.();
@@ -101,19 +104,19 @@ export function createApp(outside: Outside, opened: Kept): App {
         tellRefusal(webhooks, place.outside.log);
         tellMutes(routes, now(), place.outside.log);
         tellUnsignedFields(webhooks, place.outside.log);
-        tellUnreadParts(routes, webhooks, place.outside.log);
+        const reads = (field: Parameters<typeof readsField>[1]) => readsField(webhooks, field);
+        if (webhooks.scheme) tellUnreadParts(routes, reads, place.outside.log);
       }
       tellRulesElsewhere(
         merchantBots.map(({ routes }) => routes),
         log,
       );
-      tellEmptyRoles(config.policy, log);
       const port = await server.listen(config.port, config.host);
       const metricsPort = isApart
         ? { metricsPort: await watchingServer.listen(config.metricsPort ?? 0, config.host, 'METRICS_PORT') }
         : {};
       slack.start();
-      channels.start();
+      void tellChannels(outside, clients, isStopping);
       worker = startWork(outside, {
         store: kept.store,
         merchantBots,
@@ -140,6 +143,20 @@ export function createApp(outside: Outside, opened: Kept): App {
 function tellRefusal({ problem }: Webhooks, log: Outside['log']): void {
   if (problem === undefined) return;
   log('warn', `Every webhook delivery is refused: ${problem}.`, { fix: webhooksFix });
+}
+
+/** Names the channels of the policy file that the bot cannot post in: after the start, each once; the doctor looks again. */
+async function tellChannels(
+  { config, log }: Outside,
+  { interactive }: SlackClients,
+  isStopping: () => boolean,
+): Promise<void> {
+  for (const { part, look } of channelChecks(config.policy, interactive)) {
+    if (isStopping()) return;
+    // oxlint-disable-next-line no-await-in-loop -- one after the other, for Slack's limit
+    const { state, says, fix } = await look();
+    if (state === 'problem') log('warn', `${part}: the bot cannot post there, ${says}`, { fix });
+  }
 }
 
 function openClients({ config, log }: Outside, called: Metrics['slackCalled']): SlackClients {
@@ -218,38 +235,181 @@ function createRoutes(
   { now }: Outside,
   { slack, merchantBots }: { slack: Slack; merchantBots: MerchantBots },
 ): Route[] {
-  const webhookRoutes = merchantBots.map(({ place, webhooks, receiving, alarms, metrics }): Route => {
-    const { merchant, outside } = place;
-    const path = merchant?.isFirst === false ? `/webhooks/payments/${merchant.name}` : '/webhooks/payments';
-    const handle = createWebhookHandler({
-      scheme: webhooks.scheme,
-      secrets: outside.config.webhookSecrets ?? [],
-      pointers: webhooks.pointers,
-      receive: (event, fingerprint) => receiveEvent(receiving, event, fingerprint),
-      keepUnknown: (delivery) => keepUnknownEvent(receiving, delivery),
-      count: metrics.delivered,
-      refused(delivery, why, atMs) {
-        metrics.refused(why);
-        alarms.refused(delivery, why, atMs);
-      },
-      log: outside.log,
-      now,
-    });
-    return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
-  });
+  const webhookRoutes = merchantBots.map(
+    ({ place, webhooks, receiving, rememberRefusal, metrics }): Route => {
+      const { merchant, outside } = place;
+      const path = merchant?.isFirst === false ? `/webhooks/payments/${merchant.name}` : '/webhooks/payments';
+      const handle = createWebhookHandler({
+        scheme: webhooks.scheme,
+        secrets: outside.config.webhookSecrets ?? [],
+        pointers: webhooks.pointers,
+        receive: (event, fingerprint) => receiveEvent(receiving, event, fingerprint),
+        keepUnknown: (delivery) => keepUnknownEvent(receiving, delivery),
+        count: metrics.delivered,
+        refused(delivery, why, atMs) {
+          metrics.refused(why);
+          rememberRefusal(atMs, () => refusalWords(webhooks.scheme, delivery, why, atMs));
+        },
+        log: outside.log,
+        now,
+      });
+      return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
+    },
+  );
   const slackRoute = slack.httpListener
     ? [{ method: 'POST', path: '/slack/events', handle: slack.httpListener }]
     : [];
   return [...slackRoute, ...webhookRoutes, createHealthRoute()];
 }
 
-type Watched = Parameters<typeof createChecks>[0] & { metrics: Metrics };
+type Watched = {
+  /** Whether the process was told to end: a load balancer then sends nothing more. */
+  isStopping: () => boolean;
+  kept: Kept;
+  slack: Slack;
+  /** Of each merchant account, the first one first. */
+  merchantBots: readonly Pick<MerchantBot, 'place' | 'payments' | 'webhooks' | 'outbox' | 'undelivered'>[];
+};
 
 /** What whoever watches the bot asks: on a port of its own where METRICS_PORT says so. */
-function createWatchingRoutes({ config, log }: Outside, watched: Watched): Route[] {
+function createWatchingRoutes(
+  { config, log }: Outside,
+  { metrics, ...watched }: Watched & { metrics: Metrics },
+): Route[] {
   const token = config.metricsToken;
   return [
-    createReadinessRoute({ checks: createChecks(watched), log, token }),
-    createMetricsRoute(watched.metrics, token),
+    createReadinessRoute({ checks: readinessChecks(watched), log, token }),
+    createMetricsRoute(metrics, token),
   ];
+}
+
+/**
+ * Only a stop under way, or a store that is away or not to be trusted, makes the process unready: without Slack or the payments
+ * service it still keeps events safe, and a load balancer that took it out would lose them. Anyone who
+ * reaches the port reads the answers: nothing in them comes from outside.
+ */
+export function readinessChecks({ kept, slack, merchantBots, isStopping }: Watched): PartCheck[] {
+  return [
+    { name: 'store', check: () => storeHealth(kept) },
+    { name: 'slack', check: () => slack.health() },
+    ...merchantBots.flatMap(accountChecks),
+    {
+      name: 'process',
+      check: () => (isStopping() ? { state: 'down', detail: 'it was told to stop' } : { state: 'ok' }),
+    },
+  ];
+}
+
+/** Under a name of its own for each further account. */
+function accountChecks({
+  place,
+  payments,
+  webhooks,
+  outbox,
+  undelivered,
+}: Watched['merchantBots'][number]): PartCheck[] {
+  const { merchant } = place;
+  const named = (name: string): string => (merchant?.isFirst === false ? `${name}_${merchant.name}` : name);
+  return [
+    {
+      name: named('payments'),
+      check() {
+        const failure = payments.failure();
+        // Its words are the bot's own, and say what to check.
+        if (failure) return { state: 'degraded', detail: `the last look-up failed: ${failure.message}` };
+        if (!payments.isContended()) return { state: 'ok' };
+        return {
+          state: 'degraded',
+          detail: 'an access token was rejected soon after it was given',
+          fix: 'another system seems to use the same credentials: give the bot its own',
+        };
+      },
+    },
+    {
+      name: named('webhooks'),
+      check() {
+        if (webhooks.problem === undefined) return { state: 'ok' };
+        const detail = `every delivery is refused: ${webhooks.problem}`;
+        return { state: 'degraded', detail, fix: webhooksFix };
+      },
+    },
+    { name: named('alerts'), check: () => outbox.health() },
+    { name: named('undelivered'), check: () => undelivered.health() },
+  ];
+}
+
+/** Enough that one slow look-up does not hold up the other channels. */
+const lanesAtOnce = 4;
+const idleMs = 250;
+const failureDelayMs = 1_000;
+
+type MerchantWork = Pick<MerchantBot, 'kinds'> & {
+  place: Pick<MerchantBot['place'], 'entryOf' | 'merchant'>;
+  /** Tells its operators that a record, as the account knows it, was put aside. */
+  tellStuck: (key: string, errorId: string) => Promise<void>;
+};
+
+type WorkParts = {
+  /** The whole one, which is shared by all accounts. */
+  store: Store;
+  merchantBots: readonly [MerchantWork, ...MerchantWork[]];
+  /** Called for each record that is put aside. */
+  putAside: (reason: string) => void;
+  /** One for all accounts. */
+  audit: Pick<AuditTrail, 'kinds'>;
+  isPressed: () => boolean;
+};
+
+/** The worker over the whole store: each record is the work of the account whose it is. */
+export function startWork({ config, log, now }: Outside, parts: WorkParts): Worker {
+  const { store, merchantBots, audit, isPressed } = parts;
+  const ofAccounts = merchantBots.flatMap(({ kinds, place: { merchant, entryOf } }) => {
+    const scope = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
+    function ownOf(entry: Entry): Entry {
+      const own = entryOf(entry);
+      if (!own) throw new Error('A record was taken for another account.');
+      return own;
+    }
+    return kinds.map(({ prefix, work, ahead }): Kind => {
+      const kind = {
+        prefix: scope + prefix,
+        work: (entry: Entry) =>
+          logged({ key: entry.key }, () => inAccount(merchant, () => work(ownOf(entry)))),
+      };
+      if (!ahead) return kind;
+      return {
+        ...kind,
+        async ahead(entry) {
+          const ready = await logged({ key: entry.key }, () =>
+            inAccount(merchant, () => ahead(ownOf(entry))),
+          );
+          return ready && { ...ready, key: entry.key };
+        },
+      };
+    });
+  });
+  const putAside = createPutAside({
+    store,
+    async tell(entry, errorId) {
+      const owner = merchantBots.find(({ place }) => place.entryOf(entry)) ?? merchantBots[0];
+      await owner.tellStuck(owner.place.entryOf(entry)?.key ?? entry.key, errorId);
+    },
+    count: parts.putAside,
+    now,
+    log,
+  });
+  const kinds = putAside.guard([...ofAccounts, ...audit.kinds]);
+  const leaseMs = config.workLeaseSeconds * 1_000;
+  const together = { lanes: toRouteLanes, most: config.routeLookupsAtOnce, now };
+  return startWorker({
+    isPressed,
+    concurrency: lanesAtOnce,
+    idleMs,
+    failureDelayMs,
+    log,
+    async workOnce() {
+      await putAside.takeUp();
+      return await workOnce({ store, leaseMs, kinds, together });
+    },
+  });
 }

@@ -32,7 +32,7 @@ async function runInstead(): Promise<never> {
 const [{ createApp }, { openKept }, { openLog, readSettings }, { inOneWrite }] = await Promise.all([
   import('./app.ts'),
   import('./store/kept.ts'),
-  import('./app/read-settings.ts'),
+  import('./cli/read-settings.ts'),
   import('./log.ts'),
 ]);
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
-import { readSettings } from '../src/app/read-settings.ts';
+import { readSettings } from '../src/cli/read-settings.ts';
 import { settings } from '../src/config/settings.ts';
 import { createHealthRoute, createReadinessRoute } from '../src/http/health.ts';
 import { kubernetesFile, kubernetesFolder, readDeployment } from './support/kubernetes.ts';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { createChecks } from '../src/app/health-checks.ts';
+import { readinessChecks } from '../src/app.ts';
 import { operatorCommands } from '../src/cli/run-command.ts';
 import { exitCodeWords } from '../src/cli/exit-codes.ts';
 import { helpText } from '../src/cli/help.ts';
@@ -362,8 +362,8 @@ describe('docs/on-call.md', () => {
 
   it('has every part of readiness and every command of the operator’s', () => {
     const merchantBot = { place: { merchant: undefined } };
-    const parts = createChecks({ merchantBots: [merchantBot] } as unknown as Parameters<
-      typeof createChecks
+    const parts = readinessChecks({ slack: {}, merchantBots: [merchantBot] } as unknown as Parameters<
+      typeof readinessChecks
     >[0]);
     expect(parts.filter(({ name }) => !page.includes(`| \`${name}\` |`))).toEqual([]);
     expect(Object.keys(operatorCommands).filter((name) => !page.includes(`| \`npm run ${name}\` |`))).toEqual(

@@ -21,7 +21,7 @@ const deskChannel = 'C0DESK0001';
 const leaseMs = 45_000;
 
 /**
- * The bot's charging, put together as app/charges.ts does it, on the store given; only the payments service and
+ * The bot's charging, put together as features/charge/charge.ts does it, on the store given; only the payments service and
  * Slack are fakes, which answer at once. The service has every charge it is asked for, paid; nobody has a modal open.
  */
 export function openStage(store: Store) {

@@ -20,7 +20,7 @@ import {
 } from '../features/lists/lists.ts';
 import type { CommandEnd } from './command-end.ts';
 import { hasStore, type Kept } from '../store/kept.ts';
-import type { Outside } from '../app/outside.ts';
+import type { Outside } from '../config/config.ts';
 import { createPayments, type Payments } from '../payments/payments.ts';
 import { withKept } from './with-kept.ts';
 

@@ -21,7 +21,7 @@ import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { reasonOf, type CommandEnd, type OperatorCommand, type Out } from './command-end.ts';
 import { hasStore } from '../store/kept.ts';
-import type { Outside } from '../app/outside.ts';
+import type { Outside } from '../config/config.ts';
 import { withKept } from './with-kept.ts';
 
 const auditUsage = [

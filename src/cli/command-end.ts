@@ -1,4 +1,4 @@
-import type { Outside } from '../app/outside.ts';
+import type { Outside } from '../config/config.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';

@@ -2,15 +2,14 @@ import { readCommandWords, type Asked } from './command-words.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { helpText, operatorHelpText } from './help.ts';
 import { createScreen, type Screen, type Stream } from './screen.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, Outside } from '../config/config.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
 import { askDesk } from './ask-desk.ts';
 import type { CommandEnd } from './command-end.ts';
-import { version } from '../app/metrics.ts';
-import type { Outside } from '../app/outside.ts';
-import { openLog, readSettings } from '../app/read-settings.ts';
+import { version } from '../http/metrics.ts';
+import { openLog, readSettings } from './read-settings.ts';
 import { endWithoutSettings, operatorCommands, runCommand } from './run-command.ts';
 
 type Question = Extract<Asked, { kind: 'question' }>;

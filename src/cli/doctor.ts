@@ -2,18 +2,18 @@ import { createClients } from '../slack/workspace.ts';
 import { accountChecks, longestLookMs } from '../features/doctor/account-checks.ts';
 import { countWords, partOf, sorted, stateSigns } from '../features/doctor/doctor.ts';
 import { examine, type Finding } from '../features/doctor/examine.ts';
-import { sharedChecks } from '../app/shared-checks.ts';
+import { sharedChecks } from '../account.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
 import { readSeenWebhooks } from '../features/alerts/missing-events.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';
 import { openKept, type Kept } from '../store/kept.ts';
-import { keptFor } from '../app/merchants.ts';
-import type { Outside } from '../app/outside.ts';
+import { keptPart } from '../store/scoped-store.ts';
+import type { Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
 import { watchUndelivered } from '../features/undelivered/watch-undelivered.ts';
-import { readWebhooks, webhooksFix } from '../app/webhook-settings.ts';
+import { readWebhooks, webhooksFix } from '../webhooks/webhook-settings.ts';
 import { allAccounts } from './account-named.ts';
 import type { OperatorCommand } from './command-end.ts';
 
@@ -47,7 +47,7 @@ async function lookAtAll(outside: Outside): Promise<Finding[]> {
   const clients = createClients({ botToken, slackApiUrl: config.slackApiUrl }, log);
   const accounts = allAccounts(config).map((own) => {
     const place = { ...outside, config: own };
-    const kept = keptFor(place, whole);
+    const { kept } = keptPart(whole, own.merchant);
     return { config: own, kept, payments: createPayments(place, kept) };
   });
   const checks = [

@@ -4,8 +4,8 @@ import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { readCapture } from '../webhooks/captured-delivery.ts';
 import { explainDelivery } from '../webhooks/explain-delivery.ts';
 import type { CommandEnd, OperatorCommand } from './command-end.ts';
-import type { Outside } from '../app/outside.ts';
-import { readWebhooks } from '../app/webhook-settings.ts';
+import type { Outside } from '../config/config.ts';
+import { readWebhooks } from '../webhooks/webhook-settings.ts';
 
 const usage =
   'Give the file of one captured delivery, and, if it is judged as of another time than now, when: npm run explain-delivery -- delivery.http --at 2026-03-01T09:30:00Z';

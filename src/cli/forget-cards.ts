@@ -2,7 +2,7 @@ import { createCardLedger } from '../features/cards/card-ledger.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import { reasonOf, type CommandEnd, type OperatorCommand } from './command-end.ts';
-import type { Outside } from '../app/outside.ts';
+import type { Outside } from '../config/config.ts';
 import { withKept } from './with-kept.ts';
 
 /**

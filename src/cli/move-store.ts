@@ -5,7 +5,7 @@ import { checkRedis } from '../store/check-redis.ts';
 import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
 import { embeddedStore } from '../store/kept.ts';
-import type { Outside } from '../app/outside.ts';
+import type { Outside } from '../config/config.ts';
 import { reasonOf, withoutWords, type CommandEnd, type OperatorCommand } from './command-end.ts';
 import { contextsOf } from './reseal.ts';
 import { withKept } from './with-kept.ts';

@@ -1,7 +1,7 @@
 import { redrive } from '../messages/undelivered.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import { reasonOf, type CommandEnd, type OperatorCommand } from './command-end.ts';
-import type { Outside } from '../app/outside.ts';
+import type { Outside } from '../config/config.ts';
 import { withKept } from './with-kept.ts';
 
 /**

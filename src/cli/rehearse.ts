@@ -1,15 +1,14 @@
 import { permissions } from '../features/registry.ts';
-import type { Config } from '../config/config.ts';
+import type { Config, Outside } from '../config/config.ts';
 import { policyChecks } from '../config/contradictions.ts';
 import { permissionCheck } from '../config/permission-check.ts';
 import { readPolicy, type PolicyResult } from '../config/read-policy.ts';
 import type { RoutePlan } from '../domain/alert-route.ts';
 import { createEventLog } from '../features/alerts/event-log.ts';
 import { rehearse, rehearsedLine, rehearsedWords, type Rehearsal } from '../features/alerts/rehearsal.ts';
-import { readRoutes } from '../app/alert-routes.ts';
+import { readRoutes } from '../config/alert-rules.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import { reasonOf, type CommandEnd, type OperatorCommand } from './command-end.ts';
-import type { Outside } from '../app/outside.ts';
 import { withKept } from './with-kept.ts';
 import { utcTime } from '../slack/kit/text.ts';
 

@@ -5,7 +5,7 @@ import type { JsonTemplate } from '../payments/token-body.ts';
 import { revokeToken } from '../payments/tokens.ts';
 import { reasonOf, withoutWords, type CommandEnd, type OperatorCommand } from './command-end.ts';
 import type { Kept } from '../store/kept.ts';
-import type { Outside } from '../app/outside.ts';
+import type { Outside } from '../config/config.ts';
 import { clientSettings, tokenMemory, tokenSettings } from '../payments/payments.ts';
 import { withKept } from './with-kept.ts';
 

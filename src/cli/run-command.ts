@@ -1,5 +1,4 @@
-import type { Config } from '../config/config.ts';
-import type { Outside } from '../app/outside.ts';
+import type { Config, Outside } from '../config/config.ts';
 import { parsed, type Parsed } from '../domain/parsed.ts';
 import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
 import { auditCommand } from './audit.ts';

@@ -1,8 +1,8 @@
 import type { CommandEnd } from './command-end.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
 import { openKept, type Kept } from '../store/kept.ts';
-import { keptFor } from '../app/merchants.ts';
-import type { Outside } from '../app/outside.ts';
+import { keptPart } from '../store/scoped-store.ts';
+import type { Outside } from '../config/config.ts';
 
 /**
  * An operator's command on the part of the bot's own store that is the account's, closed again whatever happens; `failed`
@@ -19,7 +19,7 @@ export async function withKept(
   try {
     kept = await openKept(outside);
     await kept.checked();
-    end = await work(keptFor(outside, kept));
+    end = await work(keptPart(kept, outside.config.merchant).kept);
   } catch (error) {
     end = failed(error);
   }

@@ -1,3 +1,4 @@
+import type { Log } from '../log.ts';
 import type { Merchant } from '../domain/merchant.ts';
 import type { Policy } from './policy.ts';
 import type { Environment } from './settings.ts';
@@ -41,3 +42,6 @@ export function policyCheck<const S extends PolicySection, const K extends Exclu
 ): SettingsCheck {
   return { reads: ['policy', ...reads], sections, judge };
 }
+
+/** What every part of the app is made from. */
+export type Outside = { config: Config; log: Log; now: () => number };

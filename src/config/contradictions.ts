@@ -138,6 +138,17 @@ export const cautions: readonly SettingsCheck[] = [
         ]
       : [],
   ),
+  // Alerts are told all the same, so it is no refusal.
+  policyCheck(['roles'], ['payopsFile'], ({ policy: { roles }, payopsFile }) => {
+    const empty = Object.entries(roles).filter(([, { users, groups }]) => users.length + groups.length === 0);
+    return empty.length === Object.keys(roles).length
+      ? [
+          `${payopsFile}: no role lists people, so nobody may do anything with the bot: list them under roles.`,
+        ]
+      : empty.map(
+          ([name]) => `${payopsFile}: role ${name} lists nobody: list users or groups, or take it out.`,
+        );
+  }),
 ];
 
 const shortestSecret = 16;

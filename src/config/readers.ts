@@ -4,7 +4,7 @@ import type { SealingKey } from '../domain/sealing-key.ts';
 import { errorCode } from '../domain/error-code.ts';
 import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
 import { isJsonObject, isJsonPointer } from '../domain/json-pointer.ts';
-import { listed } from './listed.ts';
+import { listed } from '../domain/counted.ts';
 
 /**
  * Readers of one environment variable's text. Each gives a typed value or a message that reads after the

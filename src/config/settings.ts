@@ -97,12 +97,6 @@ export const settings = {
     wholeNumber(1, 720),
     '24',
   ),
-  channelCheckSeconds: setting(
-    slack,
-    'How often a channel of the policy file that the bot cannot post in is looked at again; the others are looked at once, after the start.',
-    wholeNumber(1, 3_600),
-    '180',
-  ),
 
   ...paymentsSettings,
 

@@ -41,3 +41,6 @@ export class ServiceFailure extends Error {
     this.said = details.said;
   }
 }
+
+/** `degraded`: it works, with less. `detail` and `fix` are read by anyone who reaches the port: nothing secret. */
+export type PartHealth = { state: 'ok' | 'degraded' | 'down'; detail?: string; fix?: string };

@@ -1,5 +1,5 @@
 import { withDeadline } from '../deadline.ts';
-import type { PartHealth } from '../domain/part-health.ts';
+import type { PartHealth } from '../domain/failure.ts';
 import type { Log } from '../log.ts';
 import { bringsToken, sendJson, type Route } from './server.ts';
 

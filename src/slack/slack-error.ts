@@ -174,3 +174,6 @@ export function fixFor(slackError: string, channel = 'the channel'): string {
   }
   return `Look up “${shown}” in the Slack API documentation, or ask a workspace admin.`;
 }
+
+export const awayFix =
+  'None needed if Slack is down: the bot keeps trying. Else check SLACK_API_URL and the network.';

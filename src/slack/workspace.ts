@@ -4,7 +4,14 @@ import { WebClient, type AuthTestResponse } from '@slack/web-api';
 import { growingDelayMs } from '../domain/growing-delay.ts';
 import type { Log } from '../log.ts';
 import { createBoltLog } from './router/bolt-log.ts';
-import { fixFor, readSlackError, slackErrorWord, usersReadFix, type SlackProblem } from './slack-error.ts';
+import {
+  awayFix,
+  fixFor,
+  readSlackError,
+  slackErrorWord,
+  usersReadFix,
+  type SlackProblem,
+} from './slack-error.ts';
 
 export type WorkspaceSettings = {
   botToken: string;
@@ -73,9 +80,9 @@ export function createClients(settings: WorkspaceSettings, log: Log, called?: Sl
 /** Who the bot is, as Slack says. */
 export type Identity = { teamId?: string; enterpriseId?: string; botId?: string; botUserId?: string };
 
-/** Whether Slack can be worked with; `fix` says what a person must do, and that nothing is needed when it is so. */
-export type SlackHealth = { status: 'up' } | SlackDown;
-export type SlackDown = { status: 'down'; reason: string; fix: string };
+/** Why Slack cannot be worked with; `fix` says what a person must do, and that nothing is needed when it is so. */
+export type SlackDown = { state: 'degraded'; detail: string; fix: string };
+export type SlackHealth = { state: 'ok' } | SlackDown;
 
 /** Waits that long, or less when the signal aborts; never rejects. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
@@ -95,42 +102,7 @@ export function backOffMs(failures: number): number {
 export type IdentityCheck = {
   identity(): Identity | undefined;
   health(): SlackHealth;
-  /** The scopes the app was granted; undefined while Slack has not told them. */
-  scopes(): readonly string[] | undefined;
 };
-
-/** How a post whose answer was lost is kept from being repeated; see `settleDoubt`. */
-export type Repeats =
-  /** By a look into the channel’s history: of all channels, or only of public or of private ones. */
-  | { kind: 'found'; where: 'everywhere' | 'public' | 'private' }
-  /** Not at all: what is repeated says that it may be a repeat. */
-  | { kind: 'marked' }
-  | { kind: 'unknown' };
-
-export function repeatsWith(scopes: readonly string[] | undefined): Repeats {
-  if (!scopes) return { kind: 'unknown' };
-  const isPublic = scopes.includes('channels:history');
-  const isPrivate = scopes.includes('groups:history');
-  if (isPublic && isPrivate) return { kind: 'found', where: 'everywhere' };
-  if (!isPublic && !isPrivate) return { kind: 'marked' };
-  return { kind: 'found', where: isPublic ? 'public' : 'private' };
-}
-
-/** For the log and for health: no secret, and the same words in both. */
-export function repeatsWords(repeats: Repeats): { words: string; fix?: string } {
-  const scopes =
-    'To find them all, grant the scopes channels:history and groups:history, and reinstall the app.';
-  switch (repeats.kind) {
-    case 'unknown':
-      return { words: 'not known: Slack has not told the scopes yet' };
-    case 'marked':
-      return { words: 'marked', fix: scopes };
-    case 'found':
-      return repeats.where === 'everywhere'
-        ? { words: 'found by history' }
-        : { words: `found by history in ${repeats.where} channels, marked elsewhere`, fix: scopes };
-  }
-}
 
 /**
  * Asks Slack who the bot is until it says so, without end and without ever throwing: a Slack that is away,
@@ -142,16 +114,13 @@ export function startIdentityCheck(
 ): IdentityCheck {
   let identity: Identity | undefined;
   let health: SlackHealth = slackAway('Slack has not answered yet');
-  let scopes: readonly string[] | undefined;
 
   async function check(): Promise<number> {
     try {
       const answer = await client.auth.test();
       identity = identityOf(answer);
-      scopes = answer.response_metadata?.scopes;
-      health = { status: 'up' };
-      const { words, ...fix } = repeatsWords(repeatsWith(scopes));
-      deps.log('info', `Posts whose answer is lost: repeats are ${words}`, fix);
+      const scopes = answer.response_metadata?.scopes;
+      health = { state: 'ok' };
       if (scopes && !scopes.includes('users:read')) {
         deps.log('error', 'Nobody is let through: the bot may not ask Slack who is a guest', {
           fix: usersReadFix,
@@ -164,10 +133,14 @@ export function startIdentityCheck(
       const slackError = slackErrorWord(problem);
       const down: SlackDown =
         problem.kind === 'refused'
-          ? { status: 'down', reason: `Slack refuses the bot token: ${slackError}`, fix: fixFor(slackError) }
+          ? {
+              state: 'degraded',
+              detail: `Slack refuses the bot token: ${slackError}`,
+              fix: fixFor(slackError),
+            }
           : slackAway(`Slack does not answer: ${slackError}`);
       health = down;
-      deps.log('warn', down.reason, { slackError, fix: down.fix });
+      deps.log('warn', down.detail, { slackError, fix: down.fix });
       return problem.kind === 'rate_limited' ? problem.retryAfterMs : 1;
     }
   }
@@ -183,14 +156,11 @@ export function startIdentityCheck(
   }
 
   void keepAsking();
-  return { identity: () => identity, health: () => health, scopes: () => scopes };
+  return { identity: () => identity, health: () => health };
 }
 
-export const awayFix =
-  'None needed if Slack is down: the bot keeps trying. Else check SLACK_API_URL and the network.';
-
-export function slackAway(reason: string): SlackDown {
-  return { status: 'down', reason, fix: awayFix };
+export function slackAway(detail: string): SlackDown {
+  return { state: 'degraded', detail, fix: awayFix };
 }
 
 export function identityOf(answer: AuthTestResponse): Identity {

@@ -11,7 +11,7 @@ import { createSealer } from './sealed.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import type { Store } from './store.ts';
 import { watchRedis } from './watch-redis.ts';
-import type { PartHealth } from '../domain/part-health.ts';
+import type { PartHealth } from '../domain/failure.ts';
 import type { Log } from '../log.ts';
 
 /** Where it is kept, and what seals it; see `config/settings.ts`. */

@@ -1,4 +1,5 @@
-import { merchantPrefix } from '../domain/merchant.ts';
+import { merchantPrefix, type Merchant } from '../domain/merchant.ts';
+import type { Kept } from './kept.ts';
 import type { Entry, Index, Store } from './store.ts';
 
 export type Scope = {
@@ -53,5 +54,31 @@ export function scopeStore(store: Store, name: string): Scope {
       close: () => store.close(),
     },
     entryOf: (entry) => (entry.key.startsWith(prefix) ? inside(entry) : undefined),
+  };
+}
+
+/** What is kept of one account: `entryOf` gives an entry of the whole as the account knows it, and none of another's. */
+export type KeptPart = Pick<Scope, 'entryOf'> & { kept: Kept };
+
+/** The first account, or the only one, has what stands under no name. */
+export function keptPart(kept: Kept, merchant: Merchant | undefined): KeptPart {
+  if (!merchant || merchant.isFirst) {
+    return { kept, entryOf: (entry) => (entry.key.startsWith('@') ? undefined : entry) };
+  }
+  const { sealer } = kept;
+  const prefix = merchantPrefix(merchant.name);
+  const { store, entryOf } = scopeStore(kept.store, merchant.name);
+  return {
+    kept: {
+      ...kept,
+      whole: kept,
+      store,
+      // What one account has sealed opens under no other's key.
+      sealer: {
+        seal: (key, text) => sealer.seal(prefix + key, text),
+        open: (key, sealed) => sealer.open(prefix + key, sealed),
+      },
+    },
+    entryOf,
   };
 }

@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Outside } from '../../src/app/outside.ts';
+import type { Outside } from '../../src/config/config.ts';
 import { runCommand } from '../../src/cli/run-command.ts';
 import { signaturePresets, signDelivery, type SignatureScheme } from '../../src/webhooks/signature.ts';
-import { outsideOf } from '../app/outside-of.ts';
+import { outsideOf } from '../support/outside-of.ts';
 
 const signedAtMs = Date.UTC(2026, 2, 1, 9, 30);
 const secret = 'canary-webhook-secret-0001';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { filledPolicy } from '../support/filled-policy.ts';
-import { webhookChecks } from '../../src/app/webhook-settings.ts';
+import { webhookChecks } from '../../src/webhooks/webhook-settings.ts';
 import { readConfig, secretsOf } from '../../src/config/read-config.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-merchants-'));

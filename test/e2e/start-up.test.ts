@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
-import { readSettings } from '../../src/app/read-settings.ts';
+import { readSettings } from '../../src/cli/read-settings.ts';
 import { deployedBot, runToEnd, type BotRun } from '../support/bot.ts';
 import { openHouse, type House } from '../support/house.ts';
 

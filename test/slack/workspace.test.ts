@@ -1,13 +1,7 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.ts';
-import {
-  backOffMs,
-  createClients,
-  repeatsWith,
-  repeatsWords,
-  startIdentityCheck,
-} from '../../src/slack/workspace.ts';
+import { backOffMs, createClients, startIdentityCheck } from '../../src/slack/workspace.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 
 mockTheOutside();
@@ -64,30 +58,9 @@ describe('startIdentityCheck', () => {
   it('learns who the bot is', async () => {
     const { waits, identity } = await check([works]);
     expect(identity.identity()).toEqual({ teamId: 'T1', botId: 'B1', botUserId: 'U1', enterpriseId: 'E1' });
-    expect(identity.health()).toEqual({ status: 'up' });
+    expect(identity.health()).toEqual({ state: 'ok' });
     expect(waits).toEqual([]);
   });
-
-  it.each<[string | undefined, string, string]>([
-    ['chat:write,channels:history,groups:history', 'found', 'found by history'],
-    ['chat:write, channels:history', 'found', 'found by history in public channels, marked elsewhere'],
-    ['groups:history', 'found', 'found by history in private channels, marked elsewhere'],
-    ['chat:write', 'marked', 'marked'],
-    [undefined, 'unknown', 'not known: Slack has not told the scopes yet'],
-  ])(
-    'learns from the scopes %s whether a repeat can be found, and logs it once',
-    async (granted, kind, words) => {
-      const header = granted === undefined ? {} : { 'x-oauth-scopes': granted };
-      const told = (mock: nock.Interceptor) => void mock.reply(200, { ok: true }, header);
-      const { identity, lines } = await check([fails, told]);
-      const repeats = repeatsWith(identity.scopes());
-      expect(repeats.kind).toBe(kind);
-      expect(repeatsWords(repeats).words).toBe(words);
-      expect(lines.filter((line) => line.startsWith('Posts whose answer is lost'))).toEqual([
-        `Posts whose answer is lost: repeats are ${words}`,
-      ]);
-    },
-  );
 
   it.each([
     ['chat:write,commands', true],

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { createApp, type App } from '../../src/app.ts';
 import { openKept } from '../../src/store/kept.ts';
-import { openLog, readSettings } from '../../src/app/read-settings.ts';
+import { openLog, readSettings } from '../../src/cli/read-settings.ts';
 import { openDoor, withoutCutWork, type Door } from './cuts.ts';
 import { startOptions } from './start-options.ts';
 

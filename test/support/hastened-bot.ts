@@ -14,7 +14,7 @@ export async function openBot(environment: NodeJS.ProcessEnv, realNow: () => num
   const [{ createApp }, { openKept }, { readSettings }, { secretsOf }, { createLog }] = await Promise.all([
     import('../../src/app.ts'),
     import('../../src/store/kept.ts'),
-    import('../../src/app/read-settings.ts'),
+    import('../../src/cli/read-settings.ts'),
     import('../../src/config/read-config.ts'),
     import('../../src/log.ts'),
   ]);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { createApp } from '../../src/app.ts';
-import { openLog, readSettings } from '../../src/app/read-settings.ts';
+import { openLog, readSettings } from '../../src/cli/read-settings.ts';
 import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
 import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
 import { startWorkspace, type Workspace } from '../../src/simulators/slack/workspace.ts';

@@ -1,4 +1,5 @@
 import type { RichTextBlock } from '@slack/types';
+import type { Account } from '../../account.ts';
 import type { AlertMute, NotPosted } from '../../domain/alert-mute.ts';
 import { lostIn } from '../../domain/alert-route-reach.ts';
 import {
@@ -353,6 +354,21 @@ export type ChannelUse =
   | { kind: 'daily_summary'; atMinute: number; timeZone: string };
 
 /** "A daily summary at 08:00 Africa/Lagos, because daily_summary names this channel." */
+/** What the file tells a channel besides alerts. */
+export function channelUses(
+  { channels, daily_summary: summaries = [], approvals }: Account['settings']['policy'],
+  channel: string,
+): ChannelUse[] {
+  return [
+    ...summaries
+      .filter((one) => one.channel === channel)
+      .map(({ at, tz }): ChannelUse => ({ kind: 'daily_summary', atMinute: at, timeZone: tz })),
+    ...(channels.ops === channel ? [{ kind: 'ops' } as const] : []),
+    ...(channels.desk === channel ? [{ kind: 'desk' } as const] : []),
+    ...(approvals?.channel === channel ? [{ kind: 'approvals' } as const] : []),
+  ];
+}
+
 function useLine(use: ChannelUse): Run[] {
   const [what, setting] = wordsOf(use);
   return [words(`${what}, by `), bold(setting), words('.')];

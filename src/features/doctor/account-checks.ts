@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import { clientSettings, type Payments } from '../../payments/payments.ts';
-import type { PartHealth } from '../../domain/part-health.ts';
+import { type PartHealth, ServiceFailure, type FailureKind } from '../../domain/failure.ts';
 import { withDeadline } from '../../deadline.ts';
-import { ServiceFailure, type FailureKind } from '../../domain/failure.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { utcTime } from '../../slack/kit/text.ts';

@@ -1,10 +1,10 @@
+import type { Account as PayopsAccount } from '../../account.ts';
 import type { AuthTestResponse, WebClient } from '@slack/web-api';
-import type { Role } from '../../slack/people/role.ts';
 import { createLookAtChannel } from '../../messages/look-at-channel.ts';
 import { fetchAccount, noMember, type Account } from '../../slack/people/people.ts';
 import { emptyGroupFix, membersOf, type Members } from '../../slack/people/user-groups.ts';
-import { fixFor, readSlackError, slackErrorWord } from '../../slack/slack-error.ts';
-import { awayFix, identityOf } from '../../slack/workspace.ts';
+import { fixFor, readSlackError, slackErrorWord, awayFix } from '../../slack/slack-error.ts';
+import { identityOf } from '../../slack/workspace.ts';
 import { judgeClock, ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';
 
 /** What manifest.yml asks for, and for those that an installer may leave out, what is lost without them. */
@@ -24,18 +24,16 @@ const mostPeople = 50;
 const tokenPart = 'Slack token';
 const clockTimeoutMs = 5_000;
 
-type SlackLooked = {
-  client: WebClient;
-  apiUrl: string;
-  /** In Socket Mode alone. */
-  appToken?: string | undefined;
-  /** Of the policy file, and what there names each. */
-  channels: readonly { channel: string; namedBy: readonly string[] }[];
-  roles: Readonly<Record<string, Role>>;
-  now: () => number;
-};
+type Config = PayopsAccount['settings'];
+type Policy = Config['policy'];
 
-export function slackChecks({ client, apiUrl, appToken, channels, roles, now }: SlackLooked): Check[] {
+/** What the looks at Slack need of the settings. */
+export type SlackLooked = Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackAppToken'>;
+
+export function slackChecks(config: SlackLooked, client: WebClient, now: () => number): Check[] {
+  const { policy, slackApiUrl: apiUrl } = config;
+  const { roles } = policy;
+  const appToken = config.slackMode === 'socket' ? config.slackAppToken : undefined;
   const auth = once(() => client.auth.test());
   /** What Slack would refuse for the token's sake is told of the token alone. */
   function onceKnown(look: (answer: AuthTestResponse) => Promise<Verdict> | Verdict): Check['look'] {
@@ -44,7 +42,6 @@ export function slackChecks({ client, apiUrl, appToken, channels, roles, now }: 
       return answer ? await look(answer) : skippedFor(tokenPart);
     };
   }
-  const lookAt = createLookAtChannel(client);
   const members = onceEach((group: string) => membersOf(client, group));
   const accounts = onceEach((userId: string) => fetchAccount(client, userId));
   const groups = new Set(Object.values(roles).flatMap((role) => role.groups));
@@ -63,23 +60,47 @@ export function slackChecks({ client, apiUrl, appToken, channels, roles, now }: 
     { part: 'Slack scopes', look: onceKnown((answer) => judgeScopes(answer.response_metadata?.scopes)) },
     ...(appToken === undefined ? [] : [socketCheck(client, appToken)]),
     { part: 'Slack clock', look: onceKnown(() => slackClock(apiUrl, now)) },
-    ...channels.map(({ channel, namedBy }) => ({
-      part: `Channel ${channel}`,
-      look: onceKnown(async () => {
-        const reach = await lookAt(channel);
-        if (reach.kind === 'reachable') return ok(`The bot can post there (${namedBy.join(', ')})`);
-        const says = `${namedBy.join(', ')} of payops.yml: ${reach.slackError}`;
-        if (reach.kind === 'away') return problem(says, awayFix);
-        const state = reach.kind === 'unreachable' ? 'problem' : 'skipped';
-        return { state, says, fix: reach.fix };
-      }),
-    })),
+    ...channelChecks(policy, client).map(({ part, look }) => ({ part, look: onceKnown(look) })),
     ...[...groups].map((group) => ({
       part: `User group ${group}`,
       look: onceKnown(async () => await judgeGroup(members(group))),
     })),
     ...roleChecks(roles, { onceKnown, members, accounts }),
   ];
+}
+
+/** Whether the bot can post in each channel that the policy file names. */
+export function channelChecks(
+  policy: Policy,
+  client: WebClient,
+): { part: string; look: () => Promise<Verdict> }[] {
+  const lookAt = createLookAtChannel(client);
+  return namedChannels(policy).map(({ channel, namedBy }) => ({
+    part: `Channel ${channel}`,
+    async look() {
+      const reach = await lookAt(channel);
+      if (reach.kind === 'reachable') return ok(`The bot can post there (${namedBy.join(', ')})`);
+      const says = `${namedBy.join(', ')} of payops.yml: ${reach.slackError}`;
+      if (reach.kind === 'away') return problem(says, awayFix);
+      const state = reach.kind === 'unreachable' ? 'problem' : 'skipped';
+      return { state, says, fix: reach.fix };
+    },
+  }));
+}
+
+/** Every channel of the policy file, once, with all that names it: `channels.alerts`, `rule no-funds`, `daily_summary`. */
+function namedChannels(policy: Policy): { channel: string; namedBy: readonly string[] }[] {
+  const { channels, routes = [], daily_summary: summaries = [], approvals } = policy;
+  const named = [
+    ...Object.entries(channels).flatMap(([name, channel]) =>
+      channel === undefined ? [] : [[channel, `channels.${name}`] as const],
+    ),
+    ...routes.flatMap(({ name, to }) => to.map((channel) => [channel, `rule ${name}`] as const)),
+    ...summaries.map(({ channel }) => [channel, 'daily_summary'] as const),
+    ...(approvals ? [[approvals.channel, 'approvals'] as const] : []),
+  ];
+  const byChannel = Map.groupBy(named, ([channel]) => channel);
+  return Array.from(byChannel, ([channel, all]) => ({ channel, namedBy: all.map(([, name]) => name) }));
 }
 
 /** `refused`: what it means when Slack answers, and says no. */
@@ -148,7 +169,7 @@ type Asking = {
   accounts: (userId: string) => Promise<Account>;
 };
 
-function roleChecks(roles: SlackLooked['roles'], { onceKnown, members, accounts }: Asking): Check[] {
+function roleChecks(roles: Policy['roles'], { onceKnown, members, accounts }: Asking): Check[] {
   const named = Object.entries(roles);
   if (named.length === 0) {
     const fix = 'List people under roles of payops.yml, as docs/policy.md shows.';

@@ -1,6 +1,6 @@
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import type { Undelivered as UndeliveredMessages } from '../../domain/delivery.ts';
-import type { PartHealth } from '../../domain/part-health.ts';
+import type { PartHealth } from '../../domain/failure.ts';
 import { readUndelivered, redrive } from '../../messages/undelivered.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -7,12 +7,10 @@ import { addRoutes, type RouterDeps } from './router.ts';
 import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
 import {
   clientOptions,
-  repeatsWith,
   startIdentityCheck,
   wait,
   type Identity,
   type IdentityCheck,
-  type Repeats,
   type SlackClients,
   type SlackHealth,
   type Wait,
@@ -57,8 +55,6 @@ export type Slack = {
   health(): SlackHealth;
   /** Who the bot is; undefined while Slack has not said. */
   identity(): Identity | undefined;
-  /** Worked out from the scopes that Slack names at start. */
-  repeats(): Repeats;
 };
 
 const usualAckMs = 1_000;
@@ -109,17 +105,16 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
     },
     drained,
     identity,
-    repeats: () => repeatsWith(identityCheck?.scopes()),
     health() {
       const problems = [identityCheck?.health() ?? notStarted, connection?.health()];
-      return problems.find((health) => health?.status === 'down') ?? { status: 'up' };
+      return problems.find((health) => health?.state === 'degraded') ?? { state: 'ok' };
     },
   };
 }
 
 const notStarted: SlackHealth = {
-  status: 'down',
-  reason: 'Slack is not started',
+  state: 'degraded',
+  detail: 'Slack is not started',
   fix: 'None needed: the process is starting.',
 };
 

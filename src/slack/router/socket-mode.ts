@@ -68,11 +68,11 @@ export function keepConnected(
     if (deps.signal.aborted) return true;
     if (down) {
       health = down;
-      deps.log('warn', down.reason, { fix: down.fix });
+      deps.log('warn', down.detail, { fix: down.fix });
       return false;
     }
     const connectedAt = deps.now();
-    health = { status: 'up' };
+    health = { state: 'ok' };
     deps.log('info', 'Socket Mode is connected');
     await new Promise<void>((resolve) => client.once('disconnected', () => resolve()));
     health = slackAway('The Socket Mode connection ended; connecting again');
@@ -107,8 +107,8 @@ function socketProblem(error: unknown): SlackDown {
   const isToken =
     /^(invalid_auth|not_authed|token_revoked|account_inactive|not_allowed_token_type|missing_scope)$/;
   return {
-    status: 'down',
-    reason: `Slack refuses the app-level token: ${word}`,
+    state: 'degraded',
+    detail: `Slack refuses the app-level token: ${word}`,
     fix: isToken.test(word)
       ? 'Make an app-level token (starts with xapp-) with the scope connections:write, put it into SLACK_APP_TOKEN, and restart.'
       : fixFor(word),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRefusals } from '../../../src/features/undelivered/refusals.ts';
+import { createRefusals } from '../../../src/messages/outbox.ts';
 import type { PostOutcome } from '../../../src/domain/delivery.ts';
 
 const minute = 60_000;

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { startWork } from '../../src/app/outbox.ts';
-import { toRouteLanes } from '../../src/features/alerts/route-event.ts';
-import { scopeStore } from '../../src/store/scoped-store.ts';
-import type { Entry, Store } from '../../src/store/store.ts';
-import { merchantPrefix } from '../../src/domain/merchant.ts';
-import { memoryStore } from '../features/memory-store.ts';
-import { outsideOf } from './outside-of.ts';
+import { startWork } from '../src/app.ts';
+import { toRouteLanes } from '../src/features/alerts/route-event.ts';
+import { scopeStore } from '../src/store/scoped-store.ts';
+import type { Entry, Store } from '../src/store/store.ts';
+import { merchantPrefix } from '../src/domain/merchant.ts';
+import { memoryStore } from './features/memory-store.ts';
+import { outsideOf } from './support/outside-of.ts';
 
 it('looks up ahead for several accounts in one lane, each with its own records, and keeps their order', async () => {
   const store = memoryStore({ nowMs: 1_000_000 });

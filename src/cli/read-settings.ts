@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts';
 import { permissionCheck } from '../config/permission-check.ts';
 import { readConfig, secretsOf } from '../config/read-config.ts';
 import { createLog, type Log } from '../log.ts';
-import { webhookChecks } from './webhook-settings.ts';
+import { webhookChecks } from '../webhooks/webhook-settings.ts';
 
 type Variables = Parameters<typeof readConfig>[0];
 

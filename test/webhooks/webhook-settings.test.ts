@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { filledPolicyFile } from '../support/filled-policy.ts';
-import { readWebhooks, tellUnsignedFields, webhookChecks } from '../../src/app/webhook-settings.ts';
+import { readWebhooks, tellUnsignedFields, webhookChecks } from '../../src/webhooks/webhook-settings.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 
 const complete = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { tellRulesElsewhere, tellUnreadParts } from '../../src/app/alert-routes.ts';
-import { readWebhooks } from '../../src/app/webhook-settings.ts';
-import { outsideOf } from './outside-of.ts';
+import { tellRulesElsewhere, tellUnreadParts } from '../../src/config/alert-rules.ts';
+import { readWebhooks, readsField } from '../../src/webhooks/webhook-settings.ts';
+import { outsideOf } from '../support/outside-of.ts';
 import {
   destinationsOf,
   type AlertRule,
@@ -119,7 +119,9 @@ function unreadIn(preset: string, more: Record<string, string> = {}): string[] {
   }).map(([name, match]) => ({ name, match, channels: ['C0ALERTS01'], goesOn: true }));
   const lines: string[] = [];
   const here = { ...plan({ account: 'lagos', environment: 'live' }), rules };
-  tellUnreadParts(here, readWebhooks(config), (level, message) => void lines.push(`${level}: ${message}`));
+  const webhooks = readWebhooks(config);
+  const reads = (field: Parameters<typeof readsField>[1]) => readsField(webhooks, field);
+  tellUnreadParts(here, reads, (level, message) => void lines.push(`${level}: ${message}`));
   return lines;
 }
 

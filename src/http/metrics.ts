@@ -2,12 +2,9 @@ import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withDeadline } from '../deadline.ts';
 import { StoreUnavailable } from '../domain/store-unavailable.ts';
-import { bringsToken, sendJson, type Route } from '../http/server.ts';
+import { bringsToken, sendJson, type Route } from './server.ts';
 import type { Log } from '../log.ts';
-import { asideReasons } from '../records/put-aside.ts';
 import type { Store } from '../store/store.ts';
-import { webhookResults, type WebhookResult } from '../webhooks/route.ts';
-import type { ChargeIntent } from '../features/charge/machine.ts';
 
 /** Every metric of the bot, each said once: rules, dashboard and docs name them. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -28,7 +25,7 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 type AccountWatched = {
   /** Those whose outcome is open, by their intent. */
-  openCharges: () => Promise<readonly { intent: Pick<ChargeIntent, 'state' | 'submittedAt'> }[]>;
+  openCharges: () => Promise<readonly { intent: { state: { kind: string }; submittedAt: number } }[]>;
   undelivered: () => Promise<number>;
 };
 
@@ -40,7 +37,15 @@ type AddGauge = (
   read: () => Promise<readonly Sample[]>,
 ) => void;
 
-export function createMetrics({ log, now }: { log: Log; now: () => number }) {
+type Told = {
+  /** What may become of a webhook delivery, and why a record may be put aside. */
+  webhookResults: readonly string[];
+  asideReasons: readonly string[];
+  log: Log;
+  now: () => number;
+};
+
+export function createMetrics({ webhookResults, asideReasons, log, now }: Told) {
   const registry = new Registry();
   const registers = [registry];
   const accounts = new Map<string, AccountWatched>();
@@ -133,7 +138,7 @@ export function createMetrics({ log, now }: { log: Log; now: () => number }) {
       for (const cause of refusalCauses) refusals.inc({ account, cause }, 0);
       for (const outcome of outcomes) charges.inc({ account, outcome }, 0);
       return {
-        delivered: (result: WebhookResult) => deliveries.inc({ account, result }),
+        delivered: (result: string) => deliveries.inc({ account, result }),
         refused: (why: string) => refusals.inc({ account, cause: causeOf(why) }),
         charged: (outcome: string) => charges.inc({ account, outcome }),
         called: (operation: string, result: string, seconds: number) =>

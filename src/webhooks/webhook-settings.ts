@@ -2,12 +2,12 @@ import { settingsCheck, type Config, type SettingsCheck } from '../config/config
 import { variableName, type Environment as Settings } from '../config/settings.ts';
 import { parsed, type Parsed } from '../domain/parsed.ts';
 import { signaturePresetNames, unsignedMeans } from '../domain/signature-preset.ts';
-import { readEventPointers, type EventPointers } from '../webhooks/event.ts';
-import { readSignatureScheme } from '../webhooks/scheme-settings.ts';
+import { readEventPointers, type EventPointers } from './event.ts';
+import { readSignatureScheme } from './scheme-settings.ts';
 import type { Log } from '../log.ts';
-import { listed } from '../config/listed.ts';
-import { coverageOf } from '../webhooks/signature-template.ts';
-import { signatureProblem, type SignatureScheme } from '../webhooks/signature.ts';
+import { listed } from '../domain/counted.ts';
+import { coverageOf } from './signature-template.ts';
+import { signatureProblem, type SignatureScheme } from './signature.ts';
 
 export type Webhooks = {
   scheme: SignatureScheme | undefined;

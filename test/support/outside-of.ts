@@ -1,5 +1,5 @@
-import { filledPolicyFile } from '../support/filled-policy.ts';
-import type { Outside } from '../../src/app/outside.ts';
+import { filledPolicyFile } from './filled-policy.ts';
+import type { Outside } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 
 export const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';

@@ -1,11 +1,13 @@
 import { expect, it } from 'vitest';
-import { createMetrics } from '../../src/app/metrics.ts';
+import { createMetrics } from '../../src/http/metrics.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { memoryStore } from '../features/memory-store.ts';
 
+const labels = { webhookResults: [], asideReasons: [] };
+
 it('says that the store is away, and counts the calls that failed for it', async () => {
   const clock = { nowMs: 1_000_000 };
-  const metrics = createMetrics({ log: () => undefined, now: () => clock.nowMs });
+  const metrics = createMetrics({ ...labels, log: () => undefined, now: () => clock.nowMs });
   const whole = memoryStore(clock);
   const store = metrics.measured(whole);
   await store.create('a', '', { delayMs: 0 });
@@ -30,7 +32,11 @@ it.each<[string, () => Promise<never>]>([
   ['hangs', () => new Promise(() => undefined)],
 ])('leaves out a metric whose reading %s, logs which, and tells the others', async (_name, openCharges) => {
   const logged: string[] = [];
-  const metrics = createMetrics({ log: (_level, message) => void logged.push(message), now: () => 0 });
+  const metrics = createMetrics({
+    ...labels,
+    log: (_level, message) => void logged.push(message),
+    now: () => 0,
+  });
   metrics.of('main').watch({ openCharges, undelivered: async () => 3 });
   const text = await metrics.expose();
   expect(text).not.toMatch(/^payops_charges_in_doubt/m);

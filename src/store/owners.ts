@@ -1,0 +1,62 @@
+import type { Merchant } from '../domain/merchant.ts';
+import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import type { Store } from './store.ts';
+
+type Owned = {
+  paymentsAccountId: string | undefined;
+  paymentsEnvironment: string;
+  payopsFile: string;
+  merchant?: Merchant;
+  further?: readonly (Owned & { merchant: Merchant })[];
+};
+
+/**
+ * Whose the records of the store are, checked before anything uses them: a name that was given to another account,
+ * or another account put first, would charge with one account's money what belongs to another. Throws in words that
+ * say what to do, and StoreUnavailable. A bot with one account alone writes down whose its records are, and refuses nothing.
+ */
+export async function checkOwners(store: Store, config: Owned): Promise<void> {
+  const { merchant, further = [], payopsFile } = config;
+  if (!merchant) {
+    // The next start notes it.
+    await noteOwner(store, '', ownerOf(config)).catch((error: unknown) => {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    });
+    return;
+  }
+  const all = [{ scope: '', config }, ...further.map((one) => ({ scope: one.merchant.name, config: one }))];
+  for (const { scope, config: one } of all) {
+    const name = one.merchant?.name ?? '';
+    // oxlint-disable-next-line no-await-in-loop -- a handful, and the first that is wrong is told
+    const noted = await claimOwner(store, scope, ownerOf(one));
+    if (noted === ownerOf(one)) continue;
+    const fix =
+      scope === ''
+        ? `put the account ${noted} first in ${payopsFile}`
+        : `give the account ${ownerOf(one)} a name of its own in ${payopsFile}`;
+    throw new Error(
+      `What the store holds for ${name} belongs to the account ${noted}, and ${payopsFile} says that ${name} is ${ownerOf(one)}: ${fix}, or give the bot a new store (DATA_DIR, REDIS_PREFIX).`,
+    );
+  }
+}
+
+function ownerOf({ paymentsAccountId, paymentsEnvironment }: Owned): string {
+  return `${paymentsAccountId?.toLowerCase() ?? ''} (${paymentsEnvironment})`;
+}
+
+function ownerKey(scope: string): string {
+  return `merchant:${scope}`;
+}
+
+/** The one on record: this one, if there was none. */
+async function claimOwner(store: Store, scope: string, owner: string): Promise<string> {
+  if (await store.create(ownerKey(scope), owner)) return owner;
+  return (await store.read(ownerKey(scope)))?.value ?? owner;
+}
+
+async function noteOwner(store: Store, scope: string, owner: string): Promise<void> {
+  const noted = await claimOwner(store, scope, owner);
+  if (noted === owner) return;
+  const entry = await store.read(ownerKey(scope));
+  if (entry) await store.write(entry, owner);
+}

@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { storeHealth } from '../../src/store/kept.ts';
+import type { Store } from '../../src/store/store.ts';
+
+it.each([
+  ["OOM command not allowed when used memory > 'maxmemory'.", 'Redis is out of memory'],
+  ['MISCONF Redis is configured to save RDB snapshots', 'Redis cannot write to its disk'],
+  ["READONLY You can't write against a read only replica.", 'REDIS_URL leads to a replica'],
+  ['ERR Error running script: @user_script: 51: -READONLY You', 'REDIS_URL leads to a replica'],
+  ['NOREPLICAS 0 of 1 replicas have the change.', 'too few replicas of Redis have the change'],
+  ['database or disk is full', 'the disk of DATA_DIR is full'],
+])('says why the store takes no writes: %s', async (message, detail) => {
+  const ping = async () => {
+    throw new StoreUnavailable('The store did not take the change.', new Error(message));
+  };
+  const kept = { refusal: () => undefined, store: { ping } as unknown as Store };
+  expect(await storeHealth(kept)).toEqual({ state: 'down', detail, fix: expect.any(String) });
+});
