@@ -4,7 +4,8 @@ import type { PostOutcome } from '../../src/domain/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { alertCardPrefix, createAlertCases, type AlertCases } from '../../src/features/alerts/alert-case.ts';
+import { createAlertCases, type AlertCases } from '../../src/features/alerts/alert-case.ts';
+import { alertCardPrefix } from '../../src/features/alerts/alert-record.ts';
 import { createAlertCards } from '../../src/features/alerts/alert-cards.ts';
 import type { BotCharge } from '../../src/domain/alert-card.ts';
 import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
@@ -16,7 +17,7 @@ import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
 import { createStorms, stormPrefix, type Storms } from '../../src/features/alerts/storm/storms.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../src/features/alerts/alert-notes.ts';
-import { stormDirectMessage, stormMessage } from '../../src/features/alerts/storm/storm-message.ts';
+import { stormMessage } from '../../src/features/alerts/storm/storm-message.ts';
 import { alertMessage } from '../../src/features/alerts/alert-message.ts';
 import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';
 import { messageDigest } from '../../src/messages/delivery.ts';
@@ -140,7 +141,6 @@ export function cardsHouse(
   };
   const storms: Storms = createStorms({
     mutedIn: async () => [],
-    retell: (id) => alerts.hear(id, { kind: 'retold' }),
     ...shared,
     threshold,
     windowMs: 300_000,
@@ -283,7 +283,7 @@ function messageOf(post: Post): SlackMessage {
     case 'alert_direct':
       return alertDirectMessage(post.step, post.alert, post);
     case 'digest':
-      return post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post);
+      return stormMessage(post.storm, post);
     default:
       return { text: post.kind, blocks: [] };
   }

@@ -1,7 +1,6 @@
 import type { AlertPostDeps, AlertShown } from '../../src/features/alerts/alert-record.ts';
-import { alertViews } from '../../src/features/alerts/alert-views.ts';
+import { alertViews, type DigestShown } from '../../src/features/alerts/alert-views.ts';
 import type { AlertStepShown } from '../../src/features/alerts/alert-notes.ts';
-import type { DigestShown } from '../../src/features/alerts/storm/prepare-digest.ts';
 import {
   type SummaryPostDeps,
   type SummaryShown,

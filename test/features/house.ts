@@ -63,7 +63,6 @@ export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolea
 /** Nobody acts on any card, and nothing is paid later. */
 export const untouchedCards: DeliverPostDeps['cards'] = {
   read: () => Promise.resolve({ card: { kind: 'open' } }),
-  retell: () => Promise.resolve(),
   linkFailure: () => Promise.resolve(),
   erase: () => Promise.resolve(),
   knowsCardOf: () => Promise.resolve(false),
@@ -73,9 +72,8 @@ export const untouchedCards: DeliverPostDeps['cards'] = {
 export const noStorms: DeliverPostDeps['storms'] & AlertCasesDeps['storms'] = {
   ask: () => Promise.resolve(undefined),
   recovered: () => Promise.resolve(),
-  ofAlert: () => Promise.resolve([]),
+  taker: () => Promise.resolve(undefined),
   see: () => Promise.resolve(undefined),
-  place: () => Promise.resolve(undefined),
 };
 
 /** Remembers payments, and holds none of them against failures. */

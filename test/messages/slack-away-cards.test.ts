@@ -61,7 +61,7 @@ async function itemsOf(
   digest: CardsHouse['messages'][number] | undefined,
 ): Promise<string[]> {
   const items = await house.storms.items(stormOf(digest));
-  return items.map(({ id }) => id);
+  return items.map(({ event }) => event.key);
 }
 
 /** All of it, second by second, until five minutes after Slack is back; what came where, and what Slack took. */

@@ -19,7 +19,6 @@ export const words = {
   noState: /^(💳|🔎)/u,
   stillTaken: /^(👤|⏰)/u,
   digest: /(Storm|Many payments)[^:]*: ([\d,]+)/,
-  above: /([\d,]+) of them above/,
   mayRepeat: /may (repeat|be a repeat)/i,
   paid: /^✅ Paid/u,
   declined: /^❌/u,
@@ -158,12 +157,11 @@ function mayRepeat({ weather, seen }: Scene, { blocks }: BotPost): boolean {
 
 /** How many each of them counts that have no message of their own. */
 function digests({ workspace }: Scene, channel: string, kind: Event['kind']): number[] {
-  return workspace.posts(channel).flatMap(({ text, blocks, threadTs }) => {
+  return workspace.posts(channel).flatMap(({ text, threadTs }) => {
     const [, what, number] = words.digest.exec(text) ?? [];
     if (threadTs !== undefined || number === undefined) return [];
     if ((what === 'Many payments') !== (kind === 'payment_success')) return [];
-    const above = words.above.exec(textOf(blocks))?.[1] ?? '0';
-    return [Number(number.replaceAll(',', '')) - Number(above.replaceAll(',', ''))];
+    return [Number(number.replaceAll(',', ''))];
   });
 }
 /** What stands in the channels is what happened last, and the same in each. */

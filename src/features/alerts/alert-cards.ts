@@ -37,7 +37,7 @@ type AlertCardsDeps = StandingChargeDeps & {
   store: Pick<Store, 'read' | 'list'>;
   sealer: Sealer;
   alerts: AlertCases;
-  storms: Pick<Storms, 'ofAlert'>;
+  storms: Pick<Storms, 'taker'>;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
 };
 
@@ -76,8 +76,6 @@ export type AlertCards = {
   tellOther(id: string, payment: OtherPayment): Promise<void>;
   /** Looks the failed reference up now; the messages show what it gave, if it gave anything. Undefined: unknown alert. */
   lookUpNow(id: string): Promise<FoundAlert | undefined>;
-  /** Its messages are made once more. */
-  retell(id: string): Promise<void>;
   /** Forgets what was looked up anew: the alert's details go. Its state stays. */
   erase(id: string): Promise<void>;
   /** For work of the prefix `alertCardPrefix`. */
@@ -93,8 +91,9 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
   /** As everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
   async function seen({ card }: AlertCase, messages: readonly AlertMessage[]): Promise<AlertCard> {
     if (card.kind !== 'open') return card;
-    const taken = (await deps.storms.ofAlert(messages)).flatMap((storm) => storm.taken ?? []);
-    const [first] = taken.toSorted((one, other) => one.at - other.at);
+    const storms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
+    const taken = await Promise.all(storms.map((storm) => deps.storms.taker(storm)));
+    const [first] = taken.flatMap((one) => one ?? []).toSorted((one, other) => one.at - other.at);
     return first ? { kind: 'acknowledged', ...first } : card;
   }
 
@@ -157,9 +156,6 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
       return { ...alert, evidence: state.evidence ?? evidence };
     },
 
-    async retell(id) {
-      await alerts.hear(id, { kind: 'retold' });
-    },
     async erase(id) {
       await alerts.apply(id, { kind: 'erased' });
     },

@@ -25,7 +25,7 @@ import {
   type MessageRecord,
   readMessageRecord,
 } from '../../messages/message-record.ts';
-import { alertNoteKey, type Evidence, newestOf } from './alert-record.ts';
+import { alertCardPrefix, alertNoteKey, type Evidence, newestOf } from './alert-record.ts';
 import { stormRecovered, type Storms } from './storm/storms.ts';
 
 /** An alert as people, payments and charges move it; its event, and what tells it, are the outbox's. */
@@ -38,7 +38,7 @@ export type AlertCase = {
   told: number;
   /** Why the payments that were told did not resolve it. */
   otherPayments: readonly OtherPayment['why'][];
-  /** The storms that count it as resolved. */
+  /** The storms whose digests tell it, or were about to: they count it once it is resolved. */
   storms: readonly string[];
   /** When its event came, and the lists in which payments look for it; absent: it was not about to be told yet. */
   failed?: { atMs: number; lists: readonly string[] };
@@ -52,7 +52,7 @@ export type AlertEvent =
   /** `seen`: how an open one is seen by everybody, because somebody acknowledged its storm. */
   | { kind: 'moved'; move: CardMove; seen: AlertCard }
   | { kind: 'paid_otherwise'; payment: OtherPayment }
-  | { kind: 'failed'; atMs: number; lists: readonly string[] }
+  | { kind: 'failed'; atMs: number; lists: readonly string[]; storms: readonly string[] }
   | { kind: 'looked_up'; evidence: Evidence }
   /** `over`: the last holder of the claim that surely moves no money any more; one that came since is another. */
   | { kind: 'claimed'; reference: string; by: string; holder: string; over: string | undefined }
@@ -61,13 +61,10 @@ export type AlertEvent =
   | { kind: 'claim_aged' }
   /** Its messages are made once more. */
   | { kind: 'retold' }
-  | { kind: 'counted'; storms: readonly string[] }
   /** What was looked up anew is forgotten, as its event's details are. */
   | { kind: 'erased' };
 
 export type AlertCases = Cases<AlertCase, AlertEvent>;
-
-export const alertCardPrefix = 'alert:';
 
 /** The list of the open alerts that a person has: assigned to them, or acknowledged by them and given to nobody else. */
 export const alertsOf = (userId: string): string => `alerts-of:${userId}`;
@@ -129,16 +126,15 @@ function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | 
     }
     case 'failed': {
       const lists = distinct([...(failed?.lists ?? []), ...event.lists]);
-      if (failed && lists.length === failed.lists.length) return undefined;
-      return { ...before, failed: { atMs: failed?.atMs ?? event.atMs, lists } };
+      const storms = distinct([...before.storms, ...event.storms]);
+      const isKnown = lists.length === failed?.lists.length && storms.length === before.storms.length;
+      return isKnown ? undefined : { ...before, storms, failed: { atMs: failed?.atMs ?? event.atMs, lists } };
     }
     case 'looked_up':
       // Of two that ask at once the slower one knows less.
       return { ...before, evidence: newestOf([event.evidence, before.evidence]) ?? event.evidence };
     case 'retold':
       return { ...before };
-    case 'counted':
-      return { ...before, storms: distinct([...before.storms, ...event.storms]) };
     case 'erased': {
       const { evidence, ...others } = before;
       return evidence ? others : undefined;
@@ -202,14 +198,14 @@ function settled(state: AlertCase): AlertCase {
 export type AlertCasesDeps = CasesDeps & {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   /** What counts the alerts of storms that payments resolve. */
-  storms: Pick<Storms, 'recovered' | 'ofAlert'>;
+  storms: Pick<Storms, 'recovered' | 'taker'>;
   /** How long one piece of work may be held. */
   leaseMs: number;
 };
 
 export function createAlertCases(deps: AlertCasesDeps): AlertCases {
   const telling = { ...deps, messages: createMessages(deps) };
-  const cases: AlertCases = createCases<AlertCase, AlertEvent>(
+  return createCases<AlertCase, AlertEvent>(
     deps,
     {
       prefix: alertCardPrefix,
@@ -218,18 +214,15 @@ export function createAlertCases(deps: AlertCasesDeps): AlertCases {
       step,
       restMs,
       isTold: (before, after) =>
-        before.failed === after.failed &&
-        before.storms === after.storms &&
-        (before.evidence === undefined || after.evidence !== undefined),
+        before.failed === after.failed && (before.evidence === undefined || after.evidence !== undefined),
       settled,
       history: auditOf,
     },
     {
       due: async (state, nowMs) => dueOf(state, nowMs),
-      tell: (state) => tell({ ...telling, cases }, state),
+      tell: (state) => tell(telling, state),
     },
   );
-  return cases;
 }
 
 /** A record of the outbox that tells an alert, or is to: its own, which has its event, or a copy for a further channel. */
@@ -251,22 +244,21 @@ async function read(store: Pick<Store, 'read'>, key: string): Promise<AlertMessa
 
 type Telling = Pick<AlertCasesDeps, 'store' | 'storms'> & {
   messages: Messages<AlertStepBodies>;
-  cases: AlertCases;
 };
 
 /**
  * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
  * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
- * thread, and a thousand of one storm that are resolved are told to whoever acknowledged it in one direct message.
+ * thread, and whoever acknowledged a storm reads there how many of it are resolved.
  */
-async function tell(telling: Telling, { id, card, steps, told, storms: known }: AlertCase): Promise<void> {
+async function tell(telling: Telling, { id, card, steps, told, storms }: AlertCase): Promise<void> {
   const { store, messages } = telling;
   const all = await alertMessages(store, id);
   const shown = all.filter(({ record }) => isMessage(record));
   const threads = shown.filter(({ record }) => !record.digest);
   await Promise.all(threads.map(({ key }) => messages.refresh(key)));
-  const storms = card.kind === 'recovered' ? await telling.storms.ofAlert(all) : [];
-  const takers = storms.flatMap(({ taken }) => taken?.by ?? []);
+  const isRecovered = card.kind === 'recovered';
+  const takers = await Promise.all((isRecovered ? storms : []).map((storm) => telling.storms.taker(storm)));
   const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
   for (const [index, one] of steps.entries()) {
     const number = told + index + 1;
@@ -277,18 +269,14 @@ async function tell(telling: Telling, { id, card, steps, told, storms: known }: 
       await messages.post(alertNoteKey(parent, number), note);
     }
     for (const channel of addressees(one, card)) {
-      if (one.kind === 'recovered' && takers.includes(channel)) continue;
+      if (one.kind === 'recovered' && takers.some((taken) => taken?.by === channel)) continue;
       const body = { parent: about?.key ?? alertKey(id), step: one };
       const key = messageKey('alert_direct', `${id}#${number}:${channel}`);
       // oxlint-disable-next-line no-await-in-loop
       await messages.post(key, { kind: 'alert_direct', channel, body });
     }
   }
-  const uncounted = storms.map((storm) => storm.id).filter((storm) => !known.includes(storm));
-  if (uncounted.length === 0) return;
-  // Before it is on their lists: a crash in between does both again.
-  await Promise.all(uncounted.map((storm) => telling.storms.recovered(storm)));
-  await telling.cases.apply(id, { kind: 'counted', storms: uncounted });
+  if (isRecovered) await Promise.all(storms.map((storm) => telling.storms.recovered(storm)));
 }
 
 /** Whom a step is told by direct message: whoever has it in hand, or has no more, and did not do it. A thread calls nobody. */

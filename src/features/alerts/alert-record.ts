@@ -13,6 +13,8 @@ import { type MessageRecord, historyKey, isMessage, messageKey } from '../../mes
 import type { Work, WorkDeps } from '../../messages/message-work.ts';
 import type { Store } from '../../store/store.ts';
 
+export const alertCardPrefix = 'alert:';
+
 /** What a look-up gave, and when it was asked (UTC ms). */
 export type Evidence = { lookup: Lookup; atMs: number };
 
@@ -58,10 +60,8 @@ export function placeOf(record: MessageRecord): MessagePlace | undefined {
 /** What the message of an alert needs of its card. All of it throws StoreUnavailable. */
 type CardsForPosts = {
   read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
-  /** Its messages are made once more. */
-  retell(id: string): Promise<void>;
-  /** From now on a later payment resolves the failure; one that came before it does so now. */
-  linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
+  /** From now on a later payment resolves the failure; one that came before it does so now. `storm`: whose digest tells it. */
+  linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number, storm?: string): Promise<void>;
   /** Forgets what was looked up anew by a person’s wish; the card’s state stays. */
   erase(id: string): Promise<void>;
   /** Whether a saved card of this customer is remembered. */
@@ -80,7 +80,7 @@ export type AlertPostDeps = WorkDeps & {
   /** What people did with an alert, and what it is about; see `AlertCards`. */
   cards: CardsForPosts;
   /** What tells alerts of a channel that has too many of them. */
-  storms: Pick<Storms, 'ask' | 'see' | 'place'>;
+  storms: Pick<Storms, 'ask' | 'see'>;
   /** How long one piece of work may be held. */
   leaseMs: number;
   environment: Environment;

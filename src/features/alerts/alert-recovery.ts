@@ -52,7 +52,7 @@ export type AlertRecovery = {
    * that came since, while nothing could be told. Of those that came before it, one under the same reference
    * resolves it now. Throws StoreUnavailable alone.
    */
-  linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number): Promise<void>;
+  linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number, storm?: string): Promise<void>;
   /** For work of the prefix `paymentPrefix`. */
   work(entry: Entry): Promise<void>;
 };
@@ -145,9 +145,9 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
       return payments.create(event.key, payment, rest);
     },
 
-    async linkFailure(event, lookup, receivedAtMs) {
+    async linkFailure(event, lookup, receivedAtMs, storm) {
       try {
-        await link(linking, event, lookup, receivedAtMs);
+        await link(linking, event, lookup, { receivedAtMs, storms: storm === undefined ? [] : [storm] });
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
         // An alert is told also when the key that names customers is gone.
@@ -177,15 +177,15 @@ async function link(
   linking: Linking,
   event: PaymentEvent,
   lookup: Lookup,
-  receivedAtMs: number,
+  { receivedAtMs, storms }: { receivedAtMs: number; storms: readonly string[] },
 ): Promise<void> {
   const { alerts, payments } = linking;
   const terms = distinct([...(await termsOfEvent(linking, event)), ...termsOfRecord(lookup)]);
   const failed = { atMs: receivedAtMs, lists: await listsOf(linking, 'failures', terms) };
-  const begun = await alerts.begin(event.key, { ...untouched(event.key), failed });
+  const begun = await alerts.begin(event.key, { ...untouched(event.key), storms, failed });
   if (begun.kind === 'known') {
+    await alerts.apply(event.key, { kind: 'failed', ...failed, storms });
     if (endsCard(begun.state.card)) return;
-    await alerts.apply(event.key, { kind: 'failed', ...failed });
   }
   const proof = proofOf(event, lookup);
   const paid = proof && (await payments.read(paymentKey(event)));

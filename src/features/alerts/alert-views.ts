@@ -11,14 +11,18 @@ import {
 } from './alert-notes.ts';
 import { prepareAlert } from './prepare-alert.ts';
 import { type TestAlertBodies, testAlertMessage } from './test-alert.ts';
-import { type DigestBodies, type DigestShown, digestView } from './storm/prepare-digest.ts';
-import { stormDirectMessage, stormMessage } from './storm/storm-message.ts';
+import { stormMessage } from './storm/storm-message.ts';
+import type { StormSeen } from './storm/storm.ts';
+import type { DigestBodies } from './storm/storms.ts';
 import { dailySummaryMessage } from './summary/daily-summary-message.ts';
 import type { SummaryShown } from './summary/daily-summary.ts';
 
 type Bodies = AlertStepBodies & TestAlertBodies & DigestBodies & { alert: unknown };
 
 type TestShown = TestAlertBodies['test_alert'] & { kind: 'test_alert' };
+
+/** A storm’s digest, made of the storm as it is when it leaves. */
+export type DigestShown = { kind: 'digest'; storm: StormSeen };
 
 type Shown = AlertShown | AlertStepShown | TestShown | DigestShown;
 
@@ -27,7 +31,10 @@ export function alertViews(deps: AlertPostDeps): Views<Bodies, Shown> {
   return {
     alert: (_event, work, said) => prepareAlert(deps, work, said),
     ...alertNoteViews(deps),
-    ...digestView(deps),
+    async digest({ storm: id }) {
+      const storm = await deps.storms.see(id);
+      return storm ? { kind: 'shown', post: { kind: 'digest', storm } } : { kind: 'nothing' };
+    },
     test_alert: async ({ askedBy }) => ({ kind: 'shown', post: { kind: 'test_alert', askedBy } }),
   };
 }
@@ -42,8 +49,6 @@ export function alertWords(place: RoutePlace): Words<Shown | SummaryShown> {
     alert_direct: (post) => ({ message: alertDirectMessage(post.step, post.alert, post) }),
     test_alert: (post) => ({ message: testAlertMessage(post, place) }),
     daily_summary: (post) => ({ message: dailySummaryMessage(post, place) }),
-    digest: (post) => ({
-      message: post.isDirect ? stormDirectMessage(post.storm, post) : stormMessage(post.storm, post),
-    }),
+    digest: (post) => ({ message: stormMessage(post.storm, post) }),
   };
 }

@@ -15,7 +15,7 @@ import {
 } from './summary/daily-summary.ts';
 import type { KnownCards } from '../../domain/known-cards.ts';
 import type { Entry } from '../../store/store.ts';
-import { alertCardPrefix, createAlertCases } from './alert-case.ts';
+import { createAlertCases } from './alert-case.ts';
 import { type AlertCards, createAlertCards, findDecline } from './alert-cards.ts';
 import { createAlertClaims, type ChargeOf } from './alert-claims.ts';
 import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
@@ -32,7 +32,7 @@ import { orderEventKey } from '../../domain/event-key.ts';
 import type { PaymentEventKind } from '../../domain/payment-event.ts';
 import { alertKey } from '../../messages/message-record.ts';
 import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
-import type { AlertPostDeps } from './alert-record.ts';
+import { alertCardPrefix, type AlertPostDeps } from './alert-record.ts';
 import { alertViews, alertWords } from './alert-views.ts';
 import { lookUpAhead } from './route-event.ts';
 import type { ReceiveDeps } from './receive-event.ts';
@@ -100,7 +100,6 @@ export function createAlerts(account: Account, around: Around) {
     environment: place.environment,
     account: place.account,
     mutedIn: async (channel) => mutedIn(await planWithMutes(), channel, now()),
-    retell: (id) => cases.hear(id, { kind: 'retold' }),
   });
   const cases = createAlertCases({ ...shared, storms });
   const claims = createAlertClaims({ ...account, alerts: cases, hasEnded, chargeOf });

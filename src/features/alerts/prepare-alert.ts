@@ -1,8 +1,10 @@
 import { routeAt, type RoutedRule } from '../../domain/alert-route.ts';
 import {
+  contradicts,
   customerEmailOf,
   isDeclined,
   outcomeAlone,
+  recordOf,
   withoutDetails,
   type Alert,
   type AlertCardShown,
@@ -21,10 +23,8 @@ import {
   sealEvidence,
 } from './alert-record.ts';
 import { isMessage, openEvent, type MessageRecord } from '../../messages/message-record.ts';
-import { again, isOld, type Work } from '../../messages/message-work.ts';
+import { again, finish, isOld, type Work } from '../../messages/message-work.ts';
 import type { Rendered, Said } from '../../messages/views.ts';
-import { saysItAll, tellByDigest } from './storm/prepare-digest.ts';
-import { mayBeGathered } from './storm/storms.ts';
 import { evidenceOf, routeByLookUp, sendOn } from './route-event.ts';
 
 /**
@@ -54,25 +54,64 @@ export async function prepareAlert(
     const stored = { event, fingerprint, receivedAtMs, ...(kept && { found: kept }) };
     return await sendOn(deps, work, stored, routed);
   }
+  if (record.digest) return { kind: 'nothing' };
   const old = await prepareOldAlert(deps, work, event);
   if (old) return old;
   const says = kept !== undefined || isEnough(deps, work, event);
   const found = says ? kept : await evidenceOf(deps, work, event, kept);
   if (!says && !found) return { kind: 'settled' };
   const lookup = found?.lookup;
-  const swallowed =
-    (record.digest ?? mayBeGathered({ event, lookup })) &&
-    (await tellByDigest(deps, work, { event, lookup, to: destinationOf(record) }));
-  if (swallowed) return swallowed;
+  if (await tellByDigest(deps, work, event, lookup)) return { kind: 'settled' };
   const posted = says ? await evidenceOf(deps, work, event, kept) : found;
   if (!posted) return { kind: 'settled' };
   return await tellSingly(deps, work, { event, posted, said });
 }
 
-/** For a digest to tell it without a look-up. */
+/** For a digest to tell it without a look-up. No event proves a payment. */
 function isEnough(deps: AlertPostDeps, { record }: Work, event: PaymentEvent): boolean {
-  if (record.digest) return true;
-  return saysItAll(event) || deps.now() - record.receivedAtMs >= lateMs;
+  const { kind, amountMinor, currency, reason } = event;
+  const saysItAll =
+    kind === 'payment_failed' && amountMinor !== undefined && currency !== undefined && reason !== undefined;
+  return saysItAll || deps.now() - record.receivedAtMs >= lateMs;
+}
+
+/**
+ * Whether a storm's digest tells it instead of a message of its own. One write puts it on the storm’s list, from which
+ * the digest counts it. It is linked to later payments like any other. Not looked up where its event says enough or is
+ * late: a storm is when the service has enough to do.
+ */
+async function tellByDigest(
+  deps: AlertPostDeps,
+  work: Work,
+  event: PaymentEvent,
+  lookup: Lookup | undefined,
+): Promise<boolean> {
+  const { entry, record } = work;
+  const { posted, doubt, replaced, receivedAtMs } = record;
+  const mayStand = (posted ?? doubt ?? replaced) !== undefined;
+  if (mayStand || !mayBeGathered(event, lookup)) return false;
+  const storm = await deps.storms.ask(destinationOf(record), entry.key, event.kind);
+  if (storm === undefined) return false;
+  if (event.kind === 'payment_failed') {
+    // What was not found is not asked for again, or a storm of ten thousand would ask for each.
+    const found: Lookup = lookup && recordOf(lookup) ? lookup : { kind: 'no_reference' };
+    await deps.cards.linkFailure(event, found, receivedAtMs, storm);
+  }
+  const atMs = deps.now();
+  const evidence = lookup && sealEvidence(deps.sealer, entry.key, { lookup, atMs });
+  const told = { digest: { storm, atMs }, refused: undefined, misses: 0, ...(evidence && { evidence }) };
+  await finish(deps, work, told, 0);
+  return true;
+}
+
+/**
+ * Whether a digest may tell it: every failure, and a payment that asks nobody for anything. One that its look-up does
+ * not confirm, or whose card could not be kept, is told on its own.
+ */
+function mayBeGathered({ kind, cardSaved }: PaymentEvent, lookup: Lookup | undefined): boolean {
+  if (kind === 'payment_failed') return true;
+  if (cardSaved && cardSaved.kind !== 'kept') return false;
+  return !contradicts(lookup?.kind);
 }
 
 async function tellSingly(

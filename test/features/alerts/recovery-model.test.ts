@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import {
-  alertCardPrefix,
-  createAlertCases,
-  type AlertCase,
-} from '../../../src/features/alerts/alert-case.ts';
+import { createAlertCases, type AlertCase } from '../../../src/features/alerts/alert-case.ts';
+import { alertCardPrefix } from '../../../src/features/alerts/alert-record.ts';
 import { createAlertCards } from '../../../src/features/alerts/alert-cards.ts';
 import {
   createAlertRecovery,

@@ -21,7 +21,7 @@ const found: Lookup = { kind: 'not_found' };
 /** A storm, whose digest asks nobody once an alert was looked up for its route. */
 const inOneDigest: Delivering['storms'] = {
   ...noStorms,
-  ask: () => Promise.resolve({ id: 'C0ALERTS01/1', isTaken: false }),
+  ask: () => Promise.resolve('C0ALERTS01/1'),
 };
 
 function orderOf(posts: ReturnType<typeof house>['posts']): (string | undefined)[] {

@@ -25,7 +25,7 @@ import { lookedUpMessage, refusedMessage } from '../../../src/features/alerts/ca
 import { assignModal, closeModal, snoozeModal } from '../../../src/features/alerts/card-presses.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../../src/features/alerts/alert-notes.ts';
 import { csvMessage, stormListModal } from '../../../src/features/alerts/storm/storm-list.ts';
-import { stormDirectMessage, stormMessage } from '../../../src/features/alerts/storm/storm-message.ts';
+import { stormMessage } from '../../../src/features/alerts/storm/storm-message.ts';
 import { alertMessage } from '../../../src/features/alerts/alert-message.ts';
 import { dailySummaryMessage } from '../../../src/features/alerts/summary/daily-summary-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
@@ -84,9 +84,6 @@ export const alertSurfaces: readonly Surface[] = [
   }),
   messageOf('a look-up under way', (outside) => lookingUpMessage(outside.text())),
   messageOf('the digest of a storm', (outside) => stormMessage(stormOf(outside), aboutOf(outside))),
-  messageOf('a direct message about a storm', (outside) =>
-    stormDirectMessage(stormOf(outside), { ...aboutOf(outside), place: earlier }),
-  ),
   modalOf('the list of a storm', (outside) => {
     const storm = stormOf(outside);
     const rows = stormItems(outside).map((item) => ({ ...item, card: cardOf(outside) }));
@@ -205,14 +202,18 @@ export function recordOf({ random, text }: Outside, reference: string): Transact
 
 function stormItems({ random, text }: Outside): StormItem[] {
   return Array.from({ length: 4 }, (_, index) => ({
-    id: `payment_failed/order/O-${index}`,
+    event: {
+      kind: 'payment_failed',
+      key: `payment_failed/order/O-${index}`,
+      orderReference: text(),
+      customerEmail: text(),
+      amountMinor: random.pick([500, 900_000_000]),
+      currency: random.pick(['NGN', text()]),
+      reason: text(),
+    },
     receivedAtMs: at + index,
     addedAtMs: at + index,
-    reference: text(),
-    customerEmail: text(),
-    amountMinor: random.pick([500, 900_000_000]),
-    currency: random.pick(['NGN', text()]),
-    reason: text(),
+    isConfirmed: false,
   }));
 }
 

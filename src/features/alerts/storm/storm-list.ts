@@ -58,18 +58,19 @@ export function stormListModal(storm: StormSeen, page: number, rows: readonly St
 }
 
 function rowLines(row: StormRow, state: string, number: number) {
-  const rest = [amountOf(row), customerWord(row.customerEmail), outsideText(row.reason ?? '', longestReason)];
+  const { customerEmail, reason = '' } = row.event;
+  const rest = [amountOf(row), customerWord(customerEmail), outsideText(reason, longestReason)];
   return [
     [bold(`${number}. ${referenceOf(row)}`), words(` · ${state} · `), moment(row.receivedAtMs)],
     [words(rest.filter((part) => part !== '').join(' · '))],
   ];
 }
 
-function referenceOf({ reference }: StormRow): string {
-  return reference === undefined ? 'no reference' : referenceWord(reference) || '–';
+function referenceOf({ event: { orderReference } }: StormRow): string {
+  return orderReference === undefined ? 'no reference' : referenceWord(orderReference) || '–';
 }
 
-function amountOf({ amountMinor, currency }: StormRow): string {
+function amountOf({ event: { amountMinor, currency } }: StormRow): string {
   if (amountMinor === undefined) return 'amount unknown';
   return word(formatMoney({ minor: amountMinor, currency: currency ?? '' })) ?? '';
 }
@@ -99,12 +100,18 @@ function stateWords(card: AlertCard): string {
 }
 
 const csvColumns = (gathers: PaymentEventKind): readonly CsvColumn<StormRow>[] => [
-  { head: 'reference', cell: ({ reference }) => reference && referenceWord(reference) },
+  {
+    head: 'reference',
+    cell: ({ event: { orderReference } }) => orderReference && referenceWord(orderReference),
+  },
   { head: 'received_at', cell: ({ receivedAtMs }) => new Date(receivedAtMs).toISOString() },
-  { head: 'amount', cell: ({ amountMinor: minor }) => (minor === undefined ? '' : wireFromMinor(minor)) },
-  { head: 'currency', cell: ({ currency }) => word(currency) },
-  { head: 'reason', cell: ({ reason }) => outsideText(reason ?? '', longestReason) },
-  { head: 'customer', cell: ({ customerEmail }) => customerWord(customerEmail) },
+  {
+    head: 'amount',
+    cell: ({ event: { amountMinor: minor } }) => (minor === undefined ? '' : wireFromMinor(minor)),
+  },
+  { head: 'currency', cell: ({ event }) => word(event.currency) },
+  { head: 'reason', cell: ({ event }) => outsideText(event.reason ?? '', longestReason) },
+  { head: 'customer', cell: ({ event }) => customerWord(event.customerEmail) },
   { head: 'state', cell: (row) => stateOf(gathers, row).cell },
   {
     head: 'recovered_by',
@@ -213,7 +220,7 @@ async function rows(
   for (let from = 0; from < items.length; from += cardsAtOnce) {
     const some = items.slice(from, from + cardsAtOnce);
     // oxlint-disable-next-line no-await-in-loop -- some at a time, so that the store answers others in between
-    const cards = await Promise.all(some.map(({ id }) => alertCards.read(id)));
+    const cards = await Promise.all(some.map(({ event }) => alertCards.read(event.key)));
     found.push(
       ...some.map((item, index) => ({ ...item, card: cards[index]?.card ?? ({ kind: 'open' } as const) })),
     );

@@ -1,5 +1,4 @@
 import type { RichTextBlock } from '@slack/types';
-import type { MessagePlace } from '../../../domain/delivery.ts';
 import { counted } from '../../../domain/counted.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import type { PaymentEventKind } from '../../../domain/payment-event.ts';
@@ -19,7 +18,6 @@ import {
 import { repeatLine, type AboutMessage } from '../../../slack/kit/note.ts';
 import { placeAlone, word } from '../../../slack/words/evidence.ts';
 import type { MessageBlock, SlackMessage } from '../../../slack/kit/message.ts';
-import { whereItIs } from '../alert-message.ts';
 import { muteBlocks } from '../alert-rules-message.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 
@@ -43,80 +41,76 @@ export function readListPage(value: string): { storm: string; page: number } | u
   return page === undefined || storm === undefined ? undefined : { storm, page: Number(page) };
 }
 
-const stormEventType = 'payops_storm';
-
 const mostSums = 3;
 const mostMuted = 5;
 const minuteMs = 60_000;
-const directEventType = 'payops_storm_direct';
 
 /** More of them nobody takes in; the rest is counted, and the list has them all. */
 const mostReasons = 3;
 const longestReason = 120;
 
 /**
- * One storm, in place of a message for each: payments in words of their own; of failed charges how many, why, how much,
- * from when to when. It is edited as they come, and a last time when it is over. What it counts is what the events
- * say: it is no proof that a charge failed.
+ * One storm, in place of a message for each: how many, how much, from when to when. Of failed charges it says why, and
+ * somebody takes them; many payments are no alarm, and it says how many a look-up proved. It is edited as they come, and
+ * a last time when it is over. What it counts is what the events say: no proof that a charge failed, or was paid.
  */
 export function stormMessage(storm: StormSeen, about: AboutMessage): SlackMessage {
-  if (storm.gathers === 'payment_success') return paymentsDigestMessage(storm, about);
-  const { count, summary, isOver, environment, account } = storm;
-  const state = isOver ? `☑️ Storm over: ${failures(count)}` : `🚨 Storm: ${failures(count)}`;
-  const { text, block } = headline(state, summary.sums.length === 0 ? [] : [sumWords(summary)]);
+  const { id, gathers, count, summary, isOver, taken, environment, account } = storm;
+  const isPaid = gathers === 'payment_success';
+  const { over, live, overNext, liveNext } = isPaid ? paymentWords : failureWords;
+  const state = `${isOver ? over : live}: ${isPaid ? count : gathered(gathers, count)}`;
+  const sums = summary.sums.length === 0 ? [] : [sumWords(summary)];
+  const { text, block } = headline(state, [...sums, ...(isPaid ? ['as their events say'] : [])]);
   const blocks: MessageBlock[] = [
     block,
-    richText([words(stateWords(storm, overWords, liveWords))]),
+    richText([words(isOver ? overNext : liveNext)]),
     ...fields({
       Time: timeSpan(summary),
       'By currency': summary.sums.length > mostSums ? sumWords(summary, Infinity) : undefined,
-      'Amount not known': summary.unsummed === 0 ? undefined : failures(summary.unsummed),
-      'Acknowledged by': takenBy(storm),
-      Resolved: storm.recovered === 0 ? undefined : `${storm.recovered} by payment`,
+      'Amount not known': summary.unsummed === 0 ? undefined : gathered(gathers, summary.unsummed),
+      ...(isPaid ? proofFields(storm) : caseFields(storm)),
     }),
-    reasons(storm),
+    ...(isPaid ? [] : [reasons(storm)]),
     ...muteBlocks(storm.muted, { environment, account }, mostMuted),
     ...repeatLine(about.mayBeRepeat),
     placeAlone(environment, account),
-    buttons(storm),
+    actions(
+      ...(isPaid || taken ? [] : [acknowledgeButton(id)]),
+      button({ actionId: stormActions.showList, text: 'Show list', value: id }),
+      button({ actionId: stormActions.csv, text: 'CSV', value: id }),
+    ),
   ];
-  return { text, blocks, metadata: { event_type: stormEventType, event_payload: { key: about.key } } };
+  return { text, blocks, metadata: { event_type: 'payops_storm', event_payload: { key: about.key } } };
 }
 
-/** For the person who acknowledged the storm: how much of it payments have resolved. Edited as more do. */
-export function stormDirectMessage(
-  storm: StormSeen,
-  about: AboutMessage & { place?: MessagePlace },
-): SlackMessage {
-  const { count, recovered, summary, environment, account } = storm;
-  const { text, block } = headline(`✅ Resolved: ${recovered} of ${failures(count)}`, [
-    'the storm you acknowledged',
-  ]);
-  const next = 'The digest lists them all.';
+const failureWords = {
+  live: '🚨 Storm',
+  liveNext: 'Counting here until it calms down.',
+  over: '☑️ Storm over',
+  overNext: 'New failures are posted one by one again.',
+};
+const paymentWords = {
+  live: '📥 Many payments',
+  liveNext: 'Nothing is wrong. Counting here until it calms down.',
+  over: '☑️ Many payments, ended',
+  overNext: 'New payments are posted one by one again.',
+};
+
+type Fields = Parameters<typeof fields>[0];
+
+function proofFields({ count, summary: { confirmed, cardsSaved } }: StormSeen): Fields {
   return {
-    text,
-    blocks: [
-      block,
-      ...fields({ Storm: [moment(summary.firstMs), words(' to '), moment(summary.lastMs)] }),
-      richText([words(next)]),
-      ...whereItIs(about.place, 'the digest'),
-      ...repeatLine(about.mayBeRepeat),
-      placeAlone(environment, account),
-    ],
-    metadata: { event_type: directEventType, event_payload: { key: about.key } },
+    'Proven by look-up': `${confirmed} of ${count}`,
+    'Cards saved': cardsSaved === 0 ? undefined : String(cardsSaved),
   };
 }
 
-const liveWords = 'Counting here until it calms down.';
-const overWords = 'New failures are posted one by one again.';
-
-function failures(count: number): string {
-  return gathered('payment_failed', count);
-}
-
-function takenBy({ taken, isOver }: StormSeen): readonly Run[] | undefined {
-  if (!taken) return undefined;
-  return [person(taken.by), words(' '), moment(taken.at, '{time}'), words(isOver ? '' : ', new ones too')];
+function caseFields({ taken, isOver, recovered }: StormSeen): Fields {
+  const more = words(isOver ? '' : ', new ones too');
+  return {
+    'Acknowledged by': taken && [person(taken.by), words(' '), moment(taken.at, '{time}'), more],
+    Resolved: recovered === 0 ? undefined : `${recovered} by payment`,
+  };
 }
 
 function reasons({ summary }: StormSeen): RichTextBlock {
@@ -135,71 +129,18 @@ function line(count: number, text: string): Run[] {
   return [bold(`${count}×`), words(`  ${text}`)];
 }
 
-function buttons(storm: StormSeen): MessageBlock {
-  const { id, taken } = storm;
-  const acknowledge = button({
+function acknowledgeButton(id: string) {
+  return button({
     actionId: stormActions.acknowledgeAll,
     text: 'Acknowledge all',
     value: id,
     style: 'primary',
   });
-  return actions(...(taken ? [] : [acknowledge]), ...listButtons(storm));
-}
-
-/**
- * Many payments, in place of a message for each: how many, how much in each currency, from when to when, and how many
- * of them a look-up proved. No alarm, so nobody has anything to acknowledge; and no claim that all of it was paid,
- * because it counts what the events say.
- */
-function paymentsDigestMessage(storm: StormSeen, about: AboutMessage): SlackMessage {
-  const { count, summary, isOver, environment, account } = storm;
-  const { text, block } = headline(`${isOver ? '☑️ Many payments, ended' : '📥 Many payments'}: ${count}`, [
-    ...(summary.sums.length === 0 ? [] : [sumWords(summary)]),
-    'as their events say',
-  ]);
-  return {
-    text,
-    blocks: [
-      block,
-      richText([words(stateWords(storm, paidOverWords, paidLiveWords))]),
-      ...fields({
-        Time: timeSpan(summary),
-        'Proven by look-up': `${summary.confirmed ?? 0} of ${count}`,
-        'Amount not known':
-          summary.unsummed === 0 ? undefined : gathered('payment_success', summary.unsummed),
-        'Cards saved': summary.cardsSaved === undefined ? undefined : String(summary.cardsSaved),
-      }),
-      ...currencies(summary),
-      ...muteBlocks(storm.muted, { environment, account }, mostMuted),
-      ...repeatLine(about.mayBeRepeat),
-      placeAlone(environment, account),
-      actions(...listButtons(storm)),
-    ],
-    metadata: { event_type: stormEventType, event_payload: { key: about.key } },
-  };
-}
-
-const paidLiveWords = 'Nothing is wrong. Counting here until it calms down.';
-const paidOverWords = 'New payments are posted one by one again.';
-
-/** One alone stands in the first line already. */
-function currencies({ sums }: StormSummary) {
-  if (sums.length < 2) return [];
-  return [richText([bold('By currency')], ...sums.map(lineOf))];
-}
-
-function lineOf(sum: StormSummary['sums'][number]): Run[] {
-  return [bold(`${sum.count}×`), words(`  ${word(formatMoney(sum)) ?? ''}`)];
 }
 
 /** "12 failed charges", "12 payments". */
 export function gathered(gathers: PaymentEventKind, count: number): string {
   return counted(count, gathers === 'payment_failed' ? 'failed charge' : 'payment');
-}
-
-/** What a digest says of itself, and how many of its alerts stand above it. */
-function stateWords({ summary: { above = 0 }, isOver }: StormSeen, over: string, live: string): string {
-  return `${above === 0 ? '' : `${above} of them above. `}${isOver ? over : live}`;
 }
 
 function sumWords({ sums }: StormSummary, most = mostSums): string {
@@ -212,11 +153,4 @@ function sumWords({ sums }: StormSummary, most = mostSums): string {
 function timeSpan({ firstMs, lastMs }: StormSummary): Run[] {
   const isOneMinute = Math.floor(firstMs / minuteMs) === Math.floor(lastMs / minuteMs);
   return isOneMinute ? [moment(firstMs)] : [moment(firstMs), words(' to '), moment(lastMs)];
-}
-
-function listButtons({ id }: StormSeen) {
-  return [
-    button({ actionId: stormActions.showList, text: 'Show list', value: id }),
-    button({ actionId: stormActions.csv, text: 'CSV', value: id }),
-  ];
 }

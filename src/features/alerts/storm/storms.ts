@@ -2,9 +2,9 @@ import type { Account } from '../../../account.ts';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { withLookUp, type AlertRule, type Destination } from '../../../domain/alert-route.ts';
-import { contradicts, type Environment, type Lookup } from '../../../domain/alert.ts';
+import type { Environment } from '../../../domain/alert.ts';
 import type { AuditEntry } from '../../../domain/audit-entry.ts';
-import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
+import type { PaymentEventKind } from '../../../domain/payment-event.ts';
 import type { Sealer } from '../../../domain/sealer.ts';
 import {
   type Storm,
@@ -12,10 +12,10 @@ import {
   type StormEvent,
   type StormItem,
   type StormSeen,
+  type StormTaken,
   countedWith,
-  dueInMs,
   emptySummary,
-  itemOf,
+  isNews,
   newStorm,
   stepStorm,
   summarise,
@@ -26,13 +26,11 @@ import {
   findMessageRecord,
   openEvent,
   messageKey,
-  type MessageRecord,
   readMessageRecord,
   stormAlerts,
 } from '../../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../../messages/messages.ts';
-import type { DigestBodies } from './prepare-digest.ts';
-import { openEvidence } from '../alert-record.ts';
+import { alertCardPrefix, openEvidence } from '../alert-record.ts';
 import { isUnreadable } from '../../../records/records.ts';
 import { createCases, type CasesDeps } from '../../../records/cases.ts';
 import { pagesOf } from '../../../records/change-record.ts';
@@ -50,9 +48,7 @@ const arrivalsOf = (stream: string, group: string): string => `channel-alerts:${
 const stormsOf = (stream: string): string => `storms:${stream}`;
 /** Those that are work: they share what Slack takes of edits. */
 const stormsAtWork = 'storms-at-work';
-/** The storm above whose digest the message of an alert stands. */
-const aboveOf = (alert: string): string => `storm-above:${alert}`;
-/** The cards of a storm that a payment resolved. */
+/** The alerts that payments resolved of those that were about to be told by its digest. */
 export const stormRecovered = (storm: string): string => `storm-recovered:${storm}`;
 
 /** Each storm at work may edit its messages once in so long for every storm at work: Slack counts the edits of all. */
@@ -71,9 +67,10 @@ type StormsDeps = CasesDeps & {
   account: string;
   /** The rules that are muted now and name that channel. */
   mutedIn: (channel: string) => Promise<readonly AlertRule[]>;
-  /** The messages of a card are made once more. */
-  retell: (id: string) => Promise<unknown>;
 };
+
+/** A storm, told to its channel. */
+export type DigestBodies = { digest: { storm: string } };
 
 type TakenStorm =
   | { kind: 'taken'; count: number }
@@ -87,26 +84,20 @@ type TakenStorm =
  */
 export type Storms = {
   /** The storm that tells an alert which is about to be posted; undefined: its own message does. */
-  ask(
-    to: Destination,
-    key: string,
-    gathers: PaymentEventKind,
-  ): Promise<{ id: string; isTaken: boolean } | undefined>;
+  ask(to: Destination, key: string, gathers: PaymentEventKind): Promise<string | undefined>;
   /** The last one of a channel, on or over. */
   newest(channel: string, gathers: PaymentEventKind): Promise<NamedStorm | undefined>;
   /** Undefined: there is no such storm, or it is forgotten. */
   see(storm: string): Promise<StormSeen | undefined>;
-  /** Its alerts from that place on, those above the digest first, up to so many of them. */
+  /** Its alerts from that place on, up to so many of them. */
   items(storm: string, from?: number, max?: number): Promise<readonly StormItem[]>;
   /** Where the digest stands; undefined while it stands nowhere. */
   place(storm: string): Promise<{ channel: string; ts: string } | undefined>;
   /** One decision on all replicas, and one field of the storm, which every card of it reads: those still to come too. */
   take(storm: string, by: string): Promise<TakenStorm>;
-  /** Those that the messages of an alert belong to: told by a digest, or above one. */
-  ofAlert(
-    messages: readonly { key: string; record: Pick<MessageRecord, 'digest' | 'posted'> }[],
-  ): Promise<NamedStorm[]>;
-  /** One more of its alerts is about to be on the list of those that a payment resolved. */
+  /** Who took it, and when. */
+  taker(storm: string): Promise<StormTaken | undefined>;
+  /** One of its alerts is on the list of those that a payment resolved. */
   recovered(storm: string): Promise<void>;
   /** For work of the prefix `stormPrefix`. */
   work(entry: Entry): Promise<void>;
@@ -120,7 +111,7 @@ const stormCase = z.custom<NamedStorm>(
 
 export function createStorms(deps: StormsDeps): Storms {
   const { store, sealer, windowMs, now } = deps;
-  const messages = createMessages(deps);
+  const messages: Messages<DigestBodies> = createMessages(deps);
   const storms = createCases<NamedStorm, StormEvent>(
     deps,
     {
@@ -131,59 +122,50 @@ export function createStorms(deps: StormsDeps): Storms {
         const after = stepStorm(before, event, nowMs);
         return after && { ...after, id: before.id };
       },
-      restMs: (storm, nowMs) => dueInMs(storm, nowMs),
-      isTold: (before, after) => after.untold !== before.untold,
-      settled: (storm) => ({ ...storm, untold: [] }),
+      restMs: ({ lookAtMs }, nowMs) => (lookAtMs === undefined ? undefined : Math.max(0, lookAtMs - nowMs)),
+      isTold: isNews,
       history: ({ event, after, turn, atMs }) =>
         event?.kind === 'taken' ? [auditOfTaking(after, event.by, turn, atMs)] : [],
     },
     {
       async due(storm, nowMs) {
-        if (storm.lookAtMs === undefined || nowMs < storm.lookAtMs) return undefined;
-        const [counted, paceMs] = await Promise.all([count(storm), pace(store, storm)]);
+        const { lookAtMs } = storm;
+        if (lookAtMs === undefined || nowMs < lookAtMs) return undefined;
+        const [counted, paceMs] = await Promise.all([count(storm.id), pace(store, storm)]);
         return { event: { kind: 'counted', counted, paceMs, windowMs } };
       },
-      tell,
+      async tell({ id, counted }) {
+        // One whose first alert was posted after all has nothing to say.
+        if (counted.count === 0) return;
+        const { channel } = nameOf(id);
+        await messages.keep(messageKey('digest', id), { kind: 'digest', channel, body: { storm: id } });
+      },
     },
   );
-
-  async function tell(storm: NamedStorm): Promise<void> {
-    const { untold, taken, above } = storm;
-    if (untold.includes('digest')) await tellOne(messages, storm);
-    if (untold.includes('taker') && taken) await tellOne(messages, storm, taken.by);
-    if (!untold.includes('alerts')) return;
-    await Promise.all(above.map((key) => messages.refresh(key)));
-    for await (const items of itemsOf(storm)) {
-      await Promise.all(items.map((item) => deps.retell(item.id)));
-      // Those above come first. What a digest tells shows who took it only where it has a message elsewhere.
-      if (!taken) break;
-    }
-  }
 
   async function newestOf(stream: string): Promise<NamedStorm | undefined> {
     // Of those that can be read.
     return (await storms.list(stormsOf(stream), { max: 10, newestFirst: true }))[0];
   }
 
-  async function count({ id, above }: NamedStorm): Promise<StormCount> {
+  async function count(id: string): Promise<StormCount> {
     let summary = emptySummary;
-    let all = 0;
-    for await (const items of itemsOf({ id, above })) {
+    const keys = new Set<string>();
+    for await (const items of itemsOf(id)) {
       summary = items.reduce(summarise, summary);
-      all += items.length;
+      for (const { event } of items) keys.add(event.key);
     }
     let recovered = 0;
-    for await (const page of pagesOf(store, stormRecovered(id))) recovered += page.length;
-    return { count: all, recovered, summary };
+    for await (const page of pagesOf(store, stormRecovered(id))) {
+      // One that a crash kept from its list was posted, or is of another storm.
+      recovered += page.filter(({ key }) => keys.has(key.slice(alertCardPrefix.length))).length;
+    }
+    return { count: keys.size, recovered, summary };
   }
 
-  async function* itemsOf({ id, above }: Pick<NamedStorm, 'id' | 'above'>): AsyncGenerator<StormItem[]> {
-    const posted = readAlerts(sealer, await Promise.all(above.map((key) => store.read(key))));
-    yield posted
-      .filter((alert) => alert.record.posted && mayBeGathered(alert))
-      .map((alert) => ({ ...itemOfAlert(alert), isAbove: true }));
+  async function* itemsOf(id: string): AsyncGenerator<StormItem[]> {
     for await (const page of pagesOf(store, stormAlerts(id))) {
-      yield readAlerts(sealer, page).map(itemOfAlert);
+      yield page.flatMap((entry) => ifReadable(() => itemOf(sealer, entry)) ?? []);
       // A long list must not keep everything else waiting.
       await breathe();
     }
@@ -198,26 +180,22 @@ export function createStorms(deps: StormsDeps): Storms {
       // oxlint-disable no-await-in-loop -- once more only where another replica was faster
       for (;;) {
         const newest = await newestOf(stream);
-        const isOn = newest?.endedMs === undefined;
-        if (newest && isOn && newest.groups.includes(group)) {
+        const isOn = newest !== undefined && newest.endedMs === undefined;
+        if (isOn && newest.groups.includes(group)) {
           if (newest.isQuiet) await storms.hear(newest.id, { kind: 'stirred' });
-          return { id: newest.id, isTaken: newest.taken !== undefined };
+          return newest.id;
         }
-        const list = arrivalsOf(stream, group);
         const from = now() - windowMs + 1;
-        const { entries } = await store.list(list, { from, max: threshold + 1 });
+        const { entries } = await store.list(arrivalsOf(stream, group), { from, max: threshold + 1 });
         if (entries.filter((entry) => entry.key !== key).length < threshold) return undefined;
-        const joined = { kind: 'joined', group, above: await postedIn(store, list, from) } as const;
-        if (newest && isOn) {
-          await storms.hear(newest.id, joined);
+        if (isOn) {
+          await storms.hear(newest.id, { kind: 'joined', group });
           continue;
         }
         // One that followed none begins no more than once a minute: so no number comes again after it was forgotten.
         const number = newest ? nameOf(newest.id).number + 1 : Math.floor(now() / minuteMs);
-        const storm = stepStorm(newStorm(now()), joined, now());
         const id = `${stream}/${number + unreadable}`;
-        if (!storm) continue;
-        await storms.begin(id, { ...storm, id }).catch((error: unknown) => {
+        await storms.begin(id, { ...newStorm(now(), group), id }).catch((error: unknown) => {
           unlessReadable(error);
           unreadable += 1;
         });
@@ -245,10 +223,8 @@ export function createStorms(deps: StormsDeps): Storms {
     },
 
     async items(id, from = 0, max = Infinity) {
-      const storm = await storms.find(id);
       const found: StormItem[] = [];
-      if (!storm) return found;
-      for await (const items of itemsOf(storm)) {
+      for await (const items of itemsOf(id)) {
         found.push(...items);
         if (found.length >= from + max) break;
       }
@@ -266,32 +242,16 @@ export function createStorms(deps: StormsDeps): Storms {
       return { kind: 'had', ...taken, isOver: endedMs !== undefined };
     },
 
-    async ofAlert(all) {
-      const found = await Promise.all(
-        all.map(async ({ key, record: { digest, posted } }): Promise<readonly (NamedStorm | undefined)[]> => {
-          if (digest) return [await storms.find(digest.storm).catch(unlessReadable)];
-          return posted ? await storms.list(aboveOf(key), { max: mostListed }) : [];
-        }),
-      );
-      return found.flat().filter((storm) => storm !== undefined);
-    },
+    taker: async (id) => (await storms.find(id).catch(unlessReadable))?.taken,
 
     async recovered(id) {
-      await storms.hear(id, { kind: 'stirred' });
+      await storms.hear(id, { kind: 'stirred' }).catch(unlessReadable);
     },
 
     async work(entry) {
       await storms.work(entry);
     },
   };
-}
-
-/** Tells the storm to its channel, or to one person; a message that stands is edited. */
-function tellOne(messages: Messages<DigestBodies>, { id }: NamedStorm, userId?: string): Promise<void> {
-  const channel = userId ?? nameOf(id).channel;
-  const key = messageKey('digest', userId === undefined ? id : `${id}:${userId}`);
-  const body = { storm: id, ...withoutUndefined({ to: userId }) };
-  return messages.keep(key, { kind: 'digest', channel, body });
 }
 
 async function pace(store: Pick<Store, 'list'>, { counted }: Storm): Promise<number> {
@@ -304,7 +264,6 @@ function listsOf(storm: NamedStorm): Index {
   const { stream, number } = nameOf(storm.id);
   return {
     [stormsOf(stream)]: number,
-    ...Object.fromEntries(storm.above.map((key) => [aboveOf(key), number])),
     ...(storm.lookAtMs === undefined ? {} : { [stormsAtWork]: number }),
   };
 }
@@ -320,20 +279,6 @@ function auditOfTaking({ id, counted }: NamedStorm, by: string, turn: number, at
     result: 'storm_acknowledged',
     reason,
   };
-}
-
-/** Of these alerts, those that were posted, or may have been. */
-async function postedIn(store: Pick<Store, 'list'>, list: string, from: number): Promise<string[]> {
-  const posted: string[] = [];
-  for await (const page of pagesOf(store, list, { from })) {
-    const isPosted = page.map(({ value }) => {
-      const record = ifReadable(() => readMessageRecord(value));
-      return record && isOrMayBePosted(record);
-    });
-    posted.push(...page.filter((_, index) => isPosted[index]).map(({ key }) => key));
-    await breathe();
-  }
-  return posted;
 }
 
 const paidMark = '~paid';
@@ -366,38 +311,17 @@ function unlessReadable(error: unknown): undefined {
   if (!isUnreadable(error)) throw error;
 }
 
-type StoredAlert = { record: MessageRecord; event: PaymentEvent; lookup: Lookup | undefined };
-
-/** Those that can be read. */
-function readAlerts(sealer: Sealer, entries: readonly (Entry | undefined)[]): StoredAlert[] {
-  return entries.flatMap((entry) => (entry && ifReadable(() => readAlert(sealer, entry))) ?? []);
-}
-
-function readAlert(sealer: Sealer, { key, value }: Entry): StoredAlert {
+function itemOf(sealer: Sealer, { key, value }: Entry): StormItem {
   const record = readMessageRecord(value);
   const lookup = openEvidence(sealer, key, record)?.lookup;
-  return { record, event: openEvent(sealer, key, record), lookup };
-}
-
-function itemOfAlert({ record, event, lookup }: StoredAlert): StormItem {
+  const event = openEvent(sealer, key, record);
   const { receivedAtMs, digest } = record;
-  const times = { receivedAtMs, addedAtMs: digest?.atMs ?? receivedAtMs };
-  return itemOf(lookup ? withLookUp(event, lookup) : event, times, lookup?.kind === 'confirmed');
-}
-
-/** Such a one goes on as a message. */
-export function isOrMayBePosted({ posted, doubt, replaced }: MessageRecord): boolean {
-  return (posted ?? doubt ?? replaced) !== undefined;
-}
-
-/**
- * Whether a digest may tell it: every failure, and a payment that asks nobody for anything. One that its look-up does
- * not confirm, or whose card could not be kept, is told on its own.
- */
-export function mayBeGathered({ event, lookup }: Pick<StoredAlert, 'event' | 'lookup'>): boolean {
-  if (event.kind === 'payment_failed') return true;
-  if (event.cardSaved && event.cardSaved.kind !== 'kept') return false;
-  return !contradicts(lookup?.kind);
+  return {
+    event: lookup ? withLookUp(event, lookup) : event,
+    receivedAtMs,
+    addedAtMs: digest?.atMs ?? receivedAtMs,
+    isConfirmed: lookup?.kind === 'confirmed',
+  };
 }
 
 /** What makes a storm where no rule of `payops.yml` says otherwise; a threshold of 0: nothing. */

@@ -4,11 +4,9 @@ import type { Lookup } from '../../../../src/domain/alert.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../../src/domain/store-unavailable.ts';
 import { settleMs } from '../../../../src/features/alerts/storm/storm.ts';
-import {
-  alertCardPrefix,
-  createAlertCases,
-  type AlertCases,
-} from '../../../../src/features/alerts/alert-case.ts';
+import { createAlertCases, type AlertCases } from '../../../../src/features/alerts/alert-case.ts';
+import { alertCardPrefix } from '../../../../src/features/alerts/alert-record.ts';
+import { hearOf } from '../../../../src/features/alerts/alert-claims.ts';
 import { createAlertCards } from '../../../../src/features/alerts/alert-cards.ts';
 import { receiveEvent } from '../../../../src/features/alerts/receive-event.ts';
 import type { Composed } from '../../../../src/messages/views.ts';
@@ -105,7 +103,6 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     ...place,
     threshold,
     windowMs,
-    retell: (id) => alerts.hear(id, { kind: 'retold' }),
   });
   const alerts: AlertCases = createAlertCases({ ...shared, storms });
   const cards = createAlertCards({
@@ -148,7 +145,10 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     cards: {
       ...untouchedCards,
       read: (id: string) => cards.read(id),
-      retell: (id: string) => cards.retell(id),
+      async linkFailure({ key }: PaymentEvent, _lookup: Lookup, atMs: number, storm?: string) {
+        const storms = storm === undefined ? [] : [storm];
+        await hearOf(alerts, key, { kind: 'failed', atMs, lists: [], storms });
+      },
     },
     findByKey(_channel: string, key: string) {
       const found = messages.find((one) => one.key === key);
@@ -179,10 +179,10 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
   };
 }
 
-/** The digests that stand, without direct messages. */
+/** The digests that stand. */
 function digestsOf({ messages }: World) {
   return messages.flatMap(({ post, editedAtMs }) =>
-    post.kind === 'digest' && !post.isDirect ? [{ ...post.storm, editedAtMs }] : [],
+    post.kind === 'digest' ? [{ ...post.storm, editedAtMs }] : [],
   );
 }
 
@@ -200,9 +200,7 @@ async function broken(
   const listed = new Map(
     await Promise.all(digests.map(async ({ id }) => [id, await storms.items(id)] as const)),
   );
-  const inDigests = [...listed.values()]
-    .flat()
-    .flatMap(({ reference = '', isAbove }) => (isAbove ? [] : [reference]));
+  const inDigests = [...listed.values()].flat().map(({ event }) => event.orderReference ?? '');
   const told = [...singles, ...inDigests];
   const wrongs: [boolean, string][] = [
     [told.length !== new Set(told).size, `doubled: ${told.toSorted().join()}`],
@@ -214,23 +212,17 @@ async function broken(
   ];
   for (const { id, count, isOver, recovered, taken, summary, editedAtMs } of digests) {
     const items = listed.get(id) ?? [];
-    const sum = items.reduce((all, { amountMinor = 0 }) => all + amountMinor, 0);
+    const sum = items.reduce((all, { event: { amountMinor = 0 } }) => all + amountMinor, 0);
     // oxlint-disable-next-line no-await-in-loop
-    const found = await Promise.all(items.map(async (item) => (await cards.read(item.id)).card));
+    const found = await Promise.all(items.map(async (item) => (await cards.read(item.event.key)).card));
     const resolved = found.filter(({ kind }) => kind === 'recovered').length;
     const open = found.filter(({ kind }) => kind === 'open').length;
     const others = found.filter((card) => card.kind === 'acknowledged' && card.by !== taken?.by).length;
     const isHasty = editedAtMs.some((atMs, index) => atMs - (editedAtMs[index - 3] ?? 0) < 5_000);
-    const above = items.filter(({ isAbove }) => isAbove).map(({ id: alert }) => alert);
-    const shown = world.messages.flatMap(({ post }) =>
-      post.kind === 'alert' ? (post.alert.card ?? []) : [],
-    );
-    const isHidden = shown.some((card) => above.includes(card.id) && card.card.kind === 'open');
     wrongs.push(
-      [taken !== undefined && isHidden, `${id} is taken, and a message above it does not say so`],
       [!isOver, `${id} never ends`],
       [count !== items.length, `${id} counts ${count} of ${items.length}`],
-      [new Set(items.map((item) => item.id)).size !== items.length, `${id} lists one twice`],
+      [new Set(items.map(({ event }) => event.key)).size !== items.length, `${id} lists one twice`],
       [summary.sums[0]?.minor !== sum, `${id} sums ${summary.sums[0]?.minor} of ${sum}`],
       [recovered !== resolved, `${id} says that ${recovered} are resolved, not ${resolved}`],
       [
@@ -284,7 +276,8 @@ async function recover(world: World, kind: PaymentEventKind): Promise<string[]> 
   );
   const isTaken = kind === 'payment_success' || digests[0]?.taken?.by === ada;
   const [first] = digests;
-  const isWhole = digests.length === 1 && first?.count === 5 && isTaken;
+  // Those that were posted before it began are no part of it.
+  const isWhole = digests.length === 1 && (first?.count ?? 0) >= 5 - threshold && isTaken;
   return isWhole ? wrongs : [...wrongs, `${digests.length} digests, of ${first?.count}, ${first?.taken?.by}`];
 }
 

@@ -61,13 +61,12 @@ describe('a storm of failed charges', () => {
     await house.drain(30_000);
     expect(house.parents()).toHaveLength(2);
     const digest = digestOf(house);
-    expect(digest.shown.text).toBe('🚨 Storm: 60 failed charges · NGN 750,000.00');
-    expect(linesOf(digest)).toContain('1 of them above.');
-    expect(linesOf(digest)).toContain('60×  Insufficient funds');
+    expect(digest.shown.text).toBe('🚨 Storm: 59 failed charges · NGN 737,500.00');
+    expect(linesOf(digest)).toContain('59×  Insufficient funds');
     expect(pressables(digest)).toEqual(['Acknowledge all', 'Show list', 'CSV']);
     await burst(house, 61, 70);
     await house.drain(30_000);
-    expect(digestOf(house).shown.text).toContain('70 failed charges');
+    expect(digestOf(house).shown.text).toContain('69 failed charges');
     expect(house.parents()).toHaveLength(2);
   });
 
