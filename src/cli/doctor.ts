@@ -21,7 +21,7 @@ import type { OperatorCommand } from './command-end.ts';
 export const doctorCommand: OperatorCommand = {
   summary: 'Check every part, and say the fix of what is broken',
   usage: ['npm run doctor [-- --json]'],
-  more: 'Asks Slack, the payments service and the store, and changes nothing; the bot may run. Ends with 0 when nothing is broken, 1 when something is.',
+  more: 'Asks Slack, the payments service and the store, and changes nothing but the access token, which is a new one afterwards; the bot may run. Ends with 0 when nothing is broken, 1 when something is.',
   scope: 'shared',
   prepare(words) {
     if (words.some((word) => word !== '--json')) {

@@ -1,8 +1,7 @@
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
-import type { TokenMemory } from '../payments/share-token.ts';
+import type { shareToken } from '../payments/access-token.ts';
 import { createPaymentsClient } from '../payments/client.ts';
-import type { JsonTemplate } from '../payments/token-body.ts';
-import { revokeToken } from '../payments/tokens.ts';
+import { revokeToken, type JsonTemplate } from '../payments/tokens.ts';
 import { reasonOf, withoutWords, type CommandEnd, type OperatorCommand } from './command-end.ts';
 import type { Kept } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
@@ -63,7 +62,7 @@ async function revokeShared(outside: Outside, kept: Kept, revokeBody: JsonTempla
   }
 }
 
-async function forget(memory: TokenMemory): Promise<CommandEnd> {
+async function forget(memory: ReturnType<typeof shareToken>): Promise<CommandEnd> {
   const done = 'The shared access token is revoked at the payments service';
   try {
     await memory.forget();

@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
 import { ServiceFailure } from '../domain/failure.ts';
+import type { Sealer } from '../domain/sealer.ts';
 import type { Log } from '../log.ts';
-import type { Token } from './token-answer.ts';
+import type { Store } from '../store/store.ts';
+import type { Token } from './tokens.ts';
 
 /** The token all replicas share. `fresh` ends by the store's clock; `last` outlives it, for its refresh token. */
 export type SharedToken = { accessToken: string; refreshToken?: string | undefined };
@@ -33,6 +36,13 @@ export type AccessToken = {
   replace(rejected: string): Promise<string>;
 };
 
+type RenewableToken = AccessToken & {
+  /** A new one, which every replica uses from then on: only so the credentials are proven. */
+  renew(): Promise<string>;
+  /** Whether a token was rejected soon after it was issued, in the last ten minutes. */
+  isContended(): boolean;
+};
+
 /** How long a shared token is used from this process's memory before the shared one is read again. */
 const trustMs = 30_000;
 /** A token rejected sooner after it was issued is not at fault: another system has taken the session, or none is accepted. */
@@ -52,10 +62,7 @@ const pollMs = 50;
  *
  * Spec: Authentication; the lifetime and the bodies: not shown.
  */
-export function createAccessToken(deps: TokenDeps): AccessToken & {
-  /** Whether a token was rejected soon after it was issued, in the last ten minutes. */
-  isContended(): boolean;
-} {
+export function createAccessToken(deps: TokenDeps): RenewableToken {
   const { memory, now } = deps;
   const held = createHeld(now);
   const issued = createLastIssued(now);
@@ -101,7 +108,9 @@ export function createAccessToken(deps: TokenDeps): AccessToken & {
         continue;
       }
       const unlock = await memory.lock(2 * deps.timeoutMs).catch(() => noLockToEnd);
-      if (unlock) return await obtainLocked(rejected, unlock);
+      // Somebody may have stored one between our look and our lock.
+      if (unlock)
+        return await locked(unlock, async () => (await findToken(rejected)) ?? (await obtainNew(rejected)));
       await rest(pollMs);
     }
     throw new ServiceFailure(
@@ -115,15 +124,6 @@ export function createAccessToken(deps: TokenDeps): AccessToken & {
     const shared = await read(() => memory.readFresh());
     const token = shared === 'unreadable' ? held.fresh() : shared?.accessToken;
     return token === undefined || token === rejected ? undefined : held.hold(token, trustMs);
-  }
-
-  async function obtainLocked(rejected: string | undefined, unlock: () => Promise<void>): Promise<string> {
-    try {
-      // Somebody may have stored one between our look and our lock.
-      return (await findToken(rejected)) ?? (await obtainNew(rejected));
-    } finally {
-      await unlock().catch(() => undefined);
-    }
   }
 
   async function obtainNew(rejected: string | undefined): Promise<string> {
@@ -156,6 +156,11 @@ export function createAccessToken(deps: TokenDeps): AccessToken & {
       const token = await obtainOther(rejected);
       // A flight that was under way already did not know of the rejection.
       return token === rejected ? await obtainOther(rejected) : token;
+    },
+    async renew() {
+      const unlock = await memory.lock(2 * deps.timeoutMs).catch(() => noLockToEnd);
+      // Whoever has it is asking for a new one already.
+      return unlock ? await locked(unlock, () => obtainNew('')) : await obtainOnce(undefined);
     },
     isContended: issued.isContended,
   };
@@ -243,7 +248,75 @@ async function ask(deps: TokenDeps, read: Read): Promise<Token> {
   return await deps.issue();
 }
 
+async function locked(unlock: () => Promise<void>, work: () => Promise<string>): Promise<string> {
+  try {
+    return await work();
+  } finally {
+    await unlock().catch(() => undefined);
+  }
+}
+
 /** Stands in for a lock while the store is away. */
 function noLockToEnd(): Promise<void> {
   return Promise.resolve();
+}
+
+/** How long a token that is no longer fresh is kept for the refresh token beside it. */
+const keepLastMs = 7 * 86_400_000;
+
+/**
+ * One account's access token, shared by all replicas through the store and sealed there. What is fresh ends
+ * by the store's clock. Every method throws StoreUnavailable while the store is away.
+ */
+export function shareToken(
+  store: Pick<Store, 'create' | 'read' | 'write'>,
+  sealer: Sealer,
+  accountId: string,
+): TokenMemory & { forget(): Promise<void> } {
+  const freshKey = `token:fresh:${accountId}`;
+  const lastKey = `token:last:${accountId}`;
+  const lockKey = `token:lock:${accountId}`;
+
+  async function readToken(key: string): Promise<SharedToken | undefined> {
+    const entry = await store.read(key);
+    return entry ? (JSON.parse(sealer.open(key, entry.value)) as SharedToken) : undefined;
+  }
+
+  async function put(key: string, token: SharedToken, ttlMs: number): Promise<void> {
+    const value = sealer.seal(
+      key,
+      JSON.stringify({ accessToken: token.accessToken, refreshToken: token.refreshToken }),
+    );
+    const entry = await store.read(key);
+    // Losing the race is no harm: the other replica's token is as good.
+    if (entry) await store.write(entry, value, { ttlMs });
+    else await store.create(key, value, { ttlMs });
+  }
+
+  return {
+    readFresh: () => readToken(freshKey),
+    readLast: () => readToken(lastKey),
+    async write(token, freshForMs) {
+      await put(lastKey, token, freshForMs + keepLastMs);
+      await put(freshKey, token, freshForMs);
+    },
+    /** Nothing of it is left, for any replica. */
+    async forget() {
+      for (const key of [freshKey, lastKey]) {
+        // oxlint-disable-next-line no-await-in-loop -- two keys
+        const entry = await store.read(key);
+        // oxlint-disable-next-line no-await-in-loop
+        if (entry) await store.write(entry, '', { ttlMs: 0 });
+      }
+    },
+    async lock(forMs) {
+      const owner = randomBytes(8).toString('hex');
+      if (!(await store.create(lockKey, owner, { ttlMs: forMs }))) return undefined;
+      return async function unlock(): Promise<void> {
+        const held = await store.read(lockKey);
+        // Ours may have run out, and somebody else's stand there now.
+        if (held?.value === owner) await store.write(held, owner, { ttlMs: 0 });
+      };
+    },
+  };
 }

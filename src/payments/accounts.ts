@@ -5,7 +5,7 @@ import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
 import { askForEffect, type Told } from './effect-answer.ts';
 import { failureOfAnswer, wordsOf } from './failures.ts';
-import { readPageAnswer } from './pages.ts';
+import { readPageAnswer } from './terminals.ts';
 import { asObject, asObjects, looseText } from './wire.ts';
 
 const accountRecord = z

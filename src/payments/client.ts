@@ -1,4 +1,4 @@
-import createClient, { type Client } from 'openapi-fetch';
+import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import { withDeadline } from '../deadline.ts';
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import { isJsonObject } from '../domain/json-pointer.ts';
@@ -6,7 +6,6 @@ import type { AccessToken } from './access-token.ts';
 import { failureOfStatus, failureOfThrow, rateLimited, timeoutFailure } from './failures.ts';
 import { refuseLate } from './leaving.ts';
 import type { paths } from './schema.d.ts';
-import { takesNoToken } from './tokenless.ts';
 
 export type PaymentsClient = Client<paths>;
 
@@ -40,6 +39,15 @@ const payersPaths = new Set([
   '/v1/checkout/checkout-card-otp',
   '/v1/checkout/resend-otp',
 ]);
+
+const tokenless = new WeakSet<Request>();
+
+/** For a call that takes no Authorization because a setting says so, whatever its path. */
+export const withoutAuthorization: Middleware = {
+  onRequest({ request }) {
+    tokenless.add(request);
+  },
+};
 
 const mebibyte = 1_048_576;
 
@@ -111,7 +119,7 @@ export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps)
 
     // A refresh brings the token it refreshes.
     const isReady =
-      isPayers || tokenPaths.has(path) || takesNoToken(request) || request.headers.has('Authorization');
+      isPayers || tokenPaths.has(path) || tokenless.has(request) || request.headers.has('Authorization');
     if (isReady) return await read(await leave());
     const token = await deps.accessToken.current();
     const first = await leave(token);

@@ -19,10 +19,8 @@ import type { OrderReference } from '../domain/order-reference.ts';
 import type { ReadPage } from '../domain/service-page.ts';
 import type { Terminal } from '../domain/terminal.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { shareToken } from './share-token.ts';
-import { createAccessToken } from './access-token.ts';
+import { createAccessToken, shareToken } from './access-token.ts';
 import { createAccount, findAccount, listAccounts } from './accounts.ts';
-import { changeCardEmail } from './cards.ts';
 import { chargeSavedCard, resendOtp, submitOtp } from './charges.ts';
 import { createPaymentsClient, type ClientDeps, type ClientSettings, type PaymentsClient } from './client.ts';
 import { findTransaction, type TransactionReading } from './lookups.ts';
@@ -31,7 +29,7 @@ import { listTerminals } from './terminals.ts';
 import { issueToken, refreshToken, type TokenSettings } from './tokens.ts';
 import type { Kept } from '../store/kept.ts';
 import type { Log } from '../log.ts';
-import { deleteSavedCard, listSavedCards } from './saved-cards.ts';
+import { changeCardEmail, deleteSavedCard, listSavedCards } from './saved-cards.ts';
 import { variableName } from '../config/settings.ts';
 import {
   sandboxShape,
@@ -58,7 +56,7 @@ export type Payments = {
   createAccount: (wanted: NewAccount) => Promise<NewAccountAnswer>;
   /** Asks what one feature alone reads. Throws ServiceFailure. */
   ask: <Answer>(read: (client: PaymentsClient, accountId: string) => Promise<Answer>) => Promise<Answer>;
-  /** Has an access token, an issued one if need be. Throws ServiceFailure. */
+  /** Has a new access token issued, for all replicas. Throws ServiceFailure. */
   checkToken: () => Promise<unknown>;
   /** The last look-up's failure; undefined when it was answered. */
   failure: () => ServiceFailure | undefined;
@@ -92,7 +90,7 @@ export function createPayments(
   let failure: ServiceFailure | undefined;
   return {
     ask: (read) => read(client, accountId),
-    checkToken: () => accessToken.current(),
+    checkToken: () => accessToken.renew(),
     failure: () => failure,
     isContended: () => accessToken.isContended(),
     letGo: memory.letGo,
@@ -156,7 +154,7 @@ function createToken(
   const { paymentsStaticToken: ready } = config;
   if (ready !== undefined) {
     const same = (): Promise<string> => Promise.resolve(ready);
-    return { current: same, replace: same, isContended: () => false };
+    return { current: same, replace: same, renew: same, isContended: () => false };
   }
   const settings = tokenSettings(config);
   const { refreshBody } = settings;

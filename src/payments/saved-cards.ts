@@ -1,4 +1,5 @@
 import type { Middleware } from 'openapi-fetch';
+import type { EmailChange, EmailChangeAnswer } from '../domain/charge-answer.ts';
 import { isJsonObject, valueAt, valueAtFirst, type JsonObject } from '../domain/json-pointer.ts';
 import {
   savedCardFields,
@@ -8,12 +9,12 @@ import {
   type SavedCardShape,
   type ToldCard,
 } from '../domain/saved-card-list.ts';
+import type { SavedCard } from '../domain/saved-card.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import type { PaymentsClient } from './client.ts';
-import { askForEffect, rejectedFor, type Told } from './effect-answer.ts';
+import { withoutAuthorization, type PaymentsClient } from './client.ts';
+import { askForEffect, only, rejectedFor, type Told } from './effect-answer.ts';
 import { failureOfAnswer, wordsOf } from './failures.ts';
-import { fillTemplate } from './token-body.ts';
-import { withoutAuthorization } from './tokenless.ts';
+import { fillTemplate } from './tokens.ts';
 import { asObject, looseText } from './wire.ts';
 
 const path = '/v1/checkout/tokenized-card-data';
@@ -166,4 +167,46 @@ function readCard(record: JsonObject, { fieldPointers }: SavedCardShape): ToldCa
 
 function textAt(record: JsonObject, pointers: readonly string[]): string | undefined {
   return looseText.parse(valueAtFirst(record, pointers));
+}
+
+/**
+ * Changes the e-mail linked to a saved card, never the card. Charges with the old e-mail are rejected from
+ * then on, so `unknown` has to be told: the change may have been made. Never throws.
+ *
+ * Spec: change the email of a saved card.
+ */
+export async function changeCardEmail(
+  client: PaymentsClient,
+  accountId: string,
+  change: EmailChange,
+): Promise<EmailChangeAnswer> {
+  const { tokenKey, currentEmail: currentEmailAddress, newEmail: newEmailAddress } = change;
+  return await askForEffect({
+    call: () =>
+      client.POST(path, {
+        params: { header: { accountId } },
+        body: { tokenKey, currentEmailAddress, newEmailAddress },
+      }),
+    judge: judgeChange,
+    secrets: [tokenKey],
+  });
+}
+
+function judgeChange({ isOk, httpStatus, code, status, data, message }: Told): EmailChangeAnswer | undefined {
+  if (httpStatus === 404 || (isOk && code === '404')) return { kind: 'no_such_card' };
+  if (code === '400' && status === false) return rejectedFor(message);
+  if (!isOk || code !== '00' || status === undefined) return undefined;
+  return status
+    ? { kind: 'changed', card: readChanged(only(data?.['tokenizedCardData'])) }
+    : { kind: 'not_linked', message };
+}
+
+function readChanged(card: JsonObject | undefined): Omit<SavedCard, 'tokenKey'> | undefined {
+  if (!card) return undefined;
+  return withoutUndefined({
+    cardType: looseText.parse(card['cardType']),
+    tokenExpiryDate: looseText.parse(card['tokenExpiryDate']),
+    cardPan: looseText.parse(card['cardPan']),
+    customerEmail: looseText.parse(card['customerEmail']),
+  });
 }

@@ -201,6 +201,13 @@ const setUps: Record<string, SetUp> = {
     env: { PAYMENTS_CLIENT_SECRET: wrongSecret },
     problems: { 'Payments token': ['refused to give an access token', 'PAYMENTS_CLIENT_SECRET'] },
   },
+  'a client secret that became wrong while a stored token is still good': {
+    async breaks(house) {
+      await runHere(['payops', 'lookup', 'ORDER-1'], house.settings());
+      return { PAYMENTS_CLIENT_SECRET: wrongSecret };
+    },
+    problems: { 'Payments token': ['refused to give an access token', 'PAYMENTS_CLIENT_SECRET'] },
+  },
   'the id of another account': {
     env: { PAYMENTS_ACCOUNT_ID: '11111111-2222-4333-8444-555555555555' },
     problems: { 'Payments token': ['may not do that', 'PAYMENTS_ACCOUNT_ID'] },

@@ -1,7 +1,41 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createAccessToken, type TokenDeps, type TokenMemory } from '../../src/payments/access-token.ts';
+import {
+  createAccessToken,
+  shareToken,
+  type SharedToken,
+  type TokenDeps,
+  type TokenMemory,
+} from '../../src/payments/access-token.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
-import { sharedMemory } from './memory.ts';
+import { sealer } from '../features/house.ts';
+import { memoryStore } from '../features/memory-store.ts';
+
+/** What replicas share, without a store: a token and a lock. Ending the freshness is the test's business. */
+function sharedMemory(): TokenMemory & { expire(): void } {
+  let last: SharedToken | undefined;
+  let isFresh = false;
+  let locked = false;
+  return {
+    readFresh: () => Promise.resolve(isFresh ? last : undefined),
+    readLast: () => Promise.resolve(last),
+    write(token) {
+      last = { accessToken: token.accessToken, refreshToken: token.refreshToken };
+      isFresh = true;
+      return Promise.resolve();
+    },
+    lock() {
+      if (locked) return Promise.resolve(undefined);
+      locked = true;
+      return Promise.resolve(() => {
+        locked = false;
+        return Promise.resolve();
+      });
+    },
+    expire() {
+      isFresh = false;
+    },
+  };
+}
 
 const away = () => Promise.reject(new Error('store away'));
 
@@ -54,6 +88,19 @@ describe('access token', () => {
     expect(await third.token.current()).toBe(tokens[0]);
     expect(tokens[1]).toBe(tokens[0]);
     expect(first.issued() + second.issued() + third.issued()).toBe(1);
+  });
+
+  it('is a new one once it is renewed, for every replica', async () => {
+    const memory = sharedMemory();
+    const [first, second] = [replica(memory), replica(memory)];
+    expect(await first.token.current()).toBe('issued-1');
+    expect(await first.token.renew()).toBe('issued-2');
+    expect([await first.token.current(), await second.token.current()]).toEqual(['issued-2', 'issued-2']);
+    const refused = replica(memory, {
+      issue: () => Promise.reject(new ServiceFailure('unauthorized', 'no')),
+    });
+    await expect(refused.token.renew()).rejects.toThrow('no');
+    expect(await refused.token.current()).toBe('issued-2');
   });
 
   it('takes another replica’s newer token before asking for one after a rejection', async () => {
@@ -306,5 +353,43 @@ describe('access token', () => {
     await expect(token.current()).rejects.toMatchObject({ kind: 'network' });
     fails = false;
     expect(await token.current()).toBe('later');
+  });
+});
+
+const day = 86_400_000;
+
+function replicas() {
+  const clock = { nowMs: 1_000_000 };
+  const store = memoryStore(clock);
+  return {
+    clock,
+    store,
+    first: shareToken(store, sealer, 'account'),
+    second: shareToken(store, sealer, 'account'),
+  };
+}
+
+describe('shareToken', () => {
+  it('gives one replica’s token to the other, and nothing in the clear to the store', async () => {
+    const { store, first, second } = replicas();
+    await first.write({ accessToken: 'canary-access', refreshToken: 'canary-refresh' }, 30 * day);
+    expect(await second.readFresh()).toMatchObject({ accessToken: 'canary-access' });
+    const values = await Promise.all(store.keys().map(async (key) => (await store.read(key))?.value));
+    expect(values.join()).not.toContain('canary');
+  });
+
+  it('gives the right to ask to one at a time, and back when it is done', async () => {
+    const { first, second } = replicas();
+    const unlock = await first.lock(10_000);
+    expect(await second.lock(10_000)).toBeUndefined();
+    await unlock?.();
+    expect(await second.lock(10_000)).toBeDefined();
+  });
+
+  it('still knows a token that is used on its eighth day, so that it can be revoked', async () => {
+    const { clock, first } = replicas();
+    await first.write({ accessToken: 'a' }, 30 * day);
+    clock.nowMs += 8 * day;
+    expect(await first.readLast()).toMatchObject({ accessToken: 'a' });
   });
 });

@@ -216,4 +216,20 @@ describe('chargeSavedCard', () => {
     const answer = await chargeSavedCard(clientOf({}, accessToken), accountId, charge, inTime);
     expect(answer).toMatchObject({ kind: 'unknown', cause: { cause: { message: 'a bug' } } });
   });
+
+  it.each([
+    ['nothing leaves when its token came too late', 1_001, 0],
+    ['nothing is repeated when the token’s replacement came too late', 0, 1],
+  ])('is too late where %s', async (_what, tokenAtMs, sent) => {
+    let nowMs = 0;
+    const at = (ms: number): Promise<string> => {
+      nowMs = ms;
+      return Promise.resolve('token');
+    };
+    const accessToken = { current: () => at(tokenAtMs), replace: () => at(1_001) };
+    if (sent > 0) nock(baseUrl).post(chargePath).reply(401, {});
+    const leave = { leaveBy: 1_000, now: () => nowMs };
+    const client = clientOf({}, accessToken);
+    expect(await chargeSavedCard(client, accountId, charge, leave)).toEqual({ kind: 'too_late' });
+  });
 });

@@ -2,7 +2,6 @@ import type { AccessToken } from '../../src/payments/access-token.ts';
 import { createPaymentsClient, type PaymentsClient } from '../../src/payments/client.ts';
 import type { Leave, OtpSubmission, SavedCardCharge } from '../../src/domain/charge-answer.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import type { Merchant } from '../simulators/payments/merchant.ts';
 
 export const baseUrl = 'https://payments.test';
 export const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
@@ -78,14 +77,6 @@ export function cannedClient(body: unknown, httpStatus = 200): PaymentsClient {
       fetch: () => Promise.resolve(Response.json(body, { status: httpStatus })),
     },
   );
-}
-
-/** The bot's client against the running simulator. */
-export function clientAt(
-  merchant: Merchant,
-  settings: { sandbox?: boolean; timeoutMs?: number } = {},
-): PaymentsClient {
-  return clientOf({ baseUrl: merchant.service.url, ...settings }, fixedToken(merchant.token));
 }
 
 /** Everything an answer holds, its causes included, as text; without the one field that is meant to be secret. */

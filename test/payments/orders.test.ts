@@ -1,15 +1,12 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import type { CheckoutOrder } from '../../src/domain/charge-answer.ts';
-import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { createCheckoutOrder } from '../../src/payments/orders.ts';
-import { startMerchant } from '../simulators/payments/merchant.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import {
   accountId,
   baseUrl,
   cannedClient,
-  clientAt,
   clientOf,
   envelope,
   orderPath,
@@ -107,38 +104,5 @@ describe('createCheckoutOrder', () => {
       failure: 'invalid_request',
       message: 'amount: is missing',
     });
-  });
-});
-
-describe('createCheckoutOrder at the service', () => {
-  it('gives an order that is paid by its link and saves the card', async () => {
-    const merchant = await startMerchant();
-    const client = clientAt(merchant);
-    const { accountId } = merchant.service.credentials;
-    const answer = await createCheckoutOrder(client, accountId, wanted);
-    if (answer.kind !== 'created') throw new Error(`The order is ${answer.kind}.`);
-    expect((await fetch(answer.checkoutLink)).status).toBe(200);
-    const before = merchant.service.state().cards.length;
-    const pay = { kind: 'pay_order', orderReference: reference, outcome: 'approved' } as const;
-    expect(await merchant.service.act(pay)).toEqual({ ok: true });
-    expect(merchant.service.stats().chargesByReference).toEqual({ [reference]: 1 });
-    expect(merchant.service.state().cards).toHaveLength(before + 1);
-  });
-
-  it('tells a reference that is used already', async () => {
-    const merchant = await startMerchant();
-    const { accountId } = merchant.service.credentials;
-    const used = { ...wanted, reference: 'ORDER-1002' as OrderReference };
-    expect(await createCheckoutOrder(clientAt(merchant), accountId, used)).toMatchObject({
-      kind: 'rejected',
-      reason: 'reference_exists',
-    });
-  });
-
-  it('works in the sandbox', async () => {
-    const merchant = await startMerchant();
-    const { accountId } = merchant.service.credentials;
-    const client = clientAt(merchant, { sandbox: true });
-    expect(await createCheckoutOrder(client, accountId, wanted)).toMatchObject({ kind: 'created' });
   });
 });

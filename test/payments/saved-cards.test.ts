@@ -1,24 +1,22 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
+import type { EmailChange } from '../../src/domain/charge-answer.ts';
 import {
   sandboxShape,
   specifiedPointers,
   type SavedCardShape,
   type SavedCardsAnswer,
 } from '../../src/domain/saved-card-list.ts';
-import { deleteSavedCard, listSavedCards } from '../../src/payments/saved-cards.ts';
-import { sandboxInputs } from '../../src/simulators/payments/sandbox.ts';
-import { seedCards } from '../../src/simulators/payments/seed.ts';
-import { startMerchant } from '../simulators/payments/merchant.ts';
+import { changeCardEmail, deleteSavedCard, listSavedCards } from '../../src/payments/saved-cards.ts';
 import { findCanaries } from '../support/canaries.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import {
   accountId,
   baseUrl,
   cannedClient,
-  clientAt,
   clientOf,
   emailPath,
+  envelope,
   secrets,
   shown,
 } from './charging.ts';
@@ -201,28 +199,103 @@ describe('deleteSavedCard', () => {
   });
 });
 
-describe('the simulated service', () => {
-  it('has the sandbox’s answers: 404 for the designated e-mail and token, a sample otherwise', async () => {
-    const merchant = await startMerchant();
-    const client = clientAt(merchant, { sandbox: true });
-    const of = { accountId: merchant.service.credentials.accountId, shape };
-    const list = (mail: string) => listSavedCards(client, of, mail);
-    const remove = (tokenKey: string) => deleteSavedCard(client, of, { tokenKey, customerEmail: email });
-    expect(await list(sandboxInputs.emailWithoutCards)).toEqual({ kind: 'not_found' });
-    expect(await list(email)).toMatchObject({ kind: 'cards', cards: [{ cardType: 'Mastercard' }] });
-    expect(await remove(sandboxInputs.unknownTokenKey)).toEqual({ kind: 'no_such_card' });
-    expect(await remove('anything')).toEqual({ kind: 'deleted' });
+const change: EmailChange = {
+  tokenKey: secrets.tokenKey,
+  currentEmail: 'old@example.com',
+  newEmail: 'new@example.com',
+};
+
+const cardTold = {
+  tokenKey: 'the-service-may-tell-another',
+  cardType: 'Visa',
+  tokenExpiryDate: 1229,
+  cardPan: '418742******1127',
+  customerEmail: 'new@example.com',
+};
+
+const told = {
+  cardType: 'Visa',
+  tokenExpiryDate: '1229',
+  cardPan: '418742******1127',
+  customerEmail: 'new@example.com',
+};
+
+function changeAnswered(body: unknown, httpStatus = 200) {
+  return changeCardEmail(cannedClient(body, httpStatus), accountId, change);
+}
+
+describe('changeCardEmail', () => {
+  it('sends the token key and both e-mails with Authorization and accountId', async () => {
+    const reqheaders = { authorization: `Bearer ${secrets.accessToken}`, accountid: accountId };
+    nock(baseUrl, { reqheaders })
+      .post(emailPath, {
+        tokenKey: secrets.tokenKey,
+        currentEmailAddress: 'old@example.com',
+        newEmailAddress: 'new@example.com',
+      })
+      .reply(200, envelope('00', { status: true, tokenizedCardData: cardTold }));
+    const answer = await changeCardEmail(clientOf(), accountId, change);
+    expect(answer).toEqual({ kind: 'changed', card: told });
   });
 
-  it('lists and deletes a card in live', async () => {
-    const merchant = await startMerchant();
-    const of = { accountId: merchant.service.credentials.accountId, shape };
-    const { tokenKey, customerEmail } = seedCards.approves;
-    const list = () => listSavedCards(clientAt(merchant), of, customerEmail);
-    expect(await list()).toMatchObject({ kind: 'cards', cards: [{ tokenKey, customerEmail }] });
-    const remove = () => deleteSavedCard(clientAt(merchant), of, { tokenKey, customerEmail });
-    expect(await remove()).toEqual({ kind: 'deleted' });
-    expect(await remove()).toEqual({ kind: 'no_such_card' });
-    expect(await list()).toEqual({ kind: 'not_found' });
+  it.each([
+    ['changed without a card', envelope('00', { status: 'true' }), 200, { kind: 'changed', card: undefined }],
+    [
+      'changed with a list of one card',
+      envelope('00', [{ status: true, tokenizedCardData: [cardTold] }]),
+      200,
+      { kind: 'changed', card: told },
+    ],
+    [
+      'not linked, in the service’s words',
+      envelope('00', { status: false, message: 'Not yours' }),
+      200,
+      { kind: 'not_linked', message: 'Not yours' },
+    ],
+    [
+      'rejected',
+      envelope('400', { status: false, message: 'Invalid card token' }),
+      200,
+      { kind: 'rejected', reason: 'invalid_token', message: 'Invalid card token' },
+    ],
+    [
+      'no such card by HTTP 404',
+      { code: '404', description: 'Record not found' },
+      404,
+      { kind: 'no_such_card' },
+    ],
+    ['no such card by code "404"', envelope('404', null), 200, { kind: 'no_such_card' }],
+    [
+      'not made when validation failed',
+      { description: 'newEmailAddress: Invalid' },
+      400,
+      { kind: 'not_made', failure: 'invalid_request', message: 'newEmailAddress: Invalid' },
+    ],
+  ])('tells %s', async (_what, body, httpStatus, answer) => {
+    expect(await changeAnswered(body, httpStatus)).toEqual(answer);
+  });
+
+  it.each([
+    ['no data.status', envelope('00', { tokenizedCardData: cardTold }), 200],
+    ['no code, only a good description', { description: 'Success', data: { status: true } }, 200],
+    ['code "400" and changed', envelope('400', { status: true }), 200],
+    ['changed under HTTP 400', envelope('00', { status: true }), 400],
+    ['HTTP 500', envelope('00', { status: true }), 500],
+  ])('leaves in doubt: %s', async (_what, body, httpStatus) => {
+    expect(await changeAnswered(body, httpStatus)).toMatchObject({ kind: 'unknown' });
+  });
+
+  it('holds no token key, should the service repeat it', async () => {
+    const message = `${secrets.tokenKey} under Bearer ${secrets.accessToken}`;
+    const answers = await Promise.all(
+      [
+        envelope('00', { status: false, message }),
+        envelope('00', { status: true, tokenizedCardData: cardTold }),
+        { code: message, description: message },
+      ].flatMap((body) => [200, 400, 500].map((status) => changeAnswered(body, status))),
+    );
+    const { tokenKey, accessToken } = secrets;
+    const own = { tokenKey, accessToken, told: cardTold.tokenKey };
+    expect(findCanaries(own, { answers: answers.map(shown).join('\n') })).toEqual([]);
   });
 });

@@ -1,10 +1,15 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import { createPaymentsClient, type PaymentsClient } from '../../src/payments/client.ts';
-import { readTokenAnswer } from '../../src/payments/token-answer.ts';
-import { fillTemplate } from '../../src/payments/token-body.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import { issueToken, refreshToken, revokeToken, type TokenSettings } from '../../src/payments/tokens.ts';
+import {
+  fillTemplate,
+  issueToken,
+  readTokenAnswer,
+  refreshToken,
+  revokeToken,
+  type TokenSettings,
+} from '../../src/payments/tokens.ts';
 
 const baseUrl = 'https://payments.test';
 const nowMs = Date.UTC(2026, 10, 20);

@@ -47,7 +47,8 @@ export function accountChecks(looked: AccountLooked): Check[] {
       part: tokenPart,
       async look() {
         const failure = await token();
-        if (!failure) return ok('There is an access token');
+        if (!failure)
+          return ok(config.paymentsStaticToken ? 'PAYMENTS_STATIC_TOKEN is used' : 'A new one was given');
         return isAway(failure) ? skippedFor(servicePart) : failed(failure, config);
       },
     },
