@@ -57,12 +57,12 @@ export type AuditLog = {
 };
 
 /** Entries in one block, at most: a block is read as a whole for any one of them. */
-const mostTogether = 128;
+const mostTogether = 512;
 /** A store that was away for less cannot have gone back to an older state unseen: calls would have failed. */
 const trustedMs = 1_000;
 const settleAfterMs = 1_000;
 /** In a flood, which so many at once are: each block costs a write that waits for the disk, however few its entries are. */
-const flood = { entries: 4, blockEveryMs: 40 };
+const flood = { entries: 4, blockEveryMs: 100 };
 const witnessEveryMs = 3_600_000;
 const latestMs = Date.UTC(9999, 11, 31);
 
@@ -256,8 +256,8 @@ function createQueue(chain: ChainEnd, wrote: () => void) {
       const batch = waiting.slice(0, mostTogether);
       if (batch.length === 0) return;
       const entries = batch.map(({ entry }) => entry);
-      last = { atMs: performance.now(), entries: entries.length };
       if (!(await chain.write(tail, entries, settleSeen))) continue;
+      last = { atMs: performance.now(), entries: entries.length };
       /* oxlint-enable no-await-in-loop */
       // What came meanwhile stands behind them.
       waiting = waiting.slice(batch.length);

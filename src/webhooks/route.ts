@@ -19,7 +19,6 @@ export const webhookResults = [
   'bad_method',
   'bad_type',
   'too_large',
-  'too_slow',
   'aborted',
 ] as const;
 
@@ -44,8 +43,6 @@ export type WebhookDeps = {
 
 const webhookLimits = {
   bodyBytes: 256 * 1024,
-  /** For the whole body, from the end of the headers. */
-  bodyTimeoutMs: 5_000,
   /** For `receive` and `keepUnknown`. */
   keepTimeoutMs: 2_000,
   /** How long, and how far, an unread body is still drained after a refusal. */
@@ -111,12 +108,10 @@ async function answerBody(
   limits: typeof webhookLimits,
   request: IncomingMessage,
 ): Promise<Answer> {
-  const reading = await readBody(request, limits);
+  const reading = await readBody(request, limits.bodyBytes);
   switch (reading.kind) {
     case 'too_large':
       return tooLarge(limits.bodyBytes);
-    case 'too_slow':
-      return refusal(408, 'too_slow', 'the body did not arrive in time');
     case 'aborted':
       return refusal(400, 'aborted', 'the body broke off');
     case 'body':

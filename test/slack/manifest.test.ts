@@ -124,7 +124,7 @@ describe('manifest.yml', () => {
   });
 
   it('subscribes to the events that the code listens to, and no others', () => {
-    const listened = [...source.matchAll(/\bapp\.event\('(\w+)'/g)].map(([, event]) => event);
+    const listened = [...source.matchAll(/\bevent\.type !== '(\w+)'/g)].map(([, event]) => event);
     expect(manifest.settings.event_subscriptions.bot_events).toEqual(listened);
   });
 

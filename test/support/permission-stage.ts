@@ -1,4 +1,4 @@
-import type { App } from '@slack/bolt';
+import type { AnyMiddlewareArgs } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { createCommandSet, type AccountVerbs } from '../../src/features/help/command-set.ts';
 import { merchantPermission } from '../../src/domain/merchant.ts';
@@ -6,7 +6,7 @@ import { parsed } from '../../src/domain/parsed.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
 import { createDirectory } from '../../src/slack/people/directory.ts';
 import type { Role } from '../../src/slack/people/role.ts';
-import { addRoutes } from '../../src/slack/router/router.ts';
+import { route } from '../../src/slack/router/router.ts';
 import { memoryCache } from './directory-stage.ts';
 
 /** One thing that a person can do in Slack, by what it is and its id there; behind that of a press what was chosen. */
@@ -67,8 +67,6 @@ export type KnownToSlack = {
 export const who = 'U0AGENT001';
 const teamId = 'T0TEAM0001';
 
-type Handler = (given: Record<string, unknown>) => Promise<void>;
-
 /** The router, the command set and the directory of the bot, with verbs that only note that they ran. */
 export function permissionStage(
   verbs: readonly Command[],
@@ -95,19 +93,20 @@ export function permissionStage(
   );
   const [first = oneAccount(noted, mayRun), ...further] = ofAccounts(accounts, noted, mayRun);
   const commands = createCommandSet([first, ...further], () => undefined);
-  const handlers = listeners({ commands, client, now: () => slack.nowMs });
-  async function send(name: string, given: Record<string, unknown>): Promise<Outcome> {
+  const deps = { commands, client, now: () => slack.nowMs, ...usual };
+  async function send(given: Record<string, unknown>): Promise<Outcome> {
     outcome = { ran: false, said: '' };
-    await handlers(name)({ ack: async (what: unknown) => said(what ?? ''), respond: said, ...given });
+    const args = { ack: async (what: unknown) => said(what ?? ''), respond: said, ...given };
+    await route(args as unknown as AnyMiddlewareArgs, deps);
     return outcome;
   }
   return {
     mayRun,
     commands,
-    act: ({ kind, name }, place) => send(...payloadOf(kind, name, place)),
+    act: ({ kind, name }, place) => send(payloadOf(kind, name, place)),
     async openHome() {
       const event = { type: 'app_home_opened', tab: 'home', user: who };
-      await send('event', { event, body: { team_id: teamId } });
+      await send({ event, body: { team_id: teamId } });
       return home;
     },
   };
@@ -158,37 +157,17 @@ function noting(command: Command, ran: () => undefined): Command {
   };
 }
 
-function listeners(deps: {
-  commands: CommandSet;
-  client: WebClient;
-  now: () => number;
-}): (name: string) => Handler {
-  const handlers = new Map<string, Handler>();
-  const taking =
-    (name: string) =>
-    (about: { type?: string }, handler: Handler): void =>
-      void handlers.set(name === 'view' ? String(about.type) : name, handler);
-  const app = Object.fromEntries(
-    ['command', 'action', 'view', 'options', 'event', 'shortcut'].map((name) => [name, taking(name)]),
-  );
-  addRoutes(app as unknown as App, {
-    ...deps,
-    log: () => undefined,
-    claimOnce: async () => true,
-    identity: () => ({ teamId }),
-    ackMs: 60_000,
-    openMs: 60_000,
-    patienceMs: 60_000,
-    submitMs: 60_000,
-    resultMs: 60_000,
-    suggestMs: 60_000,
-  });
-  return (name) => {
-    const handler = handlers.get(name);
-    if (!handler) throw new Error(`nothing listens to ${name}`);
-    return handler;
-  };
-}
+const usual = {
+  log: () => undefined,
+  claimOnce: async () => true,
+  identity: () => ({ teamId }),
+  ackMs: 60_000,
+  openMs: 60_000,
+  patienceMs: 60_000,
+  submitMs: 60_000,
+  resultMs: 60_000,
+  suggestMs: 60_000,
+};
 
 const views: Record<string, Record<string, unknown>> = {
   modal: {
@@ -203,7 +182,7 @@ const views: Record<string, Record<string, unknown>> = {
   home: { id: 'V2', hash: '2.h', type: 'home', private_metadata: '', blocks: [], state: { values: {} } },
 };
 
-function payloadOf(kind: Thing['kind'], name: string, place: Place): [string, Record<string, unknown>] {
+function payloadOf(kind: Thing['kind'], name: string, place: Place): Record<string, unknown> {
   const user = { id: who, team_id: teamId };
   const common = { user, team: { id: teamId }, trigger_id: '1.2.x' };
   const view = views[place];
@@ -212,29 +191,33 @@ function payloadOf(kind: Thing['kind'], name: string, place: Place): [string, Re
   switch (kind) {
     case 'typed': {
       const typed = { text: name, trigger_id: '1.2.x', user_id: who, team_id: teamId, channel_id: place };
-      return ['command', { command: typed }];
+      return { command: typed };
     }
     case 'press': {
       const [action_id, value = ''] = name.split(' ');
       const action = { type: 'button', action_id, value, action_ts: '1.0' };
       const body = view
-        ? { ...common, view, container: { type: 'view' }, actions: [action] }
-        : { ...common, response_url, channel, container: container(place), actions: [action] };
-      return ['action', { body }];
+        ? { view, container: { type: 'view' } }
+        : { response_url, channel, container: container(place) };
+      return { action, body: { ...common, type: 'block_actions', actions: [action], ...body } };
     }
     case 'form':
-      return ['view_submission', { body: { ...common, view: { ...view, callback_id: name } } }];
+      return { body: { ...common, type: 'view_submission', view: { ...view, callback_id: name } } };
     case 'closing':
-      return ['view_closed', { body: { ...common, view: { ...view, callback_id: name } } }];
+      return { body: { ...common, type: 'view_closed', view: { ...view, callback_id: name } } };
     case 'list':
-      return ['options', { body: { ...common, view, action_id: name, value: '' } }];
+      return { body: { ...common, type: 'block_suggestion', view, action_id: name, value: '' } };
     case 'global shortcut':
-      return ['shortcut', { body: { ...common, type: 'shortcut', callback_id: name } }];
+      return chosen({ ...common, type: 'shortcut', callback_id: name });
     case 'message shortcut': {
       const body = { ...common, type: 'message_action', callback_id: name, response_url, channel };
-      return ['shortcut', { body: { ...body, message: { ts: '1.1', text: 'about INV-1' } } }];
+      return chosen({ ...body, message: { ts: '1.1', text: 'about INV-1' } });
     }
   }
+}
+
+function chosen(body: Record<string, unknown>): Record<string, unknown> {
+  return { body, shortcut: body };
 }
 
 function container(channel: string): Record<string, unknown> {

@@ -3,7 +3,7 @@ import { asRequest, newErrorId, type Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
 import { createBoltLog } from './bolt-log.ts';
 import { createHttpReceiver, type HttpReceiver } from './receiver.ts';
-import { addRoutes, type RouterDeps } from './router.ts';
+import { route, type RouterDeps } from './router.ts';
 import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
 import {
   clientOptions,
@@ -79,8 +79,9 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
   const receiver = createReceiver(settings, deps.log);
   const app = createApp(settings, receiver, { log: deps.log, identity });
   measureAcks(app, deps.acknowledged ?? (() => undefined));
-  const drained = countWork(app);
-  addRoutes(app, {
+  // Bolt does not wait for what is done after `ack`; this does.
+  const { add, drained } = createWorkUnderWay();
+  const routed: RouterDeps = {
     ...deps,
     client: deps.clients.interactive,
     identity,
@@ -90,7 +91,8 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
     resultMs: deps.resultMs ?? usualResultMs,
     submitMs: deps.submitMs ?? usualSubmitMs,
     suggestMs: deps.suggestMs ?? usualSuggestMs,
-  });
+  };
+  app.use((args) => add(route(args, routed)));
 
   return {
     ...('listener' in receiver ? { httpListener: receiver.listener } : {}),
@@ -167,11 +169,4 @@ function measureAcks(app: App, acknowledged: (seconds: number) => void): void {
     }
     return asRequest(() => process({ ...event, ack }));
   };
-}
-
-/** Bolt does not wait for what listeners do after `ack`; this does. */
-function countWork(app: App): () => Promise<void> {
-  const working = createWorkUnderWay();
-  app.use(({ next }) => working.add(next()));
-  return working.drained;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type {
   AckFn,
-  App,
+  AnyMiddlewareArgs,
   BlockAction,
   BlockElementAction,
   BlockSuggestion,
@@ -9,6 +9,7 @@ import type {
   MessageShortcut,
   RespondArguments,
   RespondFn,
+  SlackEventMiddlewareArgs,
   SlashCommand,
   ViewClosedAction,
   ViewOutput,
@@ -74,39 +75,41 @@ type Turn = {
 };
 
 /**
- * One listener for each way in, and none throws. Presses are acknowledged before anything else, forms and lists with
- * their answer, commands with theirs where it needs nobody outside: nothing that hangs behind one can cost Slack's
- * three seconds.
+ * Every way in, and none throws. Presses are acknowledged before anything else, forms and lists with their answer,
+ * commands with theirs where it needs nobody outside: nothing that hangs behind one can cost Slack's three seconds.
+ * In the place of Bolt's listeners, each of which it asks whether it is meant.
  */
-export function addRoutes(app: App, deps: RouterDeps): void {
-  app.command(/.*/, ({ ack, command, respond }) => take(commandTurn(command, { ack, respond }, deps), deps));
-  app.action<BlockAction>({ type: 'block_actions' }, async ({ ack, body, respond }) => {
-    await ack();
-    await take(pressTurn(body, respond, deps), deps);
-    if (body.view?.type === 'home') await openHome(callerOf(body, 'home'), deps, body.view.hash);
-  });
-  app.view<ViewSubmitAction>({ callback_id: /.*/, type: 'view_submission' }, ({ ack, body }) =>
-    take(formTurn(ack, body, deps), deps),
-  );
-  app.view<ViewClosedAction>({ callback_id: /.*/, type: 'view_closed' }, async ({ ack, body }) => {
+export async function route(args: AnyMiddlewareArgs, deps: RouterDeps): Promise<void> {
+  if ('command' in args) return await take(commandTurn(args.command, args, deps), deps);
+  if ('event' in args) return await takeEvent(args, deps);
+  const { body, ack } = args;
+  if (body.type === 'view_submission') {
+    return await take(formTurn(ack as AckFn<ViewResponseAction>, body, deps), deps);
+  }
+  if (body.type === 'block_suggestion') {
+    const offer = ack as AckFn<{ options: Option[] }>;
+    return await take(
+      listTurn((options) => offer({ options }), body, deps),
+      deps,
+    );
+  }
+  if (body.type === 'view_closed') {
     await ack();
     await take(closingTurn(body, deps), deps);
-  });
-  app.options<'block_suggestion'>({ type: 'block_suggestion', action_id: /.*/ }, ({ ack, body }) =>
-    take(
-      listTurn((options) => ack({ options }), body, deps),
-      deps,
-    ),
-  );
-  app.event('app_home_opened', async ({ event, body }) => {
-    if (event.tab !== 'home') return;
-    const owner: Caller = { userId: event.user, teamId: body.team_id, from: 'home' };
-    await openHome(owner, deps, hashOf(event.view));
-  });
-  app.shortcut<GlobalShortcut | MessageShortcut>(/.*/, async ({ ack, body, respond }) => {
+  } else if ('action' in args && body.type === 'block_actions') {
     await ack();
-    await take(shortcutTurn(body, 'response_url' in body ? respond : undefined, deps), deps);
-  });
+    await take(pressTurn(body, args.respond, deps), deps);
+    if (body.view?.type === 'home') await openHome(callerOf(body, 'home'), deps, body.view.hash);
+  } else if ('shortcut' in args) {
+    await ack();
+    await take(shortcutTurn(args.shortcut, 'response_url' in body ? args.respond : undefined, deps), deps);
+  }
+}
+
+async function takeEvent({ event, body }: SlackEventMiddlewareArgs, deps: RouterDeps): Promise<void> {
+  if (event.type !== 'app_home_opened' || event.tab !== 'home') return;
+  const owner: Caller = { userId: event.user, teamId: body.team_id, from: 'home' };
+  await openHome(owner, deps, hashOf(event.view));
 }
 
 /** The guards that need to know nothing of what was asked: a card number, then another workspace. */
