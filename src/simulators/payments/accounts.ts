@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import {
   answered,
@@ -211,12 +211,7 @@ export function accountRoutes(world: World): Route[] {
 function listAccounts(world: World, call: Call): Answer {
   const wanted = pageRequest(call.query);
   if (!wanted) return refusal(400, 'limit must be an integer from 1 to 50');
-  const accounts = {
-    name: 'accounts',
-    items: world.accounts.newestFirst(),
-    idOf: (one: Account) => one.accountId,
-  };
-  const page = world.pager(accounts, wanted.limit, wanted.cursor);
+  const page = pageOf(world.accounts.newestFirst(), ({ accountId }) => accountId, wanted);
   if (!page) return refusal(400, 'cursor is not one that was returned by this list');
   return answered(page, `${page.results.length} accounts${page.cursor === '' ? ', the last page' : ''}`);
 }
@@ -249,8 +244,7 @@ function details(world: World, call: Call): Answer {
 function listTerminals(world: World, call: Call): Answer {
   const wanted = pageRequest(call.query);
   if (!wanted) return refusal(400, 'limit must be an integer from 1 to 50');
-  const terminals = { name: 'terminals', items: world.terminals, idOf: (one: Terminal) => one.terminalId };
-  const page = world.pager(terminals, wanted.limit, wanted.cursor);
+  const page = pageOf(world.terminals, ({ terminalId }) => terminalId, wanted);
   if (!page) return refusal(400, 'cursor is not one that was returned by this list');
   return enveloped(page, `${page.results.length} terminals${page.cursor === '' ? ', the last page' : ''}`);
 }
@@ -266,48 +260,24 @@ function pageRequest(query: URLSearchParams): { limit: number; cursor: string | 
   return { limit, cursor: query.get('cursor') ?? undefined };
 }
 
-/** A page, or undefined when the cursor is not one this service returned for this list. */
-type Page<T> = { results: T[]; cursor: string } | undefined;
-
-export type Pager = <T>(
-  list: { name: string; items: readonly T[]; idOf: (item: T) => string },
-  limit: number,
-  cursor: string | undefined,
-) => Page<T>;
+type Page<T> = { results: T[]; cursor: string };
 
 /**
- * Pages by "after this element", so that an element added meanwhile neither repeats nor hides another.
- * Cursors are signed: one made up by a caller is refused, as the spec allows only returned ones.
+ * Pages by "after this element", so that an element added meanwhile neither repeats nor hides another. A cursor that
+ * this list did not return is refused.
  *
  * Spec: Limits (pagination).
  */
-export function createPager(): Pager {
-  const key = randomBytes(16);
-  const sign = (text: string): string =>
-    createHmac('sha256', key).update(text).digest('base64url').slice(0, 16);
-
-  function cursorOf(name: string, id: string): string {
-    const text = Buffer.from(`${name}:${id}`).toString('base64url');
-    return `${text}.${sign(text)}`;
-  }
-
-  function idBehind(name: string, cursor: string): string | undefined {
-    const [text = '', signature] = cursor.split('.');
-    if (signature !== sign(text)) return undefined;
-    const plain = Buffer.from(text, 'base64url').toString();
-    return plain.startsWith(`${name}:`) ? plain.slice(name.length + 1) : undefined;
-  }
-
-  return ({ name, items, idOf }, limit, cursor) => {
-    let start = 0;
-    if (cursor !== undefined && cursor !== '') {
-      const after = idBehind(name, cursor);
-      if (after === undefined) return undefined;
-      start = items.findIndex((item) => idOf(item) === after) + 1;
-    }
-    const results = items.slice(start, start + limit);
-    const last = results.at(-1);
-    const more = start + limit < items.length;
-    return { results, cursor: more && last !== undefined ? cursorOf(name, idOf(last)) : '' };
-  };
+function pageOf<T>(
+  items: readonly T[],
+  idOf: (item: T) => string,
+  { limit, cursor = '' }: { limit: number; cursor: string | undefined },
+): Page<T> | undefined {
+  const after = Buffer.from(cursor, 'base64url').toString();
+  const start = cursor === '' ? 0 : items.findIndex((item) => idOf(item) === after) + 1;
+  if (cursor !== '' && start === 0) return undefined;
+  const results = items.slice(start, start + limit);
+  const last = results.at(-1);
+  const hasMore = start + limit < items.length && last !== undefined;
+  return { results, cursor: hasMore ? Buffer.from(idOf(last)).toString('base64url') : '' };
 }

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { ActResult, Exchange, PaymentsAction, PaymentsState } from '../protocol.ts';
 import { createFaults, type Faults } from '../faults.ts';
 import { createHolds, type Holds, type Passed } from '../holds.ts';
-import { accountRoutes, createAccounts, createPager, seedAccounts, seedTerminals } from './accounts.ts';
+import { accountRoutes, createAccounts, seedAccounts, seedTerminals } from './accounts.ts';
 import { authRoutes, checkAccess, createTokens, type Credentials } from './auth.ts';
 import { createCards, savedCardRoutes } from './cards.ts';
 import { checkoutPageRoutes } from './checkout-page.ts';
@@ -238,7 +238,6 @@ function createWorld(parts: WorldParts): World {
       sign: parts.sign,
     }),
     stats: createStats(),
-    pager: createPager(),
     accidentsHad: new Set(),
     next: { charge: 'as_usual' },
     changed,

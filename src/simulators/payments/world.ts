@@ -1,5 +1,5 @@
 import type { NextCharge } from '../protocol.ts';
-import type { Accounts, Pager, Terminal } from './accounts.ts';
+import type { Accounts, Terminal } from './accounts.ts';
 import type { Cards } from './cards.ts';
 import type { Orders } from './orders.ts';
 import type { Stats } from './stats.ts';
@@ -19,7 +19,6 @@ export type World = {
   cards: Cards;
   webhooks: WebhooksOut;
   stats: Stats;
-  pager: Pager;
   /** References whose `before` accident has happened: the next try goes through. */
   accidentsHad: Set<string>;
   /** What the panel ordered for the next saved-card charge; used up by it. */

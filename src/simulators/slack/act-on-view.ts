@@ -55,8 +55,6 @@ const acknowledgement = z.discriminatedUnion('response_action', [
 
 function obey(world: World, view: View, answer: BotAnswer): ActResult {
   if (answer.kind !== 'acknowledged') return trouble;
-  // The person closed it meanwhile: what the app wanted to show in it is shown nowhere.
-  if (!world.views.stack(view.userId).includes(view)) return { ok: true };
   if (answer.body === undefined || answer.body === '') {
     world.views.close(view);
     return { ok: true };

@@ -8,7 +8,7 @@ import type { World } from './world.ts';
 export type BotAnswer =
   /** `body` is what the acknowledgement carried: an object, a text, or undefined when it was empty. */
   | { kind: 'acknowledged'; body: unknown; durationMs: number }
-  | { kind: 'refused'; status: number; mayRetry: boolean }
+  | { kind: 'refused'; status: number }
   | { kind: 'timeout' }
   | { kind: 'unreachable' };
 
@@ -50,10 +50,7 @@ export function createBotLine(deps: BotLineDeps): BotLine {
       });
       const text = await response.text();
       const { status } = response;
-      if (!response.ok) {
-        const mayRetry = response.headers.get('x-slack-no-retry') !== '1';
-        return { kind: 'refused', status, mayRetry };
-      }
+      if (!response.ok) return { kind: 'refused', status };
       const durationMs = Math.round(performance.now() - startedAt);
       return { kind: 'acknowledged', status, body: answerBody(text), durationMs };
     } catch (error) {
@@ -205,7 +202,7 @@ function retryReason(answer: BotAnswer): string | undefined {
     case 'acknowledged':
       return undefined;
     case 'refused':
-      return answer.mayRetry ? 'http_error' : undefined;
+      return 'http_error';
     case 'timeout':
       return 'http_timeout';
     case 'unreachable':

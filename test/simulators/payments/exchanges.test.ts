@@ -4,35 +4,6 @@ import { seedCards } from '../../../src/simulators/payments/seed.ts';
 import { issueToken, merchantHeaders, startMerchant, startReceiver } from './merchant.ts';
 
 describe('the exchange log', () => {
-  it('reports each exchange when it begins and again, under the same id, when it ends', async () => {
-    const merchant = await startMerchant();
-    merchant.exchanges.length = 0;
-    await merchant.lookUp('ORDER-1001');
-    const [begun, ended, ...more] = merchant.exchanges;
-    expect(more).toEqual([]);
-    expect(begun).not.toHaveProperty('status');
-    expect(ended).toMatchObject({
-      id: begun?.id,
-      from: 'bot',
-      to: 'payments',
-      method: 'GET',
-      path: '/v1/transactions/accounts/single?orderReference=ORDER-1001',
-      status: 200,
-      summary: 'Look up a transaction: ORDER-1001 is SUCCESS',
-    });
-  });
-
-  it('tells a call that was cut off with status 0 and what became of it', async () => {
-    const merchant = await startMerchant();
-    const { tokenKey, customerEmail } = seedCards.approves;
-    const order = { amount: '5000.09', currency: 'NGN', customerEmail, orderReference: 'X-1' };
-    await expect(merchant.charge(order, tokenKey)).rejects.toThrow('fetch failed');
-    expect(merchant.exchanges.at(-1)).toMatchObject({
-      status: 0,
-      summary: 'Charge a saved card: X-1: charged all the same',
-    });
-  });
-
   it('holds no secret: tokens, credentials, OTP, token key, transaction id, card details', async () => {
     const merchant = await startMerchant();
     const receiver = await startReceiver(merchant);

@@ -145,9 +145,3 @@ export async function eventsOf(merchant: Merchant, receiver: Receiver): Promise<
   for (const { payload } of receiver.received) openapi.checkEvent(payload.event, payload);
   return receiver.received.map(({ payload }) => payload);
 }
-
-/** The order part of an event, as flat text. */
-export function orderOf(payload: Data | undefined): Data {
-  const inner = payload?.['data'] as { order?: Data } | undefined;
-  return inner?.order ?? {};
-}

@@ -14,18 +14,6 @@ function listAccounts(merchant: Merchant, token: string): Promise<number> {
 }
 
 describe('token issue', () => {
-  it('answers a token with its lifetime in seconds', async () => {
-    const merchant = await startMerchant();
-    const { status, body, data } = await issueToken(merchant);
-    expect(status).toBe(200);
-    expect(body['code']).toBe('00');
-    expect(data).toEqual({
-      accessToken: expect.any(String) as string,
-      refreshToken: expect.any(String) as string,
-      expiresIn: 1800,
-    });
-  });
-
   it('makes the token before it worthless: one session for an account', async () => {
     const merchant = await startMerchant();
     const older = merchant.token;
@@ -70,14 +58,6 @@ describe('token lifetime', () => {
     merchant.token = refreshed.data['accessToken'] as string;
     expect(await listAccounts(merchant, merchant.token)).toBe(200);
     expect((await merchant.call('POST', '/v1/auth/token/refresh', { body })).status).toBe(401);
-  });
-
-  it('needs a bearer token to refresh', async () => {
-    const merchant = await startMerchant();
-    const { accountId } = merchant.service.credentials;
-    const body = { refreshToken: (await issueToken(merchant)).data['refreshToken'] };
-    const reply = await merchant.callBare('POST', '/v1/auth/token/refresh', { headers: { accountId }, body });
-    expect(reply.status).toBe(401);
   });
 
   it('ends with a revocation', async () => {

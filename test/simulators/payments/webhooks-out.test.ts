@@ -48,15 +48,6 @@ describe('webhook delivery', () => {
     expect(receiver.received).toHaveLength(1);
   });
 
-  it('keeps events until there is a URL', async () => {
-    const merchant = await startMerchant();
-    await decline(merchant);
-    await merchant.service.settled();
-    expect(merchant.service.state().deliveries[0]).toMatchObject({ attempts: 0, state: 'waiting' });
-    const receiver = await startReceiver(merchant);
-    expect(await eventsOf(merchant, receiver)).toHaveLength(1);
-  });
-
   it('ends at once when the service closes during a long wait', async () => {
     const merchant = await startMerchant({ retryDelaysMs: [3_600_000] });
     await startReceiver(merchant, [500]);
@@ -106,11 +97,5 @@ describe('redelivery', () => {
     });
     const told = merchant.exchanges.at(-1);
     expect(told?.summary).toBe('payment_failed for SUB-3001, with a bad signature: refused');
-  });
-
-  it('of an unknown delivery is told to be impossible', async () => {
-    const merchant = await startMerchant();
-    const result = await merchant.service.act({ kind: 'redeliver', deliveryId: 7, how: 'again' });
-    expect(result.ok).toBe(false);
   });
 });

@@ -5,7 +5,6 @@ import {
   closeAll,
   manifest,
   modal,
-  openBot,
   openRawBot,
   openWorkspace,
   payloadOf,
@@ -17,28 +16,6 @@ afterEach(closeAll);
 const typed = (value: string) => ({ value: { type: 'plain_text_input', value } });
 
 describe('app_home_opened', () => {
-  it('reaches Bolt, which publishes the home', async () => {
-    const workspace = await openWorkspace();
-    const user = workspace.ids.users.agent;
-    await openBot(workspace, (app) => {
-      app.event('app_home_opened', async ({ event, client }) => {
-        await client.views.publish({
-          user_id: event.user,
-          view: { type: 'home', blocks: [{ type: 'divider' }] },
-        });
-      });
-    });
-    const published = new Promise<void>((resolve) => workspace.onChange(resolve));
-    expect(await workspace.act(user, { kind: 'open_home' })).toEqual({ ok: true });
-    await published;
-    expect(workspace.state(user).home).toMatchObject({ blocks: [{ type: 'divider' }] });
-    const bot = await openRawBot(workspace, () => ({ status: 200 }));
-    await workspace.act(user, { kind: 'open_home' });
-    expect(bot.requests.map(payloadOf)).toMatchObject([
-      { event: { view: { id: workspace.state(user).home?.id } } },
-    ]);
-  });
-
   it('is sent again, as the same event, until it is answered', async () => {
     const workspace = await openWorkspace({ eventRetryDelaysMs: [0, 0, 0], ackTimeoutMs: 250 });
     const bot = await openRawBot(
@@ -84,18 +61,6 @@ describe('app_home_opened', () => {
     expect(bot.requests.map(({ headers }) => headers['x-slack-retry-num'])).toEqual([undefined]);
   });
 
-  it('is not repeated when the bot says so', async () => {
-    const workspace = await openWorkspace({ eventRetryDelaysMs: [0, 0, 0] });
-    const headers = { 'x-slack-no-retry': '1' };
-    const bot = await openRawBot(workspace, () => ({ status: 500, headers }));
-    await workspace.act(workspace.ids.users.agent, { kind: 'open_home' });
-    await workspace.act(workspace.ids.users.agent, { kind: 'open_home' });
-    expect(bot.requests.map((request) => request.headers['x-slack-retry-num'])).toEqual([
-      undefined,
-      undefined,
-    ]);
-  });
-
   it('goes only to an app that subscribed', async () => {
     const workspace = await openWorkspace({
       manifest: { ...manifest, settings: { interactivity: { is_enabled: true } } },
@@ -107,41 +72,6 @@ describe('app_home_opened', () => {
 });
 
 describe('the log of exchanges', () => {
-  it('says in plain words what went which way, at its beginning and at its end', async () => {
-    const exchanges: Exchange[] = [];
-    const workspace = await openWorkspace({ onExchange: (exchange) => exchanges.push(exchange) });
-    await openRawBot(workspace, () => ({ status: 200, body: 'Looking…' }));
-    const { users, channels } = workspace.ids;
-    await workspace.act(users.agent, {
-      kind: 'send_message',
-      channel: channels.payDesk,
-      text: '/pay ORDER-1001',
-    });
-    await clientOf(workspace).chat.postMessage({ channel: channels.payAlerts, text: 'Declined' });
-    await clientOf(workspace)
-      .chat.postMessage({ channel: 'C0NOWHERE1', text: 'x' })
-      .catch(() => {});
-    expect(exchanges.map(({ id, status }) => [id, status])).toEqual([
-      [1, undefined],
-      [1, 200],
-      [2, undefined],
-      [2, 200],
-      [3, undefined],
-      [3, 200],
-    ]);
-    const over = exchanges.filter((exchange) => exchange.status !== undefined);
-    expect(over.map(({ from, to, path }) => `${from} ${to} ${path}`)).toEqual([
-      'slack bot /slack/events',
-      'bot slack /api/chat.postMessage',
-      'bot slack /api/chat.postMessage',
-    ]);
-    expect(over[0]?.summary).toMatch(/^\/pay ORDER-1001 by Ada → acknowledged in \d+ ms$/);
-    expect(over[0]?.response).toBe('Looking…');
-    expect(over[1]?.summary).toBe('chat.postMessage to #pay-alerts');
-    expect(over[1]?.request).toContain('"text": "Declined"');
-    expect(over[2]?.summary).toBe('chat.postMessage to C0NOWHERE1 → channel_not_found');
-  });
-
   it('holds no token, no one-time password, no card number, no usable address, and stays short', async () => {
     const exchanges: Exchange[] = [];
     const workspace = await openWorkspace({ onExchange: (exchange) => exchanges.push(exchange) });
@@ -151,18 +81,14 @@ describe('the log of exchanges', () => {
       return { status: 200 };
     });
     const user = workspace.ids.users.agent;
-    await workspace.act(user, { kind: 'global_shortcut', callbackId: 'charge' });
-    const blocks = [textInput('otp'), textInput('token_key'), textInput('note')];
-    await clientOf(workspace).views.open({ trigger_id: triggers[0] ?? '', view: modal('OTP', { blocks }) });
-    await workspace.act(user, {
-      kind: 'submit_view',
-      viewId: workspace.state(user).views[0]?.id ?? '',
-      values: {
-        otp: typed('924517'),
-        token_key: typed('tok_canary_77'),
-        note: typed('4111 1111 1111 1111 visible'),
-      },
-    });
+    for (const name of ['otp', 'otp_code', 'code', 'bank-code', 'token_key']) {
+      await workspace.act(user, { kind: 'global_shortcut', callbackId: 'charge' });
+      const view = modal('OTP', { blocks: [textInput(name), textInput('note')] });
+      await clientOf(workspace).views.open({ trigger_id: triggers.at(-1) ?? '', view });
+      const viewId = workspace.state(user).views[0]?.id ?? '';
+      const values = { [name]: typed('924517'), note: typed('4111 1111 1111 1111 visible') };
+      await workspace.act(user, { kind: 'submit_view', viewId, values });
+    }
     const channel = workspace.ids.channels.payDesk;
     await clientOf(workspace).chat.postMessage({ channel, text: 'x'.repeat(5000) });
     await fetch(`${workspace.apiUrl}auth.test`, {
@@ -171,10 +97,10 @@ describe('the log of exchanges', () => {
     });
     const log = JSON.stringify(exchanges);
     const { botToken, appToken, signingSecret } = workspace.credentials;
-    for (const secret of ['924517', 'tok_canary_77', '4111 1111', botToken, appToken, signingSecret]) {
+    for (const secret of ['924517', '4111 1111', botToken, appToken, signingSecret]) {
       expect(log).not.toContain(secret);
     }
-    expect(log).toContain('visible');
+    expect(log.split('visible').length).toBeGreaterThan(5);
     for (const { request = '', response = '' } of exchanges) {
       expect(Math.max(request.length, response.length)).toBeLessThanOrEqual(2000);
     }

@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { userIds } from '../../../src/simulators/slack/cast.ts';
+import type { Workspace, WorkspaceSettings } from '../../../src/simulators/slack/workspace.ts';
 import {
   clientOf,
   closeAll,
   createClock,
-  manifest,
   modal,
   openRawBot,
   openWorkspace,
@@ -11,162 +12,218 @@ import {
   refusal,
   section,
   textInput,
+  type RawRequest,
 } from './support.ts';
-import { freshTrigger, submit, views, withModal } from './view-support.ts';
 
 afterEach(closeAll);
 
+const { agent, lead } = userIds;
+const trouble = { ok: false, problem: 'We had some trouble connecting. Try again?' };
+
+type Answer = { status: number; body?: string } | undefined;
+
+/** A workspace whose bot answers so what comes after the shortcut. */
+async function open(
+  settings: WorkspaceSettings = {},
+  answer: (request: RawRequest) => Answer = () => ({ status: 200 }),
+) {
+  const workspace = await openWorkspace({ ackTimeoutMs: 500, ...settings });
+  const bot = await openRawBot(workspace, (request) =>
+    request.body.includes('%22shortcut%22') ? { status: 200 } : answer(request),
+  );
+  const client = clientOf(workspace);
+  const last = () => payloadOf(bot.requests.at(-1) ?? { headers: {}, body: '{}' });
+  async function trigger(): Promise<string> {
+    await workspace.act(agent, { kind: 'global_shortcut', callbackId: 'charge' });
+    return String(last()['trigger_id']);
+  }
+  const views = () => workspace.state(agent).views;
+  return {
+    workspace,
+    client,
+    bot,
+    last,
+    trigger,
+    views,
+    show: async (view: ReturnType<typeof modal>) => {
+      const opened = await client.views.open({ trigger_id: await trigger(), view });
+      return { id: opened.view?.id ?? '', hash: opened.view?.hash ?? '' };
+    },
+    submit: (values = {}) => submitTop(workspace, values),
+  };
+}
+
+function submitTop(workspace: Workspace, values: Record<string, Record<string, unknown>>) {
+  const viewId = workspace.state(agent).views.at(-1)?.id ?? '';
+  return workspace.act(agent, { kind: 'submit_view', viewId, values });
+}
+
+const typed = (block: string, value: string) => ({ [block]: { value: { type: 'plain_text_input', value } } });
+
 describe('a trigger', () => {
-  it('opens a modal for its person and nobody else', async () => {
-    const workspace = await openWorkspace();
-    const trigger_id = await freshTrigger(workspace);
-    await clientOf(workspace).views.open({ trigger_id, view: modal('Charge') });
-    expect(views(workspace)).toMatchObject([
-      { type: 'modal', title: 'Charge', submit: 'Charge', busy: false },
-    ]);
-    expect(workspace.state(workspace.ids.users.lead).views).toEqual([]);
-  });
-
-  it('works once', async () => {
-    const workspace = await openWorkspace();
-    const trigger_id = await freshTrigger(workspace);
-    const bot = clientOf(workspace);
-    await bot.views.open({ trigger_id, view: modal('Charge') });
-    expect(await refusal(bot.views.open({ trigger_id, view: modal('Again') }))).toMatchObject({
-      error: 'exchanged_trigger_id',
-    });
-  });
-
-  it('lives three seconds', async () => {
+  it('lives three seconds and works once, for its own person', async () => {
     const clock = createClock();
-    const workspace = await openWorkspace({ now: clock.now });
-    const trigger_id = await freshTrigger(workspace);
+    const { workspace, client, trigger } = await open({ now: clock.now });
     const view = modal('Charge');
+    const late = await trigger();
     clock.advance(3001);
-    expect(await refusal(clientOf(workspace).views.open({ trigger_id, view }))).toMatchObject({
+    expect(await refusal(client.views.open({ trigger_id: late, view }))).toMatchObject({
       error: 'expired_trigger_id',
     });
-    const fresh = await freshTrigger(workspace);
+    const trigger_id = await trigger();
     clock.advance(3000);
-    expect(await clientOf(workspace).views.open({ trigger_id: fresh, view })).toMatchObject({ ok: true });
+    expect(await client.views.open({ trigger_id, view })).toMatchObject({ ok: true });
+    expect(await refusal(client.views.open({ trigger_id, view }))).toMatchObject({
+      error: 'exchanged_trigger_id',
+    });
+    expect(workspace.state(lead).views).toEqual([]);
   });
 
   it('is not used up by a view that Slack refuses', async () => {
-    const workspace = await openWorkspace();
-    const trigger_id = await freshTrigger(workspace);
-    const bot = clientOf(workspace);
-    const bad = await refusal(
-      bot.views.open({ trigger_id, view: modal('A title of more than 24 characters') }),
-    );
-    expect(bad).toMatchObject({ error: 'invalid_arguments' });
-    expect(JSON.stringify(bad['response_metadata'])).toContain('title');
-    const home = { type: 'home' as const, blocks: [] };
-    expect(await refusal(bot.views.open({ trigger_id, view: home }))).toMatchObject({
-      error: 'invalid_arguments',
-    });
-    const large = modal('Charge', { private_metadata: 'x'.repeat(250_000) });
-    expect(await refusal(bot.views.open({ trigger_id, view: large }))).toMatchObject({
-      error: 'invalid_arguments',
-    });
-    expect(await bot.views.open({ trigger_id, view: modal('Charge') })).toMatchObject({ ok: true });
+    const { client, trigger } = await open();
+    const trigger_id = await trigger();
+    const alert = { type: 'alert', level: 'error', text: { type: 'plain_text', text: 'x' } };
+    const bad = [
+      modal('A title of more than 24 characters'),
+      modal('Charge', { private_metadata: 'x'.repeat(250_000) }),
+      modal('Charge', { blocks: [alert] }),
+      { type: 'home', blocks: [section('x')] },
+    ];
+    for (const view of bad) {
+      const opening = client.apiCall('views.open', { trigger_id, view: JSON.stringify(view) });
+      expect(await refusal(opening)).toMatchObject({ error: 'invalid_arguments' });
+    }
+    expect(await client.views.open({ trigger_id, view: modal('Charge') })).toMatchObject({ ok: true });
   });
 });
 
-describe('views.update and views.publish', () => {
-  it('change a view, and refuse an old hash', async () => {
-    const workspace = await openWorkspace();
-    const bot = clientOf(workspace);
-    const trigger_id = await freshTrigger(workspace);
-    const opened = await bot.views.open({ trigger_id, view: modal('One') });
-    const { id: view_id = '', hash = '' } = opened.view ?? {};
-    await bot.views.update({ view_id, hash, view: modal('Two') });
-    expect(await refusal(bot.views.update({ view_id, hash, view: modal('Three') }))).toMatchObject({
-      error: 'hash_conflict',
-    });
-    expect(views(workspace)).toMatchObject([{ id: view_id, title: 'Two' }]);
-    expect(await refusal(bot.views.update({ view_id: 'V0GONE', view: modal('x') }))).toMatchObject({
-      error: 'not_found',
-    });
+describe('a modal', () => {
+  const form = modal('Code', { callback_id: 'form', blocks: [textInput('otp_code'), textInput('note')] });
+
+  it('is changed by its newest hash alone, and by nothing once it is closed', async () => {
+    const { workspace, client, show } = await open();
+    const { id: view_id, hash } = await show(modal('One'));
+    await client.views.update({ view_id, hash, view: modal('Two') });
+    const stale = client.views.update({ view_id, hash, view: modal('Three') });
+    expect(await refusal(stale)).toMatchObject({ error: 'hash_conflict' });
+    await workspace.act(agent, { kind: 'close_view', viewId: view_id });
+    const gone = client.views.update({ view_id, view: modal('x') });
+    expect(await refusal(gone)).toMatchObject({ error: 'not_found' });
   });
 
-  it('shows an App Home to its person, judged as a home', async () => {
-    const workspace = await openWorkspace();
-    const bot = clientOf(workspace);
-    const user_id = workspace.ids.users.agent;
-    await bot.views.publish({ user_id, view: { type: 'home', blocks: [section('Open: 1')] } });
-    const first = workspace.state(user_id).home;
-    expect(first).toMatchObject({ type: 'home', blocks: [{ type: 'section' }] });
-    await bot.views.publish({ user_id, view: { type: 'home', blocks: [section('Open: 0')] } });
-    expect(workspace.state(user_id).home?.id).toBe(first?.id);
-    expect(workspace.state(workspace.ids.users.lead).home).toBeUndefined();
-    const bad = bot.views.publish({ user_id, view: { type: 'home', blocks: [textInput('otp')] } });
-    expect(await refusal(bad)).toMatchObject({ error: 'invalid_arguments' });
+  it('lies on at most two others, pushed from inside a modal; only the one on top is there to be used', async () => {
+    const { workspace, client, last, trigger, show, submit, views } = await open({}, () => ({
+      status: 200,
+      body: JSON.stringify({ response_action: 'errors', errors: { none: 'x' } }),
+    }));
+    const { id: bottom } = await show(modal('Bottom'));
+    const push = async () => {
+      await submit();
+      return client.views.push({ trigger_id: String(last()['trigger_id']), view: modal('On top') });
+    };
+    await push();
+    await push();
+    expect(await refusal(push())).toMatchObject({ error: 'push_limit_reached' });
+    expect(views()).toHaveLength(3);
+    expect(await workspace.act(agent, { kind: 'close_view', viewId: bottom })).toMatchObject({ ok: false });
+    const viewId = views().at(-1)?.id ?? '';
+    expect(await workspace.act(lead, { kind: 'close_view', viewId })).toMatchObject({ ok: false });
+    const outside = client.views.push({ trigger_id: await trigger(), view: modal('x') });
+    expect(await refusal(outside)).toMatchObject({ error: 'invalid_trigger_id' });
   });
 
-  it('has no App Home when the manifest has none', async () => {
-    const features = { ...manifest.features, app_home: { home_tab_enabled: false } };
-    const workspace = await openWorkspace({ manifest: { ...manifest, features } });
-    const user_id = workspace.ids.users.agent;
-    expect(
-      await refusal(clientOf(workspace).views.publish({ user_id, view: { type: 'home', blocks: [] } })),
-    ).toMatchObject({ error: 'not_enabled' });
-    expect(await workspace.act(user_id, { kind: 'open_home' })).toMatchObject({ ok: false });
+  it('keeps what stands in a field of the same name, and forgets it with the field', async () => {
+    const errors = { response_action: 'errors', errors: { otp_code: 'Wrong' } };
+    const { client, show, submit } = await open({}, () => ({ status: 200, body: JSON.stringify(errors) }));
+    const { id: view_id } = await show(form);
+    await submit({ ...typed('otp_code', '924517'), ...typed('note', 'x') });
+    const again = await client.views.update({ view_id, view: form });
+    expect(again.view?.state).toMatchObject({ values: typed('otp_code', '924517') });
+    await client.views.update({ view_id, view: modal('Checking') });
+    const back = await client.views.update({ view_id, view: form });
+    expect(back.view?.state).toMatchObject({ values: { otp_code: { value: { value: null } } } });
+  });
+
+  it.each([true, false])('tells of its closing the app that asked to know: %s', async (notify_on_close) => {
+    const { workspace, bot, last, show } = await open();
+    const { id: viewId } = await show(modal('Charge', { notify_on_close }));
+    await workspace.act(agent, { kind: 'close_view', viewId });
+    expect(bot.requests).toHaveLength(notify_on_close ? 2 : 1);
+    expect(last()['type']).toBe(notify_on_close ? 'view_closed' : 'shortcut');
   });
 });
 
-describe('the modal stack', () => {
-  it('holds three and no fourth, and pushes only from inside a modal', async () => {
-    const errors: unknown[] = [];
-    const workspace = await withModal(modal('Bottom', { callback_id: 'form' }), (app) => {
-      app.view('form', async ({ ack, body, client }) => {
-        const error = await client.views
-          .push({
-            trigger_id: 'trigger_id' in body ? body.trigger_id : '',
-            view: modal('On top', { callback_id: 'form' }),
-          })
-          .then(
-            () => undefined,
-            (caught: { data?: { error?: string } }) => caught.data?.error,
-          );
-        errors.push(error);
-        await ack({ response_action: 'errors', errors: { none: 'x' } });
-      });
-    });
-    for (let pressed = 0; pressed < 3; pressed += 1) await submit(workspace);
-    expect(errors).toEqual([undefined, undefined, 'push_limit_reached']);
-    expect(views(workspace)).toHaveLength(3);
-    const [bottom] = views(workspace);
-    const below = { kind: 'close_view', viewId: bottom?.id ?? '' } as const;
-    expect(await workspace.act(workspace.ids.users.agent, below)).toMatchObject({ ok: false });
-    const trigger_id = await freshTrigger(workspace);
-    expect(await refusal(clientOf(workspace).views.push({ trigger_id, view: modal('x') }))).toMatchObject({
-      error: 'invalid_trigger_id',
-    });
+describe('submitting a modal', () => {
+  const ngn = { text: { type: 'plain_text', text: 'NGN' }, value: 'NGN' };
+  const form = modal('Charge', {
+    callback_id: 'form',
+    blocks: [
+      textInput('amount', { initial_value: '100.00' }),
+      textInput('note', { max_length: 5 }),
+      {
+        type: 'input',
+        block_id: 'currency',
+        label: { type: 'plain_text', text: 'Currency' },
+        element: { type: 'static_select', action_id: 'value', options: [ngn], initial_option: ngn },
+      },
+      { ...textInput('reason'), optional: true },
+    ],
   });
 
-  it('is another one for every person', async () => {
-    const workspace = await withModal(modal('Mine'));
-    const viewId = views(workspace)[0]?.id ?? '';
-    expect(await workspace.act(workspace.ids.users.lead, { kind: 'close_view', viewId })).toMatchObject({
-      ok: false,
-    });
-    expect(views(workspace)).toHaveLength(1);
+  it('sends what was typed and the initial values of what was not, once at a time', async () => {
+    const { last, bot, show, submit, views } = await open();
+    await show(form);
+    const [first, second] = await Promise.all([submit(typed('note', 'hello')), submit(typed('note', 'x'))]);
+    expect([first, second]).toMatchObject([{ ok: true }, { ok: false }]);
+    expect(bot.requests).toHaveLength(2);
+    const values = {
+      ...typed('amount', '100.00'),
+      ...typed('note', 'hello'),
+      currency: { value: { type: 'static_select', selected_option: ngn } },
+      reason: { value: { type: 'plain_text_input', value: null } },
+    };
+    expect(last()['view']).toMatchObject({ state: { values } });
+    expect(views()).toEqual([]);
+  });
+
+  it('is stopped by Slack itself while a required field is empty or too long', async () => {
+    const { bot, show, submit, views } = await open();
+    await show(form);
+    expect(await submit(typed('note', ''))).toMatchObject({ ok: false });
+    expect(views()[0]?.errors).toEqual({ note: 'Please complete this required field.' });
+    expect(await submit(typed('note', 'too long'))).toMatchObject({ ok: false });
+    expect(views()[0]?.errors).toEqual({ note: 'Use at most 5 characters.' });
+    expect(bot.requests).toHaveLength(1);
+  });
+
+  it.each<[string, Answer]>([
+    [
+      'errors for a block that is not there',
+      answered({ response_action: 'errors', errors: { nowhere: 'x' } }),
+    ],
+    ['a view Slack refuses', answered({ response_action: 'update', view: { type: 'modal', blocks: [] } })],
+    ['an action that the bot does not use', answered({ response_action: 'clear' })],
+    ['a text', { status: 200, body: 'ok' }],
+    ['a fault', { status: 500 }],
+    ['nothing in time', undefined],
+  ])('has trouble connecting on %s', async (_what, answer) => {
+    const { show, submit, views } = await open({ ackTimeoutMs: 100 }, () => answer);
+    await show(form);
+    expect(await submit(typed('note', 'x'))).toEqual(trouble);
+    expect(views()).toMatchObject([{ title: 'Charge', busy: false }]);
+  });
+
+  it('shows nothing to who has closed it before the acknowledgement came', async () => {
+    const { workspace, show, submit, views } = await open({ ackTimeoutMs: 3000 });
+    const { id: viewId } = await show(form);
+    await openRawBot(workspace, () => answered({ response_action: 'update', view: modal('Too late') }));
+    const submitting = submit(typed('note', 'x'));
+    await workspace.act(agent, { kind: 'close_view', viewId });
+    expect(await submitting).toEqual({ ok: true });
+    expect(views()).toEqual([]);
   });
 });
 
-describe('closing a modal', () => {
-  it('tells the app that asked to know, and no other', async () => {
-    const asked = await withModal(modal('Charge', { notify_on_close: true, callback_id: 'form' }));
-    const bot = await openRawBot(asked, () => ({ status: 200 }));
-    const viewId = views(asked)[0]?.id ?? '';
-    await asked.act(asked.ids.users.agent, { kind: 'close_view', viewId });
-    expect(bot.requests.map(payloadOf)).toMatchObject([
-      { type: 'view_closed', is_cleared: false, view: { id: viewId, callback_id: 'form' } },
-    ]);
-    const silent = await withModal(modal('Charge'));
-    const other = await openRawBot(silent, () => ({ status: 200 }));
-    await silent.act(silent.ids.users.agent, { kind: 'close_view', viewId: views(silent)[0]?.id ?? '' });
-    expect(views(silent)).toEqual([]);
-    expect(other.requests).toEqual([]);
-  });
-});
+function answered(body: object): Answer {
+  return { status: 200, body: JSON.stringify(body) };
+}

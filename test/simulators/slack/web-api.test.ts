@@ -1,155 +1,317 @@
+import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { clientOf, closeAll, createClock, manifest, openWorkspace, refusal, section } from './support.ts';
+import { channelIds, credentials, userIds } from '../../../src/simulators/slack/cast.ts';
+import {
+  startWorkspace,
+  type Workspace,
+  type WorkspaceSettings,
+} from '../../../src/simulators/slack/workspace.ts';
+import {
+  clientOf,
+  closeAll,
+  createClock,
+  manifest,
+  openWorkspace,
+  refusal,
+  section,
+  textInput,
+} from './support.ts';
+
+// What a right bot is answered, every story shows. Here is what Slack refuses: a lax simulator would let a bug through.
 
 afterEach(closeAll);
 
-async function needed(call: Promise<unknown>): Promise<unknown> {
-  return (await refusal(call))['needed'];
+type Arguments = Record<string, unknown>;
+type Refused = [what: string, method: string, given: Arguments, error: string, before?: Before];
+type Before = (workspace: Workspace) => void;
+
+const { payDesk, general, payOps, privateRoom, agentDm, leadDm } = channelIds;
+const { agent } = userIds;
+const post = { channel: payDesk, text: 'x' };
+const words = (length: number): string => 'x'.repeat(length);
+const nowhere = '1700000000.000001';
+const key = (text: string): Arguments => ({ event_type: 'a', event_payload: { key: text } });
+const without: Before = (workspace) => workspace.setChannel(general, { botIsMember: false });
+const archived: Before = (workspace) => workspace.setChannel(payOps, { archived: true });
+const home = (...blocks: object[]): string => JSON.stringify({ type: 'home', blocks });
+
+async function errorOf(workspace: Workspace, method: string, given: Arguments): Promise<unknown> {
+  return (await refusal(clientOf(workspace).apiCall(method, given)))['error'];
 }
 
-describe('the Web API door', () => {
-  it('wants a token, the right one, of the right kind', async () => {
+describe('the Web API refuses', () => {
+  it.each<Refused>([
+    ['a method that the bot does not use', 'pay.everybody', {}, 'unknown_method'],
+    ['a post without a channel', 'chat.postMessage', { text: 'x' }, 'invalid_arguments'],
+    ['a post to no channel', 'chat.postMessage', { ...post, channel: 'C0NOWHERE1' }, 'channel_not_found'],
+    ['a post to nobody', 'chat.postMessage', { ...post, channel: 'U0NOBODY01' }, 'channel_not_found'],
+    ['a post to a private room', 'chat.postMessage', { ...post, channel: privateRoom }, 'channel_not_found'],
+    ['a post from outside', 'chat.postMessage', { ...post, channel: general }, 'not_in_channel', without],
+    ['a post to an archive', 'chat.postMessage', { ...post, channel: payOps }, 'is_archived', archived],
+    ['a blank post', 'chat.postMessage', { ...post, text: ' ' }, 'no_text'],
+    ['a long post', 'chat.postMessage', { ...post, text: words(40_001) }, 'msg_too_long'],
+    ['no blocks', 'chat.postMessage', { ...post, blocks: 'nonsense' }, 'invalid_blocks_format'],
+    ['an input in a post', 'chat.postMessage', { ...post, blocks: [textInput('otp')] }, 'invalid_blocks'],
+    [
+      'a bad block in an attachment',
+      'chat.postMessage',
+      { ...post, attachments: [{ blocks: [{ type: 'section' }] }] },
+      'invalid_blocks',
+    ],
+    [
+      'a hundred and one attachments',
+      'chat.postMessage',
+      { ...post, attachments: Array.from({ length: 101 }, () => ({ blocks: [section('x')] })) },
+      'too_many_attachments',
+    ],
+    [
+      'metadata without a payload',
+      'chat.postMessage',
+      { ...post, metadata: { event_type: 'a' } },
+      'invalid_metadata_format',
+    ],
+    ['long metadata', 'chat.postMessage', { ...post, metadata: key(words(9000)) }, 'metadata_too_large'],
+    ['an answer to nothing', 'chat.postMessage', { ...post, thread_ts: nowhere }, 'thread_not_found'],
+    [
+      'what one person alone sees, in another’s direct message',
+      'chat.postEphemeral',
+      { ...post, channel: leadDm, user: agent },
+      'user_not_in_channel',
+    ],
+    ['an edit of nothing', 'chat.update', { ...post, ts: nowhere }, 'message_not_found'],
+    [
+      'an edit by a person’s id',
+      'chat.update',
+      { ...post, channel: agent, ts: nowhere },
+      'channel_not_found',
+    ],
+    ['a deletion of nothing', 'chat.delete', { channel: payDesk, ts: nowhere }, 'message_not_found'],
+    ['a history not granted', 'conversations.history', { channel: payDesk }, 'missing_scope'],
+    ['a thread not granted', 'conversations.replies', { channel: agentDm, ts: nowhere }, 'missing_scope'],
+    ['nobody', 'users.info', { user: 'U0NOBODY' }, 'user_not_found'],
+    ['a group nobody has', 'usergroups.users.list', { usergroup: 'S0NONE' }, 'no_such_subteam'],
+    [
+      'an input in a Home',
+      'views.publish',
+      { user_id: agent, view: home(textInput('otp')) },
+      'invalid_arguments',
+    ],
+    ['a Home of nobody', 'views.publish', { user_id: 'U0NOBODY', view: home() }, 'invalid_arguments'],
+    ['an app’s call by a bot', 'apps.connections.open', {}, 'not_allowed_token_type'],
+  ])('%s', async (_what, method, given, ...[error, before]) => {
     const workspace = await openWorkspace();
-    const call = (headers: Record<string, string>) =>
-      fetch(`${workspace.apiUrl}auth.test`, { method: 'POST', headers }).then((answer) => answer.json());
-    expect(await call({})).toMatchObject({ ok: false, error: 'not_authed' });
-    expect(await call({ authorization: 'Bearer xoxb-other' })).toMatchObject({ error: 'invalid_auth' });
-    expect(await call({ authorization: `Bearer ${workspace.credentials.appToken}` })).toMatchObject({
-      error: 'not_allowed_token_type',
-    });
-    const bot = clientOf(workspace);
-    expect(await bot.auth.test()).toMatchObject({ ok: true, bot_id: workspace.ids.botId });
-    expect(await refusal(bot.apps.connections.open())).toMatchObject({ error: 'not_allowed_token_type' });
+    before?.(workspace);
+    expect(await errorOf(workspace, method, given)).toBe(error);
+    expect(workspace.posts()).toEqual([]);
   });
 
-  it('reads a token from a form but not from a JSON body', async () => {
+  it.each<[string, WorkspaceSettings & { manifest?: object }, string, Arguments, string]>([
+    [
+      'user groups of the free plan',
+      { userNamesOnPaidPlan: false },
+      'usergroups.list',
+      {},
+      'paid_teams_only',
+    ],
+    [
+      'a direct message where the manifest has no messages tab',
+      { manifest: withHome({ messages_tab_enabled: false }) },
+      'chat.postMessage',
+      { ...post, channel: agent },
+      'messages_tab_disabled',
+    ],
+    [
+      'a Home where the manifest has none',
+      { manifest: withHome({ home_tab_enabled: false }) },
+      'views.publish',
+      { user_id: agent, view: home() },
+      'not_enabled',
+    ],
+  ])('%s', async (_what, settings, method, ...[given, error]) => {
+    expect(await errorOf(await openWorkspace(settings), method, given)).toBe(error);
+  });
+
+  it('an edit that Slack would refuse, and what is not the bot’s', async () => {
     const workspace = await openWorkspace();
-    const { botToken } = workspace.credentials;
-    const form = await fetch(`${workspace.apiUrl}auth.test`, {
-      method: 'POST',
-      body: new URLSearchParams({ token: botToken }),
-    });
-    const json = await fetch(`${workspace.apiUrl}auth.test`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ token: botToken }),
-    });
-    expect(await form.json()).toMatchObject({ ok: true });
-    expect(await json.json()).toMatchObject({ error: 'not_authed' });
-  });
-
-  it('takes JSON arguments with the token in the header, and refuses other content types', async () => {
-    const workspace = await openWorkspace();
-    const authorization = `Bearer ${workspace.credentials.botToken}`;
-    const post = (type: string, body: string) =>
-      fetch(`${workspace.apiUrl}chat.postMessage`, {
-        method: 'POST',
-        headers: { authorization, 'content-type': type },
-        body,
-      }).then((answer) => answer.json());
-    const message = JSON.stringify({ channel: workspace.ids.channels.payDesk, blocks: [section('Hello')] });
-    expect(await post('application/json; charset=utf-8', message)).toMatchObject({ ok: true });
-    expect(await post('text/plain', message)).toMatchObject({ error: 'invalid_post_type' });
-    expect(await post('application/json', '{')).toMatchObject({ error: 'invalid_json' });
-  });
-
-  it('names unknown methods: those that the bot does not use among them', async () => {
-    const workspace = await openWorkspace();
-    expect(await refusal(clientOf(workspace).apiCall('pay.everybody'))).toMatchObject({
-      error: 'unknown_method',
-    });
-  });
-
-  it('says which argument is missing', async () => {
-    const workspace = await openWorkspace();
-    expect(await refusal(clientOf(workspace).apiCall('chat.postMessage', { text: 'x' }))).toMatchObject({
-      error: 'invalid_arguments',
-      response_metadata: { messages: ['[ERROR] missing required field: channel'] },
-    });
-  });
-
-  it('grants the scopes of the manifest, of the optional ones only those ticked', async () => {
-    const strict = await openWorkspace();
-    const { payAlerts, agentDm } = strict.ids.channels;
-    const answer = await refusal(clientOf(strict).conversations.history({ channel: payAlerts }));
-    expect(answer).toMatchObject({ error: 'missing_scope', needed: 'channels:history' });
-    expect(String(answer['provided'])).not.toContain('channels:history');
-    expect(String(answer['provided'])).toContain('chat:write');
-    expect(await refusal(clientOf(strict).conversations.history({ channel: agentDm }))).toMatchObject({
-      needed: 'im:history',
-    });
-    const granted = await openWorkspace({ grantedOptionalScopes: ['channels:history', 'not:in:manifest'] });
-    expect(await clientOf(granted).conversations.history({ channel: payAlerts })).toMatchObject({ ok: true });
-  });
-
-  it('asks each method for its own scope', async () => {
-    const bare = { ...manifest, oauth_config: { scopes: { bot: ['commands'] } } };
-    const workspace = await openWorkspace({ manifest: bare });
-    const bot = clientOf(workspace);
-    const { payDesk } = workspace.ids.channels;
-    const { agent } = workspace.ids.users;
-    expect(await needed(bot.chat.postMessage({ channel: payDesk, text: 'x' }))).toBe('chat:write');
-    expect(await needed(bot.chat.postEphemeral({ channel: payDesk, user: agent, text: 'x' }))).toBe(
-      'chat:write',
+    const { ts } = await clientOf(workspace).chat.postMessage(post);
+    await workspace.act(agent, { kind: 'send_message', channel: payDesk, text: 'Mine' });
+    const mine = workspace.state(agent).messages[payDesk]?.at(-1)?.ts;
+    const edit = (given: Arguments) => errorOf(workspace, 'chat.update', { channel: payDesk, ts, ...given });
+    expect(await edit({ text: 'x', blocks: [{ type: 'section' }] })).toBe('invalid_blocks');
+    expect(await edit({})).toBe('no_text');
+    expect(await edit({ ts: mine, text: 'x' })).toBe('cant_update_message');
+    expect(await errorOf(workspace, 'chat.delete', { channel: payDesk, ts: mine })).toBe(
+      'cant_delete_message',
     );
-    expect(await needed(bot.conversations.info({ channel: payDesk }))).toBe('channels:read');
-    expect(await needed(bot.users.info({ user: agent }))).toBe('users:read');
-    expect(await needed(bot.usergroups.list({}))).toBe('usergroups:read');
-    expect(await needed(bot.usergroups.users.list({ usergroup: 'S1' }))).toBe('usergroups:read');
-    const view = { type: 'home' as const, blocks: [] };
-    expect(await bot.views.publish({ user_id: agent, view })).toMatchObject({ ok: true });
+  });
+
+  it('what one person alone sees outside its channels, though it may post there', async () => {
+    const workspace = await openWorkspace({ grantedOptionalScopes: ['chat:write.public'] });
+    without(workspace);
+    expect(await clientOf(workspace).chat.postMessage({ ...post, channel: general })).toMatchObject({
+      ok: true,
+    });
+    const given = { ...post, channel: general, user: agent };
+    expect(await errorOf(workspace, 'chat.postEphemeral', given)).toBe('not_in_channel');
+  });
+
+  it.each([
+    ['no token', {}, '', 'not_authed'],
+    ['another token', { authorization: 'Bearer xoxb-other' }, '', 'invalid_auth'],
+    ['an app’s token', { authorization: `Bearer ${credentials.appToken}` }, '', 'not_allowed_token_type'],
+    [
+      'a token in JSON',
+      { 'content-type': 'application/json' },
+      `{"token":"${credentials.botToken}"}`,
+      'not_authed',
+    ],
+    ['a body of text', { 'content-type': 'text/plain' }, 'x', 'invalid_post_type'],
+    ['a broken body', { 'content-type': 'application/json' }, '{', 'invalid_json'],
+  ])('%s', async (what, headers, body, error) => {
+    const { apiUrl } = await openWorkspace();
+    const authorization = what.includes('body') ? { authorization: `Bearer ${credentials.botToken}` } : {};
+    const asked = { method: 'POST', headers: { ...authorization, ...headers }, body };
+    expect(await (await fetch(`${apiUrl}auth.test`, asked)).json()).toMatchObject({ ok: false, error });
+  });
+
+  it('each method without its own scope, of the optional ones those not ticked', async () => {
+    const bare = {
+      ...manifest,
+      oauth_config: { scopes: { bot: ['commands'], bot_optional: ['im:history'] } },
+    };
+    const workspace = await openWorkspace({ manifest: bare, grantedOptionalScopes: ['not:in:manifest'] });
+    const needed: [string, Arguments, string][] = [
+      ['chat.postMessage', post, 'chat:write'],
+      ['chat.postEphemeral', { ...post, user: agent }, 'chat:write'],
+      ['conversations.info', { channel: payDesk }, 'channels:read'],
+      ['conversations.history', { channel: agentDm }, 'im:history'],
+      ['users.info', { user: agent }, 'users:read'],
+      ['usergroups.list', {}, 'usergroups:read'],
+      ['usergroups.users.list', { usergroup: 'S1' }, 'usergroups:read'],
+      ['files.getUploadURLExternal', { filename: 'a.csv', length: 1 }, 'files:write'],
+    ];
+    for (const [method, given, scope] of needed) {
+      const answer = await refusal(clientOf(workspace).apiCall(method, given));
+      expect(answer).toMatchObject({ error: 'missing_scope', needed: scope, provided: 'commands' });
+    }
   });
 });
 
-describe('who is there', () => {
-  it('tells users, channels and groups', async () => {
-    const workspace = await openWorkspace();
-    const bot = clientOf(workspace);
-    const { users, channels, groups } = workspace.ids;
-    expect((await bot.users.info({ user: users.agent })).user).toMatchObject({
-      real_name: 'Ada',
-      is_restricted: false,
-    });
-    expect(await refusal(bot.users.info({ user: 'U0NOBODY' }))).toMatchObject({ error: 'user_not_found' });
-    expect((await bot.users.info({ user: 'U0GUEST002' })).user).toMatchObject({
-      is_restricted: true,
-      is_ultra_restricted: true,
-    });
-    expect((await bot.users.info({ user: 'U0FORMER01' })).user).toMatchObject({ deleted: true });
-    expect((await bot.users.info({ user: workspace.ids.botUserId })).user).toMatchObject({ is_bot: true });
-    expect((await bot.conversations.info({ channel: channels.payOps })).channel).toMatchObject({
-      name: 'pay-ops',
-    });
-    const listed = await bot.usergroups.list({ include_users: true });
-    expect(listed.usergroups?.map((group) => [group.handle, group.users])).toEqual([
-      ['support-agents', [users.agent]],
-      ['pay-leads', [users.lead]],
-      ['on-call', [users.onCall]],
-    ]);
-    expect((await bot.usergroups.users.list({ usergroup: groups.onCall })).users).toEqual([users.onCall]);
-    expect(await refusal(bot.usergroups.users.list({ usergroup: 'S0NONE' }))).toMatchObject({
-      error: 'no_such_subteam',
-    });
+function withHome(change: object): object {
+  const app_home = { ...manifest.features.app_home, ...change };
+  return { ...manifest, features: { ...manifest.features, app_home } };
+}
+
+describe('Slack’s pace', () => {
+  it('is a short burst and then one message a second in each channel', async () => {
+    const clock = createClock();
+    const workspace = await openWorkspace({ now: clock.now });
+    const to = (channel: string) => clientOf(workspace).chat.postMessage({ channel, text: 'x' });
+    for (let sent = 0; sent < 3; sent += 1) await to(payDesk);
+    await expect(to(payDesk)).rejects.toMatchObject({ retryAfter: 1 });
+    expect(await to(general)).toMatchObject({ ok: true });
+    clock.advance(1000);
+    expect(await to(payDesk)).toMatchObject({ ok: true });
+    await expect(to(payDesk)).rejects.toMatchObject({ retryAfter: 1 });
+    expect(workspace.posts(payDesk)).toHaveLength(4);
+    // While the clock stands, too.
+    const given = workspace.posts().map(({ ts }) => Number(ts));
+    expect([...new Set(given)].toSorted((one, other) => one - other)).toEqual(given);
   });
 
-  it('has no user groups on the free plan', async () => {
-    const workspace = await openWorkspace({ userNamesOnPaidPlan: false });
-    const bot = clientOf(workspace);
-    expect(await refusal(bot.usergroups.list({}))).toMatchObject({ error: 'paid_teams_only' });
-    expect(
-      await refusal(bot.usergroups.users.list({ usergroup: workspace.ids.groups.onCall })),
-    ).toMatchObject({
-      error: 'paid_teams_only',
-    });
-  });
-
-  it('lets the bot ask for user groups twenty times a minute', async () => {
+  it.each([
+    ['fifty edits, then fifty a minute over all channels', 'chat.update', 50, 1200, 2],
+    ['twenty looks at user groups a minute', 'usergroups.list', 20, 3000, 3],
+  ])('is %s', async (_what, method, burst, ...[everyMs, retryAfter]) => {
     const clock = createClock();
     const workspace = await openWorkspace({ now: clock.now });
     const bot = clientOf(workspace);
-    for (let asked = 0; asked < 20; asked += 1) await bot.usergroups.list({});
-    await expect(bot.usergroups.list({})).rejects.toMatchObject({ retryAfter: 3 });
-    clock.advance(3000);
-    expect(await bot.usergroups.list({})).toMatchObject({ ok: true });
+    const places = [
+      await bot.chat.postMessage(post),
+      await bot.chat.postMessage({ ...post, channel: general }),
+    ];
+    const call = (index: number) => {
+      const { channel, ts } = places[index % 2] ?? {};
+      return bot.apiCall(method, { channel, ts, text: `edit ${index}` });
+    };
+    for (let made = 0; made < burst; made += 1) await call(made);
+    await expect(call(0)).rejects.toMatchObject({ retryAfter });
+    clock.advance(everyMs);
+    expect(await call(1)).toMatchObject({ ok: true });
+  });
+});
+
+function texts(answer: { messages?: { text?: string }[] }) {
+  return answer.messages?.map(({ text }) => text);
+}
+
+describe('what can be read back', () => {
+  it('of a channel is a window of it, newest first, page by page, metadata when asked, and only for a member', async () => {
+    const clock = createClock();
+    const workspace = await openWorkspace({ now: clock.now, grantedOptionalScopes: ['channels:history'] });
+    const bot = clientOf(workspace);
+    const ts: string[] = [];
+    for (const text of ['1', '2', '3', '4']) {
+      ts.push((await bot.chat.postMessage({ channel: payDesk, text, metadata: key(text) })).ts ?? '');
+      clock.advance(1000);
+    }
+    await bot.chat.postEphemeral({ ...post, user: agent });
+    const [oldest = '', , latest = ''] = ts;
+    const read = (more: object = {}) => bot.conversations.history({ channel: payDesk, ...more });
+    expect(texts(await read({ oldest }))).toEqual(['4', '3', '2']);
+    expect(texts(await read({ oldest, latest, inclusive: true }))).toEqual(['3', '2', '1']);
+    const first = await read({ limit: 3, include_all_metadata: true });
+    expect(texts(first)).toEqual(['4', '3', '2']);
+    expect(first.messages?.[0]?.metadata).toEqual(key('4'));
+    const cursor = first.response_metadata?.next_cursor ?? '';
+    const rest = await read({ limit: 3, cursor });
+    expect([texts(rest), rest.has_more, rest.messages?.[0]]).toEqual([
+      ['1'],
+      false,
+      expect.not.objectContaining({ metadata: key('1') }),
+    ]);
+    workspace.setChannel(payDesk, { botIsMember: false });
+    expect(await refusal(read())).toMatchObject({ error: 'not_in_channel' });
+  });
+
+  it('of a thread is the first message and a window of its answers, oldest first, though the first is deleted', async () => {
+    const workspace = await openWorkspace({
+      postBurst: Infinity,
+      grantedOptionalScopes: ['channels:history'],
+    });
+    const bot = clientOf(workspace);
+    const { ts = '' } = await bot.chat.postMessage(post);
+    const answer = async (text: string, thread_ts = ts) =>
+      (await bot.chat.postMessage({ ...post, text, thread_ts })).ts ?? '';
+    const one = await answer('one');
+    // An answer to an answer joins the thread that is there.
+    await answer('two', one);
+    await answer('three');
+    await bot.chat.postMessage({ ...post, text: 'elsewhere' });
+    const read = (more: object = {}) => bot.conversations.replies({ channel: payDesk, ts, ...more });
+    expect(texts(await read({ oldest: one }))).toEqual(['x', 'two', 'three']);
+    const first = await read({ limit: 3 });
+    expect([texts(first), first.has_more]).toEqual([['x', 'one', 'two'], true]);
+    const cursor = first.response_metadata?.next_cursor ?? '';
+    expect(texts(await read({ limit: 3, cursor }))).toEqual(['three']);
+    await bot.chat.delete({ channel: payDesk, ts });
+    const { messages } = await read();
+    expect(messages?.[0]).toMatchObject({ subtype: 'tombstone', reply_count: 3 });
+    expect(texts({ messages: messages?.slice(1) ?? [] })).toEqual(['one', 'two', 'three']);
+    expect(workspace.posts().map(({ text }) => text)).not.toContain('x');
+  });
+});
+
+describe('the manifest', () => {
+  it('can be the bot’s own file', async () => {
+    const manifestPath = fileURLToPath(new URL('../../../manifest.yml', import.meta.url));
+    const workspace = await openWorkspace({ manifestPath, grantedOptionalScopes: 'all' });
+    expect(workspace.state(agent).slashCommands.map(({ command }) => command)).toContain('/pay');
+    expect(await clientOf(workspace).conversations.history({ channel: payDesk })).toMatchObject({ ok: true });
+  });
+
+  it('stops the start when it is none', async () => {
+    await expect(startWorkspace({ manifest: { features: {} } })).rejects.toThrow(/oauth_config/);
+    await expect(startWorkspace({ manifestPath: '/nowhere/manifest.yml' })).rejects.toThrow(/ENOENT/);
   });
 });

@@ -1,0 +1,255 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { WorkspaceAction } from '../../../src/simulators/protocol.ts';
+import { channelIds, groupIds, userIds } from '../../../src/simulators/slack/cast.ts';
+import type { Workspace } from '../../../src/simulators/slack/workspace.ts';
+import {
+  clientOf,
+  closeAll,
+  createClock,
+  manifest,
+  openBot,
+  openRawBot,
+  openWorkspace,
+  payloadOf,
+  section,
+} from './support.ts';
+
+// What a person does where all is well, every story shows. Here is what Slack's own client does not let them do, and
+// what it makes of a bot that answers late, wrong or not at all.
+
+afterEach(closeAll);
+
+const { payDesk, payOps, agentDm, leadDm, privateRoom } = channelIds;
+const { agent, lead, onCall } = userIds;
+const plain = (text: string) => ({ type: 'plain_text' as const, text });
+const option = (value: string) => ({ text: plain(value), value });
+const row = {
+  type: 'actions' as const,
+  block_id: 'row',
+  elements: [
+    { type: 'button' as const, action_id: 'take', text: plain('Take it'), value: 'ORDER-1001' },
+    { type: 'static_select' as const, action_id: 'snooze', options: [option('1h'), option('4h')] },
+    { type: 'external_select' as const, action_id: 'card', min_query_length: 0 },
+  ],
+};
+
+async function posted(workspace: Workspace): Promise<string> {
+  const blocks = [section('x'), row];
+  return (await clientOf(workspace).chat.postMessage({ channel: payDesk, text: 'x', blocks })).ts ?? '';
+}
+
+type Pressed = Extract<WorkspaceAction, { kind: 'block_action' }>;
+
+function pressOf(ts: string, more: Partial<Pressed> = {}): Pressed {
+  return {
+    kind: 'block_action',
+    blockId: 'row',
+    actionId: 'take',
+    element: { type: 'button', value: 'FORGED' },
+    container: { type: 'message', channel: payDesk, ts },
+    values: {},
+    ...more,
+  };
+}
+
+const shortcut = { kind: 'global_shortcut', callbackId: 'charge' } as const;
+
+describe('a press', () => {
+  it('works only on what is there now, and carries what the bot gave it', async () => {
+    const workspace = await openWorkspace();
+    const bot = await openRawBot(workspace, () => ({ status: 200 }));
+    const ts = await posted(workspace);
+    const press = (action: WorkspaceAction) => workspace.act(onCall, action);
+    expect(await press(pressOf(ts, { actionId: 'gone' }))).toMatchObject({ ok: false });
+    expect(await press(pressOf('1.1'))).toMatchObject({ ok: false });
+    expect(bot.requests).toEqual([]);
+    expect(await press(pressOf(ts))).toEqual({ ok: true });
+    expect(bot.requests.map(payloadOf)).toMatchObject([{ actions: [{ value: 'ORDER-1001' }] }]);
+    await clientOf(workspace).chat.update({ channel: payDesk, ts, text: 'Closed', blocks: [] });
+    expect(await press(pressOf(ts))).toMatchObject({ ok: false });
+  });
+
+  it('picks only what is offered; a field that nobody touched is empty', async () => {
+    const workspace = await openWorkspace();
+    const bot = await openRawBot(workspace, () => ({ status: 200 }));
+    const ts = await posted(workspace);
+    const pick = (value: string) => {
+      const element = { type: 'static_select', selected_option: option(value) };
+      const values = { row: { snooze: element } };
+      return workspace.act(onCall, pressOf(ts, { actionId: 'snooze', element, values }));
+    };
+    expect(await pick('99h')).toEqual({ ok: false, problem: 'That choice is not one of the options.' });
+    expect(await pick('4h')).toEqual({ ok: true });
+    const row = { snooze: { selected_option: { value: '4h' } }, card: { selected_option: null } };
+    expect(bot.requests.map(payloadOf)).toMatchObject([{ state: { values: { row } } }]);
+  });
+
+  it('says what went wrong when it is not acknowledged', async () => {
+    const workspace = await openWorkspace({ ackTimeoutMs: 60 });
+    const ts = await posted(workspace);
+    const press = () => workspace.act(onCall, pressOf(ts));
+    expect(await press()).toEqual({ ok: false, problem: 'This app could not be reached.' });
+    await openRawBot(workspace, (_request, count) => (count === 1 ? undefined : { status: 404 }));
+    expect(await press()).toMatchObject({ problem: expect.stringContaining('timed out') });
+    expect(await press()).toEqual({ ok: false, problem: 'This app responded with status code 404.' });
+  });
+
+  it('on what one person alone sees is theirs, and comes without the message', async () => {
+    const workspace = await openWorkspace();
+    const bot = await openRawBot(workspace, () => ({ status: 200 }));
+    const given = { channel: payDesk, user: agent, text: 'x', blocks: [row] };
+    const press = pressOf((await clientOf(workspace).chat.postEphemeral(given)).message_ts ?? '');
+    expect(await workspace.act(lead, press)).toMatchObject({ ok: false });
+    expect(await workspace.act(agent, press)).toEqual({ ok: true });
+    const [payload = {}] = bot.requests.map(payloadOf);
+    expect(payload).toMatchObject({ container: { is_ephemeral: true } });
+    expect(payload).not.toHaveProperty('message');
+  });
+
+  it('is impossible when the manifest has no interactivity', async () => {
+    const settings = { interactivity: { is_enabled: false } };
+    const workspace = await openWorkspace({ manifest: { ...manifest, settings } });
+    const ts = await posted(workspace);
+    expect(await workspace.act(agent, pressOf(ts))).toMatchObject({ ok: false });
+  });
+
+  it('runs the shortcuts of the manifest alone', async () => {
+    const workspace = await openWorkspace();
+    const bot = await openRawBot(workspace, () => ({ status: 200 }));
+    const on = { kind: 'message_shortcut', channel: payDesk, ts: await posted(workspace) } as const;
+    expect(await workspace.act(agent, { ...on, callbackId: 'lookup_here' })).toEqual({ ok: true });
+    expect(await workspace.act(agent, { ...on, callbackId: 'charge' })).toMatchObject({ ok: false });
+    expect(await workspace.act(agent, { ...shortcut, callbackId: 'nope' })).toMatchObject({ ok: false });
+    expect(bot.requests).toHaveLength(1);
+  });
+});
+
+describe('the options of an external select', () => {
+  it.each([
+    ['one that is too long', [{ text: plain('x'.repeat(76)), value: 'x' }]],
+    ['more than a hundred', Array.from({ length: 101 }, (_, index) => option(String(index)))],
+  ])('are not shown: %s', async (_what, options) => {
+    const workspace = await openWorkspace();
+    await openRawBot(workspace, () => ({ status: 200, body: JSON.stringify({ options }) }));
+    await clientOf(workspace).views.publish({ user_id: agent, view: { type: 'home', blocks: [row] } });
+    const viewId = workspace.state(agent).home?.id ?? '';
+    const ask = { kind: 'suggest', blockId: 'row', actionId: 'card', text: 'vi', viewId } as const;
+    expect(await workspace.act(agent, ask)).toMatchObject({ ok: false });
+  });
+});
+
+function type(workspace: Workspace, text: string, more: { threadTs?: string; channel?: string } = {}) {
+  return workspace.act(agent, { kind: 'send_message', channel: payDesk, text, ...more });
+}
+
+function seen(workspace: Workspace): string[] {
+  return (workspace.state(agent).messages[payDesk] ?? []).map(({ text }) => text);
+}
+
+describe('what is typed', () => {
+  it('is answered by Slack itself where the bot is away, slow, broken, unknown to it, or answers what Slack refuses', async () => {
+    const workspace = await openWorkspace({ ackTimeoutMs: 60 });
+    await type(workspace, '/pay');
+    const body = JSON.stringify({ blocks: [{ type: 'section' }] });
+    const answers = [undefined, { status: 500 }, { status: 200, body }];
+    await openRawBot(workspace, (_request, count) => answers[count - 1]);
+    for (let typed = 0; typed < 3; typed += 1) await type(workspace, '/pay');
+    workspace.credentials.signingSecret = 'another-secret';
+    await openBot(workspace, (app) => app.command('/pay', ({ ack }) => ack('hello')));
+    await type(workspace, '/pay');
+    const errors = [
+      'dispatch_failed',
+      'operation_timeout',
+      'http_service_error',
+      'invalid_blocks',
+      'http_client_error',
+    ];
+    expect(seen(workspace)).toEqual(errors.map((error) => `/pay failed with the error "${error}"`));
+    expect(workspace.state(lead).messages[payDesk]).toEqual([]);
+  });
+
+  it('is no command when no app has it, nor inside a thread', async () => {
+    const workspace = await openWorkspace();
+    const bot = await openRawBot(workspace, () => ({ status: 200 }));
+    await type(workspace, '/refund all');
+    await type(workspace, 'A thread');
+    const threadTs = workspace.state(agent).messages[payDesk]?.at(-1)?.ts ?? '';
+    await type(workspace, '/pay', { threadTs });
+    expect(seen(workspace)).toEqual([
+      expect.stringContaining('/refund is not a valid command.'),
+      'A thread',
+      '/pay is not supported in threads. Sorry!',
+    ]);
+    expect(bot.requests).toEqual([]);
+  });
+
+  it('has names as ids where the manifest escapes, and as typed where it does not', async () => {
+    const workspace = await openWorkspace();
+    const texts: (string | null)[] = [];
+    await openRawBot(workspace, ({ body }) => {
+      texts.push(new URLSearchParams(body).get('text'));
+      return { status: 200 };
+    });
+    const words = '@ada #pay-ops @on-call ada@shop.example https://shop.example/a @nobody';
+    await type(workspace, `/pay  ${words} `);
+    await type(workspace, `/raw ${words}`);
+    const group = `<!subteam^${groupIds.onCall}|@on-call>`;
+    expect(texts).toEqual([
+      `<@${agent}|ada> <#${payOps}|pay-ops> ${group} <mailto:ada@shop.example|ada@shop.example> <https://shop.example/a> @nobody`,
+      words,
+    ]);
+  });
+
+  it('goes to a channel that the bot is not in, to nobody else’s direct message, and to no archive', async () => {
+    const workspace = await openWorkspace();
+    await openRawBot(workspace, () => ({ status: 200 }));
+    expect(await type(workspace, '/pay', { channel: privateRoom })).toEqual({ ok: true });
+    expect(await type(workspace, '/pay', { channel: leadDm })).toMatchObject({ ok: false });
+    expect(await type(workspace, '  ')).toMatchObject({ ok: false });
+    workspace.setChannel(payDesk, { archived: true });
+    expect(await type(workspace, 'Hello')).toEqual({ ok: false, problem: 'This channel is archived.' });
+  });
+
+  it('goes to no app whose messages tab is read-only, commands included', async () => {
+    const app_home = { ...manifest.features.app_home, messages_tab_read_only_enabled: true };
+    const features = { ...manifest.features, app_home };
+    const workspace = await openWorkspace({ manifest: { ...manifest, features } });
+    const refused = { ok: false, problem: 'Sending messages to this app has been turned off.' };
+    expect(await type(workspace, 'Hello', { channel: agentDm })).toEqual(refused);
+    expect(await type(workspace, '/pay', { channel: agentDm })).toEqual(refused);
+  });
+});
+
+async function urlOf(workspace: Workspace) {
+  let url = '';
+  await openRawBot(workspace, ({ body }) => {
+    url = new URLSearchParams(body).get('response_url') ?? '';
+    return { status: 200 };
+  });
+  await type(workspace, '/pay');
+  return async (body: object) => {
+    const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });
+    return [answer.status, ((await answer.json()) as { error?: string }).error];
+  };
+}
+
+describe('a response_url', () => {
+  it('is good for five answers of which a refused one is none, and has no original to replace behind a command', async () => {
+    const workspace = await openWorkspace();
+    const respond = await urlOf(workspace);
+    expect(await respond({ text: 'x', blocks: [{ type: 'section' }] })).toEqual([400, 'invalid_blocks']);
+    expect(await respond({})).toEqual([400, 'no_text']);
+    for (let used = 0; used < 5; used += 1) await respond({ text: 'x', replace_original: true });
+    expect(await respond({ text: 'x' })).toEqual([404, 'used_url']);
+    expect(seen(workspace)).toHaveLength(5);
+  });
+
+  it('is good for thirty minutes', async () => {
+    const clock = createClock();
+    const respond = await urlOf(await openWorkspace({ now: clock.now }));
+    clock.advance(30 * 60 * 1000);
+    expect(await respond({ text: 'x' })).toEqual([200, undefined]);
+    clock.advance(1);
+    expect(await respond({ text: 'x' })).toEqual([404, 'expired_url']);
+  });
+});
