@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { SavedCard } from '../../src/domain/saved-card.ts';
 import { createCardLedger, type CardLedger, type LedgerCard } from '../../src/features/cards/card-ledger.ts';
 import { openFingerprint } from '../../src/records/fingerprint.ts';
@@ -58,7 +59,8 @@ export async function fillLedger(most: number, withinMs: number): Promise<Filled
 
 function openLedger(store: Store): CardLedger {
   const fingerprint = openFingerprint({ store, sealer, log });
-  return createCardLedger({ store, sealer, fingerprint, keepMs: 1_095 * 86_400_000, now: () => Date.now() });
+  const keepMs = 1_095 * 86_400_000;
+  return createCardLedger({ store, sealer, fingerprint, keepMs, now: () => Date.now(), wait: setTimeout });
 }
 
 /** Every card has its address; ten thousand last fours, four types, twenty first names. */

@@ -56,7 +56,7 @@ export function openStage(store: Store) {
       ended: () => Promise.resolve(),
       paid: () => Promise.resolve(),
     },
-    drafts: createChargeDrafts({ store, sealer, fingerprint, wait }),
+    drafts: createChargeDrafts({ store, sealer, wait }),
     fingerprint,
     threeDSecureWords: ['3D Secure'],
     chargeSavedCard: () => Promise.resolve({ kind: 'approved' }),

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createCardLedger } from '../features/cards/card-ledger.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
 import { parsed, problem } from '../domain/parsed.ts';
@@ -28,7 +29,7 @@ async function forget(outside: Outside, email: string): Promise<CommandEnd> {
     async ({ store, sealer }) => {
       const fingerprint = openFingerprint({ store, sealer, log: outside.log });
       const keepMs = outside.config.savedCardDays * 86_400_000;
-      const ledger = createCardLedger({ store, sealer, fingerprint, keepMs, now: outside.now });
+      const ledger = createCardLedger({ store, sealer, fingerprint, keepMs, now: outside.now, wait: sleep });
       return { exitCode: 0, words: told(await ledger.forget(email)) };
     },
     (error) => ({

@@ -9,7 +9,7 @@ import type { CreateOptions, Entry, Index, Store } from '../store/store.ts';
 export type RecordKind<T> = {
   prefix: string;
   schema: z.ZodType<T>;
-  lists?: (value: T) => Index;
+  lists?: (value: T) => Index | Promise<Index>;
   /** In which form it is written; absent: the first. */
   form?: number;
 };
@@ -89,14 +89,14 @@ export function createRecords<T>(deps: RecordsDeps, kind: RecordKind<T>): Record
       const entry = await store.read(keyOf(id));
       return entry && open(entry);
     },
-    create(id, value, options) {
+    async create(id, value, options) {
       const key = keyOf(id);
-      const index = lists && { index: lists(value) };
-      return store.create(key, sealed(key, value), { ...options, ...index });
+      const index = lists && { index: await lists(value) };
+      return await store.create(key, sealed(key, value), { ...options, ...index });
     },
-    write(entry, value, rest) {
-      const index = lists && { index: lists(value) };
-      return store.write(entry, sealed(entry.key, value), { ...rest, ...index });
+    async write(entry, value, rest) {
+      const index = lists && { index: await lists(value) };
+      return await store.write(entry, sealed(entry.key, value), { ...rest, ...index });
     },
     async change<Result>(
       id: string,
@@ -113,7 +113,8 @@ export function createRecords<T>(deps: RecordsDeps, kind: RecordKind<T>): Record
           if (change.kind === 'keep') return change;
           const { value, rest, result } = change;
           sent = { text: sealed(key, value), result };
-          return { kind: 'write', value: sent.text, ...rest, ...(lists && { index: lists(value) }), result };
+          const index = lists && { index: await lists(value) };
+          return { kind: 'write', value: sent.text, ...rest, ...index, result };
         });
       for (;;) {
         try {

@@ -67,7 +67,7 @@ async function walk(test: TestContext, redisUrl: string): Promise<Walked> {
       WORK_LEASE_SECONDS: '11',
     },
   });
-  const everybody = 'may: [lookup, charge, otp, doubt, approve]';
+  const everybody = 'may: [lookup, charge, otp, link, doubt, approve]';
   const policy = readFileSync(house.policyFile, 'utf8').replaceAll(/may: \[.*\]/g, everybody);
   writeFileSync(house.policyFile, policy);
   const bot = house.bot();

@@ -195,7 +195,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       }),
       paid: ({ reference }) => points.pass('paid', () => void paid.add(reference)),
     },
-    drafts: createChargeDrafts({ store, sealer, fingerprint, wait: () => Promise.resolve() }),
+    drafts: createChargeDrafts({ store, sealer, wait: () => Promise.resolve() }),
     fingerprint,
     threeDSecureWords: ['3D Secure'],
     chargeSavedCard: (charge, { leaveBy }) =>

@@ -137,7 +137,7 @@ async function walkOutcomes(
   await dialogue.charge(person, { card: '9018', amount: '900.00' });
   await dialogue.modalSays(person, 'Declined by the bank');
   await dialogue.press(person, chargeActions.link);
-  await dialogue.modalSays(person, 'Create the link');
+  await dialogue.modalSays(person, 'It charges nobody by itself');
   await dialogue.charge(person, { ...formOf(lost), amount: '5,000.06' });
   await dialogue.modalSays(person, 'Paid (confirmed)');
   await dialogue.charge(person, { ...formOf(broken), amount: '5,000.11' });

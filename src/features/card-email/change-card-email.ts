@@ -14,7 +14,7 @@ import type { Log } from '../../log.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';
 import type { Approval, ApprovalGate } from '../../domain/approval.ts';
 import { approvalId } from '../../records/reference-of.ts';
-import { draftKeepMs, draftsOfCard } from '../../domain/card-drafts.ts';
+import { draftKeepMs } from '../../domain/card-drafts.ts';
 import { catchUp } from '../../records/catch-up.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import type { KnownCardEmails } from '../../domain/known-cards.ts';
@@ -137,7 +137,6 @@ export function createCardEmails(
   const records = createRecords<CardEmailCase>(deps, {
     prefix: 'card-email:',
     schema: cardEmailCase,
-    lists: ({ card }) => ({ [draftsOfCard(card)]: 0 }),
   });
 
   /** The change after the event; `isFirst`: nothing was asked of the service before it. */

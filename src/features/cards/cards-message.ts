@@ -31,21 +31,17 @@ export const cardsActions = {
   charge: 'cards.charge',
   changeEmail: 'cards.change_email',
   remove: 'cards.delete',
-  /** Shows another part of the same listing. */
-  /** Two buttons of one row need two names. */
-  back: 'cards.page.back',
-  next: 'cards.page.next',
   /** Asks the service once more for the same e-mail. */
   again: 'cards.again',
 } as const;
 
-/** What the person may do with a card. */
-type CardsMay = { charge: boolean; changeEmail: boolean; remove: boolean };
-
-export type CardsContext = { place: ChargePlace; may: CardsMay; nowMs: number };
-
-/** With their buttons and confirm dialogs so many stay well below what Slack takes in one message. */
-const cardsPerMessage = 8;
+/** `may`: what the person may do with a card. `canOffer`: the bot remembers cards, so that its forms can offer them. */
+export type CardsContext = {
+  place: ChargePlace;
+  may: { charge: boolean; changeEmail: boolean; remove: boolean };
+  canOffer: boolean;
+  nowMs: number;
+};
 
 const longestExpiry = 24;
 const shownOfFingerprint = 12;
@@ -56,78 +52,57 @@ function sampleLine(environment: Environment): Run[] {
   return labelled(environmentWords.sandbox, 'a fixed sample, no real card.');
 }
 
-/** The cards from that one on, as many as fit, each with what may be done with it. */
-export function cardsMessage(listing: CardListing, from: number, context: CardsContext): SlackMessage {
+/** Each card with what may be done with it. */
+export function cardsMessage(listing: CardListing, context: CardsContext): SlackMessage {
   const { list, email, cards, total, mayHaveMore } = listing;
-  const { place, nowMs } = context;
+  const { place, canOffer, nowMs } = context;
   if (total === 0) return noCardsMessage({ email, why: 'empty' }, context);
-  const shown = cards.slice(from, from + cardsPerMessage);
+  const unlisted = total - cards.length;
   return noteMessage({
     state: `💳 ${counted(total, 'saved card')}`,
-    about: [
-      customerWord(email),
-      ...(total > shown.length ? [`shown ${from + 1}–${from + shown.length}`] : []),
-    ],
+    about: [customerWord(email)],
     body: [
       sampleLine(place.environment),
-      ledgerLine(cards),
-      ...moreLines(cards, total, from),
-      ...(mayHaveMore ? [rich`There may be more.`] : []),
-      ...shown.flatMap((card, index) => cardBlocks(card, { list, index: from + index }, context)),
-      ...pageButtons(list, cards.length, from),
+      canOffer ? [] : rich`CARD_LEDGER is off: to charge one, paste its token key in ${code('/pay charge')}.`,
+      unlisted > 0 ? rich`The service has ${unlisted} more, which don’t fit here.` : [],
+      mayHaveMore ? rich`There may be more.` : [],
+      ...cards.flatMap((card, index) => cardBlocks(card, { list, index }, context)),
     ],
     foot: messageFoot(place, 'listed', nowMs),
   });
 }
 
-function ledgerLine(cards: readonly ListedCard[]): Run[] {
-  const isOff = cards.every(({ isKnown }) => isKnown === undefined);
-  if (!isOff || cards.every(({ fingerprint }) => fingerprint === undefined)) return [];
-  return rich`CARD_LEDGER is off: to charge one, paste its token key in ${code('/pay charge')}.`;
-}
-
-function moreLines(cards: readonly ListedCard[], total: number, from: number): Run[][] {
-  const next = cards.length - from - cardsPerMessage;
-  const unkept = total - cards.length;
-  return [
-    ...(next > 0 ? [rich`${next} more: press Next.`] : []),
-    ...(unkept > 0 ? [rich`The service has ${unkept} more, which don’t fit here.`] : []),
-  ];
-}
-
 function cardBlocks(card: ListedCard, at: CardsPlace, context: CardsContext): MessageBlock[] {
-  const { face, expiry, customerEmail, fingerprint, isKnown } = card;
+  const { face, expiry, customerEmail, fingerprint } = card;
   const facts = [
     ...(expiry === undefined ? [] : [`expiry ${outsideText(expiry, longestExpiry)}`]),
     customerWord(customerEmail),
   ];
-  const known = isKnown === undefined ? '' : ` · ${isKnown ? 'the bot knows it' : 'new to the bot'}`;
   const token =
     fingerprint === undefined
       ? rich`It came without a token, so nothing can be done with it here.`
-      : rich`Token fingerprint ${code(fingerprint.slice(0, shownOfFingerprint))}${known}`;
+      : rich`Token fingerprint ${code(fingerprint.slice(0, shownOfFingerprint))}`;
   const first = rich`${bold(`${at.index + 1}. ${faceWords(face)}`)} · ${facts.join(' · ')}`;
-  return [richText(first, token), ...rowOf(cardButtons(card, cardsPlace.write(at), context))];
+  return [richText(first, token), ...cardButtons(card, cardsPlace.write(at), context)];
 }
 
-function rowOf(buttons: readonly Button[]): ActionsBlock[] {
-  return buttons.length === 0 ? [] : [actions(...buttons)];
-}
-
-function cardButtons(card: ListedCard, value: string, { place, may }: CardsContext): Button[] {
-  const { fingerprint, isKnown } = card;
-  if (fingerprint === undefined) return [];
+function cardButtons(
+  card: ListedCard,
+  value: string,
+  { place, may, canOffer }: CardsContext,
+): ActionsBlock[] {
+  if (card.fingerprint === undefined) return [];
   const { charge, changeEmail, remove: actionId } = cardsActions;
-  // A form offers the cards that the bot remembers; a token never stands in one.
-  const canBeOffered = isKnown !== undefined;
   const confirm = deletionDialog(card, place);
-  return [
-    ...(may.charge && canBeOffered ? [button({ actionId: charge, text: 'Charge this card', value })] : []),
-    ...(may.changeEmail && canBeOffered
+  const buttons = [
+    // A form offers the cards that the bot remembers; a token never stands in one.
+    ...(may.charge && canOffer ? [button({ actionId: charge, text: 'Charge this card', value })] : []),
+    ...(may.changeEmail && canOffer
       ? [button({ actionId: changeEmail, text: 'Change its e-mail', value })]
       : []),
     ...(may.remove ? [button({ actionId, text: 'Delete…', value, style: 'danger', confirm })] : []),
   ];
+  return buttons.length === 0 ? [] : [actions(...buttons)];
 }
 
 const deletionWords: Record<Environment, string> = {
@@ -153,15 +128,6 @@ function deletionDialog(
 export function faceWords(face: CardFace): string {
   const isNamed = face.cardType !== undefined || face.lastFour !== undefined;
   return isNamed ? cardWords(face) : 'Card of unknown type';
-}
-
-function pageButtons(list: string, count: number, from: number): ActionsBlock[] {
-  const back = from === 0 ? undefined : Math.max(0, from - cardsPerMessage);
-  const next = from + cardsPerMessage < count ? from + cardsPerMessage : undefined;
-  function page(text: string, actionId: string, index: number | undefined): Button[] {
-    return index === undefined ? [] : [button({ actionId, text, value: cardsPlace.write({ list, index }) })];
-  }
-  return rowOf([...page('Back', cardsActions.back, back), ...page('Next', cardsActions.next, next)]);
 }
 
 /** An answer and no error; `not_found` is the service's own word for it. */
@@ -318,7 +284,7 @@ function endWords(deletion: CardDeletion): EndWords {
 }
 
 const recordWords: Record<CardDeletion['records'], string> = {
-  forgotten: 'The bot has forgotten its token; open reviews with it have expired.',
+  forgotten: 'The bot has forgotten its token.',
   behind: 'The bot may still offer it, because its storage didn’t answer. Press Delete again.',
   kept: '',
 };

@@ -5,7 +5,6 @@ import type { CardLedger } from './card-ledger.ts';
 import { createSavedCardDesk, type SavedCardDesk } from './saved-card-desk.ts';
 import {
   type CardsContext,
-  type CardsPlace,
   cardsActions,
   cardsMessage,
   cardsPlace,
@@ -49,6 +48,8 @@ type Around = {
 type Screens = ChargePlace &
   Pick<Around, 'chargeForm' | 'cardEmailForm'> & {
     savedCards: SavedCards;
+    /** The bot remembers cards. */
+    canOffer: boolean;
     mayRun: MayRun;
     now: () => number;
   };
@@ -73,13 +74,24 @@ export function createCards(account: Account, around: Around): Feature {
             note: audit.note,
           }),
         };
-  return { verbs: [cardsCommand({ ...place, ...around, savedCards, mayRun: people.mayRun, now })] };
+  return {
+    verbs: [
+      cardsCommand({
+        ...place,
+        ...around,
+        savedCards,
+        canOffer: around.ledger !== undefined,
+        mayRun: people.mayRun,
+        now,
+      }),
+    ],
+  };
 }
 
 /** To delete a saved card; the list alone needs `cards`. */
 export const deleteCardPermission: Permission = 'card-delete';
 
-type Question = { kind: 'typed'; email: string } | { kind: 'page' | 'again'; place: CardsPlace };
+type Question = { kind: 'typed'; email: string } | { kind: 'again'; list: string };
 
 const pressedWord = '--cards';
 
@@ -110,13 +122,7 @@ function cardsCommand(deps: Screens): Command {
   return defineCommand<Question>({
     ...facts,
     summary: 'Saved cards',
-    buttons: [
-      ...[cardsActions.back, cardsActions.next].map((actionId) => ({
-        actionId,
-        words: (value: string) => [pressedWord, 'page', value],
-      })),
-      { actionId: cardsActions.again, words: (value) => [pressedWord, 'again', value] },
-    ],
+    buttons: [{ actionId: cardsActions.again, words: (value) => [pressedWord, value] }],
     presses: cardsPresses(ready),
     parse: parseQuestion,
     run: (question, conversation) => answer(ready, question, conversation),
@@ -127,12 +133,10 @@ type Ready = Screens & { desk: SavedCardDesk };
 
 /** What was typed is not repeated: an e-mail address stays out of what the bot says. */
 function parseQuestion(words: readonly string[]): Parsed<Question> {
-  const [first = '', kind, value = ''] = words;
+  const [first = '', value = ''] = words;
   if (first === pressedWord) {
     const place = cardsPlace.read(value);
-    return place && (kind === 'page' || kind === 'again')
-      ? parsed({ kind, place })
-      : problem('This button has expired.');
+    return place ? parsed({ kind: 'again', list: place.list }) : problem('This button has expired.');
   }
   const email = oneLine(first);
   if (words.length !== 1) return problem('Give the customer’s e-mail, and nothing else.');
@@ -145,14 +149,10 @@ async function answer(
   question: Question,
   { caller, whileWaiting }: Conversation,
 ): Promise<SlackMessage> {
-  if (question.kind === 'typed') {
-    return await whileWaiting(list(deps, question.email, caller), listingMessage(question.email));
-  }
-  const { list: name, index } = question.place;
-  const listing = await deps.desk.listed(name, caller.userId);
-  if (!listing) return goneCardsMessage();
-  if (question.kind === 'page') return cardsMessage(listing, index, await contextOf(deps, caller));
-  return await whileWaiting(list(deps, listing.email, caller), listingMessage(listing.email));
+  const email =
+    question.kind === 'typed' ? question.email : await deps.desk.emailOf(question.list, caller.userId);
+  if (email === undefined) return goneCardsMessage();
+  return await whileWaiting(list(deps, email, caller), listingMessage(email));
 }
 
 async function list(deps: Ready, email: string, caller: Caller): Promise<SlackMessage> {
@@ -162,7 +162,7 @@ async function list(deps: Ready, email: string, caller: Caller): Promise<SlackMe
   ]);
   switch (listed.kind) {
     case 'listed': {
-      const message = cardsMessage(listed, 0, context);
+      const message = cardsMessage(listed, context);
       return listed.cards.length === 0 ? askedHereAlone(message, deps) : message;
     }
     case 'not_found':
@@ -181,7 +181,12 @@ async function contextOf(deps: Ready, caller: Caller): Promise<CardsContext> {
     can('card-email'),
     can(deleteCardPermission),
   ]);
-  return { place: deps, may: { charge, changeEmail, remove }, nowMs: deps.now() };
+  return {
+    place: deps,
+    may: { charge, changeEmail, remove },
+    canOffer: deps.canOffer,
+    nowMs: deps.now(),
+  };
 }
 
 function cardsPresses(deps: Ready): Press[] {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { faceOf } from '../../domain/card-face.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
-import { draftKeepMs, draftsOfCard } from '../../domain/card-drafts.ts';
+import { draftKeepMs } from '../../domain/card-drafts.ts';
 import type { CardFace } from '../../domain/charge.ts';
 import type { NoteAudit } from '../../domain/audit-entry.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
@@ -12,15 +12,12 @@ import type {
   SavedCardsAnswer,
   ToldCard,
 } from '../../domain/saved-card-list.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import { catchUp } from '../../records/catch-up.ts';
-import { createChangeRecord, pagesOf, type RecordStore } from '../../records/change-record.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
-import type { Store } from '../../store/store.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 
 /** A card of a listing as people may see it: never its token. */
@@ -31,14 +28,9 @@ export type ListedCard = {
   /** As the service wrote it. */
   expiry?: string;
   customerEmail: string;
-  /** Whether the bot's own list of cards has it; absent when it keeps none. */
-  isKnown?: boolean;
 };
 
-/**
- * `total` is more than the cards that are kept only when the service told more than a hundred. `mayHaveMore`: it gave
- * no sign that these are all.
- */
+/** `total`: of all that the service told. `mayHaveMore`: it gave no sign that these are all. */
 export type CardListing = {
   list: string;
   email: string;
@@ -58,7 +50,8 @@ export type CardDeletion = CardDeletionAnswer & {
   open: readonly string[];
 };
 
-const mostKept = 100;
+/** More than a person reads at once; with their buttons and dialogs they stay well below what Slack takes in one message. */
+const mostListed = 12;
 
 /** No member for cardPan: what is not here cannot be stored. */
 const keptCard = z.object({
@@ -71,6 +64,7 @@ const keptCard = z.object({
 });
 const keptListing = z.object({
   by: z.string(),
+  atMs: z.number(),
   email: z.string(),
   total: z.number().int(),
   mayHaveMore: z.literal(true).exactOptional(),
@@ -97,11 +91,12 @@ export function createSavedCardDesk(
     underWay: (card: string) => Promise<readonly OrderReference[]>;
     fingerprint: Fingerprint;
     log: Log;
+    now: () => number;
     /** Writes into the audit, in the background; absent: nothing is written down. */
     note?: NoteAudit;
   },
 ) {
-  const { store, ledger, fingerprint, log } = deps;
+  const { ledger, fingerprint, log } = deps;
   const listings = createRecords<KeptListing>(deps, { prefix: 'saved-cards:', schema: keptListing });
 
   async function find(list: string, by: string): Promise<KeptListing | undefined> {
@@ -114,30 +109,17 @@ export function createSavedCardDesk(
     return (await find(list, by))?.cards[index];
   }
 
-  async function shown(list: string, { by: _by, ...listing }: KeptListing): Promise<CardListing> {
+  async function shown(
+    list: string,
+    { by: _by, atMs: _atMs, ...listing }: KeptListing,
+  ): Promise<CardListing> {
     return { ...listing, list, cards: await Promise.all(listing.cards.map(shownCard)) };
   }
 
   async function shownCard({ tokenKey, face, expiry, customerEmail }: KeptCard): Promise<ListedCard> {
-    const told = withoutUndefined({ face, expiry, customerEmail });
-    if (tokenKey === undefined) return told;
-    const id = await fingerprint(tokenKey);
-    const isKnown = ledger && (await knownAs(id)) !== undefined;
-    return withoutUndefined({ ...told, fingerprint: id, isKnown });
+    const id = tokenKey === undefined ? undefined : await fingerprint(tokenKey);
+    return withoutUndefined({ fingerprint: id, face, expiry, customerEmail });
   }
-
-  /** The address the bot has for the card; undefined: it does not know the card. One that cannot be opened is known all the same. */
-  async function knownAs(id: string): Promise<{ email?: string } | undefined> {
-    try {
-      const found = await ledger?.find(id);
-      return found && withoutUndefined({ email: found.customerEmail });
-    } catch (error) {
-      if (error instanceof StoreUnavailable) throw error;
-      return {};
-    }
-  }
-
-  const isDeleted = async (id: string): Promise<boolean> => (await store.read(deletionKey(id))) !== undefined;
 
   return {
     /** Throws ServiceFailure when the service gave no usable answer. */
@@ -147,49 +129,52 @@ export function createSavedCardDesk(
     ): Promise<({ kind: 'listed' } & CardListing) | Exclude<SavedCardsAnswer, { kind: 'cards' }>> {
       const answer = await deps.listSavedCards(email);
       if (answer.kind !== 'cards') return answer;
-      const cards = answer.cards.slice(0, mostKept).map((card) => keptOf(card, email));
+      const cards = answer.cards.slice(0, mostListed).map((card) => keptOf(card, email));
       const { mayHaveMore } = answer;
-      const listing = withoutUndefined({ by, email, total: answer.cards.length, mayHaveMore, cards });
+      const listing = withoutUndefined({
+        by,
+        atMs: deps.now(),
+        email,
+        total: answer.cards.length,
+        mayHaveMore,
+        cards,
+      });
       const list = randomBytes(16).toString('hex');
       if (!(await listings.create(list, listing, { ttlMs: draftKeepMs }))) {
         throw new Error('a name came twice');
       }
       return { kind: 'listed', ...(await shown(list, listing)) };
     },
-    /** What was listed, for turning a page; undefined when it is forgotten, or another person's. */
-    async listed(list: string, by: string): Promise<CardListing | undefined> {
-      const listing = await find(list, by);
-      return listing && (await shown(list, listing));
-    },
+    /** The address that was asked for; undefined when the list is forgotten, or another person's. */
+    emailOf: async (list: string, by: string): Promise<string | undefined> => (await find(list, by))?.email,
     async card(place: ListedPlace): Promise<ListedCard | undefined> {
       const card = await cardAt(place);
       return card && (await shownCard(card));
     },
     /**
      * The card as the bot's own list has it from now on, so that a form can offer it. Undefined: it keeps none, or the
-     * listing is gone, or the card was deleted since.
+     * listing is gone.
      */
     async remember(place: ListedPlace): Promise<LedgerCard | undefined> {
-      const { tokenKey, face, expiry, customerEmail, isEmailTold } = (await cardAt(place)) ?? {};
-      if (!ledger || tokenKey === undefined) return undefined;
+      const listing = await find(place.list, place.by);
+      const { tokenKey, face, expiry, customerEmail, isEmailTold } = listing?.cards[place.index] ?? {};
+      if (!ledger || !listing || tokenKey === undefined) return undefined;
       const id = await fingerprint(tokenKey);
-      if (await isDeleted(id)) return undefined;
-      const isBetter = isEmailTold === true || (await knownAs(id))?.email === undefined;
+      const known = await ledger.find(id);
+      const isNewer = isEmailTold === true && (known?.savedAt ?? 0) <= listing.atMs;
       await ledger.remember(
         withoutUndefined({
           tokenKey,
           cardType: face?.cardType,
           cardPan: face?.lastFour,
           tokenExpiryDate: expiry,
-          customerEmail: isBetter ? customerEmail : undefined,
+          customerEmail: isNewer || known?.customerEmail === undefined ? customerEmail : undefined,
         }),
       );
-      // A deletion marks the card before it forgets it: one of the two has seen the other.
-      if (await isDeleted(id)) await ledger.forgetCard(id);
       const found = await ledger.find(id);
       if (!found) return undefined;
-      const { tokenKey: _secret, ...known } = found;
-      return known;
+      const { tokenKey: _secret, ...offered } = found;
+      return offered;
     },
     /** Asks once; a person who hears nothing lists again, which tells. Undefined when the listing is gone: nothing was sent. */
     async remove(place: ListedPlace): Promise<CardDeletion | undefined> {
@@ -211,11 +196,9 @@ export function createSavedCardDesk(
       if (answer.kind !== 'deleted' && answer.kind !== 'no_such_card') {
         return { ...answer, card, records: 'kept', open: [] };
       }
-      const forgotten = await catchUp(deps, 'A deleted card is still remembered', async () => {
-        await store.create(deletionKey(id), 'deleted', { ttlMs: draftKeepMs });
-        await ledger?.forgetCard(id);
-        await forgetDrafts(store, id);
-      });
+      const forgotten = await catchUp(deps, 'A deleted card is still remembered', async () =>
+        ledger?.forgetCard(id),
+      );
       let open: readonly OrderReference[] = [];
       await catchUp(deps, 'Open charges of a deleted card could not be looked for', async () => {
         open = await deps.underWay(id);
@@ -241,21 +224,4 @@ function keptOf(told: ToldCard, email: string): KeptCard {
     customerEmail: safe(customerEmail) ?? email,
     isEmailTold: safe(customerEmail) === undefined ? undefined : (true as const),
   });
-}
-
-/** A mark that the card was deleted, which outlives every list of before. */
-function deletionKey(id: string): string {
-  return `saved-card-deleted:${id}`;
-}
-
-/** Forgets every draft about the card: none of them can be agreed to any more. Throws StoreUnavailable. */
-export async function forgetDrafts(store: RecordStore & Pick<Store, 'list'>, card: string): Promise<void> {
-  const changeRecord = createChangeRecord(store);
-  for await (const drafts of pagesOf(store, draftsOfCard(card))) {
-    await Promise.all(
-      drafts.map(({ key }) =>
-        changeRecord(key, () => ({ kind: 'write', value: '', ttlMs: 0, index: {}, result: undefined })),
-      ),
-    );
-  }
 }

@@ -28,9 +28,8 @@ import type { CardHold, CardRefusal, Twin } from '../../domain/retry-rule.ts';
 import type { LimitRefusal, SeenLimits } from '../../domain/charge-limits.ts';
 import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { draftKeepMs, draftsOfCard } from '../../domain/card-drafts.ts';
+import { draftKeepMs } from '../../domain/card-drafts.ts';
 import { type RecordsDeps, createRecords } from '../../records/records.ts';
-import type { Fingerprint } from '../../records/fingerprint.ts';
 import type { CardClaim } from './card-history.ts';
 import type { LimitedCharge } from './limit-claims.ts';
 import { chargeTermsShape } from '../../records/shapes.ts';
@@ -476,16 +475,15 @@ async function announce(deps: ChargeDeps, record: ChargeRecord): Promise<void> {
   }
 }
 
-const chargeDraft = z.object({ word: z.string(), card: z.string(), terms: chargeTermsShape });
+const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape });
 
 export type ChargeDrafts = ReturnType<typeof createChargeDrafts>;
 
 /** The terms of a charge under review, until they are submitted. All of it throws StoreUnavailable. */
-export function createChargeDrafts(deps: RecordsDeps & { fingerprint: Fingerprint }) {
+export function createChargeDrafts(deps: RecordsDeps) {
   const records = createRecords<z.infer<typeof chargeDraft>>(deps, {
     prefix: 'draft:',
     schema: chargeDraft,
-    lists: ({ card }) => ({ [draftsOfCard(card)]: 0 }),
   });
   return {
     /**
@@ -495,12 +493,11 @@ export function createChargeDrafts(deps: RecordsDeps & { fingerprint: Fingerprin
     async keep(viewId: string, given: ChargeTerms): Promise<string> {
       // In the order of the schema, whatever order they come in.
       const terms = chargeTermsShape.parse(given);
-      const card = await deps.fingerprint(terms.tokenKey);
       const newWord = randomBytes(16).toString('hex');
       return await records.change(viewId, (before) => {
         const isSame = before && JSON.stringify(before.terms) === JSON.stringify(terms);
         const word = isSame ? before.word : newWord;
-        return { kind: 'write', value: { word, card, terms }, rest: { ttlMs: draftKeepMs }, result: word };
+        return { kind: 'write', value: { word, terms }, rest: { ttlMs: draftKeepMs }, result: word };
       });
     },
     /** The terms, if they are the ones this word was given for; undefined when they are gone or others by now. */

@@ -7,7 +7,6 @@ import { memoryStore } from '../memory-store.ts';
 
 const minute = 60_000;
 const sealer = createSealer([{ id: 'k1', key: randomBytes(32) }]);
-const fingerprint = (tokenKey: string) => Promise.resolve(`of-${tokenKey.length}`);
 const terms: ChargeTerms = {
   tokenKey: 'canary-token',
   card: { cardType: 'Visa', lastFour: '4081' },
@@ -19,7 +18,7 @@ const terms: ChargeTerms = {
 function openDrafts() {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
-  const drafts = createChargeDrafts({ store, sealer, fingerprint, wait: () => Promise.resolve() });
+  const drafts = createChargeDrafts({ store, sealer, wait: () => Promise.resolve() });
   return { clock, store, drafts };
 }
 

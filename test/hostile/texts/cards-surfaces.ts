@@ -20,7 +20,6 @@ export const cardsSurfaces: readonly Surface[] = [
   messageOf('saved cards', (outside) =>
     cardsMessage(
       { list, email: outside.text(), cards: Array.from({ length: 12 }, () => cardOf(outside)), total: 120 },
-      outside.random.pick([0, 8]),
       contextOf(outside),
     ),
   ),
@@ -43,12 +42,12 @@ export const cardsSurfaces: readonly Surface[] = [
 function contextOf(outside: Outside): CardsContext {
   const chance = () => outside.random.chance(0.7);
   const may = { charge: chance(), changeEmail: chance(), remove: chance() };
-  return { place: placeOf(outside), may, nowMs: Date.UTC(2026, 8, 14, 13, 37) };
+  return { place: placeOf(outside), may, canOffer: chance(), nowMs: Date.UTC(2026, 8, 14, 13, 37) };
 }
 
 function cardOf({ random, text }: Outside): ListedCard {
   return {
-    ...(random.chance(0.8) ? { fingerprint: 'e'.repeat(32), isKnown: random.chance(0.5) } : {}),
+    ...(random.chance(0.8) ? { fingerprint: 'e'.repeat(32) } : {}),
     face: random.chance(0.9) ? { cardType: text(), lastFour: text() } : {},
     expiry: text(),
     customerEmail: random.pick([text(), `${text()}@${text()}`]),
