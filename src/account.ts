@@ -59,7 +59,6 @@ import { ownFeatures, verbsOf } from './features/registry.ts';
 import { createStory } from './features/story/story.ts';
 import { type Undelivered, createUndelivered } from './features/undelivered/undelivered.ts';
 import { tellStuck } from './messages/messages.ts';
-import { channelUses } from './features/alerts/alert-rules-message.ts';
 import { accountChecks, longestLookMs } from './features/doctor/account-checks.ts';
 import { slackChecks } from './features/doctor/slack-checks.ts';
 import { storeChecks } from './features/doctor/store-checks.ts';
@@ -317,7 +316,6 @@ export function createFeatures(account: Account, around: Around) {
     mayReveal: (caller) => lookup.reveals.may(caller),
     reveal: (pressed, reference) => lookup.reveals.ifAllowed(pressed, reference),
     summaryTimes: summaryTimes(settings),
-    usesOf: (channel) => channelUses(settings.policy, channel),
     mutes: () => mutes.all(),
     rememberCard: ledger && ((card) => ledger.remember(card)),
     beforeReceived: async (event) =>

@@ -32,19 +32,13 @@ export type NotPosted = {
   newest: readonly { orderReference?: string; isOver: boolean }[];
 };
 
+/** `mutedBy`: the mutes that keep it from there. */
+export type Routed = Destination & { mutedBy?: readonly string[] };
+
 type Received = { event: PaymentEvent; receivedAtMs: number; plan: RoutePlan };
 
-/** Whether the mute keeps its channel from being told this event: another rule may tell it all the same. */
-export function isNotPosted(mute: AlertMute, of: Received): boolean {
-  const isTold = (mayTell?: (to: Destination) => boolean): boolean =>
-    destinationsOf(of.plan, of.event, of.receivedAtMs, mayTell).some(
-      ({ channel }) => channel === mute.channel,
-    );
-  return isTold() && !isTold((to) => !isKept(mute, to, of));
-}
-
 /** Whether the mute keeps this event from there; by when it was received, so that all replicas say the same. */
-export function isKept(
+function isKept(
   mute: AlertMute,
   { channel, rule }: Destination,
   { event, receivedAtMs, plan }: Received,
@@ -56,6 +50,21 @@ export function isKept(
     receivedAtMs < mute.untilMs &&
     fits(mute.match, event, plan)
   );
+}
+
+/**
+ * Every channel that the event is told in, and behind those each that mutes keep it from. What another rule tells the same
+ * channel is told all the same.
+ */
+export function routesOf(mutes: readonly AlertMute[], of: Received): Routed[] {
+  const { plan, event, receivedAtMs } = of;
+  const mutedBy = (to: Destination): string[] =>
+    mutes.filter((mute) => !mute.isOver && isKept(mute, to, of)).map(({ id }) => id);
+  const told = destinationsOf(plan, event, receivedAtMs, (to) => mutedBy(to).length === 0);
+  const kept = destinationsOf(plan, event, receivedAtMs)
+    .filter(({ channel }) => !told.some((one) => one.channel === channel))
+    .map((to) => ({ ...to, mutedBy: mutedBy(to) }));
+  return [...told, ...kept];
 }
 
 /** The plan with these mutes as muted rules: for those who name all that is muted. */

@@ -124,6 +124,8 @@ const messageRecord = z.object({
    * Absent: it is still to be routed.
    */
   routed: z.array(destination).optional(),
+  /** The mutes that keep it from a channel. */
+  keptBy: z.array(z.string()).optional(),
   /** A storm’s digest tells it since then, and no message of its own does. */
   digest: z.object({ storm: z.string(), atMs: z.number() }).optional(),
   /** The list of its channel’s alerts, as long as no digest tells it. */
@@ -175,17 +177,21 @@ export function deadLettersOf(channel: string): string {
 /** Every event by when it was received, by its own record. */
 export const eventsList = 'events';
 
+/** The events that a mute keeps from its channel. */
+export const keptBackBy = (mute: string): string => `kept-back:${mute}`;
+
 /** The alerts that the digest of a storm tells. */
 export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
 
 /** The lists that a record is in. An alert that is posted late counts as one that has just come: a backlog is a storm too. */
 export function listsOf(
   key: string,
-  { kind, refused, receivedAtMs, digest, arrivals, posted }: MessageRecord,
+  { kind, refused, receivedAtMs, digest, arrivals, posted, keptBy = [] }: MessageRecord,
 ): Index {
   const postedAtMs = Math.round(Number(posted?.ts ?? 0) * 1_000) || 0;
   return {
     ...(kind === 'alert' && !key.startsWith(copyPrefix) ? { [eventsList]: receivedAtMs } : {}),
+    ...Object.fromEntries(keptBy.map((mute) => [keptBackBy(mute), receivedAtMs])),
     ...(refused?.givenUp
       ? { [deadLetters]: receivedAtMs, [deadLettersOf(refused.channel)]: receivedAtMs }
       : {}),

@@ -96,20 +96,13 @@ describe('routes of payops.yml', () => {
     expect(digest.shown.buttons).toContain('Acknowledge all');
   });
 
-  test('/pay alerts says what the channel gets and why, its mutes, and what each rule would have posted', async () => {
+  test('/pay alerts says what the channel gets and why, and its mutes', async () => {
     const desk = at();
     await desk.asks('agent', '/pay alerts', 'Not allowed', 'payOps');
     await desk.asks('onCall', '/pay unmute fraud', '/pay mute', 'payOps');
     await desk.asks('onCall', '/pay route', 'payops.yml', 'payOps');
     const said = await desk.asks('onCall', '/pay alerts', 'This channel gets alerts', 'payOps');
-    await desk.house.until('the rehearsal is told', () =>
-      desk
-        .messages('onCall', 'payOps')
-        .some(({ ts, shown }) => ts === said.ts && shown.text.includes('Last 7 days')),
-    );
-    const { text } = desk.messages('onCall', 'payOps').find(({ ts }) => ts === said.ts)!.shown;
-    for (const words of ['fraud', 'silent', '1 muted now', '1 alert, worst hour 1'])
-      expect(text).toContain(words);
+    for (const words of ['fraud', 'silent', '1 muted now']) expect(said.shown.text).toContain(words);
   });
 
   test('its button in the menu of /pay says the same', async () => {

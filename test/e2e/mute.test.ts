@@ -119,3 +119,17 @@ test('a mute that is over keeps nothing back, though a clock is put back behind 
   const after = await desk.house.decline({ reason: 'Do not honour' });
   await desk.reads('lead', ['Declined', after], 'payAlerts');
 });
+
+test('payments that a mute keeps back are named when it is over', async () => {
+  const desk = at();
+  await desk.opens('onCall', '/pay mute', 'general');
+  await desk.submits('onCall', { 'For how long': '30 minutes', Why: 'Tests' });
+  await desk.modalSays('onCall', '🔕 Muted');
+  await desk.closes('onCall');
+  desk.house.later(soonMs);
+  const paid = await desk.house.approve({ customerEmail: 'quiet@example.com', amount: '12.00' });
+  await desk.settled('soon');
+  desk.house.later(31 * minuteMs);
+  const over = await desk.reads('lead', ['🔔 Mute is over', '1 not posted', paid], 'general');
+  expect(over.shown.buttons).toEqual([]);
+});

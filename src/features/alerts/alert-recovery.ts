@@ -22,7 +22,8 @@ import { untouched, type AlertCases } from './alert-case.ts';
 import { type AlertCards, moneyOfFailure } from './alert-cards.ts';
 import { firstAlert, type ChargeOf } from './alert-claims.ts';
 import { moneyShape } from '../../records/shapes.ts';
-import { eventsList } from '../../messages/message-record.ts';
+import { eventsList, keptBackBy } from '../../messages/message-record.ts';
+import type { Alone } from './receive-event.ts';
 
 type AlertRecoveryDeps = RecordsDeps & {
   fingerprint: Fingerprint;
@@ -46,7 +47,7 @@ export type AlertRecovery = {
    * Called with every success before it is called received, the same however often. `alone`: no message has it, so this
    * record is the memory of it. Durable once it resolves; false: it is there already. Throws StoreUnavailable.
    */
-  expect(event: PaymentEvent, receivedAtMs: number, alone?: { fingerprint: string }): Promise<boolean>;
+  expect(event: PaymentEvent, receivedAtMs: number, alone?: Alone): Promise<boolean>;
   /**
    * Called before a failure is told, with what was just looked up of it: a later payment finds it, and so does one
    * that came since, while nothing could be told. Of those that came before it, one under the same reference
@@ -76,7 +77,7 @@ type Payment = {
   unproven: number;
   proof?: Proof;
   hasOwn?: true;
-  alone?: { fingerprint: string };
+  alone?: Alone;
 };
 
 export const paymentKind: RecordKind<Payment> = {
@@ -88,10 +89,15 @@ export const paymentKind: RecordKind<Payment> = {
     unproven: z.int(),
     proof: z.object({ reference: z.string(), money: moneyShape }).exactOptional(),
     hasOwn: z.literal(true).exactOptional(),
-    alone: z.object({ fingerprint: z.string() }).exactOptional(),
+    alone: z.object({ fingerprint: z.string(), keptBy: z.array(z.string()).exactOptional() }).exactOptional(),
   }),
   lists: ({ lists, receivedAtMs, alone }) =>
-    Object.fromEntries([...lists, ...(alone ? [eventsList] : [])].map((list) => [list, receivedAtMs])),
+    Object.fromEntries(
+      [...lists, ...(alone ? [eventsList, ...(alone.keptBy ?? []).map(keptBackBy)] : [])].map((list) => [
+        list,
+        receivedAtMs,
+      ]),
+    ),
 };
 
 /** An event that has something in common with another: its key, when it came, and by which terms it was found. */

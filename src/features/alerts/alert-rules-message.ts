@@ -1,21 +1,17 @@
 import type { RichTextBlock } from '@slack/types';
-import type { Account } from '../../account.ts';
 import type { AlertMute, NotPosted } from '../../domain/alert-mute.ts';
-import { lostIn } from '../../domain/alert-route-reach.ts';
 import {
   type AlertRule,
   type QuietHours,
   type RouteMatch,
   type RoutePlace,
   type RoutePlan,
-  countsAlone,
   isMuted,
 } from '../../domain/alert-route.ts';
 import type { AlertRoute, Mention, Severity } from '../../domain/alert.ts';
 import { counted } from '../../domain/counted.ts';
 import { formatMoney } from '../../domain/money.ts';
-import { type Rehearsal, rehearsedLine, rehearsedWords } from './rehearsal.ts';
-import { type Storm, stormPace } from './storm/storm.ts';
+import type { Storm } from './storm/storm.ts';
 import {
   type Run,
   actions,
@@ -26,7 +22,6 @@ import {
   header,
   headline,
   moment,
-  mrkdwn,
   person,
   plainText,
   richText,
@@ -34,7 +29,6 @@ import {
   words,
 } from '../../slack/kit/blocks.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { slackTime, utcTime } from '../../slack/kit/text.ts';
 import { environmentWords, word } from '../../slack/words/evidence.ts';
 import { muteLine, notPostedLine } from '../../slack/words/mute-lines.ts';
 
@@ -46,11 +40,8 @@ type RoutesView = {
   plan: RoutePlan;
   channel: string;
   nowMs: number;
-  /** What this plan would have told lately; `pending`: that is being worked out. `impossible`: the store is away. */
-  rehearsal: Rehearsal | 'pending' | 'impossible';
-  storm?: StormState;
-  /** What else it gets. */
-  uses: readonly ChannelUse[];
+  /** The last storms of it: of failures, and of payments. */
+  storms?: readonly (Storm | undefined)[];
   /** Its mutes from Slack, and what they kept back. */
   kept?: readonly (NotPosted & { mute: AlertMute })[];
 };
@@ -60,24 +51,17 @@ const mostRules = 12;
 /** Where more than those are muted, which leaves room for the names and ends of all. */
 const mostAmongMutes = 5;
 const mostHomeRules = 10;
+/** Of so many mutes it is said by name what they kept back. */
+const mostNamed = 10;
 
 /**
  * What one channel gets and why: a plain sentence for each rule that tells it, those that are muted first, then what
  * `channels` sends it. Whatever is left out, every mute has its name and its end. The button is there when anything is.
  */
-export function routesMessage({
-  plan,
-  channel,
-  nowMs,
-  rehearsal,
-  storm,
-  uses,
-  kept = [],
-}: RoutesView): SlackMessage {
+export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: RoutesView): SlackMessage {
   const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
-  const told = typeof rehearsal === 'string' ? undefined : rehearsal;
-  const rest = restLines(plan, channel, told);
-  if (rules.length + rest.length === 0) return noAlertsMessage(uses);
+  const rest = restLines(plan, channel);
+  if (rules.length + rest.length === 0) return noAlertsMessage();
   const muted = rules.filter((rule) => isMuted(rule, nowMs));
   const mutedFirst = [...muted, ...rules.filter((rule) => !isMuted(rule, nowMs))];
   const { text, block } = headline('🔔 This channel gets alerts', [
@@ -87,33 +71,47 @@ export function routesMessage({
   const most = muted.length > mostRules ? mostAmongMutes : mostRules;
   const shown = mutedFirst.slice(0, most);
   const left = rules.length - Math.max(shown.length, muted.length);
+  const lines = [
+    ...briefMutes(muted.slice(most)),
+    ...(left === 0 ? [] : [[words(`… and by ${counted(left, 'more rule')} of payops.yml.`)]]),
+    ...rest,
+    ...storms.flatMap((storm, index) =>
+      storm && storm.endedMs === undefined
+        ? [
+            [
+              bold(index === 0 ? 'A storm since ' : 'Many payments since '),
+              moment(storm.sinceMs),
+              words(': one digest.'),
+            ],
+          ]
+        : [],
+    ),
+  ];
   return {
     text,
     blocks: [
       block,
-      ...kept.map(({ mute, ...notPosted }) =>
-        richText(
-          [bold(mute.untilMs > nowMs ? 'Muted: ' : 'Mute over: '), ...muteLine(mute)],
-          notPostedLine(notPosted),
-        ),
-      ),
-      ...shown.map((rule) =>
-        richText([
-          ...ruleLine(rule, plan, nowMs),
-          ...lost(plan, rule, channel),
-          ...lately(told, channel, rule.name),
-        ]),
-      ),
-      ...briefMutes(muted.slice(most)).map((line) => richText(line)),
-      ...(left === 0 ? [] : [richText([words(`… and by ${counted(left, 'more rule')} of payops.yml.`)])]),
-      ...rest.map((line) => richText(line)),
-      ...uses.map((use) => richText(useLine(use))),
-      ...(storm ? stormBlocks(storm, rules) : []),
-      context(mrkdwn(rehearsalWords(rehearsal))),
+      ...(kept.length === 0
+        ? []
+        : [richText(...kept.flatMap((one, index) => keptLines(one, nowMs, index < mostNamed)))]),
+      ...shown.map((rule) => richText(ruleLine(rule, plan, nowMs))),
+      ...lines.map((line) => richText(line)),
       context(plainText(plan.rules.length === 0 ? withoutRules : orderWords(muted.length > 0))),
       actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),
     ],
   };
+}
+
+/** Every mute stands here; what it kept back by name where that fits. */
+function keptLines(
+  { mute, count, newest }: NotPosted & { mute: AlertMute },
+  nowMs: number,
+  isNamed: boolean,
+): Run[][] {
+  return [
+    [bold(mute.untilMs > nowMs ? 'Muted: ' : 'Mute over: '), ...muteLine(mute)],
+    notPostedLine({ count, newest: isNamed ? newest : [] }),
+  ];
 }
 
 function orderWords(isMutedFirst: boolean): string {
@@ -123,53 +121,20 @@ function orderWords(isMutedFirst: boolean): string {
 const order = 'First match wins, unless the rule continues.';
 const withoutRules = 'payops.yml has no routes.';
 
-/** `uses`: what it gets all the same. */
-export function noAlertsMessage(uses: readonly ChannelUse[]): SlackMessage {
+export function noAlertsMessage(): SlackMessage {
   const { text, block } = headline('🔕 This channel gets no alerts', []);
   const advice = 'To change that, name it in payops.yml, under routes or channels.';
-  return {
-    text,
-    blocks: [block, ...uses.map((use) => richText(useLine(use))), richText([words(advice)])],
-  };
+  return { text, blocks: [block, richText([words(advice)])] };
 }
 
-/** " Its mention never holds here: all-failures tells this channel the same first." */
-function lost(plan: RoutePlan, rule: AlertRule, channel: string): Run[] {
-  const found = lostIn(plan.rules, plan.rules.indexOf(rule), channel, [plan]);
-  if (!found) return [];
-  const { says, to } = found;
-  return [words(` ${word(to)} tells this channel first, without its ${says.join(', ').replace('_', ' ')}.`)];
-}
-
-/** " Last 7 days: 41 alerts, worst hour 9." */
-function lately(rehearsal: Rehearsal | undefined, channel: string, rule?: string): Run[] {
-  if (!rehearsal || rehearsal.events === 0) return [];
-  return [words(` Last 7 days: ${rehearsedWords(rehearsedLine(rehearsal, channel, rule))}.`)];
-}
-
-/** What the numbers above stand on. Words of ours alone, so that the time can be each reader's own. */
-function rehearsalWords(rehearsal: RoutesView['rehearsal']): string {
-  if (rehearsal === 'pending') return '⏳ Rehearsing the last 7 days …';
-  if (rehearsal === 'impossible') return 'No rehearsal: the bot’s storage does not answer.';
-  const { events, sinceMs, unsure } = rehearsal;
-  if (sinceMs === undefined) return 'No events in the last 7 days.';
-  const record = `Rehearsed with ${counted(events, 'event')} since ${slackTime(sinceMs, utcTime(sinceMs))}, mutes and digests aside.`;
-  return unsure === 0 ? record : `${record} ${unsure} of them were never looked up.`;
-}
-
-function restLines(
-  { rules, failures, successes }: RoutePlan,
-  channel: string,
-  rehearsal: Rehearsal | undefined,
-): Run[][] {
+function restLines({ rules, failures, successes }: RoutePlan, channel: string): Run[][] {
   const left = rules.length === 0 ? '' : ' that no rule takes';
-  const lines: Run[][] = [];
-  const rehearsed = lately(rehearsal, channel);
-  if (failures === channel)
-    lines.push(restLine(`Every failed charge and every saved card${left}`, 'channels.alerts'));
-  if (successes === channel) lines.push(restLine(`Every successful payment${left}`, 'channels.successes'));
-  // Where both go to one channel they are counted together.
-  return lines.map((line, index) => (index === lines.length - 1 ? [...line, ...rehearsed] : line));
+  return [
+    ...(failures === channel
+      ? [restLine(`Every failed charge and every saved card${left}`, 'channels.alerts')]
+      : []),
+    ...(successes === channel ? [restLine(`Every successful payment${left}`, 'channels.successes')] : []),
+  ];
 }
 
 function restLine(what: string, setting: string): Run[] {
@@ -275,55 +240,6 @@ export function testOnItsWayMessage(): SlackMessage {
   return { text, blocks: [block, richText([words(advice)])] };
 }
 
-/** The last storms of one channel, and what would make one there. `threshold` 0: nothing, but for rules of their own. */
-export type StormState = {
-  failures?: Storm;
-  /** Its payments have storms of their own. */
-  payments?: Storm;
-  threshold: number;
-  windowMs: number;
-};
-
-/** One plain sentence or two: what is told by a digest now, or was; and from when on it would be. */
-function stormBlocks(
-  { failures, payments, threshold, windowMs }: StormState,
-  rules: readonly AlertRule[],
-): HomeBlock[] {
-  const minutes = Math.round(windowMs / 60_000);
-  const endedMs = failures?.endedMs;
-  const now: Run[] =
-    failures && endedMs === undefined
-      ? [
-          bold('A storm since '),
-          moment(failures.sinceMs),
-          words(`: one digest until fewer than ${stormPace} alerts come in ${minutes} min.`),
-        ]
-      : endedMs !== undefined
-        ? [words('No storm now; the last ended '), moment(endedMs), words('.')]
-        : [words('No storm now.')];
-  const paid: Run[][] =
-    payments && payments.endedMs === undefined
-      ? [[bold('Many payments since '), moment(payments.sinceMs), words(': one digest.')]]
-      : [];
-  return [richText(now, ...paid, [words(thresholdWords(threshold, minutes, rules))])];
-}
-
-function thresholdWords(threshold: number, minutes: number, rules: readonly AlertRule[]): string {
-  const usual =
-    threshold === 0
-      ? 'No digests here'
-      : `Past ${threshold} failed charges, or payments, in ${minutes} min one digest counts the rest`;
-  const own = rules.filter(countsAlone).flatMap(({ name, digestAfter = threshold }) => {
-    if (digestAfter === 0) return threshold === 0 ? [] : [`rule ${name} has no digest`];
-    return [`rule ${name} past ${digestAfter}`];
-  });
-  const shown = own.slice(0, mostOwn);
-  const left = own.length - shown.length;
-  return `${[usual, ...shown, ...(left > 0 ? [`and so on for ${left} more`] : [])].join('; ')}.`;
-}
-
-const mostOwn = 5;
-
 /** Rules that are muted now, each with its end, `most` of them in a sentence; without whom they mention: here that would call them. */
 export function muteBlocks(muted: readonly AlertRule[], place: RoutePlace, most: number): RichTextBlock[] {
   if (muted.length === 0) return [];
@@ -346,45 +262,6 @@ function briefMutes(muted: readonly AlertRule[]): Run[][] {
     moment(mutedUntilMs),
   ]);
   return [[bold('Muted too: '), ...each, words('.')]];
-}
-
-/** What the policy file tells a channel besides alerts, and under which of its names. */
-export type ChannelUse =
-  | { kind: 'ops' | 'desk' | 'approvals' }
-  | { kind: 'daily_summary'; atMinute: number; timeZone: string };
-
-/** "A daily summary at 08:00 Africa/Lagos, because daily_summary names this channel." */
-/** What the file tells a channel besides alerts. */
-export function channelUses(
-  { channels, daily_summary: summaries = [], approvals }: Account['settings']['policy'],
-  channel: string,
-): ChannelUse[] {
-  return [
-    ...summaries
-      .filter((one) => one.channel === channel)
-      .map(({ at, tz }): ChannelUse => ({ kind: 'daily_summary', atMinute: at, timeZone: tz })),
-    ...(channels.ops === channel ? [{ kind: 'ops' } as const] : []),
-    ...(channels.desk === channel ? [{ kind: 'desk' } as const] : []),
-    ...(approvals?.channel === channel ? [{ kind: 'approvals' } as const] : []),
-  ];
-}
-
-function useLine(use: ChannelUse): Run[] {
-  const [what, setting] = wordsOf(use);
-  return [words(`${what}, by `), bold(setting), words('.')];
-}
-
-function wordsOf(use: ChannelUse): [what: string, setting: string] {
-  switch (use.kind) {
-    case 'ops':
-      return ['Trouble with the bot itself', 'channels.ops'];
-    case 'desk':
-      return ['Charges made in Slack', 'channels.desk'];
-    case 'approvals':
-      return ['Approval requests', 'approvals'];
-    case 'daily_summary':
-      return [`A daily summary at ${clock(use.atMinute)} ${use.timeZone}`, 'daily_summary'];
-  }
 }
 
 const severityWords: Record<Severity, string> = {

@@ -1,9 +1,9 @@
 import type { Account } from '../../account.ts';
 import type { ProvenPayment } from '../../domain/alert-card.ts';
-import { type Destination, type RoutePlan, destinationsOf, needsLookUp } from '../../domain/alert-route.ts';
+import { type RoutePlan, needsLookUp } from '../../domain/alert-route.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
-import { isKept, isNotPosted, withMutes, type AlertMute, type NotPosted } from '../../domain/alert-mute.ts';
+import { routesOf, withMutes, type AlertMute, type NotPosted } from '../../domain/alert-mute.ts';
 import {
   type DailySummary,
   type SummarySpan,
@@ -20,14 +20,8 @@ import { type AlertCards, createAlertCards, findDecline } from './alert-cards.ts
 import { createAlertClaims, type ChargeOf } from './alert-claims.ts';
 import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgainDeps } from './charge-again.ts';
-import { rehearse, rehearsedMs, type Rehearsal } from './rehearsal.ts';
-import {
-  type LoggedEvent,
-  createEventLog,
-  eventAsLogged,
-  findKeptEvent,
-  openKeptEvent,
-} from './event-log.ts';
+import { rehearsedMs } from './rehearsal.ts';
+import { createEventLog, findKeptEvent, openKeptEvent } from './event-log.ts';
 import { orderEventKey } from '../../domain/event-key.ts';
 import type { PaymentEventKind } from '../../domain/payment-event.ts';
 import { alertKey } from '../../messages/message-record.ts';
@@ -45,8 +39,6 @@ import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { homeAlerts, openAlerts } from './alerts-in-hand.ts';
 import {
-  type ChannelUse,
-  type StormState,
   homeMutes,
   noAlertsMessage,
   routesMessage,
@@ -76,8 +68,7 @@ type Around = {
   mutes: () => Promise<readonly AlertMute[]>;
   /** Charges and links hear of every event before it is called received. */
   beforeReceived: ReceiveDeps['beforeReceived'];
-} & Pick<AlertsDeps, 'usesOf'> &
-  Pick<AlertCardDeps, 'mayReveal' | 'reveal' | 'chargeForm'>;
+} & Pick<AlertCardDeps, 'mayReveal' | 'reveal' | 'chargeForm'>;
 
 export type Alerts = ReturnType<typeof createAlerts>;
 
@@ -127,46 +118,29 @@ export function createAlerts(account: Account, around: Around) {
   const receiving: ReceiveDeps = {
     ...account,
     ...around,
-    async route(event, receivedAtMs) {
-      const mutes = (await around.mutes()).filter(({ isOver }) => !isOver);
-      const of = { event, receivedAtMs, plan: routes };
-      const mayTell = (to: Destination): boolean => !mutes.some((mute) => isKept(mute, to, of));
-      return destinationsOf(routes, event, receivedAtMs, mayTell);
-    },
+    route: async (event, receivedAtMs) =>
+      routesOf(await around.mutes(), { event, receivedAtMs, plan: routes }),
     needsLookUp: (event) => needsLookUp(routes, event),
     opsChannel: settings.policy.channels.ops,
     rememberMs,
     expect: (...payment) => recovery.expect(...payment),
   };
   const posts = postsOf(account, receiving, { storms, cards, recovery, ledger });
-  /** What a mute kept from its channel, by the log. Throws StoreUnavailable. */
-  async function notPosted(mute: AlertMute): Promise<NotPosted> {
-    const kept: LoggedEvent[] = [];
-    for await (const { events } of eventLog.between(mute.fromMs, Math.min(mute.untilMs, now() + 1))) {
-      for (const logged of events) {
-        const of = { event: eventAsLogged(logged), receivedAtMs: logged.receivedAtMs, plan: routes };
-        if (isNotPosted(mute, of)) kept.push(logged);
-      }
-    }
-    const newest = kept.slice(-mostNamed).toReversed();
-    return {
-      count: kept.length,
-      newest: await Promise.all(
-        newest.map(async ({ id, orderReference }) => ({
-          isOver: standing((await cards.read(id)).card) === 'over',
-          ...withoutUndefined({ orderReference }),
-        })),
-      ),
-    };
+  /** What a mute kept from its channel. Throws StoreUnavailable. */
+  async function notPosted({ id }: AlertMute): Promise<NotPosted> {
+    const { count, newest } = await eventLog.keptBack(id, mostNamed);
+    const named = newest.map(async ({ event: { key, orderReference } }) => ({
+      isOver: standing((await cards.read(key)).card) === 'over',
+      ...withoutUndefined({ orderReference }),
+    }));
+    return { count, newest: await Promise.all(named) };
   }
   /** Those of a channel that are muted now, and that kept something from it in the last 7 days. */
   async function keptFrom(channel: string): Promise<(NotPosted & { mute: AlertMute })[]> {
     const lately = (await around.mutes()).filter(
       (mute) => mute.channel === channel && mute.untilMs > now() - rehearsedMs,
     );
-    const all = await Promise.all(
-      lately.slice(0, mostMutes).map(async (mute) => ({ mute, ...(await notPosted(mute)) })),
-    );
+    const all = await Promise.all(lately.map(async (mute) => ({ mute, ...(await notPosted(mute)) })));
     return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());
   }
   async function summarise(channel: string, time: SummarySpan): Promise<DailySummary> {
@@ -183,11 +157,10 @@ export function createAlerts(account: Account, around: Around) {
         declines,
         planWithMutes,
         keptFrom,
-        rehearse: (plan) => rehearse(eventLog, plan, now()),
         sendTestAlert: createTestAlerts(account),
         alertsOf: (userId) => cards.of(userId),
         alertCards: cards,
-        storms: { ...storms, ...terms },
+        storms,
         chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),
         alertTaken: (alert) => claims.taken(alert),
         standingOf: people.standingOf,
@@ -275,21 +248,16 @@ function postsOf(
 
 /** The newest that a mute kept back, by their references; the log and the summary have them all. */
 const mostNamed = 10;
-const mostMutes = 5;
 
 type AlertsDeps = {
   routes: RoutePlan;
   planWithMutes: () => Promise<RoutePlan>;
   keptFrom: (channel: string) => Promise<(NotPosted & { mute: AlertMute })[]>;
-  /** What the policy file tells a channel besides alerts. */
-  usesOf: (channel: string) => readonly ChannelUse[];
-  /** What the plan would have told in the last 7 days; throws StoreUnavailable. */
-  rehearse: (plan: RoutePlan) => Promise<Rehearsal>;
   /** Posts a test alert, through the outbox; throws StoreUnavailable. */
   sendTestAlert: (channel: string, askedBy: string) => Promise<void>;
   alertsOf: AlertCards['of'];
-  /** The last storms of a channel, and what makes one where no rule says otherwise. */
-  storms: Pick<Storms, 'newest'> & { threshold: number; windowMs: number };
+  /** The last storms of a channel. */
+  storms: Pick<Storms, 'newest'>;
   now: () => number;
 };
 
@@ -325,27 +293,13 @@ function alertsCommand(deps: AlertsDeps & AlertCardDeps & StormActions): Command
   });
 }
 
-/** What is known at once is not kept waiting by the rehearsal, nor lost with it. */
-async function tellRoutes(deps: AlertsDeps, { caller, whileWaiting }: Conversation): Promise<SlackMessage> {
-  const { routes: plan, now, rehearse } = deps;
+async function tellRoutes(deps: AlertsDeps, { caller }: Conversation): Promise<SlackMessage> {
+  const { routes: plan, now, storms } = deps;
   const channel = caller.channelId ?? '';
-  const uses = deps.usesOf(channel);
-  if (!tellsAnything(plan, channel)) return noAlertsMessage(uses);
-  const storm = await ifStoreAnswers(stormState(deps, channel));
-  const kept = (await ifStoreAnswers(deps.keptFrom(channel))) ?? [];
-  const view = { plan, channel, nowMs: now(), uses, kept, ...withoutUndefined({ storm }) };
-  const rehearsal = ifStoreAnswers(rehearse(plan));
-  const pending = routesMessage({ ...view, rehearsal: 'pending' });
-  return routesMessage({ ...view, rehearsal: (await whileWaiting(rehearsal, pending)) ?? 'impossible' });
-}
-
-async function stormState({ storms }: AlertsDeps, channel: string): Promise<StormState> {
-  const { threshold, windowMs } = storms;
-  const [failures, payments] = await Promise.all([
-    storms.newest(channel, 'payment_failed'),
-    storms.newest(channel, 'payment_success'),
-  ]);
-  return { ...withoutUndefined({ failures, payments }), threshold, windowMs };
+  const kinds = ['payment_failed', 'payment_success'] as const;
+  const newest = Promise.all(kinds.map((kind) => storms.newest(channel, kind)));
+  const [kept, last] = await Promise.all([ifStoreAnswers(deps.keptFrom(channel)), ifStoreAnswers(newest)]);
+  return routesMessage({ plan, channel, nowMs: now(), ...withoutUndefined({ kept, storms: last }) });
 }
 
 async function ifStoreAnswers<T>(asked: Promise<T>): Promise<T | undefined> {
@@ -358,9 +312,9 @@ async function ifStoreAnswers<T>(asked: Promise<T>): Promise<T | undefined> {
 }
 
 /** Only where alerts go anyway: the rules may have changed since the button was shown. */
-async function sendTest({ routes, sendTestAlert, usesOf }: AlertsDeps, pressed: Pressed): Promise<void> {
+async function sendTest({ routes, sendTestAlert }: AlertsDeps, pressed: Pressed): Promise<void> {
   const { value: channel, caller, reply } = pressed;
-  if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage(usesOf(channel)));
+  if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage());
   await sendTestAlert(channel, caller.userId);
   await reply(testOnItsWayMessage());
 }

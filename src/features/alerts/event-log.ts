@@ -1,66 +1,36 @@
-import { domainOf, withLookUp } from '../../domain/alert-route.ts';
+import { withLookUp } from '../../domain/alert-route.ts';
 import { type Lookup, recordOf } from '../../domain/alert.ts';
-import { listedEmail, listedText } from '../../domain/outside-text.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer } from '../../domain/sealer.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { openEvidence } from './alert-record.ts';
 import { paymentKind } from './alert-recovery.ts';
 import type { Log } from '../../log.ts';
-import { alertKey, eventsList, openEvent, readMessageRecord } from '../../messages/message-record.ts';
+import {
+  alertKey,
+  eventsList,
+  keptBackBy,
+  openEvent,
+  readMessageRecord,
+} from '../../messages/message-record.ts';
 import { pagesOf } from '../../records/change-record.ts';
 import { sealingKeyFix } from '../../records/put-aside.ts';
 import { isUnreadable, openRecord } from '../../records/records.ts';
 import type { Entry, Store } from '../../store/store.ts';
 
-/**
- * What is told of an event for a week: as much as routing and summaries ask of it, and no address, transaction or
- * card. Where the event itself is silent, what its look-up says of that very order, as its rules saw it.
- */
-export type LoggedEvent = Pick<
-  PaymentEvent,
-  'kind' | 'orderReference' | 'customerId' | 'amountMinor' | 'currency' | 'reason' | 'isSavedCardCharge'
-> & {
-  /** The event's key, the same for every repeat of it. */
-  id: string;
+/** An event of the last week; where it is silent itself, what its look-up says of that very order, as its rules saw it. */
+export type LoggedEvent = {
+  event: PaymentEvent;
   receivedAtMs: number;
-  emailDomain?: string;
-  /** It saved a card, or was to. */
-  savesCard?: true;
   /** What its look-up proved; absent: it was told nowhere, and nobody looked it up. */
   lookup?: Lookup['kind'];
 };
 
-export function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: Lookup): LoggedEvent {
-  const known = lookup ? withLookUp(event, lookup) : event;
-  const { kind, customerId, amountMinor, currency, reason, isSavedCardCharge } = known;
-  return {
-    kind,
-    id: event.key,
-    receivedAtMs,
-    ...withoutUndefined({
-      orderReference: listedText(event.orderReference ?? recordOf(lookup)?.orderReference),
-      customerId: listedText(customerId),
-      amountMinor,
-      currency,
-      reason: listedText(reason),
-      isSavedCardCharge,
-      emailDomain: domainOf(listedEmail(known.customerEmail)),
-      savesCard: event.cardSaved ? (true as const) : undefined,
-      lookup: lookup?.kind,
-    }),
-  };
-}
-
-/** The event again, as far as rules ask: of the customer's address the domain alone is true, of a saved card that there is one. */
-export function eventAsLogged({ id, emailDomain, savesCard, ...logged }: LoggedEvent): PaymentEvent {
-  const { receivedAtMs: _when, lookup: _found, ...event } = logged;
-  return {
-    ...event,
-    key: id,
-    ...(emailDomain === undefined ? {} : { customerEmail: `@${emailDomain}` }),
-    ...(savesCard ? { cardSaved: { kind: 'no_token' } } : {}),
-  };
+function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: Lookup): LoggedEvent {
+  if (!lookup) return { event, receivedAtMs };
+  const orderReference = event.orderReference ?? recordOf(lookup)?.orderReference;
+  const known = { ...withLookUp(event, lookup), ...withoutUndefined({ orderReference }) };
+  return { event: known, receivedAtMs, lookup: lookup.kind };
 }
 
 /** An event as it is remembered: by the message that is to tell it, or, as a success that no rule wants, by its payment alone. */
@@ -83,7 +53,7 @@ export function openKeptEvent(sealer: Sealer, entry: Pick<Entry, 'key' | 'value'
   const { key, value } = entry;
   if (key.startsWith(paymentKind.prefix)) {
     const { event, receivedAtMs, alone } = openRecord(sealer, paymentKind, entry);
-    return { event, receivedAtMs, ...alone };
+    return { event, receivedAtMs, ...withoutUndefined({ fingerprint: alone?.fingerprint }) };
   }
   const record = readMessageRecord(value);
   const { receivedAtMs, fingerprint } = record;
@@ -102,6 +72,8 @@ export type EventLog = {
    * without any left out. Those that cannot be opened are told in the log and left out. Throws StoreUnavailable.
    */
   between(fromMs: number, untilMs: number): AsyncGenerator<{ events: readonly LoggedEvent[] }>;
+  /** What a mute kept from its channel: how many, and the newest of them. Throws StoreUnavailable. */
+  keptBack(mute: string, max: number): Promise<{ count: number; newest: readonly LoggedEvent[] }>;
 };
 
 const hourMs = 3_600_000;
@@ -136,6 +108,12 @@ export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Seale
         }
       }
       if (hour.length > 0) yield { events: hour };
+    },
+    async keptBack(mute, max) {
+      let count = 0;
+      for await (const entries of pagesOf(store, keptBackBy(mute))) count += entries.length;
+      const { entries } = await store.list(keptBackBy(mute), { max, newestFirst: true });
+      return { count, newest: entries.flatMap(openIfPossible) };
     },
   };
 }

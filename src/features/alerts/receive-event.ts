@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Destination } from '../../domain/alert-route.ts';
+import type { Routed } from '../../domain/alert-mute.ts';
 import { faceOf } from '../../domain/card-face.ts';
 import type { EventPart } from '../../domain/notice.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
@@ -8,15 +8,12 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { type TellDeps, tellOperators } from '../../messages/messages.ts';
 import { type KeptEvent, findKeptEvent, openKeptEvent } from './event-log.ts';
-import { storeEvent } from './route-event.ts';
+import { splitRouted, storeEvent } from './route-event.ts';
 
 export type ReceiveDeps = TellDeps & {
   store: Pick<Store, 'create' | 'read' | 'write'>;
-  /** The channels that an event received then is told in; none: it is remembered and not told. */
-  route: (
-    event: PaymentEvent,
-    receivedAtMs: number,
-  ) => readonly Destination[] | Promise<readonly Destination[]>;
+  /** The channels that an event received then is told in, and those that mutes keep it from; none: it is remembered and not told. */
+  route: (event: PaymentEvent, receivedAtMs: number) => readonly Routed[] | Promise<readonly Routed[]>;
   /** Whether that hangs on what only a look-up says. */
   needsLookUp: (event: PaymentEvent) => boolean;
   rememberMs: number;
@@ -33,8 +30,11 @@ export type ReceiveDeps = TellDeps & {
    * The same of a success, to hold it against the failures it may make good. `alone`: no rule wants it, and this
    * remembers it; false: it is known.
    */
-  expect: (event: PaymentEvent, receivedAtMs: number, alone?: { fingerprint: string }) => Promise<boolean>;
+  expect: (event: PaymentEvent, receivedAtMs: number, alone?: Alone) => Promise<boolean>;
 };
+
+/** What is remembered of a success that is told nowhere; `keptBy`: because of these mutes. */
+export type Alone = { fingerprint: string; keptBy?: readonly string[] };
 
 const dayMs = 86_400_000;
 
@@ -58,14 +58,15 @@ export async function receiveEvent(
   const receivedAtMs = deps.now();
   const routed = deps.needsLookUp(kept) ? undefined : await deps.route(kept, receivedAtMs);
   const isPayment = kept.kind === 'payment_success';
-  const isUntold = routed?.length === 0;
+  const split = routed && splitRouted(routed);
+  const isUntold = split?.routed.length === 0;
   const alert = { event: kept, fingerprint, receivedAtMs };
   // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
   const [, , isNew] = await Promise.all([
     deps.beforeReceived(kept),
     isPayment && !isUntold && deps.expect(kept, receivedAtMs),
     isPayment && isUntold
-      ? deps.expect(kept, receivedAtMs, { fingerprint })
+      ? deps.expect(kept, receivedAtMs, { fingerprint, ...withoutUndefined({ keptBy: split.keptBy }) })
       : storeEvent(deps, alert, routed),
   ]);
   if (isNew) {

@@ -1,6 +1,6 @@
 import { destinationsOf, needsLookUp, type RoutePlan } from '../../domain/alert-route.ts';
 import { counted } from '../../domain/counted.ts';
-import { type EventLog, type LoggedEvent, eventAsLogged } from './event-log.ts';
+import type { EventLog, LoggedEvent } from './event-log.ts';
 
 export const rehearsedMs = 7 * 86_400_000;
 
@@ -42,11 +42,10 @@ function rehearseHour(plan: RoutePlan, before: Rehearsal, events: readonly Logge
   const unmuted = { ...plan, rules: plan.rules.map(({ mutedUntilMs: _end, ...rule }) => rule) };
   const hour = new Map<string, RehearsedLine>();
   let { unsure } = before;
-  for (const logged of events) {
-    const event = eventAsLogged(logged);
-    const isLookedUp = logged.lookup !== undefined && logged.lookup !== 'unchecked';
+  for (const { event, receivedAtMs, lookup } of events) {
+    const isLookedUp = lookup !== undefined && lookup !== 'unchecked';
     if (!isLookedUp && needsLookUp(unmuted, event)) unsure += 1;
-    for (const { channel, rule } of destinationsOf(unmuted, event, logged.receivedAtMs)) {
+    for (const { channel, rule } of destinationsOf(unmuted, event, receivedAtMs)) {
       const { alerts, ...line } = hour.get(keyOf(channel, rule?.name)) ?? noLine(channel, rule?.name);
       hour.set(keyOf(channel, rule?.name), { ...line, alerts: alerts + 1 });
     }

@@ -1,3 +1,4 @@
+import type { Routed } from '../../domain/alert-mute.ts';
 import { withLookUp, type Destination } from '../../domain/alert-route.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
@@ -57,17 +58,25 @@ function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefin
 export function storeEvent(
   deps: RouteDeps,
   alert: StoredAlert,
-  routed: readonly Destination[] | undefined,
+  routed: readonly Routed[] | undefined,
 ): Promise<boolean> {
   return storeAlert(deps, alertKey(alert.event.key), alert, routed);
+}
+
+/** Those that tell it, and the mutes that keep it from others. */
+export function splitRouted(all: readonly Routed[]): { routed: Routed[]; keptBy?: string[] } {
+  const routed = all.filter(({ mutedBy }) => mutedBy === undefined);
+  const keptBy = all.flatMap(({ mutedBy = [] }) => mutedBy);
+  return { routed, ...(keptBy.length > 0 && { keptBy }) };
 }
 
 async function storeAlert(
   { store, sealer }: RouteDeps,
   key: string,
   { event, found, ...stored }: StoredAlert,
-  routed: readonly Destination[] | undefined,
+  to: readonly Routed[] | undefined,
 ): Promise<boolean> {
+  const { routed, ...kept } = to ? splitRouted(to) : {};
   const record: MessageRecord = {
     kind: 'alert',
     channel: '',
@@ -75,6 +84,7 @@ async function storeAlert(
     sealed: sealer.seal(key, JSON.stringify(event)),
     ...unsaid,
     ...(routed && (routed.length > 1 ? { routed: routed.map(asKept) } : whereTold(event, routed))),
+    ...kept,
     ...(found && { evidence: sealEvidence(sealer, key, found) }),
   };
   const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(key, record) };
@@ -155,10 +165,11 @@ async function routedBy(
   { entry, record }: Work,
   event: PaymentEvent,
   found: Evidence,
-): Promise<Pick<MessageRecord, 'evidence' | 'routed'>> {
+): Promise<Pick<MessageRecord, 'evidence' | 'routed' | 'keptBy'>> {
   const evidence = sealEvidence(deps.sealer, entry.key, found);
-  const routed = await deps.route(withLookUp(event, found.lookup), record.receivedAtMs);
-  return { evidence, routed: routed.map(asKept) };
+  const all = await deps.route(withLookUp(event, found.lookup), record.receivedAtMs);
+  const { routed, ...kept } = splitRouted(all);
+  return { evidence, routed: routed.map(asKept), ...kept };
 }
 
 /** Routes an event by what its look-up says. The next round, at once, acts on that. */

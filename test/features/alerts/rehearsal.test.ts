@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
-import { type LoggedEvent, loggedEvent } from '../../../src/features/alerts/event-log.ts';
+import type { LoggedEvent } from '../../../src/features/alerts/event-log.ts';
 import {
   rehearse,
   rehearsedLine,
@@ -25,7 +25,7 @@ function planOf(rules: AlertRule[]): RoutePlan {
 }
 
 function hour(count: number, atMs: number) {
-  return Array.from({ length: count }, () => loggedEvent(failure, atMs));
+  return Array.from({ length: count }, () => ({ event: failure, receivedAtMs: atMs }));
 }
 
 describe('a rehearsal', () => {
@@ -39,7 +39,7 @@ describe('a rehearsal', () => {
           const plan = { ...planOf(rules), ...place, successes: 'CDONE' };
           const rehearsal = await rehearsed(
             plan,
-            hours.map((hour) => hour.map((event) => loggedEvent(event, 1_000, { kind: 'not_found' }))),
+            hours.map((hour) => hour.map((event) => ({ event, receivedAtMs: 1_000, lookup: 'not_found' }))),
           );
           const unmuted = { ...plan, rules: rules.map(({ mutedUntilMs: _muted, ...rule }) => rule) };
           for (const channel of ['C0', 'C1', 'C2', 'C3', 'CALERTS', 'CDONE']) {
@@ -71,11 +71,12 @@ describe('a rehearsal', () => {
 
   it('says of how many events nobody asked the service what a rule wants to know', async () => {
     const plan = planOf([{ name: 'r', match: { currency: 'NGN' }, channels: ['C'], goesOn: false }]);
-    const logged = [
-      loggedEvent(failure, 1),
-      loggedEvent(failure, 1, { kind: 'unchecked', failure: 'timeout' }),
-      loggedEvent(failure, 1, { kind: 'not_found' }),
-      loggedEvent({ ...failure, currency: 'NGN' }, 1),
+    const silent = { event: failure, receivedAtMs: 1 };
+    const logged: LoggedEvent[] = [
+      silent,
+      { ...silent, lookup: 'unchecked' },
+      { ...silent, lookup: 'not_found' },
+      { event: { ...failure, currency: 'NGN' }, receivedAtMs: 1 },
     ];
     expect(await rehearsed(plan, [logged])).toMatchObject({ events: 4, unsure: 2 });
   });

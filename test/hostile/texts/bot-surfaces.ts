@@ -57,8 +57,6 @@ export const botSurfaces: readonly Surface[] = [
       plan: planOf(outside),
       channel,
       nowMs: at,
-      rehearsal: outside.random.pick(['pending', 'impossible'] as const),
-      uses: [],
     }),
   ),
   homeOf('mutes in the App Home', (outside) => homeMutes(planOf(outside), at)),

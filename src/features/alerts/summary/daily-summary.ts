@@ -2,8 +2,9 @@ import type { AlertCard } from '../../../domain/alert-card.ts';
 import { type AlertRule, type RoutePlan, destinationsOf, isMuted } from '../../../domain/alert-route.ts';
 import { contradicts } from '../../../domain/alert.ts';
 import type { Money } from '../../../domain/money.ts';
+import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
-import { type EventLog, type LoggedEvent, eventAsLogged } from '../event-log.ts';
+import type { EventLog, LoggedEvent } from '../event-log.ts';
 import { rehearsedMs } from '../rehearsal.ts';
 import type { Views } from '../../../messages/views.ts';
 
@@ -11,7 +12,7 @@ import type { Views } from '../../../messages/views.ts';
 export type Counted = { count: number; sums: readonly Money[]; withoutAmount: number };
 
 /** An alert that nobody has dealt with, or somebody has in hand. */
-export type OpenAlert = Pick<LoggedEvent, 'id' | 'orderReference' | 'receivedAtMs'> & { money?: Money };
+export type OpenAlert = { id: string; orderReference?: string; receivedAtMs: number; money?: Money };
 
 /**
  * What one channel is told of a day. Times are UTC milliseconds; events are counted by when they were received, each in
@@ -40,7 +41,7 @@ export type DailySummary = {
 
 const nothingCounted: Counted = { count: 0, sums: [], withoutAmount: 0 };
 
-function withEvent(before: Counted, event: Pick<LoggedEvent, 'amountMinor' | 'currency'>): Counted {
+function withEvent(before: Counted, { event }: LoggedEvent): Counted {
   const money = moneyOf(event);
   if (!money) return { ...before, count: before.count + 1, withoutAmount: before.withoutAmount + 1 };
   const known = before.sums.find(({ currency }) => currency === money.currency);
@@ -51,21 +52,19 @@ function withEvent(before: Counted, event: Pick<LoggedEvent, 'amountMinor' | 'cu
 }
 
 /** Whether its look-up says otherwise: no sum of money may hold it. */
-function isDisputed({ kind, lookup }: Pick<LoggedEvent, 'kind' | 'lookup'>): boolean {
-  return kind === 'payment_failed' ? lookup === 'confirmed' : contradicts(lookup);
+function isDisputed({ event, lookup }: LoggedEvent): boolean {
+  return event.kind === 'payment_failed' ? lookup === 'confirmed' : contradicts(lookup);
 }
 
-function moneyOf({
-  amountMinor: minor,
-  currency,
-}: Pick<LoggedEvent, 'amountMinor' | 'currency'>): Money | undefined {
+function moneyOf({ amountMinor: minor, currency }: PaymentEvent): Money | undefined {
   return minor === undefined || currency === undefined ? undefined : { minor, currency };
 }
 
 /** The reasons that come most often, in the words of the first who said so: banks differ in capitals. */
 function topReasons(events: readonly LoggedEvent[], most: number): { reason: string; count: number }[] {
   const counts = new Map<string, { reason: string; count: number }>();
-  for (const { kind, reason } of events) {
+  for (const { event } of events) {
+    const { kind, reason } = event;
     if (kind !== 'payment_failed' || reason === undefined) continue;
     const key = reason.trim().toLowerCase();
     const known = counts.get(key);
@@ -80,10 +79,8 @@ export function successRate({ failed, paid }: Pick<DailySummary, 'failed' | 'pai
   return all === 0 ? undefined : Math.floor((paid.count * 1_000) / all) / 10;
 }
 
-function isToldIn(plan: RoutePlan, channel: string, logged: LoggedEvent): boolean {
-  return destinationsOf(plan, eventAsLogged(logged), logged.receivedAtMs).some(
-    (destination) => destination.channel === channel,
-  );
+function isToldIn(plan: RoutePlan, channel: string, { event, receivedAtMs }: LoggedEvent): boolean {
+  return destinationsOf(plan, event, receivedAtMs).some((destination) => destination.channel === channel);
 }
 
 export function mutedNow({ rules }: RoutePlan, nowMs: number): AlertRule[] {
@@ -133,12 +130,12 @@ export async function summariseDay(
   const failuresHere: LoggedEvent[] = [];
   let toldHere = 0;
   for await (const { events } of eventLog.between(Math.min(fromMs, nowMs - rehearsedMs), nowMs + 1)) {
-    for (const event of events) {
-      const isOfDay = event.receivedAtMs >= fromMs && event.receivedAtMs < untilMs;
-      const isHere = isToldIn(plan, channel, event);
-      if (isOfDay) day.push(event);
+    for (const logged of events) {
+      const isOfDay = logged.receivedAtMs >= fromMs && logged.receivedAtMs < untilMs;
+      const isHere = isToldIn(plan, channel, logged);
+      if (isOfDay) day.push(logged);
       if (isOfDay && isHere) toldHere += 1;
-      if (isHere && event.kind === 'payment_failed') failuresHere.push(event);
+      if (isHere && logged.event.kind === 'payment_failed') failuresHere.push(logged);
     }
   }
   const agreed = day.filter((event) => !isDisputed(event));
@@ -148,10 +145,11 @@ export async function summariseDay(
     untilMs,
     failed: counted(agreed, 'payment_failed'),
     paid: counted(agreed, 'payment_success'),
-    proven: agreed.filter(({ kind, lookup }) => kind === 'payment_success' && lookup === 'confirmed').length,
+    proven: agreed.filter(({ event, lookup }) => event.kind === 'payment_success' && lookup === 'confirmed')
+      .length,
     disputed: {
-      failed: disputed.filter(({ kind }) => kind === 'payment_failed').length,
-      paid: disputed.filter(({ kind }) => kind === 'payment_success').length,
+      failed: disputed.filter(({ event }) => event.kind === 'payment_failed').length,
+      paid: disputed.filter(({ event }) => event.kind === 'payment_success').length,
     },
     toldHere,
     reasons: topReasons(agreed, mostReasons),
@@ -161,8 +159,8 @@ export async function summariseDay(
   };
 }
 
-function counted(events: readonly LoggedEvent[], kind: LoggedEvent['kind']): DailySummary['failed'] {
-  return events.filter((event) => event.kind === kind).reduce(withEvent, nothingCounted);
+function counted(events: readonly LoggedEvent[], kind: PaymentEventKind): DailySummary['failed'] {
+  return events.filter(({ event }) => event.kind === kind).reduce(withEvent, nothingCounted);
 }
 
 async function cardsOf(
@@ -174,14 +172,14 @@ async function cardsOf(
   for (let index = 0; index < oldest.length; index += cardsAtOnce) {
     const some = oldest.slice(index, index + cardsAtOnce);
     // oxlint-disable-next-line no-await-in-loop -- a few at a time, so that alerts come through in between
-    const read = await Promise.all(some.map(({ id }) => readCard(id)));
+    const read = await Promise.all(some.map(({ event }) => readCard(event.key)));
     standings.push(...read.map(({ card }) => standing(card)));
   }
   return {
     open: oldest
       .filter((_, index) => standings[index] === 'open')
-      .map((event) => {
-        const { id, orderReference, receivedAtMs } = event;
+      .map(({ event, receivedAtMs }) => {
+        const { key: id, orderReference } = event;
         return { id, receivedAtMs, ...withoutUndefined({ orderReference, money: moneyOf(event) }) };
       }),
     acknowledged: standings.filter((one) => one === 'acknowledged').length,

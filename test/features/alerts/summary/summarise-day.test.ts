@@ -9,8 +9,7 @@ describe('summaries, one after the other', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(60)), async (drawn) => {
         const events = drawn.map((receivedAtMs, index) => ({
-          kind: 'payment_failed' as const,
-          id: `${index}`,
+          event: { kind: 'payment_failed' as const, key: `${index}` },
           receivedAtMs,
         }));
         async function* between() {
@@ -37,12 +36,14 @@ describe('an event whose own look-up says otherwise', () => {
     const kinds = ['payment_failed', 'payment_success'] as const;
     const events = kinds.flatMap((kind) =>
       lookups.map((lookup, index) => ({
-        kind,
-        id: `${kind}/${index}`,
+        event: {
+          kind,
+          key: `${kind}/${index}`,
+          reason: `${index}`,
+          amountMinor: 10 ** index,
+          currency: 'NGN',
+        },
         receivedAtMs: 1,
-        reason: `${index}`,
-        amountMinor: 10 ** index,
-        currency: 'NGN',
         ...(lookup === undefined ? {} : { lookup }),
       })),
     );
