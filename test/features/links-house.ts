@@ -3,10 +3,10 @@ import type { CheckoutOrderAnswer } from '../../src/domain/charge-answer.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import type { LinkRequest, PaymentLink } from '../../src/domain/payment-link.ts';
 import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
-import { createPaymentLinks, linkPrefix } from '../../src/features/links/payment-links.ts';
+import { linkPrefix, type PaymentLink } from '../../src/features/links/link-case.ts';
+import { createPaymentLinks, type LinkRequest } from '../../src/features/links/payment-links.ts';
 import { createDeliverPost } from './deliver-post.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -97,7 +97,6 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
       },
       lookUp: () => Promise.resolve(lookUp()),
       lookUpNow: () => Promise.resolve(lookUp()),
-      mayPost: (channel) => Promise.resolve(channel !== 'C0CLOSED01'),
       callbackUrl: undefined,
       paid: (payment) => keepProvenPayment({ store: reach, sealer, wait: () => Promise.resolve() }, payment),
       rules: { askAgainMs: 45_000, followMs },

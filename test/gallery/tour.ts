@@ -1,6 +1,5 @@
 import { otps } from '../../src/simulators/payments/bank.ts';
 import type { PageMessage } from '../../src/simulators/protocol.ts';
-import { channelIds } from '../../src/simulators/slack/cast.ts';
 import { charges, reviews, type Desk, type Message } from '../support/desk.ts';
 import type { Person } from '../support/house.ts';
 
@@ -475,9 +474,6 @@ export const chapters: readonly Chapter[] = [
       await desk.modalSays('agent', 'Payment link');
       await desk.submits('agent');
       await desk.modalSays('agent', 'Payment link, not paid yet');
-      await desk.presses('agent', 'Share to channel');
-      await desk.modalSays('agent', 'Channel');
-      await desk.submits('agent', { Channel: channelIds.general });
       await desk.closes('agent');
     },
   },

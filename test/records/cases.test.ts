@@ -9,7 +9,6 @@ import type { CheckoutOrderAnswer, EmailChangeAnswer } from '../../src/domain/ch
 import type { ChargeSeen } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import type { PaymentLink } from '../../src/domain/payment-link.ts';
 import type { Standing } from '../../src/domain/standing.ts';
 import { endsCard, type AlertCard, type CardMove, type AlertClaims } from '../../src/domain/alert-card.ts';
 import { createAlertCases, type AlertCase } from '../../src/features/alerts/alert-case.ts';
@@ -19,7 +18,8 @@ import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
 import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { createApprovals, type Approvals } from '../../src/features/approvals/approval-desk.ts';
 import { approvalPrefix, termsHash, type ApprovalCase } from '../../src/features/approvals/approval-case.ts';
-import { createPaymentLinks, linkPrefix, type PaymentLinks } from '../../src/features/links/payment-links.ts';
+import { linkPrefix, type PaymentLink } from '../../src/features/links/link-case.ts';
+import { createPaymentLinks, type PaymentLinks } from '../../src/features/links/payment-links.ts';
 import { createCardEmails, type CardEmails } from '../../src/features/card-email/change-card-email.ts';
 import {
   alertKey,
@@ -98,7 +98,7 @@ function links(world: World): Driven {
   const audited = new Map<string, string[]>();
   const all: PaymentLinks[] = [];
   const linkNow = async (): Promise<PaymentLink | undefined> =>
-    (await readCase<{ link: PaymentLink }>(world, linkPrefix + reference))?.state.link;
+    (await readCase<PaymentLink>(world, linkPrefix + reference))?.state;
 
   return {
     start(process, index) {
@@ -128,7 +128,6 @@ function links(world: World): Driven {
             },
             () => ({ kind: 'unknown', cause: { kind: 'timeout' } as never }),
           ),
-        mayPost: async () => true,
         lookUp: look,
         lookUpNow: look,
         callbackUrl: undefined,
@@ -171,20 +170,17 @@ function links(world: World): Driven {
         () =>
           one.trigger({ ...event, kind: 'payment_failed', orderReference: reference, reason: 'No funds' }),
         () => one.lookNow(reference),
-        () => one.share(reference, 'C0SALES001'),
       ]);
     },
     async wrongs() {
-      const kept = await readCase<{ link: PaymentLink }>(world, linkPrefix + reference);
+      const kept = await readCase<PaymentLink>(world, linkPrefix + reference);
       if (!kept) return service.made > 0 ? ['an order was made of no link'] : [];
-      const { link } = kept.state;
+      const { state: link } = kept;
       const keys = store.keys();
       const isKnown = keys.includes(messageKey('link_note', `paid:${reference}`));
       const isPaid = link.state.kind === 'paid';
       const steps = Array.from({ length: kept.turn - 1 }, (_, turn) => `:${turn + 2}`);
       const ids = ['', ...steps].map((end) => `link:${reference}:${link.askedAtMs}${end}`);
-      // What was surely not made is told by the form, and posted nowhere.
-      const places = link.state.kind === 'refused' ? [] : link.places;
       return [
         // One that was surely not made gives way to another of its reference.
         ...wrongOfCase(kept, ofLink(audited, link.askedAtMs), ids),
@@ -193,9 +189,10 @@ function links(world: World): Driven {
         ...(isPaid === service.isPaid ? [] : [`it is ${link.state.kind}, and paid: ${service.isPaid}`]),
         ...(isKnown === isPaid ? [] : ['its payment is not told as it is']),
         ...(keys.includes(`${paymentPrefix}proven/${reference}`) === isPaid ? [] : ['alerts hear otherwise']),
-        ...places
-          .filter((place) => !keys.includes(messageKey('link', `${place}:${reference}`)))
-          .map((place) => `no card in ${place}`),
+        // What was surely not made is told by the form, and posted nowhere.
+        ...(link.state.kind === 'refused' || keys.includes(messageKey('link', `${link.place}:${reference}`))
+          ? []
+          : ['no message of it']),
       ];
     },
   };

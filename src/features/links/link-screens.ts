@@ -1,6 +1,5 @@
-import type { Button, InputBlock, RichTextBlock } from '@slack/types';
+import type { Button, RichTextBlock } from '@slack/types';
 import { outcomeWords } from '../../domain/outcome.ts';
-import type { LinkNote, LinkState, LinkTerms, PaymentLink } from '../../domain/payment-link.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import {
   type Run,
@@ -11,7 +10,6 @@ import {
   modal,
   moment,
   person,
-  plainText,
   rich,
   richText,
 } from '../../slack/kit/blocks.ts';
@@ -33,6 +31,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { choice, email, form, optional, text } from '../../slack/kit/form.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { parsed } from '../../domain/parsed.ts';
+import type { LinkState, PaymentLink } from './link-case.ts';
 
 const linkEventType = 'payops_link';
 
@@ -43,8 +42,7 @@ const stateWords: Record<LinkState['kind'], string> = {
   paid: `✅ ${outcomeWords.paid}`,
   review: `🚨 ${outcomeWords.review}`,
   aged: '⌛ No payment came so far',
-  lost: '⚠️ The link is lost',
-  unanswered: '⚠️ No payment link',
+  lost: '⚠️ No payment link',
   refused: `⛔ ${outcomeWords.rejected}`,
 };
 
@@ -138,11 +136,6 @@ function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> 
       return [rich`The customer can still pay; then this message says so.`, ...failure(link)];
     case 'lost':
       return [
-        rich`The answer with the link was lost; nobody was charged.`,
-        labelled('Next', 'press New link.'),
-      ];
-    case 'unanswered':
-      return [
         rich`The service gave no clear answer; nobody was charged.`,
         labelled('Next', 'press New link.'),
       ];
@@ -165,14 +158,12 @@ function buttonsOf({ reference, state: { kind } }: PaymentLink): Button[] {
   const again = (text: string): Button => button({ actionId: linkActions.again, text, value: reference });
   switch (kind) {
     case 'open':
-      return [check, button({ actionId: linkActions.share, text: 'Share to channel', value: reference })];
     case 'confirming':
     case 'review':
       return [check];
     case 'aged':
       return [check, again('New link')];
     case 'lost':
-    case 'unanswered':
       return [again('New link')];
     case 'refused':
       return [again('Correct and try again')];
@@ -191,15 +182,16 @@ function foot({ state, askedAtMs }: PaymentLink, place: ChargePlace): ReturnType
 /** The buttons of payment links, wherever they stand; each carries the reference of its link. */
 export const linkActions = {
   check: 'link_check',
-  share: 'link_share',
   show: 'link_show',
   again: 'link_again',
 } as const;
 
 export const linkModalId = 'link';
-export const shareModalId = 'link_share';
 
-/** A link's card, and what is said below it. */
+/** What whoever asked is told of, besides the message: an edit tells nobody. */
+type LinkNote = 'paid' | 'review';
+
+/** A link's message, and what is said below it. */
 export type LinkBodies = {
   link: { reference: string };
   link_note: { reference: string; what: LinkNote };
@@ -229,7 +221,7 @@ export function linkViews({ findLink }: LinkPostDeps): Views<LinkBodies, LinkSho
       if (link.state.kind !== note) return { kind: 'nothing' };
       const post = { kind: 'link', note, link } as const;
       if (channel === link.by) return { kind: 'shown', post };
-      return { kind: 'shown', post, below: { key: linkCardKey(reference, channel) } };
+      return { kind: 'shown', post, below: { key: linkCardKey(link) } };
     },
   };
 }
@@ -243,13 +235,12 @@ export function linkWords(place: ChargePlace): Words<LinkShown> {
   };
 }
 
-/** One card for each place, a channel or a person. */
-export function linkCardKey(reference: string, place: string): string {
+export function linkCardKey({ reference, place }: PaymentLink): string {
   return messageKey('link', `${place}:${reference}`);
 }
 
 /** What of the form is filled in beforehand. */
-export type LinkPrefill = Partial<Omit<LinkTerms, 'money'>> & {
+export type LinkPrefill = Partial<Omit<PaymentLink['terms'], 'money'>> & {
   amountMinor?: number;
   currency?: string;
   reference?: string;
@@ -336,13 +327,13 @@ export function readLinkForm(
   currencies: readonly string[],
   metadata: string,
 ):
-  | { kind: 'read'; terms: LinkTerms; reference?: OrderReference; channel?: string }
+  | { kind: 'read'; terms: PaymentLink['terms']; reference?: OrderReference; channel?: string }
   | { kind: 'errors'; errors: Record<string, string> } {
   const channel = metadata === '' ? undefined : metadata;
   const filled = linkFields(currencies, channel).read(values);
   if (filled.kind === 'errors') return filled;
   const { amount, currency, saves_card, email: customerEmail, customer_id, reference, place } = filled.read;
-  const terms: LinkTerms = {
+  const terms: PaymentLink['terms'] = {
     money: { minor: amount, currency },
     customerEmail,
     savesCard: saves_card !== once,
@@ -358,44 +349,3 @@ export function readLinkForm(
 export const takenErrors = {
   link_reference: 'Another link has this reference. Choose another, or leave it empty.',
 };
-
-export const shareField = 'link_share_channel';
-
-/** Asks for the channel that gets a card of this link as well. */
-export function shareModal(link: PaymentLink, place: ChargePlace): Modal {
-  return modal({
-    callbackId: shareModalId,
-    title: placeTitle('Share a link', place),
-    blocks: [
-      ...noteMessage({
-        ...linkHead(link),
-        body: [rich`Everybody in the channel sees the link, the amount and the masked e-mail.`],
-      }).blocks,
-      channelInput(),
-      placeFoot(place),
-    ],
-    submit: 'Share it',
-    privateMetadata: link.reference,
-  });
-}
-
-function channelInput(): InputBlock {
-  return {
-    type: 'input',
-    block_id: shareField,
-    label: plainText('Channel'),
-    element: {
-      type: 'conversations_select',
-      action_id: shareField,
-      default_to_current_conversation: true,
-      filter: { include: ['public', 'private'], exclude_bot_users: true },
-    },
-  };
-}
-
-export function readShareModal(values: ViewValues): string | undefined {
-  return values[shareField];
-}
-
-export const cannotPostProblem =
-  'The bot cannot post there. Invite it to the channel first, or choose another.';

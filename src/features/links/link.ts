@@ -1,9 +1,6 @@
 import type { Account } from '../../account.ts';
-import { createLookAtChannel } from '../../messages/look-at-channel.ts';
 import { createBackground } from '../../under-way.ts';
 import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
-import { parseOrderReference } from '../../domain/order-reference.ts';
-import type { PaymentLink } from '../../domain/payment-link.ts';
 import {
   type Run,
   button,
@@ -30,10 +27,11 @@ import type { ShowEnd } from '../../slack/show-end.ts';
 import { parseAmountAlone } from '../../slack/amount-alone.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
-import { type PaymentLinks, type PaymentLinksDeps, createPaymentLinks, linkPrefix } from './payment-links.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import { type PaymentLink, linkPrefix } from './link-case.ts';
+import { type PaymentLinks, type PaymentLinksDeps, createPaymentLinks } from './payment-links.ts';
 import {
   type LinkPrefill,
-  cannotPostProblem,
   linkActions,
   linkForm,
   linkHead,
@@ -42,10 +40,6 @@ import {
   linkViews,
   linkWords,
   readLinkForm,
-  readShareModal,
-  shareField,
-  shareModal,
-  shareModalId,
   shownLink,
   takenErrors,
 } from './link-screens.ts';
@@ -58,13 +52,11 @@ export type Links = ReturnType<typeof createLinks>;
 /** Payment links: the orders they are made of, and what follows them until they are paid (`payment-links.ts`). */
 export function createLinks(account: Account, around: Around) {
   const { place, settings, payments, slack, audit, leaseMs, log, now } = account;
-  const lookAt = createLookAtChannel(slack.interactive);
   const background = createBackground(log, 'a payment link');
   const links = createPaymentLinks({
     ...account,
     ...around,
     createCheckoutOrder: payments.createCheckoutOrder,
-    mayPost: async (channel) => (await lookAt(channel)).kind !== 'unreachable',
     callbackUrl: settings.linkCallbackUrl,
     // A lease is longer than a call and its repeat.
     rules: { askAgainMs: leaseMs, followMs: settings.linkFollowHours * 3_600_000 },
@@ -78,7 +70,7 @@ export function createLinks(account: Account, around: Around) {
     verbs: [linkCommand(screens)],
     messages: { views: linkViews({ findLink: links.find }), words: linkWords(place) },
     cases: [{ prefix: linkPrefix, work: links.work }],
-    onPaymentEvent: links.trigger,
+    onPaymentEvent: (event: PaymentEvent) => links.trigger(event),
     drained: background.drained,
   };
 }
@@ -112,21 +104,9 @@ function linkCommand(deps: LinkScreens): Command {
         ifNoAnswer: 'If none comes, look at your Home: the link is there once it is made.',
         submit: (submission) => askForLink(deps, submission),
       },
-      {
-        callbackId: shareModalId,
-        effect: 'none',
-        about: itself,
-        submit: (submission) => shareLink(deps, submission),
-      },
     ],
     presses: [
       { actionId: linkActions.check, about: itself, press: (pressed) => checkLink(deps, pressed) },
-      {
-        actionId: linkActions.share,
-        about: itself,
-        opensForm: true,
-        press: (pressed) => openShare(deps, pressed),
-      },
       {
         actionId: linkActions.show,
         about: itself,
@@ -180,8 +160,8 @@ async function askForLink(deps: LinkScreens, submission: Submission): Promise<Vi
   }
 }
 
-function whereOf({ places: [place], by, state }: PaymentLink): Run[] {
-  if (place === undefined || state.kind === 'refused') return [];
+function whereOf({ place, by, state }: PaymentLink): Run[] {
+  if (state.kind === 'refused') return [];
   return place === by ? rich`Posted to you only.` : rich`Posted in ${channelName(place)}.`;
 }
 
@@ -193,11 +173,6 @@ async function checkLink(deps: LinkScreens, pressed: Pressed): Promise<void> {
   const { link, lookup } = looked;
   if (view) return await updateModal(linkModal(link, deps, lookedLine(link, lookup)));
   await reply(lookedMessage(link, lookup, { place: deps, nowMs: deps.now() }));
-}
-
-async function openShare(deps: LinkScreens, pressed: Pressed): Promise<void> {
-  const link = await find(deps, pressed);
-  if (link) await pressed.openModal(shareModal(link, deps));
 }
 
 async function showLink(deps: LinkScreens, pressed: Pressed): Promise<void> {
@@ -241,22 +216,14 @@ function channelOf({ channelId }: Caller): { channel?: string } {
 }
 
 /** Where nothing says where the person is, in a modal: the channel that the link was asked for in. */
-function placeOf({ places: [place], by }: PaymentLink): { channel?: string } {
-  return place === undefined || place === by ? {} : { channel: place };
+function placeOf({ place, by }: PaymentLink): { channel?: string } {
+  return place === by ? {} : { channel: place };
 }
 
 async function find({ links }: LinkScreens, { value, reply }: Pressed): Promise<PaymentLink | undefined> {
   const link = await links.find(value);
   if (!link) await reply(unknownLinkMessage(value));
   return link;
-}
-
-async function shareLink({ links }: LinkScreens, submission: Submission): Promise<ViewAnswer> {
-  const { values, privateMetadata } = submission;
-  const channel = readShareModal(values);
-  const reference = parseOrderReference(privateMetadata);
-  const isShared = channel !== undefined && reference.ok && (await links.share(reference.value, channel));
-  return isShared ? { kind: 'close' } : { kind: 'errors', errors: { [shareField]: cannotPostProblem } };
 }
 
 const mostShown = 5;

@@ -2,7 +2,7 @@ import type { ActionsBlock, RichTextBlock } from '@slack/types';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { PaymentLink } from '../../domain/payment-link.ts';
+import type { Chapter } from '../../account.ts';
 import {
   actions,
   button,
@@ -34,7 +34,7 @@ export const storyActions = { earlier: 'story_earlier', later: 'story_later', fi
 type ToldStory = {
   reference: string;
   charge?: ChargeSeen;
-  link?: PaymentLink;
+  link?: Chapter['link'];
   event?: Pick<PaymentEvent, 'kind' | 'amountMinor' | 'currency' | 'customerEmail'>;
   entries: readonly AuditEntry[];
 };

@@ -2,7 +2,6 @@ import type { Account, Chapter, Feature } from '../../account.ts';
 import { cleanAuditEntry, type AuditEntry } from '../../domain/audit-entry.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { PaymentLink } from '../../domain/payment-link.ts';
 import { type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
@@ -18,7 +17,7 @@ import { mrkdwnText } from '../../slack/kit/text.ts';
 export type Story = {
   reference: OrderReference;
   charge?: ChargeSeen;
-  link?: PaymentLink;
+  link?: Chapter['link'];
   /** The last event of an order that the bot neither charged nor made a link of. */
   event?: Pick<PaymentEvent, 'kind' | 'amountMinor' | 'currency' | 'customerEmail'>;
   entries: readonly AuditEntry[];

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import {
   away,
   dyingStore,
   failedEvent,
   followMs,
   openLinks,
+  orderId,
   paidEvent,
   proven,
   reference,
@@ -28,17 +30,24 @@ async function stateOf({ links }: Process) {
   return (await links.find(reference))?.state.kind;
 }
 
+const { orderReference: _reference, orderId: _orderId, ...unsigned } = paidEvent;
+
 describe('a payment link', () => {
   it.each([
-    ['the service’s order id alone', { ...paidEvent, orderReference: undefined }, 'paid'],
+    ['the service’s order id alone', { ...unsigned, orderId }, 'paid'],
     ['another order', { ...paidEvent, orderReference: 'OTHER', orderId: 'other' }, 'open'],
     ['a saved-card charge', { ...paidEvent, isSavedCardCharge: true }, 'open'],
-  ])('is told by an event of %s: %s', async (_what, { orderReference, ...event }, state) => {
+    [
+      'a reference that is not signed, once the service proves it',
+      { ...unsigned, referenceHint: reference },
+      'paid',
+    ],
+  ])('is told by an event of %s: %s', async (_what, event: PaymentEvent, state) => {
     const house = openLinks();
     const process = house.start();
     await make(process);
     house.service.lookups = [proven];
-    await process.links.trigger(orderReference === undefined ? event : { ...event, orderReference });
+    await process.links.trigger(event);
     await process.drain(5_000);
     expect(await stateOf(process)).toBe(state);
   });
@@ -75,6 +84,16 @@ describe('a payment link', () => {
     expect(house.notes()).toEqual(['review', 'paid']);
   });
 
+  it('stays open when an unsigned reference names it and the service proves nothing', async () => {
+    const house = openLinks();
+    const process = house.start();
+    await make(process);
+    await process.links.trigger({ ...unsigned, referenceHint: reference });
+    await process.drain();
+    expect(house.service.looked).toBe(1);
+    expect(await stateOf(process)).toBe('open');
+  });
+
   it('has one card and knows its order also when it is followed for as long as it is remembered', async () => {
     const house = openLinks(followMs);
     const process = house.start();
@@ -86,8 +105,7 @@ describe('a payment link', () => {
     expect(await stateOf(process)).toBe('aged');
     expect(house.cards()).toHaveLength(1);
     house.service.lookups = [proven];
-    const { orderReference: _reference, ...byOrderId } = paidEvent;
-    await process.links.trigger(byOrderId);
+    await process.links.trigger({ ...unsigned, orderId });
     await process.drain(10_000);
     expect(await stateOf(process)).toBe('paid');
     expect(house.cards()).toHaveLength(1);
@@ -110,23 +128,6 @@ describe('a payment link', () => {
       expect(house.service.looked).toBe(looked + 1);
       expect(house.toldAlerts).toEqual([`alert-payment:proven/${reference}`]);
     }
-  });
-
-  it('is looked up at once, and no more than that, when an unsigned reference names it', async () => {
-    const house = openLinks();
-    const process = house.start();
-    await make(process);
-    await process.drain(3_600_000);
-    const { looked } = house.service;
-    const { orderReference: _unsigned, orderId: _id, cardSaved: _card, ...bare } = paidEvent;
-    const event = { ...bare, key: 'payment_success/transaction/1', referenceHint: reference };
-    await process.links.trigger(event);
-    await process.drain(1_000);
-    expect(house.service.looked).toBe(looked + 1);
-    expect(await stateOf(process)).toBe('open');
-    house.service.lookups = [proven];
-    await process.drain(3_000);
-    expect(await stateOf(process)).toBe('paid');
   });
 });
 
@@ -167,7 +168,7 @@ describe('a payment link whose answer does not come', () => {
     house.service.answers = Array.from({ length: 20 }, () => unheard);
     await make(process);
     await process.drain(3_600_000);
-    expect(await stateOf(process)).toBe('unanswered');
+    expect(await stateOf(process)).toBe('lost');
     expect(house.service.asked).toHaveLength(6);
     expect(house.cards()).toHaveLength(1);
   });

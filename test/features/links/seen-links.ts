@@ -1,5 +1,5 @@
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import type { LinkState, PaymentLink } from '../../../src/domain/payment-link.ts';
+import type { LinkState, PaymentLink } from '../../../src/features/links/link-case.ts';
 
 export const nowMs = 1_700_000_000_000;
 export const agent = 'U0AGENT01';
@@ -13,7 +13,6 @@ export function everyLink(text: string): PaymentLink[] {
     { kind: 'asking' },
     { kind: 'refused', why: text },
     { kind: 'lost' },
-    { kind: 'unanswered' },
     { kind: 'open' },
     { kind: 'confirming', sinceMs: nowMs, looks: 3 },
     { kind: 'paid', money: { minor: 15_000, currency: 'NGN' }, atMs: nowMs },
@@ -40,6 +39,7 @@ export function everyLink(text: string): PaymentLink[] {
       reference: check('reference', text),
       amount: check('amount', text),
     },
-    places: [agent],
+    viewId: 'V1',
+    place: agent,
   }));
 }

@@ -3,7 +3,6 @@ import { cardEmailEnds, type CardEmailEnd, type ShownCardEmail } from '../../../
 import type { LimitRefusal, SeenLimits } from '../../../src/domain/charge-limits.ts';
 import type { ChargeNote, ChargeSeen, Told } from '../../../src/domain/charge.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
-import type { PaymentLink } from '../../../src/domain/payment-link.ts';
 import {
   cardEmailModal,
   changingModal,
@@ -31,8 +30,8 @@ import {
   linkMessage,
   linkModal,
   linkNoteMessage,
-  shareModal,
 } from '../../../src/features/links/link-screens.ts';
+import type { PaymentLink } from '../../../src/features/links/link-case.ts';
 import { homeLinks } from '../../../src/features/links/link.ts';
 import { agent, colleague, everyCharge, nowMs } from '../../features/charge/seen-charges.ts';
 import { everyLink } from '../../features/links/seen-links.ts';
@@ -129,7 +128,6 @@ export const chargeSurfaces: readonly Surface[] = [
     linkNoteMessage(outside.random.pick(['paid', 'review']), payLinkOf(outside), placeOf(outside), about),
   ),
   modalOf('a payment link’s modal', (outside) => linkModal(payLinkOf(outside), placeOf(outside))),
-  modalOf('a payment link shared', (outside) => shareModal(payLinkOf(outside), placeOf(outside))),
   modalOf('the form of a payment link', (outside) =>
     linkForm({
       place: placeOf(outside),
