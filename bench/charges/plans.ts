@@ -9,9 +9,8 @@ import {
   type StoredChargeAnswer,
   type StoredOtpAnswer,
 } from '../../src/features/charge/machine.ts';
-import { chargeReference } from '../../src/domain/charge-reference.ts';
+import { chargeReference, type OrderReference } from '../../src/domain/order-reference.ts';
 import type { Verdict } from '../../src/domain/charge.ts';
-import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { ChargeRecord } from '../../src/features/charge/charge-record.ts';
 
 export const money = { minor: 1_250_000, currency: 'NGN' };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
+import { defaultRetryRule } from '../../src/domain/decline-reason.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { chargeKey, createChargeRecords } from '../../src/features/charge/charge-record.ts';
 import { createChargeDrafts, createChargeDesk } from '../../src/features/charge/charge-desk.ts';

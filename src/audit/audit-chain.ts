@@ -4,9 +4,8 @@ import { z } from 'zod';
 import { cleanAuditReference, type AuditEntry } from '../domain/audit-entry.ts';
 import { holdsCardNumber } from '../domain/card-number.ts';
 import { cut } from '../domain/outside-text.ts';
-import type { Sealer } from '../domain/sealer.ts';
+import type { Sealer, Entry, Store } from '../store/store.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import type { Entry, Store } from '../store/store.ts';
 import { pagesOf } from '../records/change-record.ts';
 
 /** Where a chain stands: the number of an entry, counted from 1, and the entry's hash. */

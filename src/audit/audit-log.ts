@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cleanAuditEntry, type Audit, type AuditEntry } from '../domain/audit-entry.ts';
 import { outsideText } from '../domain/outside-text.ts';
-import type { Sealer } from '../domain/sealer.ts';
+import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
-import type { Store } from '../store/store.ts';
 import {
   believed,
   createBlock,

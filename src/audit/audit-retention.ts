@@ -1,7 +1,6 @@
 import type { Audit } from '../domain/audit-entry.ts';
-import type { Sealer } from '../domain/sealer.ts';
+import type { Sealer, Entry, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
-import type { Entry, Store } from '../store/store.ts';
 import {
   believed,
   blockKey,

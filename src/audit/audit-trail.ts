@@ -3,9 +3,8 @@ import { createAuditLog, type AuditLog } from './audit-log.ts';
 import { createAuditNotes, type AllAuditNotes } from './audit-notes.ts';
 import { auditRetentionPrefix, createAuditRetention } from './audit-retention.ts';
 import type { WorkOnceDeps } from '../records/work-once.ts';
-import type { Sealer } from '../domain/sealer.ts';
+import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
-import type { Store } from '../store/store.ts';
 
 export type AuditTrail = Pick<AuditLog, 'append' | 'ofReference' | 'start' | 'stop'> & {
   /** What is written into it as the bot goes. */

@@ -1,8 +1,8 @@
 import type { Account, AccountAnswer, AccountKey } from '../domain/account.ts';
 import { maskNumbers } from '../domain/card-number.ts';
 import type { ChargeSeen } from '../domain/charge.ts';
-import { counted } from '../domain/counted.ts';
-import { maskEmail, maskPhone } from '../domain/mask.ts';
+import { counted } from '../domain/wording.ts';
+import { maskEmail, maskPhone } from '../domain/outside-text.ts';
 import { formatMoney } from '../domain/money.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { outsideText } from '../slack/kit/text.ts';

@@ -1,7 +1,7 @@
 import type { Outside } from '../config/config.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 
 /**
  * What a command did, for the screen, and the process's exit code. `isReport`: the words are what was asked for, and go

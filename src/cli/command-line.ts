@@ -3,7 +3,7 @@ import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { helpText, operatorHelpText } from './help.ts';
 import { createScreen, type Screen, type Stream } from './screen.ts';
 import type { Config, Outside } from '../config/config.ts';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/failure.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
 import { askDesk } from './ask-desk.ts';

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { parseAccountKey, type AccountKey } from '../domain/account.ts';
 import { holdsCardNumber, maskNumbers } from '../domain/card-number.ts';
 import { parseAmount } from '../domain/money.ts';
-import { nearestWord } from '../domain/nearest-word.ts';
+import { nearestWord } from '../domain/wording.ts';
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { oneLine } from '../slack/kit/text.ts';

@@ -3,7 +3,7 @@ import { accountChecks, longestLookMs } from '../features/doctor/account-checks.
 import { countWords, partOf, sorted, stateSigns } from '../features/doctor/doctor.ts';
 import { examine, type Finding } from '../features/doctor/examine.ts';
 import { sharedChecks } from '../account.ts';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 import { readSeenWebhooks } from '../features/alerts/missing-events.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import { jsonText } from './lines.ts';

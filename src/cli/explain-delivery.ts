@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/failure.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { readCapture } from '../webhooks/captured-delivery.ts';
 import { explainDelivery } from '../webhooks/explain-delivery.ts';

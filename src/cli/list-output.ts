@@ -1,6 +1,5 @@
-import type { Reading, ReadingStop } from '../domain/service-page.ts';
+import type { Reading, ReadingStop, ServiceList } from '../features/lists/service-list.ts';
 import { listCsv } from '../csv.ts';
-import type { ServiceList } from '../features/lists/service-list.ts';
 import type { ListSubject } from '../features/lists/list-message.ts';
 import { outsideText } from '../slack/kit/text.ts';
 import type { ListQuestion } from './command-words.ts';

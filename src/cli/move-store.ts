@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { counted } from '../domain/counted.ts';
+import { counted } from '../domain/wording.ts';
 import { resealText } from '../records/reseal.ts';
 import { checkRedis } from '../store/check-redis.ts';
 import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';

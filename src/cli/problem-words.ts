@@ -1,5 +1,4 @@
-import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { ServiceFailure, type FailureKind, StoreUnavailable } from '../domain/failure.ts';
 import { quotedText } from './lines.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 

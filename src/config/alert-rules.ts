@@ -1,12 +1,13 @@
-import { lostIn, ruleInTheWay } from '../domain/alert-route-reach.ts';
 import {
+  lostIn,
+  ruleInTheWay,
   isMuted,
   isOfPlace,
   type AlertRule,
   type RouteMatch,
   type RoutePlan,
 } from '../domain/alert-route.ts';
-import { listed } from '../domain/counted.ts';
+import { listed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Log } from '../log.ts';
 import { policyCheck, type Config } from './config.ts';

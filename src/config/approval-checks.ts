@@ -1,4 +1,4 @@
-import type { ApprovalRule } from '../domain/approval-rules.ts';
+import type { ApprovalRule } from '../domain/approval.ts';
 import { policyCheck } from './config.ts';
 import type { Policy } from './policy.ts';
 

@@ -1,4 +1,4 @@
-import type { ChargingRoles, LimitRules } from '../domain/charge-limits.ts';
+import type { ChargingRoles, LimitRules } from '../domain/charge.ts';
 import { policyCheck } from './config.ts';
 import type { Policy } from './policy.ts';
 

@@ -1,4 +1,4 @@
-import { knownAccountFields } from '../domain/account-field.ts';
+import { knownAccountFields } from '../domain/account.ts';
 import { chargeLimits } from '../domain/charge.ts';
 import {
   accountFields,

@@ -1,4 +1,4 @@
-import { nearestWord } from '../domain/nearest-word.ts';
+import { nearestWord } from '../domain/wording.ts';
 import { policyCheck, type SettingsCheck } from './config.ts';
 
 /** Names every permission of a role that no verb asks for: misspelt, it would let nobody do anything. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { severities } from '../domain/alert.ts';
 import { minorFromWire } from '../domain/money.ts';
 import { oneLine } from '../domain/outside-text.ts';
-import { listed } from '../domain/counted.ts';
+import { listed } from '../domain/wording.ts';
 
 /** Text of this shape; what is no text at all is told in the same words. */
 export function shapedText(pattern: RegExp, words: string): z.ZodString {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { accountColours } from '../domain/merchant.ts';
 import { minorFromWire } from '../domain/money.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import { listed } from '../domain/counted.ts';
+import { listed } from '../domain/wording.ts';
 import { httpUrl } from './readers.ts';
 import { amount, channelId, clock, currency, routesSchema, shapedText, timeZone } from './policy-routes.ts';
 

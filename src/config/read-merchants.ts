@@ -1,4 +1,4 @@
-import { nearestWord } from '../domain/nearest-word.ts';
+import { nearestWord } from '../domain/wording.ts';
 import { merchantLabel, type Merchant } from '../domain/merchant.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { policyCheck, settingsCheck, type Config } from './config.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { isJsonObject } from '../domain/json-pointer.ts';
-import { nearestWord } from '../domain/nearest-word.ts';
+import { nearestWord } from '../domain/wording.ts';
 import { policySchema, type Policy } from './policy.ts';
 import { fileErrorCode } from './readers.ts';
 

@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { accountFieldForm, parseAccountFields, type AccountField } from '../domain/account-field.ts';
-import type { SealingKey } from '../domain/sealing-key.ts';
-import { errorCode } from '../domain/error-code.ts';
+import { accountFieldForm, parseAccountFields, type AccountField } from '../domain/account.ts';
+import { errorCode } from '../domain/failure.ts';
 import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
 import { isJsonObject, isJsonPointer } from '../domain/json-pointer.ts';
-import { listed } from '../domain/counted.ts';
+import { listed } from '../domain/wording.ts';
 
 /**
  * Readers of one environment variable's text. Each gives a typed value or a message that reads after the
@@ -135,6 +134,9 @@ function parseJsonObject(value: string): JsonObject | undefined {
 }
 
 /** `id:base64` pairs, newest first: the first seals, all of them open. */
+/** Its id stands in front of everything sealed with the key, in the clear. */
+type SealingKey = { id: string; key: Uint8Array };
+
 export function sealingKeys(): z.ZodType<SealingKey[], string> {
   const words =
     'must be id:key pairs separated by commas, each key 32 random bytes in base64 (openssl rand -base64 32)';

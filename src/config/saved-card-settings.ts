@@ -1,12 +1,6 @@
+import type { SavedCard } from '../domain/saved-card.ts';
 import type { z } from 'zod';
 import { isJsonPointer } from '../domain/json-pointer.ts';
-import {
-  savedCardFields,
-  savedCardHeaders,
-  specifiedPointers,
-  type SavedCardHeader,
-  type SavedCardPointers,
-} from '../domain/saved-card-list.ts';
 import {
   jsonObject,
   list,
@@ -18,6 +12,56 @@ import {
   type JsonValue,
 } from './readers.ts';
 import { setting } from './setting.ts';
+
+export const savedCardFields = [
+  'tokenKey',
+  'cardType',
+  'tokenExpiryDate',
+  'cardPan',
+  'customerEmail',
+] as const satisfies (keyof SavedCard)[];
+
+/** Where the fields of a listed card stand within it, as JSON pointers; the first that is there wins. */
+export type SavedCardPointers = Readonly<Record<(typeof savedCardFields)[number], readonly string[]>>;
+
+/** The headers that protected calls take; which of them these two methods take is not shown. */
+export const savedCardHeaders = ['Authorization', 'accountId'] as const;
+export type SavedCardHeader = (typeof savedCardHeaders)[number];
+
+/**
+ * How saved cards are listed and deleted, whole.
+ *
+ * Spec: GET and DELETE tokenized-card-data exist, and their request and response shape is not shown.
+ */
+export type SavedCardShape = {
+  /** The query parameter that carries the customer's e-mail. */
+  emailParameter: string;
+  listPointers: readonly string[];
+  /** Where the next page's cursor stands in the answer; it is sent back as `cursor`. */
+  cursorPointers: readonly string[];
+  fieldPointers: SavedCardPointers;
+  headers: readonly SavedCardHeader[];
+  /** With `{{TOKEN_KEY}}` somewhere, `{{CUSTOMER_EMAIL}}` and `{{ACCOUNT_ID}}` where they are wanted. */
+  deleteBody: JsonObject;
+};
+
+/** The sandbox's shape where a setting says no other. */
+export const sandboxShape = {
+  emailParameter: 'customerEmail',
+  listPointers: ['/data/tokenizedCardDataList', '/data/tokenizedCardData', '/data/results', '/data'],
+  cursorPointers: ['/data/cursor', '/cursor'],
+  headers: savedCardHeaders,
+  deleteBody: { tokenKey: '{{TOKEN_KEY}}' },
+} as const satisfies Omit<SavedCardShape, 'fieldPointers'>;
+
+/** The names that the specification gives a saved card's fields, everywhere. Spec: Saved card. */
+export const specifiedPointers: SavedCardPointers = {
+  tokenKey: ['/tokenKey'],
+  cardType: ['/cardType'],
+  tokenExpiryDate: ['/tokenExpiryDate'],
+  cardPan: ['/cardPan'],
+  customerEmail: ['/customerEmail'],
+};
 
 const savedCards = 'Saved cards';
 const sandboxOnly = 'Spec: not shown, so live has no default.';

@@ -1,5 +1,5 @@
 import { redisAddressForms } from '../domain/redis-address.ts';
-import { defaultRetryRule } from '../domain/retry-rule.ts';
+import { defaultRetryRule } from '../domain/decline-reason.ts';
 import { logLevels } from '../log.ts';
 import { currencyList, httpUrl, list, oneOf, redisUrl, sealingKeys, text, wholeNumber } from './readers.ts';
 import { paymentsSettings } from './payments-settings.ts';

@@ -1,6 +1,5 @@
 import type { NotMade, Unknown } from './charge-answer.ts';
-import { lengthWords, type Length } from './account-field.ts';
-import { counted } from './counted.ts';
+import { counted } from './wording.ts';
 import { parsed, problem, type Parsed } from './parsed.ts';
 
 /** One entry of an account's banks. Spec: Account (bank entry). */
@@ -85,4 +84,149 @@ export function accountMatches(account: Account, words: readonly string[]): bool
   const numbers = banks.map(({ bankAccountNumber }) => bankAccountNumber);
   const text = [...named, ...numbers].join('\n').toLowerCase();
   return words.every((word) => text.includes(word));
+}
+
+export type Length = { shortest: number; longest: number };
+
+/** Spec: Limits (accountRef). */
+const specifiedRefLength = 20;
+
+/**
+ * One field of the request that creates an account, as the settings name it. Lengths count characters as people see
+ * them. With `choices` nothing else is taken.
+ */
+export type AccountField = {
+  name: string;
+  required: boolean;
+  shortest: number;
+  longest: number;
+  choices?: readonly string[];
+  /** Sent and forgotten: never filled in, stored or shown again. */
+  secret?: true;
+};
+
+/**
+ * The fields of an Account that a person gives, with the constraints of the specification. The request's own fields
+ * are not shown there, so this is a setting's default and nothing more.
+ *
+ * Spec: Account (constraints); CreateAccountRequest: not shown.
+ */
+export const knownAccountFields =
+  'accountName!:2-255,accountRef:20,type:virtual|physical,currency:NGN,phoneNumber,email,bvn:11,address:0-255,description';
+
+const refField = 'accountRef';
+const secretByDefault: ReadonlySet<string> = new Set(['pin', 'bvn']);
+
+/** A modal has room for no more beside its own lines. */
+const mostFields = 30;
+const longestText = 3_000;
+
+/** What the settings' form is, for whoever wrote it wrong. */
+export const accountFieldForm =
+  'field names separated by commas, each with ! when it must be filled and * when it is secret, and :20 for an exact length, :2-255 for a range or :virtual|physical for choices';
+
+/** The settings' list; undefined when it is none, or names a field twice. */
+export function parseAccountFields(items: readonly string[]): AccountField[] | undefined {
+  const fields = items.map(parseField);
+  if (fields.length === 0 || fields.length > mostFields) return undefined;
+  if (!fields.every((field) => field !== undefined)) return undefined;
+  return new Set(fields.map(({ name }) => name)).size === fields.length ? fields : undefined;
+}
+
+function parseField(item: string): AccountField | undefined {
+  const [, name, marks = '', rule] = /^([A-Za-z]\w{0,63})(!?\*?|\*!)(?::(.+))?$/.exec(item) ?? [];
+  if (name === undefined) return undefined;
+  const isSecret = marks.includes('*') || secretByDefault.has(name.toLowerCase());
+  // It is what an account is looked up by.
+  if (isSecret && name === refField) return undefined;
+  const field: AccountField = {
+    name,
+    required: marks.includes('!'),
+    shortest: 0,
+    longest: longestText,
+    ...(isSecret ? { secret: true } : {}),
+  };
+  if (rule === undefined) return field;
+  const [, least, dash, most] = /^(\d{1,4})(-?)(\d{0,4})$/.exec(rule) ?? [];
+  // Half a range is a slip, not a choice of that name.
+  if (least === undefined) return /^[\d-]+$/.test(rule) ? undefined : withChoices(field, rule);
+  const shortest = Number(least);
+  const longest = dash === '' ? shortest : Number(most);
+  const isRange =
+    (dash === '') === (most === '') && longest >= Math.max(shortest, 1) && longest <= longestText;
+  return isRange ? { ...field, shortest, longest } : undefined;
+}
+
+function withChoices(field: AccountField, rule: string): AccountField | undefined {
+  const choices = rule.split('|').map((choice) => choice.trim());
+  const areGood = choices.every((choice) => choice !== '' && choice.length <= 75);
+  return areGood && new Set(choices).size === choices.length && choices.length <= 100
+    ? { ...field, choices }
+    : undefined;
+}
+
+/**
+ * What a person typed for the field, or the problem for it; the problem never repeats it. Absent: it was left empty
+ * and may be.
+ */
+export function readAccountField(field: AccountField, typed: string): Parsed<string | undefined> {
+  const { required, choices } = field;
+  if (typed === '') {
+    return required ? problem('This is needed.') : parsed(undefined);
+  }
+  if (choices !== undefined) {
+    return choices.includes(typed) ? parsed(typed) : problem('Choose one of those offered.');
+  }
+  const wrong = lengthProblem(field, [...typed].length);
+  return wrong === undefined ? parsed(typed) : problem(wrong);
+}
+
+function lengthProblem({ shortest, longest }: AccountField, length: number): string | undefined {
+  if (length >= shortest && length <= longest) return undefined;
+  return `It must have ${lengthWords({ shortest, longest })}; this has ${length}.`;
+}
+
+/** "exactly 20 characters", "2 to 255 characters". */
+export function lengthWords({ shortest, longest }: Length): string {
+  if (shortest === longest) return `exactly ${longest} characters`;
+  return shortest === 0 ? `at most ${longest} characters` : `${shortest} to ${longest} characters`;
+}
+
+/** The settings ask for no length: what is left is what a form can hold. */
+export function isAnyLength({ shortest, longest }: Length): boolean {
+  return shortest === 0 && longest === longestText;
+}
+
+/** How long a reference is, for the form and the look-up alike; any length where the form has none or says none. */
+export function refLength(fields: readonly AccountField[]): Length {
+  return fields.find(({ name }) => name === refField) ?? { shortest: 0, longest: longestText };
+}
+
+export function takesRef(fields: readonly AccountField[]): boolean {
+  return fields.some(({ name }) => name === refField);
+}
+
+/** Neither 0 nor 1 nor O nor I, so that no character is taken for another when read aloud or copied by hand. */
+const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const refPrefix = 'PAY';
+
+/**
+ * The reference of an account that a Slack view asks for, when the person gave none: the same view gives the same
+ * on every replica and after every crash, so that a lost answer can be asked after by it.
+ * `hash` must be a cryptographic one (SHA-256). Of a range of lengths it takes the one nearest to the specified.
+ *
+ * Spec: Account (accountRef: exactly 20 characters, generated if not provided).
+ */
+export function mintAccountRef(
+  viewId: string,
+  hash: (text: string) => Uint8Array,
+  { shortest, longest }: Length,
+): string {
+  const length = Math.min(Math.max(specifiedRefLength, shortest), longest);
+  const digest = hash(`account:${viewId}`);
+  let ref = refPrefix;
+  for (let index = 0; ref.length < length; index += 1) {
+    ref += alphabet.charAt((digest[index] ?? 0) & 31);
+  }
+  return ref.slice(0, length);
 }

@@ -1,15 +1,5 @@
-import {
-  recordOfOrder,
-  type AlertRoute,
-  type Environment,
-  type Lookup,
-  type Mention,
-  type Severity,
-} from './alert.ts';
-import { oneLine } from './outside-text.ts';
-import type { PaymentEvent, PaymentEventKind } from './payment-event.ts';
-import { moneyToTake, type Transaction } from './transaction.ts';
-import { withoutUndefined } from './without-undefined.ts';
+import type { Environment, Mention, Severity } from './alert.ts';
+import type { PaymentEventKind } from './payment-event.ts';
 
 /** `card_saved`: a success that says what became of the card it saved; it is a `payment_success` too. */
 export type RoutedKind = PaymentEventKind | 'card_saved';
@@ -73,198 +63,120 @@ export type RoutedRule = Pick<AlertRule, 'name' | 'mention' | 'severity' | 'quie
 /** One channel that is told an event, and the rule that says so; without a rule it is `channels` that does. */
 export type Destination = { channel: string; rule?: RoutedRule };
 
-/**
- * Every channel that an event received then is told in, each once, by the first rule that names it; empty when it
- * is remembered and not told. A muted rule takes its events like any other and tells none of them: what another rule
- * tells the same channel is told all the same. So is it where `mayTell` keeps back what one rule tells.
- */
-export function destinationsOf(
-  plan: RoutePlan,
-  event: PaymentEvent,
-  receivedAtMs: number,
-  mayTell: (to: Destination) => boolean = () => true,
-): Destination[] {
-  const { rules, leavesIt } = takersOf(plan, event);
-  const told: Destination[] = rules
-    .filter((rule) => !isMuted(rule, receivedAtMs))
-    .flatMap((rule) => rule.channels.map((channel) => ({ channel, rule })));
-  if (leavesIt) told.push(...restOf(plan, event).map((channel) => ({ channel })));
-  return told
-    .filter(mayTell)
-    .filter(({ channel }, index, may) => may.findIndex((earlier) => earlier.channel === channel) === index);
-}
-
-/** Where `channels` sends what no rule takes. */
-function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string[] {
-  if (event.kind === 'payment_failed') return [failures];
-  return [...(event.cardSaved ? [failures] : []), ...(successes === undefined ? [] : [successes])];
-}
-
-/** The rules that fit, up to the first that does not go on; `leavesIt` when there is no such rule. */
-function takersOf(plan: RoutePlan, event: PaymentEvent): { rules: AlertRule[]; leavesIt: boolean } {
-  const takers: AlertRule[] = [];
-  for (const rule of plan.rules) {
-    if (!fits(rule.match, event, plan)) continue;
-    takers.push(rule);
-    if (!rule.goesOn) return { rules: takers, leavesIt: false };
-  }
-  return { rules: takers, leavesIt: true };
-}
-
-/** Whether an event is what a rule asks for. */
-export function fits(match: RouteMatch, event: PaymentEvent, place: RoutePlace): boolean {
-  return (
-    isOfKind(match.event, event) &&
-    isOfPlace(match, place) &&
-    isSame(match.isSavedCardCharge, event.isSavedCardCharge) &&
-    isSame(match.currency, event.currency) &&
-    isWithin(match.amount, event.amountMinor) &&
-    isCustomer(match.customer, event.customerId) &&
-    isSame(match.emailDomain, domainOf(event.customerEmail)) &&
-    holdsPart(match.reasonPart, event.reason)
-  );
-}
-
 /** Whether a rule may fit there at all. */
 export function isOfPlace({ environment, account }: RouteMatch, place: RoutePlace): boolean {
   return isSame(environment, place.environment) && isSame(account, place.account);
 }
 
-function isOfKind(wanted: RoutedKind | undefined, event: PaymentEvent): boolean {
-  if (wanted !== 'card_saved') return isSame(wanted, event.kind);
-  return event.kind === 'payment_success' && event.cardSaved !== undefined;
-}
-
-function isSame<T>(wanted: T | undefined, given: T | undefined): boolean {
+export function isSame<T>(wanted: T | undefined, given: T | undefined): boolean {
   return wanted === undefined || wanted === given;
-}
-
-/** An amount nobody names is within no range. */
-export function isWithin(range: AmountRange | undefined, minor: number | undefined): boolean {
-  if (!range) return true;
-  return minor !== undefined && minor >= (range.fromMinor ?? 0) && minor <= (range.toMinor ?? Infinity);
-}
-
-function isCustomer(pattern: CustomerPattern | undefined, id: string | undefined): boolean {
-  if (!pattern) return true;
-  if (id === undefined) return false;
-  return pattern.kind === 'exact' ? id === pattern.text : id.startsWith(pattern.text);
-}
-
-/** What stands behind the last @, in lower case. */
-export function domainOf(email: string | undefined): string | undefined {
-  const at = email?.lastIndexOf('@') ?? -1;
-  return at < 0
-    ? undefined
-    : email
-        ?.slice(at + 1)
-        .trim()
-        .toLowerCase();
-}
-
-/** In one line, as the alert shows the reason and people copy it. */
-function holdsPart(part: string | undefined, reason: string | undefined): boolean {
-  return part === undefined || (reason !== undefined && oneLine(reason).toLowerCase().includes(part));
-}
-
-/**
- * Whether where it is told hangs on something that it does not say itself and a look-up may: then it is routed
- * once it was looked up. Events need not say more than a reference.
- *
- * Spec: Events (payload fields beyond those listed: not shown).
- */
-export function needsLookUp(plan: RoutePlan, event: PaymentEvent): boolean {
-  for (const { match, goesOn } of plan.rules) {
-    if (fits(match, event, plan)) {
-      if (!goesOn) return false;
-    } else if (fits(partsItSays(match, event), event, plan)) return true;
-  }
-  return false;
-}
-
-/** What a rule asks for, without what a look-up could still say. */
-function partsItSays(match: RouteMatch, event: PaymentEvent): RouteMatch {
-  const { currency, amount, emailDomain, reasonPart, ...rest } = match;
-  return withoutUndefined({
-    ...rest,
-    currency: event.currency === undefined ? undefined : currency,
-    amount: event.amountMinor === undefined ? undefined : amount,
-    emailDomain: event.customerEmail === undefined ? undefined : emailDomain,
-    reasonPart: event.reason === undefined ? undefined : reasonPart,
-  });
-}
-
-/** The event, and what the look-up of that very order says where the event is silent: for its rules alone. */
-export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
-  const transaction = recordOfOrder(lookup);
-  if (!transaction) return event;
-  const found = {
-    ...moneyOf(event, transaction),
-    customerEmail: transaction.customerEmail,
-    reason: transaction.gatewayMessage,
-  };
-  return { ...withoutUndefined(found), ...event };
-}
-
-/**
- * Of a failure what was to be taken, as its alert shows it: nothing was. An amount is one of its own currency: beside
- * another one, that the event names, it is none.
- */
-function moneyOf(
-  { kind, currency: told }: PaymentEvent,
-  transaction: Transaction,
-): { amountMinor: number | undefined; currency: string | undefined } {
-  const { amountMinor, orderAmountMinor } = transaction;
-  const currency = transaction.currency ?? transaction.orderCurrency;
-  const toTake = kind === 'payment_failed' ? moneyToTake(transaction) : undefined;
-  const found = toTake ?? { minor: amountMinor ?? orderAmountMinor, currency };
-  // In capitals, as rules and events name theirs.
-  const named = found.currency?.toUpperCase();
-  const isOther = told !== undefined && named !== undefined && named !== told;
-  return { amountMinor: isOther ? undefined : found.minor, currency: named };
-}
-
-/**
- * Whether a storm of other alerts leaves this rule’s alone: it says its own number, or it calls somebody, which the
- * digest that is edited for its alerts would not.
- */
-export function countsAlone({ digestAfter, mention }: RoutedRule): boolean {
-  return digestAfter !== undefined || mention !== undefined;
 }
 
 export function isMuted({ mutedUntilMs }: AlertRule, atMs: number): boolean {
   return mutedUntilMs !== undefined && atMs < mutedUntilMs;
 }
 
-/** By the wall clock of its time zone, so that summer time moves it along. */
-export function isQuiet({ fromMinute, toMinute, timeZone }: QuietHours, atMs: number): boolean {
-  const minute = minuteOfDay(atMs, timeZone);
-  return fromMinute < toMinute
-    ? minute >= fromMinute && minute < toMinute
-    : minute >= fromMinute || minute < toMinute;
+/**
+ * The first rule before it that takes all that it asks for; with a channel: or that tells it to that channel first. Two that
+ * do so only together are not found. `places`: where events come from; absent: from anywhere.
+ */
+export function ruleInTheWay(
+  rules: readonly AlertRule[],
+  index: number,
+  places?: readonly RoutePlace[],
+  channel?: string,
+): AlertRule | undefined {
+  const rule = rules[index];
+  const here = rule && places?.filter((place) => isOfPlace(rule.match, place));
+  return rule && rules.slice(0, index).find((before) => leavesNothing(before, rule.match, { here, channel }));
 }
 
-function minuteOfDay(atMs: number, timeZone: string): number {
-  const clock = new Intl.DateTimeFormat('en-GB', {
-    timeZone,
-    hour: '2-digit',
-    minute: '2-digit',
-    hourCycle: 'h23',
-  });
-  const [hour = '', minute = ''] = clock.format(atMs).split(':');
-  return Number(hour) * 60 + Number(minute);
+/** What goes on leaves all but its channel, and that too while it is muted. */
+function leavesNothing(
+  { match, goesOn, channels, mutedUntilMs }: AlertRule,
+  narrow: RouteMatch,
+  { here, channel }: { here: readonly RoutePlace[] | undefined; channel: string | undefined },
+): boolean {
+  const tellsIt = channel !== undefined && mutedUntilMs === undefined && channels.includes(channel);
+  const isEverywhere = here ? here.every((place) => isOfPlace(match, place)) : coversPlace(match, narrow);
+  return (!goesOn || tellsIt) && isEverywhere && covers(match, narrow);
+}
+
+function coversPlace({ environment, account }: RouteMatch, narrow: RouteMatch): boolean {
+  return isSame(environment, narrow.environment) && isSame(account, narrow.account);
+}
+
+/** Whether all that fits the second fits the first, wherever it is from. */
+function covers(wide: RouteMatch, narrow: RouteMatch): boolean {
+  const { event, amount, customer, reasonPart } = wide;
+  const alsoSaves = event === 'payment_success' && narrow.event === 'card_saved';
+  return (
+    (alsoSaves || isSame(event, narrow.event)) &&
+    isSame(wide.isSavedCardCharge, narrow.isSavedCardCharge) &&
+    isSame(wide.currency, narrow.currency) &&
+    isSame(wide.emailDomain, narrow.emailDomain) &&
+    (amount === undefined || coversRange(amount, narrow.amount)) &&
+    (customer === undefined || isOne(customer, narrow.customer)) &&
+    (reasonPart === undefined || narrow.reasonPart?.includes(reasonPart) === true)
+  );
+}
+
+function coversRange(
+  { fromMinor = 0, toMinor = Infinity }: NonNullable<RouteMatch['amount']>,
+  narrow: RouteMatch['amount'],
+): boolean {
+  return (
+    narrow !== undefined && fromMinor <= (narrow.fromMinor ?? 0) && toMinor >= (narrow.toMinor ?? Infinity)
+  );
+}
+
+function isOne(wide: NonNullable<RouteMatch['customer']>, narrow: RouteMatch['customer']): boolean {
+  if (!narrow) return false;
+  if (wide.kind === 'prefix') return narrow.text.startsWith(wide.text);
+  return narrow.kind === 'exact' && narrow.text === wide.text;
 }
 
 /**
- * What a message posted then says of its rule, and goes on saying when it is edited, which calls nobody. One posted in
- * quiet hours mentions nobody.
+ * What a rule says that never holds in this channel, and the rule before it, which goes on and tells it there first;
+ * undefined where it does hold, or says no such thing.
  */
-export function routeAt(rule: RoutedRule, postedAtMs: number, mayCall: boolean): AlertRoute {
-  const { name, severity, mention, quietHours } = rule;
-  const mayMention = mayCall && !(quietHours && isQuiet(quietHours, postedAtMs));
-  return {
-    rule: name,
-    ...(severity === undefined ? {} : { severity }),
-    ...(mention && mayMention ? { mention } : {}),
-  };
+export function lostIn(
+  rules: readonly AlertRule[],
+  index: number,
+  channel: string,
+  places?: readonly RoutePlace[],
+): { says: string[]; to: string } | undefined {
+  const { mention, severity, digestAfter } = rules[index] ?? {};
+  const says = [
+    ...(mention === undefined ? [] : ['mention']),
+    ...(severity === undefined ? [] : ['severity']),
+    ...(digestAfter === undefined ? [] : ['digest_after']),
+  ];
+  // What reaches it nowhere is said of it otherwise.
+  if (says.length === 0 || ruleInTheWay(rules, index, places)) return undefined;
+  const first = ruleInTheWay(rules, index, places, channel);
+  return first && { says, to: first.name };
 }
+
+/** What somebody keeps one channel from being told until then: what fits every part that is there. Times are UTC ms. */
+export type AlertMute = {
+  id: string;
+  channel: string;
+  /** What that rule of `payops.yml` sends there. */
+  rule?: string;
+  match: Pick<RouteMatch, 'reasonPart' | 'customer'>;
+  why: string;
+  by: string;
+  fromMs: number;
+  untilMs: number;
+  endedBy?: string;
+  /** Its channel is told what it kept back, and it keeps nothing more: not by a clock that is behind or was put back either. */
+  isOver: boolean;
+};
+
+/** What a mute kept from its channel. */
+export type NotPosted = {
+  count: number;
+  /** The newest of them; `isOver`: resolved or closed since. */
+  newest: readonly { orderReference?: string; isOver: boolean }[];
+};

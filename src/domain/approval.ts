@@ -1,6 +1,5 @@
-import type { ChargeTerms, ShownTerms } from './charge.ts';
-import type { CardEmailTerms, ShownCardEmail } from './card-email.ts';
-import type { ApprovalNeeded, ApprovalQuestion } from './approval-rules.ts';
+import type { EmailChange } from './charge-answer.ts';
+import type { CardFace, ChargeTerms, ShownTerms } from './charge.ts';
 import type { Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 
@@ -24,7 +23,9 @@ type ChargeAsked<Terms> = {
   despite?: string;
   overridesRest?: true;
 };
+
 type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
+
 type RedriveAsked = { kind: 'redrive'; channel: string };
 
 export type Decision = { by: string; atMs: number };
@@ -79,3 +80,47 @@ export type ApprovalGate = {
 };
 
 export type ApprovalRequest = { id: string; terms: ApprovalTerms; by: string } & ApprovalNeeded;
+
+/** One line of `approvals.rules`, for one merchant account. */
+export type ApprovalRule =
+  | { what: 'charge'; currency: string; fromMinor: number; needed: number }
+  | { what: 'retry' | 'card_email' | 'redrive'; needed: number };
+
+/** What is about to be done. `retry` alone asks whether a card that rests may be charged at all with a second person. */
+export type ApprovalQuestion =
+  | { kind: 'charge'; money: Money; overridesRest?: true }
+  | { kind: 'retry' | 'card_email' | 'redrive' };
+
+/** `rule` is a sentence for people: *Charges from NGN 50,000.00 need one approver*. */
+export type ApprovalNeeded = { rule: string; needed: number };
+
+/** A change of a saved card's e-mail, whole, as a person agreed to it. `tokenKey` is a secret: it is kept sealed. */
+export type CardEmailTerms = EmailChange & { card: CardFace };
+
+/** The same as it may be read out to whoever is allowed to change it. */
+export type ShownCardEmail = Omit<CardEmailTerms, 'tokenKey'>;
+
+/**
+ * What may become of a change. Only `changed` changes anything; after `unknown` it may have been changed: the answer was
+ * lost, or the process that asked has died.
+ */
+export const cardEmailEnds = [
+  'changed',
+  /** The current e-mail that was given is not the one linked to the card. */
+  'not_linked',
+  'no_such_card',
+  'email_invalid',
+  'refused',
+  'invalid_request',
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'unknown',
+] as const;
+
+/** As people are told it and as it is kept; the message is the service's own. `isListBehind`: the bot's own list of cards has the old address. */
+export type CardEmailEnd = {
+  kind: (typeof cardEmailEnds)[number];
+  message?: string;
+  isListBehind?: true;
+};

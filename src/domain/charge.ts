@@ -1,10 +1,9 @@
 import type { Money } from './money.ts';
 import type { NotMade, RejectionReason, ResendAnswer } from './charge-answer.ts';
 import type { OrderReference } from './order-reference.ts';
-import type { RetryVerdict, CardRefusal, Twin } from './retry-rule.ts';
-import type { AlertTaken } from './alert-card.ts';
+import type { RetryVerdict, CardRefusal, Twin } from './decline-reason.ts';
+import type { AlertTaken } from './alert.ts';
 import type { Approval } from './approval.ts';
-import type { LimitRefusal } from './charge-limits.ts';
 
 /**
  * What may be shown of a saved card: enough for a person to tell it from the customer's other cards.
@@ -189,3 +188,41 @@ export type ApprovedCharge = {
   despite?: string;
   overridesRest?: true;
 };
+
+// How much whom a role lets charge. Amounts are integer minor units throughout.
+
+/** The words of `payops.yml`. */
+export type LimitKind = 'per_charge' | 'per_agent_per_day' | 'per_card_per_day';
+
+/** Of one currency, in minor units; a kind that is not there is not limited. */
+export type CurrencyLimits = Partial<Record<LimitKind, number>>;
+
+/** By currency; one that is not there may not be charged. */
+export type RoleLimits = Readonly<Record<string, CurrencyLimits>>;
+
+/** Every role that may charge, by name; without `limits` nothing limits it. */
+export type ChargingRoles = Readonly<Record<string, { limits?: RoleLimits }>>;
+
+/** What a day is, and whom it limits. */
+export type LimitRules = { timeZone: string; roles: ChargingRoles };
+
+/** Why an amount is not charged. Nothing was sent. */
+export type LimitRefusal =
+  | {
+      kind: 'over';
+      limit: LimitKind;
+      money: Money;
+      limitMinor: number;
+      leftMinor: number;
+      /** Absent for a limit of one charge, which no day frees. */
+      freesAtMs?: number;
+      timeZone: string;
+      /** Roles that the person does not have and that may charge this. */
+      whoCan: readonly string[];
+    }
+  /** None of the person's roles names the currency. */
+  | { kind: 'currency'; currency: string; allowed: readonly string[]; whoCan: readonly string[] }
+  /** None of their roles may charge any more. */
+  | { kind: 'no_role' }
+  /** Slack could not say which roles they have. */
+  | { kind: 'unknown_standing' };

@@ -1,4 +1,5 @@
-import type { RetryVerdict } from './retry-rule.ts';
+import type { LimitKind } from './charge.ts';
+import type { OrderReference } from './order-reference.ts';
 
 /** What a bank's refusal comes down to. `unknown`: it gave no reason, or none that says what to do. */
 export type DeclineReason =
@@ -19,6 +20,7 @@ export type NextStep = {
 };
 
 const anotherCard: NextStep = { kind: 'another_card', text: 'Ask the customer for another card.' };
+
 const wait: NextStep = {
   kind: 'wait',
   text: 'Try again from {time}, or use another card.',
@@ -44,7 +46,9 @@ export const nextSteps: Readonly<Record<DeclineReason, NextStep>> = {
 };
 
 const code = '(?:otp|verification code|one time (?:password|pin|passcode|code))';
+
 const wrong = '(?:wrong|invalid|incorrect|expired|mismatch|failed)';
+
 const offline = '(?:inoperative|unavailable|not available|down|offline|unreachable|no response)';
 
 /**
@@ -143,3 +147,46 @@ export type KnownDecline = {
   reason: DeclineReason;
   nextTryFrom: number;
 };
+
+/** How long a card is on hold after a bank decline and how many attempts it gets: settings, because the spec only gives examples. */
+export type RetryRule = {
+  waitMs: number;
+  attempts: number;
+  /** A decline older than this no longer counts, so that next month's charge starts anew. */
+  forgetMs: number;
+};
+
+/** Where the settings say nothing else. */
+export const defaultRetryRule: RetryRule = {
+  waitMs: 24 * 3_600_000,
+  attempts: 3,
+  forgetMs: 30 * 24 * 3_600_000,
+};
+
+export type RetryVerdict =
+  | { kind: 'allowed'; attemptsLeft: number }
+  /** On hold after a decline, until `nextTryFrom`. */
+  | { kind: 'resting'; nextTryFrom: number; attemptsLeft: number }
+  /** Another charge of this card is unsettled and could use up the last attempt, or be declined right now. */
+  | { kind: 'under_way'; reference: string }
+  /** The attempts are used up; `nextTryFrom` is when the first of them is forgotten. */
+  | { kind: 'stopped'; declines: number; nextTryFrom: number }
+  /** 3-D Secure cannot be completed on a saved card: only a new card-saving payment helps. */
+  | { kind: 'save_again' };
+
+/** The same card, amount and currency was charged shortly before, and that charge is settled. `by`: Slack user id. */
+export type Twin = {
+  reference: OrderReference;
+  by: string;
+  at: number;
+  outcome: 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
+};
+
+/** Why a card is not charged now. */
+export type CardRefusal =
+  | Exclude<RetryVerdict, { kind: 'allowed' | 'under_way' }>
+  /** Another charge of it is unsettled: the very same one, or one that could still use up the last attempt. */
+  | { kind: 'under_way'; reference: OrderReference; by: string; at: number };
+
+/** Why a card can't be charged now, whatever the amount. */
+export type CardHold = Exclude<RetryVerdict, { kind: 'allowed' }> | { kind: 'limit'; limit: LimitKind };

@@ -44,3 +44,16 @@ export class ServiceFailure extends Error {
 
 /** `degraded`: it works, with less. `detail` and `fix` are read by anyone who reaches the port: nothing secret. */
 export type PartHealth = { state: 'ok' | 'degraded' | 'down'; detail?: string; fix?: string };
+
+/** The word Node gives a failure of the system (ENOENT, EADDRINUSE); undefined for an error without one. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The store did not answer in time, or refused. Whether the call was carried out is unknown. */
+export class StoreUnavailable extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StoreUnavailable';
+  }
+}

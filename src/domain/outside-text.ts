@@ -1,5 +1,4 @@
 import { holdsCardNumber } from './card-number.ts';
-import { maskEmail } from './mask.ts';
 
 /**
  * Characters that no reader sees but that reorder, hide or split what is read: controls, zero-width and
@@ -67,4 +66,21 @@ function boundaryBefore(text: string, index: number): number {
 /** Empty, or what services write where they have nothing to say. */
 export function saysNothing(text: string): boolean {
   return text === '' || /^\s*n\/a\s*$/i.test(text);
+}
+
+/**
+ * An e-mail as a channel may see it: first letter of the name and the whole domain, "j***@example.com".
+ * The number of stars is fixed, so that the length tells nothing.
+ */
+export function maskEmail(email: string): string {
+  const at = email.lastIndexOf('@');
+  if (at <= 0) return '***';
+  const [first = ''] = email;
+  return `${first}***@${email.slice(at + 1)}`;
+}
+
+/** A telephone number as a message may show it: its last four digits, "***4567". */
+export function maskPhone(phone: string): string {
+  const digits = phone.replace(/\D/g, '');
+  return digits.length > 4 ? `***${digits.slice(-4)}` : '***';
 }

@@ -1,5 +1,4 @@
-import type { CardSaved } from './card-saved.ts';
-import type { SavedCard } from './saved-card.ts';
+import type { CardSaved, SavedCard } from './saved-card.ts';
 
 /** The two events the spec names; any other kind that was validly signed is `unknown`, kept and reported. */
 export type PaymentEventKind = 'payment_success' | 'payment_failed';
@@ -37,3 +36,13 @@ export type PaymentEvent = {
   /** Its details were taken away: what is left says what happened to which order. */
   isErased?: true;
 };
+
+/** The key of the one event of a kind that an order of this reference has; see `PaymentEvent.key`. */
+export function orderEventKey(kind: PaymentEventKind, reference: string): string {
+  return `${kind}/order/${reference}`;
+}
+
+/** The reference in such a key; undefined for an event that names none, or none that is fit to be a key. */
+export function referenceOfEventKey(key: string): string | undefined {
+  return /^payment_(?:success|failed)\/order\/(.+)$/su.exec(key)?.[1];
+}

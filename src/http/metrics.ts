@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { withDeadline } from '../deadline.ts';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 import { bringsToken, sendJson, type Route } from './server.ts';
 import type { Log } from '../log.ts';
 import type { Store } from '../store/store.ts';

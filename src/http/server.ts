@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { asRequest, newErrorId, type Log } from '../log.ts';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/failure.ts';
 import { createUnderWay } from '../under-way.ts';
 
 /**

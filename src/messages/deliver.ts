@@ -1,5 +1,5 @@
-import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
-import { growingDelayMs } from '../domain/growing-delay.ts';
+import type { HistoryAnswer, PostOutcome } from './delivery.ts';
+import { growingDelayMs } from '../deadline.ts';
 import { tagLog } from '../log.ts';
 import type { Entry, WriteOptions } from '../store/store.ts';
 import { concludeRefusal, endTrouble, giveUp, type RefusalDeps } from './undelivered.ts';

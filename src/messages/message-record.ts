@@ -3,8 +3,7 @@ import type { RoutedRule } from '../domain/alert-route.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { requestId } from '../log.ts';
 import { withoutForm } from '../records/newer-release.ts';
-import type { Sealer } from '../domain/sealer.ts';
-import type { Index, Store } from '../store/store.ts';
+import type { Sealer, Index, Store } from '../store/store.ts';
 
 /** How messages of one kind differ from the usual: in their channel’s lane, kept, and told as late as it may get. */
 type Policy = {

@@ -1,6 +1,5 @@
 import type { Notice } from '../domain/notice.ts';
-import type { Sealer } from '../domain/sealer.ts';
-import type { Store } from '../store/store.ts';
+import type { Sealer, Store } from '../store/store.ts';
 import {
   laneOf,
   messageKey,

@@ -1,11 +1,10 @@
 import type { WebClient } from '@slack/web-api';
-import type { HistoryAnswer, PostOutcome } from '../domain/delivery.ts';
+import { type HistoryAnswer, type PostOutcome, createDelivery, messageDigest } from './delivery.ts';
 import type { PartHealth } from '../domain/failure.ts';
 import { longestRetryMs } from './message-work.ts';
 import { utcTime } from '../slack/kit/text.ts';
 import { awayFix } from '../slack/slack-error.ts';
 import { deliverEntry, type DeliverDeps } from './deliver.ts';
-import { createDelivery, messageDigest } from './delivery.ts';
 import { openBody, type FeatureMessages } from './views.ts';
 import type { Kind } from '../records/work-once.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';

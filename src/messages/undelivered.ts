@@ -1,4 +1,4 @@
-import type { PostOutcome, Undelivered } from '../domain/delivery.ts';
+import type { PostOutcome, Undelivered } from './delivery.ts';
 import { newErrorId, type Log } from '../log.ts';
 import { createChangeRecord, pagesOf, type RecordStore } from '../records/change-record.ts';
 import type { Entry, Store, WriteOptions } from '../store/store.ts';

@@ -1,7 +1,6 @@
-import type { PostOutcome } from '../domain/delivery.ts';
-import type { Sealer } from '../domain/sealer.ts';
+import type { PostOutcome } from './delivery.ts';
+import type { Sealer, Entry } from '../store/store.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
-import type { Entry } from '../store/store.ts';
 import type { MessageKind, MessageRecord } from './message-record.ts';
 import type { Work } from './message-work.ts';
 

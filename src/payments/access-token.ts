@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
 import { ServiceFailure } from '../domain/failure.ts';
-import type { Sealer } from '../domain/sealer.ts';
+import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
-import type { Store } from '../store/store.ts';
 import type { Token } from './tokens.ts';
 
 /** The token all replicas share. `fresh` ends by the store's clock; `last` outlives it, for its refresh token. */

@@ -1,11 +1,10 @@
 import { z } from 'zod';
 import type { Account, AccountAnswer, AccountKey, NewAccount, NewAccountAnswer } from '../domain/account.ts';
-import { largestPage, type PageAnswer } from '../domain/service-page.ts';
+import { largestPage, type PageAnswer, readPageAnswer } from './terminals.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
 import { askForEffect, type Told } from './effect-answer.ts';
 import { failureOfAnswer, wordsOf } from './failures.ts';
-import { readPageAnswer } from './terminals.ts';
 import { asObject, asObjects, looseText } from './wire.ts';
 
 const accountRecord = z

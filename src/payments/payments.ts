@@ -16,8 +16,7 @@ import type {
 } from '../domain/charge-answer.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
-import type { ReadPage } from '../domain/service-page.ts';
-import type { Terminal } from '../domain/terminal.ts';
+import { type ReadPage, listTerminals, type Terminal } from './terminals.ts';
 import type { Transaction } from '../domain/transaction.ts';
 import { createAccessToken, shareToken } from './access-token.ts';
 import { createAccount, findAccount, listAccounts } from './accounts.ts';
@@ -25,20 +24,19 @@ import { chargeSavedCard, resendOtp, submitOtp } from './charges.ts';
 import { createPaymentsClient, type ClientDeps, type ClientSettings, type PaymentsClient } from './client.ts';
 import { findTransaction, type TransactionReading } from './lookups.ts';
 import { createCheckoutOrder } from './orders.ts';
-import { listTerminals } from './terminals.ts';
 import { issueToken, refreshToken, type TokenSettings } from './tokens.ts';
 import type { Kept } from '../store/kept.ts';
 import type { Log } from '../log.ts';
-import { changeCardEmail, deleteSavedCard, listSavedCards } from './saved-cards.ts';
-import { variableName } from '../config/settings.ts';
 import {
-  sandboxShape,
-  specifiedPointers,
+  changeCardEmail,
+  deleteSavedCard,
+  listSavedCards,
   type CardDeletionAnswer,
   type CardToDelete,
   type SavedCardsAnswer,
-  type SavedCardShape,
-} from '../domain/saved-card-list.ts';
+} from './saved-cards.ts';
+import { variableName } from '../config/settings.ts';
+import { sandboxShape, specifiedPointers, type SavedCardShape } from '../config/saved-card-settings.ts';
 
 type Outside = { config: Config; log: Log; now: () => number };
 

@@ -1,14 +1,7 @@
+import type { NotMade, Unknown, EmailChange, EmailChangeAnswer } from '../domain/charge-answer.ts';
+import { type JsonObject, isJsonObject, valueAt, valueAtFirst } from '../domain/json-pointer.ts';
 import type { Middleware } from 'openapi-fetch';
-import type { EmailChange, EmailChangeAnswer } from '../domain/charge-answer.ts';
-import { isJsonObject, valueAt, valueAtFirst, type JsonObject } from '../domain/json-pointer.ts';
-import {
-  savedCardFields,
-  type CardDeletionAnswer,
-  type CardToDelete,
-  type SavedCardsAnswer,
-  type SavedCardShape,
-  type ToldCard,
-} from '../domain/saved-card-list.ts';
+import { savedCardFields, type SavedCardShape } from '../config/saved-card-settings.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { withoutAuthorization, type PaymentsClient } from './client.ts';
@@ -210,3 +203,25 @@ function readChanged(card: JsonObject | undefined): Omit<SavedCard, 'tokenKey'> 
     customerEmail: looseText.parse(card['customerEmail']),
   });
 }
+
+/** A card as the list told it; without a token key it can be shown and nothing else. */
+export type ToldCard = Partial<SavedCard>;
+
+/** What the service answered to the wish for a customer's saved cards. */
+export type SavedCardsAnswer =
+  | { kind: 'cards'; cards: readonly ToldCard[]; mayHaveMore?: true }
+  /** The service has no record for this e-mail: an answer, and no error. */
+  | { kind: 'not_found' }
+  /** The service found the request invalid, in its own words. */
+  | { kind: 'refused'; message: string | undefined };
+
+/** A saved card to be deleted. `tokenKey` is a secret. */
+export type CardToDelete = { tokenKey: string; customerEmail: string };
+
+/** What the service answered to the deletion of a card. `no_such_card`: it is gone already, or was never there. */
+export type CardDeletionAnswer =
+  | { kind: 'deleted' }
+  | { kind: 'no_such_card' }
+  | { kind: 'refused'; message: string | undefined }
+  | NotMade
+  | Unknown;

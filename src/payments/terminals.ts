@@ -1,6 +1,4 @@
 import { z } from 'zod';
-import { largestPage, type PageAnswer } from '../domain/service-page.ts';
-import type { Terminal } from '../domain/terminal.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
 import { failureOfAnswer } from './failures.ts';
@@ -63,4 +61,42 @@ export function readPageAnswer<Item>(
   const next = looseText.parse(told);
   const items = asObjects(results).map(readItem);
   return { kind: 'page', items, ...(next === undefined || next.trim() === '' ? {} : { cursor: next }) };
+}
+
+/**
+ * One page of a list of the payments service. `cursor` is the service's own word for the next page and is passed
+ * back as it came; absent: the list ends here.
+ *
+ * Spec: Limits (pagination).
+ */
+export type ServicePage<Item> = { items: readonly Item[]; cursor?: string };
+
+export type PageAnswer<Item> =
+  | ({ kind: 'page' } & ServicePage<Item>)
+  /** The service does not know this cursor (any more): only a list read from its beginning goes on. */
+  | { kind: 'cursor_refused' };
+
+/** Reads one page; without a cursor the first. Throws ServiceFailure when the service gave no usable answer. */
+export type ReadPage<Item> = (cursor?: string) => Promise<PageAnswer<Item>>;
+
+/** Spec: Limits (page size). */
+export const largestPage = 50;
+
+/** One terminal as the list told it; times are the service's own text. Spec: Terminal record. */
+export type Terminal = {
+  terminalId?: string;
+  serialNumber?: string;
+  accountId?: string;
+  parentAccountId?: string;
+  merchantName?: string;
+  terminalLabel?: string;
+  createdAt?: string;
+  updatedAt?: string;
+};
+
+/** Whether each of the words, lower-case, stands in one of its fields. */
+export function terminalMatches(terminal: Terminal, words: readonly string[]): boolean {
+  const { createdAt: _created, updatedAt: _updated, ...named } = terminal;
+  const text = Object.values(named).join('\n').toLowerCase();
+  return words.every((word) => text.includes(word));
 }

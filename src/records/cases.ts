@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { auditedKinds, type AuditEntry } from '../domain/audit-entry.ts';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 import { insist } from './insist.ts';
 import type { Entry, Index } from '../store/store.ts';
 import { createRecords, type RecordsDeps, type Rest } from './records.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as rest } from 'node:timers/promises';
-import { growingDelayMs } from '../domain/growing-delay.ts';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { growingDelayMs } from '../deadline.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 import type { CreateOptions, Entry, Index, ListOptions, Store } from '../store/store.ts';
 
 /**

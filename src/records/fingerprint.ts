@@ -1,7 +1,6 @@
 import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
 import type { Log } from '../log.ts';
-import type { Store } from '../store/store.ts';
-import type { Sealer } from '../domain/sealer.ts';
+import type { Store, Sealer } from '../store/store.ts';
 
 /** A keyed hash: the same text has the same one on every replica and for ever, and nobody without the store can make it. */
 export type Fingerprint = (text: string) => Promise<string>;

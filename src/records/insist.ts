@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 
 type InsistDeps = { now: () => number; wait: (ms: number) => Promise<unknown> };
 

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 
 /**
  * The newest form of a record that this release reads. Whoever changes a record so that the release before cannot read it

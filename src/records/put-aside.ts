@@ -1,7 +1,5 @@
-import { errorCode } from '../domain/error-code.ts';
-import { ServiceFailure } from '../domain/failure.ts';
-import { growingDelayMs } from '../domain/growing-delay.ts';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { errorCode, ServiceFailure, StoreUnavailable } from '../domain/failure.ts';
+import { growingDelayMs } from '../deadline.ts';
 import { newErrorId, type Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
 import { entriesOf } from './change-record.ts';

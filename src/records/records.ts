@@ -1,9 +1,15 @@
 import { z } from 'zod';
-import { SealBroken, type Sealer } from '../domain/sealer.ts';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import {
+  SealBroken,
+  type Sealer,
+  type CreateOptions,
+  type Entry,
+  type Index,
+  type Store,
+} from '../store/store.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 import { createChangeRecord, entriesOf } from './change-record.ts';
 import { NewerRelease, withForm, withoutForm } from './newer-release.ts';
-import type { CreateOptions, Entry, Index, Store } from '../store/store.ts';
 
 /** One kind of record: what its keys begin with, what it is, and the lists it is in as it stands. */
 export type RecordKind<T> = {

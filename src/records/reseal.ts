@@ -1,6 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import type { Sealer } from '../domain/sealer.ts';
-import type { Store } from '../store/store.ts';
+import type { Sealer, Store } from '../store/store.ts';
 
 export type ResealDeps = {
   store: Pick<Store, 'keysAfter' | 'read' | 'replace'>;

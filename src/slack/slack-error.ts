@@ -4,8 +4,7 @@ import {
   WebAPIRateLimitedError,
   WebAPIRequestError,
 } from '@slack/web-api';
-import type { RefusalAbout } from '../domain/delivery.ts';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/failure.ts';
 import { outsideText } from './kit/text.ts';
 
 /**
@@ -177,3 +176,9 @@ export function fixFor(slackError: string, channel = 'the channel'): string {
 
 export const awayFix =
   'None needed if Slack is down: the bot keeps trying. Else check SLACK_API_URL and the network.';
+
+/**
+ * What Slack refuses, as far as its word says. `message`: this one alone, others may pass. `channel`: all that is for
+ * this channel or person. `bot`: all that the bot does. `unclear`: a word nobody here knows.
+ */
+export type RefusalAbout = 'message' | 'channel' | 'bot' | 'unclear';

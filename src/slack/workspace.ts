@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '@slack/bolt';
 import { WebClient, type AuthTestResponse } from '@slack/web-api';
-import { growingDelayMs } from '../domain/growing-delay.ts';
+import { growingDelayMs } from '../deadline.ts';
 import type { Log } from '../log.ts';
 import { createBoltLog } from './router/bolt-log.ts';
 import {

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 import { withinDeadline } from './deadline.ts';
 import { movingSchema, redisSchema } from './redis-scripts.ts';
 import type { ScriptRunner } from './redis-store.ts';

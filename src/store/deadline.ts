@@ -1,5 +1,5 @@
 import { answeredWithin } from '../deadline.ts';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 
 /**
  * The promise's own outcome if it comes in time, else StoreUnavailable. What was asked goes on unheard:

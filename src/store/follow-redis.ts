@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { growingDelayMs } from '../domain/growing-delay.ts';
+import { growingDelayMs } from '../deadline.ts';
 import { withinDeadline } from './deadline.ts';
 import { checkServes, findRedisNode, type NodeSearch, type ServingNode } from './find-redis-node.ts';
 import { connectOnce, openNodeClient, type RedisClient, type RedisLine } from './redis-line.ts';

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 
 /** What the calls of one transaction share: one reading of the clock (UTC ms) and the version counter, raised as they change things. */
 export type Turn = { readonly now: number; version: number };

@@ -1,17 +1,14 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCode } from '../domain/error-code.ts';
-import type { Sealer } from '../domain/sealer.ts';
-import type { SealingKey } from '../domain/sealing-key.ts';
+import { errorCode, type PartHealth } from '../domain/failure.ts';
+import type { Sealer, Store } from './store.ts';
+import { type SealingKey, createSealer } from './sealed.ts';
 import { withinDeadline } from './deadline.ts';
 import { readOrMakeKeyFile } from './key-file.ts';
 import type { RedisConnection } from './redis-client.ts';
 import { openRedisStore } from './redis-store.ts';
-import { createSealer } from './sealed.ts';
 import { openSqliteStore } from './sqlite-store.ts';
-import type { Store } from './store.ts';
 import { watchRedis } from './watch-redis.ts';
-import type { PartHealth } from '../domain/failure.ts';
 import type { Log } from '../log.ts';
 
 /** Where it is kept, and what seals it; see `config/settings.ts`. */

@@ -12,7 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/failure.ts';
 
 const keyBytes = 32;
 

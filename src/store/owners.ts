@@ -1,5 +1,5 @@
 import type { Merchant } from '../domain/merchant.ts';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 import type { Store } from './store.ts';
 
 type Owned = {

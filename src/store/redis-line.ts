@@ -1,5 +1,5 @@
 import { createClient } from '@keyv/redis';
-import { growingDelayMs } from '../domain/growing-delay.ts';
+import { growingDelayMs } from '../deadline.ts';
 import type { ClusterAddress, RedisNode, SentinelAddress } from '../domain/redis-address.ts';
 import { reasonOf, type RedisNews } from './redis-news.ts';
 

@@ -1,4 +1,4 @@
-import { errorCode } from '../domain/error-code.ts';
+import { errorCode } from '../domain/failure.ts';
 import type { Log } from '../log.ts';
 
 /** Tells an outage once, and its end once. */

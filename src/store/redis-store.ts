@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 import { withinDeadline } from './deadline.ts';
 import {

@@ -1,6 +1,5 @@
 import { createCipheriv, createDecipheriv, createSecretKey, randomBytes, type KeyObject } from 'node:crypto';
-import { SealBroken, type Sealer } from '../domain/sealer.ts';
-import type { SealingKey } from '../domain/sealing-key.ts';
+import { SealBroken, type Sealer } from './store.ts';
 
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -72,3 +71,11 @@ function decrypt(key: KeyObject, context: string, bytes: Buffer): string {
     );
   }
 }
+
+/** A key that seals secrets at rest. */
+export type SealingKey = {
+  /** Stands in front of everything sealed with the key, in the clear: letters, digits, `-` and `_`. */
+  id: string;
+  /** 32 bytes. */
+  key: Uint8Array;
+};

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
-import { StoreUnavailable } from '../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
 import {
   blockMs,
   checkTake,

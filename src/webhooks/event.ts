@@ -1,12 +1,11 @@
 import { hash as digestOf } from 'node:crypto';
 import { holdsCardNumber } from '../domain/card-number.ts';
-import { orderEventKey } from '../domain/event-key.ts';
+import { orderEventKey, type PaymentEvent, type PaymentEventKind } from '../domain/payment-event.ts';
 import { isJsonPointer, valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
 import { minorFromWire } from '../domain/money.ts';
 import { saysNothing } from '../domain/outside-text.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import type { PaymentEvent, PaymentEventKind } from '../domain/payment-event.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { readJson } from './json.ts';

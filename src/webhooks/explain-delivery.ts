@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { signaturePresetNames } from '../domain/signature-preset.ts';
+import { signaturePresetNames } from '../config/webhook-settings.ts';
 import { valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
 import { parseEvent, type EventPointers } from './event.ts';
 import { readJson } from './json.ts';

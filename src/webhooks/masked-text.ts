@@ -1,5 +1,5 @@
 import { holdsCardNumber } from '../domain/card-number.ts';
-import { maskEmail } from '../domain/mask.ts';
+import { maskEmail } from '../domain/outside-text.ts';
 
 /** Names, without case, underscores and dashes, under which nothing is ever shown. */
 const hiddenNames =

@@ -1,5 +1,5 @@
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import type { SignaturePreset } from '../domain/signature-preset.ts';
+import type { SignaturePreset } from '../config/webhook-settings.ts';
 import { signaturePresets, type SignatureScheme } from './signature.ts';
 import { parseSignatureTemplate, parseTextSource } from './signature-template.ts';
 

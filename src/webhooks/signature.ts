@@ -1,6 +1,6 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import type { SignaturePreset } from '../domain/signature-preset.ts';
+import type { SignaturePreset } from '../config/webhook-settings.ts';
 import { readJson } from './json.ts';
 import { exactBytes, sameBytes, sha256 } from './signature-bytes.ts';
 import {

@@ -1,11 +1,11 @@
 import { settingsCheck, type Config, type SettingsCheck } from '../config/config.ts';
 import { variableName, type Environment as Settings } from '../config/settings.ts';
 import { parsed, type Parsed } from '../domain/parsed.ts';
-import { signaturePresetNames, unsignedMeans } from '../domain/signature-preset.ts';
+import { signaturePresetNames, unsignedMeans } from '../config/webhook-settings.ts';
 import { readEventPointers, type EventPointers } from './event.ts';
 import { readSignatureScheme } from './scheme-settings.ts';
 import type { Log } from '../log.ts';
-import { listed } from '../domain/counted.ts';
+import { listed } from '../domain/wording.ts';
 import { coverageOf } from './signature-template.ts';
 import { signatureProblem, type SignatureScheme } from './signature.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { allBlocks, blockKey, entriesOf, readMarks } from '../../src/audit/audit-chain.ts';
 import { createAuditLog } from '../../src/audit/audit-log.ts';
 import { createAuditNotes } from '../../src/audit/audit-notes.ts';

@@ -7,11 +7,10 @@ import { createScreen, progressLine, type Screen } from '../../src/cli/screen.ts
 import { confirm } from '../../src/domain/confirmation.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import type { Reading, ReadingStop } from '../../src/domain/service-page.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
-import type { Terminal } from '../../src/domain/terminal.ts';
-import { terminalColumns } from '../../src/features/lists/lists.ts';
-import { terminalSubject } from '../../src/features/lists/lists.ts';
+import type { Reading, ReadingStop } from '../../src/features/lists/service-list.ts';
+import type { Terminal } from '../../src/payments/terminals.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
+import { terminalColumns, terminalSubject } from '../../src/features/lists/lists.ts';
 import { seen as seenCharge } from '../features/charge/seen-charges.ts';
 
 const place = { environment: 'live', account: 'Lagos store' } as const;

@@ -2,12 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { tellRulesElsewhere, tellUnreadParts } from '../../src/config/alert-rules.ts';
 import { readWebhooks, readsField } from '../../src/webhooks/webhook-settings.ts';
 import { outsideOf } from '../support/outside-of.ts';
-import {
-  destinationsOf,
-  type AlertRule,
-  type RouteMatch,
-  type RoutePlan,
-} from '../../src/domain/alert-route.ts';
+import { destinationsOf } from '../../src/features/alerts/routing.ts';
+import type { AlertRule, RouteMatch, RoutePlan } from '../../src/domain/alert-route.ts';
 
 const matches: Record<string, RouteMatch> = {
   anywhere: {},

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { savedCardSettings as settings } from '../../src/config/saved-card-settings.ts';
-import { specifiedPointers } from '../../src/domain/saved-card-list.ts';
+import { savedCardSettings as settings, specifiedPointers } from '../../src/config/saved-card-settings.ts';
 
 type Name = keyof typeof settings;
 

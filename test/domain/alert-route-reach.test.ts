@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ruleInTheWay } from '../../src/domain/alert-route-reach.ts';
-import { destinationsOf, type AlertRule, type RouteMatch } from '../../src/domain/alert-route.ts';
-import { events, naiveFit, places, rules } from './naive-routes.ts';
+import { destinationsOf } from '../../src/features/alerts/routing.ts';
+import { ruleInTheWay, type AlertRule, type RouteMatch } from '../../src/domain/alert-route.ts';
+import { events, naiveFit, places, rules } from '../features/alerts/naive-routes.ts';
 
 function ruleOf(name: string, match: RouteMatch, goesOn = false): AlertRule {
   return { name, match, channels: ['C'], goesOn };

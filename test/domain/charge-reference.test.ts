@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { chargeReference } from '../../src/domain/charge-reference.ts';
-import { parseOrderReference } from '../../src/domain/order-reference.ts';
+import { chargeReference, parseOrderReference } from '../../src/domain/order-reference.ts';
 
 function sha256(text: string): Uint8Array {
   return createHash('sha256').update(text).digest();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { maskEmail } from '../../src/domain/mask.ts';
+import { maskEmail } from '../../src/domain/outside-text.ts';
 
 describe('maskEmail', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nearestWord } from '../../src/domain/nearest-word.ts';
+import { nearestWord } from '../../src/domain/wording.ts';
 
 const verbs = ['lookup', 'charge', 'otp', 'help', 'alerts', 'accounts'];
 

@@ -1,8 +1,8 @@
-import { chargesFrom, needFor, type ApprovalRule } from '../../src/domain/approval-rules.ts';
-import type { Approval, ApprovalGate } from '../../src/domain/approval.ts';
+import { chargesFrom, needFor } from '../../src/features/approvals/approval-need.ts';
+import type { ApprovalRule, Approval, ApprovalGate } from '../../src/domain/approval.ts';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
 import type { EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
-import type { Standing } from '../../src/domain/standing.ts';
+import type { Standing } from '../../src/slack/people/role.ts';
 import { createApprovals } from '../../src/features/approvals/approval-desk.ts';
 import { createCardEmails } from '../../src/features/card-email/change-card-email.ts';
 import { recoverCharge, type Room } from '../../src/features/charge/run-charge.ts';

@@ -1,4 +1,4 @@
-import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
+import type { HistoryAnswer, PostOutcome } from '../../src/messages/delivery.ts';
 import type { CardsHouse } from './cards-house.ts';
 
 export type Away = { post: PostOutcome; history: HistoryAnswer };

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Destination } from '../../src/domain/alert-route.ts';
-import type { PostOutcome } from '../../src/domain/delivery.ts';
+import { type PostOutcome, messageDigest } from '../../src/messages/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { createAlertCases, type AlertCases } from '../../src/features/alerts/alert-case.ts';
 import { alertCardPrefix } from '../../src/features/alerts/alert-record.ts';
 import { createAlertCards } from '../../src/features/alerts/alert-cards.ts';
-import type { BotCharge } from '../../src/domain/alert-card.ts';
+import type { BotCharge } from '../../src/domain/alert.ts';
 import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { createDeliverPost, type DeliverPostDeps, type Post } from './deliver-post.ts';
@@ -20,7 +20,6 @@ import { alertDirectMessage, alertNoteMessage } from '../../src/features/alerts/
 import { stormMessage } from '../../src/features/alerts/storm/storm-message.ts';
 import { alertMessage } from '../../src/features/alerts/alert-message.ts';
 import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';
-import { messageDigest } from '../../src/messages/delivery.ts';
 import type { SlackMessage } from '../../src/slack/kit/message.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { shownLines } from '../slack/shown-text.ts';

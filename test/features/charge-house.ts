@@ -1,9 +1,15 @@
 import { asRead } from '../tapes/charge-story.ts';
 import type { ChargeAnswer, OtpAnswer } from '../../src/domain/charge-answer.ts';
-import type { ChargeNote, ChargeSeen, Told, ChargeTerms, SubmitResult } from '../../src/domain/charge.ts';
-import type { LimitRules } from '../../src/domain/charge-limits.ts';
+import type {
+  ChargeNote,
+  ChargeSeen,
+  Told,
+  ChargeTerms,
+  SubmitResult,
+  LimitRules,
+} from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
-import { defaultRetryRule } from '../../src/domain/retry-rule.ts';
+import { defaultRetryRule } from '../../src/domain/decline-reason.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import {
   chargeKey,

@@ -1,6 +1,6 @@
 import type { ChargeStanding } from '../../src/features/charge/charge-record.ts';
-import type { LimitRules } from '../../src/domain/charge-limits.ts';
-import type { Standing } from '../../src/domain/standing.ts';
+import type { LimitRules } from '../../src/domain/charge.ts';
+import type { Standing } from '../../src/slack/people/role.ts';
 import type { RecordsDeps } from '../../src/records/records.ts';
 import {
   createLimitClaims,

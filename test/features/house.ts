@@ -1,7 +1,7 @@
 import type { Lookup } from '../../src/domain/alert.ts';
-import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
+import type { HistoryAnswer, PostOutcome } from '../../src/messages/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { createDeliverPost, type DeliverPostDeps, type Post } from './deliver-post.ts';
 import type { Composed } from '../../src/messages/views.ts';
 import { tellStuck } from '../../src/messages/messages.ts';

@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import type { CardsHouse } from './cards-house.ts';
 
 /**

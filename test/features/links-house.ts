@@ -1,9 +1,8 @@
 import type { Lookup } from '../../src/domain/alert.ts';
 import type { CheckoutOrderAnswer } from '../../src/domain/charge-answer.ts';
-import { ServiceFailure } from '../../src/domain/failure.ts';
+import { ServiceFailure, StoreUnavailable } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
 import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { linkPrefix, type PaymentLink } from '../../src/features/links/link-case.ts';
 import { createPaymentLinks, type LinkRequest } from '../../src/features/links/payment-links.ts';

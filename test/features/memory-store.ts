@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { checkTake, readBirth, readFate, wholeMs } from '../../src/store/fate.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openModelStore } from '../store/model-store.ts';

@@ -1,7 +1,7 @@
 import type { ChargeSeen, ChargeState, Verdict } from '../../src/domain/charge.ts';
-import type { HistoryAnswer, PostOutcome } from '../../src/domain/delivery.ts';
+import type { HistoryAnswer, PostOutcome } from '../../src/messages/delivery.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { createChargePosts, type ChargePosts } from '../../src/features/charge/charge-messages.ts';
 import type { Post } from './deliver-post.ts';
 import type { Composed } from '../../src/messages/views.ts';

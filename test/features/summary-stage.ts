@@ -9,7 +9,7 @@ import {
   dailySummaryPrefix,
   summaryTime,
 } from '../../src/features/alerts/summary/daily-summaries.ts';
-import type { AlertCard } from '../../src/domain/alert-card.ts';
+import type { AlertCard } from '../../src/domain/alert.ts';
 import type { RoutePlan } from '../../src/domain/alert-route.ts';
 import { createDeliverPost } from './deliver-post.ts';
 import { workOnce } from '../../src/records/work-once.ts';

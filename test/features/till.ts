@@ -1,4 +1,4 @@
-import { type Twin, defaultRetryRule } from '../../src/domain/retry-rule.ts';
+import { type Twin, defaultRetryRule } from '../../src/domain/decline-reason.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import {
   createCardHistory,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createMetrics } from '../../src/http/metrics.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { memoryStore } from '../features/memory-store.ts';
 
 const labels = { webhookResults: [], asideReasons: [] };

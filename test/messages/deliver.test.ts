@@ -1,7 +1,7 @@
-import { SealBroken } from '../../src/domain/sealer.ts';
+import { SealBroken } from '../../src/store/store.ts';
 import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../src/domain/alert.ts';
-import type { PostOutcome } from '../../src/domain/delivery.ts';
+import type { PostOutcome } from '../../src/messages/delivery.ts';
 import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
 import { tellOperators } from '../../src/messages/messages.ts';
 import { channel, deliverNext, event, house, killed, ops, sealer } from '../features/house.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PostOutcome, RefusalAbout } from '../../src/domain/delivery.ts';
+import type { RefusalAbout } from '../../src/slack/slack-error.ts';
+import type { PostOutcome } from '../../src/messages/delivery.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
 import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
 import {

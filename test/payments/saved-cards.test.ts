@@ -5,9 +5,13 @@ import {
   sandboxShape,
   specifiedPointers,
   type SavedCardShape,
+} from '../../src/config/saved-card-settings.ts';
+import {
   type SavedCardsAnswer,
-} from '../../src/domain/saved-card-list.ts';
-import { changeCardEmail, deleteSavedCard, listSavedCards } from '../../src/payments/saved-cards.ts';
+  changeCardEmail,
+  deleteSavedCard,
+  listSavedCards,
+} from '../../src/payments/saved-cards.ts';
 import { findCanaries } from '../support/canaries.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import {

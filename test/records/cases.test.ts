@@ -1,18 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import type { Approval, ApprovalTerms } from '../../src/domain/approval.ts';
-import type { Lookup } from '../../src/domain/alert.ts';
+import type { Approval, ApprovalTerms, CardEmailEnd } from '../../src/domain/approval.ts';
+import type { Lookup, AlertCard, AlertClaims } from '../../src/domain/alert.ts';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
-import type { AccountAnswer, NewAccount, NewAccountAnswer } from '../../src/domain/account.ts';
-import { parseAccountFields } from '../../src/domain/account-field.ts';
-import type { CardEmailEnd } from '../../src/domain/card-email.ts';
+import {
+  type AccountAnswer,
+  type NewAccount,
+  type NewAccountAnswer,
+  parseAccountFields,
+} from '../../src/domain/account.ts';
 import type { CheckoutOrderAnswer, EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
 import type { ChargeSeen } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import type { Standing } from '../../src/domain/standing.ts';
-import { endsCard, type AlertCard, type CardMove, type AlertClaims } from '../../src/domain/alert-card.ts';
+import type { Standing } from '../../src/slack/people/role.ts';
+import { endsCard, type CardMove } from '../../src/features/alerts/alert.ts';
 import { createAlertCases, type AlertCase } from '../../src/features/alerts/alert-case.ts';
-import { alertCardPrefix } from '../../src/features/alerts/alert-record.ts';
+import { alertCardPrefix, alertNoteKey } from '../../src/features/alerts/alert-record.ts';
 import { createAlertCards, type AlertCards } from '../../src/features/alerts/alert-cards.ts';
 import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
 import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
@@ -28,7 +31,6 @@ import {
   unsaid,
   writeMessageRecord,
 } from '../../src/messages/message-record.ts';
-import { alertNoteKey } from '../../src/features/alerts/alert-record.ts';
 import { createBeginAccount, type BeginAccount } from '../../src/features/new-account/create-account.ts';
 import { noStorms } from '../features/house.ts';
 import { countOf } from '../support/counts.ts';

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { openFingerprint } from '../../src/records/fingerprint.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import type { Store } from '../../src/store/store.ts';

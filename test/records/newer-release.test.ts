@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { createPutAside, asideList } from '../../src/records/put-aside.ts';
 import { createRecords } from '../../src/records/records.ts';
 import { workOnce } from '../../src/records/work-once.ts';

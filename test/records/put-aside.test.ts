@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceFailure } from '../../src/domain/failure.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { ServiceFailure, StoreUnavailable } from '../../src/domain/failure.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import type { Entry } from '../../src/store/store.ts';

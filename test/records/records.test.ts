@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { createRecords, type RecordChange } from '../../src/records/records.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openWorld } from './two-processes.ts';

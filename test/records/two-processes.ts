@@ -1,4 +1,4 @@
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { createRandom, type Random } from '../chaos/random.ts';

@@ -3,7 +3,7 @@ import { takenMessage } from '../../src/features/alerts/card-answers.ts';
 import { chargeCommand } from '../../src/features/charge/charge.ts';
 import { doubtCommand } from '../../src/features/charge/charge-list.ts';
 import { otpCommand } from '../../src/features/charge/otp.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { findViewProblems } from '../../src/simulators/slack/assert-blocks.ts';
 import { chargeActions, otpModalId } from '../../src/features/charge/charge-screens.ts';
 import { chargeFields, chargeModalId, termsModalId } from '../../src/features/charge/charge-forms.ts';

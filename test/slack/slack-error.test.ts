@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RefusalAbout } from '../../src/domain/delivery.ts';
-import { fixFor, refusalAbout } from '../../src/slack/slack-error.ts';
+import { type RefusalAbout, fixFor, refusalAbout } from '../../src/slack/slack-error.ts';
 
 const channel = 'C0ALERTS01';
 const person = 'U0ADA00001';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRedis, checkSchema, type Inspectable } from '../../src/store/check-redis.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 

@@ -7,7 +7,7 @@ import { merchantPlaces } from '../../src/account.ts';
 import { checkOwners } from '../../src/store/owners.ts';
 import type { Outside } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-import type { Sealer } from '../../src/domain/sealer.ts';
+import type { Sealer } from '../../src/store/store.ts';
 import { openModelStore } from './model-store.ts';
 
 const ids = { main: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38', lagos: '1c6f6a0e-5d0b-4c3e-9d55-0a7c1f0b7e21' };

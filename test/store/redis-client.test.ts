@@ -4,7 +4,7 @@ import { describe, expect, it, type TestContext } from 'vitest';
 import type { Log } from '../../src/log.ts';
 import { connectRedis, type RedisClient } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';

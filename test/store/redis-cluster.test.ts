@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCache } from '../../src/store/cache.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { findProgram } from '../support/programs.ts';
 import { freePort, startRedis, type RedisServer } from '../support/redis-server.ts';

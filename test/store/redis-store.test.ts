@@ -6,7 +6,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { connectRedis } from '../../src/store/redis-client.ts';
 import { openRedisStore, type ScriptRunner } from '../../src/store/redis-store.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import type { Store } from '../../src/store/store.ts';
 import { calmMs } from '../support/calm-ms.ts';
 import { findProgram } from '../support/programs.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SealBroken } from '../../src/domain/sealer.ts';
+import { SealBroken } from '../../src/store/store.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 
 const old = { id: 'old', key: Buffer.alloc(32, 1) };

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { storeHealth } from '../../src/store/kept.ts';
 import type { Store } from '../../src/store/store.ts';
 

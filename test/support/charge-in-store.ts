@@ -4,12 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Approval } from '../../src/domain/approval.ts';
 import { approvalPrefix } from '../../src/features/approvals/approval-case.ts';
 import { createChargeRecords, type ChargeRecord } from '../../src/features/charge/charge-record.ts';
-import type { Sealer } from '../../src/domain/sealer.ts';
+import type { Sealer, Store } from '../../src/store/store.ts';
 import { readOrMakeKeyFile } from '../../src/store/key-file.ts';
 import type { RedisClient } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
 import { createSealer } from '../../src/store/sealed.ts';
-import type { Store } from '../../src/store/store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { House } from './house.ts';
 

@@ -1,4 +1,4 @@
-import { outcomeWords } from '../../src/domain/outcome.ts';
+import { outcomeWords } from '../../src/slack/words/state-words.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import type { House } from './house.ts';
 import { isCodeless, isSettled, orderOf, type Scene, type Story } from './killed-charge-scene.ts';

@@ -9,7 +9,7 @@ import { startPaymentsService, type PaymentsService } from '../../src/simulators
 import { startWorkspace, type Workspace } from '../../src/simulators/slack/workspace.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import type { Store } from '../../src/store/store.ts';
-import { StoreUnavailable } from '../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { memoryStore } from '../features/memory-store.ts';
 import type { Breakage } from './breakages.ts';

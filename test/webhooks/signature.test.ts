@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { signaturePresetNames as presets, type SignaturePreset } from '../../src/domain/signature-preset.ts';
+import { signaturePresetNames as presets, type SignaturePreset } from '../../src/config/webhook-settings.ts';
 import {
   signaturePresets,
   signatureProblem,

@@ -1,22 +1,21 @@
 import {
-  type AlertCard,
-  type AlertCharge,
   type CardMove,
   type CardStep,
   type MovedCard,
   type OtherPayment,
   moveCard,
-} from '../../domain/alert-card.ts';
-import { type Lookup, knownDecline, recordOfOrder } from '../../domain/alert.ts';
+  knownDecline,
+  recordOfOrder,
+} from './alert.ts';
+import type { AlertCard, AlertCharge, Lookup } from '../../domain/alert.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
 import type { DeclineRule, KnownDecline } from '../../domain/decline-reason.ts';
-import type { MessagePlace } from '../../domain/delivery.ts';
-import { orderEventKey } from '../../domain/event-key.ts';
+import type { MessagePlace } from '../../messages/delivery.ts';
+import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import type { Money } from '../../domain/money.ts';
-import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { Sealer } from '../../domain/sealer.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { Sealer, Entry, Store } from '../../store/store.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
 import { moneyToTake } from '../../domain/transaction.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
@@ -31,7 +30,6 @@ import { type StandingChargeDeps, hearOf, standingCharge } from './alert-claims.
 import { type Evidence, newestOf, openEvidence, placeOf } from './alert-record.ts';
 import type { Storms } from './storm/storms.ts';
 import { openEvent } from '../../messages/message-record.ts';
-import type { Entry, Store } from '../../store/store.ts';
 
 type AlertCardsDeps = StandingChargeDeps & {
   store: Pick<Store, 'read' | 'list'>;

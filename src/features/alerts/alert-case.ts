@@ -5,15 +5,14 @@ import {
   handlersOf,
   handOf,
   moveCard,
-  type AlertCard,
-  type AlertCharge,
   type CardMove,
   type CardStep,
   type OtherPayment,
-} from '../../domain/alert-card.ts';
+} from './alert.ts';
+import type { AlertCard, AlertCharge } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { claimTimes } from '../../domain/charge.ts';
-import { referenceOfEventKey } from '../../domain/event-key.ts';
+import { referenceOfEventKey } from '../../domain/payment-event.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
 import type { Index, Store } from '../../store/store.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';

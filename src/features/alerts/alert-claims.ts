@@ -1,18 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { recordOfOrder } from '../../domain/alert.ts';
-import {
-  endsCard,
-  type AlertCharge,
-  type AlertClaims,
-  type AlertTaken,
-  type BotCharge,
-} from '../../domain/alert-card.ts';
+import { recordOfOrder, endsCard } from './alert.ts';
+import type { AlertCharge, AlertClaims, AlertTaken, BotCharge } from '../../domain/alert.ts';
 import { claimTimes } from '../../domain/charge.ts';
-import { referenceOfEventKey } from '../../domain/event-key.ts';
-import type { Sealer } from '../../domain/sealer.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { referenceOfEventKey } from '../../domain/payment-event.ts';
+import type { Sealer, Store } from '../../store/store.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
 import type { Applied } from '../../records/cases.ts';
-import type { Store } from '../../store/store.ts';
 import { openEvidence } from './alert-record.ts';
 import { alertMessages, untouched, type AlertCase, type AlertCases, type AlertEvent } from './alert-case.ts';
 

@@ -1,16 +1,10 @@
 import type { ActionsBlock, ContextBlock } from '@slack/types';
-import {
-  type Acknowledged,
-  type AlertCard,
-  type AlertCharge,
-  type Recovery,
-  endsCard,
-} from '../../domain/alert-card.ts';
-import { type Alert, type AlertCardShown, type Lookup, isDeclined, recordOf } from '../../domain/alert.ts';
-import type { MessagePlace } from '../../domain/delivery.ts';
+import { endsCard, type Alert, type AlertCardShown, isDeclined, recordOf } from './alert.ts';
+import type { Acknowledged, AlertCard, AlertCharge, Recovery, Lookup } from '../../domain/alert.ts';
+import type { MessagePlace } from '../../messages/delivery.ts';
 import { type Money, formatMoney } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
-import { outcomeWords } from '../../domain/outcome.ts';
+import { outcomeWords } from '../../slack/words/state-words.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { type Transaction, moneyToTake } from '../../domain/transaction.ts';
 import { routeBlocks } from './alert-rules-message.ts';

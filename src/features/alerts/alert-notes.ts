@@ -1,7 +1,7 @@
 import type { RichTextBlock } from '@slack/types';
-import type { CardStep, OtherPayment } from '../../domain/alert-card.ts';
-import type { Alert, Lookup } from '../../domain/alert.ts';
-import type { MessagePlace } from '../../domain/delivery.ts';
+import type { CardStep, OtherPayment, Alert } from './alert.ts';
+import type { Lookup } from '../../domain/alert.ts';
+import type { MessagePlace } from '../../messages/delivery.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {

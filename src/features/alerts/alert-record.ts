@@ -1,17 +1,16 @@
 // What of an alert stands in its message's record: where it goes, and what its look-up gave.
 
-import type { AlertCard, AlertCharge } from '../../domain/alert-card.ts';
+import { type Alert, knownDecline, recordOf } from './alert.ts';
+import type { AlertCard, AlertCharge, Environment, Lookup } from '../../domain/alert.ts';
 import type { Destination } from '../../domain/alert-route.ts';
-import { type Alert, type Environment, type Lookup, knownDecline, recordOf } from '../../domain/alert.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
-import type { MessagePlace } from '../../domain/delivery.ts';
+import type { MessagePlace } from '../../messages/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { Sealer } from '../../domain/sealer.ts';
+import type { Sealer, Store } from '../../store/store.ts';
 import type { ReceiveDeps } from './receive-event.ts';
 import type { Storms } from './storm/storms.ts';
 import { type MessageRecord, historyKey, isMessage, messageKey } from '../../messages/message-record.ts';
 import type { Work, WorkDeps } from '../../messages/message-work.ts';
-import type { Store } from '../../store/store.ts';
 
 export const alertCardPrefix = 'alert:';
 

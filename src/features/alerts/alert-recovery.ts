@@ -1,17 +1,10 @@
 import { z } from 'zod';
-import { recordOfOrder, type Lookup } from '../../domain/alert.ts';
-import {
-  type BotCharge,
-  type OtherPayment,
-  type ProvenPayment,
-  type Recovery,
-  endsCard,
-} from '../../domain/alert-card.ts';
-import { orderEventKey } from '../../domain/event-key.ts';
-import { growingDelayMs } from '../../domain/growing-delay.ts';
+import { recordOfOrder, type OtherPayment, endsCard } from './alert.ts';
+import type { Lookup, BotCharge, ProvenPayment, Recovery } from '../../domain/alert.ts';
+import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
+import { growingDelayMs } from '../../deadline.ts';
 import type { Money } from '../../domain/money.ts';
-import type { PaymentEvent } from '../../domain/payment-event.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import { createChangeRecord, makeDue, type ChangeRecord } from '../../records/change-record.ts';

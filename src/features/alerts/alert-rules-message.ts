@@ -1,6 +1,7 @@
 import type { RichTextBlock } from '@slack/types';
-import type { AlertMute, NotPosted } from '../../domain/alert-mute.ts';
 import {
+  type AlertMute,
+  type NotPosted,
   type AlertRule,
   type QuietHours,
   type RouteMatch,
@@ -9,7 +10,7 @@ import {
   isMuted,
 } from '../../domain/alert-route.ts';
 import type { AlertRoute, Mention, Severity } from '../../domain/alert.ts';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { Storm } from './storm/storm.ts';
 import {

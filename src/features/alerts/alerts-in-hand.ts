@@ -1,6 +1,5 @@
-import type { Environment, Lookup } from '../../domain/alert.ts';
-import type { AlertCard } from '../../domain/alert-card.ts';
-import type { MessagePlace } from '../../domain/delivery.ts';
+import type { Environment, Lookup, AlertCard } from '../../domain/alert.ts';
+import type { MessagePlace } from '../../messages/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { alertHeadline, whereItIs } from './alert-message.ts';
 import {
@@ -15,7 +14,7 @@ import {
   words,
   type Run,
 } from '../../slack/kit/blocks.ts';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
 import type { OpenItems } from '../../slack/command.ts';
 import { openLookUpButton } from '../../slack/words/evidence.ts';

@@ -1,9 +1,9 @@
 import type { Account } from '../../account.ts';
-import type { ProvenPayment } from '../../domain/alert-card.ts';
-import { type RoutePlan, needsLookUp } from '../../domain/alert-route.ts';
+import type { ProvenPayment } from '../../domain/alert.ts';
+import { needsLookUp, routesOf, withMutes } from './routing.ts';
+import type { RoutePlan, AlertMute, NotPosted } from '../../domain/alert-route.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
-import { routesOf, withMutes, type AlertMute, type NotPosted } from '../../domain/alert-mute.ts';
 import {
   type DailySummary,
   type SummarySpan,
@@ -13,7 +13,7 @@ import {
   summariseDay,
   summaryView,
 } from './summary/daily-summary.ts';
-import type { KnownCards } from '../../domain/known-cards.ts';
+import type { KnownCards } from '../../domain/saved-card.ts';
 import type { Entry } from '../../store/store.ts';
 import { createAlertCases } from './alert-case.ts';
 import { type AlertCards, createAlertCards, findDecline } from './alert-cards.ts';
@@ -22,8 +22,7 @@ import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-r
 import { cardsOf, judgeChargeAgain, type ChargeAgainDeps } from './charge-again.ts';
 import { rehearsedMs } from './rehearsal.ts';
 import { createEventLog, findKeptEvent, openKeptEvent } from './event-log.ts';
-import { orderEventKey } from '../../domain/event-key.ts';
-import type { PaymentEventKind } from '../../domain/payment-event.ts';
+import { orderEventKey, type PaymentEventKind } from '../../domain/payment-event.ts';
 import { alertKey } from '../../messages/message-record.ts';
 import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
 import { alertCardPrefix, type AlertPostDeps } from './alert-record.ts';
@@ -35,7 +34,7 @@ import { type Storms, createStorms, stormPrefix, stormTerms } from './storm/stor
 import { createDailySummaries, dailySummaryPrefix, type SummaryTime } from './summary/daily-summaries.ts';
 import { type AlertCardDeps, alertCardParts } from './card-presses.ts';
 import { type StormActions, stormPresses } from './storm/storm-list.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { homeAlerts, openAlerts } from './alerts-in-hand.ts';
 import {

@@ -1,10 +1,9 @@
 // What the one person who pressed is told; none of it pings anybody.
 
-import type { AlertCard, AlertTaken, MovedCard } from '../../domain/alert-card.ts';
-import type { Lookup } from '../../domain/alert.ts';
-import type { KnownDecline } from '../../domain/decline-reason.ts';
+import type { MovedCard } from './alert.ts';
+import type { AlertCard, AlertTaken, Lookup } from '../../domain/alert.ts';
+import type { KnownDecline, RetryVerdict } from '../../domain/decline-reason.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import type { RetryVerdict } from '../../domain/retry-rule.ts';
 import { type Run, bold, headline, moment, person, richText, words } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';

@@ -1,5 +1,5 @@
 import type { ActionsBlock, Button, Overflow } from '@slack/types';
-import type { AlertCardShown } from '../../domain/alert.ts';
+import type { AlertCardShown } from './alert.ts';
 import { button, plainText } from '../../slack/kit/blocks.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { ownId } from '../../slack/own-account.ts';

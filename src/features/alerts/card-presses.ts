@@ -1,12 +1,12 @@
 import type { InputBlock } from '@slack/types';
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
-import type { AlertTaken, CardMove } from '../../domain/alert-card.ts';
-import { knownDecline, recordOf } from '../../domain/alert.ts';
+import { type CardMove, knownDecline, recordOf } from './alert.ts';
+import type { AlertTaken } from '../../domain/alert.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
-import { referenceOfEventKey } from '../../domain/event-key.ts';
+import { referenceOfEventKey } from '../../domain/payment-event.ts';
 import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
 import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
-import type { StandingOf } from '../../domain/standing.ts';
+import type { StandingOf } from '../../slack/people/role.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from './alert-cards.ts';
 import {

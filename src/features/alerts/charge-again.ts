@@ -1,10 +1,10 @@
-import { customerEmailOf, isDeclined } from '../../domain/alert.ts';
+import { customerEmailOf, isDeclined } from './alert.ts';
 import type { Money } from '../../domain/money.ts';
-import type { RetryVerdict } from '../../domain/retry-rule.ts';
+import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { type FoundAlert, knownMoney } from './alert-cards.ts';
-import type { KnownCard, KnownCards } from '../../domain/known-cards.ts';
+import type { KnownCard, KnownCards } from '../../domain/saved-card.ts';
 
 export type ChargeAgainDeps = {
   /** Undefined: no card is remembered. */

@@ -1,7 +1,8 @@
-import { withLookUp } from '../../domain/alert-route.ts';
-import { type Lookup, recordOf } from '../../domain/alert.ts';
+import { withLookUp } from './routing.ts';
+import { recordOf } from './alert.ts';
+import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { Sealer } from '../../domain/sealer.ts';
+import type { Sealer, Entry, Store } from '../../store/store.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { openEvidence } from './alert-record.ts';
 import { paymentKind } from './alert-recovery.ts';
@@ -16,7 +17,6 @@ import {
 import { pagesOf } from '../../records/change-record.ts';
 import { sealingKeyFix } from '../../records/put-aside.ts';
 import { isUnreadable, openRecord } from '../../records/records.ts';
-import type { Entry, Store } from '../../store/store.ts';
 
 /** An event of the last week; where it is silent itself, what its look-up says of that very order, as its rules saw it. */
 export type LoggedEvent = {

@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import type { Notice } from '../../domain/notice.ts';
-import type { Sealer } from '../../domain/sealer.ts';
+import type { Sealer, Entry, Store } from '../../store/store.ts';
 import { paymentPrefix } from './alert-recovery.ts';
 import { newestEventMs } from './event-log.ts';
 import type { Log } from '../../log.ts';
 import { type TellDeps, tellOperators } from '../../messages/messages.ts';
 import { createChangeRecord, entriesOf } from '../../records/change-record.ts';
-import type { Entry, Store } from '../../store/store.ts';
 
 type MissingEventsDeps = Omit<TellDeps, 'store'> & {
   store: TellDeps['store'] & Pick<Store, 'read' | 'write' | 'list'>;

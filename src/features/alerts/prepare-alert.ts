@@ -1,4 +1,5 @@
-import { routeAt, type RoutedRule } from '../../domain/alert-route.ts';
+import { routeAt } from './routing.ts';
+import type { RoutedRule } from '../../domain/alert-route.ts';
 import {
   contradicts,
   customerEmailOf,
@@ -8,9 +9,8 @@ import {
   withoutDetails,
   type Alert,
   type AlertCardShown,
-  type AlertRoute,
-  type Lookup,
-} from '../../domain/alert.ts';
+} from './alert.ts';
+import type { AlertRoute, Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Routed } from '../../domain/alert-mute.ts';
-import { faceOf } from '../../domain/card-face.ts';
+import type { Routed } from './routing.ts';
+import { faceOf, type SavedCard } from '../../domain/saved-card.ts';
 import type { EventPart } from '../../domain/notice.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { type TellDeps, tellOperators } from '../../messages/messages.ts';

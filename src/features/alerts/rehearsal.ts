@@ -1,5 +1,6 @@
-import { destinationsOf, needsLookUp, type RoutePlan } from '../../domain/alert-route.ts';
-import { counted } from '../../domain/counted.ts';
+import { destinationsOf, needsLookUp } from './routing.ts';
+import type { RoutePlan } from '../../domain/alert-route.ts';
+import { counted } from '../../domain/wording.ts';
 import type { EventLog, LoggedEvent } from './event-log.ts';
 
 export const rehearsedMs = 7 * 86_400_000;

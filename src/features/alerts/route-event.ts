@@ -1,11 +1,10 @@
-import type { Routed } from '../../domain/alert-mute.ts';
-import { withLookUp, type Destination } from '../../domain/alert-route.ts';
+import { type Routed, withLookUp } from './routing.ts';
+import type { Destination } from '../../domain/alert-route.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { Sealer } from '../../domain/sealer.ts';
+import type { Sealer, Entry, Store } from '../../store/store.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { tagLog } from '../../log.ts';
-import type { Entry, Store } from '../../store/store.ts';
 import {
   alertKey,
   isMessage,

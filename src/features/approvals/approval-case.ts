@@ -11,7 +11,7 @@ import type {
   Decision,
 } from '../../domain/approval.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
-import { growingDelayMs } from '../../domain/growing-delay.ts';
+import { growingDelayMs } from '../../deadline.ts';
 import type { CaseRules, Cases } from '../../records/cases.ts';
 import { cardFaceShape, referenceShape, shownTerms } from '../../records/shapes.ts';
 import type { Index } from '../../store/store.ts';

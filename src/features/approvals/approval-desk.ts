@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Approval, ApprovalRequest } from '../../domain/approval.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
 import { createCases, type CasesDeps } from '../../records/cases.ts';
 import type { Entry } from '../../store/store.ts';
 import type { Messages } from '../../messages/messages.ts';

@@ -1,9 +1,8 @@
 import type { Button, ContextBlock } from '@slack/types';
 import { z } from 'zod';
-import type { Approval, ApprovalShown, ApprovalState } from '../../domain/approval.ts';
-import type { ShownCardEmail } from '../../domain/card-email.ts';
+import type { Approval, ApprovalShown, ApprovalState, ShownCardEmail } from '../../domain/approval.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { OpenItems, ViewValues } from '../../slack/command.ts';
 import {

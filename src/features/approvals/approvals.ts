@@ -2,7 +2,7 @@ import type { Account } from '../../account.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { randomUUID } from 'node:crypto';
-import { chargesFrom, needFor } from '../../domain/approval-rules.ts';
+import { chargesFrom, needFor } from './approval-need.ts';
 import type { Approval, ApprovalGate, ApprovalShown } from '../../domain/approval.ts';
 import { createMessages } from '../../messages/messages.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';

@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Approval, ApprovalTerms } from '../../domain/approval.ts';
-import type { CardEmailEnd, CardEmailTerms } from '../../domain/card-email.ts';
-import type { LimitKind, LimitRefusal } from '../../domain/charge-limits.ts';
-import { chargeLimits, type ApprovedCharge, type SubmitResult } from '../../domain/charge.ts';
+import type { Approval, ApprovalTerms, CardEmailEnd, CardEmailTerms } from '../../domain/approval.ts';
+import {
+  type LimitKind,
+  type LimitRefusal,
+  chargeLimits,
+  type ApprovedCharge,
+  type SubmitResult,
+} from '../../domain/charge.ts';
 import { formatMoney } from '../../domain/money.ts';
-import type { StandingOf } from '../../domain/standing.ts';
+import type { StandingOf } from '../../slack/people/role.ts';
 import type { Log } from '../../log.ts';
 import type { Applied } from '../../records/cases.ts';
 import { asAsked, whyNotExecute, type ApprovalCase, type ApprovalCases } from './approval-case.ts';

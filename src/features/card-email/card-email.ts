@@ -1,5 +1,11 @@
 import type { Account } from '../../account.ts';
-import type { Approval, ApprovalGate } from '../../domain/approval.ts';
+import type {
+  Approval,
+  ApprovalGate,
+  CardEmailEnd,
+  CardEmailTerms,
+  ShownCardEmail,
+} from '../../domain/approval.ts';
 import {
   type CardChoice,
   type OfferedCard,
@@ -10,7 +16,6 @@ import {
   tokenInput,
 } from '../../slack/kit/card-inputs.ts';
 import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
-import type { CardEmailEnd, CardEmailTerms, ShownCardEmail } from '../../domain/card-email.ts';
 import type { CardFace, ChargeSeen } from '../../domain/charge.ts';
 import { type CardEmails, createCardEmails, shownTerms } from './change-card-email.ts';
 import {
@@ -22,7 +27,7 @@ import {
   defineCommand,
 } from '../../slack/command.ts';
 import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
-import type { KnownCardEmails, KnownCards } from '../../domain/known-cards.ts';
+import type { KnownCardEmails, KnownCards } from '../../domain/saved-card.ts';
 import {
   cardChoice,
   cardWords,

@@ -6,18 +6,18 @@ import {
   type CardEmailEnd,
   type CardEmailTerms,
   type ShownCardEmail,
-} from '../../domain/card-email.ts';
+  type Approval,
+  type ApprovalGate,
+} from '../../domain/approval.ts';
 import type { EmailChange, EmailChangeAnswer, RejectionReason } from '../../domain/charge-answer.ts';
-import { maskEmail } from '../../domain/mask.ts';
+import { maskEmail } from '../../domain/outside-text.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';
-import type { Approval, ApprovalGate } from '../../domain/approval.ts';
 import { approvalId } from '../../records/reference-of.ts';
-import { draftKeepMs } from '../../domain/card-drafts.ts';
+import { draftKeepMs, type KnownCardEmails } from '../../domain/saved-card.ts';
 import { catchUp } from '../../records/catch-up.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
-import type { KnownCardEmails } from '../../domain/known-cards.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 
 export type CardEmails = ReturnType<typeof createCardEmails>;

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import { faceOf } from '../../domain/card-face.ts';
+import { faceOf, type SavedCard } from '../../domain/saved-card.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
 import type { CardFace } from '../../domain/charge.ts';
-import type { SavedCard } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { pagesOf } from '../../records/change-record.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';

@@ -14,7 +14,7 @@ import {
   richText,
 } from '../../slack/kit/blocks.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot } from '../../slack/words/charge-place.ts';
 import { customerWord, environmentWords, quoted, referenceWord } from '../../slack/words/evidence.ts';

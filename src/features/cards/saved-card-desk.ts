@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { faceOf } from '../../domain/card-face.ts';
+import { faceOf, draftKeepMs } from '../../domain/saved-card.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
-import { draftKeepMs } from '../../domain/card-drafts.ts';
 import type { CardFace } from '../../domain/charge.ts';
 import type { NoteAudit } from '../../domain/audit-entry.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
@@ -11,7 +10,7 @@ import type {
   CardToDelete,
   SavedCardsAnswer,
   ToldCard,
-} from '../../domain/saved-card-list.ts';
+} from '../../payments/saved-cards.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import { catchUp } from '../../records/catch-up.ts';

@@ -1,7 +1,7 @@
+import type { RetryRule, RetryVerdict, CardRefusal, Twin } from '../../domain/decline-reason.ts';
 import type { Account } from '../../account.ts';
 import { standingOf, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
-import { type CardRefusal, type Twin, mayTry, type RetryRule } from '../../domain/retry-rule.ts';
 import { claimTimes } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
@@ -238,4 +238,61 @@ function keepMs({ rule, twinMs }: CardHistoryDeps): number {
 function lastApproval(attempts: readonly Attempt[]): number {
   const times = attempts.filter(({ outcome }) => outcome === 'approved').map(({ at }) => at);
   return Math.max(-Infinity, ...times);
+}
+
+/**
+ * One charge of a card, in any order; `at` (UTC ms) is when it got its outcome, for `pending` when it began.
+ * `cleared`: neither bank nor card spoke (rejected, never sent, no OTP in time).
+ */
+export type CardAttempt = {
+  reference: string;
+  at: number;
+  outcome: 'pending' | 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
+};
+
+/**
+ * Whether a card may be charged now, from everything it went through. Pure, so whoever writes the card's
+ * history by compare-and-swap together with the new `pending` attempt enforces it on every replica. A charge
+ * that is unsettled counts as a decline that has not come yet: two at once cannot slip past the cap.
+ *
+ * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
+ */
+export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: number): RetryVerdict {
+  const since = lastFresh(history);
+  const counted = history.filter(({ at }) => at > since);
+  if (counted.some(({ outcome }) => outcome === 'three_d_secure')) return { kind: 'save_again' };
+  const declines = counted
+    .filter(({ outcome, at }) => outcome === 'declined' && now - at < rule.forgetMs)
+    .map(({ at }) => at)
+    .toSorted((a, b) => a - b);
+  // Unsettled charges count however old and wherever they stand: they can still be declined.
+  const pending = history.filter(({ outcome }) => outcome === 'pending');
+  const [oldest] = pending;
+  const used = declines.length + pending.length;
+  if (oldest && (declines.length > 0 || used >= rule.attempts)) {
+    return { kind: 'under_way', reference: oldest.reference };
+  }
+  const [first, last] = [declines[0], declines.at(-1)];
+  if (first === undefined || last === undefined)
+    return { kind: 'allowed', attemptsLeft: rule.attempts - used };
+  if (used >= rule.attempts) {
+    return { kind: 'stopped', declines: declines.length, nextTryFrom: freeAgain(declines, rule) };
+  }
+  const nextTryFrom = last + rule.waitMs;
+  const attemptsLeft = rule.attempts - used;
+  return now < nextTryFrom
+    ? { kind: 'resting', nextTryFrom, attemptsLeft }
+    : { kind: 'allowed', attemptsLeft };
+}
+
+/** An approval starts the count anew. */
+function lastFresh(history: readonly CardAttempt[]): number {
+  const times = history.filter(({ outcome }) => outcome === 'approved').map(({ at }) => at);
+  return Math.max(-Infinity, ...times);
+}
+
+/** When so many declines are forgotten that one attempt is left, and the last one's rest is over. */
+function freeAgain(declines: readonly number[], rule: RetryRule): number {
+  const decisive = declines.at(-rule.attempts) ?? 0;
+  return Math.max(decisive + rule.forgetMs, (declines.at(-1) ?? 0) + rule.waitMs);
 }

@@ -1,4 +1,11 @@
-import type { ChargeSeen, Resend, ChargeTerms, ApprovedCharge, SubmitResult } from '../../domain/charge.ts';
+import type {
+  ChargeSeen,
+  Resend,
+  ChargeTerms,
+  ApprovedCharge,
+  SubmitResult,
+  LimitRefusal,
+} from '../../domain/charge.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import { otpLimits, otpStanding, step } from './machine.ts';
 import {
@@ -23,12 +30,12 @@ import {
 } from './run-charge.ts';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { ApprovalNeeded } from '../../domain/approval-rules.ts';
-import type { CardHold, CardRefusal, Twin } from '../../domain/retry-rule.ts';
-import type { LimitRefusal, SeenLimits } from '../../domain/charge-limits.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import type { ApprovalNeeded } from '../../domain/approval.ts';
+import type { CardHold, CardRefusal, Twin } from '../../domain/decline-reason.ts';
+import type { SeenLimits } from './charge-limits.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { draftKeepMs } from '../../domain/card-drafts.ts';
+import { draftKeepMs } from '../../domain/saved-card.ts';
 import { type RecordsDeps, createRecords } from '../../records/records.ts';
 import type { CardClaim } from './card-history.ts';
 import type { LimitedCharge } from './limit-claims.ts';

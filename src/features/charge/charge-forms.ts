@@ -32,21 +32,20 @@ import {
 } from '../../slack/kit/card-inputs.ts';
 import { type ChargePlace, moneyTitle, placeFoot } from '../../slack/words/charge-place.ts';
 import type { ChargeSeen, ChargeTerms, ShownTerms } from '../../domain/charge.ts';
-import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
-import type { KnownCard, KnownCards } from '../../domain/known-cards.ts';
+import { nextSteps, reasonAfter, type CardRefusal, type Twin } from '../../domain/decline-reason.ts';
+import type { KnownCard, KnownCards } from '../../domain/saved-card.ts';
 import { cardChoice, pasteAgainWords, cardWords } from '../../slack/words/card-words.ts';
 import { customerWord, referenceRun, word } from '../../slack/words/evidence.ts';
 import { chargeActions, showButton } from './charge-screens.ts';
 import { type ChargeScreens, formParts } from './charge-views.ts';
-import type { ApprovalNeeded } from '../../domain/approval-rules.ts';
-import type { CardRefusal, Twin } from '../../domain/retry-rule.ts';
-import type { SeenLimits } from '../../domain/charge-limits.ts';
+import type { ApprovalNeeded } from '../../domain/approval.ts';
+import type { SeenLimits } from './charge-limits.ts';
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import { outcomeWords } from '../../domain/outcome.ts';
+import { outcomeWords } from '../../slack/words/state-words.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import { leftWords, notChargedModal } from './limit-words.ts';
 

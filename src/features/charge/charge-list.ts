@@ -16,7 +16,7 @@ import {
 import { openLookUpButton, referenceWord } from '../../slack/words/evidence.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import { chargeHeadline, labelled, plain } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, askedHereAlone, homeFoot, messageFoot } from '../../slack/words/charge-place.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';

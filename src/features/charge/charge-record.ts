@@ -8,8 +8,12 @@ import type {
   Refusal,
   Told,
 } from '../../domain/charge.ts';
-import { countsForLimits } from '../../domain/charge-limits.ts';
-import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
+import { countsForLimits } from './charge-limits.ts';
+import {
+  chargeReferencePrefix,
+  parseOrderReference,
+  type OrderReference,
+} from '../../domain/order-reference.ts';
 import {
   type ChargeEvent,
   type ChargeIntent,
@@ -21,8 +25,7 @@ import {
   type StoredChargeAnswer,
   type StoredOtpAnswer,
 } from './machine.ts';
-import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
-import type { RetryVerdict } from '../../domain/retry-rule.ts';
+import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
   createRecords,
@@ -33,7 +36,7 @@ import {
 } from '../../records/records.ts';
 import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';
-import type { BotCharge } from '../../domain/alert-card.ts';
+import type { BotCharge } from '../../domain/alert.ts';
 import { entriesOf } from '../../records/change-record.ts';
 import { chargeTermsShape, moneyShape } from '../../records/shapes.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';

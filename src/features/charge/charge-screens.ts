@@ -16,7 +16,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { quoted, customerWord, referenceWord, typedReference } from '../../slack/words/evidence.ts';
 import { outsideText, cut, visible } from '../../slack/kit/text.ts';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import {
   inHandSince,
   labelled,
@@ -26,7 +26,7 @@ import {
   modalFacts,
 } from '../../slack/words/charge-facts.ts';
 import { nextAfterDecline } from '../../slack/words/next-steps.ts';
-import { isConcluded, isInDoubt, wordsOfTold } from '../../slack/words/state-words.ts';
+import { isConcluded, isInDoubt, wordsOfTold, outcomeWords } from '../../slack/words/state-words.ts';
 import { otpLimits } from './machine.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
@@ -34,7 +34,6 @@ import { type ChargePlace, moneyTitle, placeFoot, placeTitle } from '../../slack
 import { isJsonObject } from '../../domain/json-pointer.ts';
 import { type Note, noteModal } from '../../slack/kit/note.ts';
 import type { ViewValues } from '../../slack/command.ts';
-import { outcomeWords } from '../../domain/outcome.ts';
 
 // What a state means, and what happens or is to be done next: the same in a modal, a direct message and a list.
 

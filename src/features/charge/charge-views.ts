@@ -1,12 +1,12 @@
 import type { WebClient } from '@slack/web-api';
 import type { ChargeSeen } from '../../domain/charge.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import type { Caller, OpenModal, Pressed, ViewAnswer } from '../../slack/command.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
-import type { AlertTaken } from '../../domain/alert-card.ts';
+import type { AlertTaken } from '../../domain/alert.ts';
 import type { Approval } from '../../domain/approval.ts';
-import type { KnownCards } from '../../domain/known-cards.ts';
+import type { KnownCards } from '../../domain/saved-card.ts';
 import type { Money } from '../../domain/money.ts';
 import type { Log } from '../../log.ts';
 import { noteMessage } from '../../slack/kit/note.ts';

@@ -27,7 +27,7 @@ import {
 import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { parseAmountAlone } from '../../slack/amount-alone.ts';
 import { suggestCards } from '../../slack/words/card-words.ts';
-import type { AlertTaken } from '../../domain/alert-card.ts';
+import type { AlertTaken } from '../../domain/alert.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { openCardHistory } from './card-history.ts';

@@ -1,22 +1,24 @@
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import { claimTimes } from '../../domain/charge.ts';
 import {
+  claimTimes,
   type CurrencyLimits,
-  type DayUse,
-  type HeldLimits,
   type LimitKind,
   type LimitRefusal,
   type LimitRules,
+} from '../../domain/charge.ts';
+import {
+  type DayUse,
+  type HeldLimits,
   type LimitVerdict,
   type OwnLimits,
   heldLimits,
   limitsFor,
   overLimit,
   rolesThatCould,
-} from '../../domain/charge-limits.ts';
+} from './charge-limits.ts';
 import type { Money } from '../../domain/money.ts';
-import type { Standing } from '../../domain/standing.ts';
+import type { Standing } from '../../slack/people/role.ts';
 import { createRecords, type RecordChange, type RecordsDeps } from '../../records/records.ts';
 import { type ChargeRecords, type ChargeStanding, standingOf } from './charge-record.ts';
 

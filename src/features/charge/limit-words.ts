@@ -1,4 +1,5 @@
-import { leftOf, type LimitRefusal, type OwnLimits, type SeenLimits } from '../../domain/charge-limits.ts';
+import { leftOf, type OwnLimits, type SeenLimits } from './charge-limits.ts';
+import type { LimitRefusal } from '../../domain/charge.ts';
 import {
   bold,
   context,

@@ -1,5 +1,8 @@
-import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
-import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
+import {
+  chargeReferencePrefix,
+  parseOrderReference,
+  type OrderReference,
+} from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import {
   chargeActions,

@@ -22,15 +22,13 @@ import {
   type StoredOtpAnswer,
 } from './machine.ts';
 import type { ChargeSeen, Told } from '../../domain/charge.ts';
-import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
-import { isThreeDSecure } from '../../domain/decline-reason.ts';
-import { ServiceFailure } from '../../domain/failure.ts';
+import { chargeReferencePrefix } from '../../domain/order-reference.ts';
+import { isThreeDSecure, type RetryVerdict } from '../../domain/decline-reason.ts';
+import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { RetryVerdict } from '../../domain/retry-rule.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { newErrorId, type LogFields } from '../../log.ts';
 import type { Entry, Store } from '../../store/store.ts';
-import type { AlertClaims, ProvenPayment } from '../../domain/alert-card.ts';
+import type { AlertClaims, ProvenPayment } from '../../domain/alert.ts';
 import type { ApprovalGate } from '../../domain/approval.ts';
 import { insist } from '../../records/insist.ts';
 import type { CardHistory } from './card-history.ts';

@@ -1,7 +1,7 @@
 import type { Feature } from '../../account.ts';
 import { bold, context, headline, plainText, richText, words } from '../../slack/kit/blocks.ts';
 import type { ContextBlock } from '@slack/types';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import { defineCommand } from '../../slack/command.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';

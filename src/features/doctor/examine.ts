@@ -1,5 +1,5 @@
 import { withDeadline, DeadlinePassed } from '../../deadline.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
 import { newErrorId, type Log } from '../../log.ts';
 
 /**

@@ -4,7 +4,7 @@ import { checkRedis } from '../../store/check-redis.ts';
 import { storeHealth, type Kept } from '../../store/kept.ts';
 import { asideList } from '../../records/put-aside.ts';
 import { reseal } from '../../records/reseal.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
 import {
   judgeClock,
   ok,

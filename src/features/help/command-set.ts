@@ -1,7 +1,7 @@
 import type { Environment } from '../../domain/alert.ts';
 import { merchantId } from '../../domain/merchant.ts';
 import { parseAmount } from '../../domain/money.ts';
-import { nearestWord } from '../../domain/nearest-word.ts';
+import { nearestWord } from '../../domain/wording.ts';
 import { parsed } from '../../domain/parsed.ts';
 import type { Log } from '../../log.ts';
 import { code, context, plainText, words as say } from '../../slack/kit/blocks.ts';

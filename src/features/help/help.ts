@@ -1,5 +1,5 @@
 import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
-import { nearestWord } from '../../domain/nearest-word.ts';
+import { nearestWord } from '../../domain/wording.ts';
 import {
   type AccountSide,
   type Caller,

@@ -1,4 +1,4 @@
-import { nearestWord } from '../../domain/nearest-word.ts';
+import { nearestWord } from '../../domain/wording.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 
 /** What was typed without the option; `name` as it was typed, in small letters. */

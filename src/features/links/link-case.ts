@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import type { Lookup } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
-import type { CardSaved } from '../../domain/card-saved.ts';
-import { growingDelayMs } from '../../domain/growing-delay.ts';
+import type { CardSaved } from '../../domain/saved-card.ts';
+import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { CaseRules, CaseStep } from '../../records/cases.ts';
 import { cardFaceShape, moneyShape, referenceShape } from '../../records/shapes.ts';

@@ -1,5 +1,5 @@
 import type { Button, RichTextBlock } from '@slack/types';
-import { outcomeWords } from '../../domain/outcome.ts';
+import { outcomeWords } from '../../slack/words/state-words.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import {
   type Run,

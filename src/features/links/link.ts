@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import { createBackground } from '../../under-way.ts';
-import { chargeReferencePrefix } from '../../domain/charge-reference.ts';
+import { chargeReferencePrefix } from '../../domain/order-reference.ts';
 import {
   type Run,
   button,

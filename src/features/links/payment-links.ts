@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { Lookup } from '../../domain/alert.ts';
-import type { ProvenPayment } from '../../domain/alert-card.ts';
+import type { Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { CheckoutOrder, CheckoutOrderAnswer } from '../../domain/charge-answer.ts';
 import type { ExpectedCharge } from '../../domain/confirmation.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newErrorId, tagLog, type Log } from '../../log.ts';
 import { messageKey } from '../../messages/message-record.ts';

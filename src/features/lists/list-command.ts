@@ -1,8 +1,7 @@
 import type { Account } from '../../account.ts';
 import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import type { Reading } from '../../domain/service-page.ts';
-import type { ListRequest, ServiceList } from './service-list.ts';
+import type { Reading, ListRequest, ServiceList } from './service-list.ts';
 import { defineCommand, type Command, type Conversation, type MenuEntry } from '../../slack/command.ts';
 import {
   type FileEnd,

@@ -5,7 +5,7 @@ import { holdsCardNumber } from '../../domain/card-number.ts';
 import { codec } from '../../slack/kit/codec.ts';
 import type { ActionsBlock, Button } from '@slack/types';
 import type { ServiceFailure } from '../../domain/failure.ts';
-import type { ListPage, Reading, ReadingStop } from '../../domain/service-page.ts';
+import type { ListPage, Reading, ReadingStop } from './service-list.ts';
 import {
   type Run,
   actions,
@@ -19,7 +19,7 @@ import {
   tableLines,
   words,
 } from '../../slack/kit/blocks.ts';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot } from '../../slack/words/charge-place.ts';
 import { failureWords } from '../../slack/words/error-message.ts';

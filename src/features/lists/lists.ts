@@ -1,7 +1,7 @@
 import type { Account as MerchantAccount, Feature } from '../../account.ts';
 import type { CsvColumn } from '../../csv.ts';
 import { accountMatches, type Account } from '../../domain/account.ts';
-import { terminalMatches, type Terminal } from '../../domain/terminal.ts';
+import { terminalMatches, type Terminal } from '../../payments/terminals.ts';
 import { code, words } from '../../slack/kit/blocks.ts';
 import { listCommand } from './list-command.ts';
 import type { ListSubject } from './list-message.ts';

@@ -1,11 +1,5 @@
 import { ServiceFailure } from '../../domain/failure.ts';
-import {
-  largestPage,
-  type ListPage,
-  type ReadPage,
-  type Reading,
-  type ReadingStop,
-} from '../../domain/service-page.ts';
+import { largestPage, type ReadPage } from '../../payments/terminals.ts';
 
 /** Which page to show, from 0: of the service's own pages, or with a filter of what matches, fifty at a time. */
 export type ListRequest = {
@@ -169,3 +163,37 @@ function wordsOf(filter: string): string[] {
     .split(/\s+/u)
     .filter((word) => word !== '');
 }
+
+/** How far a list has been read. */
+export type Reading = {
+  /** Pages and their items that have been read, the list's first included. */
+  pages: number;
+  items: number;
+  /** Calls of the service that this very request made. */
+  calls: number;
+  /** When its first page was read, UTC milliseconds. */
+  readAt: number;
+  /** `more`: the service has given a cursor for a next page. */
+  end: 'more' | 'last_page' | 'repeated_cursor';
+};
+
+/** Why reading stopped before it had come as far as it was to. */
+export type ReadingStop =
+  | { kind: 'failure'; failure: ServiceFailure }
+  | { kind: 'cursor_refused' }
+  /** As many calls as one request makes. */
+  | { kind: 'enough_calls' };
+
+/** What stands on one shown page of a list. */
+export type ListPage<Item> = {
+  /** From 0. */
+  number: number;
+  items: readonly Item[];
+  /** Of the first item: how many stand before it, on this list or among those that match. */
+  before: number;
+  /** Without a filter the same as `reading.items`. */
+  found: number;
+  hasNext: boolean;
+  reading: Reading;
+  stop?: ReadingStop;
+};

@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { ServiceFailure } from '../../domain/failure.ts';
+import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
 import { refusalMessage, serviceFailureMessage } from '../../slack/words/error-message.ts';
 import type { Caller, Permission, Press, Pressed } from '../../slack/command.ts';
@@ -12,7 +12,6 @@ import {
   revealedMessage,
   revealingModal,
 } from '../../slack/words/reveal-message.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 
 /** To read a customer's e-mail in full. */
 export const revealPermission: Permission = 'reveal';

@@ -1,4 +1,4 @@
-import { createDelivery } from '../../messages/delivery.ts';
+import { createDelivery, type PostOutcome } from '../../messages/delivery.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { withNames } from '../../slack/people/names.ts';
 import {
@@ -15,7 +15,6 @@ import {
 } from '../../slack/kit/blocks.ts';
 import type { Press, Pressed } from '../../slack/command.ts';
 import { type TransactionView, isMasked, transactionParts } from '../../slack/words/transaction-message.ts';
-import type { PostOutcome } from '../../domain/delivery.ts';
 import { lookUpWords, word } from '../../slack/words/evidence.ts';
 import {
   answerMessage,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { AlertMute, NotPosted } from '../../domain/alert-mute.ts';
+import type { AlertMute, NotPosted } from '../../domain/alert-route.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';

@@ -1,4 +1,4 @@
-import type { AlertMute } from '../../domain/alert-mute.ts';
+import type { AlertMute } from '../../domain/alert-route.ts';
 import type { Said } from '../../messages/views.ts';
 import {
   actions,

@@ -1,5 +1,5 @@
 import type { Account } from '../../account.ts';
-import type { AlertMute } from '../../domain/alert-mute.ts';
+import type { AlertMute } from '../../domain/alert-route.ts';
 import type { Entry } from '../../store/store.ts';
 import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';

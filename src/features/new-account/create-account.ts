@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type {
-  AccountAnswer,
-  AccountEnd,
-  AccountKey,
-  NewAccount,
-  NewAccountAnswer,
+import {
+  type AccountAnswer,
+  type AccountEnd,
+  type AccountKey,
+  type NewAccount,
+  type NewAccountAnswer,
+  mintAccountRef,
+  refLength,
+  takesRef,
+  type AccountField,
 } from '../../domain/account.ts';
 import type { NoteAudit } from '../../domain/audit-entry.ts';
-import { mintAccountRef, refLength, takesRef, type AccountField } from '../../domain/account-field.ts';
-import { ServiceFailure } from '../../domain/failure.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
+import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';

@@ -6,8 +6,6 @@ import {
   lengthWords,
   readAccountField,
   refLength,
-} from '../../domain/account-field.ts';
-import {
   type Account as SubAccount,
   type AccountEnd,
   type AccountKey,
@@ -50,7 +48,7 @@ import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import type { Button, RichTextBlock } from '@slack/types';
 import type { NotMade } from '../../domain/charge-answer.ts';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { form, type Field } from '../../slack/kit/form.ts';
 import { emailFormProblem } from '../../slack/kit/card-inputs.ts';
@@ -58,7 +56,7 @@ import { labelled } from '../../slack/words/charge-facts.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { type Note, noteMessage, noteModal } from '../../slack/kit/note.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
-import { maskPhone } from '../../domain/mask.ts';
+import { maskPhone } from '../../domain/outside-text.ts';
 
 /** To create an account; the look-up alone needs `accounts`. */
 export const newAccountPermission: Permission = 'account-new';

@@ -14,7 +14,7 @@ import {
   words,
   type Run,
 } from '../../slack/kit/blocks.ts';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import { amountWord, chargeHeadline, plain } from '../../slack/words/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 import {

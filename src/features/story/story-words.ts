@@ -2,9 +2,8 @@
 // known here, because a newer version wrote it, is shown as it stands.
 
 import type { AuditEntry } from '../../domain/audit-entry.ts';
-import { outcomeWords } from '../../domain/outcome.ts';
+import { outcomeWords, wordsOfTold } from '../../slack/words/state-words.ts';
 import { bold, channelName, code, person, words, type Run } from '../../slack/kit/blocks.ts';
-import { wordsOfTold } from '../../slack/words/state-words.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 
 const longestWord = 100;

@@ -1,4 +1,4 @@
-import type { Undelivered } from '../../domain/delivery.ts';
+import type { Undelivered } from '../../messages/delivery.ts';
 import {
   actions,
   bold,

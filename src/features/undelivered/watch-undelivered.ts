@@ -1,6 +1,5 @@
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
-import type { Undelivered as UndeliveredMessages } from '../../domain/delivery.ts';
-import type { PartHealth } from '../../domain/failure.ts';
+import { StoreUnavailable, type PartHealth } from '../../domain/failure.ts';
+import type { Undelivered as UndeliveredMessages } from '../../messages/delivery.ts';
 import { readUndelivered, redrive } from '../../messages/undelivered.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -19,7 +19,7 @@ import type {
   RadioButtons,
   StaticSelect,
 } from '@slack/types';
-import { isGeneratedReference } from '../../domain/charge-reference.ts';
+import { isGeneratedReference } from '../../domain/order-reference.ts';
 import { limits } from './limits.ts';
 import type { Modal, ModalBlock } from './message.ts';
 import { ownId } from '../own-account.ts';

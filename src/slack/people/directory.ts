@@ -1,6 +1,6 @@
 import type { WebClient } from '@slack/web-api';
 import { readPermission } from '../../domain/merchant.ts';
-import type { HoldersOf, Standing, StandingOf } from '../../domain/standing.ts';
+import type { HoldersOf, Standing, StandingOf, NamedRole, Role } from './role.ts';
 import type { Caller, MayRun, Permission, Permit, Refused } from '../command.ts';
 import { createMemberships, groupsOf, type Memberships } from './memberships.ts';
 import type { NameOf } from './names.ts';
@@ -8,7 +8,6 @@ import { createPeople, noMember, noMemberRefusal, notKnownWho, type Account } fr
 import { placeOf } from './place.ts';
 import type { Remembered, RememberDeps } from '../remembered.ts';
 import { groupsNotKnown, notInRole, wrongPlace } from './role-refusals.ts';
-import type { NamedRole, Role } from './role.ts';
 import { createUserGroups, type Members } from './user-groups.ts';
 import type { Identity } from '../workspace.ts';
 

@@ -1,9 +1,8 @@
 import type { CardFace } from '../../domain/charge.ts';
-import type { CardHold } from '../../domain/retry-rule.ts';
-import type { KnownCard, KnownCards } from '../../domain/known-cards.ts';
+import type { CardHold } from '../../domain/decline-reason.ts';
+import type { KnownCard, KnownCards, CardSaved } from '../../domain/saved-card.ts';
 import { customerWord } from './evidence.ts';
-import type { Alert } from '../../domain/alert.ts';
-import type { CardSaved } from '../../domain/card-saved.ts';
+import type { Environment } from '../../domain/alert.ts';
 import type { MessageBlock } from '../kit/message.ts';
 import { bold, code, fields, richText, words, type Choice, type Run } from '../kit/blocks.ts';
 import { limits } from '../kit/limits.ts';
@@ -84,7 +83,7 @@ export function cardSavedState(saved: CardSaved | undefined, charge: string): st
 /** Which card, and whether the bot can charge it; or why there is none, and what a person does then. */
 export function cardSavedLines(
   saved: CardSaved | undefined,
-  { environment, canListCards }: Pick<Alert, 'environment' | 'canListCards'>,
+  { environment, canListCards }: { environment: Environment; canListCards?: boolean },
 ): MessageBlock[] {
   if (!saved) return [];
   if (saved.kind === 'no_token') {

@@ -1,7 +1,6 @@
 import { cardNumberRefusal, maskNumbers } from '../../domain/card-number.ts';
-import { ServiceFailure, type FailureKind } from '../../domain/failure.ts';
+import { ServiceFailure, type FailureKind, StoreUnavailable } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { StoreUnavailable } from '../../domain/store-unavailable.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import { bold, channelName, code, person, rich, words, type Run } from '../kit/blocks.ts';
 import { quoted, typedReference } from './evidence.ts';

@@ -4,10 +4,9 @@ import type { ActionsBlock, Button, ContextBlock, RichTextBlock } from '@slack/t
 import type { Environment } from '../../domain/alert.ts';
 import type { Evidence } from '../../domain/confirmation.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
-import { isGeneratedReference } from '../../domain/charge-reference.ts';
-import { maskEmail } from '../../domain/mask.ts';
+import { isGeneratedReference, parseOrderReference } from '../../domain/order-reference.ts';
+import { maskEmail } from '../../domain/outside-text.ts';
 import { wireFromMinor } from '../../domain/money.ts';
-import { parseOrderReference } from '../../domain/order-reference.ts';
 import {
   actions,
   button,

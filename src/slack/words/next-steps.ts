@@ -1,8 +1,7 @@
 // What helps after a decline, and why a card can't be charged now.
 
-import { counted } from '../../domain/counted.ts';
-import { nextSteps, reasonAfter, type KnownDecline } from '../../domain/decline-reason.ts';
-import type { RetryVerdict } from '../../domain/retry-rule.ts';
+import { counted } from '../../domain/wording.ts';
+import { nextSteps, reasonAfter, type KnownDecline, type RetryVerdict } from '../../domain/decline-reason.ts';
 import { bold, moment, words, type Run } from '../kit/blocks.ts';
 import { referenceRun } from './evidence.ts';
 import { labelled, plain } from './charge-facts.ts';

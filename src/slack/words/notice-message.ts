@@ -1,5 +1,5 @@
 import { unreadableKind, type Notice } from '../../domain/notice.ts';
-import { counted } from '../../domain/counted.ts';
+import { counted } from '../../domain/wording.ts';
 import { channelName, code, context, moment, plainText, words, type Run } from '../kit/blocks.ts';
 import type { SlackMessage } from '../kit/message.ts';
 import { noteMessage, posted, type AboutMessage } from '../kit/note.ts';

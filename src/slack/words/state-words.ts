@@ -1,5 +1,21 @@
 import type { ChargeSeen, Conclusion, Told } from '../../domain/charge.ts';
-import { outcomeWords } from '../../domain/outcome.ts';
+
+/** The only words for an outcome, the same on every surface. Doubt is never called failed. */
+export const outcomeWords = {
+  paid: 'Paid (confirmed)',
+  approved: 'Approved, confirming',
+  otp: 'Needs OTP',
+  declined: 'Declined by the bank',
+  rejected: 'Not sent (fix the request)',
+  doubt: 'In doubt, checking',
+  wrongCodes: 'Code wrong three times',
+  expired: 'Expired',
+  abandoned: 'Not sent',
+  review: 'Needs review',
+  notPaid: 'Not paid',
+  notConfirmed: 'Not confirmed',
+  notFound: 'Not found',
+} as const;
 
 /** The word of each thing an agent is told. */
 export const wordsOfTold: Record<Told, string> = {

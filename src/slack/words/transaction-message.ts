@@ -4,7 +4,7 @@ import { maskNumbers } from '../../domain/card-number.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { outcomeWords } from '../../domain/outcome.ts';
+import { outcomeWords } from './state-words.ts';
 import type { Transaction } from '../../domain/transaction.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
 import { bold, fields, headline, richText, words, type Piece } from '../kit/blocks.ts';

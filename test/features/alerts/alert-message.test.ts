@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { knownDecline, type Alert, type Lookup } from '../../../src/domain/alert.ts';
+import { knownDecline, type Alert } from '../../../src/features/alerts/alert.ts';
+import type { Lookup } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import { failureKinds } from '../../../src/domain/failure.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';

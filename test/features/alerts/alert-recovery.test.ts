@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import {
   createAlertRecovery,
   keepProvenPayment,

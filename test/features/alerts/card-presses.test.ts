@@ -1,18 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Account } from '../../../src/account.ts';
 import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
-import {
-  type AlertCard,
-  type AlertCharge,
-  type AlertTaken,
-  type CardMove,
-  endsCard,
-  moveCard,
-} from '../../../src/domain/alert-card.ts';
-import type { Lookup } from '../../../src/domain/alert.ts';
+import { type CardMove, endsCard, moveCard } from '../../../src/features/alerts/alert.ts';
+import type { AlertCard, AlertCharge, AlertTaken, Lookup } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import type { Standing } from '../../../src/domain/standing.ts';
+import type { Standing } from '../../../src/slack/people/role.ts';
 import { alertActions, writeMore } from '../../../src/features/alerts/card-buttons.ts';
 import { type AlertCardDeps, alertCardParts } from '../../../src/features/alerts/card-presses.ts';
 import type { ChargeAgain } from '../../../src/features/alerts/charge-again.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { outcomeAlone, withoutDetails } from '../../../src/domain/alert.ts';
+import { outcomeAlone, withoutDetails } from '../../../src/features/alerts/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import type { RetryVerdict } from '../../../src/domain/retry-rule.ts';
+import type { RetryVerdict } from '../../../src/domain/decline-reason.ts';
 import type { FoundAlert } from '../../../src/features/alerts/alert-cards.ts';
 import type { LedgerCard } from '../../../src/features/cards/card-ledger.ts';
 import { judgeChargeAgain } from '../../../src/features/alerts/charge-again.ts';

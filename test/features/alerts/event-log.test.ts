@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  destinationsOf,
-  needsLookUp,
-  type AlertRule,
-  type RoutePlan,
-} from '../../../src/domain/alert-route.ts';
+import { destinationsOf, needsLookUp } from '../../../src/features/alerts/routing.ts';
+import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import { type EventLog, type LoggedEvent, createEventLog } from '../../../src/features/alerts/event-log.ts';

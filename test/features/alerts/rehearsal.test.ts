@@ -9,7 +9,7 @@ import {
   type Rehearsal,
 } from '../../../src/features/alerts/rehearsal.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import { events, naiveChannels, places, rules } from '../../domain/naive-routes.ts';
+import { events, naiveChannels, places, rules } from './naive-routes.ts';
 
 const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', reason: 'Insufficient funds' };
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { destinationsOf, needsLookUp, type RoutePlan } from '../../../src/domain/alert-route.ts';
+import { destinationsOf, needsLookUp } from '../../../src/features/alerts/routing.ts';
+import type { RoutePlan } from '../../../src/domain/alert-route.ts';
 import { ServiceFailure, type FailureKind } from '../../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { createEventLookUp } from '../../../src/features/alerts/look-up-event.ts';

@@ -1,4 +1,4 @@
-import { SealBroken } from '../../../src/domain/sealer.ts';
+import { SealBroken } from '../../../src/store/store.ts';
 import { expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';

@@ -1,15 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import {
-  destinationsOf,
-  needsLookUp,
-  type AlertRule,
-  type RoutePlan,
-} from '../../../src/domain/alert-route.ts';
+import { destinationsOf, needsLookUp } from '../../../src/features/alerts/routing.ts';
+import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { receiveEvent, type ReceiveDeps } from '../../../src/features/alerts/receive-event.ts';
 import { deliverNext, event, house, killed, type Delivering } from '../house.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { referenceOf } from '../../../src/records/reference-of.ts';
 import { openWorld, startProcess, terms, type Plan, type Process } from '../charge-house.ts';
 

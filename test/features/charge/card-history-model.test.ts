@@ -11,13 +11,13 @@ import {
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  type Twin,
-  defaultRetryRule,
   mayTry,
   type CardAttempt,
-  type RetryVerdict,
-} from '../../../src/domain/retry-rule.ts';
-import type { CardClaim, CardHistory, ClaimResult } from '../../../src/features/charge/card-history.ts';
+  type CardClaim,
+  type CardHistory,
+  type ClaimResult,
+} from '../../../src/features/charge/card-history.ts';
+import { type Twin, defaultRetryRule, type RetryVerdict } from '../../../src/domain/decline-reason.ts';
 import { card, claimOf, day, hour, minute, ref, till, twinMs } from '../till.ts';
 
 type Kept = CardAttempt & { begunAt: number; minor: number; by: string };

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { defaultRetryRule } from '../../../src/domain/retry-rule.ts';
+import { defaultRetryRule } from '../../../src/domain/decline-reason.ts';
 import { createCardHistory, type CardHistory } from '../../../src/features/charge/card-history.ts';
 import { sealer } from '../house.ts';
 import { onBothStores } from '../two-stores.ts';

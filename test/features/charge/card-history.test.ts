@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { chargeLimits, claimTimes } from '../../../src/domain/charge.ts';
-import { defaultRetryRule } from '../../../src/domain/retry-rule.ts';
-import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { defaultRetryRule } from '../../../src/domain/decline-reason.ts';
+import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { createCardHistory } from '../../../src/features/charge/card-history.ts';
 import { sealer } from '../house.ts';
 import { card, claimOf, day, hour, minute, ref, start, till, twinMs } from '../till.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
 import { auditOfCharge, type ChargeRecord } from '../../../src/features/charge/charge-record.ts';
 import { replay } from '../../../src/features/charge/machine.ts';
-import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { createAuditNotes } from '../../../src/audit/audit-notes.ts';
 import {
   charge,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ChargeState } from '../../../src/domain/charge.ts';
-import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { referenceOf } from '../../../src/records/reference-of.ts';
 import {
   everyPoint,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { EndedCard } from '../../../src/domain/alert-card.ts';
+import type { EndedCard } from '../../../src/domain/alert.ts';
 import { untouched } from '../../../src/features/alerts/alert-case.ts';
-import { ServiceFailure } from '../../../src/domain/failure.ts';
-import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
+import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import { createChargeDesk } from '../../../src/features/charge/charge-desk.ts';
 import {
   ada,

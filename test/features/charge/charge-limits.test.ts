@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LimitRules } from '../../../src/domain/charge-limits.ts';
+import type { LimitRules } from '../../../src/domain/charge.ts';
 import {
   ada,
   bola,

@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { claimTimes } from '../../../src/domain/charge.ts';
-import type { LimitRules } from '../../../src/domain/charge-limits.ts';
+import { claimTimes, type LimitRules } from '../../../src/domain/charge.ts';
 import type { LimitClaims } from '../../../src/features/charge/limit-claims.ts';
 import { createRandom } from '../../chaos/random.ts';
 import { noonZone } from '../../support/noon-zone.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LimitVerdict } from '../../../src/domain/charge-limits.ts';
+import type { LimitVerdict } from '../../../src/features/charge/charge-limits.ts';
 import { claimTimes } from '../../../src/domain/charge.ts';
 import { chargeOf, countingHouse, hour, lagosMidnight, noon } from '../counting-house.ts';
 import { memoryStore } from '../memory-store.ts';

@@ -1,6 +1,6 @@
 import type { ChargeSeen, Conclusion, Refusal, Verdict } from '../../../src/domain/charge.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import type { RetryVerdict } from '../../../src/domain/retry-rule.ts';
+import type { RetryVerdict } from '../../../src/domain/decline-reason.ts';
 import type { ChargePlace } from '../../../src/slack/words/charge-place.ts';
 
 export const nowMs = Date.UTC(2026, 8, 14, 13, 37);

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
-import { ServiceFailure } from '../../../src/domain/failure.ts';
+import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import { StoreUnavailable } from '../../../src/domain/store-unavailable.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
 import type { Account } from '../../../src/account.ts';
 import { createRevealEmail } from '../../../src/features/lookup/reveal.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createRefusals } from '../../../src/messages/outbox.ts';
-import type { PostOutcome } from '../../../src/domain/delivery.ts';
+import type { PostOutcome } from '../../../src/messages/delivery.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

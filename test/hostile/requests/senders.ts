@@ -1,7 +1,7 @@
 // Who signs how, written without the code under test: the bot is told the scheme, and the sender signs by hand.
 
 import { createHmac } from 'node:crypto';
-import type { SignaturePreset } from '../../../src/domain/signature-preset.ts';
+import type { SignaturePreset } from '../../../src/config/webhook-settings.ts';
 import { readSignatureScheme, type SchemeSettings } from '../../../src/webhooks/scheme-settings.ts';
 import type { SignatureScheme } from '../../../src/webhooks/signature.ts';
 import type { EventBody } from './event-bodies.ts';

@@ -1,14 +1,14 @@
 // Every message the bot makes of an event, a look-up and what people do with the card, with outside words wherever
 // some can stand. Events come in as the JSON that was signed; records as the service's client reads them.
 
-import type { AlertCard, CardStep, Recovery } from '../../../src/domain/alert-card.ts';
 import {
+  type CardStep,
   outcomeAlone,
   withoutDetails,
   type Alert,
   type AlertCardShown,
-  type Lookup,
-} from '../../../src/domain/alert.ts';
+} from '../../../src/features/alerts/alert.ts';
+import type { AlertCard, Recovery, Lookup } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import type { AlertRule } from '../../../src/domain/alert-route.ts';
 import type { DailySummary } from '../../../src/features/alerts/summary/daily-summary.ts';

@@ -1,7 +1,7 @@
 import { noteMessage } from '../../../src/slack/kit/note.ts';
-import { cardEmailEnds, type CardEmailEnd, type ShownCardEmail } from '../../../src/domain/card-email.ts';
-import type { LimitRefusal, SeenLimits } from '../../../src/domain/charge-limits.ts';
-import type { ChargeNote, ChargeSeen, Told } from '../../../src/domain/charge.ts';
+import { cardEmailEnds, type CardEmailEnd, type ShownCardEmail } from '../../../src/domain/approval.ts';
+import type { SeenLimits } from '../../../src/features/charge/charge-limits.ts';
+import type { LimitRefusal, ChargeNote, ChargeSeen, Told } from '../../../src/domain/charge.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
 import {
   cardEmailModal,

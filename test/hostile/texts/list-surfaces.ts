@@ -2,10 +2,14 @@
 // from what people type as a filter or into the form, and from Slack's answers.
 
 import { unescaped } from '../../slack/shown-text.ts';
-import type { Account, AccountEnd } from '../../../src/domain/account.ts';
-import { knownAccountFields, parseAccountFields } from '../../../src/domain/account-field.ts';
+import {
+  type Account,
+  type AccountEnd,
+  knownAccountFields,
+  parseAccountFields,
+} from '../../../src/domain/account.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
-import type { ListPage, Reading, ReadingStop } from '../../../src/domain/service-page.ts';
+import type { ListPage, Reading, ReadingStop } from '../../../src/features/lists/service-list.ts';
 import {
   accountEndMessage,
   accountEndModal,

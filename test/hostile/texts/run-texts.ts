@@ -5,7 +5,7 @@ import { alertSurfaces } from './alert-surfaces.ts';
 import { approvalSurfaces } from './approval-surfaces.ts';
 import { botSurfaces } from './bot-surfaces.ts';
 import type { SlackMessage } from '../../../src/slack/kit/message.ts';
-import { isGeneratedReference } from '../../../src/domain/charge-reference.ts';
+import { isGeneratedReference } from '../../../src/domain/order-reference.ts';
 import { firstLine, unescaped } from '../../slack/shown-text.ts';
 import { cardsSurfaces } from './cards-surfaces.ts';
 import { chargeSurfaces } from './charge-surfaces.ts';

@@ -1,7 +1,7 @@
 // What a storm’s buttons show: its list in pages, the same as CSV, and what the one person who pressed is told.
 
 import { type CsvColumn, csvHead, csvRows } from '../../../csv.ts';
-import type { AlertCard } from '../../../domain/alert-card.ts';
+import type { AlertCard } from '../../../domain/alert.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
 import type { PaymentEventKind } from '../../../domain/payment-event.ts';
 import type { AlertCards } from '../alert-cards.ts';

@@ -1,5 +1,5 @@
 import type { RichTextBlock } from '@slack/types';
-import { counted } from '../../../domain/counted.ts';
+import { counted } from '../../../domain/wording.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import type { PaymentEventKind } from '../../../domain/payment-event.ts';
 import type { StormSeen, StormSummary } from './storm.ts';

@@ -1,6 +1,6 @@
-import type { AlertCard } from '../../../domain/alert-card.ts';
-import { type AlertRule, type RoutedRule, countsAlone } from '../../../domain/alert-route.ts';
-import type { Environment } from '../../../domain/alert.ts';
+import type { AlertCard, Environment } from '../../../domain/alert.ts';
+import { countsAlone } from '../routing.ts';
+import type { AlertRule, RoutedRule } from '../../../domain/alert-route.ts';
 import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';

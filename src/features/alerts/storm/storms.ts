@@ -1,11 +1,12 @@
 import type { Account } from '../../../account.ts';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
-import { withLookUp, type AlertRule, type Destination } from '../../../domain/alert-route.ts';
+import { withLookUp } from '../routing.ts';
+import type { AlertRule, Destination } from '../../../domain/alert-route.ts';
 import type { Environment } from '../../../domain/alert.ts';
 import type { AuditEntry } from '../../../domain/audit-entry.ts';
 import type { PaymentEventKind } from '../../../domain/payment-event.ts';
-import type { Sealer } from '../../../domain/sealer.ts';
+import type { Sealer, Entry, Index, Store } from '../../../store/store.ts';
 import {
   type Storm,
   type StormCount,
@@ -21,7 +22,6 @@ import {
   summarise,
 } from './storm.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
-import type { Entry, Index, Store } from '../../../store/store.ts';
 import {
   findMessageRecord,
   openEvent,

@@ -1,9 +1,9 @@
 import type { RichTextBlock } from '@slack/types';
 import type { RoutePlace } from '../../../domain/alert-route.ts';
-import { counted } from '../../../domain/counted.ts';
+import { counted } from '../../../domain/wording.ts';
 import { type Counted, type DailySummary, type OpenAlert, successRate } from './daily-summary.ts';
 import { formatMoney } from '../../../domain/money.ts';
-import { outcomeWords } from '../../../domain/outcome.ts';
+import { outcomeWords } from '../../../slack/words/state-words.ts';
 import { duration } from '../alert-message.ts';
 import {
   bold,

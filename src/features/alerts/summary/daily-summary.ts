@@ -1,6 +1,7 @@
-import type { AlertCard } from '../../../domain/alert-card.ts';
-import { type AlertRule, type RoutePlan, destinationsOf, isMuted } from '../../../domain/alert-route.ts';
-import { contradicts } from '../../../domain/alert.ts';
+import { contradicts } from '../alert.ts';
+import type { AlertCard } from '../../../domain/alert.ts';
+import { destinationsOf } from '../routing.ts';
+import { type AlertRule, type RoutePlan, isMuted } from '../../../domain/alert-route.ts';
 import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AlertRule } from '../../../../src/domain/alert-route.ts';
 import type { Lookup } from '../../../../src/domain/alert.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../../src/domain/payment-event.ts';
-import { StoreUnavailable } from '../../../../src/domain/store-unavailable.ts';
+import { StoreUnavailable } from '../../../../src/domain/failure.ts';
 import { settleMs } from '../../../../src/features/alerts/storm/storm.ts';
 import { createAlertCases, type AlertCases } from '../../../../src/features/alerts/alert-case.ts';
 import { alertCardPrefix } from '../../../../src/features/alerts/alert-record.ts';

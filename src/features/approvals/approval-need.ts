@@ -1,17 +1,5 @@
-import { formatMoney, type Money } from './money.ts';
-
-/** One line of `approvals.rules`, for one merchant account. */
-export type ApprovalRule =
-  | { what: 'charge'; currency: string; fromMinor: number; needed: number }
-  | { what: 'retry' | 'card_email' | 'redrive'; needed: number };
-
-/** What is about to be done. `retry` alone asks whether a card that rests may be charged at all with a second person. */
-export type ApprovalQuestion =
-  | { kind: 'charge'; money: Money; overridesRest?: true }
-  | { kind: 'retry' | 'card_email' | 'redrive' };
-
-/** `rule` is a sentence for people: *Charges from NGN 50,000.00 need one approver*. */
-export type ApprovalNeeded = { rule: string; needed: number };
+import { formatMoney, type Money } from '../../domain/money.ts';
+import type { ApprovalRule, ApprovalQuestion, ApprovalNeeded } from '../../domain/approval.ts';
 
 /**
  * How many people must approve, and by which rule; undefined: nobody else is needed. Where several rules fit, the one

@@ -1,23 +1,13 @@
-import type { ChargeState } from './charge.ts';
-import type { Money } from './money.ts';
-import type { Standing } from './standing.ts';
-
-// How much whom a role lets charge. Amounts are integer minor units throughout.
-
-/** The words of `payops.yml`. */
-export type LimitKind = 'per_charge' | 'per_agent_per_day' | 'per_card_per_day';
-
-/** Of one currency, in minor units; a kind that is not there is not limited. */
-export type CurrencyLimits = Partial<Record<LimitKind, number>>;
-
-/** By currency; one that is not there may not be charged. */
-export type RoleLimits = Readonly<Record<string, CurrencyLimits>>;
-
-/** Every role that may charge, by name; without `limits` nothing limits it. */
-export type ChargingRoles = Readonly<Record<string, { limits?: RoleLimits }>>;
-
-/** What a day is, and whom it limits. */
-export type LimitRules = { timeZone: string; roles: ChargingRoles };
+import type {
+  ChargeState,
+  LimitKind,
+  CurrencyLimits,
+  RoleLimits,
+  ChargingRoles,
+  LimitRefusal,
+} from '../../domain/charge.ts';
+import type { Money } from '../../domain/money.ts';
+import type { Standing } from '../../slack/people/role.ts';
 
 /** What counts already of one day: of the agent, and of the card whoever charged it. */
 export type DayUse = { agentMinor: number; cardMinor: number };
@@ -30,27 +20,6 @@ export type SeenLimits = {
   /** The next local midnight: what counts today no longer does. */
   freesAtMs: number;
 };
-
-/** Why an amount is not charged. Nothing was sent. */
-export type LimitRefusal =
-  | {
-      kind: 'over';
-      limit: LimitKind;
-      money: Money;
-      limitMinor: number;
-      leftMinor: number;
-      /** Absent for a limit of one charge, which no day frees. */
-      freesAtMs?: number;
-      timeZone: string;
-      /** Roles that the person does not have and that may charge this. */
-      whoCan: readonly string[];
-    }
-  /** None of the person's roles names the currency. */
-  | { kind: 'currency'; currency: string; allowed: readonly string[]; whoCan: readonly string[] }
-  /** None of their roles may charge any more. */
-  | { kind: 'no_role' }
-  /** Slack could not say which roles they have. */
-  | { kind: 'unknown_standing' };
 
 export type LimitVerdict =
   /** `seen` is absent when nothing limits them. */

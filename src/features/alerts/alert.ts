@@ -1,38 +1,22 @@
-import type { Money } from './money.ts';
+import { declineReason, type DeclineRule, type KnownDecline } from '../../domain/decline-reason.ts';
+import type { Check } from '../../domain/confirmation.ts';
+import type { Money } from '../../domain/money.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { Transaction } from '../../domain/transaction.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type {
+  Environment,
+  Lookup,
+  AlertRoute,
+  AlertCard,
+  AlertCharge,
+  Acknowledged,
+  Recovery,
+  EndedCard,
+} from '../../domain/alert.ts';
 
 /** Shorter than any alert is remembered, lest it be forgotten while it is put off. */
 const longestSnoozeMs = 7 * 86_400_000;
-
-/**
- * Where the card of a failed charge stands with the people who watch the alerts. People are Slack user ids,
- * times UTC milliseconds. `recovered` and `closed` are ends: nothing leaves them.
- */
-export type AlertCard =
-  | { kind: 'open' }
-  | Acknowledged
-  | { kind: 'recovered'; at: number; payment: Recovery; acknowledged?: Acknowledged }
-  | { kind: 'closed'; at: number; by: string; reason: string; acknowledged?: Acknowledged };
-
-export type Acknowledged = {
-  kind: 'acknowledged';
-  by: string;
-  at: number;
-  assignee?: string;
-  snoozedUntil?: number;
-};
-
-/** The proven payment that resolved a failure. Its event came `afterMs` after the failure's, or before it (below zero). */
-export type Recovery = {
-  reference: string;
-  /** The failed reference itself was paid; else another one of the same customer, or with the same card. */
-  isSameReference: boolean;
-  /** Only the card is known to be the same, because the bot charged it both times. */
-  isSameCard?: boolean;
-  /** A charge that was begun from this very alert. */
-  isChargedAgain?: boolean;
-  money: Money;
-  afterMs: number;
-};
 
 /**
  * A later payment that need not be for what failed: it is told below the card, which stays as it is. `other_order`: of
@@ -59,15 +43,6 @@ export type CardStep =
   | { kind: 'closed'; by: string; reason: string; at: number }
   | { kind: 'recovered'; payment: Recovery; at: number }
   | { kind: 'other_payment'; payment: OtherPayment; at: number };
-
-/** Nothing is done with it any more. */
-export type EndedCard = Extract<AlertCard, { kind: 'recovered' | 'closed' }>;
-
-/** The one charge that was begun from an alert and may move money. `by` is a Slack user id, `at` when it was begun. */
-export type AlertCharge = { reference: string; by: string; at: number };
-
-/** Why no charge can be begun from an alert now. */
-export type AlertTaken = { kind: 'ended'; card: EndedCard } | { kind: 'charging'; charge: AlertCharge };
 
 export type MovedCard =
   | { kind: 'moved'; card: AlertCard; step: CardStep }
@@ -165,32 +140,110 @@ export function handlersOf(card: AlertCard): string[] {
   return [...new Set([taken.by, ...(taken.assignee === undefined ? [] : [taken.assignee])])];
 }
 
-export type AlertClaim =
-  /** `release` takes back this very claim, for a charge that was not stored; never throws StoreUnavailable. */
-  { kind: 'claimed'; release: () => Promise<void> } | { kind: 'taken'; taken: AlertTaken };
+/** The service's own record, where the look-up found one. */
+export function recordOf(lookup: Lookup | undefined): Transaction | undefined {
+  return lookup && 'transaction' in lookup ? lookup.transaction : undefined;
+}
 
-/** What the bot itself charged under a reference: the card's fingerprint, and the alert it was begun from. */
-export type BotCharge = { card: string; alert?: string };
+/** The same, but only where it is the record of the very order that was looked up: what it says else is of another. */
+export function recordOfOrder(lookup: Lookup): Transaction | undefined {
+  return 'evidence' in lookup && lookup.evidence.reference.holds ? lookup.transaction : undefined;
+}
 
-/**
- * Of all charges that are begun from one alert, one may move money at a time: it has the alert from before it is sent
- * until it has ended without money. An alert and those of the charges begun from it are one. Throws StoreUnavailable.
- */
-export type AlertClaims = {
-  /** One swap decides, on all replicas. Again for the same reference: claimed. */
-  claim(alert: string, charge: Pick<AlertCharge, 'reference' | 'by'>): Promise<AlertClaim>;
-  /** What would speak against that claim now. Changes nothing. */
-  taken(alert: string, reference?: string): Promise<AlertTaken | undefined>;
-  /** Its charge has ended without money: the alert's messages are to say so. */
-  ended(alert: string): Promise<void>;
+/** The looked-up record's, where it is of this order; else the signed event's. */
+export function customerEmailOf(event: PaymentEvent, lookup: Lookup): string | undefined {
+  return recordOfOrder(lookup)?.customerEmail ?? event.customerEmail;
+}
+
+/** Whether a look-up speaks against what its event says. */
+export function contradicts(found: Lookup['kind'] | undefined): boolean {
+  return found === 'not_confirmed' || found === 'not_paid' || found === 'not_found';
+}
+
+/** One event, ready to be told in a channel. Times are UTC milliseconds. */
+export type Alert = {
+  event: PaymentEvent;
+  lookup: Lookup;
+  environment: Environment;
+  account: string;
+  receivedAtMs: number;
+  /** What is known of the decline, where it is one. */
+  declined?: KnownDecline;
+  /** The bot can list the customer's saved cards. */
+  canListCards?: boolean;
+  /** An earlier attempt to post it may have arrived, and the channel's history could not be read to find out. */
+  mayBeRepeat: boolean;
+  /** Absent where no rule but `channels` says that it is told here. Whoever it mentions is called by the post; an edit calls nobody. */
+  route?: AlertRoute;
+  /** Only of what people act on; absent: it is told, and that is all. */
+  card?: AlertCardShown;
 };
 
-/** A charge or link of the bot's own that is proven paid. */
-export type ProvenPayment = {
-  reference: string;
-  money: Money;
-  customerEmail: string;
-  customerId?: string | undefined;
-  /** When it was proven. */
-  atMs: number;
+/** A card as one of its messages shows it. */
+export type AlertCardShown = {
+  /** What its buttons carry. */
+  id: string;
+  card: AlertCard;
+  /** The charge that was begun from it and may move money. */
+  charging?: AlertCharge;
+  /** The bot knows a saved card of the customer, and nobody is charging it. */
+  canChargeAgain: boolean;
+  /** When the evidence was looked up anew, by a person's wish. */
+  lookedUpAtMs?: number;
+  /** The message in whose place this one stands, because Slack let nobody edit it any more. */
+  replaced?: { channel: string; ts: string };
 };
+
+/** The event says failed, and the look-up found that very charge with a status that does not mean paid. */
+export function isDeclined({ event, lookup }: Pick<Alert, 'event' | 'lookup'>): boolean {
+  return (
+    event.kind === 'payment_failed' &&
+    'evidence' in lookup &&
+    lookup.evidence.reference.holds &&
+    !lookup.evidence.status.holds &&
+    lookup.transaction.status !== undefined
+  );
+}
+
+/** What an event and its look-up tell of a decline; undefined where they tell none. */
+export function knownDecline(
+  { event, lookup, receivedAtMs }: Pick<Alert, 'event' | 'lookup' | 'receivedAtMs'>,
+  { threeDSecureWords, waitMs }: DeclineRule,
+): KnownDecline | undefined {
+  if (!isDeclined({ event, lookup })) return undefined;
+  const bankWords = event.reason ?? recordOf(lookup)?.gatewayMessage;
+  return {
+    atMs: receivedAtMs,
+    ...withoutUndefined({ bankWords }),
+    reason: declineReason(bankWords, threeDSecureWords),
+    nextTryFrom: receivedAtMs + waitMs,
+  };
+}
+
+/** What is left of an event once its details go: what happened, and to which order. */
+export function withoutDetails({ kind, key, orderReference, orderId }: PaymentEvent): PaymentEvent {
+  const named = orderReference === undefined ? { orderId } : { orderReference };
+  return { kind, key, isErased: true, ...withoutUndefined(named) };
+}
+
+/** Never shown: whoever tells of an event without details tells no amount. */
+const noMoney: Money = { minor: 0, currency: '' };
+
+/** What a look-up said about the outcome and the order’s reference, without customer, money and words. */
+export function outcomeAlone(lookup: Lookup): Lookup {
+  if (!('transaction' in lookup)) return lookup;
+  const { status, outcome, orderReference } = lookup.transaction;
+  const transaction = withoutUndefined({ status, outcome, orderReference });
+  const evidence = {
+    status: holdsAlone(lookup.evidence.status),
+    reference: holdsAlone(lookup.evidence.reference),
+    amount: holdsAlone(lookup.evidence.amount),
+  };
+  return lookup.kind === 'confirmed'
+    ? { kind: 'confirmed', transaction, money: noMoney, evidence }
+    : { kind: lookup.kind, transaction, money: undefined, evidence };
+}
+
+function holdsAlone({ part, holds }: Check): Check {
+  return { part, holds, statement: '' };
+}

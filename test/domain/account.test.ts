@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { parseAccountKey } from '../../src/domain/account.ts';
 import {
+  parseAccountKey,
   knownAccountFields,
   mintAccountRef,
   parseAccountFields,
   refLength,
-} from '../../src/domain/account-field.ts';
-import { maskPhone } from '../../src/domain/mask.ts';
+} from '../../src/domain/account.ts';
+import { maskPhone } from '../../src/domain/outside-text.ts';
 
 const byDefault = refLength(parseAccountFields(knownAccountFields.split(',')) ?? []);
 const hash = (text: string) => createHash('sha256').update(text).digest();

@@ -1,6 +1,7 @@
 import { array, assert, constantFrom, integer, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultRetryRule, mayTry, type CardAttempt } from '../../src/domain/retry-rule.ts';
+import { mayTry, type CardAttempt } from '../../../src/features/charge/card-history.ts';
+import { defaultRetryRule } from '../../../src/domain/decline-reason.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

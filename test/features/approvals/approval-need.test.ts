@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { needFor, type ApprovalRule } from '../../src/domain/approval-rules.ts';
+import { needFor } from '../../../src/features/approvals/approval-need.ts';
+import type { ApprovalRule } from '../../../src/domain/approval.ts';
 
 const rules: ApprovalRule[] = [
   { what: 'charge', currency: 'NGN', fromMinor: 5_000_000, needed: 1 },

@@ -7,14 +7,12 @@ import {
   needsLookUp,
   routeAt,
   withLookUp,
-  type AlertRule,
-  type RouteMatch,
-  type RoutePlan,
-} from '../../src/domain/alert-route.ts';
-import { confirm } from '../../src/domain/confirmation.ts';
-import type { OrderReference } from '../../src/domain/order-reference.ts';
-import type { PaymentEvent } from '../../src/domain/payment-event.ts';
-import { withoutUndefined } from '../../src/domain/without-undefined.ts';
+} from '../../../src/features/alerts/routing.ts';
+import type { AlertRule, RouteMatch, RoutePlan } from '../../../src/domain/alert-route.ts';
+import { confirm } from '../../../src/domain/confirmation.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import { withoutUndefined } from '../../../src/domain/without-undefined.ts';
 import { events, maybe, naiveChannels, places, rules } from './naive-routes.ts';
 
 const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', currency: 'NGN', amountMinor: 10_000_000 };

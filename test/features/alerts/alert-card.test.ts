@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { handlersOf, moveCard, type AlertCard, type CardMove } from '../../src/domain/alert-card.ts';
+import { handlersOf, moveCard, type CardMove } from '../../../src/features/alerts/alert.ts';
+import type { AlertCard } from '../../../src/domain/alert.ts';
 
 const ada = 'U0ADA';
 const bola = 'U0BOLA';

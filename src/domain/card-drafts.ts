@@ -1,2 +1,0 @@
-/** How long what was reviewed can be agreed to. */
-export const draftKeepMs = 30 * 60_000;
