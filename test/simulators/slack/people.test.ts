@@ -85,7 +85,7 @@ describe('a press', () => {
   });
 
   it('says what went wrong when it is not acknowledged', async () => {
-    const workspace = await openWorkspace({ ackTimeoutMs: 60 });
+    const workspace = await openWorkspace({ ackTimeoutMs: 500 });
     const ts = await posted(workspace);
     const press = () => workspace.act(onCall, pressOf(ts));
     expect(await press()).toEqual({ ok: false, problem: 'This app could not be reached.' });
@@ -148,7 +148,7 @@ function seen(workspace: Workspace): string[] {
 
 describe('what is typed', () => {
   it('is answered by Slack itself where the bot is away, slow, broken, unknown to it, or answers what Slack refuses', async () => {
-    const workspace = await openWorkspace({ ackTimeoutMs: 60 });
+    const workspace = await openWorkspace({ ackTimeoutMs: 1000 });
     await type(workspace, '/pay');
     const body = JSON.stringify({ blocks: [{ type: 'section' }] });
     const answers = [undefined, { status: 500 }, { status: 200, body }];

@@ -27,7 +27,7 @@ async function open(
   settings: WorkspaceSettings = {},
   answer: (request: RawRequest) => Answer = () => ({ status: 200 }),
 ) {
-  const workspace = await openWorkspace({ ackTimeoutMs: 500, ...settings });
+  const workspace = await openWorkspace(settings);
   const bot = await openRawBot(workspace, (request) =>
     request.body.includes('%22shortcut%22') ? { status: 200 } : answer(request),
   );
@@ -214,7 +214,7 @@ describe('submitting a modal', () => {
   });
 
   it('shows nothing to who has closed it before the acknowledgement came', async () => {
-    const { workspace, show, submit, views } = await open({ ackTimeoutMs: 3000 });
+    const { workspace, show, submit, views } = await open();
     const { id: viewId } = await show(form);
     await openRawBot(workspace, () => answered({ response_action: 'update', view: modal('Too late') }));
     const submitting = submit(typed('note', 'x'));
