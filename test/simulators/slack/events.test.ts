@@ -17,7 +17,7 @@ const typed = (value: string) => ({ value: { type: 'plain_text_input', value } }
 
 describe('app_home_opened', () => {
   it('is sent again, as the same event, until it is answered', async () => {
-    const workspace = await openWorkspace({ eventRetryDelaysMs: [0, 0, 0], ackTimeoutMs: 250 });
+    const workspace = await openWorkspace({ eventRetryDelaysMs: [0, 0, 0], ackTimeoutMs: 1500 });
     const bot = await openRawBot(
       workspace,
       (_request, count) => [{ status: 500 }, undefined, { status: 200 }][count - 1],
