@@ -9,6 +9,8 @@ import {
   type Answer,
   type Call,
   type Route,
+  merchant,
+  parent,
 } from './route.ts';
 import type { World } from './world.ts';
 
@@ -31,15 +33,9 @@ export type Account = {
   updatedAt: string;
 };
 
-export type Accounts = {
-  /** Undefined when the reference is already used. */
-  create: (fields: Partial<Account> & Pick<Account, 'accountName'>) => Account | undefined;
-  byId: (accountId: string) => Account | undefined;
-  byRef: (accountRef: string) => Account | undefined;
-  newestFirst: () => Account[];
-};
+export type Accounts = ReturnType<typeof createAccounts>;
 
-export function createAccounts(parentAccountId: string, now: () => number): Accounts {
+export function createAccounts(parentAccountId: string, now: () => number) {
   const accounts: Account[] = [];
 
   function create(fields: Partial<Account> & Pick<Account, 'accountName'>): Account | undefined {
@@ -71,8 +67,8 @@ export function createAccounts(parentAccountId: string, now: () => number): Acco
 
   return {
     create,
-    byId: (accountId) => accounts.find((account) => account.accountId === accountId),
-    byRef: (accountRef) => accounts.find((account) => account.accountRef === accountRef),
+    byId: (accountId: string) => accounts.find((account) => account.accountId === accountId),
+    byRef: (accountRef: string) => accounts.find((account) => account.accountRef === accountRef),
     newestFirst: () =>
       accounts.toReversed().toSorted((one, other) => other.createdAt.localeCompare(one.createdAt)),
   };
@@ -172,40 +168,24 @@ const createBody = z.object({
 });
 
 /** Spec: Accounts. */
-export function accountRoutes(world: World): Route[] {
-  const shared = { access: 'parent', from: 'bot', tellsLimit: true } as const;
-  return [
-    {
-      ...shared,
-      method: 'GET',
-      path: '/v1/accounts',
-      label: 'List sub accounts',
-      answer: (call) => listAccounts(world, call),
-    },
-    {
-      ...shared,
-      method: 'POST',
-      path: '/v1/accounts',
-      label: 'Create a sub account',
-      answer: (call) => create(world, call),
-    },
-    {
-      ...shared,
-      method: 'GET',
-      path: '/v1/accounts/sub-account-details',
-      label: 'Fetch a sub account',
-      answer: (call) => details(world, call),
-    },
-    {
-      method: 'GET',
-      path: '/v1/accounts/terminals',
-      label: 'List terminals',
-      access: 'merchant',
-      from: 'bot',
-      answer: (call) => listTerminals(world, call),
-    },
-  ];
-}
+export const accountRoutes: readonly Route[] = [
+  { ...parent, method: 'GET', path: '/v1/accounts', label: 'List sub accounts', answer: listAccounts },
+  { ...parent, method: 'POST', path: '/v1/accounts', label: 'Create a sub account', answer: create },
+  {
+    ...parent,
+    method: 'GET',
+    path: '/v1/accounts/sub-account-details',
+    label: 'Fetch a sub account',
+    answer: details,
+  },
+  {
+    ...merchant,
+    method: 'GET',
+    path: '/v1/accounts/terminals',
+    label: 'List terminals',
+    answer: listTerminals,
+  },
+];
 
 /** Bare: no envelope around results and cursor. */
 function listAccounts(world: World, call: Call): Answer {

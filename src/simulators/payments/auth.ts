@@ -14,18 +14,9 @@ export type Credentials = {
 export type IssuedToken = { accessToken: string; refreshToken: string; expiresIn: number };
 
 /** One session at most: issuing or refreshing makes the tokens before it worthless, as a strict service may. */
-export type Tokens = {
-  issue: (clientId: string, clientSecret: string) => IssuedToken | undefined;
-  refresh: (refreshToken: string) => IssuedToken | undefined;
-  revoke: (accessToken: string) => void;
-  isValid: (authorization: string | undefined) => boolean;
-};
+export type Tokens = ReturnType<typeof createTokens>;
 
-export function createTokens(options: {
-  credentials: Credentials;
-  lifetimeMs: number;
-  now: () => number;
-}): Tokens {
+export function createTokens(options: { credentials: Credentials; lifetimeMs: number; now: () => number }) {
   const { credentials, lifetimeMs, now } = options;
   let session: { accessToken: string; refreshToken: string; expiresAt: number } | undefined;
 
@@ -37,15 +28,16 @@ export function createTokens(options: {
   }
 
   return {
-    issue: (clientId, clientSecret) =>
+    issue: (clientId: string, clientSecret: string) =>
       same(clientId, credentials.clientId) && same(clientSecret, credentials.clientSecret)
         ? open()
         : undefined,
-    refresh: (refreshToken) => (session && same(refreshToken, session.refreshToken) ? open() : undefined),
-    revoke: (accessToken) => {
+    refresh: (refreshToken: string) =>
+      session && same(refreshToken, session.refreshToken) ? open() : undefined,
+    revoke: (accessToken: string) => {
       if (session && same(accessToken, session.accessToken)) session = undefined;
     },
-    isValid: (authorization) => {
+    isValid: (authorization: string | undefined) => {
       const [scheme, token] = (authorization ?? '').split(' ');
       if (!session || scheme?.toLowerCase() !== 'bearer' || token === undefined) return false;
       return same(token, session.accessToken) && now() < session.expiresAt;
@@ -65,32 +57,30 @@ const refreshBody = z.object({ refreshToken: z.string().min(1) });
 const revokeBody = z.object({ accessToken: z.string().min(1) });
 
 /** Spec: Authenticate. The bodies are not shown; the names are the playground's. */
-export function authRoutes(world: World): Route[] {
-  const shared = { method: 'POST', from: 'bot', tellsLimit: true } as const;
-  return [
-    {
-      ...shared,
-      path: '/v1/auth/token/issue',
-      label: 'Issue an access token',
-      access: 'account',
-      answer: (call) => issue(world, call),
-    },
-    {
-      ...shared,
-      path: '/v1/auth/token/refresh',
-      label: 'Refresh the access token',
-      access: 'parent',
-      answer: (call) => refresh(world, call),
-    },
-    {
-      ...shared,
-      path: '/v1/auth/token/revoke',
-      label: 'Revoke an access token',
-      access: 'open',
-      answer: (call) => revoke(world, call),
-    },
-  ];
-}
+const posted = { method: 'POST', from: 'bot', tellsLimit: true } as const;
+export const authRoutes: readonly Route[] = [
+  {
+    ...posted,
+    path: '/v1/auth/token/issue',
+    label: 'Issue an access token',
+    access: 'account',
+    answer: issue,
+  },
+  {
+    ...posted,
+    path: '/v1/auth/token/refresh',
+    label: 'Refresh the access token',
+    access: 'parent',
+    answer: refresh,
+  },
+  {
+    ...posted,
+    path: '/v1/auth/token/revoke',
+    label: 'Revoke an access token',
+    access: 'open',
+    answer: revoke,
+  },
+];
 
 /**
  * The refusal of a call that may not be made: 401 for a missing, wrong or expired token, 403 for an
@@ -121,7 +111,7 @@ function issue(world: World, call: Call): Answer {
   if (!read.ok) return read.answer;
   const token = world.tokens.issue(read.value.clientId, read.value.clientSecret);
   if (!token) return refusal(401, 'The client id or secret is wrong');
-  world.stats.add('tokensIssued');
+  world.stats.tokensIssued += 1;
   return enveloped(token, 'a new token; the one before is worthless now');
 }
 
@@ -130,7 +120,6 @@ function refresh(world: World, call: Call): Answer {
   if (!read.ok) return read.answer;
   const token = world.tokens.refresh(read.value.refreshToken);
   if (!token) return refusal(401, 'The refresh token is invalid');
-  world.stats.add('tokensRefreshed');
   return enveloped(token, 'a new token; the one before is worthless now');
 }
 
@@ -138,6 +127,6 @@ function revoke(world: World, call: Call): Answer {
   const read = readBody(revokeBody, call);
   if (!read.ok) return read.answer;
   world.tokens.revoke(read.value.accessToken);
-  world.stats.add('tokensRevoked');
+  world.stats.tokensRevoked += 1;
   return enveloped(null, 'revoked');
 }

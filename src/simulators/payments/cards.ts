@@ -2,7 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { SavedCard } from '../../domain/saved-card.ts';
 import type { CardBehaviour } from './bank.ts';
-import { email, enveloped, readBody, refusal, type Answer, type Call, type Route } from './route.ts';
+import {
+  email,
+  enveloped,
+  readBody,
+  refusal,
+  type Answer,
+  type Call,
+  type Route,
+  merchant,
+} from './route.ts';
 import type { World } from './world.ts';
 
 export type StoredCard = Required<SavedCard> & {
@@ -12,31 +21,26 @@ export type StoredCard = Required<SavedCard> & {
   behaviour: CardBehaviour;
 };
 
-export type Cards = {
-  add: (card: StoredCard) => void;
-  /** The card, when this account saved it and did not delete it. */
-  find: (accountId: string, tokenKey: string) => StoredCard | undefined;
-  savedFor: (accountId: string, customerEmail: string) => StoredCard[];
-  remove: (accountId: string, tokenKey: string) => boolean;
-  all: () => StoredCard[];
-};
+export type Cards = ReturnType<typeof createCards>;
 
-export function createCards(): Cards {
+export function createCards() {
   const byTokenKey = new Map<string, StoredCard>();
 
+  /** The card, when this account saved it and did not delete it. */
   function find(accountId: string, tokenKey: string): StoredCard | undefined {
     const card = byTokenKey.get(tokenKey);
     return card?.accountId === accountId ? card : undefined;
   }
 
   return {
-    add: (card) => void byTokenKey.set(card.tokenKey, card),
+    add: (card: StoredCard) => void byTokenKey.set(card.tokenKey, card),
     find,
-    savedFor: (accountId, customerEmail) =>
+    savedFor: (accountId: string, customerEmail: string) =>
       [...byTokenKey.values()].filter(
         (card) => card.accountId === accountId && card.customerEmail === customerEmail,
       ),
-    remove: (accountId, tokenKey) => find(accountId, tokenKey) !== undefined && byTokenKey.delete(tokenKey),
+    remove: (accountId: string, tokenKey: string) =>
+      find(accountId, tokenKey) !== undefined && byTokenKey.delete(tokenKey),
     all: () => [...byTokenKey.values()],
   };
 }
@@ -60,19 +64,11 @@ const changeEmailBody = z.object({
 const cardPath = '/v1/checkout/tokenized-card-data';
 
 /** Spec: change the email of a saved card; the shapes of listing and deleting are not shown, so they are the playground's. */
-export function savedCardRoutes(world: World): Route[] {
-  const shared = { path: cardPath, access: 'merchant', from: 'bot' } as const;
-  return [
-    {
-      ...shared,
-      method: 'POST',
-      label: 'Change a saved card’s e-mail',
-      answer: (call) => changeEmail(world, call),
-    },
-    { ...shared, method: 'GET', label: 'List saved cards', answer: (call) => list(world, call) },
-    { ...shared, method: 'DELETE', label: 'Delete a saved card', answer: (call) => remove(world, call) },
-  ];
-}
+export const savedCardRoutes: readonly Route[] = [
+  { ...merchant, path: cardPath, method: 'POST', label: 'Change a saved card’s e-mail', answer: changeEmail },
+  { ...merchant, path: cardPath, method: 'GET', label: 'List saved cards', answer: list },
+  { ...merchant, path: cardPath, method: 'DELETE', label: 'Delete a saved card', answer: remove },
+];
 
 function changeEmail(world: World, call: Call): Answer {
   const read = readBody(changeEmailBody, call);
@@ -85,7 +81,6 @@ function changeEmail(world: World, call: Call): Answer {
     return enveloped({ status: false, message }, message);
   }
   card.customerEmail = newEmailAddress;
-  world.stats.add('emailChanges');
   world.changed();
   const message = 'Email address updated';
   return enveloped({ status: true, message, tokenizedCardData: savedCardOf(card) }, message);

@@ -19,18 +19,16 @@ const form = z.union([
 ]);
 
 /** The page behind `checkoutLink`, where the customer pays. Spec: checkout order (checkoutLink). */
-export function checkoutPageRoutes(world: World): Route[] {
-  const shared = { path: '/checkout/:orderId', access: 'open', from: 'customer' } as const;
-  return [
-    { ...shared, method: 'GET', label: 'Open the checkout page', answer: (call) => showPage(world, call) },
-    { ...shared, method: 'POST', label: 'Pay on the checkout page', answer: (call) => pay(world, call) },
-  ];
-}
+const page = { path: '/checkout/:orderId', access: 'open', from: 'customer' } as const;
+export const checkoutPageRoutes: readonly Route[] = [
+  { ...page, method: 'GET', label: 'Open the checkout page', answer: showPage },
+  { ...page, method: 'POST', label: 'Pay on the checkout page', answer: pay },
+];
 
 function showPage(world: World, call: Call): Answer {
   const order = world.orders.byOrderId(call.params['orderId'] ?? '');
   if (!order || order.isSavedCardCharge) {
-    const html = page(
+    const html = pageOf(
       'Order not found',
       '<h1>Order not found</h1><p>This checkout link leads to no order.</p>',
     );
@@ -55,7 +53,7 @@ function pay(world: World, call: Call): Answer {
 
 function orderPage(order: Order): string {
   const money = formatMoney({ minor: order.amountMinor, currency: order.currency });
-  return page(
+  return pageOf(
     `Pay ${money}`,
     `<p class="what">Order ${escapeHtml(order.orderReference)} for ${escapeHtml(order.customerEmail)}</p>
 <h1>${escapeHtml(money)}</h1>
@@ -99,7 +97,7 @@ function otpForm(order: Order): string {
 </form>`;
 }
 
-function page(title: string, main: string): string {
+function pageOf(title: string, main: string): string {
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · simulated checkout</title><style>${style}</style></head>

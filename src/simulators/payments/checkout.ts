@@ -10,6 +10,7 @@ import {
   type Answer,
   type Call,
   type Route,
+  merchant,
 } from './route.ts';
 import { cardsNotEnabledWords, declineOfCard } from './bank.ts';
 import { checkoutLink, openOtp, type Order } from './orders.ts';
@@ -31,18 +32,15 @@ const orderBody = z.object({
 });
 
 /** Spec: Online checkout. Where a card is typed is the customer’s page; no merchant calls checkout-card-detail. */
-export function checkoutRoutes(world: World): Route[] {
-  return [
-    {
-      method: 'POST',
-      path: '/v1/checkout/order',
-      label: 'Create a checkout order',
-      access: 'merchant',
-      from: 'bot',
-      answer: (call) => createOrder(world, call, false),
-    },
-  ];
-}
+export const checkoutRoutes: readonly Route[] = [
+  {
+    ...merchant,
+    method: 'POST',
+    path: '/v1/checkout/order',
+    label: 'Create a checkout order',
+    answer: (world, call) => createOrder(world, call, false),
+  },
+];
 
 export function createOrder(world: World, call: Call, sandbox: boolean): Answer {
   const read = readBody(orderBody, call);

@@ -3,7 +3,7 @@ import { wireFromMinor } from '../../domain/money.ts';
 import type { PaymentsOrder } from '../protocol.ts';
 import { otps } from './bank.ts';
 import type { StoredCard } from './cards.ts';
-import { type Answer, answered, type Call, enveloped, refusal, type Route } from './route.ts';
+import { type Answer, answered, type Call, enveloped, refusal, type Route, merchant } from './route.ts';
 import type { World } from './world.ts';
 
 const otpLifetimeMs = 15 * 60_000;
@@ -56,30 +56,15 @@ export type NewOrder = Pick<
 /** An order that nobody made, when it is asked for; undefined: there is none. */
 export type OrderFor = (orderReference: string) => (Pick<Order, 'amountMinor'> & Partial<Order>) | undefined;
 
-export type Orders = {
-  has: (orderReference: string) => boolean;
-  /** Takes the reference for good. Throws on one already taken: the caller asks `has` in the same turn. */
-  add: (order: NewOrder) => Order;
-  byReference: (orderReference: string) => Order | undefined;
-  byOrderId: (orderId: string) => Order | undefined;
-  byTransactionId: (transactionId: string) => Order | undefined;
-  /** Newest first. */
-  all: () => Order[];
-  newReference: (prefix: 'ORDER' | 'SUB') => string;
-  /** The bank waits for the customer's code from now on. */
-  awaitOtp: (order: Order, otp: OpenOtp) => void;
-  awaitingOtp: () => Order[];
-};
+export type Orders = ReturnType<typeof createOrders>;
 
-export function createOrders(
-  now: () => number,
-  find: (orderReference: string) => NewOrder | undefined,
-): Orders {
+export function createOrders(now: () => number, find: (orderReference: string) => NewOrder | undefined) {
   const byReference = new Map<string, Order>();
   const byOrderId = new Map<string, Order>();
   /** Asked for at every call, so that it is not all orders that are looked at. */
   const waiting = new Set<Order>();
 
+  /** Takes the reference for good. Throws on one already taken: the caller asks `has` in the same turn. */
   function add(order: NewOrder): Order {
     if (byReference.has(order.orderReference)) throw new Error('The order reference is taken.');
     const added: Order = {
@@ -109,19 +94,21 @@ export function createOrders(
   }
 
   return {
-    has: (reference) => byReference.has(reference),
+    has: (reference: string) => byReference.has(reference),
     add,
-    byReference(reference) {
+    byReference(reference: string): Order | undefined {
       const known = byReference.get(reference);
       const found = known === undefined ? find(reference) : undefined;
       return found === undefined ? known : add(found);
     },
-    byOrderId: (orderId) => byOrderId.get(orderId),
-    byTransactionId: (transactionId) =>
+    byOrderId: (orderId: string) => byOrderId.get(orderId),
+    byTransactionId: (transactionId: string) =>
       [...byReference.values()].find((order) => order.otp?.transactionId === transactionId),
+    /** Newest first. */
     all: () => [...byReference.values()].toReversed().toSorted((one, other) => other.at - one.at),
     newReference,
-    awaitOtp(order, otp) {
+    /** The bank waits for the customer's code from now on. */
+    awaitOtp(order: Order, otp: OpenOtp) {
       order.otp = otp;
       order.state = 'awaiting_otp';
       waiting.add(order);
@@ -181,23 +168,17 @@ type ToldTransaction = Record<string, string> & { status: string; amount: string
 export type TellTransaction = (record: ToldTransaction) => ToldTransaction;
 
 /** Spec: Transactions. */
-export function transactionRoutes(world: World, tell: TellTransaction = (record) => record): Route[] {
-  return [
-    {
-      method: 'GET',
-      path: '/v1/transactions/accounts/single',
-      label: 'Look up a transaction',
-      access: 'merchant',
-      from: 'bot',
-      answer: (call) => lookUp(world, call, tell),
-    },
-  ];
-}
+export const transactionRoute: Route = {
+  ...merchant,
+  method: 'GET',
+  path: '/v1/transactions/accounts/single',
+  label: 'Look up a transaction',
+  answer: lookUp,
+};
 
-function lookUp(world: World, call: Call, tell: TellTransaction): Answer {
+function lookUp(world: World, call: Call): Answer {
   const reference = call.query.get('orderReference');
   if (reference === null || reference === '') return refusal(400, 'orderReference is required');
-  world.stats.lookedUp(reference);
   const order = world.orders.byReference(reference);
   if (!order || order.accountId !== call.accountId) {
     return answered(
@@ -205,7 +186,7 @@ function lookUp(world: World, call: Call, tell: TellTransaction): Answer {
       `${reference} not found`,
     );
   }
-  const record = tell(transactionRecord(order));
+  const record = world.tellTransaction(transactionRecord(order));
   if (order.state === 'paid' && order.pendingLookups > 0) order.pendingLookups -= 1;
   return enveloped(record, `${reference} is ${record.status}`);
 }

@@ -5,7 +5,7 @@ import { approvedWords, otps } from './bank.ts';
 import { newTokenKey, savedCardOf, type StoredCard } from './cards.ts';
 import { isOtpOverdue, type Order, otpSubmissionLimit } from './orders.ts';
 import { type Answer, type Call, checkoutEnveloped, readBody, refusal, type Route } from './route.ts';
-import type { World } from './world.ts';
+import { increase, type World } from './world.ts';
 
 /**
  * The bank took the money: at most once for an order, however often it is asked. Saves the card when the
@@ -18,7 +18,7 @@ export function completePayment(world: World, order: Order): void {
   order.state = 'paid';
   order.reason = approvedWords;
   order.takenMinor = order.amountMinor - order.shortMinor;
-  world.stats.charged(order.orderReference);
+  increase(world.stats.chargesByReference, order.orderReference);
   sendEvent(world, order, saveCard(world, order));
   world.changed();
 }
@@ -107,28 +107,16 @@ const resendBody = z.object({ orderReference: z.string().min(1) });
 const tooManyAttempts = 'TOO MANY OTP ATTEMPTS';
 
 /** Spec: submit OTP, resend-otp. Neither takes Authorization or accountId. */
-export function otpRoutes(world: World): Route[] {
-  const shared = { method: 'POST', access: 'open', from: 'bot' } as const;
-  return [
-    {
-      ...shared,
-      path: '/v1/checkout/checkout-card-otp',
-      label: 'Submit an OTP',
-      answer: (call) => submit(world, call),
-    },
-    {
-      ...shared,
-      path: '/v1/checkout/resend-otp',
-      label: 'Resend the OTP',
-      answer: (call) => resend(world, call),
-    },
-  ];
-}
+const open = { method: 'POST', access: 'open', from: 'bot' } as const;
+export const otpRoutes: readonly Route[] = [
+  { ...open, path: '/v1/checkout/checkout-card-otp', label: 'Submit an OTP', answer: submit },
+  { ...open, path: '/v1/checkout/resend-otp', label: 'Resend the OTP', answer: resend },
+];
 
 function submit(world: World, call: Call): Answer {
   const read = readBody(otpBody, call);
   if (!read.ok) return read.answer;
-  world.stats.add('otpSubmissions');
+  world.stats.otpSubmissions += 1;
   const order = orderOf(world, read.value.orderReference);
   if (!order?.otp || order.otp.transactionId !== read.value.transactionId) {
     return refusal(404, 'No payment waits for an OTP with this order reference and transaction id');
@@ -176,7 +164,6 @@ function resend(world: World, call: Call): Answer {
   if (!read.ok) return read.answer;
   const order = world.orders.byTransactionId(read.value.orderReference);
   if (!order) return refusal(404, 'No charge has this transaction id');
-  world.stats.add('otpResends');
   const waiting = order.state === 'awaiting_otp';
   if (waiting && order.otp) {
     order.otp.resends += 1;

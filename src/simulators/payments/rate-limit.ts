@@ -1,11 +1,7 @@
-export type RateLimit = {
-  /** Counts one call; `allowed` is false when the period's quota was already used up. */
-  take: (operation: string) => { allowed: boolean; headers: Record<string, string> };
-  exceeded: () => Record<string, string>;
-};
+export type RateLimit = ReturnType<typeof createRateLimit>;
 
 /** A fixed window per operation. Spec: Limits (the numeric quota: not shown). */
-export function createRateLimit(options: { limit: number; windowMs: number; now: () => number }): RateLimit {
+export function createRateLimit(options: { limit: number; windowMs: number; now: () => number }) {
   const { limit, windowMs, now } = options;
   const windows = new Map<string, { startedAt: number; used: number }>();
 
@@ -18,7 +14,8 @@ export function createRateLimit(options: { limit: number; windowMs: number; now:
   }
 
   return {
-    take: (operation) => {
+    /** Counts one call; `allowed` is false when the period's quota was already used up. */
+    take: (operation: string) => {
       const current = windows.get(operation);
       const fresh = !current || now() - current.startedAt >= windowMs;
       const window = fresh ? { startedAt: now(), used: 0 } : current;

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { minorFromWire } from '../../domain/money.ts';
 import type { Exchange } from '../protocol.ts';
+import type { World } from './world.ts';
 
 /** One request, read and parsed. `body` is undefined when there was none or it was not JSON. */
 export type Call = {
@@ -30,8 +31,11 @@ export type Route = {
   from: Exchange['from'];
   /** The 200 response carries the X-Rate-Limit headers. Spec: Limits. */
   tellsLimit?: boolean;
-  answer: (call: Call) => Answer;
+  answer: (world: World, call: Call) => Answer;
 };
+
+export const parent = { access: 'parent', from: 'bot', tellsLimit: true } as const;
+export const merchant = { access: 'merchant', from: 'bot' } as const;
 
 export type Found =
   | { kind: 'route'; route: Route; params: Record<string, string> }

@@ -9,6 +9,7 @@ import {
 } from './route.ts';
 import { approvedWords } from './bank.ts';
 import { createOrder } from './checkout.ts';
+import { savedCardChargeRoute } from './saved-card-charge.ts';
 import { referenceOf } from './faults.ts';
 import { tokenKeyOf } from './cards.ts';
 import { timeExceeded } from './payment-flow.ts';
@@ -38,37 +39,29 @@ const sampleCard = {
  *
  * Spec: Sandbox endpoints.
  */
-export function sandboxRoutes(world: World, checkout: readonly Route[]): Route[] {
-  return checkout.map((route): Route => {
-    const operation = `${route.method} ${route.path.slice('/sandbox/checkout/'.length)}`;
-    const own = (answer: Route['answer'], more: Partial<Route> = {}): Route => ({
-      ...route,
-      ...more,
-      answer,
-    });
-    switch (operation) {
-      case 'POST order':
-        return own((call) => createOrder(world, call, true));
-      case 'POST tokenized-card-payment':
-        return own((call) =>
-          referenceOf(call) === sandboxInputs.unknownReference ? unknownReference() : route.answer(call),
-        );
-      case 'POST checkout-card-otp':
-        return own(submitOtp);
-      // Their headers are not shown.
-      case 'GET tokenized-card-data':
-        return own(list, { access: 'open' });
-      case 'POST tokenized-card-data':
-        return own(changeEmail);
-      case 'DELETE tokenized-card-data':
-        return own(remove, { access: 'open' });
-      default:
-        return route;
-    }
-  });
+export function sandboxRoutes(checkout: readonly Route[]): Route[] {
+  return checkout.map((route) => ({
+    ...route,
+    ...samples[`${route.method} ${route.path.slice('/sandbox/checkout/'.length)}`],
+  }));
 }
 
-function submitOtp({ body }: Call): Answer {
+const samples: Readonly<Record<string, Partial<Route>>> = {
+  'POST order': { answer: (world, call) => createOrder(world, call, true) },
+  'POST tokenized-card-payment': {
+    answer: (world, call) =>
+      referenceOf(call) === sandboxInputs.unknownReference
+        ? unknownReference()
+        : savedCardChargeRoute.answer(world, call),
+  },
+  'POST checkout-card-otp': { answer: submitOtp },
+  // Their headers are not shown.
+  'GET tokenized-card-data': { answer: list, access: 'open' },
+  'POST tokenized-card-data': { answer: changeEmail },
+  'DELETE tokenized-card-data': { answer: remove, access: 'open' },
+};
+
+function submitOtp(_world: World, { body }: Call): Answer {
   const otp = typeof body === 'object' && body !== null && 'otp' in body ? body.otp : undefined;
   const status = otp === sandboxInputs.approvedOtp;
   const refused = otp === sandboxInputs.timedOutOtp ? timeExceeded : 'Invalid OTP';
@@ -76,12 +69,12 @@ function submitOtp({ body }: Call): Answer {
   return checkoutEnveloped({ status, message }, message);
 }
 
-function list(call: Call): Answer {
+function list(_world: World, call: Call): Answer {
   if (call.query.get('customerEmail') === sandboxInputs.emailWithoutCards) return notFound();
   return enveloped({ tokenizedCardDataList: [sampleCard] }, 'a fixed sample');
 }
 
-function changeEmail(call: Call): Answer {
+function changeEmail(_world: World, call: Call): Answer {
   if (tokenKeyOf(call) === sandboxInputs.unknownTokenKey) return notFound();
   return enveloped(
     { status: true, message: 'Email address updated', tokenizedCardData: sampleCard },
@@ -89,7 +82,7 @@ function changeEmail(call: Call): Answer {
   );
 }
 
-function remove(call: Call): Answer {
+function remove(_world: World, call: Call): Answer {
   if (tokenKeyOf(call) === sandboxInputs.unknownTokenKey) return notFound();
   return enveloped({ status: true, message: 'Card deleted' }, 'a fixed sample');
 }

@@ -11,6 +11,7 @@ import {
   type Answer,
   type Call,
   type Route,
+  merchant,
 } from './route.ts';
 import {
   cardsNotEnabledWords,
@@ -41,18 +42,13 @@ const chargeBody = z.object({
 type ChargeBody = z.infer<typeof chargeBody>;
 
 /** Spec: charge a saved card. */
-export function savedCardChargeRoutes(world: World): Route[] {
-  return [
-    {
-      method: 'POST',
-      path: '/v1/checkout/tokenized-card-payment',
-      label: 'Charge a saved card',
-      access: 'merchant',
-      from: 'bot',
-      answer: (call) => charge(world, call),
-    },
-  ];
-}
+export const savedCardChargeRoute: Route = {
+  ...merchant,
+  method: 'POST',
+  path: '/v1/checkout/tokenized-card-payment',
+  label: 'Charge a saved card',
+  answer: charge,
+};
 
 function charge(world: World, call: Call): Answer {
   const read = readBody(chargeBody, call);

@@ -16,19 +16,18 @@ import {
   type NewOrder,
   type OrderFor,
   type TellTransaction,
-  transactionRoutes,
+  transactionRoute,
 } from './orders.ts';
 import { failOverdue, otpRoutes } from './payment-flow.ts';
 import { act, panelState } from './panel.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
 import { refusal, type Answer, type Call, type Route } from './route.ts';
 import { sandboxRoutes } from './sandbox.ts';
-import { savedCardChargeRoutes } from './saved-card-charge.ts';
+import { savedCardChargeRoute } from './saved-card-charge.ts';
 import { seedWorld, tellSavedCards } from './seed.ts';
 import { createListener } from './serve.ts';
-import { createStats, type PaymentsStats } from './stats.ts';
 import { createWebhooksOut, type SignDelivery } from './webhooks-out.ts';
-import type { World } from './world.ts';
+import { increase, type Counts, type World } from './world.ts';
 
 export type PaymentsOptions = {
   /** 0 or absent: any free port. */
@@ -82,7 +81,8 @@ export type PaymentsService = {
   settled: () => Promise<void>;
   /** What goes wrong from now on, these and no others; none: all is well. Cuts what hangs. */
   setFaults: (...faults: readonly PaymentsFault[]) => void;
-  stats: () => PaymentsStats;
+  /** What really reached the service, whatever its callers believe. */
+  stats: () => Counts & { faults: Record<string, number> };
   /** Resolves when the next request whose path ends so stands at that point. */
   hold: Holds['hold'];
   /** With `keepPassed`: each request that was answered. */
@@ -155,7 +155,7 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
   server.on(
     'request',
     createListener({
-      routes: routesOf(world, options),
+      routes: routesOf(options.sandboxIsLive === true),
       answer: (route, call) => answerCall({ world, faults, limit }, route, call),
       record,
       holds,
@@ -194,7 +194,7 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
     hold: holds.hold,
     passed,
     cut: () => server.closeAllConnections(),
-    stats: () => ({ ...world.stats.read(), faults: faults.struck() }),
+    stats: () => ({ ...structuredClone(world.stats), faults: faults.struck() }),
     close: async () => {
       clearInterval(clock);
       world.webhooks.close();
@@ -206,7 +206,7 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
 }
 
 type WorldParts = Required<Pick<PaymentsOptions, 'tokenLifetimeMs' | 'retryDelaysMs' | 'webhookTimeoutMs'>> &
-  Pick<PaymentsOptions, 'sign' | 'orderFor'> & {
+  Pick<PaymentsOptions, 'sign' | 'orderFor' | 'tellTransaction'> & {
     now: () => number;
     url: string;
     credentials: Credentials;
@@ -237,7 +237,8 @@ function createWorld(parts: WorldParts): World {
       answerTimeoutMs: parts.webhookTimeoutMs,
       sign: parts.sign,
     }),
-    stats: createStats(),
+    stats: { calls: {}, chargesByReference: {}, tokensIssued: 0, tokensRevoked: 0, otpSubmissions: 0 },
+    tellTransaction: parts.tellTransaction ?? ((record) => record),
     accidentsHad: new Set(),
     next: { charge: 'as_usual' },
     changed,
@@ -255,26 +256,19 @@ function madeUp(
   );
 }
 
-function routesOf(
-  world: World,
-  { tellTransaction, sandboxIsLive }: Pick<PaymentsOptions, 'tellTransaction' | 'sandboxIsLive'>,
-): Route[] {
-  const checkout = [
-    ...checkoutRoutes(world),
-    ...otpRoutes(world),
-    ...savedCardChargeRoutes(world),
-    ...savedCardRoutes(world),
-  ];
-  const played = checkout
-    .filter(({ path }) => !path.endsWith('/resend-otp'))
-    .map((route) => ({ ...route, path: route.path.replace('/v1/', '/sandbox/') }));
+const checkout = [...checkoutRoutes, ...otpRoutes, savedCardChargeRoute, ...savedCardRoutes];
+const played = checkout
+  .filter(({ path }) => !path.endsWith('/resend-otp'))
+  .map((route) => ({ ...route, path: route.path.replace('/v1/', '/sandbox/') }));
+
+function routesOf(sandboxIsLive: boolean): Route[] {
   return [
-    ...authRoutes(world),
-    ...accountRoutes(world),
+    ...authRoutes,
+    ...accountRoutes,
     ...checkout,
-    ...transactionRoutes(world, tellTransaction),
-    ...(sandboxIsLive === true ? played : sandboxRoutes(world, played)),
-    ...checkoutPageRoutes(world),
+    transactionRoute,
+    ...(sandboxIsLive ? played : sandboxRoutes(played)),
+    ...checkoutPageRoutes,
   ];
 }
 
@@ -284,15 +278,15 @@ type Gate = { world: World; faults: Faults<PaymentsFault>; limit: RateLimit };
 function answerCall(gate: Gate, route: Route, call: Call): Answer {
   const { world, faults, limit } = gate;
   const operation = `${route.method} ${route.path}`;
-  world.stats.called(operation, call);
+  increase(world.stats.calls, operation);
   failOverdue(world);
-  if (route.path.startsWith('/checkout/')) return route.answer(call);
+  if (route.path.startsWith('/checkout/')) return route.answer(world, call);
   const fault = faults.strike((one) => isFaultFor(one, operation, call));
   if (fault === undefined) return carryOut(gate, route, call);
   return underFault(
     fault,
     () => carryOut(gate, route, call),
-    () => tooMany(world, limit.exceeded()),
+    () => tooMany(limit.exceeded()),
   );
 }
 
@@ -301,14 +295,13 @@ function carryOut({ world, limit }: Gate, route: Route, call: Call): Answer {
   const refused = checkAccess(world, route, { authorization, accountId: call.accountId });
   if (refused) return refused;
   const quota = limit.take(`${route.method} ${route.path}`);
-  if (!quota.allowed) return tooMany(world, quota.headers);
-  const answer = route.answer(call);
+  if (!quota.allowed) return tooMany(quota.headers);
+  const answer = route.answer(world, call);
   const tells = route.tellsLimit === true && answer.kind === 'json' && answer.status === 200;
   return tells ? { ...answer, headers: quota.headers } : answer;
 }
 
-function tooMany(world: World, headers: Record<string, string>): Answer {
-  world.stats.add('rateLimited');
+function tooMany(headers: Record<string, string>): Answer {
   const answer = refusal(429, 'The call limit for the period is exceeded');
   return answer.kind === 'json' ? { ...answer, headers } : answer;
 }

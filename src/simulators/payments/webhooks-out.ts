@@ -23,19 +23,6 @@ export type WebhookPayload = {
   tokenizedCardData?: Required<SavedCard>;
 };
 
-export type WebhooksOut = {
-  send: (payload: WebhookPayload) => void;
-  /** A copy of an earlier delivery as a delivery of its own; false when there is none of that id. */
-  redeliver: (deliveryId: number, how: Redelivery) => boolean;
-  /** Deliveries that had nowhere to go leave at once. */
-  sendTo: (url: string | undefined) => void;
-  /** Newest first. */
-  deliveries: () => PaymentsDelivery[];
-  /** Resolves when nothing is under way or waiting for its next attempt; what has no URL to go to is not waited for. */
-  settled: () => Promise<void>;
-  close: () => void;
-};
-
 export type WebhooksOutOptions = {
   secret: string;
   now: () => number;
@@ -74,8 +61,10 @@ function signWhole(body: string, secret: string): Record<string, string> {
   return { [signatureHeader]: signWebhook(body, secret) };
 }
 
+export type WebhooksOut = ReturnType<typeof createWebhooksOut>;
+
 /** Sends events to the merchant's URL and tries again until a 2xx comes. Spec: Events (rules). */
-export function createWebhooksOut(options: WebhooksOutOptions): WebhooksOut {
+export function createWebhooksOut(options: WebhooksOutOptions) {
   const { sign = signWhole } = options;
   const deliveries: Delivery[] = [];
   const sender = createSender(options);
@@ -102,29 +91,27 @@ export function createWebhooksOut(options: WebhooksOutOptions): WebhooksOut {
   }
 
   return {
-    send: (payload) => queue(payload),
-    redeliver: (deliveryId, how) => {
+    send: (payload: WebhookPayload) => queue(payload),
+    /** A copy of an earlier delivery as a delivery of its own; false when there is none of that id. */
+    redeliver: (deliveryId: number, how: Redelivery) => {
       const earlier = deliveries.find((delivery) => delivery.id === deliveryId);
       if (!earlier) return false;
       queue(redelivered(earlier.payload, how, options.now()), how);
       return true;
     },
-    sendTo: (url) => {
+    /** Deliveries that had nowhere to go leave at once. */
+    sendTo: (url: string | undefined) => {
       sender.setUrl(url);
       for (const delivery of deliveries.filter(({ parked }) => parked)) sender.start(delivery);
     },
+    /** Newest first. */
     deliveries: () => deliveries.map(shown).toReversed(),
     settled: sender.settled,
     close: sender.close,
   };
 }
 
-type Sender = Pick<WebhooksOut, 'settled' | 'close'> & {
-  setUrl: (url: string | undefined) => void;
-  start: (delivery: Delivery) => void;
-};
-
-function createSender(options: WebhooksOutOptions): Sender {
+function createSender(options: WebhooksOutOptions) {
   const timers = new Set<NodeJS.Timeout>();
   const closing = new AbortController();
   let url: string | undefined;
@@ -159,14 +146,15 @@ function createSender(options: WebhooksOutOptions): Sender {
   }
 
   return {
-    setUrl: (target) => {
+    setUrl: (target: string | undefined) => {
       url = target === undefined ? undefined : new URL(target).href;
     },
-    start: (delivery) => {
+    start: (delivery: Delivery) => {
       active += 1;
       void attempt(delivery);
     },
-    settled: () => (active === 0 ? Promise.resolve() : new Promise((resolve) => waiters.push(resolve))),
+    /** Resolves when nothing is under way or waiting for its next attempt; what has no URL to go to is not waited for. */
+    settled: () => (active === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiters.push(resolve))),
     close: () => {
       closing.abort();
       for (const timer of timers) {

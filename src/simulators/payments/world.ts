@@ -1,10 +1,24 @@
 import type { NextCharge } from '../protocol.ts';
 import type { Accounts, Terminal } from './accounts.ts';
 import type { Cards } from './cards.ts';
-import type { Orders } from './orders.ts';
-import type { Stats } from './stats.ts';
+import type { Orders, TellTransaction } from './orders.ts';
 import type { Tokens } from './auth.ts';
 import type { WebhooksOut } from './webhooks-out.ts';
+
+/** Since the start. */
+export type Counts = {
+  /** Requests by "METHOD /path", refused ones included. */
+  calls: Record<string, number>;
+  /** How often money was taken for a reference. Never above one, or the service broke its promise. */
+  chargesByReference: Record<string, number>;
+  tokensIssued: number;
+  tokensRevoked: number;
+  otpSubmissions: number;
+};
+
+export function increase(counts: Record<string, number>, key: string): void {
+  counts[key] = (counts[key] ?? 0) + 1;
+}
 
 /** Everything the simulated service knows, one data module per concern; the routes act on it and keep nothing. */
 export type World = {
@@ -18,7 +32,8 @@ export type World = {
   orders: Orders;
   cards: Cards;
   webhooks: WebhooksOut;
-  stats: Stats;
+  stats: Counts;
+  tellTransaction: TellTransaction;
   /** References whose `before` accident has happened: the next try goes through. */
   accidentsHad: Set<string>;
   /** What the panel ordered for the next saved-card charge; used up by it. */

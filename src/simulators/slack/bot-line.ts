@@ -12,12 +12,6 @@ export type BotAnswer =
   | { kind: 'timeout' }
   | { kind: 'unreachable' };
 
-export type BotLine = {
-  /** Over an open Socket Mode connection if there is one, else as a signed request to the bot's address. */
-  send(envelope: Envelope, summary: string): Promise<BotAnswer>;
-  connect(botEventsUrl: string | undefined): void;
-};
-
 export type BotLineDeps = {
   signingSecret: string;
   ackTimeoutMs: number;
@@ -26,7 +20,9 @@ export type BotLineDeps = {
   sockets: SocketMode;
 };
 
-export function createBotLine(deps: BotLineDeps): BotLine {
+export type BotLine = ReturnType<typeof createBotLine>;
+
+export function createBotLine(deps: BotLineDeps) {
   let target: string | undefined;
 
   async function throughHttp(url: string, envelope: Envelope): Promise<BotAnswer & { status: number }> {
@@ -68,10 +64,11 @@ export function createBotLine(deps: BotLineDeps): BotLine {
   }
 
   return {
-    connect(url) {
-      target = url;
+    connect(botEventsUrl: string | undefined) {
+      target = botEventsUrl;
     },
-    async send(envelope, summary) {
+    /** Over an open Socket Mode connection if there is one, else as a signed request to the bot's address. */
+    async send(envelope: Envelope, summary: string) {
       const bySocket = deps.sockets.open() > 0;
       const end = deps.record(() => ({
         from: 'slack',
@@ -150,12 +147,6 @@ function pathOf(url: string | undefined): string {
   return url === undefined ? '/' : new URL(url).pathname;
 }
 
-export type Events = {
-  /** Sends an event if the manifest subscribes to it, and again when it is not answered; waits for the first attempt only. */
-  send(subscription: string, event: Record<string, unknown>, summary: string): Promise<void>;
-  close(): void;
-};
-
 export type EventsDeps = {
   world: World;
   line: BotLine;
@@ -163,7 +154,9 @@ export type EventsDeps = {
   retryDelaysMs: readonly number[];
 };
 
-export function createEvents(deps: EventsDeps): Events {
+export type Events = ReturnType<typeof createEvents>;
+
+export function createEvents(deps: EventsDeps) {
   const timers = new Set<NodeJS.Timeout>();
 
   async function attempt(payload: Record<string, unknown>, summary: string, retry?: Retry): Promise<void> {
@@ -185,7 +178,8 @@ export function createEvents(deps: EventsDeps): Events {
   }
 
   return {
-    async send(subscription, event, summary) {
+    /** Sends an event if the manifest subscribes to it, and again when it is not answered; waits for the first attempt only. */
+    async send(subscription: string, event: Record<string, unknown>, summary: string) {
       if (deps.world.app.botEvents.has(subscription)) await attempt(eventPayload(deps.world, event), summary);
     },
     close() {

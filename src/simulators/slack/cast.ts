@@ -123,24 +123,7 @@ function directMessage(id: string, owner: string): Channel {
 /** An account as Slack tells of it. */
 export type Account = { id: string; name: string; realName: string; kind: AccountKind };
 
-export type Directory = {
-  readonly users: readonly PageUser[];
-  readonly groups: readonly UserGroup[];
-  readonly channels: readonly Channel[];
-  user(id: string): PageUser | undefined;
-  /** Everybody Slack knows, whether they can be somebody on the page or not. */
-  accounts(): readonly Account[];
-  /** As an administrator makes a member a guest, or deactivates them. */
-  setAccount(userId: string, kind: AccountKind): void;
-  channel(id: string): Channel | undefined;
-  /** As chat.postMessage reads its `channel`: an id, a person's id (their direct message), `#name` or `name`. */
-  destination(word: string): Channel | undefined;
-  directMessage(userId: string): Channel | undefined;
-  /** The channel as a person would name it: `#pay-alerts`, or `Ada's direct message`. */
-  label(channelId: string): string;
-};
-
-export function createDirectory(moreChannels: readonly Channel[] = []): Directory {
+export function createDirectory(moreChannels: readonly Channel[] = []) {
   const channels = [...openChannels(), ...moreChannels];
   const byId = new Map(channels.map((channel) => [channel.id, channel]));
   const users = new Map(people.map((user) => [user.id, user]));
@@ -159,16 +142,19 @@ export function createDirectory(moreChannels: readonly Channel[] = []): Director
     users: people,
     groups,
     channels,
-    user: (id) => users.get(id),
+    user: (id: string) => users.get(id),
+    /** Everybody Slack knows, whether they can be somebody on the page or not. */
     accounts: () => [...accounts.values()],
-    setAccount(userId, kind) {
+    /** As an administrator makes a member a guest, or deactivates them. */
+    setAccount(userId: string, kind: AccountKind) {
       const account = accounts.get(userId);
       if (account === undefined) throw new Error(`There is no account ${userId} in this workspace.`);
       accounts.set(userId, { ...account, kind });
     },
-    channel: (id) => byId.get(id),
+    channel: (id: string) => byId.get(id),
     directMessage,
-    destination(word) {
+    /** As chat.postMessage reads its `channel`: an id, a person's id (their direct message), `#name` or `name`. */
+    destination(word: string) {
       const name = word.replace(/^#/, '');
       return (
         byId.get(word) ??
@@ -176,7 +162,8 @@ export function createDirectory(moreChannels: readonly Channel[] = []): Director
         channels.find((channel) => channel.kind !== 'dm' && channel.name === name)
       );
     },
-    label(channelId) {
+    /** The channel as a person would name it: `#pay-alerts`, or `Ada's direct message`. */
+    label(channelId: string) {
       const channel = byId.get(channelId) ?? directMessage(channelId);
       if (channel === undefined) return channelId;
       if (channel.owner === undefined) return `#${channel.name}`;

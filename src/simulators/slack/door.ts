@@ -10,12 +10,6 @@ import { parsedJson } from './message-content.ts';
 import type { WebApi } from './web-api.ts';
 import type { World } from './world.ts';
 
-export type Door = {
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
-  /** Cuts what hangs. */
-  cutHanging(): void;
-};
-
 export type DoorDeps = {
   world: World;
   api: WebApi;
@@ -43,7 +37,7 @@ const noAnswer = { status: 0, outcome: ' → no answer' };
 const nothing: Reply = { status: 0, body: '' };
 
 /** The HTTP side of the workspace: `/api/<method>` and response_urls, under the faults of the moment. */
-export function createDoor(deps: DoorDeps): Door {
+export function createDoor(deps: DoorDeps) {
   const { world, faults } = deps;
   const { counter } = world;
   const hanging = new Set<IncomingMessage>();
@@ -96,6 +90,7 @@ export function createDoor(deps: DoorDeps): Door {
 
   return {
     handle,
+    /** Cuts what hangs. */
     cutHanging() {
       for (const request of hanging) request.socket.destroy();
       hanging.clear();

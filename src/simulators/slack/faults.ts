@@ -72,14 +72,7 @@ export type SlackStats = {
   faults: Record<string, number>;
 };
 
-export type Counter = {
-  called: (method: string, channel: string | undefined) => void;
-  posted: () => void;
-  rateLimited: (method: string) => void;
-  read: () => Omit<SlackStats, 'faults'>;
-};
-
-export function createCounter(now: () => number): Counter {
+export function createCounter(now: () => number) {
   const calls: Record<string, number> = {};
   const lastPostAt = new Map<string, number>();
   let posts = 0;
@@ -88,7 +81,7 @@ export function createCounter(now: () => number): Counter {
   let rateLimitedPosts = 0;
 
   return {
-    called(method, channel) {
+    called(method: string, channel: string | undefined) {
       calls[method] = (calls[method] ?? 0) + 1;
       if (method !== 'chat.postMessage' || channel === undefined) return;
       const at = now();
@@ -98,7 +91,7 @@ export function createCounter(now: () => number): Counter {
     posted() {
       posts += 1;
     },
-    rateLimited(method) {
+    rateLimited(method: string) {
       rateLimited += 1;
       if (method === 'chat.postMessage') rateLimitedPosts += 1;
     },

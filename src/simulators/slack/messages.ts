@@ -38,31 +38,18 @@ export type Draft = MessageContent & {
   visibleTo?: string;
 };
 
-export type Messages = {
-  post(draft: Draft): Message;
-  /** A message as the Web API knows it: ephemeral and deleted ones are not there. */
-  find(channelId: string, ts: string): Message | undefined;
-  /** A message whose thread an answer can join: one that everybody sees, or the stone of one. */
-  findThread(channelId: string, ts: string): Message | undefined;
-  /** A message this person can see and press, ephemeral ones included. */
-  findFor(userId: string, channelId: string, ts: string): Message | undefined;
-  edit(message: Message, content: MessageContent): void;
-  remove(message: Message): void;
-  /** Oldest first, everything. */
-  all(channelId: string): readonly Message[];
-  replies(message: Message): readonly Message[];
-  /** With the stones of deleted answers, which a thread still shows. */
-  thread(message: Message): readonly Message[];
-};
+export type Messages = ReturnType<typeof createMessages>;
 
-export function createMessages(ids: Ids): Messages {
+export function createMessages(ids: Ids) {
   const byChannel = new Map<string, Message[]>();
   const byTs = new Map<string, Message>();
   const byParent = new Map<string, Message[]>();
 
+  /** Oldest first, everything. */
   function all(channelId: string): readonly Message[] {
     return byChannel.get(channelId) ?? [];
   }
+  /** With the stones of deleted answers, which a thread still shows. */
   function thread(message: Message): readonly Message[] {
     return byParent.get(message.ts) ?? [];
   }
@@ -78,7 +65,7 @@ export function createMessages(ids: Ids): Messages {
     all,
     replies,
     thread,
-    post(draft) {
+    post(draft: Draft) {
       const { threadTs, ...rest } = draft;
       const message: Message = {
         ...rest,
@@ -92,23 +79,26 @@ export function createMessages(ids: Ids): Messages {
       if (threadTs !== undefined) append(byParent, threadTs, message);
       return message;
     },
-    find(channelId, ts) {
+    /** A message as the Web API knows it: ephemeral and deleted ones are not there. */
+    find(channelId: string, ts: string) {
       const found = at(channelId, ts);
       return found?.visibleTo === undefined ? found : undefined;
     },
-    findThread(channelId, ts) {
+    /** A message whose thread an answer can join: one that everybody sees, or the stone of one. */
+    findThread(channelId: string, ts: string) {
       const found = byTs.get(ts);
       return found?.channel === channelId && found.visibleTo === undefined ? found : undefined;
     },
-    findFor(userId, channelId, ts) {
+    /** A message this person can see and press, ephemeral ones included. */
+    findFor(userId: string, channelId: string, ts: string) {
       const found = at(channelId, ts);
       return found === undefined || (found.visibleTo ?? userId) !== userId ? undefined : found;
     },
-    edit(message, content) {
+    edit(message: Message, content: MessageContent) {
       Object.assign(message, content);
       message.editedTs = ids.ts();
     },
-    remove(message) {
+    remove(message: Message) {
       if (replies(message).length > 0) {
         Object.assign(message, {
           text: 'This message was deleted.',

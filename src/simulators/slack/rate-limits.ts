@@ -8,16 +8,11 @@ export const tier2Pace: Pace = { burst: 20, everyMs: 3000 };
 /** Slack's tier 3: about fifty a minute. */
 export const tier3Pace: Pace = { burst: 50, everyMs: 1200 };
 
-export type RateLimits = {
-  /** Undefined: go ahead. A number: refused, and the seconds to wait. */
-  take(key: string, pace: Pace): number | undefined;
-  takePost(channelId: string): number | undefined;
-};
-
 /** `postBurst`: how many messages Slack lets through at once in a channel; Infinity: as many as come. */
-export function createRateLimits(now: () => number, postBurst: number): RateLimits {
+export function createRateLimits(now: () => number, postBurst: number) {
   const buckets = new Map<string, { tokens: number; at: number }>();
 
+  /** Undefined: go ahead. A number: refused, and the seconds to wait. */
   function take(key: string, pace: Pace): number | undefined {
     const at = now();
     const before = buckets.get(key) ?? { tokens: pace.burst, at };
@@ -28,6 +23,6 @@ export function createRateLimits(now: () => number, postBurst: number): RateLimi
   }
   return {
     take,
-    takePost: (channelId) => take(`post:${channelId}`, { burst: postBurst, everyMs: postEveryMs }),
+    takePost: (channelId: string) => take(`post:${channelId}`, { burst: postBurst, everyMs: postEveryMs }),
   };
 }

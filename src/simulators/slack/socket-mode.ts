@@ -20,25 +20,12 @@ export type SocketAnswer =
 
 export type DisconnectReason = 'warning' | 'refresh_requested' | 'link_disabled' | 'too_many_websockets';
 
-export type SocketMode = {
-  /** How many connections take payloads now. */
-  open(): number;
-  /** The query of a fresh one-use address for `apps.connections.open`. */
-  ticket(): string;
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
-  /** To one of the open connections, in turn. */
-  send(envelope: Envelope, timeoutMs: number): Promise<SocketAnswer>;
-  /** Asks every client to come back on a new connection; the old ones get nothing more. */
-  disconnect(reason: DisconnectReason): void;
-  /** Cuts every connection without a word. */
-  cut(): void;
-  close(): void;
-};
-
 const maxConnections = 10;
 const ackShape = z.object({ envelope_id: z.string(), payload: z.unknown().optional() });
 
-export function createSocketMode(ids: Ids): SocketMode {
+export type SocketMode = ReturnType<typeof createSocketMode>;
+
+export function createSocketMode(ids: Ids) {
   const server = new WebSocketServer({ noServer: true });
   const tickets = new Set<string>();
   const acks = createAcks();
@@ -70,13 +57,15 @@ export function createSocketMode(ids: Ids): SocketMode {
   }
 
   return {
+    /** How many connections take payloads now. */
     open: () => connections.length,
+    /** The query of a fresh one-use address for `apps.connections.open`. */
     ticket() {
       const ticket = ids.secret(12);
       tickets.add(ticket);
       return ticket;
     },
-    upgrade(request, socket, head) {
+    upgrade(request: IncomingMessage, socket: Duplex, head: Buffer) {
       const ticket = new URL(request.url ?? '', 'http://workspace').searchParams.get('ticket') ?? '';
       if (!tickets.delete(ticket)) {
         socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
@@ -84,18 +73,21 @@ export function createSocketMode(ids: Ids): SocketMode {
       }
       server.handleUpgrade(request, socket, head, welcome);
     },
-    async send(envelope, timeoutMs) {
+    /** To one of the open connections, in turn. */
+    async send(envelope: Envelope, timeoutMs: number): Promise<SocketAnswer> {
       const connection = connections[turn % Math.max(1, connections.length)];
       turn += 1;
       return connection === undefined
         ? { kind: 'unreachable' }
         : acks.deliver(connection, { ...envelope, id: ids.secret(16) }, timeoutMs);
     },
-    disconnect(reason) {
+    /** Asks every client to come back on a new connection; the old ones get nothing more. */
+    disconnect(reason: DisconnectReason) {
       const retiring = connections;
       connections = [];
       for (const connection of retiring) connection.send(JSON.stringify({ type: 'disconnect', reason }));
     },
+    /** Cuts every connection without a word. */
     cut() {
       for (const client of server.clients) client.terminate();
       connections = [];
@@ -107,25 +99,16 @@ export function createSocketMode(ids: Ids): SocketMode {
   };
 }
 
-type Acks = {
-  take(data: RawData): void;
-  deliver(
-    connection: WebSocket,
-    envelope: Envelope & { id: string },
-    timeoutMs: number,
-  ): Promise<SocketAnswer>;
-};
-
 /** Who waits for which acknowledgement. */
-function createAcks(): Acks {
+function createAcks() {
   const waiting = new Map<string, (answer: SocketAnswer) => void>();
   return {
-    take(data) {
+    take(data: RawData) {
       const ack = ackShape.safeParse(json(data));
       if (ack.success) waiting.get(ack.data.envelope_id)?.({ kind: 'acknowledged', body: ack.data.payload });
     },
-    deliver: (connection, envelope, timeoutMs) =>
-      new Promise((resolve) => {
+    deliver: (connection: WebSocket, envelope: Envelope & { id: string }, timeoutMs: number) =>
+      new Promise<SocketAnswer>((resolve) => {
         function settle(answer: SocketAnswer): void {
           clearTimeout(timer);
           waiting.delete(envelope.id);

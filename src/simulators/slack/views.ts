@@ -58,26 +58,15 @@ function invalid(problems: string[]): ReadView {
   };
 }
 
-export type Views = {
-  find(id: string): View | undefined;
-  /** A person's open modals, bottom first. */
-  stack(userId: string): readonly View[];
-  home(userId: string): View | undefined;
-  open(userId: string, definition: ViewDefinition): View;
-  /** Undefined: three modals are open, and Slack allows no fourth. */
-  push(userId: string, definition: ViewDefinition): View | undefined;
-  update(view: View, definition: ViewDefinition): void;
-  publish(userId: string, definition: ViewDefinition): View;
-  /** Takes the view and whatever lies on it away. */
-  close(view: View): void;
-};
-
 const maxStack = 3;
 
-export function createViews(ids: Ids): Views {
+export type Views = ReturnType<typeof createViews>;
+
+export function createViews(ids: Ids) {
   const stacks = new Map<string, View[]>();
   const homes = new Map<string, View>();
 
+  /** A person's open modals, bottom first. */
   function stack(userId: string): View[] {
     return stacks.get(userId) ?? [];
   }
@@ -101,21 +90,22 @@ export function createViews(ids: Ids): Views {
   return {
     stack,
     update,
-    find: (id) => everyView().find((view) => view.id === id),
-    home: (userId) => homes.get(userId),
-    open(userId, definition) {
+    find: (id: string) => everyView().find((view) => view.id === id),
+    home: (userId: string) => homes.get(userId),
+    open(userId: string, definition: ViewDefinition) {
       stacks.delete(userId);
       const view = create(userId, definition);
       stacks.set(userId, [view]);
       return view;
     },
-    push(userId, definition) {
+    /** Undefined: three modals are open, and Slack allows no fourth. */
+    push(userId: string, definition: ViewDefinition) {
       if (stack(userId).length >= maxStack) return undefined;
       const view = create(userId, definition);
       stacks.set(userId, [...stack(userId), view]);
       return view;
     },
-    publish(userId, definition) {
+    publish(userId: string, definition: ViewDefinition) {
       const shown = homes.get(userId);
       if (shown === undefined) {
         const view = create(userId, definition);
@@ -125,7 +115,8 @@ export function createViews(ids: Ids): Views {
       update(shown, definition);
       return shown;
     },
-    close(view) {
+    /** Takes the view and whatever lies on it away. */
+    close(view: View) {
       const open = stack(view.userId);
       const at = open.indexOf(view);
       if (at >= 0) stacks.set(view.userId, open.slice(0, at));

@@ -16,14 +16,6 @@ import { parsedJson } from './message-content.ts';
 import { viewMethods } from './views.ts';
 import type { World } from './world.ts';
 
-export type WebApi = {
-  call(name: string, token: string | undefined, given: ApiArguments): ApiAnswer;
-  /** Takes the call into account for the pace and carries nothing out; the refusal when it comes too soon. */
-  tooSoon(name: string, given: ApiArguments): ApiAnswer | undefined;
-  /** The call in a newcomer's words: "chat.postMessage to #pay-alerts". */
-  summary(name: string, given: ApiArguments): string;
-};
-
 export type WebApiDeps = {
   world: World;
   credentials: Credentials;
@@ -39,8 +31,10 @@ function titleOf(view: unknown): string {
   return read.success ? ` "${read.data.title.text}"` : '';
 }
 
+export type WebApi = ReturnType<typeof createWebApi>;
+
 /** The methods by name, each behind the checks that Slack makes first: method, token, token kind, scope. */
-export function createWebApi(deps: WebApiDeps): WebApi {
+export function createWebApi(deps: WebApiDeps) {
   const { world, credentials } = deps;
   const methods = new Map<string, Method>(
     Object.entries({
@@ -61,6 +55,7 @@ export function createWebApi(deps: WebApiDeps): WebApi {
     return token === wanted ? undefined : refused('not_allowed_token_type');
   }
 
+  /** Takes the call into account for the pace and carries nothing out; the refusal when it comes too soon. */
   function tooSoon(name: string, given: ApiArguments): ApiAnswer | undefined {
     const retryAfterS = methods.get(name)?.pace?.(world, given);
     return retryAfterS === undefined ? undefined : { ...refused('ratelimited'), retryAfterS };
@@ -68,7 +63,7 @@ export function createWebApi(deps: WebApiDeps): WebApi {
 
   return {
     tooSoon,
-    call(name, token, given) {
+    call(name: string, token: string | undefined, given: ApiArguments) {
       const method = methods.get(name);
       if (method === undefined) return refused('unknown_method');
       const refusal = refusalOfToken(method, token);
@@ -78,7 +73,8 @@ export function createWebApi(deps: WebApiDeps): WebApi {
       }
       return tooSoon(name, given) ?? method.run(world, given);
     },
-    summary(name, given) {
+    /** The call in a newcomer's words: "chat.postMessage to #pay-alerts". */
+    summary(name: string, given: ApiArguments) {
       const place = given['channel'] ?? given['user_id'] ?? given['user'];
       if (typeof place !== 'string') return `${name}${titleOf(given['view'])}`;
       const user = world.directory.user(place);

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { ActResult, Exchange, WorkspaceAction, WorkspaceState } from '../protocol.ts';
 import { act } from './act.ts';
-import { type BotLine, createBotLine, createEvents, type Events } from './bot-line.ts';
+import { createBotLine, createEvents } from './bot-line.ts';
 import {
   type AccountKind,
   botId,
@@ -15,16 +15,16 @@ import {
   teamId,
   userIds,
 } from './cast.ts';
-import { createFaults, type Faults } from '../faults.ts';
+import { createFaults } from '../faults.ts';
 import { createHolds, type Holds, type Passed } from '../holds.ts';
-import { createDoor, type Door } from './door.ts';
+import { createDoor } from './door.ts';
 import { createRecorder } from './exchanges.ts';
 import { isDown, type SlackFault, type SlackStats } from './faults.ts';
 import { installApp, type InstalledApp, type ManifestSource } from './manifest.ts';
 import { botPosts, type BotPost, workspaceState } from './payloads.ts';
-import { createSocketMode, type DisconnectReason, type SocketMode } from './socket-mode.ts';
+import { createSocketMode, type DisconnectReason } from './socket-mode.ts';
 import { createWebApi } from './web-api.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld } from './world.ts';
 
 export type WorkspaceOptions = ManifestSource & WorkspaceSettings;
 
@@ -168,21 +168,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
   };
 }
 
-type Parts = {
-  world: World;
-  listeners: Set<() => void>;
-  line: BotLine;
-  events: Events;
-  sockets: SocketMode;
-  faults: Faults<SlackFault>;
-  holds: Holds;
-  passed: readonly Passed[];
-  door: Door;
-  server: Server;
-  baseUrl: () => string;
-};
-
-function assemble(options: WorkspaceOptions, app: InstalledApp): Parts {
+function assemble(options: WorkspaceOptions, app: InstalledApp) {
   const now = options.now ?? Date.now;
   const listeners = new Set<() => void>();
   const world = createWorld({

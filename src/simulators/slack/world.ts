@@ -1,38 +1,13 @@
-import { type Channel, createDirectory, type Directory } from './cast.ts';
-import { type Counter, createCounter } from './faults.ts';
-import { createFiles, type Files } from './files.ts';
-import {
-  createIds,
-  type Ids,
-  createResponseUrls,
-  type ResponseUrls,
-  createTriggers,
-  type Triggers,
-} from './ids.ts';
+import { type Channel, createDirectory } from './cast.ts';
+import { createCounter } from './faults.ts';
+import { createFiles } from './files.ts';
+import { createIds, createResponseUrls, createTriggers } from './ids.ts';
 import type { InstalledApp } from './manifest.ts';
-import { createMessages, type Messages } from './messages.ts';
-import { createRateLimits, type RateLimits } from './rate-limits.ts';
-import { createViews, type Views } from './views.ts';
+import { createMessages } from './messages.ts';
+import { createRateLimits } from './rate-limits.ts';
+import { createViews } from './views.ts';
 
-/** Everything the workspace remembers, and nothing that talks to anybody. */
-export type World = {
-  readonly app: InstalledApp;
-  readonly now: () => number;
-  readonly ids: Ids;
-  readonly directory: Directory;
-  readonly messages: Messages;
-  readonly files: Files;
-  readonly views: Views;
-  readonly triggers: Triggers;
-  readonly responseUrls: ResponseUrls;
-  readonly rateLimits: RateLimits;
-  readonly counter: Counter;
-  readonly hasUserGroups: boolean;
-  /** Tells the watchers that somebody's screen is no longer right. */
-  readonly changed: () => void;
-};
-
-export type WorldSettings = {
+type WorldSettings = {
   app: InstalledApp;
   now: () => number;
   hasUserGroups: boolean;
@@ -40,10 +15,14 @@ export type WorldSettings = {
   postBurst: number;
   /** More channels than everybody finds there. */
   moreChannels: readonly Channel[];
+  /** Tells the watchers that somebody's screen is no longer right. */
   changed: () => void;
 };
 
-export function createWorld(settings: WorldSettings): World {
+/** Everything the workspace remembers, and nothing that talks to anybody. */
+export type World = ReturnType<typeof createWorld>;
+
+export function createWorld(settings: WorldSettings) {
   const ids = createIds(settings.now);
   return {
     ...settings,

@@ -27,8 +27,7 @@ describe('a fault of the payments service', () => {
     expect(await merchant.chargeCard(approves, 'F-1').catch((error: unknown) => error)).toEqual(answer);
     expect(merchant.service.stats()).toMatchObject({
       chargesByReference: isCharged ? { 'F-1': 1 } : {},
-      chargesAskedByReference: { 'F-1': 1 },
-      rateLimited: fault.kind === 'rate_limited' ? 1 : 0,
+      calls: { [chargeOperation]: 1 },
       faults: { [fault.kind]: 1 },
     });
     merchant.service.setFaults();
