@@ -12,7 +12,7 @@ export const unreadableKind = 'unreadable';
  * `unknown_event`: a signed delivery that is none of the spec's two events, or `unreadable`, which is no kind; kept for
  * `keptDays`.
  * `stuck`: a record that cannot be read or worked on was put aside.
- * `events_missing`: of charges that are paid; `more`: how many beyond those named; `isSilent`: no event at all came since.
+ * `events_missing`: of a charge that is paid, the first of an hour; `isSilent`: no event at all came since.
  * `refused`: Slack refuses all that is for a channel or a person since `sinceMs`, until somebody does what `fix` says.
  */
 export type Notice =
@@ -32,10 +32,4 @@ export type Notice =
       giveUpHours: number;
       sinceMs?: number;
     }
-  | {
-      kind: 'events_missing';
-      references: readonly string[];
-      more: number;
-      minutes: number;
-      isSilent?: boolean;
-    };
+  | { kind: 'events_missing'; reference: string; minutes: number; isSilent: boolean };

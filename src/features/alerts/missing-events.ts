@@ -1,12 +1,10 @@
 import { z } from 'zod';
-import { counted } from '../../domain/wording.ts';
-import type { Notice } from '../../domain/notice.ts';
-import type { Sealer, Entry, Store } from '../../store/store.ts';
+import type { Entry, Sealer, Store } from '../../store/store.ts';
 import { paymentPrefix } from './alert-recovery.ts';
 import { newestEventMs } from './event-log.ts';
 import type { Log } from '../../log.ts';
 import { type TellDeps, tellOperators } from '../../messages/messages.ts';
-import { createChangeRecord, entriesOf } from '../../records/change-record.ts';
+import { createChangeRecord } from '../../records/change-record.ts';
 
 type MissingEventsDeps = Omit<TellDeps, 'store'> & {
   store: TellDeps['store'] & Pick<Store, 'read' | 'write' | 'list'>;
@@ -26,98 +24,38 @@ export type MissingEvents = {
 };
 
 export const alarmPrefix = 'alarm:';
-/** One lane for all of it, so that replicas take turns. */
-const alarmLane = `${alarmPrefix}lane`;
-const eventPrefix = `${alarmPrefix}event:`;
-const tellKey = `${alarmPrefix}missing`;
-const missingList = 'missing-events';
 
 const everyMs = 3_600_000;
 /** Work that is due for so long says that no replica was there to do it, nor to receive anything. */
 const awayMs = 300_000;
-const holdMs = 30_000;
-const mostListed = 10;
 
-/** Tells the operators, once an hour at most and all of that hour together, of charges that are paid and whose event never came. */
+/** Tells the operators, once an hour at most, of a charge that is paid and whose event never came; the log names each. */
 export function createMissingEvents(deps: MissingEventsDeps): MissingEvents {
   const { store, waitMs, readsReference, now, log } = deps;
-
-  async function hasCome(reference: string, atMs: number): Promise<boolean> {
-    if (!readsReference) return ((await newestEventMs(deps)) ?? 0) >= atMs;
-    return (await store.read(successKey(reference))) !== undefined;
-  }
-
-  async function lookForEvent(entry: Entry): Promise<void> {
-    const atMs = Number(entry.value);
-    if (waitMs === 0 || (await hasCome(referenceOf(entry), atMs))) return await forget(entry);
-    // No replica was there to receive it either: it has as long once more.
-    if (entry.attempts === 1 && now() - atMs > waitMs + awayMs) {
-      await store.write(entry, entry.value, { delayMs: waitMs });
-      return;
-    }
-    await store.create(tellKey, '', { delayMs: 0, lane: alarmLane });
-    await store.write(entry, entry.value, { index: { [missingList]: atMs } });
-  }
-
-  async function forget(entry: Entry): Promise<void> {
-    await store.write(entry, '', { ttlMs: 0, index: {} });
-  }
-
-  /** What is told stands in the record before: after a crash the same is told under the same name, which is once. */
-  async function tell(entry: Entry): Promise<void> {
-    const listed = await entriesOf(store, missingList);
-    const told = entry.value === '' ? await stillMissing(listed) : (JSON.parse(entry.value) as Told);
-    if (told.keys.length === 0) return await forget(entry);
-    const held = await store.write(entry, JSON.stringify(told), { holdMs });
-    if (!held) return;
-    await say(told);
-    await Promise.all(listed.filter(({ key }) => told.keys.includes(key)).map(forget));
-    await store.write(held, '', { delayMs: everyMs });
-  }
-
-  async function stillMissing(listed: readonly Entry[]): Promise<Told> {
-    const judged = await Promise.all(
-      listed.map(async (entry) => ({
-        entry,
-        hasCome: await hasCome(referenceOf(entry), Number(entry.value)),
-      })),
-    );
-    await Promise.all(judged.filter((one) => one.hasCome).map(({ entry }) => forget(entry)));
-    const missing = judged.filter((one) => !one.hasCome).map(({ entry }) => entry);
-    return { keys: missing.map(({ key }) => key), firstMs: Number(missing[0]?.value ?? 0) };
-  }
-
-  async function say({ keys, firstMs }: Told): Promise<void> {
-    const references = keys.map((key) => referenceOf({ key }));
-    const newestMs = await newestEventMs(deps);
-    const notice: Notice = {
-      kind: 'events_missing',
-      references: references.slice(0, mostListed),
-      more: Math.max(0, references.length - mostListed),
-      minutes: Math.round(waitMs / 60_000),
-      // Nothing at all has come since: then it is not these charges alone.
-      ...(newestMs === undefined || newestMs < firstMs ? { isSilent: true } : {}),
-    };
-    const none = notice.isSilent ? '; no webhook has come at all since' : '';
-    log('warn', `The events of ${counted(references.length, 'approved charge')} never came${none}`);
-    await tellOperators(deps, `${tellKey}:${keys[0]}:${firstMs}`, notice);
-  }
-
   return {
     async approved(reference) {
-      if (waitMs === 0) return;
-      const due = { delayMs: waitMs, lane: alarmLane };
-      await store.create(`${eventPrefix}${reference}`, String(now()), due);
+      if (waitMs > 0) await store.create(alarmPrefix + reference, String(now()), { delayMs: waitMs });
     },
-    work: (entry) => (entry.key === tellKey ? tell(entry) : lookForEvent(entry)),
+    async work(entry) {
+      const atMs = Number(entry.value);
+      const reference = entry.key.slice(alarmPrefix.length);
+      const isSilent = ((await newestEventMs(deps)) ?? 0) < atMs;
+      const hasCome = readsReference ? (await store.read(successKey(reference))) !== undefined : !isSilent;
+      // No replica was there to receive it either: it has as long once more.
+      if (!hasCome && waitMs > 0 && entry.attempts === 1 && now() - atMs > waitMs + awayMs) {
+        await store.write(entry, entry.value, { delayMs: waitMs });
+        return;
+      }
+      if (!hasCome && waitMs > 0) {
+        log('warn', 'The event of an approved charge never came', { key: entry.key });
+        const hour = Math.floor((atMs + waitMs) / everyMs);
+        const minutes = Math.round(waitMs / 60_000);
+        const notice = { kind: 'events_missing', reference, minutes, isSilent } as const;
+        await tellOperators(deps, `${alarmPrefix}${hour}`, notice);
+      }
+      await store.write(entry, '', { ttlMs: 0 });
+    },
   };
-}
-
-/** Keys of the charges' records, and when the first of them was approved (UTC ms). */
-type Told = { keys: readonly string[]; firstMs: number };
-
-function referenceOf({ key }: Pick<Entry, 'key'>): string {
-  return key.slice(eventPrefix.length);
 }
 
 /** The record of a success of this reference, told or not, as its repeats have it too. */

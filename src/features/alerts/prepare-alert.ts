@@ -55,8 +55,7 @@ export async function prepareAlert(
     return await sendOn(deps, work, stored, routed);
   }
   if (record.digest) return { kind: 'nothing' };
-  const old = await prepareOldAlert(deps, work, event);
-  if (old) return old;
+  if (record.posted && !record.isErased && isOld(deps, record)) return await erase(deps, work, event);
   const says = kept !== undefined || isEnough(deps, work, event);
   const found = says ? kept : await evidenceOf(deps, work, event, kept);
   if (!says && !found) return { kind: 'settled' };
@@ -181,26 +180,9 @@ async function canChargeAgain(deps: AlertPostDeps, event: PaymentEvent, lookup: 
 }
 
 /**
- * An alert that has got so old that its message says its outcome and reference alone, and its records no more than
- * that: customer, money and the words of bank and gateway are gone from both. It goes on following its card, which
- * may still be made good. Undefined: it is to be told as ever.
- */
-async function prepareOldAlert(
-  deps: AlertPostDeps,
-  work: Work,
-  event: PaymentEvent,
-): Promise<Rendered<AlertShown> | undefined> {
-  const { record } = work;
-  if (!record.posted) return undefined;
-  if (record.isErased) return await editDown(deps, work, event);
-  if (isOld(deps, record)) return await erase(deps, work, event);
-  // The setting became longer meanwhile; only what has a card can have gone on.
-  return event.kind === 'payment_failed' ? undefined : { kind: 'nothing' };
-}
-
-/**
- * The store first: whatever ends the process then, no later edit shows the details again. The next round, at once,
- * edits the message.
+ * An alert that has got so old that its message says its outcome and reference alone, and its records no more than that:
+ * customer, money and the words of bank and gateway go from both. It goes on following its card. The store first:
+ * whatever ends the process then, no later edit shows the details again. The next round, at once, edits the message.
  */
 async function erase(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered<AlertShown>> {
   const { key } = work.entry;
@@ -209,22 +191,10 @@ async function erase(deps: AlertPostDeps, work: Work, event: PaymentEvent): Prom
   const left = {
     isErased: true,
     sealed: deps.sealer.seal(key, JSON.stringify(withoutDetails(event))),
-    evidence: evidence && sealEvidence(deps.sealer, key, bare(evidence)),
+    evidence:
+      evidence &&
+      sealEvidence(deps.sealer, key, { lookup: outcomeAlone(evidence.lookup), atMs: evidence.atMs }),
   };
   await again(deps, work, left, { holdMs: 0 });
   return { kind: 'settled' };
-}
-
-function bare({ lookup, atMs }: Evidence): Evidence {
-  return { lookup: outcomeAlone(lookup), atMs };
-}
-
-async function editDown(deps: AlertPostDeps, work: Work, event: PaymentEvent): Promise<Rendered<AlertShown>> {
-  const { entry, record } = work;
-  const { lookup } = openEvidence(deps.sealer, entry.key, record) ?? { lookup: { kind: 'no_reference' } };
-  const alert = alertOf(deps, work, event, lookup);
-  if (event.kind !== 'payment_failed') return { kind: 'shown', post: { kind: 'alert', alert } };
-  const { card } = await deps.cards.read(event.key);
-  const shown = { id: event.key, card, canChargeAgain: false };
-  return { kind: 'shown', post: { kind: 'alert', alert: { ...alert, card: shown } } };
 }

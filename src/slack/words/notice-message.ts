@@ -94,37 +94,22 @@ function unknownEvent({ eventKind, keptDays }: Of<'unknown_event'>): NoticeSente
   };
 }
 
-function eventsMissing({
-  references,
-  more,
-  minutes,
-  isSilent = false,
-}: Of<'events_missing'>): NoticeSentences {
-  const count = references.length + more;
-  const is = count === 1;
+function eventsMissing({ reference, minutes, isSilent }: Of<'events_missing'>): NoticeSentences {
   const waited = minutes % 60 === 0 ? counted(minutes / 60, 'hour') : counted(minutes, 'minute');
-  const named = references.flatMap((reference, index) => [
-    ...(index === 0 ? [] : [words(', ')]),
-    code(outsideText(reference, longestDetail)),
-  ]);
-  const rest = words(more > 0 ? ` and ${more} more.` : '.');
   return {
-    state: is
-      ? 'A charge is paid, but its event never came'
-      : 'Charges are paid, but their events never came',
-    details: is ? [...references] : [`${count} charges`],
+    state: 'A charge is paid, but its event never came',
+    details: [reference],
     lines: [
-      ...(is ? [] : [[words('They are: '), ...named, rest]]),
       [
         words(
-          `${is ? 'It' : 'Each'} was approved by look-up more than ${waited} ago, without a signed payment_success since. The ${is ? 'charge stands' : 'charges stand'}.`,
+          `It was approved by look-up more than ${waited} ago, without a signed payment_success since. The charge stands. More of this hour are in the log.`,
         ),
       ],
       [
         words(
           isSilent
             ? 'No webhook has come at all since. Check the address at the payments service, the proxy and the certificate: charges that fail elsewhere are not told meanwhile.'
-            : `Look at the payments service whether the ${is ? 'event was' : 'events were'} sent and how ${is ? 'it was' : 'they were'} answered; an event that names another reference than the charge’s counts as none.`,
+            : 'Look at the payments service whether the event was sent and how it was answered; an event that names another reference than the charge’s counts as none.',
         ),
       ],
     ],

@@ -89,8 +89,7 @@ function noticeOf({ random, text }: Outside): Notice {
       const told = { channel, slackError, fix: fixFor(slackError, channel), giveUpHours: 24 };
       return { kind: 'refused', ...told };
     },
-    () => ({ kind: 'events_missing', references: [text(), text()], more: 1, minutes: 60 }),
-    () => ({ kind: 'events_missing', references: [text()], more: 0, minutes: 30, isSilent: true }),
+    () => ({ kind: 'events_missing', reference: text(), minutes: 30, isSilent: random.chance(0.5) }),
   ])();
 }
 
