@@ -8,7 +8,6 @@ import type { Store } from '../../../src/store/store.ts';
 import { noStorms, sealer } from '../house.ts';
 
 const ada = 'U0ADA00001';
-const bola = 'U0BOLA0001';
 const id = failed.key;
 
 describe('the card of a failed charge', () => {
@@ -49,29 +48,6 @@ async function received(store: Store, card: string): Promise<void> {
 }
 
 onBothStores('clicks at the same time on two replicas', (open) => {
-  it('make one decision each of 200 times, and the other is told who was first', async () => {
-    const { one, two, close } = await open();
-    const [left, right] = [replica(one), replica(two)];
-    const winners = new Set<string>();
-    for (let round = 0; round < 200; round += 1) {
-      const card = `payment_failed/order/R${round}`;
-      await received(one, card);
-      const results = await Promise.all([
-        left.move(card, { kind: 'acknowledge', by: ada }),
-        right.move(card, { kind: 'acknowledge', by: bola }),
-      ]);
-      const moved = results.filter(({ kind }) => kind === 'moved');
-      expect(moved).toHaveLength(1);
-      const refused = results.find(({ kind }) => kind === 'refused');
-      const first = results[0]?.kind === 'moved' ? ada : bola;
-      expect(refused).toMatchObject({ why: 'taken', card: { kind: 'acknowledged', by: first } });
-      expect((await left.read(card)).card).toMatchObject({ by: first });
-      winners.add(first);
-    }
-    expect(winners.size).toBeGreaterThan(0);
-    await close();
-  });
-
   it('make one decision of 100 on each replica, and all the others are told who was first', async () => {
     const { one, two, close } = await open();
     const replicas = [replica(one), replica(two)];

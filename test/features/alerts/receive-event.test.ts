@@ -9,16 +9,6 @@ import {
 import { channel, event, house, keepsPayments, killed, ops, sealer } from '../house.ts';
 
 describe('receiveEvent', () => {
-  it('stores an event once: a repeat is a duplicate and one alert is posted', async () => {
-    const { receive, drain, posts } = house();
-    expect(await receiveEvent(receive, event, 'f')).toBe('new');
-    expect(await receiveEvent(receive, event, 'f')).toBe('duplicate');
-    await drain(60_000);
-    expect(await receiveEvent(receive, event, 'f')).toBe('duplicate');
-    await drain(60_000);
-    expect(posts.map((one) => one.channel)).toEqual([channel]);
-  });
-
   it('tells the operators, once, of a repeat with another amount or outcome', async () => {
     const { receive, drain, posts } = house();
     await receiveEvent(receive, event, 'f');
@@ -207,14 +197,6 @@ describe('receiveEvent of an event that brings a saved card', () => {
     await receiveEvent({ ...deps, rememberCard: undefined }, saving, 'f');
     expect(steps).toEqual(['trigger', 'create', 'trigger', 'create']);
     expect(remembered).toEqual([]);
-  });
-
-  it('tells the alert of a failed first payment as before', async () => {
-    const { deps, drain, posts } = ledgerHouse();
-    await receiveEvent(deps, { ...event, isSavedCardCharge: false, savedCard: card }, 'f');
-    await drain(60_000);
-    expect(posts.map((one) => one.channel)).toEqual([channel]);
-    expect(JSON.stringify(posts)).not.toContain('canary-token');
   });
 });
 

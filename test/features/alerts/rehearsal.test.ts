@@ -2,12 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
 import type { LoggedEvent } from '../../../src/features/alerts/event-log.ts';
-import {
-  rehearse,
-  rehearsedLine,
-  rehearsedWords,
-  type Rehearsal,
-} from '../../../src/features/alerts/rehearsal.ts';
+import { rehearse, type Rehearsal } from '../../../src/features/alerts/rehearsal.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { events, naiveChannels, places, rules } from './naive-routes.ts';
 
@@ -22,10 +17,6 @@ function rehearsed(plan: RoutePlan, hours: readonly (readonly LoggedEvent[])[]):
 
 function planOf(rules: AlertRule[]): RoutePlan {
   return { rules, environment: 'live', account: 'main', failures: 'CALERTS', successes: undefined };
-}
-
-function hour(count: number, atMs: number) {
-  return Array.from({ length: count }, () => ({ event: failure, receivedAtMs: atMs }));
 }
 
 describe('a rehearsal', () => {
@@ -57,16 +48,6 @@ describe('a rehearsal', () => {
       ),
       { numRuns: 1_000 },
     );
-  });
-
-  it('tells the worst hour of a rule, and since when there are events', async () => {
-    const plan = planOf([{ name: 'r', match: { reasonPart: 'funds' }, channels: ['C'], goesOn: false }]);
-    const rehearsal = await rehearsed(plan, [hour(2, 50), hour(9, 100), hour(3, 200)]);
-    const line = rehearsedLine(rehearsal, 'C', 'r');
-    expect(line).toEqual({ channel: 'C', rule: 'r', alerts: 14, worstHour: 9 });
-    expect(rehearsedWords(line)).toBe('14 alerts, worst hour 9');
-    expect(rehearsedWords(rehearsedLine(rehearsal, 'CALERTS'))).toBe('no alerts');
-    expect(rehearsal).toMatchObject({ events: 14, sinceMs: 50, unsure: 0 });
   });
 
   it('says of how many events nobody asked the service what a rule wants to know', async () => {

@@ -163,15 +163,3 @@ it('a failure waits for no success that is to be looked up first', async () => {
   slowAnswer.resolve(found);
   await slow;
 });
-
-it('a service that is away holds up what is to be routed by ten seconds, however many wait', async () => {
-  const { receive, deliver, drain, posts } = house();
-  const routing = { ...receive, needsLookUp: () => true };
-  Object.assign(deliver, {
-    lookUp: () => Promise.resolve({ kind: 'unchecked', failure: 'server' }),
-  });
-  for (let number = 1; number <= 8; number += 1) await receiveEvent(routing, numbered(number), 'f');
-  // And a second for each post in their one channel.
-  await drain(10_000 + 2_000 + 8_000);
-  expect(orderOf(posts)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((number) => `ORDER-${number}`));
-});

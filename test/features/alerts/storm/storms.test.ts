@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../../src/domain/payment-event.ts';
 import { awayFrom, outages } from '../../away-house.ts';
-import {
-  cardsHouse,
-  failed,
-  linesOf,
-  paidBy,
-  pressables,
-  recordOf,
-  type CardsHouse,
-} from '../../cards-house.ts';
+import { cardsHouse, failed, linesOf, paidBy, recordOf, type CardsHouse } from '../../cards-house.ts';
 
 const ada = 'U0ADA00001';
 const bola = 'U0BOLA0001';
@@ -53,23 +45,6 @@ function idOf(house: CardsHouse): string {
 }
 
 describe('a storm of failed charges', () => {
-  it('is one digest with exact counts, however long its alerts would have waited for Slack’s pace', async () => {
-    const house = stormHouse();
-    await burst(house, 1, 2);
-    await house.drain(0);
-    await burst(house, 3, 60);
-    await house.drain(30_000);
-    expect(house.parents()).toHaveLength(2);
-    const digest = digestOf(house);
-    expect(digest.shown.text).toBe('🚨 Storm: 59 failed charges · NGN 737,500.00');
-    expect(linesOf(digest)).toContain('59×  Insufficient funds');
-    expect(pressables(digest)).toEqual(['Acknowledge all', 'Show list', 'CSV']);
-    await burst(house, 61, 70);
-    await house.drain(30_000);
-    expect(digestOf(house).shown.text).toContain('69 failed charges');
-    expect(house.parents()).toHaveLength(2);
-  });
-
   it('looks up what its event does not say, so that the sum is whole', async () => {
     const house = stormHouse(1);
     const { amountMinor: _amount, reason: _reason, ...silent } = failure(2);
