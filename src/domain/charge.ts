@@ -155,8 +155,7 @@ export type ChargeSeen = {
 /** What the thread below a charge's message says, each once. People are Slack user ids, times UTC ms. */
 export type ChargeNote =
   | { kind: 'told'; what: Told; at: number }
-  | { kind: 'handed_over'; from: string; to: string; at: number }
-  | { kind: 'resent'; by: string; answer: ResendAnswer['kind']; at: number };
+  | { kind: 'handed_over'; from: string; to: string; at: number };
 
 /** What became of a charge that was agreed to. */
 export type SubmitResult =

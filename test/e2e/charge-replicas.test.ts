@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
-import { chargeActions } from '../../src/features/charge/charge-screens.ts';
+import { otpActions } from '../../src/features/charge/otp-form.ts';
 import type { Bot } from '../support/bot.ts';
 import {
   ackFigures,
@@ -127,7 +127,7 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
     const theirs = await dialogue.opens('agent', `/pay otp ${reference}`);
     const agents = await codeSubmission(house, 'agent', theirs, '000001');
     await dialogue.opens('lead', `/pay otp ${reference}`);
-    await dialogue.press('lead', chargeActions.takeOver);
+    await dialogue.press('lead', otpActions.takeOver);
     const taken = await dialogue.modalSays('lead', 'Code from the bank');
     const leads = await codeSubmission(house, 'lead', taken, '000002');
 

@@ -237,7 +237,7 @@ export const chapters: readonly Chapter[] = [
       await desk.presses('agent', 'Resend code (no extra time)');
       await desk.modalSays('agent', 'on its way');
       await desk.presses('agent', 'Resend code (no extra time)');
-      await desk.modalSays('agent', 'a moment ago');
+      await desk.modalSays('agent', 'Another code: on its way');
       const post = await desk.reads('lead', ['🔑 Needs OTP', first], 'payDesk');
       await desk.presses('lead', 'Enter code', post);
       await desk.modalSays('lead', 'can enter the code');

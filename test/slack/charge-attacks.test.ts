@@ -5,7 +5,8 @@ import { doubtCommand } from '../../src/features/charge/charge-list.ts';
 import { otpCommand } from '../../src/features/charge/otp.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { findViewProblems } from '../../src/simulators/slack/assert-blocks.ts';
-import { chargeActions, otpModalId } from '../../src/features/charge/charge-screens.ts';
+import { chargeActions } from '../../src/features/charge/charge-screens.ts';
+import { otpActions, otpModalId } from '../../src/features/charge/otp-form.ts';
 import { chargeFields, chargeModalId, termsModalId } from '../../src/features/charge/charge-forms.ts';
 import type { MayRun } from '../../src/slack/command.ts';
 import {
@@ -109,7 +110,7 @@ const oversize: SentView['inputs'] = {
   [chargeFields.reason]: typedText('<!channel> '.repeat(270)),
 };
 
-const { card: _typeahead, changeEmail: _otherVerb, ...buttons } = chargeActions;
+const { card: _typeahead, changeEmail: _otherVerb, ...buttons } = { ...chargeActions, ...otpActions };
 /** All but those whose modal says which terms they are about. */
 const { change, more: _form, ...ofCharges } = buttons;
 

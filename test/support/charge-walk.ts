@@ -2,6 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { otps } from '../../src/simulators/payments/bank.ts';
 import { foreignTokenKey, seedCards } from '../../src/simulators/payments/seed.ts';
 import { chargeActions } from '../../src/features/charge/charge-screens.ts';
+import { otpActions } from '../../src/features/charge/otp-form.ts';
 import { chargeFields } from '../../src/features/charge/charge-forms.ts';
 import { saveCards, type ChargeDialogue, type ChargeForm, type NewCard } from './charge-dialogue.ts';
 import type { House, Person } from './house.ts';
@@ -88,7 +89,7 @@ async function walkOtp(house: House, dialogue: ChargeDialogue, typed: Typed): Pr
   // What stands in the field comes along with every press.
   const standing = newCode();
   typed.strayCodes.push(standing);
-  await dialogue.press('agent', chargeActions.resend, { otp_code_2: standing });
+  await dialogue.press('agent', otpActions.resend, { otp_code_2: standing });
   await dialogue.modalSays('agent', 'on its way');
   await dialogue.close('agent');
   const [reference = ''] = dialogue.references().filter((one) => isWaiting(house, one));
@@ -103,7 +104,7 @@ async function walkOtp(house: House, dialogue: ChargeDialogue, typed: Typed): Pr
   }
   await workspace.act(workspace.ids.users.agent, { kind: 'open_home' });
   await dialogue.opens('lead', `/pay otp ${reference}`);
-  await dialogue.press('lead', chargeActions.takeOver);
+  await dialogue.press('lead', otpActions.takeOver);
   await dialogue.modalSays('lead', codeField);
   const second = newCode();
   typed.codes[second] = 1;

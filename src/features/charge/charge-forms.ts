@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { type Money, amountOnly, formatMoney, parseAmount } from '../../domain/money.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
@@ -40,9 +41,9 @@ import { chargeActions, showButton } from './charge-screens.ts';
 import { type ChargeScreens, formParts } from './charge-views.ts';
 import type { ApprovalNeeded } from '../../domain/approval.ts';
 import type { SeenLimits } from './charge-limits.ts';
-import { isJsonObject } from '../../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
+import { codec } from '../../slack/kit/codec.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
 import { counted } from '../../domain/wording.ts';
@@ -271,38 +272,31 @@ function customerIdProblem(id: string | undefined): string | undefined {
 
 type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem' | 'alert'>;
 
-/**
- * The form as it was before the review of these terms. A token key that the bot knows no card of is never put
- * back into a modal: it has to be pasted again.
- */
-export async function changedTerms(terms: ChargeTerms, ledger: KnownCards | undefined): Promise<Filled> {
-  return await termsAgain(terms, await ledger?.idOf(terms.tokenKey), ledger);
+/** What of the terms stands in the form again. What they make good stays theirs: once that is paid, nothing is charged for it. */
+function filledWith(
+  { money, customerId, reason, alert }: Omit<ShownTerms, 'card' | 'customerEmail'>,
+  card: KnownCard | undefined,
+  customerEmail?: string,
+): Filled {
+  const amount = { amountMinor: money.minor, currency: money.currency };
+  const chosen = card && cardChoice(card);
+  const prefill = withoutUndefined({ ...amount, customerId, reason, customerEmail, card: chosen });
+  return { prefill, ...withoutUndefined({ alert }) };
 }
 
 /**
- * The form on terms that are at hand without their token key, of the card of that id. What they make good stays
- * theirs: once that is paid, nothing is charged for it again.
+ * The form on terms that are at hand without their token key, of the card of that id. A token key that the bot knows no
+ * card of is never put back into a modal: it has to be pasted again.
  */
 export async function termsAgain(
-  { money, customerId, reason, customerEmail, alert }: ShownTerms,
+  terms: ShownTerms,
   cardId: string | undefined,
   ledger: KnownCards | undefined,
 ): Promise<Filled> {
   const card = cardId === undefined ? undefined : await ledger?.find(cardId);
-  const filled = { amountMinor: money.minor, currency: money.currency, customerId, reason };
-  if (!card) {
-    return {
-      ...withoutUndefined({ alert }),
-      prefill: withoutUndefined({ ...filled, customerEmail }),
-      problem: pasteAgainWords,
-    };
-  }
   // Left empty where the card's own serves, so that another card can be chosen without touching it.
-  const email = customerEmail === card.customerEmail ? undefined : customerEmail;
-  return {
-    ...withoutUndefined({ alert }),
-    prefill: withoutUndefined({ ...filled, card: cardChoice(card), customerEmail: email }),
-  };
+  const email = terms.customerEmail === card?.customerEmail ? undefined : terms.customerEmail;
+  return { ...filledWith(terms, card, email), ...(card ? {} : { problem: pasteAgainWords }) };
 }
 
 /**
@@ -310,19 +304,7 @@ export async function termsAgain(
  * e-mail is left to the card.
  */
 export async function anotherCharge(charge: ChargeSeen, ledger: KnownCards | undefined): Promise<Filled> {
-  const { money, customerId, reason, alert } = charge.terms;
-  const id = isCardWrong(charge) ? undefined : charge.card;
-  const card = id === undefined ? undefined : await ledger?.find(id);
-  return {
-    ...withoutUndefined({ alert }),
-    prefill: withoutUndefined({
-      amountMinor: money.minor,
-      currency: money.currency,
-      customerId,
-      reason,
-      card: card && cardChoice(card),
-    }),
-  };
+  return filledWith(charge.terms, isCardWrong(charge) ? undefined : await ledger?.find(charge.card));
 }
 
 /** The form with all its fields, filled in as it is; its metadata is the alert that it is for. */
@@ -489,7 +471,7 @@ export function termsModal(options: TermsModalOptions): Modal {
       ? {}
       : { submit: approval ? 'Ask for approval' : submitWords(terms, twin !== undefined) }),
     close: 'Cancel',
-    privateMetadata: termsMetadata({ draft, ...(twin ? { despite: twin.reference } : {}) }),
+    privateMetadata: agreedTerms.write({ draft, ...(twin ? { despite: twin.reference } : {}) }),
   });
 }
 
@@ -562,20 +544,5 @@ const twinWords: Record<Twin['outcome'], string> = {
   cleared: 'no money known to have moved.',
 };
 
-/** Which terms a modal is about: no secret. */
-function termsMetadata(agreed: { draft: string; despite?: string }): string {
-  return JSON.stringify(agreed);
-}
-
-/** What the submitted modal was about; undefined when it is none of ours. */
-export function readTermsMetadata(privateMetadata: string): { draft: string; despite?: string } | undefined {
-  try {
-    const read: unknown = JSON.parse(privateMetadata);
-    if (!isJsonObject(read)) return undefined;
-    const { draft, despite } = read;
-    if (typeof draft !== 'string' || draft === '') return undefined;
-    return typeof despite === 'string' ? { draft, despite } : { draft };
-  } catch {
-    return undefined;
-  }
-}
+/** Which terms a modal is about, and the twin that was shown beside them: no secret. */
+export const agreedTerms = codec(z.object({ draft: z.string().min(1), despite: z.string().exactOptional() }));

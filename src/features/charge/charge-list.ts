@@ -23,7 +23,8 @@ import { holdWords } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
 import { type Command, type OpenItems, defineCommand } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/nothing-after.ts';
-import { checkButton, enterCodeButton, showButton, standing } from './charge-screens.ts';
+import { checkButton, showButton } from './charge-screens.ts';
+import { enterCodeButton, standing } from './otp-form.ts';
 import type { ShowDeps } from './charge-views.ts';
 
 /** More than a person reads at once. */

@@ -11,16 +11,8 @@ import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts'
 import type { Log } from '../../log.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
-import {
-  messageButtons,
-  modalButtons,
-  correction,
-  inHand,
-  resendWords,
-  reviewLines,
-  standing,
-  stateBlocks,
-} from './charge-screens.ts';
+import { messageButtons, modalButtons, correction, reviewLines, stateBlocks } from './charge-screens.ts';
+import { inHand, standing } from './otp-form.ts';
 import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
 
 /**
@@ -69,10 +61,6 @@ function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
     case 'handed_over': {
       const line = labelled('From', person(note.from), '. The message above says who has it now.');
       return { state: '🤝 Taken over', about: short, body: [line] };
-    }
-    case 'resent': {
-      const body = [labelled('Answer', resendWords(note.answer))];
-      return { state: '🔁 Another code was asked for', about: short, body };
     }
   }
 }

@@ -1,13 +1,5 @@
 import { z } from 'zod';
-import type {
-  ChargeSeen,
-  HandOver,
-  Resend,
-  SeenOtp,
-  ChargeState,
-  Refusal,
-  Told,
-} from '../../domain/charge.ts';
+import type { ChargeSeen, SeenOtp, ChargeState, Refusal, Told } from '../../domain/charge.ts';
 import { countsForLimits } from './charge-limits.ts';
 import {
   chargeReferencePrefix,
@@ -371,22 +363,4 @@ function wordsOf(answered: StoredChargeAnswer | StoredOtpAnswer): string | undef
 function foundWords(finding: Finding, { state }: ChargeIntent): string | undefined {
   if (state.kind === 'review') return state.why;
   return 'status' in finding ? finding.status : undefined;
-}
-
-/** What the audit says of a charge that went into another's hands. */
-export function auditOfHandOver(reference: string, { at, from, to }: HandOver): AuditEntry {
-  const id = `${reference}:taken_over:${at}`;
-  return { id, atMs: at, who: to, what: 'step', reference, before: from, after: to, result: 'taken_over' };
-}
-
-/** Of the wish for another code; what became of that stands in the log and on the charge. */
-export function auditOfResend(reference: string, { at, by }: Resend): AuditEntry {
-  return {
-    id: `${reference}:resend:${at}`,
-    atMs: at,
-    who: by,
-    what: 'step',
-    reference,
-    result: 'code_asked_again',
-  };
 }

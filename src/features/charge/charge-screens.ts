@@ -1,39 +1,17 @@
 import type { RichTextBlock, ActionsBlock, Button } from '@slack/types';
-import type { ChargeSeen, Resend, Conclusion, Refusal } from '../../domain/charge.ts';
-import {
-  type Run,
-  moment,
-  person,
-  richText,
-  words,
-  actions,
-  button,
-  code,
-  confirmDialog,
-  modal,
-  noticeLine,
-  textInput,
-} from '../../slack/kit/blocks.ts';
-import { quoted, customerWord, referenceWord, typedReference } from '../../slack/words/evidence.ts';
-import { outsideText, cut, visible } from '../../slack/kit/text.ts';
+import type { ChargeSeen, Conclusion, Refusal } from '../../domain/charge.ts';
+import { type Run, moment, richText, words, actions, button, code, modal } from '../../slack/kit/blocks.ts';
+import { quoted, referenceWord, typedReference } from '../../slack/words/evidence.ts';
+import { outsideText } from '../../slack/kit/text.ts';
 import { counted } from '../../domain/wording.ts';
-import {
-  inHandSince,
-  labelled,
-  plain,
-  amountWord,
-  chargeHeadline,
-  modalFacts,
-} from '../../slack/words/charge-facts.ts';
+import { labelled, plain, chargeHeadline, modalFacts } from '../../slack/words/charge-facts.ts';
 import { nextAfterDecline } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt, wordsOfTold, outcomeWords } from '../../slack/words/state-words.ts';
-import { otpLimits } from './machine.ts';
+import { enterCodeButton, otpModal } from './otp-form.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { type ChargePlace, moneyTitle, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
-import { isJsonObject } from '../../domain/json-pointer.ts';
 import { type Note, noteModal } from '../../slack/kit/note.ts';
-import type { ViewValues } from '../../slack/command.ts';
 
 // What a state means, and what happens or is to be done next: the same in a modal, a direct message and a list.
 
@@ -177,60 +155,6 @@ export const reviewLines: Run[][] = [
   labelled('Next', 'ask the payments service.'),
 ];
 
-/** Whether a code that is typed now can still reach the bank. */
-export function isCodeOpen({ state, otp }: ChargeSeen, nowMs: number): boolean {
-  return (
-    state.kind === 'otp' && otp !== undefined && otp.triesLeft > 0 && nowMs <= otp.until - otpLimits.marginMs
-  );
-}
-
-/** The bank's last words leave no try, whatever was counted here. They change what is said, never what is done. */
-function isOverByBank({ otp, bankWords = '' }: ChargeSeen): boolean {
-  return otp?.lastCode === 'refused' && overWords.test(bankWords);
-}
-
-const overWords = /too many|time (?:allowed|limit)|timed?[ -]?out|expired/i;
-
-function triesWords(triesLeft: number): string {
-  return `${triesLeft} of ${counted(otpLimits.submissions, 'try', 'tries')} left`;
-}
-
-/** "2 of 3 tries left · until 14:32": nothing that is out of date a minute later. */
-export function standing(charge: ChargeSeen): Run[] {
-  const { otp } = charge;
-  if (!otp) return [words('Tries and time left aren’t known.')];
-  if (isOverByBank(charge)) return [words('Until '), moment(otp.until, '{time}')];
-  return [words(`${triesWords(otp.triesLeft)} · until `), moment(otp.until, '{time}')];
-}
-
-/** Who enters the code, and since when. */
-export function inHand(charge: ChargeSeen): Run[] {
-  return labelled('Agent', person(charge.agent), ', since ', moment(inHandSince(charge), '{time}'));
-}
-
-/** What came of the last wish for another code; `not_made` and `too_late`: nothing was asked of the bank. */
-export function lastResend({ resends }: ChargeSeen): Run[][] {
-  const last = resends.at(-1);
-  return last ? [labelled('Another code', resendWords(last.answer))] : [];
-}
-
-export function resendWords(answer: Resend['answer']): string {
-  switch (answer) {
-    case undefined:
-      return 'no answer yet.';
-    case 'resent':
-      return 'on its way.';
-    case 'refused':
-      return 'refused. The earlier code still counts.';
-    case 'not_made':
-      return 'not sent. The earlier code still counts.';
-    case 'too_late':
-      return 'too late, none was sent.';
-    case 'unknown':
-      return 'it may or may not arrive.';
-  }
-}
-
 /** Why the service refused the request before the bank saw it, and the fix; `again` names the button that helps. */
 type RejectionWords = { why: string; fix: string; again?: string };
 
@@ -330,15 +254,6 @@ export function modalButtons(charge: ChargeSeen): ActionsBlock[] {
   }
 }
 
-export function enterCodeButton(reference: string): Button {
-  return button({
-    actionId: chargeActions.enterCode,
-    text: 'Enter code',
-    value: reference,
-    style: 'primary',
-  });
-}
-
 export function checkButton(reference: string): Button {
   return button({ actionId: chargeActions.checkNow, text: 'Check now', value: reference });
 }
@@ -366,9 +281,6 @@ function row(...buttons: Button[]): ActionsBlock[] {
 
 /** The buttons of a charge. Each carries the charge's reference; `change` none, because its modal says which terms. */
 export const chargeActions = {
-  enterCode: 'otp_enter',
-  resend: 'otp_resend',
-  takeOver: 'otp_take_over',
   checkNow: 'charge_check',
   another: 'charge_another',
   /** Opens the form of `/pay link`: the customer pays there, and saves the card again. */
@@ -383,12 +295,15 @@ export const chargeActions = {
   card: 'charge_card',
 } as const;
 
+/** Who looks at a modal, and when. */
+type Viewer = { nowMs: number; viewerId: string };
+
 /** Nothing is submitted in it. */
 const chargeStateModalId = 'charge_state';
 
 /** The modal of a charge, whatever has become of it: what is shown while it goes on, and when it is opened again. */
-export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, options: OtpModalOptions): Modal {
-  if (charge.state.kind === 'otp') return otpModal(charge, place, options);
+export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, viewer: Viewer): Modal {
+  if (charge.state.kind === 'otp') return otpModal(charge, place, viewer);
   const blocks: ModalBlock[] = [
     chargeHeadline(charge).block,
     ...stateBlocks(charge),
@@ -397,176 +312,6 @@ export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, options
     placeFoot(place),
   ];
   return modal({ callbackId: chargeStateModalId, title: moneyTitle('Charge', place), blocks });
-}
-
-export const otpModalId = 'otp';
-
-type OtpModalOptions = { nowMs: number; viewerId: string };
-
-const codeField = 'otp_code';
-const shortestCode = 4;
-const longestCode = 10;
-/** Room for blanks and hyphens between the digits. */
-const longestTyped = 20;
-const longestBankWords = 500;
-const longestNamed = 100;
-
-/**
- * A charge that waits for a code: for its agent a field, for everybody else its agent and a way to
- * take it over. Shows no code, and keeps none: each try has a field of its own, so that Slack does not put a
- * refused code back into it.
- */
-function otpModal(charge: ChargeSeen, place: ChargePlace, options: OtpModalOptions): Modal {
-  const isAgent = options.viewerId === charge.agent;
-  const isOpen = isCodeOpen(charge, options.nowMs);
-  const field = fieldOf(charge);
-  const mayEnter = isOpen && isAgent;
-  const blocks: ModalBlock[] = [
-    ...(isOpen ? lastCode(charge) : []),
-    chargeHeadline(charge).block,
-    richText(standing(charge), ...(isAgent ? [] : [inHand(charge)])),
-    // What the bank asks for is read once: from then on there is more to say.
-    ...(hasTried(charge) ? [] : quoted('The bank says:', charge.bankWords)),
-    ...(isOpen ? entering(charge, field, isAgent) : [richText(plain(closedWords))]),
-    ...resending(charge, place, mayEnter),
-    placeFoot(place),
-  ];
-  return modal({
-    callbackId: otpModalId,
-    title: moneyTitle('Enter code', place),
-    blocks,
-    privateMetadata: JSON.stringify({ reference: charge.reference, field }),
-    ...(mayEnter ? { notifyOnClose: true, submit: 'Send code' } : {}),
-  });
-}
-
-function entering(charge: ChargeSeen, field: string, isAgent: boolean): ModalBlock[] {
-  return isAgent ? [codeInput(field), richText([words(caution)])] : takeOver(charge);
-}
-
-const caution = 'Only while you talk to the customer.';
-
-const closedWords = 'Too late for a code. The bot checks the charge and tells its agent.';
-
-function hasTried({ otp, resends }: ChargeSeen): boolean {
-  return otp?.lastCode !== undefined || resends.length > 0;
-}
-
-function fieldOf({ otp }: ChargeSeen): string {
-  return `${codeField}_${otp?.triesLeft ?? 0}`;
-}
-
-function codeInput(id: string): ModalBlock {
-  return textInput({
-    id,
-    label: 'Code from the bank',
-    minLength: shortestCode,
-    maxLength: longestTyped,
-    focus: true,
-  });
-}
-
-function lastCode(charge: ChargeSeen): ModalBlock[] {
-  const { otp, bankWords } = charge;
-  const left = otp && counted(otp.triesLeft, 'try', 'tries');
-  switch (otp?.lastCode) {
-    case undefined:
-      return [];
-    case 'refused': {
-      const theirs = outsideText(bankWords ?? '', longestBankWords);
-      return [noticeLine('warning', theirs === '' ? 'Wrong code.' : `Wrong code. Bank: “${theirs}”.`)];
-    }
-    case 'unanswered':
-      return [
-        noticeLine(
-          'warning',
-          `The last code got no answer and no payment shows. It may have cost a try: ${left} left.`,
-        ),
-      ];
-  }
-}
-
-function takeOver(charge: ChargeSeen): ModalBlock[] {
-  const { terms, reference } = charge;
-  const customer = cut(customerWord(terms.customerEmail), longestNamed);
-  const confirm = confirmDialog({
-    title: 'Take over this charge?',
-    text: `You’ll enter the code of ${amountWord(terms.money)}, ${customer}; its agent no longer can.`,
-    confirm: 'Take over',
-    deny: 'Leave it',
-  });
-  return [
-    richText(plain('Only ', person(charge.agent), ' can enter the code, so tries aren’t wasted.')),
-    actions(button({ actionId: chargeActions.takeOver, text: 'Take over', value: reference, confirm })),
-  ];
-}
-
-/** The sandbox has no other code to send. Spec: Versioning (sandbox); resend-otp. */
-function resending(charge: ChargeSeen, place: ChargePlace, mayAsk: boolean): ModalBlock[] {
-  if (place.environment === 'sandbox') {
-    return mayAsk ? [richText(plain('The sandbox can’t send another code.'))] : [];
-  }
-  const lines = lastResend(charge);
-  const told = lines.length === 0 ? [] : [richText(...lines)];
-  return mayAsk ? [...told, resendButton(charge)] : told;
-}
-
-function resendButton({ reference }: ChargeSeen): ActionsBlock {
-  const text = 'Resend code (no extra time)';
-  return actions(button({ actionId: chargeActions.resend, text, value: reference }));
-}
-
-type ReadOtp =
-  /** `code` is a secret: for one call, and for nothing else. */
-  | { kind: 'read'; reference: string; code: string; triesLeft: number }
-  | { kind: 'errors'; errors: Record<string, string> }
-  /** Not what `otpModal` made. */
-  | { kind: 'not_ours' };
-
-/** The typed code without blanks and hyphens. What is wrong with it is told without repeating it. */
-export function readOtpModal(submitted: { values: ViewValues; privateMetadata: string }): ReadOtp {
-  const about = readMetadata(submitted.privateMetadata);
-  if (!about) return { kind: 'not_ours' };
-  const { reference, field } = about;
-  const code = visible(submitted.values[field] ?? '')
-    .normalize('NFKC')
-    .replace(/[\s\p{Pd}−]/gu, '');
-  const problem = codeProblem(code);
-  return problem === undefined
-    ? { kind: 'read', reference, code, triesLeft: Number(field.slice(codeField.length + 1)) }
-    : { kind: 'errors', errors: { [field]: problem } };
-}
-
-/** One that `otpModal` makes, and not the name of something that every object has. */
-function isField(name: string): boolean {
-  return /^otp_code_\d$/.test(name);
-}
-
-function codeProblem(code: string): string | undefined {
-  if (code === '') return 'Type the code that the bank sent to the customer.';
-  if (!/^\d+$/.test(code)) return 'A code is digits only. Type it as the customer reads it out.';
-  const fits = code.length >= shortestCode && code.length <= longestCode;
-  return fits
-    ? undefined
-    : `A code has ${shortestCode} to ${longestCode} digits. Check it with the customer.`;
-}
-
-/** Which charge a closed modal was about; undefined for what `otpModal` did not make. */
-export function readOtpReference(privateMetadata: string): string | undefined {
-  return readMetadata(privateMetadata)?.reference;
-}
-
-function readMetadata(text: string): { reference: string; field: string } | undefined {
-  try {
-    const read: unknown = JSON.parse(text);
-    if (!isJsonObject(read)) return undefined;
-    const { reference, field } = read;
-    return typeof reference === 'string' && reference !== '' && typeof field === 'string' && isField(field)
-      ? { reference, field }
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /**

@@ -12,6 +12,7 @@ import type { Log } from '../../log.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
 import type { ChargeDesk } from './charge-desk.ts';
+import type { ChargeView } from './charge-record.ts';
 import { chargeMessage } from './charge-messages.ts';
 import { chargeStateModal, unknownCharge, unknownChargeModal } from './charge-screens.ts';
 import type { ChargeModalOptions } from './charge-forms.ts';
@@ -129,68 +130,53 @@ export function formParts(
   return { place: deps, currencies, ledger: ledger !== undefined, approvalFrom };
 }
 
-type Screen = {
+/** For so many modals the last step is remembered; a dialogue is over long before. */
+const remembered = 200;
+
+type Shown = { at: number; isShown: boolean };
+
+/**
+ * Puts a charge as it is into the modals that show it, one update after the other for each modal and none older than
+ * what it shows. True when the agent in charge has one of them open. Never throws: a modal may be closed at any time,
+ * and what must be known stands in a message too.
+ */
+export function createShowCharge(deps: {
   client: WebClient;
   place: ChargePlace;
   now: () => number;
   log: Log;
-};
+}) {
+  const last = new Map<string, Promise<Shown>>();
 
-type OpenView = { id: string; userId: string };
-
-/** A charge's own modals: one for each, in the order of its steps, and none older than what it shows. */
-type ShowCharge = (charge: ChargeSeen, views: readonly OpenView[]) => Promise<boolean>;
-
-/** For so many modals the last shown step is remembered; a dialogue is over long before. */
-const remembered = 200;
-/** Within this time a modal that was open is taken to be open still. */
-const freshMs = 5_000;
-
-/**
- * Puts a charge as it is into the modals that show it. True when the agent in charge has one of them open.
- * Never throws: a modal may be closed at any time, and what must be known stands in a message too.
- */
-export function createShowCharge(deps: Screen): ShowCharge {
-  const last = new Map<string, { at: number; shownAtMs: number; isShown: boolean; content: string }>();
-  const queues = new Map<string, Promise<unknown>>();
-
-  async function update(charge: ChargeSeen, { id, userId }: OpenView): Promise<boolean> {
-    const earlier = last.get(id);
+  async function update(
+    charge: ChargeSeen,
+    { id, userId }: ChargeView,
+    before: Promise<Shown> | undefined,
+  ): Promise<Shown> {
+    const earlier = await before;
     // Steps can overtake each other on the way here; the screen must not go back.
-    if (earlier && earlier.at > charge.at) return earlier.isShown;
-    const modal = chargeStateModal(charge, deps.place, { nowMs: deps.now(), viewerId: userId });
-    const content = JSON.stringify(modal);
-    const isFresh = earlier !== undefined && deps.now() - earlier.shownAtMs < freshMs;
-    // A signed event and the service's answer come together: the same again would only flicker.
-    if (isFresh && earlier.isShown && earlier.content === content) {
-      last.set(id, { ...earlier, at: charge.at });
-      return true;
+    if (earlier && earlier.at > charge.at) return earlier;
+    try {
+      const modal = chargeStateModal(charge, deps.place, { nowMs: deps.now(), viewerId: userId });
+      const end = await updateModal(deps.client, { viewId: id, modal }, deps.log);
+      return { at: charge.at, isShown: end === 'shown' };
+    } catch (error) {
+      deps.log('error', 'A charge could not be shown', { orderReference: charge.reference }, error);
+      return { at: charge.at, isShown: false };
     }
-    const isShown = (await updateModal(deps.client, { viewId: id, modal }, deps.log)) === 'shown';
-    last.delete(id);
-    last.set(id, { at: charge.at, shownAtMs: deps.now(), isShown, content });
-    const [oldest] = last.keys();
-    if (last.size > remembered && oldest !== undefined) last.delete(oldest);
-    return isShown;
   }
 
-  /** One after the other for each modal: two updates under way could arrive in either order. */
-  function inTurn(charge: ChargeSeen, view: OpenView): Promise<boolean> {
-    const turn = (queues.get(view.id) ?? Promise.resolve())
-      .then(() => update(charge, view))
-      .catch((error: unknown) => {
-        deps.log('error', 'A charge could not be shown', { orderReference: charge.reference }, error);
-        return false;
-      });
-    queues.set(view.id, turn);
-    void turn.finally(() => {
-      if (queues.get(view.id) === turn) queues.delete(view.id);
-    });
-    return turn;
-  }
-
-  return async function show(charge, views) {
-    const results = await Promise.all(views.map((view) => inTurn(charge, view)));
-    return views.some(({ userId }, index) => userId === charge.agent && results[index]);
+  return async function show(charge: ChargeSeen, views: readonly ChargeView[]): Promise<boolean> {
+    const results = await Promise.all(
+      views.map((view) => {
+        const shown = update(charge, view, last.get(view.id));
+        last.delete(view.id);
+        last.set(view.id, shown);
+        const [oldest] = last.keys();
+        if (last.size > remembered && oldest !== undefined) last.delete(oldest);
+        return shown;
+      }),
+    );
+    return views.some(({ userId }, index) => userId === charge.agent && results[index]?.isShown);
   };
 }

@@ -47,8 +47,8 @@ import { openLimits } from './limit-claims.ts';
 import { otpCommand } from './otp.ts';
 import {
   type ChargeModalOptions,
+  agreedTerms,
   anotherCharge,
-  changedTerms,
   chargeFields,
   chargeModal,
   chargeModalId,
@@ -59,7 +59,6 @@ import {
   overrideField,
   overrideModalId,
   readOverrideModal,
-  readTermsMetadata,
   staleTermsModal,
   termsModal,
   termsModalId,
@@ -82,8 +81,8 @@ export type Charges = ReturnType<typeof createCharges>;
 const settledAtOnce = 32;
 
 /**
- * What moves money: `/pay charge`, `/pay otp` and `/pay doubt`. What people type stands here and in `otp.ts`, on
- * `charge-forms.ts` and `charge-screens.ts`. What they can do is `charge-desk.ts`: it claims the limit and the card
+ * What moves money: `/pay charge`, `/pay otp` and `/pay doubt`. What people type stands here, on `charge-forms.ts` and
+ * `charge-screens.ts`; all about a code in `otp.ts` and `otp-form.ts`. `charge-desk.ts` claims the limit and the card
  * (`limit-claims.ts`, `card-history.ts`) and stores the charge (`charge-record.ts`). `run-charge.ts` then does what the
  * machine (`machine.ts`) asks for, and `charge-messages.ts` says what came of it.
  */
@@ -263,7 +262,7 @@ function reviewModal(deps: ChargeScreens, { terms, draft, reviewed }: Reviewed):
  */
 async function submitTerms(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
   const { caller, viewId, privateMetadata } = submission;
-  const agreed = readTermsMetadata(privateMetadata);
+  const agreed = agreedTerms.read(privateMetadata);
   if (!agreed) return update(staleTermsModal(deps));
   const result = await deps.desk.submit({ viewId, by: caller.userId, ...agreed });
   return await shownResult(deps, submission, { agreed, result });
@@ -277,7 +276,7 @@ async function askOverride(deps: ChargeScreens, submission: Submission): Promise
   const { caller, viewId, privateMetadata, values } = submission;
   const why = readOverrideModal(values);
   if (!why.ok) return { kind: 'errors', errors: { [overrideField]: why.problem } };
-  const agreed = readTermsMetadata(privateMetadata);
+  const agreed = agreedTerms.read(privateMetadata);
   if (!agreed) return update(staleTermsModal(deps));
   const terms = await deps.desk.readDraft(viewId, agreed.draft);
   // Gone, or with its reason already: then the desk knows the dialogue's request, or calls the terms stale.
@@ -398,10 +397,11 @@ function chargePresses(deps: ChargeScreens): Press[] {
 /** Back to the form, in the same dialogue: should that have charged already, it will show that charge. */
 async function changeTerms(deps: ChargeScreens, { view, updateModal }: Pressed): Promise<void> {
   if (!view) return;
-  const agreed = readTermsMetadata(view.privateMetadata);
+  const agreed = agreedTerms.read(view.privateMetadata);
   const terms = agreed && (await deps.desk.readDraft(view.id, agreed.draft));
   if (!terms) return await updateModal(staleTermsModal(deps));
-  await updateModal(chargeModal({ ...formParts(deps), ...(await changedTerms(terms, deps.ledger)) }));
+  const card = await deps.ledger?.idOf(terms.tokenKey);
+  await updateModal(chargeModal({ ...formParts(deps), ...(await termsAgain(terms, card, deps.ledger)) }));
 }
 
 /** Always a modal of its own: in the old one the next charge would be the same charge. */

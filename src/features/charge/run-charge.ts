@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import type { ChargeAnswer, OtpAnswer } from '../../domain/charge-answer.ts';
 import {
@@ -313,18 +314,10 @@ export function agentsOf({ agent, handOvers }: ChargeRecord): string[] {
 }
 
 /** So many charges at most are being settled by one process; the others stay due, and alerts are not held up. */
-export type Room = {
-  taken: number;
-  readonly size: number;
-  /** When the next place is likely free for a charge that is turned away now. */
-  nextPlaceAtMs?: number;
-  /** How long a place was taken lately. */
-  usualMs?: number;
-};
+export type Room = { taken: number; readonly size: number };
 
-const firstUsualMs = 1_000;
-/** A charge is never turned away for longer, so that a service that is back is used soon. */
-const longestNoRoomMs = 30_000;
+/** A charge that finds no room comes back at any moment within this time, so that not all come at once. */
+const noRoomMs = 30_000;
 
 /**
  * A charge the store gave out as due: its timer, or a crash. The step is stored here; what follows from it
@@ -332,7 +325,7 @@ const longestNoRoomMs = 30_000;
  */
 export async function recoverCharge(deps: ChargeDeps, room: Room, entry: Entry): Promise<void> {
   if (room.taken >= room.size) {
-    await deps.store.write(entry, entry.value, { delayMs: nextPlaceMs(room, deps.now()) });
+    await deps.store.write(entry, entry.value, { delayMs: randomInt(noRoomMs) });
     return;
   }
   const record = deps.charges.open(entry);
@@ -351,21 +344,11 @@ export async function recoverCharge(deps: ChargeDeps, room: Room, entry: Entry):
     return;
   }
   room.taken += 1;
-  const sinceMs = deps.now();
   deps.inBackground(
     runCharge(deps, advanced).finally(() => {
       room.taken -= 1;
-      room.usualMs = ((room.usualMs ?? firstUsualMs) * 7 + (deps.now() - sinceMs)) / 8;
     }),
   );
-}
-
-/** Those that are turned away come back one after the other, as places get free: none loses its turn, and alerts go on. */
-function nextPlaceMs(room: Room, nowMs: number): number {
-  const placeMs = (room.usualMs ?? firstUsualMs) / room.size;
-  const atMs = Math.min(Math.max(room.nextPlaceAtMs ?? 0, nowMs) + placeMs, nowMs + longestNoRoomMs);
-  room.nextPlaceAtMs = atMs;
-  return Math.max(0, atMs - nowMs);
 }
 
 /**

@@ -202,7 +202,6 @@ function noteOf({ random }: Outside): ChargeNote {
   return random.pick<ChargeNote>([
     ...toldKinds.map((what) => ({ kind: 'told', what, at: nowMs }) as const),
     { kind: 'handed_over', from: agent, to: colleague, at: nowMs },
-    { kind: 'resent', by: agent, answer: 'refused', at: nowMs },
   ]);
 }
 
