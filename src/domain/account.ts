@@ -1,5 +1,4 @@
 import type { NotMade, Unknown } from './charge-answer.ts';
-import { counted } from './wording.ts';
 import { parsed, problem, type Parsed } from './parsed.ts';
 
 /** One entry of an account's banks. Spec: Account (bank entry). */
@@ -71,10 +70,8 @@ export function parseAccountKey(
   if (count > 0 && count >= length.shortest && count <= length.longest) {
     return parsed({ by: 'accountRef', value: trimmed });
   }
-  const forms = `An accountRef has ${lengthWords(length)}, an account id is a UUID of 36.`;
-  return problem(
-    count === 0 ? `An account is missing. ${forms}` : `${forms} This has ${counted(count, 'character')}.`,
-  );
+  const forms = `A reference has ${lengthWords(length)}, an account id 36.`;
+  return problem(count === 0 ? `An account is missing. ${forms}` : `${forms} This has ${count}.`);
 }
 
 /** Whether each of the words, lower-case, stands in what names the account. */
@@ -183,12 +180,12 @@ export function readAccountField(field: AccountField, typed: string): Parsed<str
 
 function lengthProblem({ shortest, longest }: AccountField, length: number): string | undefined {
   if (length >= shortest && length <= longest) return undefined;
-  return `It must have ${lengthWords({ shortest, longest })}; this has ${length}.`;
+  return `Needs ${lengthWords({ shortest, longest })}; this has ${length}.`;
 }
 
-/** "exactly 20 characters", "2 to 255 characters". */
+/** "20 characters", "2 to 255 characters". */
 export function lengthWords({ shortest, longest }: Length): string {
-  if (shortest === longest) return `exactly ${longest} characters`;
+  if (shortest === longest) return `${longest} characters`;
   return shortest === 0 ? `at most ${longest} characters` : `${shortest} to ${longest} characters`;
 }
 

@@ -31,13 +31,11 @@ describe('/pay terminals', () => {
     expect(desk.calls(terminalsPath) - before).toBe(2);
 
     await desk.asks('agent', '/pay terminals Lekki Kiosk', 'searched 6 of the pages');
-    const calls = desk.calls(terminalsPath);
     const pages = terminals / 50;
     const found = await desk.seesBy('agent', `searched all ${pages} pages`, () =>
       desk.presses('agent', 'Search all'),
     );
     expect(desk.calls(terminalsPath) - before).toBe(pages);
-    expect(found.shown.text).toContain(`${pages - (calls - before)} calls`);
     const matches = Math.floor(terminals / 60);
     expect(found.text).toContain(`${matches} terminals match “Lekki Kiosk”`);
     await desk.asks('agent', '/pay terminals nothing-like-it', 'No terminal matches “nothing-like-it”');
@@ -76,7 +74,7 @@ describe('/pay accounts', () => {
     expect(JSON.stringify(one)).not.toContain('playground-sub-00003@');
     await desk.asks('agent', `/pay account ${id}`, 'Surulere Branch');
     await desk.asks('agent', '/pay account NOBODYS-ACCOUNT-0001', 'Not found');
-    await desk.asks('agent', '/pay account short', 'exactly 20 characters');
+    await desk.asks('agent', '/pay account short', 'A reference has 20 characters');
     await desk.asks('agent', '/pay account new', 'Not allowed');
   });
 
@@ -166,7 +164,7 @@ describe('/pay accounts', () => {
     const form = await desk.opens('lead', '/pay account new');
     expect(form.fields).toEqual(['Account name', 'Branch code', 'Tier']);
     const wrong = await desk.submits('lead', { 'Account name': 'Akoka Kiosk', 'Branch code': '12' });
-    expect(wrong?.problems['Branch code']).toContain('exactly 3 characters');
+    expect(wrong?.problems['Branch code']).toContain('Needs 3 characters; this has 2');
     const answer = desk.house.paymentsGate.hold('/v1/accounts', 'after');
     await desk.submits('lead', { 'Account name': 'Akoka Kiosk', 'Branch code': '123', Tier: 'gold' });
     const held = await answer;

@@ -25,7 +25,6 @@ const needs: Readonly<Record<string, string>> = {
   'press look_up_open': 'lookup',
   'press look_up_again': 'lookup',
   'press look_up_share': 'lookup',
-  'press look_up_shared': 'lookup',
   'submit lookup_choose': 'lookup',
   'press reveal_email': 'reveal',
   'type story pay-mfrggzdfmztwq2lknnwg23tpob': 'story',

@@ -3,27 +3,16 @@
 import { z } from 'zod';
 import { holdsCardNumber } from '../../domain/card-number.ts';
 import { codec } from '../../slack/kit/codec.ts';
-import type { ActionsBlock, Button } from '@slack/types';
+import type { Button } from '@slack/types';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from './service-list.ts';
-import {
-  type Run,
-  actions,
-  bold,
-  button,
-  code,
-  context,
-  headline,
-  plainText,
-  richText,
-  tableLines,
-  words,
-} from '../../slack/kit/blocks.ts';
+import { type Run, button, code, rich, tableLines } from '../../slack/kit/blocks.ts';
+import { type Note, noteMessage } from '../../slack/kit/note.ts';
 import { counted } from '../../domain/wording.ts';
-import { labelled, plain } from '../../slack/words/charge-facts.ts';
+import { labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot } from '../../slack/words/charge-place.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
-import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
 import { mrkdwnText, outsideText } from '../../slack/kit/text.ts';
 import type { CsvColumn } from '../../csv.ts';
 import { placeWords } from '../../slack/words/evidence.ts';
@@ -58,10 +47,8 @@ export type ListButton = 'back' | 'next' | 'all' | 'csv' | 'anew';
 
 const longestFilter = 60;
 
-/** What is told above a page: what became of the button that was pressed. */
-export type ListNews = { text: string; blocks: MessageBlock[] };
-
-type ShownList<Item> = { filter: string; page: ListPage<Item>; news?: ListNews };
+/** `news`: what became of the button that was pressed, told above. */
+type ShownList<Item> = { filter: string; page: ListPage<Item>; news?: SlackMessage };
 
 /** One page, its table, how far the list is read, and the ways on. */
 export function listMessage<Item>(
@@ -69,42 +56,37 @@ export function listMessage<Item>(
   { filter, page, news }: ShownList<Item>,
   place: ChargePlace,
 ): SlackMessage {
-  const { text, block } = filter === '' ? ownHeadline(subject, page) : filterHeadline(subject, page, filter);
   const rows = page.items.map((item) =>
     subject.columns.map(({ cell, longest }) => outsideText(cell(item) ?? '', longest)),
   );
   const heads = subject.columns.map(({ head }) => head);
-  const lines = noteLines(subject, page, filter);
-  return {
-    text: news?.text ?? text,
-    blocks: [
-      ...(news?.blocks ?? []),
-      block,
-      ...(rows.length === 0 ? [] : [tableLines(heads, rows)]),
-      ...(lines.length === 0 ? [] : [richText(...lines)]),
-      ...listButtons(subject, filter, page),
-      context(plainText(callsWords(page.reading))),
-      messageFoot(place, 'read', page.reading.readAt),
-    ],
-  };
+  const { text, blocks } = noteMessage({
+    ...(filter === '' ? ownHead(subject, page) : filterHead(subject, page, filter)),
+    body: [...(rows.length === 0 ? [] : [tableLines(heads, rows)]), ...noteLines(subject, page, filter)],
+    buttons: listButtons(subject, filter, page),
+    foot: messageFoot(place, 'read', page.reading.readAt),
+  });
+  return { text: news?.text ?? text, blocks: [...(news?.blocks ?? []), ...blocks] };
 }
 
-function ownHeadline<Item>(
+type Head = { state: string; about?: string[] };
+
+function ownHead<Item>(
   { many }: ListSubject<Item>,
   { items, before, number, reading, hasNext }: ListPage<Item>,
-): ReturnType<typeof headline> {
+): Head {
   const Many = many.charAt(0).toUpperCase() + many.slice(1);
-  if (items.length === 0 && reading.items === 0 && !hasNext) return headline(`No ${many}`, []);
+  if (items.length === 0 && reading.items === 0 && !hasNext) return { state: `No ${many}` };
   const range = items.length === 0 ? 'an empty page' : `${before + 1}–${before + items.length}`;
   const end = hasNext ? 'more follow' : `the last of ${reading.items}`;
-  return headline(`${Many} ${range}`, [`page ${number + 1}`, end]);
+  return { state: `${Many} ${range}`, about: [`page ${number + 1}`, end] };
 }
 
-function filterHeadline<Item>(
+function filterHead<Item>(
   { one, many }: ListSubject<Item>,
   { items, before, found, reading }: ListPage<Item>,
   filter: string,
-): ReturnType<typeof headline> {
+): Head {
   const word = `“${outsideText(filter, longestFilter)}”`;
   const state =
     found === 0
@@ -116,7 +98,7 @@ function filterHeadline<Item>(
     reading.end === 'more'
       ? `searched ${reading.pages} of the pages`
       : `searched all ${counted(reading.pages, 'page')}`;
-  return headline(state, [shown, `${searched}, ${numbered(reading.items, one, many)}`]);
+  return { state, about: [shown, `${searched}, ${numbered(reading.items, one, many)}`] };
 }
 
 function noteLines<Item>(
@@ -130,7 +112,7 @@ function noteLines<Item>(
       : []),
     ...(stop === undefined ? [] : stopLines(stop, filter)),
     ...(items.length === 0 && filter !== '' && reading.end !== 'more'
-      ? [plain('All of them: ', code(`/pay ${verb}`))]
+      ? [rich`All of them: ${code(`/pay ${verb}`)}`]
       : []),
     ...(items.length === 0 || next === undefined ? [] : [[...next]]),
   ];
@@ -140,11 +122,11 @@ function stopLines(stop: ReadingStop, filter: string): Run[][] {
   switch (stop.kind) {
     case 'enough_calls':
       if (filter === '') return [];
-      return [plain('There are more pages; ', code('Search all'), ' reads on.')];
+      return [rich`There are more pages; ${code('Search all')} reads on.`];
     case 'cursor_refused':
-      return [plain('Stopped: the service’s list has expired. Reload it to see the rest.')];
+      return [rich`Stopped: the service’s list has expired. Reload it to see the rest.`];
     case 'failure':
-      return [plain(`${failureSentence(stop.failure)}. You can go on from here later.`)];
+      return [rich`${failureSentence(stop.failure)}. You can go on from here later.`];
   }
 }
 
@@ -162,20 +144,17 @@ function listButtons<Item>(
   { actions: ids }: ListSubject<Item>,
   filter: string,
   page: ListPage<Item>,
-): ActionsBlock[] {
-  const { hasNext } = page;
-  const way = ({ which, text, number = page.number }: Way): Button =>
-    button({
-      actionId: ids[which],
-      text,
-      value: listPress.write({ filter, number }),
-    });
+): Button[] {
   const ways: Way[] = [
     ...(page.number === 0 ? [] : [{ which: 'back', text: 'Back', number: page.number - 1 } as const]),
-    ...(hasNext ? [{ which: 'next', text: 'Next', number: page.number + 1 } as const] : []),
+    ...(page.hasNext ? [{ which: 'next', text: 'Next', number: page.number + 1 } as const] : []),
     ...otherWays(page, filter),
   ];
-  return [actions(...ways.slice(0, mostButtons).map(way))];
+  return ways
+    .slice(0, mostButtons)
+    .map(({ which, text, number = page.number }) =>
+      button({ actionId: ids[which], text, value: listPress.write({ filter, number }) }),
+    );
 }
 
 type Way = { which: ListButton; text: string; number?: number };
@@ -192,20 +171,18 @@ function otherWays<Item>({ found, reading, stop }: ListPage<Item>, filter: strin
 
 const mostButtons = 3;
 
-function callsWords({ calls }: Reading): string {
-  return calls === 0 ? 'Read a moment ago' : `${counted(calls, 'call')} to the service`;
-}
-
-/** While the list is read on: how far it is. */
+/** How far it is, while the list is read on. */
 export function readingMessage<Item>(
   { one, many }: ListSubject<Item>,
   { filter, reading, found }: { filter: string; reading: Reading | undefined; found: number },
 ): SlackMessage {
-  const { text, block } = headline(`⏳ ${filter === '' ? `Reading the ${many}` : 'Searching'} …`, [
-    ...(reading === undefined ? [] : [counted(reading.pages, 'page'), numbered(reading.items, one, many)]),
-    ...(filter === '' ? [] : [`${found} found for “${outsideText(filter, longestFilter)}”`]),
-  ]);
-  return { text, blocks: [block] };
+  return noteMessage({
+    state: `⏳ ${filter === '' ? `Reading the ${many}` : 'Searching'} …`,
+    about: [
+      ...(reading === undefined ? [] : [counted(reading.pages, 'page'), numbered(reading.items, one, many)]),
+      ...(filter === '' ? [] : [`${found} found for “${outsideText(filter, longestFilter)}”`]),
+    ],
+  });
 }
 
 /** "10,000 terminals". */
@@ -252,17 +229,21 @@ function rowsWords<Item>({ subject, filter }: Wanted<Item>, rows: number): strin
   return `${count} that ${rows === 1 ? 'matches' : 'match'} “${outsideText(filter, longestFilter)}”`;
 }
 
-/** While it is made: how far it is. */
+/** How far it is, while the file is made. */
 export function exportingMessage<Item>(
   { subject, filter }: Wanted<Item>,
   seen: { reading?: Reading; rows: number },
 ): SlackMessage {
-  const { reading, rows } = seen;
   const what = filter === '' ? `all ${subject.many}` : `what matches “${outsideText(filter, longestFilter)}”`;
-  const far = reading ? [`read ${counted(reading.pages, 'page')}, ${numbered(rows, 'row', 'rows')}`] : [];
-  const { text, block } = headline(`⏳ Making the CSV of ${what} …`, far);
-  const line = plain('The list comes back here when the file is there.');
-  return { text, blocks: [block, richText(line)] };
+  return noteMessage({
+    state: `⏳ Making the CSV of ${what} …`,
+    about: readSoFar(seen.reading, seen.rows),
+    body: [rich`The list comes back here when the file is there.`],
+  });
+}
+
+function readSoFar(reading: Reading | undefined, rows: number): string[] {
+  return reading ? [`read ${counted(reading.pages, 'page')}, ${numbered(rows, 'row', 'rows')}`] : [];
 }
 
 export type FileEnd =
@@ -271,45 +252,39 @@ export type FileEnd =
   | { kind: 'stopped'; stop: ReadingStop; rows: number; reading: Reading | undefined };
 
 /** What became of it, to stand above the list. */
-export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): ListNews {
+export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): SlackMessage {
   switch (end.kind) {
     case 'placed':
-      return placedNews(wanted, end);
+      return noteMessage(placedNote(`CSV of ${rowsWords(wanted, end.rows)}`, end.placed));
     case 'nothing':
-      return news(`No CSV: there is no ${wanted.subject.one} to write`, []);
-    case 'stopped': {
-      const { reading, stop } = end;
-      const read = reading
-        ? [`read ${counted(reading.pages, 'page')}, ${numbered(end.rows, 'row', 'rows')}`]
-        : [];
-      return news('⚠️ The CSV was not made', read, plain(stoppedWords(stop)));
-    }
+      return noteMessage({ state: `No CSV: there is no ${wanted.subject.one} to write` });
+    case 'stopped':
+      return noteMessage({
+        state: '⚠️ The CSV was not made',
+        about: readSoFar(end.reading, end.rows),
+        body: [rich`${stoppedWords(end.stop)}`],
+      });
   }
 }
 
-function placedNews<Item>(
-  wanted: Wanted<Item>,
-  { placed, rows }: Extract<FileEnd, { kind: 'placed' }>,
-): ListNews {
-  const what = `CSV of ${rowsWords(wanted, rows)}`;
+function placedNote(what: string, placed: SharedFile): Note {
   switch (placed.kind) {
     case 'here':
-      return news(`📄 ${what}`, ['in this conversation']);
-    case 'direct':
-      return news(
-        `📄 ${what}`,
-        ['in your direct messages with the bot'],
-        [
-          words('The bot can’t put files here. '),
-          ...(placed.fix === '' ? [] : [bold('To change that: '), words(placed.fix)]),
-        ],
-      );
+      return { state: `📄 ${what}`, about: ['in this conversation'] };
+    case 'direct': {
+      const why = rich`The bot can’t put files here. `;
+      const fix = placed.fix === '' ? [] : labelled('To change that', placed.fix);
+      return {
+        state: `📄 ${what}`,
+        about: ['in your direct messages with the bot'],
+        body: [[...why, ...fix]],
+      };
+    }
     case 'failed':
-      return news(
-        `⚠️ ${what} couldn’t be put into Slack`,
-        [],
-        [words(`${placed.why} `), bold('Next: '), words(placed.fix)],
-      );
+      return {
+        state: `⚠️ ${what} couldn’t be put into Slack`,
+        body: [rich`${placed.why}`, labelled('Next', placed.fix)],
+      };
   }
 }
 
@@ -322,9 +297,4 @@ function stoppedWords(stop: ReadingStop): string {
     case 'failure':
       return `${failureSentence(stop.failure)}. Press CSV again to go on.`;
   }
-}
-
-function news(state: string, details: readonly string[], line?: readonly Run[]): ListNews {
-  const { text, block } = headline(state, details);
-  return { text, blocks: [block, ...(line === undefined ? [] : [richText(line)])] };
 }

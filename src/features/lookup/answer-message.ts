@@ -7,7 +7,7 @@ import {
   revealButtonOf,
   transactionParts,
 } from '../../slack/words/transaction-message.ts';
-import { askedWords, lookUpWords, openLookUpActionId } from '../../slack/words/evidence.ts';
+import { askedWords, openLookUpActionId } from '../../slack/words/evidence.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
@@ -23,26 +23,11 @@ export const lookupActions = {
   /** *Refresh* in that modal. */
   again: 'look_up_again',
   share: 'look_up_share',
-  /** *Refresh* on what was shared: for everybody, in its place. */
-  refreshShared: 'look_up_shared',
 } as const;
 
 /** The words that ask the same question again. */
 export function wordsOfView(view: Pick<TransactionView, 'reference' | 'amountMinor'>): string[] {
   return askedWords(view.reference, view.amountMinor);
-}
-
-/** `by`: who shared it. */
-type ShareValue = { words: readonly string[]; by: string };
-
-export function shareValue({ words, by }: ShareValue): string {
-  return JSON.stringify([by, ...words]);
-}
-
-/** Undefined for a value that is not ours. */
-export function readShareValue(value: string): ShareValue | undefined {
-  const [by, ...words] = lookUpWords(value);
-  return by === undefined || words.length === 0 ? undefined : { words, by };
 }
 
 /** What its reader may do with an answer: share it where there is a channel, and read the customer's e-mail in full. */

@@ -1,14 +1,13 @@
 import type { Account } from '../../account.ts';
 import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
-import { code, headline, modal, radios, richText, words, words as say } from '../../slack/kit/blocks.ts';
+import { code, modal, radios, rich, richText, words as say } from '../../slack/kit/blocks.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import { askedHereAlone, placeTitle } from '../../slack/words/charge-place.ts';
 import {
   type Caller,
   type Command,
   type Conversation,
-  type ModalDefinition,
   type Prepared,
-  type Press,
   type Pressed,
   type Submission,
   type ViewAnswer,
@@ -39,7 +38,7 @@ import {
   parseQuestion,
 } from './look-up.ts';
 import { createReveals } from './reveal.ts';
-import { sharePresses } from './share.ts';
+import { sharePress } from './share.ts';
 import { candidateReferences } from './candidate-references.ts';
 
 export type Lookup = ReturnType<typeof createLookup>;
@@ -74,8 +73,13 @@ export function lookupCommand(deps: Lookups): Command {
     effect: 'none',
     takesBareWords: true,
     buttons: [{ actionId: lookUpActionId, words: lookUpWords }],
-    presses: [...answerPresses(deps), ...sharePresses(deps), deps.reveals.press],
-    modals: [chooseModalOf(deps)],
+    presses: [
+      { actionId: lookupActions.open, press: (pressed) => openAnswer(deps, pressed) },
+      { actionId: lookupActions.again, press: (pressed) => askAgain(deps, pressed) },
+      sharePress(deps),
+      deps.reveals.press,
+    ],
+    modals: [{ callbackId: chooseModalId, effect: 'none', submit: (submission) => chosen(deps, submission) }],
     shortcuts: [
       {
         callbackId: 'lookup_here',
@@ -123,28 +127,13 @@ function prepareHere(
   };
 }
 
-/** The answer in a modal: opened from a list of charges, and asked for anew. */
-function answerPresses(deps: Lookups): Press[] {
-  return [
-    { actionId: lookupActions.open, press: (pressed) => openAnswer(deps, pressed) },
-    { actionId: lookupActions.again, press: (pressed) => askAgain(deps, pressed) },
-  ];
-}
-
-/** The form in which one of several references is chosen; the answer takes its place. */
-function chooseModalOf(deps: Lookups): ModalDefinition {
-  return {
-    callbackId: chooseModalId,
-    effect: 'none',
-    submit: (submission) => Promise.resolve(chosen(deps, submission)),
-  };
-}
-
-function chosen(deps: Lookups, submission: Submission): ViewAnswer {
-  const read = readChooseModal(submission);
-  if (!read) return { kind: 'update', modal: wordsModal('Nothing chosen', noReferenceMessage()) };
-  const { reference, channelId } = read;
-  const { viewId, caller } = submission;
+/** One of several references was chosen; the answer takes the form's place. */
+async function chosen(deps: Lookups, submission: Submission): Promise<ViewAnswer> {
+  const { viewId, caller, values, privateMetadata } = submission;
+  const chosen = parseOrderReference(values[field] ?? '');
+  if (!chosen.ok) return { kind: 'update', modal: wordsModal('Nothing chosen', noReferenceMessage()) };
+  const { value: reference } = chosen;
+  const channelId = privateMetadata || undefined;
   return {
     kind: 'update',
     modal: lookingUpModal(reference, { ...deps.account.place, channelId }),
@@ -228,22 +217,10 @@ function choiceOf(reference: OrderReference): { text: string; value: string } {
   return { text: typedReference(reference), value: reference };
 }
 
-/** Undefined: nothing that can be looked up was chosen, which Slack does not let happen. */
-function readChooseModal({
-  values,
-  privateMetadata,
-}: Submission): { reference: OrderReference; channelId: string | undefined } | undefined {
-  const reference = parseOrderReference(values[field] ?? '');
-  return reference.ok
-    ? { reference: reference.value, channelId: privateMetadata === '' ? undefined : privateMetadata }
-    : undefined;
-}
-
 /** How to look one up all the same. */
 function noReferenceMessage(): SlackMessage {
-  const { text, block } = headline('No reference found in that message', []);
-  return {
-    text,
-    blocks: [block, richText([words('Type '), code('/pay lookup <reference>'), words(' instead.')])],
-  };
+  return noteMessage({
+    state: 'No reference found in that message',
+    body: [rich`Type ${code('/pay lookup <reference>')} instead.`],
+  });
 }

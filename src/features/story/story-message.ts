@@ -1,4 +1,4 @@
-import type { ActionsBlock, RichTextBlock } from '@slack/types';
+import type { ActionsBlock } from '@slack/types';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
@@ -7,15 +7,15 @@ import {
   actions,
   button,
   context,
-  headline,
   moment,
   plainText,
+  rich,
   richText,
   words,
   type Run,
 } from '../../slack/kit/blocks.ts';
 import { counted } from '../../domain/wording.ts';
-import { amountWord, chargeHeadline, plain } from '../../slack/words/charge-facts.ts';
+import { amountWord, chargeHead } from '../../slack/words/charge-facts.ts';
 import { messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 import {
   customerWord,
@@ -23,7 +23,8 @@ import {
   typedLookUpButton,
   typedReference,
 } from '../../slack/words/evidence.ts';
-import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import type { SharedFile } from '../../slack/kit/share-file.ts';
 import { actorOf, sentenceOf, stateWord } from './story-words.ts';
 
@@ -58,21 +59,14 @@ export function storyMessage(
   const pages = pagesOf(story);
   const number = Math.min(Math.max(1, page), pages);
   const lines = story.entries.slice((number - 1) * linesOnAPage, number * linesOnAPage);
-  const { text, block } = storyHeadline(story);
   const which = pages === 1 ? '' : ` · page ${number} of ${pages}`;
-  const foot = context(
-    plainText(`${counted(story.entries.length, 'entry', 'entries')}, oldest first${which}`),
-  );
-  return {
-    text,
-    blocks: [
-      block,
-      richText(...lines.map(lineOf)),
-      foot,
-      messageFoot(place, 'told', nowMs),
-      ...storyButtons(story, number, pages),
-    ],
-  };
+  const foot = `${counted(story.entries.length, 'entry', 'entries')}, oldest first${which}`;
+  const { text, blocks } = noteMessage({
+    ...headOf(story),
+    body: [richText(...lines.map(lineOf)), context(plainText(foot))],
+    foot: messageFoot(place, 'told', nowMs),
+  });
+  return { text, blocks: [...blocks, ...storyButtons(story, number, pages)] };
 }
 
 function lineOf(entry: AuditEntry): Run[] {
@@ -86,21 +80,18 @@ function lineOf(entry: AuditEntry): Run[] {
 }
 
 /** State, amount, customer, reference: as the thing's own message says them. */
-function storyHeadline(story: ToldStory): { text: string; block: RichTextBlock } {
+function headOf(story: ToldStory): { state: string; about: string[] } {
   const { charge, link, event, reference } = story;
-  if (charge) return chargeHeadline(charge);
+  if (charge) return chargeHead(charge);
   if (link) {
     const { terms, state } = link;
-    return headline(`📄 ${stateWord(`link_${state.kind}`)}`, [
-      amountWord(terms.money),
-      customerWord(terms.customerEmail),
-      referenceWord(reference),
-    ]);
+    const about = [amountWord(terms.money), customerWord(terms.customerEmail), referenceWord(reference)];
+    return { state: `📄 ${stateWord(`link_${state.kind}`)}`, about };
   }
   const { amountMinor, currency, customerEmail } = event ?? {};
   const amount =
     amountMinor === undefined ? '' : amountWord({ minor: amountMinor, currency: currency ?? '' });
-  return headline('📄 Story', [amount, customerWord(customerEmail), referenceWord(reference)]);
+  return { state: '📄 Story', about: [amount, customerWord(customerEmail), referenceWord(reference)] };
 }
 
 function storyButtons({ reference }: ToldStory, page: number, pages: number): ActionsBlock[] {
@@ -118,20 +109,25 @@ function storyButtons({ reference }: ToldStory, page: number, pages: number): Ac
 
 /** The bot has nothing on record of it; the service may. */
 export function noStoryMessage(reference: string): SlackMessage {
-  const { text, block } = headline('The bot has nothing on this reference', [typedReference(reference)]);
-  const line = plain('The payments service itself may know it.');
-  return { text, blocks: [block, richText(line), ...typedLookUpButton('Look it up', reference)] };
+  return noteMessage({
+    state: 'The bot has nothing on this reference',
+    about: [typedReference(reference)],
+    body: [rich`The payments service itself may know it.`, ...typedLookUpButton('Look it up', reference)],
+  });
 }
 
 /** Where the file with all of it came to stand. */
 export function storyFileMessage(reference: string, placed: SharedFile): SlackMessage {
-  if (placed.kind === 'failed') {
-    const { text, block } = headline('⚠️ The file couldn’t be put into Slack', [referenceWord(reference)]);
-    return {
-      text,
-      blocks: [block, richText(plain(`${placed.why} Next: ${placed.fix}`))] satisfies MessageBlock[],
-    };
-  }
-  const { text, block } = headline('📄 The whole story as a file', [referenceWord(reference)]);
-  return { text, blocks: [block, richText(plain('It is in your direct messages with the bot.'))] };
+  const about = [referenceWord(reference)];
+  return placed.kind === 'failed'
+    ? noteMessage({
+        state: '⚠️ The file couldn’t be put into Slack',
+        about,
+        body: [rich`${placed.why} Next: ${placed.fix}`],
+      })
+    : noteMessage({
+        state: '📄 The whole story as a file',
+        about,
+        body: [rich`It is in your direct messages with the bot.`],
+      });
 }

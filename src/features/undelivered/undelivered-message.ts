@@ -6,15 +6,14 @@ import {
   code,
   confirmDialog,
   context,
-  headline,
   isPerson,
   moment,
   personOrChannel,
   plainText,
+  rich,
   richText,
-  words,
-  type Run,
 } from '../../slack/kit/blocks.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import { word } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 
@@ -36,69 +35,46 @@ export function undeliveredMessage(
   tried: readonly BeingTried[] = [],
 ): SlackMessage {
   const stillTried = tried.filter(({ channel }) => !all.some((one) => one.channel === channel));
-  if (all.length === 0 && stillTried.length > 0) return beingTriedMessage(stillTried);
-  if (all.length === 0) {
-    const { text, block } = headline('✅ Everything was delivered', []);
-    return { text, blocks: [block] };
-  }
-  const total = all.reduce((sum, { messages }) => sum + messages, 0);
-  const { text, block } = headline(`⚠️ ${counted(total)} could not be delivered`, [placesOf(all)]);
-  const items = all
-    .slice(0, mostShown)
-    .flatMap((one) => [
+  const items = [
+    ...all.map((one) => [
       richText(
-        [bold(counted(one.messages)), words(' for '), personOrChannel(one.channel)],
-        [
-          words('Refused since '),
-          moment(one.sinceMs),
-          words(' · Slack says '),
-          code(word(one.slackError) ?? ''),
-        ],
-        [words(`First: ${one.fix}`)],
+        rich`${bold(counted(one.messages))} for ${personOrChannel(one.channel)}`,
+        rich`Refused since ${moment(one.sinceMs)} · Slack says ${code(word(one.slackError) ?? '')}`,
+        rich`First: ${one.fix}`,
       ),
       actions(deliverAgainButton(one)),
-    ]);
-  const hidden = all.length - mostShown;
+    ]),
+    ...stillTried.map((one) => [
+      richText(
+        rich`${bold('Still trying')} for ${personOrChannel(one.channel)} · Slack says ${code(word(one.slackError) ?? '')}`,
+        rich`First: ${one.fix}`,
+      ),
+    ]),
+  ];
+  if (items.length === 0) return noteMessage({ state: '✅ Everything was delivered' });
+  const total = all.reduce((sum, { messages }) => sum + messages, 0);
+  const hidden = items.length - mostShown;
   const more = hidden > 0 ? [context(plainText(`And ${hidden} more, once these are delivered.`))] : [];
-  return { text, blocks: [block, ...items, ...more, ...stillTried.slice(0, mostShown).map(triedBlock)] };
-}
-
-function beingTriedMessage(tried: readonly BeingTried[]): SlackMessage {
-  const { text, block } = headline('⚠️ Slack refuses messages; the bot keeps trying', [placesOf(tried)]);
-  const line = 'They arrive once the reason is fixed.';
-  const hidden = tried.length - mostShown;
-  const more = hidden > 0 ? [context(plainText(`And ${hidden} more.`))] : [];
-  const blocks = [block, richText([words(line)]), ...tried.slice(0, mostShown).map(triedBlock), ...more];
-  return { text, blocks };
-}
-
-function triedBlock({ channel, slackError, fix }: BeingTried) {
-  return richText(
-    [bold('Still trying'), words(' for '), personOrChannel(channel)],
-    [words('Slack says '), code(word(slackError) ?? '')],
-    [words(`First: ${fix}`)],
-  );
+  return noteMessage({
+    state:
+      all.length > 0
+        ? `⚠️ ${counted(total)} could not be delivered`
+        : '⚠️ Slack refuses messages; the bot keeps trying',
+    about: [placesOf(all.length > 0 ? all : stillTried)],
+    body: [...items.slice(0, mostShown).flat(), ...more],
+  });
 }
 
 /** `messages`: how many are work again because of this very press. */
 export function deliveringAgainMessage(channel: string, messages: number): SlackMessage {
-  if (messages === 0) {
-    const { text, block } = headline('Nothing left to deliver here', []);
-    return { text, blocks: [block] };
-  }
-  const { text, block } = headline(`📨 ${counted(messages)} on the way again`, []);
-  const line: Run[] = [
-    words('To '),
-    personOrChannel(channel),
-    words(messages === 1 ? refusedAgain.one : refusedAgain.many),
-  ];
-  return { text, blocks: [block, richText(line)] };
+  if (messages === 0) return noteMessage({ state: 'Nothing left to deliver here' });
+  return noteMessage({
+    state: `📨 ${counted(messages)} on the way again`,
+    body: [
+      rich`To ${personOrChannel(channel)}, in order, about one a second. What Slack still refuses comes back to this list.`,
+    ],
+  });
 }
-
-const refusedAgain = {
-  one: '. If Slack still refuses it, it comes back to this list.',
-  many: ', in order, about one a second. What Slack still refuses comes back to this list.',
-};
 
 function deliverAgainButton({ channel, messages }: Undelivered) {
   const place = isPerson(channel) ? 'person' : 'channel';

@@ -22,7 +22,6 @@ import {
 import { richText, words } from '../../../src/slack/kit/blocks.ts';
 import {
   type FileEnd,
-  type ListNews,
   exportingMessage,
   fileNews,
   listFile,
@@ -30,6 +29,7 @@ import {
   readingMessage,
 } from '../../../src/features/lists/list-message.ts';
 import { accountSubject, terminalSubject } from '../../../src/features/lists/lists.ts';
+import type { SlackMessage } from '../../../src/slack/kit/message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { oneLine, visible } from '../../../src/slack/kit/text.ts';
 import { placeOf } from './alert-surfaces.ts';
@@ -126,11 +126,11 @@ function shownList<Item>(outside: Outside, itemOf: (outside: Outside) => Item) {
     reading: readingOf(outside),
     ...(stop && { stop }),
   };
-  const news: { news?: ListNews } = random.chance(0.5) ? { news: newsOf(outside) } : {};
+  const news: { news?: SlackMessage } = random.chance(0.5) ? { news: newsOf(outside) } : {};
   return { filter, page, ...news };
 }
 
-function newsOf(outside: Outside): ListNews {
+function newsOf(outside: Outside): SlackMessage {
   const { random, text } = outside;
   const slackError = text();
   const end = random.pick<FileEnd>([

@@ -16,7 +16,8 @@ import {
   wordsOfView,
 } from '../../../src/features/lookup/answer-message.ts';
 import { chooseModal } from '../../../src/features/lookup/lookup.ts';
-import { notSharedMessage, sharedMessage, type NotShared } from '../../../src/features/lookup/share.ts';
+import { notSharedNote, sharedMessage } from '../../../src/features/lookup/share.ts';
+import { noteMessage } from '../../../src/slack/kit/note.ts';
 import { menuMessage } from '../../../src/features/help/menu.ts';
 import { messageTexts } from '../../../src/slack/message-texts.ts';
 import {
@@ -55,7 +56,16 @@ export const lookUpSurfaces: readonly Surface[] = [
     revealModal(revealedMessage(outside.text(), outside.text())),
   ),
   modalOf('an e-mail that is being read', () => revealingModal()),
-  messageOf('why a look-up is not shared', (outside) => notSharedMessage(notSharedOf(outside))),
+  messageOf('why a look-up is not shared', ({ text }) => {
+    const slackError = text();
+    const refused = {
+      kind: 'refused',
+      slackError,
+      fix: fixFor(slackError, channel),
+      about: 'channel',
+    } as const;
+    return noteMessage(notSharedNote(refused) ?? { state: '' });
+  }),
   modalOf('the references of a message', (outside) => {
     const blocks = [
       { type: 'section', text: { type: 'mrkdwn', text: `“${outside.text()}1” ref: ${outside.text()}` } },
@@ -91,14 +101,4 @@ function viewOf(outside: Outside): TransactionView {
   const reference = typed.ok ? typed.value : ('REF-1' as OrderReference);
   const confirmation = confirm({ reference }, recordOf(outside, reference));
   return { reference, confirmation, ...placeOf(outside), checkedAtMs: at, amountMinor: 500 };
-}
-
-function notSharedOf({ random, text }: Outside): NotShared {
-  return random.pick<() => NotShared>([
-    () => ({ kind: 'busy' }),
-    () => {
-      const slackError = text();
-      return { kind: 'refused', slackError, fix: fixFor(slackError, channel) };
-    },
-  ])();
 }
