@@ -60,8 +60,8 @@ const mostTogether = 512;
 /** A store that was away for less cannot have gone back to an older state unseen: calls would have failed. */
 const trustedMs = 1_000;
 const settleAfterMs = 1_000;
-/** In a flood, which so many at once are: each block costs a write that waits for the disk, however few its entries are. */
-const flood = { entries: 4, blockEveryMs: 100 };
+/** Each block costs a write that waits for the disk, however few its entries are. */
+const blockEveryMs = 50;
 const witnessEveryMs = 3_600_000;
 const latestMs = Date.UTC(9999, 11, 31);
 
@@ -234,7 +234,7 @@ function chained(entries: readonly AuditEntry[], after: AuditHead): { lines: str
 function createQueue(chain: ChainEnd, wrote: () => void) {
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
-  let last = { atMs: -Infinity, entries: 0 };
+  let lastAtMs = -Infinity;
 
   /** What is on the chain already was written by an earlier call, or by a replica that did the same thing. */
   function settleSeen(block: AuditBlock): void {
@@ -249,14 +249,14 @@ function createQueue(chain: ChainEnd, wrote: () => void) {
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
       /* oxlint-disable no-await-in-loop -- each block needs the hash of the one before */
-      const soonMs = last.entries < flood.entries ? 0 : last.atMs + flood.blockEveryMs - performance.now();
+      const soonMs = lastAtMs + blockEveryMs - performance.now();
       if (soonMs > 0 && waiting.length < mostTogether) await sleep(soonMs);
       const tail = await chain.current(settleSeen);
       const batch = waiting.slice(0, mostTogether);
       if (batch.length === 0) return;
       const entries = batch.map(({ entry }) => entry);
       if (!(await chain.write(tail, entries, settleSeen))) continue;
-      last = { atMs: performance.now(), entries: entries.length };
+      lastAtMs = performance.now();
       /* oxlint-enable no-await-in-loop */
       // What came meanwhile stands behind them.
       waiting = waiting.slice(batch.length);

@@ -37,10 +37,10 @@ onBothStores('the audit trail', (open) => {
     const ids = Array.from({ length: 500 }, (_, index) => String(index));
     await Promise.all(
       logs.flatMap((log, replica) => [
-        // Half of them all at once, half of them each behind the one before.
-        ...ids.slice(0, 250).map((id) => log.append(entryOf(`${replica}/${id}`))),
+        // Most of them all at once, the others each behind the one before.
+        ...ids.slice(0, 480).map((id) => log.append(entryOf(`${replica}/${id}`))),
         ids
-          .slice(250)
+          .slice(480)
           .reduce(
             (before, id) => before.then(() => log.append(entryOf(`${replica}/${id}`))),
             Promise.resolve(),

@@ -73,10 +73,12 @@ type Payment = {
   alone?: Alone;
 };
 
+const keyed = z.looseObject({ key: z.string() });
+
 export const paymentKind: RecordKind<Payment> = {
   prefix: paymentPrefix,
   schema: z.object({
-    event: z.custom<PaymentEvent>((value) => z.looseObject({ key: z.string() }).safeParse(value).success),
+    event: z.custom<PaymentEvent>((value) => keyed.safeParse(value).success),
     receivedAtMs: z.number(),
     lists: z.array(z.string()),
     unproven: z.int(),

@@ -105,9 +105,8 @@ export type Storms = {
 
 type NamedStorm = Storm & { id: string };
 
-const stormCase = z.custom<NamedStorm>(
-  (value) => z.looseObject({ id: z.string(), sinceMs: z.number() }).safeParse(value).success,
-);
+const named = z.looseObject({ id: z.string(), sinceMs: z.number() });
+const stormCase = z.custom<NamedStorm>((value) => named.safeParse(value).success);
 
 export function createStorms(deps: StormsDeps): Storms {
   const { store, sealer, windowMs, now } = deps;
