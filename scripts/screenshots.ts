@@ -241,10 +241,10 @@ async function shootNarrow({ page, ...ada }: PersonWindow): Promise<void> {
   await panel.click();
   await page.getByRole('button', { name: 'HTTP exchanges' }).click();
   await shootIt('exchanges-390');
-  await page.locator('.log-row').last().click();
-  await page.getByLabel('Exchange', { exact: true }).waitFor();
+  await page.locator('.log summary').last().click();
+  await page.getByRole('group', { name: 'Request' }).last().waitFor();
   await shootIt('exchange-390');
-  await page.locator('.log-row').last().click();
+  await page.locator('.log summary').last().click();
   await page.getByRole('button', { name: 'HTTP exchanges' }).click();
   await page.getByText('Try this').click();
   await shootIt('guide-390');

@@ -125,7 +125,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       page.getByRole('region', { name: 'HTTP exchanges' }).waitFor(),
       guide.waitFor(),
     ]);
-    expect(await page.locator('.log-row').count()).toBe(0);
+    expect(await page.locator('.log details').count()).toBe(0);
     const found = page.locator('.channel article');
     const words = [
       'Paid (confirmed) · NGN 12,500.00',
@@ -172,7 +172,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.enterCode(await codeOnPhone());
     expect(await ada.modalSays('Paid (confirmed)')).toContain('✓ amount');
     await ada.close();
-    await ada.message('NGN 9,400.00').getByText('(edited)').waitFor();
+    await ada.message('NGN 9,400.00').getByText('Paid (confirmed)').waitFor();
     await ada.click(ada.message('NGN 9,400.00').getByRole('button', { name: /repl(y|ies)/ }));
     const thread = page.getByRole('region', { name: 'Thread', exact: true });
     await thread.getByText('status SUCCESS').waitFor();
@@ -199,8 +199,8 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       .toEqual([200, 200, 200, 200, 401]);
     await ada.click(page.getByRole('button', { name: 'HTTP exchanges' }));
     await page.getByRole('searchbox', { name: 'Filter by words' }).fill(`401 ${reference}`);
-    await ada.click(page.locator('.log-row', { hasText: 'with a bad signature: refused' }));
-    await page.getByLabel('Exchange', { exact: true }).getByText('payment_failed').first().waitFor();
+    await ada.click(page.locator('.log summary', { hasText: 'with a bad signature: refused' }));
+    await page.getByRole('group', { name: 'Request' }).getByText('payment_failed').waitFor();
     await page.getByRole('searchbox', { name: 'Filter by words' }).fill('');
     await ada.click(page.getByRole('button', { name: 'HTTP exchanges' }));
     await expectOneAlert(reference, '7701.00');
@@ -218,9 +218,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     const { page, modal } = ada;
     await ada.channel('pay-desk');
     await page.locator('#composer').focus();
-    await page.keyboard.type('/p');
-    await page.keyboard.press('Tab');
-    await page.keyboard.type(`lookup ${cardNumber}`);
+    await page.keyboard.type(`/pay lookup ${cardNumber}`);
     await page.keyboard.press('Enter');
     await ada.message('That looks like a card number').waitFor();
 
@@ -297,7 +295,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     expect(await posted(lindiwe, 'NGN 150,000.00').innerText()).toMatch(/Asked by\s+Ada/);
     await pressIn(lindiwe, 'NGN 150,000.00', 'Approve NGN 150,000.00');
     const sure = lindiwe.page.getByRole('alertdialog');
-    expect(await sure.innerText()).toContain('NGN 150,000.00 from Mastercard ·· 4081 of a***@example.com');
+    expect(await sure.innerText()).toContain('NGN 150,000.00 to Mastercard ·· 4081 of a***@example.com');
     expect(await ordersOf('150000.00')).toEqual([]);
     await lindiwe.click(sure.getByRole('button', { name: 'Approve', exact: true }));
     await ada.modalSays('Paid (confirmed)');
@@ -362,7 +360,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       await page.setViewportSize({ width, height: 900 });
       const toggle = page.getByRole('button', { name: 'Payments', exact: true });
       // The guide has opened it beside the conversation; on a telephone it lies over it.
-      const isOver = width < 1180 && (await toggle.getAttribute('aria-pressed')) === 'true';
+      const isOver = width < 1000 && (await toggle.getAttribute('aria-pressed')) === 'true';
       if (isOver) await ada.click(toggle);
       await ada.channel('pay-desk');
       await check('desk');
@@ -370,10 +368,10 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       await ada.modalSays('You review it');
       await check('form');
       await ada.close();
-      if (width < 1180) await ada.click(toggle);
+      if (width < 1000) await ada.click(toggle);
       await ada.tab('Events');
       await check('events');
-      if (width < 1180) await ada.click(toggle);
+      if (width < 1000) await ada.click(toggle);
       await ada.channel('Pay');
       await ada.tab('Home');
       await page.getByRole('tabpanel', { name: 'Home' }).getByText('lists what you can type').waitFor();
@@ -395,7 +393,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.click(page.getByRole('radio', { name: /^Hangs/ }));
     const reference = await decline('5500.00');
     await page.getByRole('button', { name: 'HTTP exchanges' }).click();
-    await page.locator('.log-row', { hasText: `payment_failed for ${reference}: received` }).waitFor();
+    await page.locator('.log summary', { hasText: `payment_failed for ${reference}: received` }).waitFor();
     await ada.click(bot.getByRole('button', { name: 'Kill −9' }));
     await bot.getByText('down', { exact: true }).waitFor();
     await bot.getByText('ended by SIGKILL').waitFor();

@@ -35,7 +35,7 @@ export type PersonWindow = {
 
 /** `url` is the playground's. */
 export function openWindow(url: string, page: Page): PersonWindow {
-  const modal = page.locator('#view-dialog');
+  const modal = page.locator('dialog[data-view]').last();
 
   function field(blockId: string): Locator {
     return modal.locator(`[id*="${blockId}"]:is(input, textarea)`);
@@ -96,7 +96,7 @@ export function openWindow(url: string, page: Page): PersonWindow {
     async close() {
       const id = await modal.getAttribute('data-view');
       await click(modal.locator('footer button').first());
-      await page.locator(`#view-dialog[data-view="${id}"]`).waitFor({ state: 'detached' });
+      await page.locator(`dialog[data-view="${id}"]`).waitFor({ state: 'detached' });
     },
     async channel(name) {
       const entries = page.getByRole('navigation', { name: 'Workspace' });

@@ -1,43 +1,21 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
-import { guard } from 'lit/directives/guard.js';
 import { repeat } from 'lit/directives/repeat.js';
-import type {
-  ActionsBlockElement,
-  Button,
-  ConfirmationDialog,
-  ConversationsSelect,
-  ExternalSelect,
-  InputBlock,
-  KnownBlock,
-  PlainTextInput,
-  RadioButtons,
-  StaticSelect,
-  UsersSelect,
-} from '@slack/types';
+import type { ActionsBlockElement, ConfirmationDialog, InputBlock, KnownBlock } from '@slack/types';
 import type { PageBlock, PageOption, WorkspaceAction } from '../../simulators/protocol.ts';
-import { drawMenu } from './bits.ts';
+import { drawMenu, type Drawn } from './bits.ts';
 import { act, page, ui, update } from './state.ts';
-import { drawAbsent, drawMrkdwn, drawRichText, type Drawn } from './text.ts';
+import { drawAbsent, drawMrkdwn, drawRichText } from './text.ts';
 
 /** Block Kit, as far as the bot uses it. What is typed and chosen stands in the page's own fields until it is sent. */
 
 type Container = Extract<WorkspaceAction, { kind: 'block_action' }>['container'];
 type State = { type: string; [field: string]: unknown };
 type Values = Record<string, Record<string, State>>;
-export type Surface = { container: Container; errors?: Record<string, string> };
+type Surface = { container: Container; errors?: Record<string, string> };
 type Element = ActionsBlockElement | InputBlock['element'];
-/** What an element holds besides its text: the option that Slack would send. */
-type Field = HTMLElement & { sent?: unknown; value?: string };
-
-/** Where an element stands, and the words that name and describe it. */
-type Spot = {
-  surface: Surface;
-  blockId: string;
-  id: string;
-  described?: string;
-  isInvalid?: boolean;
-  isOptional?: boolean;
-};
+type Of<Type extends Element['type']> = Extract<Element, { type: Type }>;
+/** Where an element stands; `error`: what is wrong with what was typed there. */
+type Spot = { surface: Surface; blockId: string; id: string; error?: string | undefined };
 
 /** By element type: the field in which Slack sends its value. The one in which the app gives the first is called alike. */
 const valueFields: Record<string, string> = {
@@ -48,18 +26,6 @@ const valueFields: Record<string, string> = {
   users_select: 'selected_user',
   conversations_select: 'selected_conversation',
 };
-
-/** What stood in views that others cover now, by view id: it stands there again when they are gone. */
-const covered = new Map<string, Values>();
-
-/** Call before drawing. What was typed into a view that is gone is forgotten with it. */
-export function keepCovered(): void {
-  const ids = new Set(page.views.map(({ id }) => id));
-  for (const id of covered.keys()) if (!ids.has(id)) covered.delete(id);
-  const drawn = document.querySelector<HTMLElement>('#view-dialog form');
-  const id = drawn?.dataset['surface'] ?? '';
-  if (drawn && ids.has(id) && page.views.at(-1)?.id !== id) covered.set(id, readValues(drawn));
-}
 
 /** Blocks in their order. One that cannot be drawn says so and takes nothing else down with it. */
 export function drawBlocks(blocks: PageBlock[], surface: Surface): Drawn {
@@ -74,7 +40,6 @@ export function drawBlocks(blocks: PageBlock[], surface: Surface): Drawn {
 }
 
 function drawBlock(block: KnownBlock, surface: Surface): Drawn {
-  const blockId = block.block_id ?? '';
   switch (block.type) {
     case 'header':
       return html`<h3>${block.text.text}</h3>`;
@@ -82,20 +47,13 @@ function drawBlock(block: KnownBlock, surface: Surface): Drawn {
       return html`<hr />`;
     case 'rich_text':
       return drawRichText(block);
-    case 'section':
-      return block.text ? drawMrkdwn(block.text.text) : nothing;
     case 'context':
-      return block.elements.map((element) =>
-        element.type === 'mrkdwn'
-          ? drawMrkdwn(element.text)
-          : element.type === 'plain_text'
-            ? html`<span>${element.text}</span>`
-            : drawAbsent(element.type),
-      );
+      return block.elements.map((element) => {
+        if (element.type === 'image') return drawAbsent(element.type);
+        return element.type === 'mrkdwn' ? drawMrkdwn(element.text) : html`<p>${element.text}</p>`;
+      });
     case 'actions':
-      return block.elements.map((element) =>
-        drawElement(element, { surface, blockId, id: idOf(surface, blockId, element) }),
-      );
+      return block.elements.map((element) => drawElement(element, spotOf(block, element, surface)));
     case 'input':
       return drawInput(block, surface);
     default:
@@ -107,30 +65,24 @@ function actionIdOf(element: Element): string {
   return 'action_id' in element ? (element.action_id ?? '') : '';
 }
 
-function idOf({ container }: Surface, blockId: string, element: Element): string {
+function spotOf({ block_id: blockId = '' }: KnownBlock, element: Element, surface: Surface): Spot {
+  const { container, errors } = surface;
   const scope = container.type === 'view' ? container.viewId : container.ts;
-  return `field-${scope}-${blockId}-${actionIdOf(element)}`.replaceAll(/[^\w-]/g, '-');
+  const id = `field-${scope}-${blockId}-${actionIdOf(element)}`.replaceAll(/[^\w-]/g, '-');
+  return { surface, blockId, id, error: errors?.[blockId] };
 }
 
 function drawInput(block: InputBlock, surface: Surface): TemplateResult {
-  const blockId = block.block_id ?? '';
-  const id = idOf(surface, blockId, block.element);
-  const error = surface.errors?.[blockId];
-  const described = `${block.hint ? `${id}-hint` : ''} ${error === undefined ? '' : `${id}-error`}`.trim();
-  const spot: Spot = {
-    surface,
-    blockId,
-    id,
-    described,
-    isInvalid: error !== undefined,
-    isOptional: block.optional === true,
-  };
+  const spot = spotOf(block, block.element, surface);
+  const { id, error } = spot;
   return html`<label id="${id}-label" for=${id}
       >${block.label.text} ${block.optional ? html`<small>(optional)</small>` : nothing}</label
     >
     ${drawElement(block.element, spot)}
-    ${block.hint ? html`<p class="hint" id="${id}-hint">${block.hint.text}</p>` : nothing}
-    ${error === undefined ? nothing : html`<p class="error" id="${id}-error" role="alert">${error}</p>`}`;
+    <div id="${id}-about">
+      ${block.hint ? html`<small>${block.hint.text}</small>` : nothing}
+      ${error === undefined ? nothing : html`<p class="error" role="alert">${error}</p>`}
+    </div>`;
 }
 
 function drawElement(element: Element, spot: Spot): Drawn {
@@ -158,8 +110,14 @@ function drawElement(element: Element, spot: Spot): Drawn {
         spot,
         page.users.map(({ id, realName }) => ({ label: realName, sent: id })),
       );
-    case 'conversations_select':
-      return drawSelect(element, spot, channels());
+    case 'conversations_select': {
+      const channels = page.channels.filter(({ kind }) => kind === 'channel');
+      return drawSelect(
+        element,
+        spot,
+        channels.map(({ id, name }) => ({ label: `#${name}`, sent: id })),
+      );
+    }
     case 'radio_buttons':
       return drawRadios(element, spot);
     case 'external_select':
@@ -175,160 +133,139 @@ function optionsOf(options: readonly { text: { text: string } }[]): Choice[] {
   return options.map((option) => ({ label: option.text.text, sent: option }));
 }
 
-function channels(): Choice[] {
-  return page.channels
-    .filter(({ kind }) => kind === 'channel')
-    .map(({ id, name }) => ({ label: `#${name}`, sent: id }));
-}
-
-/** What stood there before another view covered it, else what the app gave. */
-function initialOf(element: Element, { surface: { container }, blockId }: Spot): unknown {
+/** The value that the app gave, as it is sent. */
+function initialOf(element: Element): unknown {
   const field = valueFields[element.type] ?? '';
-  const before =
-    container.type === 'view' ? covered.get(container.viewId)?.[blockId]?.[actionIdOf(element)] : undefined;
-  if (before) return before[field];
   const given = new Map<string, unknown>(Object.entries(element));
   return given.get(field === 'value' ? 'initial_value' : field.replace('selected', 'initial')) ?? null;
 }
 
-function isSame(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function drawTextInput(element: PlainTextInput, spot: Spot): TemplateResult {
+function drawTextInput(element: Of<'plain_text_input'>, { id, error }: Spot): TemplateResult {
   return html`<input
-    id=${spot.id}
+    id=${id}
     data-action=${actionIdOf(element)}
     data-type=${element.type}
-    aria-describedby=${spot.described || nothing}
-    aria-invalid=${spot.isInvalid ? 'true' : nothing}
+    aria-describedby="${id}-about"
+    aria-invalid=${error === undefined ? nothing : 'true'}
     ?data-wants-focus=${element.focus_on_load}
     autocomplete="off"
     placeholder=${element.placeholder?.text ?? nothing}
     maxlength=${element.max_length ?? nothing}
-    value=${initialOf(element, spot) ?? ''}
+    value=${initialOf(element) ?? ''}
   />`;
 }
 
 /** In an actions block a choice is told at once, in a form when it is submitted. */
 function drawSelect(
-  element: StaticSelect | UsersSelect | ConversationsSelect,
+  element: Of<'static_select' | 'users_select' | 'conversations_select'>,
   spot: Spot,
   choices: Choice[],
 ): TemplateResult {
-  const initial = initialOf(element, spot);
+  const initial = JSON.stringify(initialOf(element));
+  const tell = ({ currentTarget }: Event): void => {
+    const field = currentTarget as HTMLElement;
+    if (!field.closest('.block-input')) press(spot, element, stateOf(field));
+  };
   return html`<select
     id=${spot.id}
     data-action=${actionIdOf(element)}
     data-type=${element.type}
     aria-label=${element.placeholder?.text ?? nothing}
-    aria-describedby=${spot.described || nothing}
-    aria-invalid=${spot.isInvalid ? 'true' : nothing}
-    @change=${(event: Event) => {
-      const field = event.currentTarget as Field;
-      if (!field.closest('.block-input')) press(spot, element, stateOf(field));
-    }}
+    aria-invalid=${spot.error === undefined ? nothing : 'true'}
+    @change=${tell}
   >
-    <option value="" hidden .sent=${null}>${element.placeholder?.text ?? 'Choose…'}</option>
-    ${choices.map(({ label, sent }) => html`<option ?selected=${isSame(sent, initial)} .sent=${sent}>${label}</option>`)}
+    <option value="null" hidden>${element.placeholder?.text ?? 'Choose…'}</option>
+    ${choices.map(({ label, sent }) => {
+      const value = JSON.stringify(sent);
+      return html`<option value=${value} ?selected=${value === initial}>${label}</option>`;
+    })}
   </select>`;
 }
 
-function drawRadios(element: RadioButtons, spot: Spot): TemplateResult {
-  const initial = initialOf(element, spot);
+function drawRadios(element: Of<'radio_buttons'>, { id }: Spot): TemplateResult {
+  const initial = JSON.stringify(initialOf(element));
   return html`<div
-    id=${spot.id}
-    class="ticks"
+    id=${id}
     role="radiogroup"
-    aria-labelledby="${spot.id}-label"
+    aria-labelledby="${id}-label"
     data-action=${actionIdOf(element)}
     data-type=${element.type}
   >
-    ${element.options.map(
-      (option) =>
-        html`<label
-          ><input type="radio" name=${spot.id} ?checked=${isSame(option, initial)} .sent=${option} />
-          ${option.text.text}</label
-        >`,
-    )}
+    ${optionsOf(element.options).map(({ label, sent }) => {
+      const value = JSON.stringify(sent);
+      return html`<label class="tick">
+        <input type="radio" name=${id} value=${value} ?checked=${value === initial} /> ${label}
+      </label>`;
+    })}
   </div>`;
 }
 
-/** A select whose options the bot gives while the person types: the combobox pattern of ARIA. */
-function drawSearch(element: ExternalSelect, spot: Spot): TemplateResult {
-  const { id, surface, blockId } = spot;
-  const initial = initialOf(element, spot) as PageOption | null;
+/** A select of a form whose options the bot gives while the person types: the combobox pattern of ARIA. */
+function drawSearch(element: Of<'external_select'>, { id, surface, blockId, error }: Spot): TemplateResult {
+  const initial = initialOf(element) as PageOption | null;
   const open = ui.search?.id === id ? ui.search : undefined;
   const viewId = surface.container.type === 'view' ? surface.container.viewId : '';
-  const input = (): (Field & HTMLInputElement) | null => document.querySelector(`#${id}`);
 
   async function ask(text: string): Promise<void> {
-    const options = ui.search?.id === id ? ui.search.options : [];
-    update({ search: { id, text, options, marked: 0, waiting: true } });
+    update({ search: { id, text, options: open?.options ?? [], marked: 0, waiting: true } });
     const result = await act({ kind: 'suggest', blockId, actionId: actionIdOf(element), text, viewId });
     // Answers may come out of order: only the one for what stands in the field now is shown.
     if (ui.search?.id !== id || ui.search.text !== text) return;
-    update({
-      search: result.ok ? { ...ui.search, options: result.options ?? [], waiting: false } : undefined,
-    });
+    const found = result.ok ? { ...ui.search, options: result.options ?? [], waiting: false } : undefined;
+    update({ search: found });
   }
-  /** An open list begins with an empty question: what is chosen already would find itself alone. */
-  function begin(): void {
+  /** Its text is that of what is chosen; an emptied one chooses nothing. */
+  function close(chosen?: PageOption): void {
+    const field = document.querySelector<HTMLInputElement>(`#${id}`);
+    if (!field || !open) return;
+    if (chosen || field.value === '') field.dataset['sent'] = JSON.stringify(chosen ?? null);
+    const held = JSON.parse(field.dataset['sent'] ?? 'null') as PageOption | null;
+    field.value = held?.text.text ?? '';
+    update({ search: undefined });
+  }
+  /** All choices, though one stands there: what is typed next takes its place. */
+  function begin({ currentTarget }: Event): void {
     if (open) return;
-    const field = input();
-    if (field) field.value = '';
+    (currentTarget as HTMLInputElement).select();
     void ask('');
   }
-  function choose(sent: unknown): void {
-    const field = input();
-    if (field) field.sent = sent;
-    close();
-  }
-  function close(): void {
-    const field = input();
-    if (field) field.value = (field.sent as PageOption | null)?.text.text ?? '';
-    if (ui.search) update({ search: undefined });
-  }
   function onKey(event: KeyboardEvent): void {
-    if (!open) return event.key === 'ArrowDown' ? begin() : undefined;
-    const count = Math.max(1, open.options.length);
-    const mark = (marked: number) => (): void =>
-      update({ search: { ...open, marked: (marked + count) % count } });
-    const chosen = open.options[open.marked];
+    if (!open) return event.key === 'ArrowDown' ? begin(event) : undefined;
+    const { options, marked } = open;
+    const mark = (index: number) => (): void =>
+      update({ search: { ...open, marked: (index + options.length) % Math.max(1, options.length) } });
     const keys: Record<string, () => void> = {
-      ArrowDown: mark(open.marked + 1),
-      ArrowUp: mark(open.marked - 1),
-      Enter: () => (chosen ? choose(chosen) : close()),
-      Escape: close,
+      ArrowDown: mark(marked + 1),
+      ArrowUp: mark(marked - 1),
+      Enter: () => close(options[marked]),
+      Escape: () => close(),
     };
     if (!keys[event.key]) return;
     event.preventDefault();
     event.stopPropagation();
     keys[event.key]?.();
   }
-  const none = open?.waiting ? 'Searching…' : 'Nothing found';
   return html`<div class="search">
     <input
       id=${id}
       data-action=${actionIdOf(element)}
       data-type=${element.type}
+      data-sent=${JSON.stringify(initial)}
       role="combobox"
       autocomplete="off"
       aria-expanded=${open ? 'true' : 'false'}
       aria-controls="${id}-options"
       aria-activedescendant=${open ? `${id}-${open.marked}` : nothing}
-      aria-describedby=${spot.described || nothing}
-      aria-invalid=${spot.isInvalid ? 'true' : nothing}
+      aria-describedby="${id}-about"
+      aria-invalid=${error === undefined ? nothing : 'true'}
       placeholder=${element.placeholder?.text ?? 'Type to search…'}
       value=${initial?.text.text ?? ''}
-      .sent=${guard([JSON.stringify(initial)], () => initial)}
       @input=${(event: InputEvent) => void ask((event.currentTarget as HTMLInputElement).value)}
       @click=${begin}
-      @blur=${close}
+      @blur=${() => close()}
       @keydown=${onKey}
     />
-    ${spot.isOptional && !open ? html`<button type="button" class="tool" aria-label="Clear the choice" @click=${() => choose(null)}>×</button>` : nothing}
-    <ul id="${id}-options" role="listbox" aria-label="Choices" ?hidden=${!open}>
+    <ul class="box" id="${id}-options" role="listbox" aria-label="Choices" ?hidden=${!open}>
       ${open?.options.map(
         (option, index) =>
           html`<li
@@ -337,18 +274,18 @@ function drawSearch(element: ExternalSelect, spot: Spot): TemplateResult {
             aria-selected=${index === open.marked ? 'true' : 'false'}
             @mousedown=${(event: Event) => {
               event.preventDefault();
-              choose(option);
+              close(option);
             }}
           >
             ${option.text.text}
           </li>`,
       )}
-      ${open?.options.length === 0 ? html`<li class="hint" role="option" aria-selected="false">${none}</li>` : nothing}
+      ${open?.options.length === 0 ? html`<li role="option" aria-selected="false">${open.waiting ? 'Searching…' : 'Nothing found'}</li>` : nothing}
     </ul>
   </div>`;
 }
 
-function drawButton(element: Button, spot: Spot): TemplateResult {
+function drawButton(element: Of<'button'>, spot: Spot): TemplateResult {
   const { text, value, style = '', confirm } = element;
   const state: State = { type: 'button', text, ...(value === undefined ? {} : { value }) };
   return html`<button
@@ -361,43 +298,38 @@ function drawButton(element: Button, spot: Spot): TemplateResult {
 }
 
 function press(
-  { surface, blockId }: Spot,
+  { surface: { container }, blockId }: Spot,
   element: Element,
   state: State,
-  confirm?: ConfirmationDialog,
+  dialog?: ConfirmationDialog,
 ): void {
-  const { container } = surface;
   const actionId = actionIdOf(element);
   const go = (): void => {
-    const root = document.querySelector(
-      `[data-surface="${container.type === 'view' ? container.viewId : container.ts}"]`,
-    );
+    const surface = container.type === 'view' ? container.viewId : container.ts;
+    const root = document.querySelector(`[data-surface="${surface}"]`);
     const values = root ? readValues(root) : {};
     const sent = { ...state, action_id: actionId, block_id: blockId };
     // As in Slack, what was there when it was drawn can be pressed though the message is newer by now.
     void act({ kind: 'block_action', blockId, actionId, element: sent, container, values, behind: true });
   };
-  if (confirm) update({ confirm: { dialog: confirm, go } });
+  if (dialog) update({ confirm: { dialog, go } });
   else go();
 }
 
 /** Every field as it stands. */
 export function readValues(root: ParentNode): Values {
   const values: Values = {};
-  for (const field of root.querySelectorAll<Field>('[data-action]')) {
+  for (const field of root.querySelectorAll<HTMLElement>('[data-action]')) {
     const blockId = field.closest<HTMLElement>('[data-block]')?.dataset['block'] ?? '';
     values[blockId] = { ...values[blockId], [field.dataset['action'] ?? '']: stateOf(field) };
   }
   return values;
 }
 
-function stateOf(field: Field): State {
-  const type = field.dataset['type'] ?? '';
-  return { type, [valueFields[type] ?? 'value']: heldBy(field) ?? null };
-}
-
-function heldBy(field: Field): unknown {
-  if (field instanceof HTMLSelectElement) return (field.selectedOptions[0] as Field | undefined)?.sent;
-  if (field.role === 'radiogroup') return field.querySelector<Field>('input:checked')?.sent;
-  return 'sent' in field ? field.sent : field.value || null;
+/** A choice stands in its field as the JSON that Slack would send. */
+function stateOf(field: HTMLElement): State {
+  const { type = '', sent } = field.dataset;
+  const { value = 'null' } = (field.querySelector('input:checked') ?? field) as { value?: string };
+  const held: unknown = type === 'plain_text_input' ? value || null : JSON.parse(sent ?? value);
+  return { type, [valueFields[type] ?? 'value']: held };
 }

@@ -3,24 +3,24 @@ import { guard } from 'lit/directives/guard.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { PageChannel, PageMessage } from '../../simulators/protocol.ts';
-import { avatar, botAvatar, drawMenu } from './bits.ts';
+import { avatar, botAvatar, drawMenu, type Drawn } from './bits.ts';
 import { drawBlocks } from './blocks.ts';
 import { act, focusSoon, page, ui, update, type Thread } from './state.ts';
-import { clockTime, dayName, drawMrkdwn, drawTime, type Drawn } from './text.ts';
+import { clockTime, dayName, drawMrkdwn, drawTime } from './text.ts';
 
 /** The middle of the page: a channel's messages, or the bot's Home, and the open thread beside it. */
 export function drawConversation(): TemplateResult {
   const channel = page.channels.find(({ id }) => id === ui.channel);
   if (!channel) return html`<main id="main"></main>`;
-  const isDm = channel.kind === 'dm';
-  const isHome = isDm && ui.tab === 'home';
+  const { kind, name, botIsMember, topic } = channel;
+  const isDm = kind === 'dm';
   return html`<main id="main" tabindex="-1" aria-label=${nameOf(channel)}>
-    <section class="channel" aria-label="Messages">
+    <section class="channel column" aria-label="Messages">
       <header>
-        <h2>${isDm ? botAvatar(22) : '# '}${channel.name}</h2>
-        ${isDm ? drawTabs() : html`<p class="soft">${channel.botIsMember ? channel.topic : 'The bot is not in this channel: /invite @pay'}</p>`}
+        <h2 class="row">${isDm ? botAvatar(22) : '#'} ${name}</h2>
+        ${isDm ? drawTabs() : html`<small>${botIsMember ? topic : 'The bot is not in this channel: /invite @pay'}</small>`}
       </header>
-      ${isHome ? drawHome() : drawMessages(channel)}
+      ${isDm && ui.tab === 'home' ? drawHome() : drawMessages(channel)}
     </section>
     ${drawThread()}
   </main>`;
@@ -30,44 +30,49 @@ function nameOf({ kind, name }: PageChannel): string {
   return kind === 'dm' ? name : `#${name}`;
 }
 
+function openTab(tab: typeof ui.tab): void {
+  update({ tab });
+  if (tab === 'home') void act({ kind: 'open_home' });
+}
+
 function drawTabs(): TemplateResult {
   return html`<div class="tabs" role="tablist" aria-label="Parts of the app">
-    ${drawTab('home', 'Home')}${drawTab('messages', 'Messages')}
+    ${(['home', 'messages'] as const).map(
+      (tab) =>
+        html`<button
+          type="button"
+          role="tab"
+          aria-selected=${String(ui.tab === tab)}
+          @click=${() => openTab(tab)}
+        >
+          ${tab === 'home' ? 'Home' : 'Messages'}
+        </button>`,
+    )}
   </div>`;
 }
 
-function drawTab(name: typeof ui.tab, label: string): TemplateResult {
-  return html`<button
-    type="button"
-    role="tab"
-    aria-selected=${String(ui.tab === name)}
-    @click=${() => {
-      update({ tab: name });
-      if (name === 'home') void act({ kind: 'open_home' });
-    }}
-  >
-    ${label}
-  </button>`;
-}
-
 function drawHome(): TemplateResult {
-  const { home, user } = page;
-  return html`<div class="home" tabindex="0" role="tabpanel" aria-label="Home" data-surface=${home?.id ?? ''}>
-    ${
-      home
-        ? drawBlocks(home.blocks, { container: { type: 'view', viewId: home.id } })
-        : html`<p class="soft">The app has not published a Home for ${user.realName} yet.</p>`
-    }
+  const { home } = page;
+  return html`<div
+    class="home scroll"
+    tabindex="0"
+    role="tabpanel"
+    aria-label="Home"
+    data-surface=${home?.id ?? ''}
+  >
+    ${home ? drawBlocks(home.blocks, { container: { type: 'view', viewId: home.id } }) : nothing}
   </div>`;
 }
 
 function drawMessages(channel: PageChannel): TemplateResult {
   const all = page.messages[channel.id] ?? [];
   const messages = all.filter(({ threadTs, ts }) => threadTs === undefined || threadTs === ts);
-  return html`<div class="messages" role="log" aria-label="Messages in ${nameOf(channel)}" tabindex="0">
-      <p class="soft first">
-        ${channel.kind === 'dm' ? 'What must reach only you arrives here.' : `The beginning of ${nameOf(channel)}.`}
-      </p>
+  return html`<div
+      class="messages column scroll"
+      role="log"
+      aria-label="Messages in ${nameOf(channel)}"
+      tabindex="0"
+    >
       ${repeat(
         messages,
         ({ ts }) => ts,
@@ -76,7 +81,7 @@ function drawMessages(channel: PageChannel): TemplateResult {
     </div>
     ${
       channel.readOnly
-        ? html`<p class="read-only">
+        ? html`<p class="composer soft">
             Sending messages to this app has been turned off. Type <code>/pay</code> in any channel.
           </p>`
         : drawComposer(channel)
@@ -88,9 +93,8 @@ function drawInList(message: PageMessage, before: PageMessage | undefined): Draw
   const day = dayName(sentMs(message));
   const isNewDay = !before || dayName(sentMs(before)) !== day;
   const last = lastReply(message)?.ts;
-  const search = ui.search?.id.includes(message.ts.replace('.', '-')) ? ui.search : undefined;
-  return html`${guard([JSON.stringify(message), isNewDay, day, last, search, page.user.id], () => [
-    isNewDay ? html`<p class="day">${day}</p>` : nothing,
+  return html`${guard([JSON.stringify(message), isNewDay, day, last, page.user.id], () => [
+    isNewDay ? html`<p class="day soft">${day}</p>` : nothing,
     drawMessage(message, false),
   ])}`;
 }
@@ -105,23 +109,22 @@ function lastReply({ channel, ts }: PageMessage): PageMessage | undefined {
 
 /** One message: who, when, and what, with its marks. */
 function drawMessage(message: PageMessage, inThread: boolean): TemplateResult {
-  const { authorId, authorName, authorIsBot, ephemeral } = message;
+  const { authorId, authorName, authorIsBot, ephemeral, edited, files = [] } = message;
   const author = page.users.find(({ id }) => id === authorId);
-  const time = clockTime(sentMs(message));
   return html`<article
-    class="message ${ephemeral ? 'ephemeral' : ''}"
-    aria-label="${authorName}, ${time}"
+    class=${ephemeral ? 'ephemeral' : ''}
+    aria-label="${authorName}, ${clockTime(sentMs(message))}"
     data-surface=${message.ts}
   >
     ${authorIsBot && authorId !== 'USLACKBOT' ? botAvatar() : avatar(authorName, author?.avatarColor)}
     <div>
-      ${ephemeral ? html`<p class="soft only-you">Only visible to you</p>` : nothing}
-      <header>
-        <b>${authorName}</b> ${authorIsBot ? html`<span class="badge">APP</span>` : nothing}
-        ${drawTime(sentMs(message), time)}
-      </header>
-      ${drawBody(message)} ${message.edited ? html`<small class="soft">(edited)</small>` : nothing}
-      ${message.files?.map(
+      ${ephemeral ? html`<p class="soft">Only visible to you</p>` : nothing}
+      <p>
+        <b>${authorName}</b> ${authorIsBot ? html`<span class="tag">APP</span>` : nothing}
+        ${drawTime(sentMs(message))}
+      </p>
+      ${drawBody(message)} ${edited ? html`<small>(edited)</small>` : nothing}
+      ${files.map(
         ({ name, title, text }) =>
           html`<details class="file">
             <summary><b>${title}</b> ${name}</summary>
@@ -137,9 +140,8 @@ function drawMessage(message: PageMessage, inThread: boolean): TemplateResult {
 
 function drawBody({ channel, ts, text, blocks, attachments }: PageMessage): Drawn {
   const all = [...blocks, ...attachments.flatMap((attachment) => attachment.blocks)];
-  return all.length === 0
-    ? drawMrkdwn(text)
-    : drawBlocks(all, { container: { type: 'message', channel, ts } });
+  if (all.length === 0) return drawMrkdwn(text);
+  return drawBlocks(all, { container: { type: 'message', channel, ts } });
 }
 
 function openThread({ channel, ts }: Thread): void {
@@ -159,20 +161,17 @@ function drawReplies(message: PageMessage): Drawn {
 
 function drawTools(message: PageMessage, inThread: boolean): TemplateResult {
   const { channel, ts } = message;
-  return html`<div class="message-tools">
-    ${
-      inThread
-        ? nothing
-        : html`<button
-            type="button"
-            class="tool"
-            aria-label="Reply in thread"
-            title="Reply in thread"
-            @click=${() => openThread(message)}
-          >
-            ↩
-          </button>`
-    }
+  const reply = html`<button
+    type="button"
+    class="tool"
+    aria-label="Reply in thread"
+    title="Reply in thread"
+    @click=${() => openThread(message)}
+  >
+    ↩
+  </button>`;
+  return html`<div class="box message-tools">
+    ${inThread ? nothing : reply}
     ${drawMenu({
       id: `shortcuts-${inThread ? 'thread-' : ''}${ts}`,
       face: '⋯',
@@ -190,36 +189,34 @@ function closeThread(): void {
   focusSoon('#composer');
 }
 
+function onThreadKey(event: KeyboardEvent): void {
+  if (event.key === 'Escape' && !event.defaultPrevented) closeThread();
+}
+
 function drawThread(): Drawn {
   const { thread } = ui;
   const channel = page.channels.find(({ id }) => id === thread?.channel);
   const all = page.messages[thread?.channel ?? ''] ?? [];
-  const parent = all.find(({ ts }) => ts === thread?.ts);
-  if (!thread || !channel || !parent) return nothing;
-  const replies = all.filter(({ threadTs, ts }) => threadTs === parent.ts && ts !== parent.ts);
-  return html`<section
-    class="thread"
-    aria-label="Thread"
-    @keydown=${(event: KeyboardEvent) => {
-      if (event.key === 'Escape' && !event.defaultPrevented) closeThread();
-    }}
-  >
+  const messages = all.filter(({ ts, threadTs }) => thread && (ts === thread.ts || threadTs === thread.ts));
+  if (!thread || !channel) return nothing;
+  return html`<section class="thread column" aria-label="Thread" @keydown=${onThreadKey}>
     <header>
-      <h2>Thread <span class="soft">${nameOf(channel)}</span></h2>
+      <h2>Thread</h2>
+      <small>${nameOf(channel)}</small>
       <button type="button" class="tool" aria-label="Close thread" @click=${closeThread}>×</button>
     </header>
-    <div class="messages" role="log" aria-label="Thread messages" tabindex="0">
+    <div class="messages column scroll" role="log" aria-label="Thread messages" tabindex="0">
       ${repeat(
-        [parent, ...replies],
+        messages,
         ({ ts }) => ts,
         (message) => drawMessage(message, true),
       )}
     </div>
-    ${drawComposer(channel, parent.ts)}
+    ${drawComposer(channel, thread.ts)}
   </section>`;
 }
 
-/** Where a person types. A slash command is described, and completed by Tab; in a thread Slack has none. */
+/** Where a person types. A slash command is described; in a thread Slack has none. */
 function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
   const id = threadTs === undefined ? 'composer' : 'thread-composer';
   const place = threadTs === undefined ? channel.id : `${channel.id}/${threadTs}`;
@@ -232,7 +229,8 @@ function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
     update({ drafts: { ...ui.drafts, [place]: text } });
   }
   /** What could not be sent stands in the composer again, unless something else was begun there. */
-  async function send(): Promise<void> {
+  async function send(event: Event): Promise<void> {
+    event.preventDefault();
     const text = draft.trim();
     if (text === '') return;
     write('');
@@ -241,26 +239,15 @@ function drawComposer(channel: PageChannel, threadTs?: string): TemplateResult {
     if (!result.ok && !ui.drafts[place]) write(text);
   }
   function onKey(event: KeyboardEvent): void {
-    const { isComposing, altKey, ctrlKey, metaKey, shiftKey, key } = event;
-    if (isComposing || altKey || ctrlKey || metaKey || shiftKey) return;
-    if (key !== 'Enter' && (key !== 'Tab' || !begun || draft !== typed)) return;
-    event.preventDefault();
-    if (key === 'Enter') void send();
-    else write(`${begun?.command} `);
+    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) void send(event);
   }
-  return html`<form
-    class="composer"
-    @submit=${(event: Event) => {
-      event.preventDefault();
-      void send();
-    }}
-  >
-    ${begun ? html`<p class="usage" id="${id}-usage"><b>${begun.command}</b> <code>${begun.usageHint}</code> <span class="soft">${begun.description}</span></p>` : nothing}
+  return html`<form class="composer row" @submit=${send}>
+    ${begun ? html`<p class="box" id="usage"><b>${begun.command}</b> <code>${begun.usageHint}</code> <small>${begun.description}</small></p>` : nothing}
     <textarea
       id=${id}
       rows=${Math.min(6, draft.split('\n').length)}
       aria-label=${threadTs === undefined ? `Message ${nameOf(channel)}` : 'Reply in thread'}
-      aria-describedby=${begun ? `${id}-usage` : nothing}
+      aria-describedby=${begun ? 'usage' : nothing}
       placeholder=${threadTs === undefined ? 'Type /pay, or a message' : 'Reply…'}
       spellcheck="false"
       .value=${live(draft)}

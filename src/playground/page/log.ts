@@ -2,35 +2,24 @@ import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { guard } from 'lit/directives/guard.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Exchange } from '../../simulators/protocol.ts';
-import { page, readExchange, ui, update } from './state.ts';
+import { page, ui, update } from './state.ts';
 import { clockTime } from './text.ts';
-
-/** The exchanges that pass the filter, oldest first. */
-function filtered(): Exchange[] {
-  const words = ui.log.text.toLowerCase().split(/\s+/).filter(Boolean);
-  return page.log.filter((exchange) => {
-    const { from, to, method, path, status, summary } = exchange;
-    const line = `${from} ${to} ${method} ${path} ${status ?? ''} ${summary}`.toLowerCase();
-    return words.every((word) => line.includes(word));
-  });
-}
 
 /** Every HTTP exchange between bot, Slack, the payments service and the customer's browser; closed until it is asked for. */
 export function drawLog(): TemplateResult {
-  const { isOpen } = ui.log;
-  return html`<section class="log ${isOpen ? 'log-open' : ''}" aria-label="HTTP exchanges">
+  return html`<section class="log column ${ui.isLogOpen ? 'open' : ''}" aria-label="HTTP exchanges">
     <header>
       <button
         type="button"
         class="link"
-        aria-expanded=${String(isOpen)}
-        @click=${() => update({ log: { ...ui.log, isOpen: !isOpen } })}
+        aria-expanded=${String(ui.isLogOpen)}
+        @click=${() => update({ isLogOpen: !ui.isLogOpen })}
       >
-        ${isOpen ? '▾' : '▸'} HTTP exchanges
+        ${ui.isLogOpen ? '▾' : '▸'} HTTP exchanges
       </button>
-      ${isOpen ? drawFilter() : html`<span class="soft">${page.log.at(-1)?.summary}</span>`}
+      ${ui.isLogOpen ? drawFilter() : html`<small class="one-line">${page.log.at(-1)?.summary}</small>`}
     </header>
-    ${isOpen ? drawRows() : nothing}
+    ${ui.isLogOpen ? drawRows() : nothing}
   </section>`;
 }
 
@@ -39,69 +28,61 @@ function drawFilter(): TemplateResult {
     type="search"
     aria-label="Filter by words"
     placeholder="Filter: 401, webhook, chat.postMessage…"
-    .value=${ui.log.text}
-    @input=${(event: Event) =>
-      update({ log: { ...ui.log, text: (event.currentTarget as HTMLInputElement).value } })}
+    .value=${ui.logFilter}
+    @input=${(event: Event) => update({ logFilter: (event.currentTarget as HTMLInputElement).value })}
   />`;
 }
 
 function drawRows(): TemplateResult {
-  const shown = filtered();
-  return html`<div
-    class="log-rows"
-    role="log"
-    aria-live="off"
-    aria-label="Exchanges, newest last"
-    tabindex="0"
-  >
+  const words = ui.logFilter.toLowerCase().split(/\s+/);
+  const shown = page.log.filter(({ from, to, method, path, status = '', summary }) => {
+    const line = `${from} ${to} ${method} ${path} ${status} ${summary}`.toLowerCase();
+    return words.every((word) => line.includes(word));
+  });
+  return html`<div class="scroll" role="log" aria-live="off" aria-label="Exchanges, newest last" tabindex="0">
     ${shown.length === 0 ? html`<p class="soft">Nothing yet. Type a command and watch.</p>` : nothing}
     ${repeat(
       shown,
       ({ id }) => id,
-      (exchange) =>
-        guard([JSON.stringify(exchange), ui.log.detail?.id === exchange.id && ui.log.detail], () =>
-          drawRow(exchange),
-        ),
+      (exchange) => guard([exchange.status, exchange.summary], () => drawRow(exchange)),
     )}
   </div>`;
 }
 
 /** Slack says no with a 200: the summary then ends with its word for why. */
 function drawStatus({ status, summary }: Exchange): TemplateResult {
-  const text = status === undefined ? '…' : status === 0 ? 'no answer' : String(status);
-  const isRefused = / → [a-z_]+$/.test(summary) || (status !== undefined && status >= 400 && status < 500);
-  const isBad = status === 0 || (status !== undefined && status >= 500);
-  const tone = isBad ? 'bad' : isRefused ? 'warn' : status === undefined ? 'calm' : 'good';
-  return html`<span class="state ${tone}">${text}</span>`;
-}
-
-async function show(id: number): Promise<void> {
-  await readExchange(id);
-  setTimeout(() => document.querySelector('.log-detail')?.scrollIntoView({ block: 'nearest' }));
+  if (status === undefined) return html`<span class="tag">…</span>`;
+  const isRefused = / → [a-z_]+$/.test(summary) || (status >= 400 && status < 500);
+  const tone = status === 0 || status >= 500 ? 'bad' : isRefused ? 'warn' : 'good';
+  return html`<span class="tag ${tone}">${status || 'no answer'}</span>`;
 }
 
 function drawRow(exchange: Exchange): TemplateResult {
   const { id, at, from, to, method, path, durationMs, summary } = exchange;
-  const isChosen = ui.log.detail?.id === id;
-  return html`<button
-      type="button"
-      class="log-row"
-      aria-expanded=${String(isChosen)}
-      @click=${() => (isChosen ? update({ log: { ...ui.log, detail: undefined } }) : void show(id))}
-    >
-      <span class="soft">${clockTime(at, 'time_secs')}</span>
+  return html`<details
+    @toggle=${({ currentTarget }: Event) => void readBodies(id, currentTarget as HTMLDetailsElement)}
+  >
+    <summary>
+      <small>${clockTime(at, 'time_secs')}</small>
       <span><b>${from}</b> → <b>${to}</b></span>
       ${drawStatus(exchange)}
-      <span class="summary">${summary}</span>
-      <code>${method} ${path}${durationMs === undefined ? '' : ` · ${durationMs} ms`}</code>
-    </button>
-    ${isChosen && ui.log.detail ? drawDetail(ui.log.detail) : nothing}`;
+      <span class="one-line">${summary}</span>
+      <code class="one-line">${method} ${path}${durationMs === undefined ? '' : ` · ${durationMs} ms`}</code>
+    </summary>
+    <div>
+      <pre tabindex="0" aria-label="Request" role="group"></pre>
+      <pre tabindex="0" aria-label="Response" role="group"></pre>
+    </div>
+  </details>`;
 }
 
-function drawDetail({ request = 'no body', response, status }: Exchange): TemplateResult {
-  const answer = response ?? (status === undefined ? 'under way…' : 'no body');
-  return html`<section class="log-detail" aria-label="Exchange">
-    <pre tabindex="0" aria-label="Request" role="group">${request}</pre>
-    <pre tabindex="0" aria-label="Response" role="group">${answer}</pre>
-  </section>`;
+/** An exchange with its bodies, as it stands when its row is opened, if it is still kept. */
+async function readBodies(id: number, row: HTMLDetailsElement): Promise<void> {
+  if (!row.open) return;
+  const answer = await fetch(`/exchange?id=${id}`).catch(() => undefined);
+  if (!answer?.ok) return;
+  const { request = 'no body', response, status } = (await answer.json()) as Exchange;
+  const bodies = [request, response ?? (status === undefined ? 'under way…' : 'no body')];
+  for (const [index, place] of row.querySelectorAll('pre').entries()) place.textContent = bodies[index] ?? '';
+  row.scrollIntoView({ block: 'nearest' });
 }

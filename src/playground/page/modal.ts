@@ -1,183 +1,147 @@
 import { html, nothing, type TemplateResult } from 'lit/html.js';
-import { keyed } from 'lit/directives/keyed.js';
+import { repeat } from 'lit/directives/repeat.js';
 import type { PageView } from '../../simulators/protocol.ts';
-import { botAvatar } from './bits.ts';
+import { botAvatar, type Drawn } from './bits.ts';
 import { drawBlocks, readValues } from './blocks.ts';
 import { asksForCode, drawPhones } from './panel.ts';
 import { act, page, ui, update } from './state.ts';
-import { drawMrkdwn, type Drawn } from './text.ts';
 
 /**
- * The top view of the person's stack, and the confirm dialog above it. Both are the browser's own `<dialog>`:
- * it keeps the focus inside, hides the rest from readers and gives the focus back. Escape is ours, because the
- * workspace must hear that a view was closed.
+ * The person's stack of views, each as it was typed into, and the confirm dialog above them. All are the browser's own
+ * `<dialog>`: it keeps the focus inside, hides the rest from readers and gives the focus back. Escape is ours, because
+ * the workspace must hear that a view was closed.
  */
-export function drawDialogs(): TemplateResult {
-  const view = page.views.at(-1);
-  const close = (): void => {
-    if (view) void act({ kind: 'close_view', viewId: view.id });
-  };
-  return html`<dialog
-      id="view-dialog"
-      aria-labelledby="view-title"
-      data-open=${view ? `${view.id} ${view.title}` : nothing}
-      data-view=${view?.id ?? nothing}
-      @keydown=${onEscape(close)}
-      @cancel=${onCancel(close)}
-    >
-      ${view ? keyed(view.id, drawView(view, close)) : nothing}
-    </dialog>
-    <dialog
-      id="confirm-dialog"
-      role="alertdialog"
-      aria-labelledby="confirm-title"
-      aria-describedby="confirm-text"
-      data-open=${ui.confirm ? 'confirm' : nothing}
-      @keydown=${onEscape(refuse)}
-      @cancel=${onCancel(refuse)}
-    >
-      ${drawConfirm()}
-    </dialog>`;
+export function drawDialogs(): Drawn {
+  return [
+    html`${repeat(page.views, ({ id }) => id, drawView)}`,
+    ui.confirm ? drawConfirm(ui.confirm) : nothing,
+  ];
 }
 
-function refuse(): void {
-  update({ confirm: undefined });
-}
-
-/** Escape while nothing in the dialog has the focus reaches only the dialog itself. */
-function onCancel(close: () => void) {
-  return (event: Event): void => {
-    if (event.target !== event.currentTarget) return;
-    event.preventDefault();
-    close();
-  };
-}
-
+/** Escape, wherever the focus is in the dialog or nowhere. */
 function onEscape(close: () => void) {
-  return (event: KeyboardEvent): void => {
-    if (event.key !== 'Escape' || event.defaultPrevented || (event.target as Element).closest('[popover]'))
-      return;
+  return (event: Event): void => {
+    const isCancel = event.type === 'cancel' && event.target === event.currentTarget;
+    const isKey = event instanceof KeyboardEvent && event.key === 'Escape' && !event.defaultPrevented;
+    if (!isCancel && (!isKey || (event.target as Element).closest('[popover]'))) return;
     event.preventDefault();
     event.stopPropagation();
     close();
   };
 }
 
-function drawView(view: PageView, close: () => void): TemplateResult {
-  return html`<form
-      class="view"
-      novalidate
-      data-surface=${view.id}
-      @submit=${(event: SubmitEvent) => {
-        event.preventDefault();
-        if (view.busy) return;
-        const values = readValues(event.currentTarget as HTMLFormElement);
-        void act({ kind: 'submit_view', viewId: view.id, values });
-      }}
-    >
+function drawView(view: PageView, depth: number): TemplateResult {
+  const { id, title, blocks, errors, busy, submit } = view;
+  const close = (): void => void act({ kind: 'close_view', viewId: id });
+  const send = (event: SubmitEvent): void => {
+    event.preventDefault();
+    if (busy) return;
+    const values = readValues(event.currentTarget as HTMLFormElement);
+    void act({ kind: 'submit_view', viewId: id, values });
+  };
+  return html`<dialog
+    aria-labelledby="title-${id}"
+    data-view=${id}
+    @keydown=${onEscape(close)}
+    @cancel=${onEscape(close)}
+  >
+    <form class="column" novalidate data-surface=${id} @submit=${send}>
       <header>
         ${
-          page.views.length > 1
-            ? html`<button type="button" class="tool" aria-label="Back" @click=${close}>←</button>`
-            : botAvatar(28)
+          depth === 0
+            ? botAvatar(28)
+            : html`<button type="button" class="tool" aria-label="Back" @click=${close}>←</button>`
         }
-        <h2 id="view-title" tabindex="-1">${view.title}</h2>
+        <h2 id="title-${id}" tabindex="-1">${title}</h2>
         <button type="button" class="tool" aria-label="Close" @click=${close}>×</button>
       </header>
       ${ui.problem === undefined ? nothing : html`<p class="error" role="alert">${ui.problem}</p>`}
-      <div class="view-body">
-        ${drawBlocks(view.blocks, { container: { type: 'view', viewId: view.id }, errors: view.errors })}
-      </div>
+      <div class="scroll">${drawBlocks(blocks, { container: { type: 'view', viewId: id }, errors })}</div>
       <footer>
         <button type="button" class="button" @click=${close}>${view.close ?? 'Close'}</button>
         ${
-          view.submit === undefined
+          submit === undefined
             ? nothing
-            : html`<button
-                class="button primary"
-                aria-disabled=${String(view.busy)}
-                aria-busy=${String(view.busy)}
-              >
-                ${view.submit}
+            : html`<button class="button primary" aria-disabled=${String(busy)} aria-busy=${String(busy)}>
+                ${submit}
               </button>`
         }
       </footer>
     </form>
-    ${asksForCode() ? drawPhones() : nothing}`;
+    ${asksForCode(view) ? drawPhones() : nothing}
+  </dialog>`;
 }
 
-function drawConfirm(): Drawn {
-  if (!ui.confirm) return nothing;
-  const { dialog, go } = ui.confirm;
+function refuse(): void {
+  update({ confirm: undefined });
+}
+
+function drawConfirm({ dialog, go }: NonNullable<typeof ui.confirm>): TemplateResult {
   const agree = (): void => {
     refuse();
     go();
   };
-  return html`<div class="view">
-    <header><h2 id="confirm-title">${dialog.title?.text ?? 'Are you sure?'}</h2></header>
-    <div class="view-body" id="confirm-text">${drawMrkdwn(dialog.text.text)}</div>
-    <footer>
-      <button type="button" class="button" @click=${refuse}>${dialog.deny?.text ?? 'Cancel'}</button>
-      <button type="button" class="button ${dialog.style ?? 'primary'}" @click=${agree}>
-        ${dialog.confirm?.text ?? 'Yes'}
-      </button>
-    </footer>
-  </div>`;
+  return html`<dialog
+    role="alertdialog"
+    aria-labelledby="confirm-title"
+    aria-describedby="confirm-text"
+    @keydown=${onEscape(refuse)}
+    @cancel=${onEscape(refuse)}
+  >
+    <div class="column">
+      <header><h2 id="confirm-title">${dialog.title?.text}</h2></header>
+      <p class="scroll" id="confirm-text">${dialog.text.text}</p>
+      <footer>
+        <button type="button" class="button" @click=${refuse}>${dialog.deny?.text}</button>
+        <button type="button" class="button ${dialog.style ?? 'primary'}" @click=${agree}>
+          ${dialog.confirm?.text}
+        </button>
+      </footer>
+    </div>
+  </dialog>`;
 }
 
-/** What a dialog showed when it was last drawn, and the field that wanted the focus. */
-type Shown = { content?: string | undefined; view?: string | undefined; wanting?: string | undefined };
-const shownIn = new WeakMap<HTMLDialogElement, Shown>();
-const firstField = '.view-body :is(input, textarea, select):not([disabled])';
-
 /**
- * After drawing: opens and closes the dialogs as the state says, and puts the focus where a person expects it.
- * `before` is what had the focus when drawing began.
+ * Before drawing: closes what is to go, so that the browser gives the focus back to what had it before. That is still
+ * inert then: Chromium shows it as focused and takes nothing that is typed into it, until it is focused again.
  */
-export function syncDialogs(before: Element | null): void {
-  const isLost = before?.isConnected === false && document.activeElement === document.body;
+export function closeDialogs(): void {
   for (const dialog of document.querySelectorAll('dialog')) {
-    if (dialog.dataset['open'] === undefined) {
-      if (dialog.open) closeDialog(dialog);
-      shownIn.delete(dialog);
-    } else {
-      if (!dialog.open) dialog.showModal();
-      settleFocus(dialog, isLost);
-    }
+    const { view } = dialog.dataset;
+    if (view === undefined ? ui.confirm : page.views.some(({ id }) => id === view)) continue;
+    dialog.close();
+    const resumed = document.activeElement;
+    if (!(resumed instanceof HTMLElement) || resumed === document.body) continue;
+    resumed.blur();
+    resumed.focus({ preventScroll: true });
   }
 }
 
-/**
- * The browser gives the focus back to what had it before, while that is still inert: Chromium then shows it as focused
- * and takes nothing that is typed into it, until it is focused again.
- */
-function closeDialog(dialog: HTMLDialogElement): void {
-  dialog.close();
-  const resumed = document.activeElement;
-  if (!(resumed instanceof HTMLElement) || resumed === document.body) return;
-  resumed.blur();
-  resumed.focus({ preventScroll: true });
-}
+/** What a dialog showed when it was last drawn: its title, and the field that wanted the focus. */
+const shownIn = new WeakMap<Element, { title: string | null | undefined; wanting: string | undefined }>();
 
 /**
- * A view that the bot exchanged for another counts as new by its title, a field that wants the focus by its id. A
- * question about money begins on "no", a view without fields on what it is for; a view that took another's place
- * begins on its title: Enter pressed twice must not agree to what was not read.
+ * After drawing: opens what is new, and puts the focus where a person expects it. `before` is what had the focus when
+ * drawing began. A view that the bot exchanged for another counts as new by its title, a field that wants the focus by
+ * its id. A question about money begins on "no", a view without fields on what it is for; a view that took another's
+ * place begins on its title: Enter pressed twice must not agree to what was not read.
  */
-function settleFocus(dialog: HTMLDialogElement, isLost: boolean): void {
-  const earlier = shownIn.get(dialog) ?? {};
+export function settleDialogs(before: Element | null): void {
+  const isLost = before?.isConnected === false && document.activeElement === document.body;
+  for (const closed of document.querySelectorAll<HTMLDialogElement>('dialog:not([open])')) closed.showModal();
+  const dialog = [...document.querySelectorAll('dialog')].at(-1);
+  if (!dialog) return;
+  const earlier = shownIn.get(dialog);
   const wanting = dialog.querySelector<HTMLElement>('[data-wants-focus]');
-  const now: Shown = { content: dialog.dataset['open'], view: dialog.dataset['view'], wanting: wanting?.id };
+  const now = { title: dialog.querySelector('h2')?.textContent, wanting: wanting?.id };
   shownIn.set(dialog, now);
-  const isNew = now.content !== earlier.content;
-  if (isNew) dialog.querySelector('.view-body')?.scrollTo({ top: 0 });
-  if (!isNew && !isLost && (wanting === null || now.wanting === earlier.wanting)) return;
-  const isQuestion = dialog.id === 'confirm-dialog';
-  const isOpening = isQuestion || now.view !== earlier.view;
-  const button = isQuestion ? 'footer button' : 'footer button:last-child';
+  const isNew = now.title !== earlier?.title;
+  if (isNew) dialog.querySelector('.scroll')?.scrollTo({ top: 0 });
+  if (!isNew && !isLost && (!wanting || now.wanting === earlier?.wanting)) return;
+  const button = dialog.role === 'alertdialog' ? 'footer button' : 'footer button:last-child';
   const target =
     wanting ??
-    dialog.querySelector<HTMLElement>(firstField) ??
-    dialog.querySelector<HTMLElement>(isOpening ? button : '#view-title');
+    dialog.querySelector<HTMLElement>('.scroll :is(input, select)') ??
+    dialog.querySelector<HTMLElement>(earlier ? 'h2' : button);
   target?.focus();
 }

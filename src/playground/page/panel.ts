@@ -2,66 +2,52 @@ import { html, nothing, type TemplateResult } from 'lit/html.js';
 import { live } from 'lit/directives/live.js';
 import type {
   NextCharge,
-  PageAction,
-  PaymentsCard,
+  PageView,
   PaymentsDelivery,
   PaymentsOrder,
   PaymentsWeather,
+  Redelivery,
   WorkspaceFault,
 } from '../../simulators/protocol.ts';
-import { doing, drawCopy, drawMenu } from './bits.ts';
+import { doing, drawMenu, type Drawn } from './bits.ts';
 import { act, page, ui, update } from './state.ts';
-import { clockTime, dayName, safeUrl, type Drawn } from './text.ts';
+import { clockTime, drawTime } from './text.ts';
 
-const tabs: Record<string, () => Drawn> = {
-  Orders: drawOrders,
-  'Saved cards': drawCards,
-  Events: drawEvents,
-  Faults: drawFaults,
-};
-
-export type PanelTab = 'Orders' | 'Saved cards' | 'Events' | 'Faults';
+const tabs = { Orders: drawOrders, 'Saved cards': drawCards, Events: drawEvents, Faults: drawFaults };
 
 /** The right side: the simulated payments service and what a person can make happen there, and the bot's pulse. */
 export function drawPanel(): TemplateResult {
   const isCalm = page.payments.weather === 'normal' && page.slackFaults.length === 0;
-  return html`<aside class="panel" aria-label="Payments service">
+  const names = Object.keys(tabs) as (keyof typeof tabs)[];
+  return html`<aside class="column ${ui.isPanelShown ? 'shown' : ''}" aria-label="Payments service">
     <div class="tabs" role="tablist" aria-label="Payments service">
-      ${Object.keys(tabs).map(
+      ${names.map(
         (name) =>
           html`<button
             type="button"
             role="tab"
-            aria-selected=${String(ui.panel.tab === name)}
-            @click=${() => update({ panel: { ...ui.panel, tab: name } })}
+            aria-selected=${String(ui.panelTab === name)}
+            @click=${() => update({ panelTab: name })}
           >
-            ${name}${name === 'Faults' && !isCalm ? html`<b class="unread" title="Not normal">!</b>` : nothing}
+            ${name}${name === 'Faults' && !isCalm ? html`<b class="tag unread" title="Not normal">!</b>` : nothing}
           </button>`,
       )}
     </div>
-    <div class="panel-body" role="tabpanel" aria-label=${ui.panel.tab} tabindex="0">
-      ${tabs[ui.panel.tab]?.()}
+    <div class="column scroll" role="tabpanel" aria-label=${ui.panelTab} tabindex="0">
+      ${tabs[ui.panelTab]()}
     </div>
-    ${asksForCode() ? nothing : drawPhones()} ${drawBot()}
+    ${page.views.some(asksForCode) ? nothing : drawPhones()} ${drawBot()}
   </aside>`;
 }
 
-/** What a form asks the service for, when it is sent; the form keeps its values for the next time. */
-function onForm(read: (field: (name: string) => string, button: string) => PageAction) {
-  return (event: SubmitEvent): void => {
-    event.preventDefault();
-    const given = new FormData(event.currentTarget as HTMLFormElement);
-    const field = (name: string): string => (given.get(name) as string | null)?.trim() ?? '';
-    void act(read(field, (event.submitter as HTMLButtonElement | null)?.value ?? ''));
-  };
+type Tone = readonly [word: string, tone: string];
+
+function drawTag([word, tone]: Tone): TemplateResult {
+  return html`<span class="tag ${tone}">${word}</span>`;
 }
 
-function drawState(word: string, tone: string): TemplateResult {
-  return html`<span class="state ${tone}">${word}</span>`;
-}
-
-const orderStates: Record<PaymentsOrder['state'], [word: string, tone: string]> = {
-  created: ['not paid', 'calm'],
+const orderStates: Record<PaymentsOrder['state'], Tone> = {
+  created: ['not paid', ''],
   awaiting_otp: ['awaiting OTP', 'warn'],
   paid: ['paid', 'good'],
   declined: ['declined', 'bad'],
@@ -70,46 +56,27 @@ const orderStates: Record<PaymentsOrder['state'], [word: string, tone: string]> 
 
 function drawOrders(): TemplateResult {
   const orders = page.payments.orders.toSorted((a, b) => b.at - a.at);
-  const create = onForm((field) => ({
-    kind: 'create_order',
-    amount: field('amount'),
-    customerEmail: field('customerEmail'),
-    ...(field('orderReference') === '' ? {} : { orderReference: field('orderReference') }),
-  }));
-  return html`<details>
-      <summary>Create a checkout order</summary>
-      <form @submit=${create}>
-        <label>Amount (NGN) <input name="amount" value="12500.00" inputmode="decimal" required /></label>
-        <label>Reference <input name="orderReference" placeholder="made for you" maxlength="50" /></label>
-        <label
-          >Customer e-mail <input name="customerEmail" type="email" value="customer@example.com" required
-        /></label>
-        <button class="small primary">Create order</button>
-      </form>
-    </details>
-    <ul class="rows">
-      ${orders.map(drawOrder)}
-    </ul>`;
+  return html`<ul>
+    ${orders.map(drawOrder)}
+  </ul>`;
 }
 
 function drawOrder(order: PaymentsOrder): TemplateResult {
   const { orderReference, customerEmail, isSavedCardCharge, state, reason, at, currency } = order;
   const amount = order.amount.replaceAll(/\B(?=(\d{3})+\.)/g, ',');
-  const isOpen = state !== 'paid' && state !== 'failed' && !isSavedCardCharge;
-  const link = safeUrl(order.checkoutLink ?? '');
+  const isOpen = (state === 'created' || state === 'declined') && !isSavedCardCharge;
   const pay = { kind: 'pay_order', orderReference } as const;
-  return html`<li data-order=${orderReference}>
-    <p><code>${orderReference}</code> <b>${currency} ${amount}</b> ${drawState(...orderStates[state])}</p>
-    <p class="soft">
-      ${customerEmail} · ${isSavedCardCharge ? 'saved card' : 'checkout'} · ${dayName(at)} ${clockTime(at)}
-      ${reason === undefined ? nothing : `· “${reason}”`}
-    </p>
+  return html`<li class="box" data-order=${orderReference}>
+    <p class="row"><b>${currency} ${amount}</b> ${drawTag(orderStates[state])}</p>
+    <small>
+      <code>${orderReference}</code> · ${customerEmail} · ${isSavedCardCharge ? 'saved card' : 'checkout'} ·
+      ${drawTime(at, '{date} {time}')}${reason === undefined ? '' : ` · “${reason}”`}
+    </small>
     ${
       isOpen
-        ? html`<p class="row-actions">
+        ? html`<p class="row">
             ${doing('Customer pays', { ...pay, outcome: 'approved' })}
             ${doing('Bank declines', { ...pay, outcome: 'declined' })}
-            ${link === undefined ? nothing : html`<a class="small" href=${link} target="_blank" rel="noreferrer noopener">Checkout ↗</a>`}
           </p>`
         : nothing
     }
@@ -126,20 +93,27 @@ const nextCharges: Record<NextCharge, string> = {
   lost_request: 'Hangs: not charged, no answer',
 };
 
+function orderNext({ currentTarget }: Event): void {
+  const next = (currentTarget as HTMLSelectElement).value as NextCharge;
+  void act({ kind: 'order_next_charge', next });
+}
+
+/** The form keeps its values for the next time. */
+function charge(event: SubmitEvent): void {
+  event.preventDefault();
+  const given = new FormData(event.currentTarget as HTMLFormElement, event.submitter);
+  const terms = Object.fromEntries(given) as Record<string, string>;
+  const { outcome, amount = '', customerEmail = '', reason = '' } = terms;
+  if (outcome === 'approved') void act({ kind: 'approve_saved_card_charge', amount, customerEmail });
+  else void act({ kind: 'decline_saved_card_charge', amount, customerEmail, reason });
+}
+
 /** What the next charge from Slack meets, charges from outside Slack, and the saved cards with what their bank does. */
 function drawCards(): TemplateResult {
-  const { cards, declineReasons, magicAmounts, nextCharge } = page.payments;
-  const charge = onForm((field, button) => {
-    const terms = { amount: field('amount'), customerEmail: field('customerEmail') };
-    return button === 'approve'
-      ? { kind: 'approve_saved_card_charge', ...terms }
-      : { kind: 'decline_saved_card_charge', ...terms, reason: field('reason') };
-  });
+  const { cards, declineReasons, nextCharge } = page.payments;
   return html`<label
       >The next charge from Slack, once
-      <select
-        @change=${(event: Event) => void act({ kind: 'order_next_charge', next: (event.currentTarget as HTMLSelectElement).value as NextCharge })}
-      >
+      <select @change=${orderNext}>
         ${Object.entries(nextCharges).map(
           ([next, says]) =>
             html`<option value=${next} .selected=${live(next === nextCharge)}>${says}</option>`,
@@ -148,7 +122,7 @@ function drawCards(): TemplateResult {
     </label>
     <h2>A charge from outside Slack</h2>
     <p class="soft">The merchant’s own system charges a saved card. A decline becomes one alert.</p>
-    <form @submit=${charge}>
+    <form class="column" @submit=${charge}>
       <label
         >Saved card of
         <select name="customerEmail">
@@ -162,44 +136,31 @@ function drawCards(): TemplateResult {
           ${declineReasons.map((reason) => html`<option>${reason}</option>`)}
         </select>
       </label>
-      <p class="row-actions">
-        <button class="small primary" value="decline">Charge, declined</button>
-        <button class="small" value="approve">Charge, approved</button>
+      <p class="row">
+        <button class="button primary" name="outcome" value="declined">Charge, declined</button>
+        <button class="button" name="outcome" value="approved">Charge, approved</button>
         ${doing('Send 60 failures', { kind: 'send_failures', count: 60 })}
       </p>
     </form>
     <h2>Cards the bot knows</h2>
-    <ul class="rows">
-      ${cards.map(drawCard)}
-    </ul>
-    <details>
-      <summary>Amounts that decide by their last two digits</summary>
-      <p class="soft">With any card, as in 5,000.06. Every other ending leaves it to the card.</p>
-      <dl>
-        ${magicAmounts.map(
-          ({ ending, does }) =>
-            html`<dt>${ending}</dt>
-              <dd>${does}</dd>`,
-        )}
-      </dl>
-    </details>`;
+    <ul>
+      ${cards.map(
+        ({ label, cardType, cardPan, customerEmail, does }) =>
+          html`<li class="box">
+            <p><b>${label}</b></p>
+            <small>${cardType} ${cardPan} · ${customerEmail}. ${does}</small>
+          </li>`,
+      )}
+    </ul>`;
 }
 
-function drawCard({ label, tokenKey, cardType, cardPan, customerEmail, does }: PaymentsCard): TemplateResult {
-  return html`<li>
-    <p><b>${label}</b></p>
-    <p class="soft">${cardType} ${cardPan} · ${customerEmail}. ${does}</p>
-    <p class="row-actions"><code>${tokenKey}</code> ${drawCopy(tokenKey, `the token key of ${label}`)}</p>
-  </li>`;
-}
-
-const deliveryStates: Record<PaymentsDelivery['state'], [word: string, tone: string]> = {
+const deliveryStates: Record<PaymentsDelivery['state'], Tone> = {
   waiting: ['waiting', 'warn'],
   delivered: ['delivered', 'good'],
   gave_up: ['given up', 'bad'],
 };
 
-const ways = {
+const ways: Record<Redelivery, string> = {
   again: 'The same delivery again',
   new_id: 'Again, with a new event id',
   late: 'Again, three days late',
@@ -211,41 +172,32 @@ function drawEvents(): TemplateResult {
   return html`<p class="soft">
       Webhooks sent to the bot. Send one again: it is told once, however often it arrives.
     </p>
-    <ul class="rows">
+    <ul>
       ${deliveries.map(drawDelivery)}
     </ul>`;
 }
 
-function drawDelivery({
-  id,
-  event,
-  orderReference,
-  state,
-  attempts,
-  lastStatus,
-  how,
-}: PaymentsDelivery): TemplateResult {
-  const isRefused = lastStatus === 401;
-  return html`<li>
-    <p>
-      <code>${event}</code> ${isRefused ? drawState('refused', 'warn') : drawState(...deliveryStates[state])}
+function drawDelivery(delivery: PaymentsDelivery): TemplateResult {
+  const { id, event, orderReference, state, attempts, lastStatus, how } = delivery;
+  const sendAgain = {
+    id: `redeliver-${id}`,
+    face: 'Send again',
+    label: `Send again: ${event} for ${orderReference}`,
+    className: 'button',
+    items: Object.entries(ways).map(([way, label]) => ({
+      label,
+      choose: () => void act({ kind: 'redeliver', deliveryId: id, how: way as Redelivery }),
+    })),
+  };
+  return html`<li class="box">
+    <p class="row">
+      <code>${event}</code> ${drawTag(lastStatus === 401 ? ['refused', 'warn'] : deliveryStates[state])}
     </p>
-    <p class="soft">
+    <small>
       ${orderReference}${how === undefined ? '' : ` · ${ways[how].toLowerCase()}`} · ${attempts}
       ${attempts === 1 ? 'attempt' : 'attempts'}${lastStatus ? `, last ${lastStatus}` : ''}
-    </p>
-    <p>
-      ${drawMenu({
-        id: `redeliver-${id}`,
-        face: 'Send again',
-        label: `Send again: ${event} for ${orderReference}`,
-        className: 'small',
-        items: Object.entries(ways).map(([way, label]) => ({
-          label,
-          choose: () => void act({ kind: 'redeliver', deliveryId: id, how: way as keyof typeof ways }),
-        })),
-      })}
-    </p>
+    </small>
+    <p>${drawMenu(sendAgain)}</p>
   </li>`;
 }
 
@@ -257,51 +209,45 @@ const weathers: Record<PaymentsWeather, string> = {
   unauthorized: 'Answers 401: every access token is refused',
 };
 
-function drawFaults(): TemplateResult {
-  return html`<fieldset>
-      <legend>The payments service</legend>
-      ${Object.entries(weathers).map(
-        ([weather, says]) =>
-          html`<label class="tick">
-            <input
-              type="radio"
-              name="weather"
-              .checked=${live(page.payments.weather === weather)}
-              @change=${() => void act({ kind: 'set_weather', weather: weather as PaymentsWeather })}
-            />
-            ${says}
-          </label>`,
-      )}
-    </fieldset>
-    <fieldset>
-      <legend>Slack</legend>
-      ${Object.entries(slackFaults).map(
-        ([fault, says]) =>
-          html`<label class="tick">
-            <input
-              type="checkbox"
-              .checked=${live(page.slackFaults.includes(fault as WorkspaceFault))}
-              @change=${(event: Event) =>
-                void act({
-                  kind: 'set_slack_fault',
-                  fault: fault as WorkspaceFault,
-                  isOn: (event.currentTarget as HTMLInputElement).checked,
-                })}
-            />
-            ${says}
-          </label>`,
-      )}
-    </fieldset>`;
-}
-
 const slackFaults: Record<WorkspaceFault, string> = {
   old_workspace: 'Old workspace: refuses blocks of rich text',
   not_in_channel: 'The bot is not in #pay-desk (until /invite @pay)',
 };
 
+function drawFaults(): TemplateResult {
+  return html`<fieldset class="box">
+      <legend>The payments service</legend>
+      ${Object.entries(weathers).map(([weather, says]) =>
+        drawTick(says, 'radio', page.payments.weather === weather, () => {
+          void act({ kind: 'set_weather', weather: weather as PaymentsWeather });
+        }),
+      )}
+    </fieldset>
+    <fieldset class="box">
+      <legend>Slack</legend>
+      ${Object.entries(slackFaults).map(([name, says]) => {
+        const fault = name as WorkspaceFault;
+        const isOn = page.slackFaults.includes(fault);
+        return drawTick(says, 'checkbox', isOn, () => {
+          void act({ kind: 'set_slack_fault', fault, isOn: !isOn });
+        });
+      })}
+    </fieldset>`;
+}
+
+function drawTick(
+  says: string,
+  type: 'radio' | 'checkbox',
+  isOn: boolean,
+  choose: () => void,
+): TemplateResult {
+  return html`<label class="tick">
+    <input type=${type} name="fault" .checked=${live(isOn)} @change=${choose} /> ${says}
+  </label>`;
+}
+
 /** Then the phone lies beside the form, because the panel cannot be reached. */
-export function asksForCode(): boolean {
-  const blocks = page.views.at(-1)?.blocks ?? [];
+export function asksForCode({ blocks }: PageView): boolean {
   return blocks.some(({ type, block_id: id = '' }) => type === 'input' && id.includes('otp'));
 }
 
@@ -314,12 +260,12 @@ export function drawPhones(): Drawn {
   return html`<section class="phones" aria-label="The customer’s phone" tabindex="0">
     <h2>📱 The customer’s phone</h2>
     ${waiting.map(
-      ({ orderReference, customerEmail, code, resends, triesLeft, until }) =>
-        html`<p data-phone=${orderReference}>
-          The bank sent <b class="code">${code}</b> to ${customerEmail} ${drawCopy(code, 'the code')}
-          <span class="soft"
+      ({ customerEmail, code, resends, triesLeft, until }) =>
+        html`<p>
+          The bank sent <b class="code">${code}</b> to ${customerEmail}
+          <small
             >until ${clockTime(until)} · ${triesLeft} of 3 tries
-            left${resends === 0 ? '' : ` · sent ${resends + 1} times`}</span
+            left${resends === 0 ? '' : ` · sent ${resends + 1} times`}</small
           >
         </p>`,
     )}
@@ -331,13 +277,13 @@ function drawBot(): TemplateResult {
   const { status, starts, lastLines } = page.bot;
   const isDown = status === 'down';
   return html`<section class="bot" aria-label="The bot">
-    <p>
+    <p class="row">
       <b>The bot</b>
-      <span role="status" class="state ${{ starting: 'warn', ready: 'good', down: 'bad' }[status]}"
+      <span role="status" class="tag ${{ starting: 'warn', ready: 'good', down: 'bad' }[status]}"
         >${status}</span
       >
-      <span class="soft"
-        >${starts} ${starts === 1 ? 'start' : 'starts'} · <a href="/bot.log" target="_blank">log</a></span
+      <small
+        >${starts} ${starts === 1 ? 'start' : 'starts'} · <a href="/bot.log" target="_blank">log</a></small
       >
       ${isDown ? doing('Start', { kind: 'bot_start' }, 'primary') : doing('Kill −9', { kind: 'bot_kill' }, 'danger')}
     </p>

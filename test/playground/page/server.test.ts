@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { emptyState, startCanned, type CannedPlayground } from './canned.ts';
+import { startCanned, type CannedPlayground } from './canned.ts';
 
 type Answer = { status: number; body: string; headers: Record<string, unknown> };
 
@@ -32,7 +32,7 @@ const json = { 'content-type': 'application/json' };
 describe('the page’s server', () => {
   let canned: CannedPlayground;
   beforeEach(async () => {
-    canned = await startCanned(emptyState);
+    canned = await startCanned();
   });
   afterEach(() => canned.close());
 
@@ -89,7 +89,7 @@ describe('the page’s server', () => {
   });
 
   it('takes the next free port when the wanted one is taken', async () => {
-    const second = await startCanned(emptyState, canned.port);
+    const second = await startCanned(canned.port);
     expect(second.port).toBeGreaterThan(canned.port);
     expect((await ask(second.port, '/')).status).toBe(200);
     await second.close();
