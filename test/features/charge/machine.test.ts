@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { step } from '../../../src/features/charge/machine.ts';
+import { findingOf, step } from '../../../src/features/charge/machine.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
 import {
   abandoned,
+  asRead,
+  declined,
   hour,
   minute,
   money,
@@ -12,7 +14,32 @@ import {
   second,
   start,
   story,
+  untilConcluded,
 } from '../../tapes/charge-story.ts';
+
+// What tapes and mutants do not say of the machine: exact times, and which verdict it is.
+
+const pending = { ...paid, status: 'PENDING' };
+const failed = { ...paid, status: 'FAILED' };
+const submitOtp = { kind: 'otp_submitted', by: 'U1' } as const;
+const wrong = { kind: 'wrong', why: 'Invalid OTP' } as const;
+
+function lost() {
+  const charge = story();
+  charge.answered({ kind: 'unknown' });
+  return charge;
+}
+
+function atOtp(wrongCodes = 0) {
+  const charge = story();
+  charge.answered(otpRequired);
+  charge.on({ kind: 'told', what: 'otp' });
+  for (let left = wrongCodes; left > 0; left -= 1) {
+    charge.on(submitOtp);
+    charge.otpAnswered(wrong);
+  }
+  return charge;
+}
 
 describe('a charge', () => {
   it('is an intent with a timer and a deadline before it is sent', () => {
@@ -25,24 +52,12 @@ describe('a charge', () => {
       leaveBy: start + 25 * second,
       giveUpAt: start + 30 * second,
     });
+    expect(charge.on({ kind: 'submitted', reference, money, by: 'U2' })).toBe(false);
   });
 
-  it('is not submitted a second time', () => {
-    expect(story().on({ kind: 'submitted', reference, money, by: 'U2' })).toBe(false);
-  });
-
-  it('changes nothing when there is no intent', () => {
+  it('is nothing without an intent', () => {
     expect(step(undefined, { kind: 'due' }, start)).toBeUndefined();
     expect(step(undefined, { kind: 'payment_success' }, start)).toBeUndefined();
-  });
-
-  it('that was approved is looked up, and gives value only with proof', () => {
-    const charge = story();
-    charge.answered({ kind: 'approved' });
-    expect(charge.effect()?.kind).toBe('look_up');
-    charge.found(paid);
-    expect(charge.now().state.kind).toBe('approved');
-    expect(charge.effect()).toMatchObject({ kind: 'give_value' });
   });
 
   it('that was declined is told with the bank’s words', () => {
@@ -60,52 +75,16 @@ describe('a charge', () => {
     expect(charge.now().dueAt).toBeUndefined();
   });
 
-  it('is repeated under the same reference when it is not found', () => {
-    const charge = story();
-    charge.answered({ kind: 'unknown' });
-    charge.found('not_found');
-    expect(charge.effect()).toMatchObject({ kind: 'charge', reference, send: 2 });
-  });
-
-  it('cut off by a crash is looked up first, then repeated', () => {
-    const charge = story();
-    charge.due();
-    expect(charge.effect()?.kind).toBe('look_up');
-    charge.found('not_found');
-    expect(charge.effect()).toMatchObject({ kind: 'charge', reference, send: 2 });
-  });
-
-  it('is not repeated two minutes after the click', () => {
-    const charge = story();
-    charge.after(2 * minute).due();
-    charge.found('not_found');
-    expect(charge.now().state.kind).toBe('abandoned');
-  });
-
-  it('that "already exists" is never sent again and never called not sent', () => {
-    const charge = story();
-    charge.answered({ kind: 'already_exists' });
-    while (charge.now().state.kind === 'confirming') {
-      charge.found('not_found');
-      expect(charge.effect()?.kind).not.toBe('charge');
-      if (charge.now().state.kind === 'confirming') charge.due();
-    }
-    expect(charge.now().state.kind).toBe('review');
-    expect(charge.now().at - start).toBeGreaterThan(24 * hour - 1);
-  });
-
   it('that a late answer says exists is not sent again', () => {
     const charge = story();
     charge.due();
     charge.answered({ kind: 'already_exists' }, 1);
     charge.found('not_found');
-    expect(charge.now().state.kind).toBe('confirming');
-    expect(charge.now().sends).toHaveLength(1);
+    expect(charge.now()).toMatchObject({ state: { kind: 'confirming' }, sends: [start] });
   });
 
-  it('whose repeat is refused is not called rejected while the first send may be on its way', () => {
-    const charge = story();
-    charge.answered({ kind: 'unknown' });
+  it('whose repeat is refused is rejected a minute after that, and looked at a day later', () => {
+    const charge = lost();
     charge.found('not_found');
     charge.answered({ kind: 'rejected', reason: 'invalid_token' });
     charge.found('not_found');
@@ -126,41 +105,32 @@ describe('a charge', () => {
 });
 
 describe('proof', () => {
-  const wrongs: [what: string, record: Transaction][] = [
-    ['amount', { ...paid, amountMinor: 1_249_999 }],
-    ['currency', { ...paid, currency: 'USD' }],
-    ['reference', { ...paid, orderReference: 'another' }],
-    ['readable amount', { status: 'SUCCESS', orderReference: reference, currency: 'NGN' }],
-  ];
-  for (const [what, record] of wrongs) {
-    it(`with another ${what} is a case for a person, loudly`, () => {
-      const charge = story();
-      charge.answered({ kind: 'approved' });
-      charge.found(record);
-      expect(charge.now().state.kind).toBe('review');
-      expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'review' });
-    });
-  }
+  it.each<[what: string, record: Transaction]>([
+    ['another amount', { ...paid, amountMinor: 1_249_999 }],
+    ['another currency', { ...paid, currency: 'USD' }],
+    ['another reference', { ...paid, orderReference: 'another' }],
+    ['no readable amount', { status: 'SUCCESS', orderReference: reference, currency: 'NGN' }],
+    ['a final status, though it was called approved', failed],
+  ])('with %s is a case for a person, loudly', (_what, record) => {
+    const charge = story();
+    charge.answered({ kind: 'approved' });
+    charge.found(record);
+    expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'review' });
+  });
 
-  it('is not a status that is not SUCCESS, however long it stands there', () => {
+  it('is looked for after a second, then ever more rarely, for a day', () => {
     const charge = story();
     charge.answered({ kind: 'approved' });
     const waits: number[] = [];
     while (charge.now().state.kind === 'confirming') {
-      charge.found({ ...paid, status: 'PENDING' });
+      charge.found(pending);
       waits.push((charge.now().dueAt ?? charge.now().at) - charge.now().at);
       if (charge.now().state.kind === 'confirming') charge.due();
     }
     expect(charge.now().state.kind).toBe('review');
     expect(waits[0]).toBe(second);
     expect(Math.max(...waits)).toBe(5 * minute);
-  });
-
-  it('counts from a look-up that nobody waits for any more', () => {
-    const charge = story();
-    charge.answered(otpRequired);
-    charge.on({ kind: 'looked_up', askedAt: 1, finding: { kind: 'paid' } });
-    expect(charge.now().state.kind).toBe('approved');
+    expect(charge.now().at - start).toBeGreaterThan(24 * hour - 1);
   });
 
   it('is final: nothing changes an approved charge', () => {
@@ -173,5 +143,162 @@ describe('proof', () => {
     expect(charge.on({ kind: 'due' })).toBe(false);
     expect(charge.found('not_found')).toBe(false);
     expect(charge.answered({ kind: 'declined', why: 'late' })).toBe(false);
+  });
+
+  it('is its verdict and its status, and nothing else of the record', () => {
+    const found = { ...paid, id: 'secret', customerEmail: 'a@example.com' };
+    expect(findingOf({ reference, money }, found)).toEqual({ kind: 'paid', status: 'SUCCESS' });
+    expect(findingOf({ reference, money }, undefined)).toEqual({ kind: 'not_found' });
+  });
+
+  it('of the opposite is a status only where it is known to be final, of that very reference', () => {
+    const open = { kind: 'pending', status: 'FAILED' };
+    expect(findingOf({ reference, money }, failed)).toEqual(open);
+    expect(findingOf({ reference, money }, asRead(failed))).toEqual({ ...open, kind: 'final_not_paid' });
+    const other = { ...failed, orderReference: 'another' };
+    expect(findingOf({ reference, money }, asRead(other))).toEqual(open);
+  });
+});
+
+describe('a charge whose answer was lost', () => {
+  it('is declined at once by an event of failure and a status known to be final', () => {
+    const charge = lost();
+    charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
+    charge.found(failed);
+    expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
+  });
+
+  it.each([pending, 'not_found'] as const)('is declined 16 minutes later without (%o)', (record) => {
+    const charge = lost();
+    charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
+    charge.found(record);
+    untilConcluded(charge, record);
+    expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
+    expect(charge.now().at).toBeGreaterThanOrEqual(start + 16 * minute);
+    expect(charge.now().sends).toHaveLength(1);
+  });
+
+  it('is expired 16 minutes later when its record shows no payment: it may have wanted a code', () => {
+    const charge = lost();
+    charge.found(pending);
+    untilConcluded(charge, pending);
+    expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'expired' });
+    expect(charge.now().at - start).toBeGreaterThanOrEqual(16 * minute);
+    expect(charge.now().at - start).toBeLessThan(17 * minute);
+  });
+
+  it('is expired, not declined, when it is called failed because the time for a code is over', () => {
+    const charge = lost();
+    charge.found(pending);
+    charge.after(15 * minute).on({ kind: 'payment_failed' });
+    untilConcluded(charge, failed);
+    expect(charge.now().state.kind).toBe('expired');
+  });
+
+  it('is declined once its own answer comes late, after a look-up without success', () => {
+    const charge = lost();
+    charge.found(pending);
+    charge.answered({ kind: 'declined', why: 'Do not honour' });
+    charge.found(pending);
+    expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Do not honour' });
+  });
+});
+
+describe('a conclusion', () => {
+  it('is looked at once more after a day, and a late success corrects it', () => {
+    const charge = declined();
+    expect(charge.now().dueAt).toBe(start + 1 + 24 * hour);
+    charge.due();
+    expect(charge.now().state.kind).toBe('declined');
+    charge.found(paid);
+    expect(charge.effect()).toMatchObject({ kind: 'give_value', corrects: 'declined' });
+  });
+
+  it('stays and is finished when the late look-up shows no success', () => {
+    const charge = declined();
+    charge.due();
+    charge.found('failed');
+    expect(charge.now().dueAt).toBeDefined();
+    charge.due();
+    charge.found(failed);
+    expect(charge.now()).toMatchObject({ state: { kind: 'declined' } });
+    expect(charge.now().dueAt).toBeUndefined();
+  });
+
+  it('of "not sent" is in doubt again when the service turns out to have it', () => {
+    const charge = abandoned();
+    charge.on({ kind: 'told', what: 'abandoned' });
+    charge.due();
+    charge.found(pending);
+    expect(charge.now().state.kind).toBe('confirming');
+  });
+
+  it('of "not sent" is corrected when the service turns out to have it', () => {
+    const charge = abandoned();
+    charge.on({ kind: 'told', what: 'abandoned' });
+    charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
+    charge.found(failed);
+    expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'declined', corrects: 'abandoned' });
+  });
+});
+
+describe('an OTP', () => {
+  it('is asked for until 15 minutes after the send it answers, and asked for again until that is on record', () => {
+    const charge = story();
+    charge.after(20 * second).answered(otpRequired);
+    expect(charge.effect()).toMatchObject({ kind: 'ask_for_otp', triesLeft: 3, until: start + 15 * minute });
+    charge.due();
+    expect(charge.effect()?.kind).toBe('ask_for_otp');
+    charge.on({ kind: 'told', what: 'otp' });
+    expect(charge.now().dueAt).toBe(start + 15 * minute);
+  });
+
+  it('that was wrong three times is looked at when the bank’s time is over, and a day later', () => {
+    const charge = atOtp(3);
+    charge.found(pending);
+    expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'wrong_codes' });
+    charge.on({ kind: 'told', what: 'wrong_codes' });
+    expect(charge.now().dueAt).toBe(start + 16 * minute);
+    charge.due();
+    charge.found(pending);
+    expect(charge.now().state.kind).toBe('wrong_codes');
+    expect(charge.now().dueAt).toBeGreaterThan(start + 24 * hour);
+    charge.due();
+    charge.found(paid);
+    expect(charge.effect()).toMatchObject({ kind: 'give_value', corrects: 'wrong_codes' });
+  });
+
+  it('is over when the service says too many attempts', () => {
+    const charge = atOtp();
+    charge.on(submitOtp);
+    charge.otpAnswered({ kind: 'too_many' });
+    charge.found(pending);
+    expect(charge.now().state.kind).toBe('wrong_codes');
+  });
+
+  it('whose answer is lost opens again when the look-up shows nothing', () => {
+    const charge = atOtp();
+    charge.on(submitOtp);
+    charge.otpAnswered({ kind: 'unknown' });
+    charge.found('not_found');
+    expect(charge.effect()).toMatchObject({ kind: 'ask_for_otp', triesLeft: 2 });
+  });
+
+  it('stays open while an event of failure is looked up, and is over when a status is known to be final', () => {
+    const charge = atOtp(1);
+    charge.on({ kind: 'payment_failed', why: 'Insufficient funds' });
+    charge.found(pending);
+    expect(charge.now().state.kind).toBe('otp');
+    charge.on({ kind: 'payment_failed' });
+    charge.found(failed);
+    expect(charge.now().state).toMatchObject({ kind: 'declined', why: 'Insufficient funds' });
+  });
+
+  it('is not submitted in the last five seconds of its time, and leaves before them', () => {
+    const charge = atOtp();
+    charge.after(15 * minute - 6 * second).on(submitOtp);
+    expect(charge.effect()).toMatchObject({ leaveBy: start + 15 * minute - 5 * second });
+    charge.after(2 * second).otpAnswered(wrong);
+    expect(charge.now().state.kind).toBe('confirming');
   });
 });
