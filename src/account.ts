@@ -31,11 +31,10 @@ import type { HoldersOf, StandingOf } from './slack/people/role.ts';
 import type { Log } from './log.ts';
 import { type Fingerprint, openFingerprint } from './records/fingerprint.ts';
 import type { Command, MayRun, Permission } from './slack/command.ts';
-import { type ShareFile, createShareFile } from './slack/kit/share-file.ts';
 import { type UploadFile, createUploadFile } from './slack/kit/upload-file.ts';
 import type { ClientDeps } from './payments/client.ts';
 import type { NameOf } from './slack/people/names.ts';
-import { type ShowEnd, createShowEnd } from './slack/show-end.ts';
+import { type ShowEnd, createShowEnd } from './slack/reply.ts';
 import type { ChargePlace } from './slack/words/charge-place.ts';
 import type { SlackClients } from './slack/workspace.ts';
 import { type Merchant, merchantPermission } from './domain/merchant.ts';
@@ -94,7 +93,7 @@ export type Account = {
   audit: Pick<AuditNotes, 'note' | 'write'> & Pick<AuditTrail, 'append' | 'ofReference'>;
   /** Asked for this account alone. */
   people: { mayRun: MayRun; standingOf: StandingOf; holdersOf: HoldersOf; nameOf: NameOf };
-  slack: SlackClients & { showEnd: ShowEnd; uploadFile: UploadFile; shareFile: ShareFile };
+  slack: SlackClients & { showEnd: ShowEnd; uploadFile: UploadFile };
   /** Has the worker look for due work now. */
   wake: () => void;
   wait: (ms: number) => Promise<void>;
@@ -149,7 +148,6 @@ function openAccount(
   { clients, called, ...around }: Surroundings,
 ): Account {
   const { config, log, now } = outside;
-  const uploadFile = createUploadFile(clients.delivery);
   return {
     name: merchant?.name,
     place: chargePlace(config),
@@ -171,9 +169,8 @@ function openAccount(
     leaseMs: config.workLeaseSeconds * 1_000,
     slack: {
       ...clients,
-      uploadFile,
+      uploadFile: createUploadFile(clients.delivery),
       showEnd: createShowEnd({ client: clients.interactive, log }),
-      shareFile: createShareFile(clients.delivery, uploadFile),
     },
     ...around,
     wait: sleep,

@@ -1,3 +1,5 @@
+import { parseAmount } from '../domain/money.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 const openingQuotes = '"“”„«';
 const closingQuotes = '"“”»';
 
@@ -38,4 +40,21 @@ function withoutLinks(text: string): string {
 
 function unescape(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
+
+/** Reads the words of a verb that takes none. `why` is told, in place of what was typed, to whoever typed some. */
+export function nothingAfter(why: string): (words: readonly string[]) => Parsed<undefined> {
+  return (words) => (words.length === 0 ? parsed(undefined) : problem(why));
+}
+
+/** What may be typed behind a verb whose form asks for the rest: nothing, or an amount. `rest` says what the form asks. */
+export function parseAmountAlone(
+  [first, ...more]: readonly string[],
+  rest: string,
+): Parsed<{ amountMinor?: number }> {
+  if (first === undefined) return parsed({});
+  const amount = parseAmount(first);
+  if (more.length === 0 && amount.ok) return parsed({ amountMinor: amount.value });
+  const said = more.length === 0 && !amount.ok ? amount.problem : 'Give at most an amount.';
+  return problem(`${said} ${rest}`);
 }

@@ -1,8 +1,9 @@
+import type { Modal, SlackMessage } from './kit/message.ts';
+import { updateModal } from './kit/modals.ts';
 import type { AckFn, RespondArguments, RespondFn } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../log.ts';
 import type { Caller } from './command.ts';
-import type { SlackMessage } from './kit/message.ts';
 import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
 
 /** Where an answer goes: the response_url of the command or press, if there is one, and whom it is for. */
@@ -107,4 +108,22 @@ const noPreviews = { unfurl_links: false, unfurl_media: false };
 function refusesBlocks(error: unknown): boolean {
   const problem = readSlackError(error);
   return problem.kind === 'refused' && isAboutMessage(problem.slackError);
+}
+
+/**
+ * Puts what became of it into the modal, or tells the person by direct message when they have closed it or
+ * Slack does not show it; without a message something else tells them. Never throws.
+ */
+export type ShowEnd = (
+  to: { viewId: string; userId: string },
+  shown: { modal: Modal; message?: SlackMessage },
+) => Promise<void>;
+
+export function createShowEnd({ client, log }: { client: WebClient; log: Log }): ShowEnd {
+  return async function showEnd({ viewId, userId }, { modal, message }) {
+    const result = await updateModal(client, { viewId, modal }, log);
+    if (result === 'shown' || !message) return;
+    const reply = createReply({ caller: { userId }, respond: undefined, replaces: 'nothing' }, client, log);
+    await reply(message);
+  };
 }

@@ -190,25 +190,24 @@ describe('CSV', () => {
     await desk.sees('agent', 'Making the CSV of what matches “Lekki Kiosk” … · read ');
     held.release();
     await pressed;
-    await desk.sees('agent', '📄 CSV of 10 terminals that match “Lekki Kiosk” · in this conversation');
-    expect(files(desk, 'payDesk').map(rowsOf)).toEqual([10]);
+    await desk.sees('agent', '📄 CSV of 10 terminals that match “Lekki Kiosk” · in your direct messages');
+    expect(files(desk, 'agentDm').map(rowsOf)).toEqual([10]);
     const all = await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
     await desk.seesBy('agent', '📄 CSV of 600 terminals', () => desk.presses('agent', 'CSV', all));
-    await house.until('the file is there', () => files(desk, 'payDesk').length === 2);
-    const [, file] = files(desk, 'payDesk');
+    await house.until('the file is there', () => files(desk, 'agentDm').length === 2);
+    const [, file] = files(desk, 'agentDm');
     expect(file && rowsOf(file)).toBe(600);
     expect(file?.name).toMatch(/^terminals-\d{4}-\d\d-\d\d-\d{4}\.csv$/);
     expect(desk.calls(terminalsPath)).toBeLessThanOrEqual(24);
   });
 
-  it('comes as a direct message where the bot may put no file; no formula in it is one, and it is masked', async (test) => {
+  it('goes to whoever asked alone; no formula in it is one, and it is masked', async (test) => {
     const desk = await openDesk(test, { ...granted, env: patient });
     await desk.opens('lead', '/pay account new');
     await desk.submits('lead', { ...kiosk, 'Account name': '=HYPERLINK("http://x")' });
     await desk.modalSays('lead', 'Account created');
-    desk.house.workspace.setChannel(desk.house.workspace.ids.channels.payDesk, { botIsMember: false });
     await desk.asks('agent', '/pay accounts', 'Accounts 1–50');
-    await desk.seesBy('agent', ['📄 CSV of 61 accounts · in your direct messages', '/invite @pay'], () =>
+    await desk.seesBy('agent', '📄 CSV of 61 accounts · in your direct messages', () =>
       desk.presses('agent', 'CSV'),
     );
     expect(files(desk, 'payDesk')).toEqual([]);
@@ -240,7 +239,7 @@ describe('CSV', () => {
     });
     const listed = await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
     await desk.seesBy('agent', '📄 CSV of 10,000 terminals', () => desk.presses('agent', 'CSV', listed));
-    const [file] = files(desk, 'payDesk');
+    const [file] = files(desk, 'agentDm');
     expect(file && rowsOf(file)).toBe(10_000);
   });
 });

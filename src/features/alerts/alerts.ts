@@ -47,7 +47,7 @@ import {
 } from './alert-rules-message.ts';
 import { defineCommand, type Command, type Conversation, type Pressed } from '../../slack/command.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import { nothingAfter } from '../../slack/nothing-after.ts';
+import { nothingAfter } from '../../slack/command-text.ts';
 
 const eventKinds = ['payment_failed', 'payment_success'] as const satisfies PaymentEventKind[];
 

@@ -28,7 +28,7 @@ import {
   textInput,
   words,
 } from '../../slack/kit/blocks.ts';
-import { codec } from '../../slack/kit/codec.ts';
+import { codec } from '../../slack/kit/form.ts';
 import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { type AboutMessage, type Note, noteMessage, noteModal, posted } from '../../slack/kit/note.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';

@@ -18,7 +18,7 @@ import {
   type ViewAnswer,
   defineCommand,
 } from '../../slack/command.ts';
-import { nothingAfter } from '../../slack/nothing-after.ts';
+import { nothingAfter } from '../../slack/command-text.ts';
 import { refusalMessage } from '../../slack/words/error-message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { approvalId } from '../../records/reference-of.ts';

@@ -35,7 +35,7 @@ import {
   pasteAgainWords,
   suggestCards,
 } from '../../slack/words/card-words.ts';
-import { nothingAfter } from '../../slack/nothing-after.ts';
+import { nothingAfter } from '../../slack/command-text.ts';
 import type { FailureKind } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {

@@ -21,7 +21,7 @@ import { customerWord, environmentWords, quoted, referenceWord } from '../../sla
 import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { cut, outsideText } from '../../slack/kit/text.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
-import { codec } from '../../slack/kit/codec.ts';
+import { codec } from '../../slack/kit/form.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import type { CardDeletion, CardListing, ListedCard } from './saved-card-desk.ts';
 

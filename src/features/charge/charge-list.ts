@@ -22,7 +22,7 @@ import { type ChargePlace, askedHereAlone, homeFoot, messageFoot } from '../../s
 import { holdWords } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
 import { type Command, type OpenItems, defineCommand } from '../../slack/command.ts';
-import { nothingAfter } from '../../slack/nothing-after.ts';
+import { nothingAfter } from '../../slack/command-text.ts';
 import { checkButton, showButton } from './charge-screens.ts';
 import { enterCodeButton, standing } from './otp-form.ts';
 import type { ShowDeps } from './charge-views.ts';

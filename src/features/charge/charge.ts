@@ -25,7 +25,7 @@ import {
   itself,
 } from '../../slack/command.ts';
 import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
-import { parseAmountAlone } from '../../slack/amount-alone.ts';
+import { parseAmountAlone } from '../../slack/command-text.ts';
 import { suggestCards } from '../../slack/words/card-words.ts';
 import type { AlertTaken } from '../../domain/alert.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';

@@ -4,7 +4,7 @@ import type { ContextBlock } from '@slack/types';
 import { counted } from '../../domain/wording.ts';
 import { defineCommand } from '../../slack/command.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import { nothingAfter } from '../../slack/nothing-after.ts';
+import { nothingAfter } from '../../slack/command-text.ts';
 import type { Finding } from './examine.ts';
 
 /** `/pay doctor`: whether every part works, and if not, the fix. `doctor` looks at every part, each within its time; it never rejects. */

@@ -23,8 +23,8 @@ import {
   itself,
 } from '../../slack/command.ts';
 import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
-import type { ShowEnd } from '../../slack/show-end.ts';
-import { parseAmountAlone } from '../../slack/amount-alone.ts';
+import type { ShowEnd } from '../../slack/reply.ts';
+import { parseAmountAlone } from '../../slack/command-text.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';

@@ -116,7 +116,7 @@ async function answerCsv<Item>(
   return listMessage(subject, { filter, page, news: fileNews({ subject, filter }, end) }, place);
 }
 
-/** The whole list, or what matches of it, as a file where the person is; none where something is missing. */
+/** The whole list, or what matches of it, as a file for the person alone; none where something is missing. */
 async function makeCsv<Item>(
   { subject, list, columns, place, slack, now }: Listing<Item>,
   filter: string,
@@ -135,7 +135,7 @@ async function makeCsv<Item>(
       const made = { text: pieces.join(''), rows, reading };
       const file = listFile({ subject, filter }, made, { place, nowMs: now() });
       // oxlint-disable-next-line no-await-in-loop
-      return { kind: 'placed', placed: await slack.shareFile(conversation.caller, file), rows };
+      return { kind: 'placed', placed: await slack.uploadFile({ channel: conversation.caller.userId }, file), rows };
     }
     const { items, reading } = next.value;
     pieces.push(csvRows(written, items));

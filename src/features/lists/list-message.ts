@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { holdsCardNumber } from '../../domain/card-number.ts';
-import { codec } from '../../slack/kit/codec.ts';
+import { codec } from '../../slack/kit/form.ts';
 import type { Button } from '@slack/types';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from './service-list.ts';
@@ -16,8 +16,7 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 import { mrkdwnText, outsideText } from '../../slack/kit/text.ts';
 import type { CsvColumn } from '../../csv.ts';
 import { placeWords } from '../../slack/words/evidence.ts';
-import type { SharedFile } from '../../slack/kit/share-file.ts';
-import type { UploadedFile } from '../../slack/kit/upload-file.ts';
+import type { UploadedFile, UploadOutcome } from '../../slack/kit/upload-file.ts';
 
 /** What a list is of: its words, its columns and its buttons. */
 export type ListSubject<Item> = {
@@ -247,7 +246,7 @@ function readSoFar(reading: Reading | undefined, rows: number): string[] {
 }
 
 export type FileEnd =
-  | { kind: 'placed'; placed: SharedFile; rows: number }
+  | { kind: 'placed'; placed: UploadOutcome; rows: number }
   | { kind: 'nothing' }
   | { kind: 'stopped'; stop: ReadingStop; rows: number; reading: Reading | undefined };
 
@@ -267,25 +266,13 @@ export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): SlackMessage
   }
 }
 
-function placedNote(what: string, placed: SharedFile): Note {
-  switch (placed.kind) {
-    case 'here':
-      return { state: `📄 ${what}`, about: ['in this conversation'] };
-    case 'direct': {
-      const why = rich`The bot can’t put files here. `;
-      const fix = placed.fix === '' ? [] : labelled('To change that', placed.fix);
-      return {
-        state: `📄 ${what}`,
-        about: ['in your direct messages with the bot'],
-        body: [[...why, ...fix]],
-      };
-    }
-    case 'failed':
-      return {
+function placedNote(what: string, placed: UploadOutcome): Note {
+  return placed.kind === 'uploaded'
+    ? { state: `📄 ${what}`, about: ['in your direct messages with the bot'] }
+    : {
         state: `⚠️ ${what} couldn’t be put into Slack`,
         body: [rich`${placed.why}`, labelled('Next', placed.fix)],
       };
-  }
 }
 
 function stoppedWords(stop: ReadingStop): string {

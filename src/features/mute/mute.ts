@@ -2,7 +2,7 @@ import type { Account } from '../../account.ts';
 import type { AlertMute } from '../../domain/alert-route.ts';
 import type { Entry } from '../../store/store.ts';
 import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
-import { nothingAfter } from '../../slack/nothing-after.ts';
+import { nothingAfter } from '../../slack/command-text.ts';
 import type { Words } from '../../messages/views.ts';
 import { muteDelayMs, muteView, openMutes, mutePrefix, type MuteCase, type MuteShown } from './mute-case.ts';
 import {

@@ -25,7 +25,7 @@ import {
 } from '../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
-import type { SharedFile } from '../../slack/kit/share-file.ts';
+import type { UploadOutcome } from '../../slack/kit/upload-file.ts';
 import { actorOf, sentenceOf, stateWord } from './story-words.ts';
 
 /** The buttons of a story; each carries the words that follow the verb, the file's the reference alone. */
@@ -117,7 +117,7 @@ export function noStoryMessage(reference: string): SlackMessage {
 }
 
 /** Where the file with all of it came to stand. */
-export function storyFileMessage(reference: string, placed: SharedFile): SlackMessage {
+export function storyFileMessage(reference: string, placed: UploadOutcome): SlackMessage {
   const about = [referenceWord(reference)];
   return placed.kind === 'failed'
     ? noteMessage({

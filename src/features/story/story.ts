@@ -80,8 +80,8 @@ async function shareStory(
   const story = reference.ok ? await tellStory(account, chapters, reference.value) : undefined;
   if (!story) return await reply(noStoryMessage(value));
   const title = `Story of ${referenceWord(story.reference)}`;
-  const placed = await account.slack.shareFile(
-    { userId: caller.userId },
+  const placed = await account.slack.uploadFile(
+    { channel: caller.userId },
     {
       name: `story-${new Date(account.now()).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`,
       title,

@@ -9,7 +9,7 @@ import {
 } from './undelivered-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { watchUndelivered } from './watch-undelivered.ts';
-import { nothingAfter } from '../../slack/nothing-after.ts';
+import { nothingAfter } from '../../slack/command-text.ts';
 
 /** What this verb needs of other features. */
 type Around = {

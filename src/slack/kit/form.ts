@@ -1,3 +1,4 @@
+import type { z } from 'zod';
 import type { InputBlock } from '@slack/types';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { ViewValues } from '../command.ts';
@@ -58,6 +59,26 @@ export function form<Fields extends Record<string, Field<unknown>>>(name: string
       if (wrong.length > 0) return { kind: 'errors', errors: Object.fromEntries(wrong) } as const;
       const read = Object.fromEntries(all.map(([field, one]) => [field, one.ok ? one.value : undefined]));
       return { kind: 'read', read: read as Read<Fields> } as const;
+    },
+  };
+}
+
+/** What a button carries or a modal keeps, as the text that goes to Slack and comes back: nothing secret in it. */
+type Codec<T> = {
+  write: (value: T) => string;
+  /** Undefined for a text that is not ours. */
+  read: (text: string) => T | undefined;
+};
+
+export function codec<T>(schema: z.ZodType<T>): Codec<T> {
+  return {
+    write: (value) => JSON.stringify(value),
+    read(text) {
+      try {
+        return schema.safeParse(JSON.parse(text)).data;
+      } catch {
+        return undefined;
+      }
     },
   };
 }

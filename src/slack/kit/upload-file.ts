@@ -1,15 +1,19 @@
 import type { WebClient } from '@slack/web-api';
 import { withDeadline } from '../../deadline.ts';
+import { headline, isPerson } from './blocks.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 
 export type UploadOutcome =
   | { kind: 'uploaded' }
   /** `fix` says what a person must do; the file may be there all the same when `why` says that no answer came. */
-  | { kind: 'failed'; slackError: string; why: string; fix: string };
+  | { kind: 'failed'; why: string; fix: string };
 
 export type UploadedFile = { name: string; title: string; text: string; comment: string };
 
-/** Puts a file into a channel or a thread. Never throws for anything Slack or the network does. */
+/**
+ * Puts a file into a thread, or into the direct messages of the person whose id is the channel. Never throws for anything
+ * Slack or the network does.
+ */
 export type UploadFile = (
   place: { channel: string; threadTs?: string },
   file: UploadedFile,
@@ -23,8 +27,10 @@ const longestUploadMs = 20_000;
  * seen by nobody, so a failure in between leaves nothing behind.
  */
 export function createUploadFile(client: WebClient): UploadFile {
-  return async function uploadFile({ channel, threadTs }, { name, title, text, comment }) {
+  return async function uploadFile(place, file) {
+    const { name, title, text, comment } = file;
     const bytes = Buffer.from(text, 'utf8');
+    let { channel, threadTs } = place;
     try {
       const ticket = await client.files.getUploadURLExternal({ filename: name, length: bytes.length });
       const { upload_url: address, file_id: id } = ticket;
@@ -35,6 +41,7 @@ export function createUploadFile(client: WebClient): UploadFile {
         return answer.status;
       });
       if (status !== 200) return failed(`http_${status}`, channel);
+      if (isPerson(channel)) ({ channel, threadTs } = await messageAhead(client, channel, title));
       await client.files.completeUploadExternal({
         files: [{ id, title }],
         channel_id: channel,
@@ -46,6 +53,20 @@ export function createUploadFile(client: WebClient): UploadFile {
       return failed(slackErrorWord(readSlackError(error)), channel);
     }
   };
+}
+
+/**
+ * A file needs the id of the conversation, which only a message in it tells without one more scope: so a message
+ * goes ahead, and the file below it.
+ */
+async function messageAhead(
+  client: WebClient,
+  person: string,
+  title: string,
+): Promise<{ channel: string; threadTs: string }> {
+  const { text, block } = headline(`📄 ${title}`, ['the file you asked for is in this thread']);
+  const posted = await client.chat.postMessage({ channel: person, text, blocks: [block] });
+  return { channel: posted.channel ?? person, threadTs: posted.ts ?? '' };
 }
 
 /** A file needs its own scope, and the bot in the channel, where a message may do without. */
@@ -62,7 +83,6 @@ function failed(slackError: string, channel: string): UploadOutcome {
   const fix = Object.hasOwn(fixes, slackError) ? fixes[slackError] : undefined;
   return {
     kind: 'failed',
-    slackError,
     why: `Slack’s word for it is “${slackError}”.`,
     fix: fix ?? fixFor(slackError, channel),
   };

@@ -1,14 +1,18 @@
+import { type Members, emptyGroupFix, createUserGroups } from './user-groups.ts';
+import type { Permission, Refused, Caller, MayRun, Permit } from '../command.ts';
+import {
+  type NamedRole,
+  type HoldersOf,
+  type Standing,
+  type StandingOf,
+  type Role,
+  placeOf,
+} from './role.ts';
 import type { WebClient } from '@slack/web-api';
 import { readPermission } from '../../domain/merchant.ts';
-import type { HoldersOf, Standing, StandingOf, NamedRole, Role } from './role.ts';
-import type { Caller, MayRun, Permission, Permit, Refused } from '../command.ts';
-import { createMemberships, groupsOf, type Memberships } from './memberships.ts';
 import type { NameOf } from './names.ts';
 import { createPeople, noMember, noMemberRefusal, notKnownWho, type Account } from './people.ts';
-import { placeOf } from './place.ts';
 import type { Remembered, RememberDeps } from '../remembered.ts';
-import { groupsNotKnown, notInRole, wrongPlace } from './role-refusals.ts';
-import { createUserGroups, type Members } from './user-groups.ts';
 import type { Identity } from '../workspace.ts';
 
 export type DirectoryDeps = RememberDeps & {
@@ -42,7 +46,6 @@ export function createDirectory(roles: Readonly<Record<string, Role>>, deps: Dir
   const parts: Parts = {
     roles: Object.entries(roles).map(([name, role]) => ({ name, role })),
     groups,
-    memberships: createMemberships(groups),
     people: createPeople(deps),
     identity: deps.identity,
   };
@@ -76,7 +79,6 @@ function sharedFor(ms: number, now: () => number, ask: MayRun): MayRun {
 type Parts = {
   roles: readonly NamedRole[];
   groups: Remembered<Members>;
-  memberships: Memberships;
   people: Remembered<Account>;
   identity: () => Identity | undefined;
 };
@@ -85,15 +87,14 @@ const allowed: Permit = { kind: 'allowed' };
 
 async function judge(permission: Permission, caller: Caller, parts: Parts): Promise<Permit> {
   const { userId } = caller;
-  const { memberships } = parts;
   const fitting = having(permission, parts.roles);
   const place = placeOf(caller);
   const here = fitting.filter(({ role }) => countsAt(role, place));
-  const isHere = await memberships.known(userId, here);
+  const isHere = await isHeld(userId, here, parts);
   if (isHere === 'yes') return (await whyNoMember(userId, parts)) ?? allowed;
   // Side by side: nobody waits for one answer of Slack after the other.
   const [{ roles: own, unknown, empty }, refusal] = await Promise.all([
-    memberships.of(userId, fitting),
+    membershipOf(userId, fitting, parts),
     isHere === 'no' ? undefined : whyNoMember(userId, parts),
   ]);
   if (own.some((one) => here.includes(one))) {
@@ -114,11 +115,11 @@ async function whyNoMember(userId: string, { people, identity }: Parts): Promise
 }
 
 async function standing(permission: Permission, userId: string, parts: Parts): Promise<Standing> {
-  const { memberships, people, identity } = parts;
+  const { people, identity } = parts;
   const fitting = having(permission, parts.roles);
-  if ((await memberships.known(userId, fitting)) === 'no') return { kind: 'known', roles: [] };
+  if ((await isHeld(userId, fitting, parts)) === 'no') return { kind: 'known', roles: [] };
   const [{ roles: own, unknown }, person] = await Promise.all([
-    memberships.of(userId, fitting),
+    membershipOf(userId, fitting, parts),
     people.of(userId),
   ]);
   if (own.length === 0) return unknown.length > 0 ? { kind: 'unknown' } : { kind: 'known', roles: [] };
@@ -158,4 +159,98 @@ function isFor({ accounts }: Role, merchant: string | undefined): boolean {
 /** `place` is undefined where it was judged before. */
 function countsAt({ channels }: Role, place: string | undefined): boolean {
   return channels === undefined || place === undefined || channels.includes(place);
+}
+
+/** More names than these are no help to whoever looks for somebody to ask. */
+const mostPeople = 5;
+
+function groupsNotKnown(groups: readonly string[]): Refused {
+  return {
+    kind: 'refused',
+    rule: `Slack didn’t say who is in ${groups.join(', ')}`,
+    whoCan: 'Try again in a minute; people listed by user id are not affected',
+  };
+}
+
+/** In a role that has the permission, and not where that role counts. */
+function wrongPlace(permission: Permission, own: readonly NamedRole[]): Refused {
+  const names = own.map(({ name }) => name);
+  const many = names.length > 1 ? 'Your roles' : 'Your role';
+  const give = names.length > 1 ? 'give' : 'gives';
+  return {
+    kind: 'refused',
+    rule: `${many} ${names.join(', ')} ${give} the ${permissionWords(permission)} only in certain places`,
+    whoCan: 'You, there',
+    where: [...new Set(own.flatMap(({ role }) => role.channels ?? []))],
+  };
+}
+
+/** In no role that has the permission; `empty`: groups of such roles that count as empty, and what Slack says why. */
+function notInRole(
+  permission: Permission,
+  about: { fitting: readonly NamedRole[]; empty: readonly { group: string; why: string }[] },
+): Refused {
+  const { fitting, empty } = about;
+  const rule = `It needs the ${permissionWords(permission)}`;
+  if (fitting.length === 0) {
+    return { kind: 'refused', rule, whoCan: 'Nobody yet: no role in payops.yml has it' };
+  }
+  const names = fitting.map(({ name, role }) =>
+    [name, ...role.groups.map((group) => `(${group})`)].join(' '),
+  );
+  const many = names.length > 1 ? 'the roles' : 'the role';
+  const people = [...new Set(fitting.flatMap(({ role }) => role.users))];
+  return {
+    kind: 'refused',
+    rule,
+    whoCan: `People in ${many} ${names.join(', ')}`,
+    ...(people.length > 0 && people.length <= mostPeople ? { people } : {}),
+    ...(empty.length === 0 ? {} : { notes: empty.map(emptyNote) }),
+  };
+}
+
+function emptyNote({ group, why }: { group: string; why: string }): string {
+  return `${group} counts as empty (${why}). ${emptyGroupFix(why)}`.trim();
+}
+
+function permissionWords(permission: Permission): string {
+  const { plain, merchant } = readPermission(permission);
+  return `permission “${plain}”${merchant === undefined ? '' : ` for the account ${merchant}`}`;
+}
+
+/**
+ * Which of the roles hold a person. `unknown`: groups that Slack tells nothing of, so that what they would give is not
+ * among `roles`; `empty`: those that count as empty, and what Slack says why.
+ */
+async function membershipOf(userId: string, roles: readonly NamedRole[], { groups }: Pick<Parts, 'groups'>) {
+  const asked = await Promise.all(
+    groupsOf(roles).map(async (group) => ({ group, answer: await groups.of(group) })),
+  );
+  const told = asked.flatMap(({ group, answer }) =>
+    answer.kind === 'known' ? [{ group, ...answer.value }] : [],
+  );
+  const own = told.filter(({ users }) => users.includes(userId)).map(({ group }) => group);
+  return {
+    roles: roles.filter(
+      ({ role }) => role.users.includes(userId) || role.groups.some((group) => own.includes(group)),
+    ),
+    unknown: asked.filter(({ answer }) => answer.kind === 'unknown').map(({ group }) => group),
+    empty: told.flatMap(({ group, empty: why }) => (why === undefined ? [] : [{ group, why }])),
+  };
+}
+
+/** Whether one of the roles holds the person, as far as that is known without asking Slack. */
+async function isHeld(
+  userId: string,
+  roles: readonly NamedRole[],
+  { groups }: Pick<Parts, 'groups'>,
+): Promise<'yes' | 'no' | 'not_known'> {
+  if (roles.some(({ role }) => role.users.includes(userId))) return 'yes';
+  const fresh = await Promise.all(groupsOf(roles).map((group) => groups.fresh(group)));
+  if (fresh.some((members) => members?.users.includes(userId))) return 'yes';
+  return fresh.includes(undefined) ? 'not_known' : 'no';
+}
+
+function groupsOf(roles: readonly NamedRole[]): string[] {
+  return [...new Set(roles.flatMap(({ role }) => role.groups))];
 }

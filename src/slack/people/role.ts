@@ -1,4 +1,4 @@
-import type { Permission } from '../command.ts';
+import type { Caller, Permission } from '../command.ts';
 
 /**
  * A role: whom it holds, by user id and by user group (`@handle` or id), and what they may do; `*` is everything.
@@ -26,3 +26,15 @@ export type StandingOf = (permission: string, userId: string) => Promise<Standin
 
 /** The Slack user ids of everybody who holds the permission, wherever they are, as far as Slack tells. Never throws. */
 export type HoldersOf = (permission: string) => Promise<readonly string[]>;
+
+/** What stands in `channels` of a role for direct messages with the bot, its Home and shortcuts. */
+export const direct = 'direct';
+
+/**
+ * Where a role must hold for what the caller does: a channel's id, or `direct` where there is none. Undefined in a
+ * modal: it was opened in a fitting place, and Slack does not tell which that was.
+ */
+export function placeOf({ channelId, from }: Pick<Caller, 'channelId' | 'from'>): string | undefined {
+  if (channelId !== undefined) return channelId.startsWith('D') ? direct : channelId;
+  return from === 'modal' ? undefined : direct;
+}

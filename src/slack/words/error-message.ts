@@ -8,7 +8,7 @@ import type { Caller, Command, Refused } from '../command.ts';
 import type { SlackMessage } from '../kit/message.ts';
 import { ModalRefused, type ModalRefusal } from '../kit/modals.ts';
 import { noteMessage } from '../kit/note.ts';
-import { direct } from '../people/place.ts';
+import { direct } from '../people/role.ts';
 import { fixFor } from '../slack-error.ts';
 import { outsideText } from '../kit/text.ts';
 

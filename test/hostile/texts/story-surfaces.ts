@@ -28,7 +28,7 @@ export const storySurfaces: readonly Surface[] = [
   ),
   messageOf('a story that nobody knows', ({ text }) => noStoryMessage(text())),
   messageOf('what became of a story’s file', ({ text }) =>
-    storyFileMessage(text(), { kind: 'direct', fix: '' }),
+    storyFileMessage(text(), { kind: 'uploaded' }),
   ),
 ];
 
