@@ -41,6 +41,8 @@ export const policies = {
 
 export type MessageKind = keyof typeof policies;
 
+export const messageKinds = Object.keys(policies) as [MessageKind, ...MessageKind[]];
+
 export function policyOf(kind: MessageKind): Policy {
   return policies[kind];
 }
@@ -57,7 +59,7 @@ const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>()
  * a link, a request, a storm) is read when it leaves.
  */
 const messageRecord = z.object({
-  kind: z.enum(Object.keys(policies) as [MessageKind, ...MessageKind[]]),
+  kind: z.enum(messageKinds),
   /** Where it goes, whatever the settings say later. Empty: see `isMessage`. */
   channel: z.string(),
   receivedAtMs: z.number(),

@@ -1,6 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import { type HistoryAnswer, type PostOutcome, createDelivery, messageDigest } from './delivery.ts';
 import type { PartHealth } from '../domain/failure.ts';
+import { messageKinds } from './message-record.ts';
 import { longestRetryMs } from './message-work.ts';
 import { utcTime } from '../slack/kit/text.ts';
 import { awayFix } from '../slack/slack-error.ts';
@@ -37,6 +38,8 @@ export function createOutbox(
   ahead: Kind['ahead'],
 ): Outbox {
   const views: FeatureMessages['views'] = Object.assign({}, ...messages.map((one) => one.views));
+  const unmade = messageKinds.filter((kind) => !views[kind]);
+  if (unmade.length > 0) throw new Error(`No feature makes messages of the kinds ${unmade.join(', ')}.`);
   const words: FeatureMessages['words'] = Object.assign({}, ...messages.map((one) => one.words));
   const postTimeoutMs = settings.slackTimeoutSeconds * 1_000;
   const { alertDetailsDays } = settings;

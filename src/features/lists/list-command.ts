@@ -135,7 +135,11 @@ async function makeCsv<Item>(
       const made = { text: pieces.join(''), rows, reading };
       const file = listFile({ subject, filter }, made, { place, nowMs: now() });
       // oxlint-disable-next-line no-await-in-loop
-      return { kind: 'placed', placed: await slack.uploadFile({ channel: conversation.caller.userId }, file), rows };
+      return {
+        kind: 'placed',
+        placed: await slack.uploadFile({ channel: conversation.caller.userId }, file),
+        rows,
+      };
     }
     const { items, reading } = next.value;
     pieces.push(csvRows(written, items));

@@ -4,14 +4,13 @@ import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
 import { refusalMessage, serviceFailureMessage } from '../../slack/words/error-message.ts';
 import type { Caller, Permission, Press, Pressed } from '../../slack/command.ts';
-import type { SlackMessage } from '../../slack/kit/message.ts';
-import {
-  notRevealedMessage,
-  revealActionId,
-  revealModal,
-  revealedMessage,
-  revealingModal,
-} from '../../slack/words/reveal-message.ts';
+import { context, plainText, rich } from '../../slack/kit/blocks.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
+import { cut, oneLine } from '../../slack/kit/text.ts';
+import { referenceWord } from '../../slack/words/evidence.ts';
+import { revealActionId } from '../../slack/words/transaction-message.ts';
 
 /** To read a customer's e-mail in full. */
 export const revealPermission: Permission = 'reveal';
@@ -137,4 +136,54 @@ export function createRevealEmail(
     }
     return { kind: 'revealed', email };
   };
+}
+
+/** The longest that an address can be. */
+const longestEmail = 320;
+
+export function revealedMessage(email: string, reference: string): SlackMessage {
+  return noteMessage({
+    state: cut(oneLine(email), longestEmail),
+    about: [referenceWord(reference)],
+    foot: context(plainText('Only you see this. The audit trail says that you did.')),
+  });
+}
+
+/**
+ * `no_address`: nobody knows one. `not_on_record`: the audit could not be written. `no_place`: where it was pressed
+ * nothing can be shown to one person alone. `closed`: the window for it was closed before the answer came.
+ */
+type NotRevealed = 'no_address' | 'not_on_record' | 'no_place' | 'closed';
+
+export function notRevealedMessage(why: NotRevealed): SlackMessage {
+  const { state, next } = notRevealedWords[why];
+  return noteMessage({ state, body: [rich`${next}`] });
+}
+
+const notRevealedWords: Record<NotRevealed, { state: string; next: string }> = {
+  no_address: {
+    state: 'No e-mail is known',
+    next: 'Neither the payments service nor the bot has one.',
+  },
+  not_on_record: {
+    state: '⚠️ Not revealed',
+    next: 'The audit trail couldn’t be written. Try again in a minute; if it stays so, tell the people who run this bot.',
+  },
+  no_place: {
+    state: 'Not revealed',
+    next: 'Look the reference up in a channel, and press Reveal e-mail there.',
+  },
+  closed: {
+    state: 'Not revealed',
+    next: 'The window was closed. Press Reveal e-mail again.',
+  },
+};
+
+/** In front of a modal: opened at once, because Slack waits no longer for it than three seconds. */
+export function revealingModal(): Modal {
+  return revealModal(noteMessage({ state: '⏳ Reading the e-mail …' }));
+}
+
+export function revealModal(message: SlackMessage): Modal {
+  return wordsModal('Customer e-mail', message);
 }

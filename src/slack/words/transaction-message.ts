@@ -1,4 +1,17 @@
-import type { ActionsBlock, Button } from '@slack/types';
+import type { Button, ActionsBlock } from '@slack/types';
+import { button, bold, fields, headline, richText, words, type Piece } from '../kit/blocks.ts';
+import {
+  referenceWord,
+  customerWord,
+  environmentWords,
+  lookUpButton,
+  placeLine,
+  proofLine,
+  quoted,
+  typedReference,
+  word,
+} from './evidence.ts';
+import type { SlackMessage, HomeBlock } from '../kit/message.ts';
 import type { Environment } from '../../domain/alert.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
@@ -7,21 +20,7 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 import { outcomeWords } from './state-words.ts';
 import type { Transaction } from '../../domain/transaction.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
-import { bold, fields, headline, richText, words, type Piece } from '../kit/blocks.ts';
-import {
-  customerWord,
-  environmentWords,
-  lookUpButton,
-  placeLine,
-  proofLine,
-  quoted,
-  referenceWord,
-  typedReference,
-  word,
-} from './evidence.ts';
 import { declineNext } from './next-steps.ts';
-import type { HomeBlock, SlackMessage } from '../kit/message.ts';
-import { revealButton } from './reveal-message.ts';
 
 export type TransactionView = {
   reference: OrderReference;
@@ -62,8 +61,12 @@ export function isMasked({ confirmation, reference }: TransactionView): boolean 
 /** For whoever may read the customer's e-mail in full; none where the record names no customer. */
 export function revealButtonOf({ confirmation, reference }: TransactionView): Button[] {
   const email = confirmation.kind === 'not_found' ? undefined : confirmation.transaction.customerEmail;
-  return email?.trim() ? [revealButton(reference)] : [];
+  // The value names the order, never the address: that is read when it is pressed.
+  const reveal = { actionId: revealActionId, text: 'Reveal e-mail', value: reference };
+  return email?.trim() ? [button(reveal)] : [];
 }
+
+export const revealActionId = 'reveal_email';
 
 /** The same without its buttons, as every surface shows it. */
 export function transactionParts(view: TransactionView): { text: string; blocks: HomeBlock[] } {
@@ -214,3 +217,6 @@ function otherOrderAmount(transaction: Transaction): string | undefined {
   if (minor === undefined || (minor === amountMinor && orderCurrency === currency)) return undefined;
   return word(formatMoney({ minor, currency: orderCurrency ?? '' }));
 }
+
+// A customer's e-mail in full, for the one person who may read it: nowhere else does the bot write one that was not
+// typed by whoever reads it.

@@ -25,7 +25,7 @@ import {
   revealedMessage,
   revealingModal,
   revealModal,
-} from '../../../src/slack/words/reveal-message.ts';
+} from '../../../src/features/lookup/reveal.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import type { TransactionView } from '../../../src/slack/words/transaction-message.ts';
 import { cardOf, eventOf, lookupOf, placeOf, recordOf } from './alert-surfaces.ts';

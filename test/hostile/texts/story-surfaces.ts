@@ -27,9 +27,7 @@ export const storySurfaces: readonly Surface[] = [
     ),
   ),
   messageOf('a story that nobody knows', ({ text }) => noStoryMessage(text())),
-  messageOf('what became of a story’s file', ({ text }) =>
-    storyFileMessage(text(), { kind: 'uploaded' }),
-  ),
+  messageOf('what became of a story’s file', ({ text }) => storyFileMessage(text(), { kind: 'uploaded' })),
 ];
 
 const kinds = ['command', 'press', 'form', 'decision', 'step', 'answer', 'reveal'] as const;
