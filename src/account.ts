@@ -64,7 +64,7 @@ import { summaryTimes } from './features/alerts/summary/daily-summaries.ts';
 import type { Kept } from './store/kept.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createOutbox, type Outbox } from './messages/outbox.ts';
-import { type Webhooks, readWebhooks, readsField, webhooksFix } from './webhooks/webhook-settings.ts';
+import { readWebhooks, readsField } from './webhooks/webhook-settings.ts';
 
 /** All that the features of one merchant account work with; a feature takes it whole, a function what it needs of it. */
 export type Account = {
@@ -99,13 +99,6 @@ export type Account = {
   wait: (ms: number) => Promise<void>;
   log: Log;
   now: () => number;
-};
-
-/** What is the same for all accounts of the bot, or asked for this one by its name. */
-type Surroundings = Pick<Account, 'audit' | 'people' | 'wake'> & {
-  clients: SlackClients;
-  /** Told of each call of the payments service. */
-  called?: ClientDeps['called'];
 };
 
 /** One merchant account: its own settings, and the part of the store that is its own. */
@@ -145,9 +138,11 @@ function chargePlace(config: Config): ChargePlace {
 
 function openAccount(
   { outside, kept, merchant, pauses }: MerchantPlace,
-  { clients, called, ...around }: Surroundings,
+  { clients, wake, audit, nameOf, ...people }: Omit<Shared, 'metrics'>,
+  called: ClientDeps['called'],
 ): Account {
   const { config, log, now } = outside;
+  const { store, sealer } = kept;
   return {
     name: merchant?.name,
     place: chargePlace(config),
@@ -162,17 +157,19 @@ function openAccount(
       },
     },
     payments: createPayments(outside, kept, { pauses, called }),
-    store: kept.store,
-    sealer: kept.sealer,
-    fingerprint: openFingerprint({ store: kept.store, sealer: kept.sealer, log }),
+    store,
+    sealer,
+    fingerprint: openFingerprint({ store, sealer, log }),
     rememberMs: config.chargeRememberDays * 86_400_000,
     leaseMs: config.workLeaseSeconds * 1_000,
+    audit: { ...audit, ...audit.notes.of(merchant?.name) },
+    people: { ...askedAt(merchant, people), nameOf },
     slack: {
       ...clients,
       uploadFile: createUploadFile(clients.delivery),
       showEnd: createShowEnd({ client: clients.interactive, log }),
     },
-    ...around,
+    wake,
     wait: sleep,
     log,
     now,
@@ -227,38 +224,35 @@ type Shared = {
 
 export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const { outside, kept, merchant } = place;
-  const { clients, wake, nameOf } = shared;
+  const { clients, wake } = shared;
   const metrics = shared.metrics.of(merchant?.name ?? 'main');
-  const { mayRun, standingOf, holdersOf } = askedAt(merchant, shared);
-  const notes = shared.audit.notes.of(merchant?.name);
-  const account = openAccount(place, {
-    clients,
-    wake,
-    called(operation, result, seconds) {
-      metrics.called(operation, result, seconds);
-      const durationMs = Math.round(seconds * 1_000);
-      place.outside.log('info', 'Called the payments service', { operation, result, durationMs });
-    },
-    people: { mayRun, standingOf, holdersOf, nameOf },
-    audit: { ...shared.audit, ...notes },
+  const account = openAccount(place, shared, (operation, result, seconds) => {
+    metrics.called(operation, result, seconds);
+    const durationMs = Math.round(seconds * 1_000);
+    outside.log('info', 'Called the payments service', { operation, result, durationMs });
   });
-  const { payments, settings } = account;
+  const { payments, settings, store, sealer, log, now } = account;
   const webhooks = readWebhooks(settings);
+  const told = { store, sealer, opsChannel: settings.policy.channels.ops, now };
   const missing = createMissingEvents({
-    store: kept.store,
-    sealer: kept.sealer,
-    opsChannel: settings.policy.channels.ops,
+    ...told,
     // While no delivery can be accepted at all, which the start says, no event is waited for.
     waitMs: webhooks.problem === undefined ? settings.alarmMissingEventMinutes * 60_000 : 0,
     readsReference: readsField(webhooks, 'orderReference'),
-    now: account.now,
-    log: account.log,
+    log,
   });
   const made = createFeatures(account, {
     missing,
     charged: metrics.charged,
     refused: () => outbox.refused(),
-    doctor: (undelivered) => lookAtAll(outside, { kept, clients, payments, webhooks, undelivered }),
+    doctor(undelivered) {
+      const seenWebhooks = () => readSeenWebhooks(kept);
+      const checks = [
+        ...sharedChecks(outside, { ...kept, ...kept.whole }, clients),
+        ...accountChecks({ config: settings, payments, webhooks, undelivered, seenWebhooks }),
+      ];
+      return examine(checks, longestLookMs(settings), log);
+    },
   });
   const { features, alerts, charges, undelivered } = made;
   const { receiving, lookUpAhead } = alerts;
@@ -274,15 +268,15 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     payments,
     webhooks,
     missing,
-    rememberRefusal: createRefusalMemory(kept.store, account.log),
+    rememberRefusal: createRefusalMemory(store, log),
     routes: account.rules.routes,
     features,
     undelivered,
     receiving,
     outbox,
     kinds: [...outbox.kinds, ...features.flatMap(({ cases = [] }) => cases)],
-    tellStuck: createTellStuck(outside, { kept, wake }),
-    mayRun,
+    tellStuck: (key: string, errorId: string) => tellStuck({ ...told, wake }, key, errorId),
+    mayRun: account.people.mayRun,
     verbs: verbsOf(features),
   };
 }
@@ -397,41 +391,12 @@ function noticesOf({ name, place }: Account): FeatureMessages {
   };
 }
 
-/** What the doctor finds, each part looked at within its time. */
-function lookAtAll(
-  outside: Outside,
-  parts: {
-    kept: Kept;
-    clients: SlackClients;
-    payments: Account['payments'];
-    webhooks: Webhooks;
-    undelivered: () => Promise<PartHealth>;
-  },
-): Promise<Finding[]> {
-  const { config, log } = outside;
-  const { kept, clients, webhooks } = parts;
-  const seenWebhooks = () => readSeenWebhooks(kept);
-  const of = { ...parts, webhooks: { ...webhooks, fix: webhooksFix } };
-  const checks = [
-    ...sharedChecks(outside, { ...kept, ...kept.whole }, clients),
-    ...accountChecks({ config, seenWebhooks, ...of }),
-  ];
-  return examine(checks, longestLookMs(config), log);
-}
-
 /** Of what all accounts have together. `kept`: the whole store, or why there is none. */
 export function sharedChecks({ config, now }: Outside, kept: Kept | string, clients: SlackClients): Check[] {
   return [
     ...storeChecks(kept, (key) => [key, evidenceOf(key)], now),
     ...slackChecks(config, clients.interactive, now),
   ];
-}
-
-/** Tells the operators, once for each record, that it cannot be worked on. */
-function createTellStuck({ config, now }: Outside, { kept, wake }: { kept: Kept; wake: () => void }) {
-  const { store, sealer } = kept;
-  const told = { store, sealer, opsChannel: config.policy.channels.ops, now, wake };
-  return (key: string, errorId: string): Promise<void> => tellStuck(told, key, errorId);
 }
 
 /** Who may do what at this account alone. */

@@ -13,7 +13,7 @@ import { keptPart } from '../store/scoped-store.ts';
 import type { Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
 import { watchUndelivered } from '../features/undelivered/watch-undelivered.ts';
-import { readWebhooks, webhooksFix } from '../webhooks/webhook-settings.ts';
+import { readWebhooks } from '../webhooks/webhook-settings.ts';
 import { allAccounts } from './account-named.ts';
 import type { OperatorCommand } from './command-end.ts';
 
@@ -56,7 +56,7 @@ async function lookAtAll(outside: Outside): Promise<Finding[]> {
       accountChecks({
         config: own,
         payments,
-        webhooks: { problem: readWebhooks(own).problem, fix: webhooksFix },
+        webhooks: readWebhooks(own),
         undelivered: watchUndelivered(kept.store, outside.now).health,
         seenWebhooks: () => readSeenWebhooks(kept),
       }),

@@ -43,7 +43,7 @@ import type { ApprovalNeeded } from '../../domain/approval.ts';
 import type { SeenLimits } from './charge-limits.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
-import { codec } from '../../slack/kit/codec.ts';
+import { codec } from '../../slack/kit/form.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
 import { counted } from '../../domain/wording.ts';

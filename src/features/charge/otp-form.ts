@@ -16,7 +16,7 @@ import {
   textInput,
   words,
 } from '../../slack/kit/blocks.ts';
-import { codec } from '../../slack/kit/codec.ts';
+import { codec } from '../../slack/kit/form.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { cut, outsideText, visible } from '../../slack/kit/text.ts';
 import { amountWord, chargeHeadline, inHandSince, labelled, plain } from '../../slack/words/charge-facts.ts';

@@ -16,8 +16,8 @@ type SeenWebhooks = { acceptedAtMs?: number; refused?: { atMs: number; why: stri
 type AccountLooked = {
   config: Config;
   payments: Pick<Payments, 'checkToken' | 'findTransaction'>;
-  /** Why no delivery can be accepted, and what ends that. */
-  webhooks: { problem: string | undefined; fix: string };
+  /** Why no delivery can be accepted. */
+  webhooks: { problem: string | undefined };
   undelivered: () => Promise<PartHealth>;
   seenWebhooks: () => Promise<SeenWebhooks>;
 };
@@ -162,10 +162,9 @@ function isSample(body: unknown): boolean {
   return isJsonObject(body) && body['code'] !== undefined;
 }
 
-function judgeWebhooks({ problem: why, fix }: AccountLooked['webhooks']): Verdict {
-  return why === undefined
-    ? ok('Signatures can be checked')
-    : problem(`Every delivery is refused: ${why}`, `${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`);
+function judgeWebhooks({ problem: why }: AccountLooked['webhooks']): Verdict {
+  if (why === undefined) return ok('Signatures can be checked');
+  return problem(`Every delivery is refused: ${why}`, 'Set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS.');
 }
 
 function judgeSeen({ acceptedAtMs, refused }: SeenWebhooks): Verdict {
