@@ -8,7 +8,6 @@
  * The last line is the count and the verdict; the exit code follows it.
  */
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { connectRedis } from '../src/store/redis-client.ts';
@@ -52,7 +51,7 @@ const startedAt = performance.now();
 const bundle = await bundleKilledBot();
 const server = chosenStores.includes('redis') ? await startRedis() : undefined;
 const connection = server && connectRedis({ url: server.url, log: () => undefined });
-if (connection) await once(connection.client, 'ready');
+if (connection) await connection.tried;
 // Ctrl-C too leaves no process behind.
 process.on('SIGINT', () => void close().then(() => process.exit(130)));
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -63,22 +62,21 @@ export async function redisKind(): Promise<StoreKind | undefined> {
   if (findProgram('redis-server') === undefined) return undefined;
   const server = await startRedis();
   const connection = connectRedis({ url: server.url, log: () => undefined });
-  const { client } = connection;
-  await once(client, 'ready');
+  await connection.tried;
   const stores: Store[] = [];
   return {
     name: 'Redis',
     open() {
       const prefix = `bench-${stores.length}`;
-      const store = openRedisStore(client, { prefix });
+      const store = openRedisStore(connection.commands, { prefix });
       stores.push(store);
       return Promise.resolve({
         store,
         async bytes() {
-          const text = await client.info('memory');
+          const text = await connection.client.info('memory');
           return Number(/^used_memory:(\d+)/m.exec(text)?.[1]);
         },
-        waitingLanes: () => client.zCard(`{${prefix}}:ready`),
+        waitingLanes: () => connection.client.zCard(`{${prefix}}:ready`),
       });
     },
     async close() {

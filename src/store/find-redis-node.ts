@@ -1,28 +1,30 @@
-import type { ClusterAddress, RedisNode, SentinelAddress } from '../domain/redis-address.ts';
+import type { ClusterAddress, RedisAddress, RedisNode, SentinelAddress } from '../domain/redis-address.ts';
 import { withinDeadline } from './deadline.ts';
-import { connectOnce, openNodeClient, type RedisClient } from './redis-line.ts';
+import { connectOnce, openNodeClient, type RedisClient } from './redis-node.ts';
 
 /** The epoch rises with every failover that Sentinels make: of two masters the one with the higher is the newer. */
 export type ServingNode = RedisNode & { readonly epoch: number };
 
-/** Of a Redis with several nodes, how to find the one that serves the store's keys. */
+/** How to find the node that serves the store's keys. */
 export type NodeSearch = {
-  address: ClusterAddress | SentinelAddress;
+  address: RedisAddress;
   /** Any key under the store's hash tag: with it a Cluster keeps them all on one node. */
   key: string;
 };
 
 const answerMs = 1_500;
-/** Once most have answered: one that hangs must not keep the others' word from being heard. */
-const graceMs = 500;
+/** Where there is one address alone, which says it all. */
+const theOne: ServingNode = { host: '', port: 0, epoch: 0 };
 
 /** The node that serves now, as most of the Cluster's nodes or the newest word of the Sentinels has it. Rejects when none is known. */
-export function findRedisNode({ address, key }: NodeSearch): Promise<ServingNode> {
-  return address.kind === 'cluster' ? findSlotOwner(address, key) : findMaster(address);
+export async function findRedisNode({ address, key }: NodeSearch): Promise<ServingNode> {
+  if (address.kind === 'alone') return theOne;
+  return address.kind === 'cluster' ? await findSlotOwner(address, key) : await findMaster(address);
 }
 
 /** Rejects unless the node itself says that it serves: a master may have been replaced since it was named. */
 export async function checkServes(client: RedisClient, { address, key }: NodeSearch): Promise<void> {
+  if (address.kind === 'alone') return;
   if (address.kind === 'cluster') {
     await ownedElsewhere(client, key);
     return;
@@ -32,7 +34,7 @@ export async function checkServes(client: RedisClient, { address, key }: NodeSea
 }
 
 async function findSlotOwner(address: ClusterAddress, key: string): Promise<ServingNode> {
-  const answers = await mostAnswers(
+  const answers = await Promise.all(
     address.nodes.map((node) =>
       askNode(address, node, async (client) => {
         try {
@@ -69,7 +71,7 @@ function readMoved(error: unknown, asked: RedisNode): RedisNode | undefined {
 
 async function findMaster(address: SentinelAddress): Promise<ServingNode> {
   const { username, password } = address;
-  const answers = await mostAnswers(
+  const answers = await Promise.all(
     address.nodes.map((node) =>
       // Sentinels often have no password although their Redis has one, and refuse one then.
       askNode({ ...address, username: undefined, password: undefined }, node, async (sentinel) => {
@@ -116,25 +118,6 @@ async function askNode<T>(
   } finally {
     if (client.isOpen) client.destroy();
   }
-}
-
-/** All of them, or those that come shortly after most of the asked have given one that is no failure. */
-function mostAnswers<T>(asked: readonly Promise<T | Error>[]): Promise<(T | Error)[]> {
-  const { promise, resolve } = Promise.withResolvers<(T | Error)[]>();
-  const answers: (T | Error)[] = [];
-  let grace: NodeJS.Timeout | undefined;
-  async function hear(answer: Promise<T | Error>): Promise<void> {
-    answers.push(await answer);
-    if (answers.length === asked.length) {
-      clearTimeout(grace);
-      resolve(answers);
-    } else if (grace === undefined && told(answers).length > asked.length / 2) {
-      grace = setTimeout(() => resolve([...answers]), graceMs);
-    }
-  }
-  // A question never rejects: its failure is an answer.
-  for (const answer of asked) void hear(answer);
-  return promise;
 }
 
 function told<T>(answers: readonly (T | Error)[]): T[] {

@@ -2,14 +2,27 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { growingDelayMs } from '../deadline.ts';
 import { withinDeadline } from './deadline.ts';
 import { checkServes, findRedisNode, type NodeSearch, type ServingNode } from './find-redis-node.ts';
-import { connectOnce, openNodeClient, type RedisClient, type RedisLine } from './redis-line.ts';
-import { reasonOf, type RedisNews } from './redis-news.ts';
+import { connectOnce, openNodeClient, reasonOf, type RedisClient, type RedisNews } from './redis-node.ts';
 
 const connectMs = 1_500;
 const firstRetryMs = 50;
 const longestRetryMs = 500;
 /** Longer than Sentinels take to hear of a failover. Past it they have been set up anew, with their epochs. */
 const newsMs = 15_000;
+/** Where one address leads to a replica for good, a new connection with every call would be an attack on it. */
+const renewGapMs = 2_000;
+
+/** One connection, however it is found. */
+export type RedisLine = {
+  client: () => RedisClient;
+  /** Drops that connection, unless it is dropped already, and makes another. */
+  renew: (lost: RedisClient, failure: string) => void;
+  /** The same, once in a while: that node says that another one serves. */
+  leave: (lost: RedisClient, failure: string) => void;
+  /** Resolves, and never rejects, when the first attempt to connect has come to its end. */
+  tried: Promise<void>;
+  close: () => void;
+};
 
 /**
  * One connection to the node that serves the store's keys, found anew whenever it is lost or says that another
@@ -20,10 +33,12 @@ export function followRedis(search: NodeSearch, news: RedisNews, onOtherNode: ()
   const over = new AbortController();
   const first = Promise.withResolvers<void>();
   // Stands in until a node is found: never connected, so its calls fail at once.
-  let current = openNodeClient(search.address, search.address.nodes[0], connectMs);
+  let current = openNodeClient(search.address, undefined, connectMs);
   let searching = false;
   let served: ServingNode | undefined;
   let lostAt = 0;
+  const gapMs = search.address.kind === 'alone' ? renewGapMs : 0;
+  let leftAt = -Infinity;
 
   async function connect(): Promise<void> {
     const node = await findRedisNode(search);
@@ -77,17 +92,18 @@ export function followRedis(search: NodeSearch, news: RedisNews, onOtherNode: ()
     void follow();
   }
 
-  /** Whoever cannot be asked, or names an older node than the one in use, leaves things as they are. */
-  async function lookForOther(doubted: RedisClient, failure: string): Promise<void> {
-    const node = await findRedisNode(search).catch(() => undefined);
-    if (node && isOther(node, served) && node.epoch >= (served?.epoch ?? 0)) renew(doubted, failure);
+  function leave(lost: RedisClient, failure: string): void {
+    news.lose(failure, 2 * gapMs);
+    if (performance.now() - leftAt < gapMs) return;
+    leftAt = performance.now();
+    renew(lost, failure);
   }
 
   void follow();
   return {
     client: () => current,
     renew,
-    doubt: (doubted, failure) => void lookForOther(doubted, failure),
+    leave,
     tried: first.promise,
     close() {
       over.abort();

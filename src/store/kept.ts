@@ -8,7 +8,7 @@ import { readOrMakeKeyFile } from './key-file.ts';
 import type { RedisConnection } from './redis-client.ts';
 import { openRedisStore } from './redis-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
-import { watchRedis } from './watch-redis.ts';
+import { watchRedis } from './check-redis.ts';
 import type { Log } from '../log.ts';
 
 /** Where it is kept, and what seals it; see `config/settings.ts`. */

@@ -2,14 +2,14 @@ import KeyvRedis from '@keyv/redis';
 import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
 import type { Log } from '../log.ts';
 import { followRedis } from './follow-redis.ts';
-import { createRedisCommands, type RedisCommands } from './redis-commands.ts';
-import { keepRedis, type RedisClient } from './redis-line.ts';
-import { createRedisNews } from './redis-news.ts';
+import type { Inspectable } from './check-redis.ts';
+import { createRedisNews, type RedisClient } from './redis-node.ts';
+import type { ScriptRunner } from './redis-store.ts';
 
-export type { RedisClient } from './redis-line.ts';
+export type { RedisClient } from './redis-node.ts';
 
 export type RedisConnection = {
-  /** The connection as it stands now. With a Cluster or Sentinels ask anew each time: a failover makes another. */
+  /** The connection as it stands now. Ask anew each time: an outage makes another. */
   readonly client: RedisClient;
   /** For the store and its check: always on the connection that stands. */
   readonly commands: RedisCommands;
@@ -53,10 +53,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     });
   }
   const news = createRedisNews(log);
-  const line =
-    address.kind === 'alone'
-      ? keepRedis(url, news)
-      : followRedis({ address, key: `{${prefix}}` }, news, onOtherNode);
+  const line = followRedis({ address, key: `{${prefix}}` }, news, onOtherNode);
   // The socket's own timeout starts anew with every write, so under steady calls a connection whose other
   // end has vanished without a word would be kept for the many minutes of TCP's patience.
   const watchdog = setInterval(() => {
@@ -72,8 +69,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     },
     commands: createRedisCommands({
       client: line.client,
-      onElsewhere: line.renew,
-      onShort: line.doubt,
+      onElsewhere: line.leave,
       waitReplicas,
       waitKey: `{${prefix}}:waited`,
     }),
@@ -83,5 +79,69 @@ export function connectRedis(options: RedisOptions): RedisConnection {
       clearInterval(watchdog);
       line.close();
     },
+  };
+}
+
+/** What the store and its check ask of Redis, on whatever connection stands at the moment. */
+export type RedisCommands = ScriptRunner & Inspectable;
+
+type CommandOptions = {
+  client: () => RedisClient;
+  /** Called when the node says that another one serves. */
+  onElsewhere: (client: RedisClient, failure: string) => void;
+  /** How many replicas must have what a call changed or saw before it is answered. */
+  waitReplicas: number;
+  /** A key that may be written for it, on the node that serves. */
+  waitKey: string;
+};
+
+/** The second as Redis 6 has it: an error within a script. */
+const servesNot = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
+/** Longer than a healthy replica takes, short of the store's own deadline. */
+const replicasWithinMs = 500;
+
+/**
+ * Every call goes once, to one node, and is never sent again: whoever asked must decide. What the node
+ * answers with ASK is refused too: while a Cluster moves the store's slot, half of its records are elsewhere,
+ * and a script that ran on either half would find a claimed key unclaimed.
+ */
+function createRedisCommands(options: CommandOptions): RedisCommands {
+  const { client, onElsewhere, waitReplicas, waitKey } = options;
+
+  async function ask<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
+    const asked = client();
+    try {
+      return await call(asked);
+    } catch (error) {
+      if (error instanceof Error && servesNot.test(error.message)) {
+        onElsewhere(asked, error.message);
+      }
+      throw error;
+    }
+  }
+
+  /**
+   * WAIT promises only the writes of its own connection. So it goes out right behind the script, on the same
+   * one, and behind a write of our own: a script that changed nothing may have seen what another replica of
+   * the bot wrote and no replica of Redis has yet, and "there already" must not be said of what can still be
+   * lost. (Redis 7 waits for everybody's writes as it is; it does not say that it always will.)
+   */
+  async function kept<T>(asked: RedisClient, call: (client: RedisClient) => Promise<T>): Promise<T> {
+    if (waitReplicas === 0) return call(asked);
+    const [answer, , have] = await Promise.all([
+      call(asked),
+      asked.set(waitKey, ''),
+      asked.wait(waitReplicas, replicasWithinMs),
+    ]);
+    if (have < waitReplicas)
+      throw new Error(`NOREPLICAS ${have} of ${waitReplicas} replicas have the change.`);
+    return answer;
+  }
+
+  return {
+    evalSha: (sha1, options) => ask((asked) => kept(asked, (node) => node.evalSha(sha1, options))),
+    eval: (script, options) => ask((asked) => kept(asked, (node) => node.eval(script, options))),
+    configGet: (name) => ask((asked) => asked.configGet(name)),
+    info: (section) => ask((asked) => asked.info(section)),
   };
 }

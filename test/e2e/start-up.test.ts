@@ -51,7 +51,7 @@ describe.concurrent('a bot that cannot start', () => {
     for (const words of [
       'SLACK_SIGNIN_SECRET is not a setting. Did you mean SLACK_SIGNING_SECRET?',
       'SLACK_BOT_TOKEN must be a Slack bot token',
-      'PAYMENTS_TIMEOUT_SECONDS must be a whole number from 1 to 30',
+      'PAYMENTS_TIMEOUT_SECONDS must be a whole number from 1 to 25',
       'PAYMENTS_ACCOUNT_ID must be a UUID',
       'WEBHOOK_SIGNATURE_PRESET must be raw-body or',
       'channels.alerts is missing',

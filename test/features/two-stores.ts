@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,8 +47,11 @@ export function onBothStores(name: string, tests: (open: () => Promise<TwoReplic
       prefixes += 1;
       const prefix = `two-${prefixes}`;
       const replicas = [0, 1].map(() => connectRedis({ url: server.url, log: () => undefined }));
-      await Promise.all(replicas.map(({ client }) => once(client, 'ready')));
-      const [one, two] = replicas.map(({ client }) => openRedisStore(client, { prefix })) as [Store, Store];
+      await Promise.all(replicas.map(({ tried }) => tried));
+      const [one, two] = replicas.map(({ commands }) => openRedisStore(commands, { prefix })) as [
+        Store,
+        Store,
+      ];
       const contents = redisContents(server.url, prefix);
       return {
         one,

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkRedis, checkSchema, type Inspectable } from '../../src/store/check-redis.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
@@ -27,7 +26,7 @@ describe.skipIf(missing)('checkRedis', () => {
   async function open(user = '') {
     const connection = connectRedis({ url: server.url.replace('//', `//${user}`), log: () => undefined });
     connections.push(connection);
-    await once(connection.client, 'ready');
+    await connection.tried;
     return connection.client;
   }
 

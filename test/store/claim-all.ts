@@ -10,9 +10,9 @@ const [where = '', count = ''] = process.argv.slice(2);
 
 async function open(): Promise<Store> {
   if (!where.startsWith('redis:')) return openSqliteStore({ path: where, now: Date.now });
-  const { client } = connectRedis({ url: where, log: () => undefined });
-  await once(client, 'ready');
-  return openRedisStore(client);
+  const { commands, tried } = connectRedis({ url: where, log: () => undefined });
+  await tried;
+  return openRedisStore(commands);
 }
 
 /** Whoever is ahead takes a breath after each batch, so that the other catches up and both race for the same keys. */

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import type { Log } from '../../src/log.ts';
-import { connectRedis, type RedisClient } from '../../src/store/redis-client.ts';
+import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { calmMs } from '../support/calm-ms.ts';
@@ -24,7 +25,7 @@ function open(test: Test, url: string) {
   };
   const connection = connectRedis({ url, log });
   test.onTestFinished(() => connection.close());
-  return { ...connection, lines, store: openRedisStore(connection.client) };
+  return { connection, lines, store: openRedisStore(connection.commands) };
 }
 
 async function listen(test: Test, server: Server): Promise<number> {
@@ -43,20 +44,25 @@ async function startServer(test: Test, args: readonly string[] = []) {
 async function behindOneAddress(test: Test, server: RedisServer) {
   const gate = await openTcpGate(server.port);
   test.onTestFinished(() => gate.close());
-  const { commands, lines, client } = open(test, `redis://127.0.0.1:${gate.port}`);
-  await next(client, 'ready');
-  return { gate, lines, store: openRedisStore(commands) };
+  const { connection, lines, store } = open(test, `redis://127.0.0.1:${gate.port}`);
+  await connected(connection);
+  return { gate, lines, store };
 }
 
 async function becomeReplicaOf(test: Test, { url }: RedisServer, port: number): Promise<void> {
-  const { client } = open(test, url);
-  await next(client, 'ready');
-  await client.sendCommand(['REPLICAOF', '127.0.0.1', `${port}`]);
+  const { connection } = open(test, url);
+  await connected(connection);
+  await connection.client.sendCommand(['REPLICAOF', '127.0.0.1', `${port}`]);
 }
 
-/** Unlike events.once, not ended by the error events that an outage is made of. */
-function next(client: RedisClient, event: 'ready' | 'reconnecting'): Promise<void> {
-  return new Promise((resolve) => client.once(event, () => resolve()));
+function connected(connection: RedisConnection): Promise<void> {
+  return untilRedis('it is connected', async () => connection.client.isReady);
+}
+
+/** Several attempts to connect, none of which is to be told again. */
+async function someAttempts(lines: readonly unknown[]): Promise<void> {
+  await untilRedis('the outage is told', async () => lines.length > 0);
+  await rest(500);
 }
 
 describe('connectRedis', () => {
@@ -83,9 +89,9 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
   it('starts while Redis is down, logs the outage once without its password, and is there when Redis is', async (test) => {
     const server = await startServer(test, ['--requirepass', 'hunter22']);
     await server.kill9();
-    const { store, lines, client } = open(test, server.url.replace('//', '//:hunter22@'));
+    const { store, lines } = open(test, server.url.replace('//', '//:hunter22@'));
     await expect(store.create('a', '')).rejects.toThrow(StoreUnavailable);
-    for (let failed = 0; failed < 3; failed += 1) await next(client, 'reconnecting');
+    await someAttempts(lines);
     expect(lines).toMatchObject([{ level: 'error', text: expect.stringContaining('ECONNREFUSED') }]);
     await server.restart();
     await untilRedis('it is there', () => store.create('a', ''));
@@ -95,16 +101,16 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
 
   it('says that the password is wrong, once, without it', async (test) => {
     const server = await startServer(test, ['--requirepass', 'correct-horse']);
-    const { lines, client } = open(test, server.url.replace('//', '//:hunter22@'));
-    for (let failed = 0; failed < 2; failed += 1) await next(client, 'reconnecting');
+    const { lines } = open(test, server.url.replace('//', '//:hunter22@'));
+    await someAttempts(lines);
     expect(lines).toMatchObject([{ level: 'error', text: expect.stringContaining('WRONGPASS') }]);
     expect(JSON.stringify(lines)).not.toContain('hunter22');
   });
 
   it('logs the end of an outage too', async (test) => {
     const server = await startServer(test);
-    const { lines, client } = open(test, server.url);
-    await next(client, 'ready');
+    const { lines, connection } = open(test, server.url);
+    await connected(connection);
     await server.kill9();
     await untilRedis('the outage is told', async () => lines.length === 1);
     await server.restart();
@@ -129,8 +135,8 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
       }),
     );
     test.onTestFinished(() => wires.forEach((socket) => socket.destroy()));
-    const { store, client } = open(test, `redis://127.0.0.1:${port}`);
-    await next(client, 'ready');
+    const { store, connection } = open(test, `redis://127.0.0.1:${port}`);
+    await connected(connection);
     await store.ping();
     for (const socket of wires) cut.add(socket);
     const steady = setInterval(() => void store.ping().catch(() => undefined), 200);

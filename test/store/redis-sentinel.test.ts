@@ -177,36 +177,6 @@ describe.skipIf(missing).concurrent('the store under Redis Sentinels', () => {
   });
 });
 
-describe.skipIf(missing).concurrent('the store on a master that has been replaced unheard', () => {
-  it.sequential('keeps its connection while no other node serves, and finds the other once one does', async () => {
-    const args = ['--repl-diskless-sync-delay', '0'];
-    // Cut off from its replicas and from the Sentinels, but not from the bot.
-    const [old, next] = await Promise.all([startRedis({ args }), startRedis({ args })]);
-    const replica = await startRedis({ args: [...args, '--replicaof', '127.0.0.1', String(next.port)] });
-    const sentinel = await startSentinel(old.port);
-    const url = `redis+sentinel://127.0.0.1:${sentinel.port}/${masterName}`;
-    const bot = await openRedis({ url, waitReplicas: 1 });
-    try {
-      const { client } = bot;
-      const startedAt = performance.now();
-      for (let n = 0; performance.now() - startedAt < 3_500; n += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- refused one after the other
-        await expect(bot.store.create(`short ${n}`, '')).rejects.toThrow(StoreUnavailable);
-      }
-      expect(bot.client).toBe(client);
-      await untilRedis('it is connected', async () => bot.client.isReady);
-      await askRedis(sentinel.port, 'SENTINEL', 'REMOVE', masterName);
-      await askRedis(sentinel.port, 'SENTINEL', 'MONITOR', masterName, '127.0.0.1', String(next.port), '2');
-      await untilRedis('it is kept', () => bot.store.create('kept', ''));
-      expect(bot.client.options?.socket).toMatchObject({ port: next.port });
-    } finally {
-      bot.close();
-      await sentinel.stop();
-      await Promise.all([replica, old, next].map((server) => server.stop()));
-    }
-  });
-});
-
 describe.skipIf(missing).concurrent('the store under a Sentinel with a password', () => {
   it.sequential('gives the password to a Sentinel that asks for one, and to no log', async () => {
     const redis = await startRedis({ args: ['--requirepass', 'hunter:22'] });

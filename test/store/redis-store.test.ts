@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -157,13 +156,13 @@ describe.skipIf(missing)('openRedisStore', () => {
     // Where the snapshot would go there is a folder.
     mkdirSync(join(folder, 'dump.rdb', 'in-the-way'), { recursive: true });
     const full = await startRedis({ args: ['--dir', folder, '--save', '3600 1'] });
-    const { client, close } = connectRedis({ url: full.url, log: () => undefined });
-    await once(client, 'ready');
-    const store = openRedisStore(client);
+    const filling = connectRedis({ url: full.url, log: () => undefined });
+    await filling.tried;
+    const store = openRedisStore(filling.commands);
     await store.ping();
-    await client.sendCommand(['BGSAVE']);
+    await filling.client.sendCommand(['BGSAVE']);
     await expect.poll(() => store.ping().catch((error: Error) => String(error.cause))).toMatch(/MISCONF/);
-    close();
+    filling.close();
     await full.stop();
     rmSync(folder, { recursive: true });
   });
@@ -197,7 +196,7 @@ describe.skipIf(missing)('openRedisStore when Redis fails', () => {
   const { server, connection } = redisForTests();
   let store: Store;
   beforeAll(async () => {
-    store = openRedisStore(connection().client);
+    store = openRedisStore(connection().commands);
     await store.create('kept', 'value', { delayMs: 0 });
   });
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { afterAll, beforeAll } from 'vitest';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import { startRedis, type RedisServer } from './redis-server.ts';
@@ -10,7 +9,7 @@ export function redisForTests(): { server: () => RedisServer; connection: () => 
     const server = await startRedis();
     const connection = connectRedis({ url: server.url, log: () => undefined });
     opened = { server, connection };
-    await once(connection.client, 'ready');
+    await connection.tried;
   });
   afterAll(async () => {
     opened?.connection.close();
