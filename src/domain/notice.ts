@@ -1,14 +1,10 @@
-/** What a repeat of an event may say otherwise. */
-export type EventPart = 'amount' | 'currency' | 'reason';
-
 /** The kind of a signed delivery in which none is found. */
 export const unreadableKind = 'unreadable';
 
 /**
  * Something the bot must tell the people who run it, besides alerts: short, rare, once per key. Nothing secret, and no
  * customer: the channel may be wide.
- * `event_differs`: a repeat of a known event came with another amount or outcome; `differs`: which parts of it, where
- * the first can still be read.
+ * `event_differs`: a repeat of a known event came with another amount or outcome.
  * `unknown_event`: a signed delivery that is none of the spec's two events, or `unreadable`, which is no kind; kept for
  * `keptDays`.
  * `stuck`: a record that cannot be read or worked on was put aside.
@@ -20,7 +16,6 @@ export type Notice =
       kind: 'event_differs';
       eventKind: string;
       orderReference?: string | undefined;
-      differs?: readonly EventPart[];
     }
   | { kind: 'unknown_event'; eventKind: string; keptDays?: number }
   | { kind: 'stuck'; record: string; errorId: string }

@@ -123,8 +123,6 @@ const needs: Readonly<Record<string, string>> = {
   'press alert_more snooze:k': 'alerts',
   'press storm_acknowledge_all': 'alerts',
   'press storm_show_list': 'alerts',
-  'press storm_list_back': 'alerts',
-  'press storm_list_next': 'alerts',
   'press storm_csv': 'alerts',
   'submit alert_close': 'alerts',
   'submit alert_assign': 'alerts',

@@ -600,12 +600,7 @@ export const stormChapters: readonly Chapter[] = [
       const digest = await desk.reads('lead', ['Storm', 'failed charges'], 'payAlerts');
       await desk.settled('soon');
       await desk.presses('onCall', 'Show list', digest);
-      await desk.modalSays('onCall', 'page 1 of');
-      if (desk.modal('onCall')?.shown.buttons.includes('Next')) {
-        await desk.presses('onCall', 'Next');
-        await desk.modalSays('onCall', 'page 2 of');
-        await desk.presses('onCall', 'Back');
-      }
+      await desk.modalSays('onCall', 'failed charges');
       await desk.closes('onCall');
       await desk.presses('lead', 'Acknowledge all', digest);
       await desk.presses('onCall', 'Acknowledge all', digest);

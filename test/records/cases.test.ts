@@ -662,7 +662,6 @@ function wrongOfClaim({ card, charge }: AlertCase, charges: readonly string[]): 
   return [
     ...(charges.filter((state) => state === 'paid').length <= 1 ? [] : ['it was paid twice']),
     ...(endsCard(card) && charge && charge.at > card.at ? ['it is charged after its end'] : []),
-    ...(charge && !charge.isAged ? ['its claim is not looked at once more'] : []),
   ];
 }
 

@@ -11,7 +11,6 @@ import {
 } from './alert.ts';
 import type { AlertCard, AlertCharge } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
-import { claimTimes } from '../../domain/charge.ts';
 import { referenceOfEventKey } from '../../domain/payment-event.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
 import type { Index, Store } from '../../store/store.ts';
@@ -41,8 +40,8 @@ export type AlertCase = {
   storms: readonly string[];
   /** When its event came, and the lists in which payments look for it; absent: it was not about to be told yet. */
   failed?: { atMs: number; lists: readonly string[] };
-  /** `holders`: the deliveries of its submit. It stays when the charge has ended; `isAged`: see `claimTimes.lostMs`. */
-  charge?: AlertCharge & { holders: readonly string[]; isAged?: true };
+  /** `holders`: the deliveries of its submit. It stays when the charge has ended. */
+  charge?: AlertCharge & { holders: readonly string[] };
   /** What somebody had looked up anew. */
   evidence?: Evidence;
 };
@@ -56,8 +55,6 @@ export type AlertEvent =
   /** `over`: the last holder of the claim that surely moves no money any more; one that came since is another. */
   | { kind: 'claimed'; reference: string; by: string; holder: string; over: string | undefined }
   | { kind: 'released'; holder: string }
-  /** Its claim is so old that its charge was never stored, or is over. */
-  | { kind: 'claim_aged' }
   /** Its messages are made once more. */
   | { kind: 'retold' }
   /** What was looked up anew is forgotten, as its event's details are. */
@@ -83,7 +80,6 @@ const alertCase: z.ZodType<AlertCase> = z.object({
       by: z.string(),
       at: z.number(),
       holders: z.array(z.string()),
-      isAged: z.literal(true).exactOptional(),
     })
     .exactOptional(),
   evidence: z.custom<Evidence>().exactOptional(),
@@ -143,7 +139,7 @@ function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | 
   }
 }
 
-type ClaimEvent = Extract<AlertEvent, { kind: 'claimed' | 'released' | 'claim_aged' }>;
+type ClaimEvent = Extract<AlertEvent, { kind: 'claimed' | 'released' }>;
 
 function stepClaim(before: AlertCase, event: ClaimEvent, nowMs: number): AlertCase | undefined {
   const { card, charge } = before;
@@ -162,31 +158,18 @@ function stepClaim(before: AlertCase, event: ClaimEvent, nowMs: number): AlertCa
       const { charge: _released, ...free } = before;
       return holders.length === 0 ? free : { ...before, charge: { ...charge, holders } };
     }
-    case 'claim_aged':
-      return isAged(before, nowMs) && charge && !charge.isAged
-        ? { ...before, charge: { ...charge, isAged: true } }
-        : undefined;
   }
 }
 
-function isAged({ charge }: AlertCase, nowMs: number): boolean {
-  return charge !== undefined && nowMs >= charge.at + claimTimes.lostMs;
-}
-
-function restMs({ card, charge }: AlertCase, nowMs: number): number | undefined {
-  const wakesAt = (card.kind === 'acknowledged' && card.snoozedUntil) || Infinity;
-  // Should a crash have left the claim alone, the message stops saying that it is being charged.
-  const dueAt = Math.min(wakesAt, charge && !charge.isAged ? charge.at + claimTimes.lostMs : Infinity);
-  return dueAt === Infinity ? undefined : Math.max(0, dueAt - nowMs);
+function restMs({ card }: AlertCase, nowMs: number): number | undefined {
+  const wakesAt = card.kind === 'acknowledged' ? card.snoozedUntil : undefined;
+  return wakesAt === undefined ? undefined : Math.max(0, wakesAt - nowMs);
 }
 
 /** What is due of it now. */
-function dueOf(state: AlertCase, nowMs: number): { event: AlertEvent } | undefined {
-  const { card, charge } = state;
-  if (card.kind === 'acknowledged' && card.snoozedUntil !== undefined && card.snoozedUntil <= nowMs) {
-    return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
-  }
-  return isAged(state, nowMs) && !charge?.isAged ? { event: { kind: 'claim_aged' } } : undefined;
+function dueOf({ card }: AlertCase, nowMs: number): { event: AlertEvent } | undefined {
+  if (card.kind !== 'acknowledged' || (card.snoozedUntil ?? Infinity) > nowMs) return undefined;
+  return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
 }
 
 /** A step that stands in its threads, or is to, is remembered by its number. */

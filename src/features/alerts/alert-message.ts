@@ -1,6 +1,14 @@
 import type { ActionsBlock, ContextBlock } from '@slack/types';
 import { endsCard, type Alert, type AlertCardShown, isDeclined, recordOf } from './alert.ts';
-import type { Acknowledged, AlertCard, AlertCharge, Recovery, Lookup } from '../../domain/alert.ts';
+import type {
+  Acknowledged,
+  AlertCard,
+  AlertCharge,
+  Environment,
+  Recovery,
+  Lookup,
+} from '../../domain/alert.ts';
+import { counted } from '../../domain/wording.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { type Money, formatMoney } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
@@ -14,15 +22,19 @@ import {
   bold,
   code,
   context,
+  divider,
   fields,
+  header,
   headline,
   moment,
   mrkdwn,
   person,
+  plainText,
   richText,
   words,
 } from '../../slack/kit/blocks.ts';
-import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { OpenItems } from '../../slack/command.ts';
+import type { HomeBlock, MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
@@ -403,4 +415,49 @@ export function whereItIs(place: MessagePlace | undefined, what: string): Contex
   const { channel, ts } = place;
   const there = ts === undefined ? '' : `: ${messageLink({ channel, ts }, what)}`;
   return [context(mrkdwn(`In <#${channel}>${there}`))];
+}
+
+/** An alert that is assigned to somebody. */
+type AlertInHand = {
+  event: PaymentEvent;
+  receivedAtMs: number;
+  card: AlertCard;
+  evidence?: { lookup: Lookup };
+  place?: MessagePlace;
+};
+
+/** More than a person reads at once; the rest stands in the channels. */
+const mostShown = 8;
+
+/** A part of the App Home; nothing without alerts. */
+export function homeAlerts(
+  alerts: readonly AlertInHand[],
+  place: { environment: Environment; account: string },
+): HomeBlock[] {
+  if (alerts.length === 0) return [];
+  const more = alerts.length - mostShown;
+  return [
+    header('Assigned to you'),
+    ...alerts.slice(0, mostShown).flatMap((alert) => alertItem(alert, place)),
+    ...(more > 0 ? [context(plainText(`… and ${counted(more, 'more alert')}, in their channels.`))] : []),
+    divider(),
+  ];
+}
+
+/** For the menu; undefined without alerts. */
+export function openAlerts(alerts: readonly AlertInHand[]): OpenItems | undefined {
+  const count = alerts.length;
+  if (count === 0) return undefined;
+  return { count, line: [bold(`🔔 ${counted(count, 'alert')} assigned to you`)] };
+}
+
+function alertItem(
+  { event, receivedAtMs, card, evidence, place: stands }: AlertInHand,
+  place: { environment: Environment; account: string },
+): HomeBlock[] {
+  // What was never looked up is told as the event tells it.
+  const lookup: Lookup = evidence?.lookup ?? { kind: 'unchecked', failure: 'network' };
+  const shown = { id: '', card, canChargeAgain: false };
+  const { block } = alertHeadline({ event, lookup, ...place, receivedAtMs, mayBeRepeat: false, card: shown });
+  return [block, ...whereItIs(stands, 'the alert and its thread')];
 }

@@ -20,7 +20,6 @@ import {
   button,
   code,
   context,
-  header,
   headline,
   moment,
   person,
@@ -49,9 +48,8 @@ type RoutesView = {
 
 /** More sentences than these nobody reads; they also fit one message whatever the rules say. */
 const mostRules = 12;
-/** Where more than those are muted, which leaves room for the names and ends of all. */
-const mostAmongMutes = 5;
-const mostHomeRules = 10;
+/** So many of those that are muted have a sentence; all have their names and ends. */
+const mostMuted = 5;
 /** Of so many mutes it is said by name what they kept back. */
 const mostNamed = 10;
 
@@ -69,11 +67,10 @@ export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: 
     rules.length === 0 ? 'by channels of payops.yml' : `by ${counted(rules.length, 'rule')}`,
     muted.length === 0 ? '' : `${muted.length} muted now`,
   ]);
-  const most = muted.length > mostRules ? mostAmongMutes : mostRules;
-  const shown = mutedFirst.slice(0, most);
+  const shown = mutedFirst.slice(0, mostRules);
   const left = rules.length - Math.max(shown.length, muted.length);
   const lines = [
-    ...briefMutes(muted.slice(most)),
+    ...briefMutes(muted.slice(mostRules)),
     ...(left === 0 ? [] : [[words(`… and by ${counted(left, 'more rule')} of payops.yml.`)]]),
     ...rest,
     ...storms.flatMap((storm, index) =>
@@ -211,11 +208,11 @@ function moneyWords({ currency, amount }: RouteMatch): string {
 
 /** What the App Home says of mutes: every one that holds now, with its end; nothing when none does. */
 export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
-  const muted = plan.rules.filter((rule) => isMuted(rule, nowMs));
-  if (muted.length === 0) return [];
-  const sentences = muted.slice(0, mostHomeRules).map((rule) => ruleLine(rule, plan, nowMs));
   // One block for all: where the Home is full, it keeps the first blocks of each part.
-  return [header('Muted alerts'), richText(...sentences, ...briefMutes(muted.slice(mostHomeRules)))];
+  return muteBlocks(
+    plan.rules.filter((rule) => isMuted(rule, nowMs)),
+    plan,
+  );
 }
 
 /** To who types `/pay unmute` or `/pay route`: where that is done, and by whom. */
@@ -241,12 +238,12 @@ export function testOnItsWayMessage(): SlackMessage {
   return { text, blocks: [block, richText([words(advice)])] };
 }
 
-/** Rules that are muted now, each with its end, `most` of them in a sentence; without whom they mention: here that would call them. */
-export function muteBlocks(muted: readonly AlertRule[], place: RoutePlace, most: number): RichTextBlock[] {
+/** Rules that are muted now, each with its end; without whom they mention: here that would call them. */
+export function muteBlocks(muted: readonly AlertRule[], place: RoutePlace): RichTextBlock[] {
   if (muted.length === 0) return [];
-  const shown = muted.slice(0, most);
+  const shown = muted.slice(0, mostMuted);
   const lines = shown.map(({ mention: _whom, ...rule }) => ruleLine(rule, place, beforeEveryEnd));
-  return [richText([bold('Muted now')], ...lines, ...briefMutes(muted.slice(most)))];
+  return [richText([bold('Muted now')], ...lines, ...briefMutes(muted.slice(mostMuted)))];
 }
 
 /** They are muted, whatever the clock says by the time the line is made. */

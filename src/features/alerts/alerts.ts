@@ -1,5 +1,5 @@
 import type { Account } from '../../account.ts';
-import type { ProvenPayment } from '../../domain/alert.ts';
+import type { AlertClaims, ProvenPayment } from '../../domain/alert.ts';
 import { needsLookUp, routesOf, withMutes } from './routing.ts';
 import type { RoutePlan, AlertMute, NotPosted } from '../../domain/alert-route.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
@@ -33,10 +33,10 @@ import { createTestAlerts } from './test-alert.ts';
 import { type Storms, createStorms, stormPrefix, stormTerms } from './storm/storms.ts';
 import { createDailySummaries, dailySummaryPrefix, type SummaryTime } from './summary/daily-summaries.ts';
 import { type AlertCardDeps, alertCardParts } from './card-presses.ts';
-import { type StormActions, stormPresses } from './storm/storm-list.ts';
+import { stormPresses } from './storm/storm-list.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { homeAlerts, openAlerts } from './alerts-in-hand.ts';
+import { homeAlerts, openAlerts } from './alert-message.ts';
 import {
   homeMutes,
   noAlertsMessage,
@@ -45,8 +45,7 @@ import {
   testAlertActionId,
   testOnItsWayMessage,
 } from './alert-rules-message.ts';
-import { defineCommand, type Command, type Conversation, type Pressed } from '../../slack/command.ts';
-import type { SlackMessage } from '../../slack/kit/message.ts';
+import { defineCommand, type Command, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 
 const eventKinds = ['payment_failed', 'payment_success'] as const satisfies PaymentEventKind[];
@@ -69,6 +68,8 @@ type Around = {
   beforeReceived: ReceiveDeps['beforeReceived'];
 } & Pick<AlertCardDeps, 'mayReveal' | 'reveal' | 'chargeForm'>;
 
+type Kept = NotPosted & { mute: AlertMute };
+
 export type Alerts = ReturnType<typeof createAlerts>;
 
 /**
@@ -76,10 +77,11 @@ export type Alerts = ReturnType<typeof createAlerts>;
  * act on and a payment resolves (`alert-case.ts`). Too many of them are a storm, and a day has its summary.
  */
 export function createAlerts(account: Account, around: Around) {
-  const { settings, rules, place, payments, people, slack, audit, wake, now } = account;
+  const { settings, rules, place, payments, audit, wake, now } = account;
   const { routes, declines } = rules;
-  const { ledger, mayTry, hasEnded, chargeOf } = around;
+  const { ledger, hasEnded, chargeOf } = around;
   const { findTransaction } = payments;
+  const lookUp = createEventLookUp({ findTransaction, now });
   const rememberMs = settings.webhookRememberDays * 86_400_000;
   const shared = { ...account, rememberMs, audit: audit.write };
   const terms = stormTerms(settings);
@@ -106,14 +108,11 @@ export function createAlerts(account: Account, around: Around) {
     alerts: cases,
     cards,
     chargeOf,
-    lookUp: createEventLookUp({ findTransaction, now }),
+    lookUp,
     rememberMs,
   });
   const eventLog = createEventLog(account);
   const summaries = createDailySummaries({ ...shared, times: around.summaryTimes });
-  const chargedCard = async (reference: string): Promise<string | undefined> =>
-    (await chargeOf(reference))?.card;
-  const restMs = settings.chargeRetryWaitHours * 3_600_000;
   const receiving: ReceiveDeps = {
     ...account,
     ...around,
@@ -124,7 +123,22 @@ export function createAlerts(account: Account, around: Around) {
     rememberMs,
     expect: (...payment) => recovery.expect(...payment),
   };
-  const posts = postsOf(account, receiving, { storms, cards, recovery, ledger });
+  const { alertDetailsDays } = settings;
+  const posts: AlertPostDeps = {
+    ...account,
+    ...place,
+    ...receiving,
+    storms,
+    cards: {
+      ...cards,
+      linkFailure: (...failure) => recovery.linkFailure(...failure),
+      knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
+    },
+    ...(alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 }),
+    declines,
+    lookUp,
+    canListCards: payments.savedCards.kind === 'ready',
+  };
   /** What a mute kept from its channel. Throws StoreUnavailable. */
   async function notPosted({ id }: AlertMute): Promise<NotPosted> {
     const { count, newest } = await eventLog.keptBack(id, mostNamed);
@@ -135,7 +149,7 @@ export function createAlerts(account: Account, around: Around) {
     return { count, newest: await Promise.all(named) };
   }
   /** Those of a channel that are muted now, and that kept something from it in the last 7 days. */
-  async function keptFrom(channel: string): Promise<(NotPosted & { mute: AlertMute })[]> {
+  async function keptFrom(channel: string): Promise<Kept[]> {
     const lately = (await around.mutes()).filter(
       (mute) => mute.channel === channel && mute.untilMs > now() - rehearsedMs,
     );
@@ -148,25 +162,7 @@ export function createAlerts(account: Account, around: Around) {
     return await summariseDay(asked, channel, time);
   }
   return {
-    verbs: [
-      alertsCommand({
-        ...place,
-        ...around,
-        routes,
-        declines,
-        planWithMutes,
-        keptFrom,
-        sendTestAlert: createTestAlerts(account),
-        alertsOf: (userId) => cards.of(userId),
-        alertCards: cards,
-        storms,
-        chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),
-        alertTaken: (alert) => claims.taken(alert),
-        standingOf: people.standingOf,
-        uploadFile: slack.uploadFile,
-        now,
-      }),
-    ],
+    verbs: [alertsCommand(account, around, { storms, cards, claims, planWithMutes, keptFrom })],
     claims,
     async story(reference: string) {
       const keys = eventKinds.map((kind) => orderEventKey(kind, reference));
@@ -210,59 +206,49 @@ export function createAlerts(account: Account, around: Around) {
   };
 }
 
-/** What the messages of alerts are made of. */
-function postsOf(
-  account: Account,
-  receiving: ReceiveDeps,
-  {
-    storms,
-    cards,
-    recovery,
-    ledger,
-  }: {
-    storms: Storms;
-    cards: AlertCards;
-    recovery: ReturnType<typeof createAlertRecovery>;
-    ledger: KnownCards | undefined;
-  },
-): AlertPostDeps {
-  const { settings, rules, place, payments, now } = account;
-  const { alertDetailsDays } = settings;
-  return {
-    ...account,
-    ...place,
-    ...receiving,
-    storms,
-    cards: {
-      ...cards,
-      linkFailure: (...failure) => recovery.linkFailure(...failure),
-      knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
-    },
-    ...(alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 }),
-    declines: rules.declines,
-    lookUp: createEventLookUp({ findTransaction: payments.findTransaction, now }),
-    canListCards: payments.savedCards.kind === 'ready',
-  };
-}
-
 /** The newest that a mute kept back, by their references; the log and the summary have them all. */
 const mostNamed = 10;
 
-type AlertsDeps = {
-  routes: RoutePlan;
-  planWithMutes: () => Promise<RoutePlan>;
-  keptFrom: (channel: string) => Promise<(NotPosted & { mute: AlertMute })[]>;
-  /** Posts a test alert, through the outbox; throws StoreUnavailable. */
-  sendTestAlert: (channel: string, askedBy: string) => Promise<void>;
-  alertsOf: AlertCards['of'];
-  /** The last storms of a channel. */
-  storms: Pick<Storms, 'newest'>;
-  now: () => number;
-};
-
 /** `/pay alerts`: what this channel gets and why, and a test alert to see that it arrives; and what acts on alerts’ own messages. */
-function alertsCommand(deps: AlertsDeps & AlertCardDeps & StormActions): Command {
-  const { presses, modals } = alertCardParts(deps);
+function alertsCommand(
+  account: Account,
+  around: Around,
+  {
+    storms,
+    cards,
+    claims,
+    planWithMutes,
+    keptFrom,
+  }: {
+    storms: Storms;
+    cards: AlertCards;
+    claims: AlertClaims;
+    planWithMutes: () => Promise<RoutePlan>;
+    keptFrom: (channel: string) => Promise<Kept[]>;
+  },
+): Command {
+  const { settings, rules, place, people, slack, now } = account;
+  const { routes, declines } = rules;
+  const { ledger, mayTry, chargeOf } = around;
+  const chargedCard = async (reference: string): Promise<string | undefined> =>
+    (await chargeOf(reference))?.card;
+  const restMs = settings.chargeRetryWaitHours * 3_600_000;
+  const sendTestAlert = createTestAlerts(account);
+  /** Only where alerts go anyway: the rules may have changed since the button was shown. */
+  async function sendTest({ value: channel, caller, reply }: Pressed): Promise<void> {
+    if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage());
+    await sendTestAlert(channel, caller.userId);
+    await reply(testOnItsWayMessage());
+  }
+  const { presses, modals } = alertCardParts({
+    ...place,
+    ...around,
+    declines,
+    alertCards: cards,
+    chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),
+    alertTaken: (alert) => claims.taken(alert),
+    standingOf: people.standingOf,
+  });
   return defineCommand<undefined>({
     verb: 'alerts',
     usage: '',
@@ -274,31 +260,31 @@ function alertsCommand(deps: AlertsDeps & AlertCardDeps & StormActions): Command
       answer: rulesElsewhereMessage,
     },
     menu: { actionId: 'menu.alerts', text: 'Alerts here', opens: 'message' },
-    open: async ({ userId }) => openAlerts(await deps.alertsOf(userId)),
+    open: async ({ userId }) => openAlerts(await cards.of(userId)),
     effect: 'none',
     parse: nothingAfter('Nothing follows “alerts”: it is about the channel it is typed in.'),
     presses: [
-      { actionId: testAlertActionId, press: (pressed) => sendTest(deps, pressed) },
+      { actionId: testAlertActionId, press: sendTest },
       ...presses,
-      ...stormPresses(deps),
+      ...stormPresses({ storms, alertCards: cards, uploadFile: slack.uploadFile }),
     ],
     modals,
     home: async ({ userId }) => [
       // Two blocks at most: however many alerts are in hand, no mute is cut off.
-      ...homeMutes(await deps.planWithMutes(), deps.now()),
-      ...homeAlerts(await deps.alertsOf(userId), deps.routes),
+      ...homeMutes(await planWithMutes(), now()),
+      ...homeAlerts(await cards.of(userId), place),
     ],
-    run: (_, conversation) => tellRoutes(deps, conversation),
+    async run(_, { caller: { channelId: channel = '' } }) {
+      const newest = Promise.all(eventKinds.map((kind) => storms.newest(channel, kind)));
+      const [kept, last] = await Promise.all([ifStoreAnswers(keptFrom(channel)), ifStoreAnswers(newest)]);
+      return routesMessage({
+        plan: routes,
+        channel,
+        nowMs: now(),
+        ...withoutUndefined({ kept, storms: last }),
+      });
+    },
   });
-}
-
-async function tellRoutes(deps: AlertsDeps, { caller }: Conversation): Promise<SlackMessage> {
-  const { routes: plan, now, storms } = deps;
-  const channel = caller.channelId ?? '';
-  const kinds = ['payment_failed', 'payment_success'] as const;
-  const newest = Promise.all(kinds.map((kind) => storms.newest(channel, kind)));
-  const [kept, last] = await Promise.all([ifStoreAnswers(deps.keptFrom(channel)), ifStoreAnswers(newest)]);
-  return routesMessage({ plan, channel, nowMs: now(), ...withoutUndefined({ kept, storms: last }) });
 }
 
 async function ifStoreAnswers<T>(asked: Promise<T>): Promise<T | undefined> {
@@ -308,14 +294,6 @@ async function ifStoreAnswers<T>(asked: Promise<T>): Promise<T | undefined> {
     if (!(error instanceof StoreUnavailable)) throw error;
     return undefined;
   }
-}
-
-/** Only where alerts go anyway: the rules may have changed since the button was shown. */
-async function sendTest({ routes, sendTestAlert }: AlertsDeps, pressed: Pressed): Promise<void> {
-  const { value: channel, caller, reply } = pressed;
-  if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage());
-  await sendTestAlert(channel, caller.userId);
-  await reply(testOnItsWayMessage());
 }
 
 function tellsAnything({ failures, successes, rules }: RoutePlan, channel: string): boolean {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Routed } from './routing.ts';
 import { faceOf, type SavedCard } from '../../domain/saved-card.ts';
-import type { EventPart } from '../../domain/notice.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
@@ -120,19 +119,10 @@ async function tellDiffering(
   fingerprint: string,
 ): Promise<void> {
   const { kind: eventKind, key, orderReference } = event;
-  const differs = first.isErased ? undefined : partsThatDiffer(first, event);
-  if (differs?.join() === 'reason') return;
-  const about = { eventKind, orderReference, ...withoutUndefined({ differs }) };
+  const isSameMoney = first.amountMinor === event.amountMinor && first.currency === event.currency;
+  if (!first.isErased && isSameMoney && first.reason !== event.reason) return;
+  const about = { eventKind, orderReference };
   await tellOperators(deps, `differs:${key}:${fingerprint}`, { kind: 'event_differs', ...about });
-}
-
-function partsThatDiffer(first: PaymentEvent, event: PaymentEvent): EventPart[] {
-  const parts: readonly [EventPart, boolean][] = [
-    ['amount', first.amountMinor !== event.amountMinor],
-    ['currency', first.currency !== event.currency],
-    ['reason', first.reason !== event.reason],
-  ];
-  return parts.filter(([, isOther]) => isOther).map(([part]) => part);
 }
 
 type UnknownDelivery = { eventKind: string; key: string; body: Buffer };

@@ -55,14 +55,12 @@ function sentences(notice: Notice): NoticeSentences {
 
 type Of<Kind extends Notice['kind']> = Extract<Notice, { kind: Kind }>;
 
-function eventDiffers({ eventKind, orderReference, differs = [] }: Of<'event_differs'>): NoticeSentences {
-  const parts = differs.length === 0 ? 'amount or outcome' : differs.join(' and its ');
-  const isMany = differs.length > 1;
+function eventDiffers({ eventKind, orderReference }: Of<'event_differs'>): NoticeSentences {
   return {
     state: 'A repeated event differs from the first',
     details: [eventKind, orderReference ?? 'no reference'],
     lines: [
-      [words(`Its ${parts} ${isMany ? 'are' : 'is'} different. The first alert stays as it was.`)],
+      [words('Its amount or outcome is different. The first alert stays as it was.')],
       orderReference === undefined
         ? [words('Look the order up before acting on either.')]
         : [

@@ -87,7 +87,7 @@ export const alertSurfaces: readonly Surface[] = [
   modalOf('the list of a storm', (outside) => {
     const storm = stormOf(outside);
     const rows = stormItems(outside).map((item) => ({ ...item, card: cardOf(outside) }));
-    return stormListModal(storm, 0, rows);
+    return stormListModal(storm, rows);
   }),
   messageOf('what became of the CSV of a storm', ({ random, text }) => {
     const slackError = text();

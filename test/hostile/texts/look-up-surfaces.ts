@@ -5,7 +5,7 @@ import { candidateReferences } from '../../../src/features/lookup/candidate-refe
 import { confirm } from '../../../src/domain/confirmation.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
-import { homeAlerts } from '../../../src/features/alerts/alerts-in-hand.ts';
+import { homeAlerts } from '../../../src/features/alerts/alert-message.ts';
 import { openCodes, openDoubts } from '../../../src/features/charge/charge-list.ts';
 import {
   type AnswerMay,

@@ -5,14 +5,12 @@ import type { AlertCard } from '../../../domain/alert.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
 import type { PaymentEventKind } from '../../../domain/payment-event.ts';
 import type { AlertCards } from '../alert-cards.ts';
-import { gathered, readListPage, stormActions, writeListPage } from './storm-message.ts';
+import { gathered, stormActions } from './storm-message.ts';
 import type { StormRow, StormSeen } from './storm.ts';
 import type { Storms } from './storms.ts';
 import type { Press, Pressed } from '../../../slack/command.ts';
 import {
-  actions,
   bold,
-  button,
   context,
   headline,
   modal,
@@ -31,24 +29,18 @@ import { customerWord, placeWords, referenceWord, word } from '../../../slack/wo
 const listModalId = 'storm_list';
 const longestReason = 120;
 
-const rowsPerPage = 25;
+/** As many as one window takes; the CSV has all of them. */
+const mostRows = 90;
 
-export function stormListModal(storm: StormSeen, page: number, rows: readonly StormRow[]): Modal {
-  const { id, gathers, count, environment, account } = storm;
-  const pages = Math.max(1, Math.ceil(count / rowsPerPage));
-  const first = page * rowsPerPage + 1;
-  const back = button({ actionId: stormActions.back, text: 'Back', value: writeListPage(id, page - 1) });
-  const next = button({ actionId: stormActions.next, text: 'Next', value: writeListPage(id, page + 1) });
-  const ways = [...(page > 0 ? [back] : []), ...(page + 1 < pages ? [next] : [])];
+export function stormListModal(storm: StormSeen, rows: readonly StormRow[]): Modal {
+  const { gathers, count, environment, account } = storm;
+  const more = count > rows.length ? `, the first ${rows.length}; the CSV has all` : '';
   return modal({
     callbackId: listModalId,
     title: gathers === 'payment_failed' ? 'Storm of failures' : 'Many payments',
     blocks: [
-      richText([bold(`${gathered(gathers, count)}, page ${page + 1} of ${pages}`)]),
-      ...(rows.length === 0
-        ? [richText([words('Nothing on this page: too old.')])]
-        : rows.map((row, index) => richText(...rowLines(row, stateOf(gathers, row).words, first + index)))),
-      ...(ways.length === 0 ? [] : [actions(...ways)]),
+      richText([bold(`${gathered(gathers, count)}${more}`)]),
+      ...rows.map((row, index) => richText(...rowLines(row, stateOf(gathers, row).words, index + 1))),
       context(
         plainText('Amounts and reasons as the events say.'),
         plainText(placeWords(environment, account)),
@@ -178,8 +170,6 @@ export function stormPresses(deps: StormActions): Press[] {
   return [
     { actionId: stormActions.acknowledgeAll, press: (pressed) => acknowledgeAll(deps, pressed) },
     { actionId: stormActions.showList, opensForm: true, press: (pressed) => showList(deps, pressed) },
-    { actionId: stormActions.back, press: (pressed) => turnTo(deps, pressed) },
-    { actionId: stormActions.next, press: (pressed) => turnTo(deps, pressed) },
     { actionId: stormActions.csv, press: (pressed) => csv(deps, pressed) },
   ];
 }
@@ -192,22 +182,9 @@ async function acknowledgeAll({ storms }: StormActions, { value, caller, reply }
 }
 
 async function showList(deps: StormActions, { value, openModal, reply }: Pressed): Promise<void> {
-  const shown = await listModal(deps, value, 0);
-  if (shown) await openModal(shown);
+  const seen = await deps.storms.see(value);
+  if (seen) await openModal(stormListModal(seen, await rows(deps, value, mostRows)));
   else await reply(unknownStormMessage());
-}
-
-async function turnTo(deps: StormActions, { value, updateModal, reply }: Pressed): Promise<void> {
-  const asked = readListPage(value);
-  if (!asked) return;
-  const shown = await listModal(deps, asked.storm, asked.page);
-  if (shown) await updateModal(shown);
-  else await reply(unknownStormMessage());
-}
-
-async function listModal(deps: StormActions, storm: string, page: number): Promise<Modal | undefined> {
-  const seen = await deps.storms.see(storm);
-  return seen && stormListModal(seen, page, await rows(deps, storm, page * rowsPerPage, rowsPerPage));
 }
 
 /** With their cards as they are now. */

@@ -26,23 +26,9 @@ export const stormActions = {
   acknowledgeAll: 'storm_acknowledge_all',
   showList: 'storm_show_list',
   csv: 'storm_csv',
-  /** In the list: they carry the page they lead to, a bar and the storm’s id. */
-  back: 'storm_list_back',
-  next: 'storm_list_next',
 } as const;
 
-export function writeListPage(storm: string, page: number): string {
-  return `${page}|${storm}`;
-}
-
-/** Undefined for a value that is not ours. */
-export function readListPage(value: string): { storm: string; page: number } | undefined {
-  const [, page, storm] = /^(\d{1,6})\|(.+)$/.exec(value) ?? [];
-  return page === undefined || storm === undefined ? undefined : { storm, page: Number(page) };
-}
-
 const mostSums = 3;
-const mostMuted = 5;
 const minuteMs = 60_000;
 
 /** More of them nobody takes in; the rest is counted, and the list has them all. */
@@ -71,7 +57,7 @@ export function stormMessage(storm: StormSeen, about: AboutMessage): SlackMessag
       ...(isPaid ? proofFields(storm) : caseFields(storm)),
     }),
     ...(isPaid ? [] : [reasons(storm)]),
-    ...muteBlocks(storm.muted, { environment, account }, mostMuted),
+    ...muteBlocks(storm.muted, { environment, account }),
     ...repeatLine(about.mayBeRepeat),
     placeAlone(environment, account),
     actions(

@@ -89,8 +89,8 @@ export type Storms = {
   newest(channel: string, gathers: PaymentEventKind): Promise<NamedStorm | undefined>;
   /** Undefined: there is no such storm, or it is forgotten. */
   see(storm: string): Promise<StormSeen | undefined>;
-  /** Its alerts from that place on, up to so many of them. */
-  items(storm: string, from?: number, max?: number): Promise<readonly StormItem[]>;
+  /** Its alerts, the oldest first, up to so many of them. */
+  items(storm: string, max?: number): Promise<readonly StormItem[]>;
   /** Where the digest stands; undefined while it stands nowhere. */
   place(storm: string): Promise<{ channel: string; ts: string } | undefined>;
   /** One decision on all replicas, and one field of the storm, which every card of it reads: those still to come too. */
@@ -221,13 +221,13 @@ export function createStorms(deps: StormsDeps): Storms {
       };
     },
 
-    async items(id, from = 0, max = Infinity) {
+    async items(id, max = Infinity) {
       const found: StormItem[] = [];
       for await (const items of itemsOf(id)) {
         found.push(...items);
-        if (found.length >= from + max) break;
+        if (found.length >= max) break;
       }
-      return found.slice(from, from + max);
+      return found.slice(0, max);
     },
 
     place: async (id) => (await findMessageRecord(store, messageKey('digest', id)))?.posted,

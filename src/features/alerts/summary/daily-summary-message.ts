@@ -20,7 +20,6 @@ import type { SlackMessage } from '../../../slack/kit/message.ts';
 import { muteBlocks } from '../alert-rules-message.ts';
 
 const mostOpen = 5;
-const mostMuted = 5;
 const mostCurrencies = 8;
 
 /** What came in a day, for a channel that asked for it. Names rules and no person: nobody is called by it. */
@@ -49,7 +48,7 @@ export function dailySummaryMessage(
       ),
       ...reasonBlocks(summary),
       openBlock(summary),
-      ...muteBlocks(summary.muted, place, mostMuted),
+      ...muteBlocks(summary.muted, place),
       context(
         plainText(placeWords(place.environment, place.account)),
         ...(told.mayBeRepeat ? [plainText('May be a repeat of an earlier summary.')] : []),
