@@ -53,7 +53,7 @@ async function shootBesideModal({ modal, page }: PersonWindow, name: string): Pr
 
 async function shootLookUp(ada: PersonWindow): Promise<void> {
   await ada.type('/pay ORDER-1001');
-  await ada.page.locator('article.ephemeral', { hasText: 'Paid (confirmed)' }).waitFor();
+  await ada.page.locator('article.ephemeral', { hasText: 'Paid (confirmed)' }).nth(1).waitFor();
   await shoot(ada.page, 'look-up');
 }
 

@@ -20,12 +20,6 @@ function readOptions(): { port: number; redisUrl?: string; live: boolean } | und
   }
 }
 
-// The page's types are stripped by Node as it is served; that this is new in Node is no news to a newcomer.
-process.removeAllListeners('warning');
-process.on('warning', (warning) => {
-  if (warning.name !== 'ExperimentalWarning') console.error(`${warning.name}: ${warning.message}`);
-});
-
 const options = readOptions();
 if (!options) {
   console.error(`Usage: ${usage}`);

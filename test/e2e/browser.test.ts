@@ -147,7 +147,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     };
 
     await typeNext();
-    const verdict = page.locator('.channel article.ephemeral', { hasText: 'ORDER-1001' });
+    const verdict = page.locator('.channel article.ephemeral', { hasText: 'ORDER-1001' }).nth(1);
     await verdict.getByText('Paid (confirmed)').waitFor();
     const paid = await verdict.innerText();
     expect(paid).toContain('Paid (confirmed) · NGN 12,500.00 · a***@example.com');
@@ -176,7 +176,11 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.click(ada.message('NGN 9,400.00').getByRole('button', { name: /repl(y|ies)/ }));
     const thread = page.getByRole('region', { name: 'Thread', exact: true });
     await thread.getByText('status SUCCESS').waitFor();
-    await ada.click(thread.getByRole('button', { name: 'Close thread' }));
+    await page.locator('#thread-composer').fill('Told the customer.');
+    await page.keyboard.press('Enter');
+    await thread.locator('article', { hasText: 'Told the customer.' }).waitFor();
+    await page.keyboard.press('Escape');
+    await thread.waitFor({ state: 'hidden' });
 
     await next();
     const reference = await decline('7700.00');
@@ -283,6 +287,9 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     expect(await posted(ada, reference).innerText()).toMatch(/Acknowledged by\s+Omar/);
     expect(await answers(omar).count()).toBe(1);
     expect(await ada.page.locator('.channel article', { hasText: reference }).count()).toBe(1);
+    await omar.page.getByRole('button', { name: 'Olu' }).press('Enter');
+    await omar.page.getByRole('button', { name: 'Olu', pressed: true }).waitFor();
+    expect(await answers(omar).count()).toBe(0);
   });
 
   it('takes two people in two windows to charge what needs approval', async () => {
@@ -364,6 +371,9 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       if (isOver) await ada.click(toggle);
       await ada.channel('pay-desk');
       await check('desk');
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      const people = page.getByRole('group', { name: 'You are' });
+      await people.getByRole('button').last().click({ trial: true });
       await ada.type('/pay charge');
       await ada.modalSays('You review it');
       await check('form');
@@ -419,16 +429,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await expectOneAlert(reference, '5501.00');
   });
 
-  it.each([
-    [
-      /^Answers 500/,
-      'The payments service reports a fault of its own',
-      ['none was moved by this', 'try again'],
-    ],
-    [/^Answers 429/, 'The payments service’s call limit is reached', ['none was moved by this']],
-    [/^Answers 401/, 'refused the bot’s access token', ['none was moved by this', 'check its credentials']],
-    [/^Hangs/, 'No answer from the payments service in time', ['none was moved by this', 'try again']],
-  ])('says what to do while the payments service %s, and is well afterwards', async (fault, told, words) => {
+  it('says what to do while the payments service fails, and is well afterwards', async () => {
     const { page } = ada;
     const says = async (weather: RegExp, text: string): Promise<string> => {
       await ada.tab('Faults');
@@ -440,8 +441,12 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       await answers.nth(before).waitFor();
       return answers.last().innerText();
     };
-    const answer = await says(fault, told);
-    expect(words.filter((one) => !answer.includes(one))).toEqual([]);
+    expect(await says(/^Answers 429/, 'The payments service’s call limit is reached')).toContain(
+      'none was moved',
+    );
+    expect(await says(/^Answers 500/, 'The payments service reports a fault of its own')).toContain(
+      'try again',
+    );
     await page.getByRole('tab', { name: 'Faults' }).getByTitle('Not normal').waitFor();
     await says(/^Works/, 'Paid (confirmed)');
     expect(await page.getByTitle('Not normal').count()).toBe(0);
