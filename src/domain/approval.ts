@@ -118,9 +118,8 @@ export const cardEmailEnds = [
   'unknown',
 ] as const;
 
-/** As people are told it and as it is kept; the message is the service's own. `isListBehind`: the bot's own list of cards has the old address. */
+/** As people are told it and as it is kept; the message is the service's own. */
 export type CardEmailEnd = {
   kind: (typeof cardEmailEnds)[number];
   message?: string;
-  isListBehind?: true;
 };

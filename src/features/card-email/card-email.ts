@@ -39,7 +39,6 @@ import { nothingAfter } from '../../slack/command-text.ts';
 import type { FailureKind } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
-  type Run,
   actions,
   bold,
   button,
@@ -52,7 +51,7 @@ import {
   richText,
   textInput,
 } from '../../slack/kit/blocks.ts';
-import { type EmailShown, emailWord, labelled } from '../../slack/words/charge-facts.ts';
+import { emailWord, labelled } from '../../slack/words/charge-facts.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { customerWord, quoted } from '../../slack/words/evidence.ts';
 import { type Note, noteMessage, noteModal } from '../../slack/kit/note.ts';
@@ -137,9 +136,7 @@ function formParts(deps: Screens): Pick<CardEmailModalOptions, 'place' | 'ledger
 
 /** Nothing is sent from here: the change is kept for review. */
 async function review(deps: Screens, { viewId, values }: Submission): Promise<ViewAnswer> {
-  const form = readCardEmailModal(values);
-  if (form.kind === 'errors') return form;
-  const read = await readCardEmailTerms(form.form, deps.ledger);
+  const read = await readTerms(values, deps.ledger);
   if (read.kind === 'errors') return read;
   const draft = await deps.cardEmails.keepDraft(viewId, read.terms);
   return { kind: 'update', modal: reviewModal(shownTerms(read.terms), draft, deps) };
@@ -192,34 +189,40 @@ async function openForCharge(deps: Screens, pressed: Pressed): Promise<void> {
 }
 
 /** By block id; never what was typed. */
-type Problem = { kind: 'errors'; errors: Record<string, string> };
+type Problems = { kind: 'errors'; errors: Record<string, string> };
 
-/** What the filled form would change, whole: the card behind the choice, and the e-mail it is saved with. */
-async function readCardEmailTerms(
-  form: CardEmailForm,
+/**
+ * What the filled form would change, whole: the card behind the choice, and the e-mail it is saved with. Everything that
+ * is wrong at once, each at its own field.
+ */
+async function readTerms(
+  values: ViewValues,
   ledger: KnownCards | undefined,
-): Promise<{ kind: 'terms'; terms: CardEmailTerms } | Problem> {
-  const card = await readCard(form, ledger);
-  if (!card) {
-    const gone = 'The bot does not know this card any more. Choose another, or paste its token key.';
-    return errorAt(cardEmailFields.card, gone);
-  }
-  const { tokenKey, face, linked } = card;
-  const { newEmail } = form;
-  const currentEmail = currentOf(form.currentEmail, linked);
-  if (currentEmail === undefined) {
-    const missing = 'The bot does not know this card’s e-mail. Type the one it is linked with now.';
-    return errorAt(cardEmailFields.current, missing);
-  }
-  const same = sameProblem(currentEmail, newEmail);
-  if (same !== undefined) return errorAt(cardEmailFields.next, same);
-  return { kind: 'terms', terms: { tokenKey, card: face, currentEmail, newEmail } };
+): Promise<{ kind: 'terms'; terms: CardEmailTerms } | Problems> {
+  const choice = readCardChoice(values, cardEmailFields);
+  // As the review shows them: what nobody sees is not sent either.
+  const typed = oneLine(values[cardEmailFields.current] ?? '');
+  const newEmail = oneLine(values[cardEmailFields.next] ?? '');
+  const card = choice.ok ? await readCard(choice.value, ledger) : undefined;
+  const currentEmail = currentOf(typed, card?.linked);
+  const errors = withoutUndefined({
+    [cardEmailFields.token]: choice.ok ? undefined : choice.problem,
+    [cardEmailFields.card]:
+      choice.ok && !card
+        ? 'The bot does not know this card any more. Choose another, or paste its token key.'
+        : undefined,
+    [cardEmailFields.current]: typed === '' ? missingProblem(currentEmail, card) : emailFormProblem(typed),
+    [cardEmailFields.next]: emailFormProblem(newEmail) ?? sameProblem(currentEmail, newEmail),
+  });
+  if (!card || currentEmail === undefined || Object.keys(errors).length > 0)
+    return { kind: 'errors', errors };
+  return { kind: 'terms', terms: { tokenKey: card.tokenKey, card: card.face, currentEmail, newEmail } };
 }
 
 type Card = { tokenKey: string; face: CardFace; linked?: string | undefined };
 
 /** A pasted token may be one of a card the bot knows: then people see which, and its typed e-mail stands. */
-async function readCard({ card }: CardEmailForm, ledger: KnownCards | undefined): Promise<Card | undefined> {
+async function readCard(card: CardChoice, ledger: KnownCards | undefined): Promise<Card | undefined> {
   if (card.kind === 'pasted') {
     const known = await ledger?.find(await ledger.idOf(card.tokenKey));
     return { tokenKey: card.tokenKey, face: known?.face ?? {} };
@@ -232,13 +235,20 @@ async function readCard({ card }: CardEmailForm, ledger: KnownCards | undefined)
  * What is typed stands, for a person may know of a change the bot has not heard of; but not for the sake of
  * capitals, which the service may take for another address.
  */
-function currentOf(typed: string | undefined, linked: string | undefined): string | undefined {
-  if (typed === undefined) return linked || undefined;
+function currentOf(typed: string, linked: string | undefined): string | undefined {
+  if (typed === '') return linked || undefined;
   return typed.toLowerCase() === linked?.toLowerCase() ? linked : typed;
 }
 
-function errorAt(field: string, words: string): Problem {
-  return { kind: 'errors', errors: { [field]: words } };
+function missingProblem(currentEmail: string | undefined, card: Card | undefined): string | undefined {
+  return currentEmail === undefined && card
+    ? 'The bot doesn’t know this card’s e-mail. Type the one it is saved with.'
+    : undefined;
+}
+
+/** Letter for letter: whether the service tells upper from lower case is not shown, so case alone can be put right. */
+function sameProblem(currentEmail: string | undefined, newEmail: string): string | undefined {
+  return currentEmail === newEmail ? 'The card has this e-mail already. Type another.' : undefined;
 }
 
 /**
@@ -251,9 +261,8 @@ async function formForCharge(
 ): Promise<Pick<CardEmailModalOptions, 'prefill' | 'problem'>> {
   const tried = charge.terms.customerEmail;
   const card = await ledger?.find(charge.card);
-  if (!card) return { prefill: { newEmail: tried }, problem: pasteAgainWords };
-  if (card.customerEmail?.toLowerCase() !== tried.toLowerCase()) {
-    return { prefill: { card: cardChoice(card), newEmail: tried } };
+  if (card?.customerEmail?.toLowerCase() !== tried.toLowerCase()) {
+    return await filledAgain(ledger, charge.card, { newEmail: tried });
   }
   const problem =
     'The service says that the card is not linked with the e-mail the bot knows. Type the one it is linked with as the current e-mail.';
@@ -266,11 +275,13 @@ type EmailPair = Pick<ShownCardEmail, 'currentEmail' | 'newEmail'>;
 async function filledAgain(
   ledger: KnownCards | undefined,
   id: string,
-  { currentEmail, newEmail }: EmailPair,
+  { currentEmail, newEmail }: Partial<EmailPair>,
 ): Promise<Pick<CardEmailModalOptions, 'prefill' | 'problem'>> {
+  const emails = withoutUndefined({ currentEmail, newEmail });
   const card = await ledger?.find(id);
-  if (!card) return { prefill: { currentEmail, newEmail }, problem: pasteAgainWords };
-  return { prefill: { card: cardChoice(card), currentEmail, newEmail } };
+  return card
+    ? { prefill: { card: cardChoice(card), ...emails } }
+    : { prefill: emails, problem: pasteAgainWords };
 }
 
 const cardEmailActions = {
@@ -289,14 +300,6 @@ export const cardEmailFields = {
   current: 'card_email_current',
   next: 'card_email_new',
 } as const;
-
-/** What a person typed and chose. */
-type CardEmailForm = {
-  card: CardChoice;
-  /** Absent: the one the card is saved with. */
-  currentEmail?: string;
-  newEmail: string;
-};
 
 type CardEmailModalOptions = {
   place: ChargePlace;
@@ -344,40 +347,12 @@ function filled(initial: string | undefined): { initial?: string } {
   return withoutUndefined({ initial: initial || undefined });
 }
 
-/** Everything that is wrong at once, each at its own field and without repeating what was typed. */
-function readCardEmailModal(
-  values: ViewValues,
-): { kind: 'read'; form: CardEmailForm } | { kind: 'errors'; errors: Record<string, string> } {
-  const card = readCardChoice(values, cardEmailFields);
-  // As the review shows them: what nobody sees is not sent either.
-  const currentEmail = oneLine(values[cardEmailFields.current] ?? '') || undefined;
-  const newEmail = oneLine(values[cardEmailFields.next] ?? '');
-  const isPasted = card.ok && card.value.kind === 'pasted';
-  const errors = withoutUndefined({
-    [cardEmailFields.token]: card.ok ? undefined : card.problem,
-    [cardEmailFields.current]: currentEmailProblem(currentEmail, isPasted),
-    [cardEmailFields.next]: emailFormProblem(newEmail) ?? sameProblem(currentEmail, newEmail),
-  });
-  if (!card.ok || Object.keys(errors).length > 0) return { kind: 'errors', errors };
-  return { kind: 'read', form: { card: card.value, newEmail, ...withoutUndefined({ currentEmail }) } };
-}
-
-function currentEmailProblem(email: string | undefined, isNeeded: boolean): string | undefined {
-  if (email !== undefined) return emailFormProblem(email);
-  return isNeeded ? 'Needed with a token key: the e-mail the card is saved with.' : undefined;
-}
-
-/** Letter for letter: whether the service tells upper from lower case is not shown, so case alone can be put right. */
-function sameProblem(currentEmail: string | undefined, newEmail: string): string | undefined {
-  return currentEmail === newEmail ? 'The card has this e-mail already. Type another.' : undefined;
-}
-
 const reviewModalId = 'card_email_terms';
 
 /** The change, addresses whole; its submit button is what makes it. `draft` stands for exactly this, and is no secret. */
 export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargePlace): Modal {
   const { card, currentEmail, newEmail } = terms;
-  const [old, now] = [currentEmail, newEmail].map((email) => bold(emailWord(email, 'whole')));
+  const [old, now] = [currentEmail, newEmail].map((email) => bold(emailWord(email)));
   return modal({
     callbackId: reviewModalId,
     title: placeTitle('Review', place),
@@ -409,7 +384,7 @@ function endWindow(note: Note, place: ChargePlace, draft?: string): Modal {
 export function changingModal(terms: ShownCardEmail, place: ChargePlace): Modal {
   const note: Note = {
     state: '⏳ Changing the e-mail …',
-    about: [cardWords(terms.card), emailWord(terms.newEmail, 'whole')],
+    about: aboutOf(terms),
     body: [
       rich`You may close this: the result comes as a direct message.`,
       labelled('If nothing comes within a minute', 'it may have been changed. ', doubtAdvice),
@@ -424,26 +399,21 @@ export function endModal(
   { terms, draft }: { terms: ShownCardEmail; draft: string },
   place: ChargePlace,
 ): Modal {
-  const { again, body, ...note } = endNote(end, terms, 'whole');
-  const back = again && button({ actionId: cardEmailActions.again, text: again });
-  const said = quoted('The service says:', end.message);
-  return endWindow({ ...note, body: [...body, ...said], buttons: back ? [back] : [] }, place, draft);
+  const { note, again } = endNote(end, terms);
+  const back = again === undefined ? [] : [button({ actionId: cardEmailActions.again, text: again })];
+  return endWindow({ ...note, buttons: back }, place, draft);
 }
 
-/** The same for who has closed the modal: a direct message, with the addresses masked. */
+/** The same for who has closed the modal: a direct message. */
 export function endMessage(
   end: CardEmailEnd,
   terms: ShownCardEmail,
   { place, nowMs }: { place: ChargePlace; nowMs: number },
 ): SlackMessage {
-  const { state, about, body, again } = endNote(end, terms, 'masked');
-  const next = again === undefined ? [] : rich`Type ${code('/pay card-email')} for it.`;
-  return noteMessage({
-    state,
-    about: [...about, customerWord(terms.newEmail)],
-    body: [...body, next, ...quoted('The service says:', end.message)],
-    foot: messageFoot(place, 'answered', nowMs),
-  });
+  const { note, again } = endNote(end, terms);
+  const next = again === undefined ? [] : [rich`Type ${code('/pay card-email')} for it.`];
+  const body = [...(note.body ?? []), ...next];
+  return noteMessage({ ...note, body, foot: messageFoot(place, 'answered', nowMs) });
 }
 
 /** The review is gone or different by now. */
@@ -452,42 +422,34 @@ function staleChangeModal(place: ChargePlace): Modal {
   return endWindow({ state: '⌛ This review has expired', body: [rich`Nothing was changed.`, next] }, place);
 }
 
-/** `again`: the button back to the form, where that helps. */
-type EndNote = { state: string; about: string[]; body: Run[][]; again?: string };
-
 /** A lost answer leaves two possibilities, and the service tells them apart when it is asked the same again. */
 const doubtAdvice = 'Do it again with the same addresses; that does no harm.';
 
-function endNote(end: CardEmailEnd, terms: ShownCardEmail, shown: EmailShown): EndNote {
-  const about = [cardWords(terms.card)];
-  if (end.kind === 'changed') {
-    const [old, now] = [emailWord(terms.currentEmail, shown), emailWord(terms.newEmail, shown)];
-    return {
-      state: '✓ E-mail changed',
-      about,
-      body: [
-        rich`The e-mail is now ${bold(now)}. Charges with ${old} are refused.`,
-        rich`${end.isListBehind ? behindWords : ''}`,
-      ],
-    };
-  }
-  if (end.kind === 'unknown') {
-    return {
-      state: '❔ In doubt: the e-mail may have been changed',
-      about,
-      body: [
-        rich`The payments service gave no clear answer. No money moves by this.`,
-        labelled('Next', doubtAdvice),
-      ],
-      again: 'Do it again',
-    };
-  }
-  const { why, next, ...again } = notChangedWords[end.kind];
-  return { state: '✗ E-mail not changed', about, body: [rich`${why}`, labelled('Next', next)], ...again };
+function aboutOf({ card, newEmail }: ShownCardEmail): string[] {
+  return [cardWords(card), customerWord(newEmail)];
 }
 
-const behindWords =
-  'The bot’s list still has the old one, because its storage didn’t answer. Make the same change again.';
+/** `again`: the button back to the form, where that helps. */
+function endNote(end: CardEmailEnd, terms: ShownCardEmail): { note: Note; again?: string } {
+  const about = aboutOf(terms);
+  const said = quoted('The service says:', end.message);
+  if (end.kind === 'changed') {
+    const body = [rich`Charges with the old e-mail are refused from now on.`, ...said];
+    return { note: { state: '✓ E-mail changed', about, body } };
+  }
+  if (end.kind === 'unknown') {
+    const body = [
+      rich`The payments service gave no clear answer. No money moves by this.`,
+      labelled('Next', doubtAdvice),
+      ...said,
+    ];
+    const state = '❔ In doubt: the e-mail may have been changed';
+    return { note: { state, about, body }, again: 'Do it again' };
+  }
+  const { why, next, ...again } = notChangedWords[end.kind];
+  const body = [rich`${why}`, labelled('Next', next), ...said];
+  return { note: { state: '✗ E-mail not changed', about, body }, ...again };
+}
 
 const madeByEarlierTry =
   'If an earlier try got no answer, it has probably changed it: charge with the new e-mail.';

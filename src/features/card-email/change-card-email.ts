@@ -50,7 +50,6 @@ const cardEmailCase = z.object({
     .object({
       kind: z.enum(cardEmailEnds),
       message: z.string().exactOptional(),
-      isListBehind: z.literal(true).exactOptional(),
     })
     .exactOptional(),
 });
@@ -201,18 +200,14 @@ export function createCardEmails(
       ...(card.lastFour === undefined ? {} : { reference: `card ending ${card.lastFour}` }),
     });
     if (!ledger || (end.kind !== 'changed' && end.kind !== 'not_linked')) return end;
-    const list = await catchUp(
-      deps,
-      'A remembered card still has an address it is not linked to',
-      async () => {
-        const id = await ledger.idOf(tokenKey);
-        // What the service denies must not be the form's default any longer, or no charge of the card would succeed.
-        await (end.kind === 'changed'
-          ? ledger.changeEmail(id, newEmail)
-          : ledger.forgetEmail(id, currentEmail));
-      },
-    );
-    return end.kind === 'changed' && list === 'behind' ? { ...end, isListBehind: true } : end;
+    await catchUp(deps, 'A remembered card still has an address it is not linked to', async () => {
+      const id = await ledger.idOf(tokenKey);
+      // What the service denies must not be the form's default any longer, or no charge of the card would succeed.
+      await (end.kind === 'changed'
+        ? ledger.changeEmail(id, newEmail)
+        : ledger.forgetEmail(id, currentEmail));
+    });
+    return end;
   }
 
   return {

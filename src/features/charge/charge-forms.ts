@@ -445,7 +445,7 @@ export function termsModal(options: TermsModalOptions): Modal {
   // With a restriction on it there is enough to read.
   const isPlain = !hold && !approval && !twin;
   const amount = amountWord(terms.money);
-  const email = emailWord(terms.customerEmail, 'whole');
+  const email = emailWord(terms.customerEmail);
   const { Reason: reason, 'Customer id': customerId } = termFields(terms);
   const blocks: ModalBlock[] = [
     ...(isLiveAmongOthers(place) ? [header(`🔴 Real money: ${word(place.account)}`)] : []),

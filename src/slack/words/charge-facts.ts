@@ -9,12 +9,6 @@ import { isClosed, stateWord } from './state-words.ts';
 
 // What every message and modal of a charge says of it.
 
-/**
- * Whole only where whoever typed or chose the terms reviews them, to be checked letter by letter before they are
- * sent; masked everywhere else. A charge's own modal is masked too: a colleague opens it from the desk channel.
- */
-export type EmailShown = 'masked' | 'whole';
-
 /** The longest e-mail address there can be is shorter. */
 const longestEmail = 320;
 const longestReason = 300;
@@ -23,8 +17,12 @@ export function amountWord(money: Money): string {
   return word(formatMoney(money)) ?? '';
 }
 
-export function emailWord(email: string, shown: EmailShown): string {
-  return shown === 'masked' ? customerWord(email) : cut(oneLine(email), longestEmail);
+/**
+ * Whole only where whoever typed or chose the terms reviews them, to be checked letter by letter before they are
+ * sent; masked everywhere else. A charge's own modal is masked too: a colleague opens it from the desk channel.
+ */
+export function emailWord(email: string): string {
+  return cut(oneLine(email), longestEmail);
 }
 
 /** The first line: state, amount, customer, reference. */

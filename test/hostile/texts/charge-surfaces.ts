@@ -243,6 +243,5 @@ function emailsOf(outside: Outside): ShownCardEmail {
 }
 
 function endOf({ random, text }: Outside): CardEmailEnd {
-  const isListBehind = random.chance(0.5) ? ({ isListBehind: true } as const) : {};
-  return { kind: random.pick([...cardEmailEnds]), message: text(), ...isListBehind };
+  return { kind: random.pick([...cardEmailEnds]), message: text() };
 }

@@ -32,8 +32,6 @@ const inFull: Readonly<Record<string, string>> = {
   'the form of a new account': 'the same',
   'a card’s e-mail read back':
     'whoever changes it must see which address is replaced by which, to the letter',
-  'a card’s e-mail being changed': 'the same dialogue, going on',
-  'a card’s e-mail changed or not': 'the same dialogue, at its end; as a direct message it is masked',
   'the terms of a charge':
     'read back in full to whoever typed it, because it must be the linked one to the letter',
 };
