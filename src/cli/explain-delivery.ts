@@ -1,8 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { errorCode } from '../domain/failure.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { readCapture } from '../webhooks/captured-delivery.ts';
-import { explainDelivery } from '../webhooks/explain-delivery.ts';
+import { explainDelivery, readCapture } from '../webhooks/explain-delivery.ts';
 import type { CommandEnd, OperatorCommand } from './command-end.ts';
 import type { Outside } from '../config/config.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
@@ -14,12 +13,12 @@ const mostBytes = 8 * 1024 * 1024;
 
 /**
  * Says offline, under the bot's own settings, why one captured delivery verifies or does not. Contacts nobody, opens no
- * store, and shows no secret, token key or e-mail address in full.
+ * store, and shows nothing of what the delivery says.
  */
 export const explainDeliveryCommand: OperatorCommand = {
   summary: 'Say offline why one captured webhook delivery verifies or not',
   usage: ['npm run explain-delivery -- <file> [--at 2026-03-01T09:30:00Z] [--account NAME]'],
-  more: 'The file is the raw HTTP request, or JSON with "headers" and "body". Ends with 0 when it verifies, 1 when not.',
+  more: 'The file is the raw HTTP request. Ends with 0 when it verifies, 1 when not.',
   scope: 'one',
   prepare([path, flag, at, ...more]) {
     if (path === undefined || path.startsWith('--') || more.length > 0) return problem(usage);

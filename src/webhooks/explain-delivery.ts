@@ -1,32 +1,21 @@
-import { createHmac } from 'node:crypto';
 import { signaturePresetNames } from '../config/webhook-settings.ts';
 import { valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
-import { parseEvent, type EventPointers } from './event.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
 import { readJson } from './json.ts';
-import { createMask, cutInTheMiddle, maskSecret, textOfBytes, visibleText } from './masked-text.ts';
-import { schemeWords } from './refusal-words.ts';
-import { coverageOf, nameOfSource, type Coverage } from './signature-template.ts';
-import { keyBytes, signaturePresets, verifySignature, type SignatureScheme } from './signature.ts';
-import {
-  readDelivery,
-  readText,
-  readTime,
-  signedBytes,
-  type DeliveryParts,
-  type SignedRequest,
-} from './signed-delivery.ts';
+import { refusalWords } from './refusal-words.ts';
+import { coverageOf, type Coverage } from './signature-template.ts';
+import { signaturePresets, verifySignature, type SignatureScheme } from './signature.ts';
+import type { SignedRequest } from './signed-delivery.ts';
 
 type SignatureSettings = { scheme: SignatureScheme | undefined; secrets: readonly string[] };
 
 export type ExplainSettings = SignatureSettings & { pointers: EventPointers };
 
-/** `lines` are for a terminal: every control is visible, and every secret, token key and e-mail masked. */
-export type Explanation = { verifies: boolean; lines: readonly string[] };
-
 /**
- * Why the bot takes or refuses one delivery, at a given time and under given settings: what was signed, how
- * the signature that came differs from ours, the settings that would fit it, and what the event would be read as. Of a
- * signature of ours it shows six characters, so that nobody forges with it. Never throws for what is in it.
+ * Why the bot takes or refuses one delivery, at a given time and under given settings, the settings that would fit it,
+ * and where the event would be read. For a terminal, and so without any value of a header or of the body. Never throws
+ * for what is in it.
  *
  * Spec: not shown (Events: signature scheme).
  */
@@ -34,54 +23,17 @@ export function explainDelivery(
   settings: ExplainSettings,
   request: SignedRequest,
   nowMs: number,
-): Explanation {
+): { verifies: boolean; lines: readonly string[] } {
   const { scheme, secrets } = settings;
-  const mask = maskOf(settings, request);
   const verdict = verifySignature(scheme, secrets, request, nowMs);
-  const lines = [
-    ...(scheme ? schemeLines(scheme, secrets) : ['Scheme: none is configured']),
-    ...(scheme ? signatureLines(scheme, secrets, request, { mask, nowMs }) : []),
-    verdict.kind === 'valid' ? 'Verdict: it verifies' : `Verdict: refused, ${verdict.why}`,
-    ...(verdict.kind === 'valid' ? [] : fixLines(settings, request, nowMs)),
-    ...eventLines(settings, request, mask),
-  ];
-  return { verifies: verdict.kind === 'valid', lines };
-}
-
-type Mask = (text: string) => string;
-
-/** Also what the settings' own pointers lead to, whatever it is called there. */
-function maskOf({ pointers, secrets }: ExplainSettings, { body }: SignedRequest): Mask {
-  const document = readJson(body);
-  if (!document.ok) return createMask(secrets, []);
-  const { value } = document.value;
-  const found = [
-    ...pointers.transactionId.map((pointer) => valueAtLoosely(value, pointer)),
-    ...pointers.savedCard.map((pointer) => valueAtLoosely(valueAtLoosely(value, pointer), '/tokenKey')),
-  ];
-  return createMask(
-    secrets,
-    found.filter((text) => typeof text === 'string'),
-  );
-}
-
-function schemeLines(scheme: SignatureScheme, secrets: readonly string[]): string[] {
-  const { timestamp, headers, place } = scheme;
-  const time = timestamp
-    ? `; time in ${nameOfSource(timestamp.source)}, tolerance ${timestamp.toleranceSeconds} s`
-    : '; no time is checked';
-  const known = secrets.map((secret, index) => `${index + 1} ${maskSecret(secret)}`);
-  return [
-    `Scheme: ${visibleText(schemeWords(scheme))}${time}`,
-    `Secrets: ${known.length === 0 ? 'none' : known.join(', ')}`,
-    `Looked for the signature in: header ${headers.join(', then ')} (${wordsOfPlace(place)})`,
-  ];
-}
-
-/** As WEBHOOK_SIGNATURE_PLACE has it. */
-function wordsOfPlace(place: SignatureScheme['place']): string {
-  if (place.kind === 'whole') return 'whole';
-  return place.kind === 'pair' ? `pair:${place.key}` : `list:${place.version}`;
+  const signature =
+    verdict.kind === 'valid'
+      ? ['Verdict: it verifies']
+      : [
+          `Verdict: refused. ${refusalWords(scheme, request, verdict.why, nowMs)}`,
+          ...fixLines(settings, request, nowMs),
+        ];
+  return { verifies: verdict.kind === 'valid', lines: [...signature, ...eventLines(settings, request)] };
 }
 
 const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
@@ -136,139 +88,94 @@ function fixLines({ scheme, secrets }: SignatureSettings, request: SignedRequest
   ];
 }
 
-function signatureLines(
-  scheme: SignatureScheme,
-  secrets: readonly string[],
-  request: SignedRequest,
-  view: { mask: Mask; nowMs: number },
-): string[] {
-  const delivery = readDelivery(scheme, request);
-  if (!delivery.ok) return [`Found: nothing, ${delivery.problem}`];
-  const { signatures } = delivery.value;
-  const header = scheme.headers.find((name) => Object.hasOwn(request.headers, name)) ?? '';
-  const number = signatures.length === 1 ? '1 signature' : `${signatures.length} signatures`;
-  const found = `Found: ${number} in header ${header}`;
-  if (scheme.algorithm === 'none') return [found];
-  const signed = signedBytes(scheme.template, delivery.value);
-  if (!signed.ok) return [found, `Signed: cannot be put together, ${signed.problem}`];
-  return [
-    found,
-    ...signedLines(Buffer.concat(signed.value), view.mask),
-    ...timeLines(scheme, delivery.value, view),
-    ...signatures.flatMap((signature) => comparisons(scheme, secrets, signed.value, signature)),
-  ];
-}
-
-const shownHead = 900;
-const shownTail = 300;
-
-function signedLines(signed: Buffer, mask: Mask): string[] {
-  const { text, isText } = textOfBytes(signed);
-  const shown = cutInTheMiddle(visibleText(mask(text)), shownHead, shownTail);
-  const size = `${signed.length} ${signed.length === 1 ? 'byte' : 'bytes'}`;
-  const encoding = isText ? 'UTF-8' : 'not UTF-8, shown byte by byte';
-  return [`Signed (${size}, ${encoding}; between the marks): «${shown}»`];
-}
-
-function timeLines(
-  { timestamp }: SignatureScheme,
-  delivery: DeliveryParts,
-  { mask, nowMs }: { mask: Mask; nowMs: number },
-): string[] {
-  if (!timestamp) return [];
-  const written = readText(timestamp.source, delivery);
-  if (!written.ok) return [`Time: ${written.problem}`];
-  const shown = visibleText(mask(written.value)).slice(0, 40);
-  const timeMs = readTime(timestamp.unit, written.value);
-  if (Number.isNaN(timeMs)) return [`Time: “${shown}” is not readable as ${timestamp.unit}`];
-  const ageSeconds = Math.round((nowMs - timeMs) / 1_000);
-  const age = ageSeconds < 0 ? `${-ageSeconds} s ahead of` : `${ageSeconds} s before`;
-  const verdict = Math.abs(nowMs - timeMs) <= timestamp.toleranceSeconds * 1_000 ? 'within' : 'outside';
-  return [
-    `Time: “${shown}”, ${age} ${new Date(nowMs).toISOString()}; ${verdict} the tolerance of ${timestamp.toleranceSeconds} s`,
-  ];
-}
-
-const shownOfSignature = 6;
-
-/** One line for each secret. Of a signature of ours no more than its beginning is shown, lest it be used. */
-function comparisons(
-  scheme: SignatureScheme,
-  secrets: readonly string[],
-  signed: readonly Buffer[],
-  signature: string,
-): string[] {
-  const { algorithm, encoding } = scheme;
-  if (algorithm === 'none') return [];
-  return secrets.map((secret, index) => {
-    const hmac = createHmac(algorithm, keyBytes(scheme, secret));
-    for (const bytes of signed) hmac.update(bytes);
-    const expected = hmac.digest(encoding);
-    const received = encoding === 'hex' ? signature.toLowerCase() : signature;
-    return `Secret ${index + 1}: expected ${beginning(expected)}, received ${beginning(received)}: ${difference(expected, received)}`;
-  });
-}
-
-function beginning(signature: string): string {
-  return `${visibleText(signature.slice(0, shownOfSignature))}… (${signature.length} characters)`;
-}
-
-function difference(expected: string, received: string): string {
-  if (unpadded(expected) === unpadded(received)) return 'the same';
-  const at = Array.from(expected).findIndex((character, index) => character !== received[index]);
-  return `they differ from character ${(at < 0 ? expected.length : at) + 1} on`;
-}
-
-function unpadded(signature: string): string {
-  return signature.replace(/=+$/, '');
-}
-
-const longestValue = 80;
-
-function eventLines({ scheme, pointers }: ExplainSettings, { body }: SignedRequest, mask: Mask): string[] {
+function eventLines({ scheme, pointers }: ExplainSettings, { body }: SignedRequest): string[] {
   const coverage: Coverage =
     !scheme || scheme.algorithm === 'none' ? { covers: 'body' } : coverageOf(scheme.template);
-  const found = parseEvent(body, pointers, coverage);
   const document = readJson(body);
   if (!document.ok) return [`Event: none, ${document.problem}`];
+  const found = parseEvent(body, pointers, coverage);
   const fields = Object.entries<readonly string[]>(pointers).map(([field, places]) =>
-    fieldLine(field, places, { document: document.value.value, coverage, mask }),
+    fieldLine(field, places, { document: document.value.value, coverage }),
   );
-  switch (found.kind) {
-    case 'event':
-      return [`Event: ${found.event.kind}`, ...fields];
-    case 'unknown_kind':
-      return [`Event: of unknown kind “${shownValue(found.eventKind, mask)}”; kept and told once`, ...fields];
-    case 'unreadable':
-      return [`Event: none, ${found.why}`, ...fields];
-  }
+  return [`Event: ${eventWords(found)}`, ...fields];
 }
 
-type Reading = { document: unknown; coverage: Coverage; mask: Mask };
+function eventWords(found: ParsedEvent): string {
+  if (found.kind === 'event') return found.event.kind;
+  return found.kind === 'unreadable' ? `none, ${found.why}` : 'of an unknown kind; kept, and told once';
+}
 
-function fieldLine(field: string, places: readonly string[], reading: Reading): string {
-  const { document, coverage, mask } = reading;
+function fieldLine(
+  field: string,
+  places: readonly string[],
+  { document, coverage }: { document: unknown; coverage: Coverage },
+): string {
   const signed = coverage.covers === 'fields' ? new Set(coverage.pointers) : undefined;
-  const isThere = (pointer: string): boolean => isValue(read(document, pointer, signed === undefined));
-  const used = places.find((pointer) => isThere(pointer) && (!signed || signed.has(pointer)));
-  const pointer = used ?? places.find(isThere);
-  if (pointer === undefined) return `  ${field}: not found at ${places.join(', ')}`;
-  const value = read(document, pointer, signed === undefined);
-  const isSecret = field === 'transactionId' || field === 'savedCard';
-  const text = typeof value === 'boolean' ? String(value) : value;
-  const shown = isSecret || typeof text !== 'string' ? '[hidden]' : `“${shownValue(text, mask)}”`;
-  const trust = used === undefined ? 'not signed, so it is not used' : 'signed';
-  return `  ${field}: ${shown} at ${pointer}, ${trust}`;
+  const at = signed ? valueAt : valueAtLoosely;
+  const there = places.filter(
+    (pointer) => ![undefined, null, '', 'null'].includes(at(document, pointer) as null),
+  );
+  const used = there.find((pointer) => !signed || signed.has(pointer));
+  if (used !== undefined) return `  ${field}: at ${used}, signed`;
+  const [unused] = there;
+  return unused === undefined
+    ? `  ${field}: not found at ${places.join(', ')}`
+    : `  ${field}: at ${unused}, not signed, so it is not used`;
 }
 
-function read(document: unknown, pointer: string, loosely: boolean): unknown {
-  return loosely ? valueAtLoosely(document, pointer) : valueAt(document, pointer);
+/** One delivery as somebody captured it; `notes` say what of the capture is not what the bot would have been given. */
+type CapturedDelivery = SignedRequest & { notes: readonly string[] };
+
+/**
+ * Reads a captured delivery: the raw HTTP request, with or without its first line, its body byte for byte. What cannot
+ * be read is a problem in words.
+ */
+export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
+  const text = file.toString('latin1');
+  const end = /\r?\n\r?\n/.exec(text);
+  if (!end) return problem('no blank line ends its headers, so it is not known where its body begins');
+  const headers: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
+  const lines = text.slice(0, end.index).split(/\r?\n/);
+  if (/^[A-Z]+ \S+(?: HTTP\/[\d.]+)?$/.test(lines[0] ?? '')) lines.shift();
+  for (const [index, line] of lines.entries()) {
+    // HTTP/2 has in place of a first line what begins so.
+    if (/^:[a-z]+: /.test(line)) continue;
+    const [, name, value] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    // The line itself is not repeated: it may hold a secret.
+    if (name === undefined || value === undefined) {
+      return problem(`line ${index + 1} of its headers is no header, like name: value`);
+    }
+    (headers[name.toLowerCase()] ??= []).push(value);
+  }
+  const body = file.subarray(end.index + end[0].length);
+  return parsed(cutToLength(headers, body));
 }
 
-function isValue(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== '' && value !== 'null';
+/** As HTTP does: what stands behind the length that the headers tell is no part of the body. */
+function cutToLength(headers: Record<string, string[]>, body: Buffer): CapturedDelivery {
+  const told = headers['content-length']?.[0];
+  const length = told !== undefined && /^\d{1,9}$/.test(told) ? Number(told) : undefined;
+  if (length === undefined || length === body.length) return withNotes(headers, body);
+  if (length < body.length) {
+    const rest = body.length - length;
+    const note = `The file has ${bytes(rest)} more than content-length says (an editor adds a line feed, say); left out, as HTTP does.`;
+    return withNotes(headers, body.subarray(0, length), [note]);
+  }
+  const note = `The body is incomplete, or was rewritten: content-length says ${length}, and there are ${bytes(body.length)}.`;
+  return withNotes(headers, body, [note]);
 }
 
-function shownValue(value: string, mask: Mask): string {
-  return cutInTheMiddle(visibleText(mask(value)), longestValue, 0);
+function bytes(count: number): string {
+  return count === 1 ? '1 byte' : `${count} bytes`;
+}
+
+function withNotes(
+  headers: Record<string, string[]>,
+  body: Buffer,
+  notes: readonly string[] = [],
+): CapturedDelivery {
+  const [coding] = headers['content-encoding'] ?? [];
+  const isCoded = coding !== undefined && coding.toLowerCase() !== 'identity';
+  const coded = isCoded ? ['The body is compressed: the bot answers such a delivery 415, unread.'] : [];
+  return { headers, body, notes: [...notes, ...coded] };
 }

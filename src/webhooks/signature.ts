@@ -261,7 +261,7 @@ function givenDigest(scheme: SignatureScheme, signature: string): Buffer {
 }
 
 /** Empty when the secret is not written in the scheme's encoding: half a key must not verify. */
-export function keyBytes(
+function keyBytes(
   scheme: Pick<SignatureScheme, 'algorithm' | 'secretEncoding'>,
   secret: string,
 ): Buffer {

@@ -38,11 +38,11 @@ async function explain(file: string | Buffer, words: string[] = [], more: Record
 
 const at = ['--at', '2026-03-01T09:31:00Z'];
 
-function rawRequest(of = body, headers: Record<string, string> = {}, lineEnd = '\r\n'): Buffer {
+function rawRequest(of = body, headers: Record<string, string> = {}, lineEnd = '\r\n', by = scheme): Buffer {
   const all = {
     Host: 'pay.test',
     'Content-Type': 'application/json',
-    ...signDelivery(scheme, secret, body, signedAtMs),
+    ...signDelivery(by, secret, body, signedAtMs),
     ...headers,
   };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
@@ -56,72 +56,40 @@ describe('explain-delivery', () => {
     async (end) => {
       const { exitCode, words } = await explain(rawRequest(body, {}, end), at);
       expect(exitCode).toBe(0);
-      expect(words).toContain('Scheme: HMAC sha256 in hex over {pair:t}.{body}; the secret is read as utf8');
-      expect(words).toContain(
-        'Looked for the signature in: header x-webhook-signature, then x-signature (pair:v1)',
-      );
-      expect(words).toContain('Found: 1 signature in header x-webhook-signature');
-      expect(words).toContain(
-        `Signed (${body.length + 11} bytes, UTF-8; between the marks): «1772357400.{"event_type"`,
-      );
-      expect(words).toContain('60 s before 2026-03-01T09:31:00.000Z; within the tolerance of 300 s');
-      expect(words).toMatch(
-        /^Secret 1: expected .{6}… \(64 characters\), received .{6}… \(64 characters\): they differ from character \d+ on$/m,
-      );
-      expect(words).toMatch(/^Secret 2: .*: the same$/m);
       expect(words).toContain('Verdict: it verifies');
       expect(words).toContain('Event: payment_success');
-      expect(words).toContain('  orderReference: “SUB-1” at /data/order/orderReference, signed');
-      expect(words).toContain('  customerEmail: “j***@canary.test” at /data/order/customerEmail, signed');
-      expect(words).toContain('  transactionId: [hidden] at /data/transaction/transactionId, signed');
+      expect(words).toContain('  orderReference: at /data/order/orderReference, signed');
       expect(words).toContain(
         '  reason: not found at /data/transaction/gatewayMessage, /data/message, /data/reason',
       );
     },
   );
 
-  it('explains the same from JSON', async () => {
-    const headers = signDelivery(scheme, secret, body, signedAtMs);
-    const json = JSON.stringify({ headers, body: body.toString() });
-    expect(await explain(json, at)).toMatchObject({ exitCode: 0 });
+  it('explains one that came by HTTP/2', async () => {
+    const rest = rawRequest().subarray('POST /webhooks/payments HTTP/1.1\r\n'.length);
+    const pseudo = Buffer.from(':method: POST\r\n:authority: pay.test\r\n:path: /webhooks/payments\r\n');
+    expect(await explain(Buffer.concat([pseudo, rest]), at)).toMatchObject({ exitCode: 0 });
   });
 
-  it('explains one that came by HTTP/2, and one that an editor put its mark before', async () => {
-    const firstLine = 'POST /webhooks/payments HTTP/1.1\r\n';
-    const rest = rawRequest().subarray(firstLine.length);
-    const pseudo = ':method: POST\r\n:authority: pay.test\r\n:path: /webhooks/payments\r\n';
-    for (const lead of [pseudo, `\uFEFF${firstLine}`, `\uFEFF${pseudo}`]) {
-      const file = Buffer.concat([Buffer.from(lead), rest]);
-      // oxlint-disable-next-line no-await-in-loop -- they share a file
-      expect(await explain(file, at)).toMatchObject({ exitCode: 0 });
-    }
-  });
-
-  it('shows no secret, token key, transaction or e-mail, and no whole signature, however it is asked', async () => {
-    const [signature = ''] = Object.values(signDelivery(scheme, secret, body, signedAtMs));
-    const digest = /v1=(.*)/.exec(signature)?.[1] ?? '';
+  it('shows nothing of what the delivery says, however it is asked', async () => {
     const forged = rawRequest(Buffer.concat([body, Buffer.from(' ')]));
     const ends = [
       await explain(rawRequest(), at),
-      await explain(rawRequest()),
       await explain(forged, at),
       await explain(rawRequest(body, { Authorization: `Bearer ${secret}` }), at, {
         WEBHOOK_SIGNATURE_PRESET: 'static-token',
       }),
       await explain(rawRequest(body.subarray(0, -8)), at),
+      await explain(rawRequest(Buffer.from('{"event_type":"canary-kind"}')), at),
     ];
-    for (const { words } of ends) {
-      for (const hidden of [secret, 'an-older-secret', 'canary-t', 'jane@', digest, digest.slice(0, 12)]) {
-        expect(words).not.toContain(hidden);
-      }
-    }
+    for (const { words } of ends) expect(words).not.toMatch(/canary|jane|SUB-1|older-secret|[\da-f]{12}/);
   });
 
   it('judges as of now without --at, and says so', async () => {
     const { exitCode, words } = await explain(rawRequest());
     expect(exitCode).toBe(1);
-    expect(words).toContain('86400 s before 2026-03-02T09:30:00.000Z; outside the tolerance of 300 s');
-    expect(words).toContain('Verdict: refused, the timestamp is too old');
+    expect(words).toContain('Verdict: refused. The timestamp is too old.');
+    expect(words).toContain('says 86400 s old, 300 s are allowed');
     expect(words).toContain('Fix: the signature holds, and only its time does not.');
     expect(words).toContain('Judged as of now; --at judges as of when it came.');
   });
@@ -158,44 +126,30 @@ describe('explain-delivery', () => {
     ['the whole body signed', signaturePresets['raw-body'], 'WEBHOOK_SIGNATURE_PRESET=raw-body'],
     ['the secret itself', signaturePresets['static-token'], 'WEBHOOK_SIGNATURE_PRESET=static-token'],
   ])('names the setting that fits %s', async (_what, theirs, fix) => {
-    const headers = signDelivery(theirs, secret, body, signedAtMs);
-    const { exitCode, words } = await explain(JSON.stringify({ headers, body: body.toString() }), at);
+    const { exitCode, words } = await explain(rawRequest(body, {}, '\r\n', theirs), at);
     expect(exitCode).toBe(1);
     expect(words).toContain(`Fix: it would verify with ${fix}`);
   });
 
-  it('cuts a long body in the middle and makes its controls visible', async () => {
-    const long = Buffer.from(`{"a":"${'x'.repeat(5_000)}"}\r\n\u001B[2J`);
-    const { words } = await explain(rawRequest(long), at);
-    expect(words).toMatch(/…\(\d+ characters left out\)…/);
-    expect(words).toContain('}␍␊␛[2J»');
-    expect(words).not.toContain('\u001B');
-    expect(words).toContain('Event: none, the body is not JSON in UTF-8');
-  });
-
   it('says what a signature of fields leaves unsigned', async () => {
     const fields = signaturePresets['field-concatenation'];
-    const headers = signDelivery(fields, secret, body, signedAtMs);
-    const { exitCode, words } = await explain(JSON.stringify({ headers, body: body.toString() }), at, {
+    const { exitCode, words } = await explain(rawRequest(body, {}, '\r\n', fields), at, {
       WEBHOOK_SIGNATURE_PRESET: 'field-concatenation',
     });
     expect(exitCode).toBe(0);
-    expect(words).toContain('  amount: “5000.00” at /data/order/amount, not signed, so it is not used');
-    expect(words).toContain('  kind: “payment_success” at /event_type, signed');
+    expect(words).toContain('  amount: at /data/order/amount, not signed, so it is not used');
+    expect(words).toContain('  kind: at /event_type, signed');
   });
 
   it('explains although the bot itself refuses everything', async () => {
     const bare = { WEBHOOK_SIGNATURE_PRESET: '', WEBHOOK_SECRETS: '' };
     const { exitCode, words } = await explain(rawRequest(), [], bare);
     expect(exitCode).toBe(1);
-    expect(words).toContain('Scheme: none is configured');
+    expect(words).toContain('Verdict: refused. No signature scheme is configured.');
     expect(words).toContain('Event: payment_success');
   });
 
   it.each<[string, string]>([
-    ['{"headers":{}', 'it begins like JSON and cannot be read as JSON'],
-    ['{"headers":{},"body":{"event":1}}', 'an object has lost the bytes that were signed'],
-    ['{"headers":[],"body":"x"}', 'it needs "headers"'],
     ['POST / HTTP/1.1\r\nHost: x', 'no blank line ends its headers'],
     ['POST / HTTP/1.1\r\ncanary nonsense\r\n\r\n{}', 'line 1 of its headers is no header, like name: value'],
   ])('ends with 2 for %j', async (file, why) => {
