@@ -95,7 +95,7 @@ export function judgeEnd(check: AuditCheck, witnesses: readonly Witness[]): void
 
 /** `seq`: the first entry that it is about. `words`: what is wrong, for people. */
 type AuditProblem = {
-  kind: 'changed' | 'removed' | 'reordered' | 'doubled' | 'forged' | 'cut_off' | 'written_anew';
+  kind: 'changed' | 'removed' | 'misplaced' | 'forged' | 'cut_off' | 'written_anew';
   seq: number;
   words: string;
 };
@@ -136,27 +136,28 @@ type CheckOptions = {
 
 const mostProblems = 20;
 
-/** Entries that were not where they belong; they may yet turn up elsewhere. */
-type Gap = { from: number; to: number; found: number; place: string; behind: number };
-
-type Met = { kind: 'problem'; problem: AuditProblem } | { kind: 'gap'; gap: Gap };
-
 /**
  * Reads a chain line by line and finds whatever was changed, removed, put elsewhere or put in twice. Goes on behind
- * what is wrong, so that the rest is judged for itself. Holds no lines.
+ * what is wrong, so that the rest is judged for itself. Holds no lines, and no more than twenty problems.
  */
 export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: CheckOptions): AuditCheck {
-  const problems = createProblems();
+  const problems: AuditProblem[] = [];
+  let furtherProblems = 0;
   let count = 0;
   let first: ChainedEntry | undefined;
   let highest: ChainedEntry | undefined;
   // The hash is undefined behind a line that cannot be read.
   let last: { seq: number; hash: string | undefined } | undefined = before;
 
+  function add(problem: AuditProblem): void {
+    if (problems.length < mostProblems) problems.push(problem);
+    else furtherProblems += 1;
+  }
+
   function spoilt(place: string): undefined {
     const seq = (last?.seq ?? 0) + 1;
     const words = `Entry ${seq} (${place}) was changed: it cannot be read any more.`;
-    problems.add({ kind: 'changed', seq, words });
+    add({ kind: 'changed', seq, words });
     last = { seq, hash: undefined };
   }
 
@@ -164,27 +165,24 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
   function judgePlace(read: ChainedEntry, place: string): void {
     if (last === undefined) return;
     const { seq } = read;
-    if (seq <= last.seq) return judgeEarlier(seq, place, last.seq);
+    if (seq <= last.seq) {
+      const words = `Entry ${seq} stands behind entry ${last.seq} (${place}): put there, or put in twice.`;
+      add({ kind: 'misplaced', seq, words });
+      return;
+    }
     if (seq > last.seq + 1) {
-      const gap = { from: last.seq + 1, to: seq - 1, found: 0, place, behind: seq };
-      if (!hasGaps) problems.addGap(gap);
+      if (!hasGaps) add(missing(last.seq + 1, seq, place));
       return;
     }
     if (last.hash !== undefined && read.prev !== last.hash) {
       const words = `Entry ${last.seq} is not the one that entry ${seq} (${place}) was written after: it was changed and given a new hash, or another was put in its place.`;
-      problems.add({ kind: 'changed', seq: last.seq, words });
+      add({ kind: 'changed', seq: last.seq, words });
     }
-  }
-
-  function judgeEarlier(seq: number, place: string, lastSeq: number): void {
-    if (problems.fill(seq)) return;
-    const words = `Entry ${seq} stands again behind entry ${lastSeq} (${place}).`;
-    problems.add({ kind: 'doubled', seq, words });
   }
 
   function judgeWitness({ seq, hash }: ChainedEntry): void {
     for (const witness of witnesses) {
-      if (witness.seq === seq && witness.hash !== hash) problems.add(writtenAnew(witness));
+      if (witness.seq === seq && witness.hash !== hash) add(writtenAnew(witness));
     }
   }
 
@@ -197,7 +195,7 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
       if (!read.isTrue) {
         const seq = last === undefined ? read.seq : last.seq + 1;
         const words = `Entry ${seq} (${place}) was changed: its hash is not the hash of what it says.`;
-        problems.add({ kind: 'changed', seq, words });
+        add({ kind: 'changed', seq, words });
         last = { seq, hash: read.hash };
         return read;
       }
@@ -207,48 +205,16 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
       if (!highest || read.seq > highest.seq) highest = read;
       return read;
     },
-    add: problems.add,
-    problems: problems.count,
+    add,
+    problems: () => problems.length + furtherProblems,
     last: () => last,
-    report: () => ({ count, first, last: highest, ...problems.report() }),
+    report: () => ({ count, first, last: highest, problems, furtherProblems }),
   };
 }
 
-function createProblems() {
-  const met: Met[] = [];
-  let further = 0;
-  function meet(one: Met): void {
-    if (met.length < mostProblems) met.push(one);
-    else further += 1;
-  }
-  return {
-    add: (problem: AuditProblem): void => meet({ kind: 'problem', problem }),
-    addGap: (gap: Gap): void => meet({ kind: 'gap', gap }),
-    /** Whether that entry was missing before. */
-    fill(seq: number): boolean {
-      const one = met.find((each) => each.kind === 'gap' && each.gap.from <= seq && seq <= each.gap.to);
-      if (one?.kind !== 'gap') return false;
-      one.gap.found += 1;
-      return true;
-    },
-    count: () => met.length + further,
-    report: () => ({
-      problems: met.flatMap((one) => (one.kind === 'problem' ? [one.problem] : gapProblems(one.gap))),
-      furtherProblems: further,
-    }),
-  };
-}
-
-function gapProblems({ from, to, found, place, behind }: Gap): AuditProblem[] {
-  const all = to - from + 1;
-  const which = from === to ? `Entry ${from}` : `Entries ${from} to ${to}`;
-  const verb = from === to ? 'stands' : 'stand';
-  const reordered = `${which} ${verb} behind entry ${behind} (${place}): the order was changed.`;
-  const some = found > 0 ? `, ${found} of them put elsewhere` : '';
-  const missing = `${which} ${from === to ? 'is' : 'are'} missing before entry ${behind} (${place}): removed${some}.`;
-  return found >= all
-    ? [{ kind: 'reordered', seq: from, words: reordered }]
-    : [{ kind: 'removed', seq: from, words: missing }];
+function missing(from: number, behind: number, place: string): AuditProblem {
+  const which = behind === from + 1 ? `Entry ${from} is` : `Entries ${from} to ${behind - 1} are`;
+  return { kind: 'removed', seq: from, words: `${which} missing before entry ${behind} (${place}).` };
 }
 
 /** The chain does not reach the witness, or holds another entry under its number. */

@@ -261,10 +261,7 @@ function givenDigest(scheme: SignatureScheme, signature: string): Buffer {
 }
 
 /** Empty when the secret is not written in the scheme's encoding: half a key must not verify. */
-function keyBytes(
-  scheme: Pick<SignatureScheme, 'algorithm' | 'secretEncoding'>,
-  secret: string,
-): Buffer {
+function keyBytes(scheme: Pick<SignatureScheme, 'algorithm' | 'secretEncoding'>, secret: string): Buffer {
   if (scheme.secretEncoding === 'utf8' || scheme.algorithm === 'none') return Buffer.from(secret);
   if (scheme.secretEncoding === 'whsec') return exactBytes(secret.replace(/^whsec_/, ''), 'base64');
   return exactBytes(secret, scheme.secretEncoding);

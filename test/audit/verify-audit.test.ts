@@ -24,7 +24,7 @@ const blocks = [['a', 'b', 'c'], ['d', 'e', 'f'], ['g', 'h', 'i'], ['j']];
 
 onBothStores('a verification', (open) => {
   async function withChain(
-    work: (store: RecordsOnly) => Promise<void>,
+    work: (store: RecordsOnly) => Promise<unknown>,
   ): Promise<{ report: VerifiedAudit; problems: string[] }> {
     const { one, two, close } = await open();
     const log = auditLog(one);
@@ -42,58 +42,68 @@ onBothStores('a verification', (open) => {
     expect(report.first?.entry).toEqual(entryOf('a', { atMs: startMs }));
   });
 
-  it('finds a word that was changed', async () => {
-    const { problems, report } = await withChain((store) =>
-      overwriteLines(store, 1, ([d = '', e = '', f = '']) => [d, e.replace('charge', 'lookup'), f]),
-    );
-    expect(problems).toEqual(['changed 5']);
-    expect(report.problems[0]?.words).toBe(
-      'Entry 5 (block 1) was changed: its hash is not the hash of what it says.',
-    );
-  });
+  type Tampering = [what: string, tamper: (store: RecordsOnly) => Promise<unknown>, found: string[]];
+  const ofBlock =
+    (number: number, change: (lines: string[]) => string[]) =>
+    (store: RecordsOnly): Promise<unknown> =>
+      overwriteLines(store, number, change);
 
-  it('finds a member that was added', async () => {
-    const { problems } = await withChain((store) =>
-      overwriteLines(store, 3, (lines) => lines.map((line) => line.replace(',"what"', ',"more":1,"what"'))),
-    );
-    expect(problems).toEqual(['changed 10']);
-  });
-
-  it('finds a changed entry that was given a hash of its own', async () => {
-    const { problems } = await withChain((store) =>
-      overwriteLines(store, 1, ([d = '', e = '', f = '']) => {
+  it.each<Tampering>([
+    [
+      'a word',
+      ofBlock(1, ([d = '', e = '', f = '']) => [d, e.replace('charge', 'lookup'), f]),
+      ['changed 5'],
+    ],
+    [
+      'a member',
+      ofBlock(3, (lines) => lines.map((line) => line.replace(',"what"', ',"more":1,"what"'))),
+      ['changed 10'],
+    ],
+    [
+      'an entry, with a hash of its own',
+      ofBlock(1, ([d = '', e = '', f = '']) => {
         const [before, changed] = [readAuditLine(d)!, readAuditLine(e)!];
         return [d, writeAuditLine({ ...changed.entry, who: 'U0INNOCENT' }, before).line, f];
       }),
-    );
-    expect(problems).toEqual(['changed 5']);
-  });
-
-  it('finds a block that was removed, and one whose content is nothing any more', async () => {
-    const gone = await withChain((store) => remove(store, blockKey(1)));
-    expect(gone.problems).toEqual(['removed 4']);
-    expect(gone.report.problems[0]?.words).toBe(
-      'Entries 4 to 6 are missing before entry 7 (block 2): removed.',
-    );
-    const empty = await withChain((store) => overwrite(store, blockKey(1), () => ''));
-    expect(empty.problems[0]).toBe('changed 4');
-  });
-
-  it('finds an entry that was removed from the middle, the beginning and the end of a block', async () => {
-    const middle = await withChain((store) => overwriteLines(store, 1, ([d = '', , f = '']) => [d, f]));
-    expect(middle.problems).toEqual(['removed 5']);
-    const first = await withChain((store) => overwriteLines(store, 1, ([, ...others]) => others));
-    expect(first.problems).toEqual(['removed 4']);
-    const last = await withChain((store) => overwriteLines(store, 1, (lines) => lines.slice(0, -1)));
-    expect(last.problems).toContain('removed 6');
-  });
-
-  it('finds two entries that changed places', async () => {
-    const { problems, report } = await withChain((store) =>
-      overwriteLines(store, 1, ([d = '', e = '', f = '']) => [e, d, f]),
-    );
-    expect(problems).toEqual(['reordered 4']);
-    expect(report.problems[0]?.words).toBe('Entry 4 stands behind entry 5 (block 1): the order was changed.');
+      ['changed 5'],
+    ],
+    ['a block, to nothing', (store) => overwrite(store, blockKey(1), () => ''), ['changed 4', 'removed 5']],
+    ['a block, away', (store) => remove(store, blockKey(1)), ['removed 4']],
+    ['the middle of a block, away', ofBlock(1, ([d = '', , f = '']) => [d, f]), ['removed 5']],
+    ['the beginning of a block, away', ofBlock(1, ([, ...others]) => others), ['removed 4']],
+    ['the end of a block, away', ofBlock(1, (lines) => lines.slice(0, -1)), ['forged 4', 'removed 6']],
+    [
+      'the order of two entries',
+      ofBlock(1, ([d = '', e = '', f = '']) => [e, d, f]),
+      ['removed 4', 'misplaced 4'],
+    ],
+    ['an entry, to two', ofBlock(1, ([d = '', e = '', f = '']) => [d, e, e, f]), ['misplaced 5']],
+    ['the last block, away', (store) => remove(store, blockKey(3)), ['cut_off 10']],
+    [
+      'all blocks, away',
+      (store) => Promise.all([0, 1, 2, 3].map((number) => remove(store, blockKey(number)))),
+      ['cut_off 1'],
+    ],
+    [
+      'the last two entries, away',
+      async (store) => {
+        await remove(store, blockKey(3));
+        await overwriteLines(store, 2, (lines) => lines.slice(0, -1));
+      },
+      ['forged 7', 'cut_off 9'],
+    ],
+    [
+      'the end, which bots have written over since',
+      async (store) => {
+        await remove(store, blockKey(3));
+        const log = auditLog(store);
+        await appendBlocks(log, [['k'], ['l'], ['m']]);
+        await log.settle();
+      },
+      ['written_anew 10'],
+    ],
+  ])('finds that somebody changed %s', async (_what, tamper, problems) => {
+    expect((await withChain(tamper)).problems).toEqual(problems);
   });
 
   it('finds two blocks that changed places', async () => {
@@ -103,42 +113,8 @@ onBothStores('a verification', (open) => {
       await overwrite(store, blockKey(1), () => third);
       await overwrite(store, blockKey(2), () => second);
     });
-    expect(problems[0]).toBe('reordered 4');
-    expect(report.problems[0]?.words).toContain('Entries 4 to 6 stand behind entry 7');
-  });
-
-  it('finds an entry that was put in twice', async () => {
-    const { problems } = await withChain((store) =>
-      overwriteLines(store, 1, ([d = '', e = '', f = '']) => [d, e, e, f]),
-    );
-    expect(problems).toEqual(['doubled 5']);
-  });
-
-  it('finds an end that was cut off: a block, all blocks, an entry', async () => {
-    const block = await withChain((store) => remove(store, blockKey(3)));
-    expect(block.problems).toEqual(['cut_off 10']);
-    expect(block.report.problems[0]?.words).toBe(
-      'Entry 10 is missing at the end: cut off. The record audit-head says that the chain went to entry 10.',
-    );
-    const all = await withChain(async (store) => {
-      await Promise.all([0, 1, 2, 3].map((number) => remove(store, blockKey(number))));
-    });
-    expect(all.problems).toEqual(['cut_off 1']);
-    const entry = await withChain(async (store) => {
-      await remove(store, blockKey(3));
-      await overwriteLines(store, 2, (lines) => lines.slice(0, -1));
-    });
-    expect(entry.problems).toEqual(['forged 7', 'cut_off 9']);
-  });
-
-  it('still finds it after bots have written on over the end that was cut off', async () => {
-    const { problems } = await withChain(async (store) => {
-      await remove(store, blockKey(3));
-      const log = auditLog(store);
-      await appendBlocks(log, [['k'], ['l'], ['m']]);
-      await log.settle();
-    });
-    expect(problems).toEqual(['written_anew 10']);
+    expect(problems.slice(0, 2)).toEqual(['removed 4', 'misplaced 4']);
+    expect(report.problems[0]?.words).toBe('Entries 4 to 6 are missing before entry 7 (block 1).');
   });
 
   it('finds a head that was removed, put aside or signed by somebody else', async () => {
