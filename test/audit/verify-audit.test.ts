@@ -22,6 +22,12 @@ import { onBothStores } from '../features/two-stores.ts';
 /** Ten entries in four blocks: 1 to 3, 4 to 6, 7 to 9 and 10. */
 const blocks = [['a', 'b', 'c'], ['d', 'e', 'f'], ['g', 'h', 'i'], ['j']];
 
+type Tampering = [what: string, tamper: (store: RecordsOnly) => Promise<unknown>, found: string[]];
+
+function ofBlock(number: number, change: (lines: string[]) => string[]): Tampering[1] {
+  return (store) => overwriteLines(store, number, change);
+}
+
 onBothStores('a verification', (open) => {
   async function withChain(
     work: (store: RecordsOnly) => Promise<unknown>,
@@ -41,12 +47,6 @@ onBothStores('a verification', (open) => {
     expect(report).toMatchObject({ problems: [], count: 10, first: { seq: 1 }, last: { seq: 10 } });
     expect(report.first?.entry).toEqual(entryOf('a', { atMs: startMs }));
   });
-
-  type Tampering = [what: string, tamper: (store: RecordsOnly) => Promise<unknown>, found: string[]];
-  const ofBlock =
-    (number: number, change: (lines: string[]) => string[]) =>
-    (store: RecordsOnly): Promise<unknown> =>
-      overwriteLines(store, number, change);
 
   it.each<Tampering>([
     [
