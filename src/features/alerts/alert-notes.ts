@@ -18,7 +18,7 @@ import { type MessageRecord, openEvent, readMessageRecord } from '../../messages
 import type { Views } from '../../messages/views.ts';
 import { type Run, bold, fields, moment, person, richText, words } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import { type AboutMessage, repeatLine } from '../../slack/kit/note.ts';
+import { type AboutMessage, posted } from '../../slack/kit/note.ts';
 import { placeAlone, referenceRun, word } from '../../slack/words/evidence.ts';
 
 /** A step of an alert's card: `parent` is the key of the message it belongs to. */
@@ -75,15 +75,12 @@ async function readStep(
   return { step, parent, alert };
 }
 
-const noteEventType = 'payops_alert_note';
-const directEventType = 'payops_alert_direct';
-
 /** `place`: where the alert is, for whoever reads of it elsewhere. */
 type About = AboutMessage & { place?: MessagePlace };
 
 /** One step of a card, for the thread below it. */
 export function alertNoteMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
-  return stepMessage(step, alert, about, { state: stepState(step), eventType: noteEventType });
+  return stepMessage(step, alert, about, { state: stepState(step), eventType: 'payops_alert_note' });
 }
 
 /** The same for the one person it matters to, who reads it away from the card: what became of the charge stands in its first line. */
@@ -94,7 +91,7 @@ export function alertDirectMessage(
 ): SlackMessage {
   return stepMessage(step, alert, about, {
     state: directState(step, alert, about.to),
-    eventType: directEventType,
+    eventType: 'payops_alert_direct',
   });
 }
 
@@ -107,17 +104,9 @@ function stepMessage(
   const money = step.kind === 'recovered' ? step.payment.money : undefined;
   const { text, block } = alertHeadline(alert, withoutUndefined({ state, money }));
   const { environment, account } = alert;
-  return {
-    text,
-    blocks: [
-      block,
-      ...stepFields(step, alert),
-      ...whereItIs(about.place, 'the alert and its thread'),
-      ...repeatLine(about.mayBeRepeat),
-      placeAlone(environment, account),
-    ],
-    metadata: { event_type: eventType, event_payload: { key: about.key } },
-  };
+  const where = whereItIs(about.place, 'the alert and its thread');
+  const blocks = [block, ...stepFields(step, alert), ...where, placeAlone(environment, account)];
+  return posted({ text, blocks }, eventType, about);
 }
 
 function stepState(step: CardStep): string {

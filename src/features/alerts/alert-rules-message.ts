@@ -29,6 +29,7 @@ import {
   words,
 } from '../../slack/kit/blocks.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import { environmentWords, word } from '../../slack/words/evidence.ts';
 import { muteLine, notPostedLine } from '../../slack/words/mute-lines.ts';
 
@@ -120,9 +121,8 @@ const order = 'First match wins, unless the rule continues.';
 const withoutRules = 'payops.yml has no routes.';
 
 export function noAlertsMessage(): SlackMessage {
-  const { text, block } = headline('🔕 This channel gets no alerts', []);
-  const advice = 'To change that, name it in payops.yml, under routes or channels.';
-  return { text, blocks: [block, richText([words(advice)])] };
+  const advice = words('To change that, name it in payops.yml, under routes or channels.');
+  return noteMessage({ state: '🔕 This channel gets no alerts', body: [[advice]] });
 }
 
 function restLines({ rules, failures, successes }: RoutePlan, channel: string): Run[][] {
@@ -217,25 +217,20 @@ export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
 
 /** To who types `/pay unmute` or `/pay route`: where that is done, and by whom. */
 export function rulesElsewhereMessage(): SlackMessage {
-  const { text, block } = headline('Alert rules are in payops.yml', []);
-  return {
-    text,
-    blocks: [
-      block,
-      richText(
-        [bold('Next: '), words('ask its owner. '), code('routes'), words(' says which channel gets what.')],
-        [code('/pay mute'), words(' mutes alerts here for up to a day, and ends a mute.')],
-        [code('/pay alerts'), words(' shows this channel’s rules. For one alert: Acknowledge, then Snooze.')],
-      ),
+  return noteMessage({
+    state: 'Alert rules are in payops.yml',
+    body: [
+      [bold('Next: '), words('ask its owner. '), code('routes'), words(' says which channel gets what.')],
+      [code('/pay mute'), words(' mutes alerts here for up to a day, and ends a mute.')],
+      [code('/pay alerts'), words(' shows this channel’s rules. For one alert: Acknowledge, then Snooze.')],
     ],
-  };
+  });
 }
 
 /** What the person who pressed the button is told. */
 export function testOnItsWayMessage(): SlackMessage {
-  const { text, block } = headline('🧪 A test alert is on its way to this channel', []);
-  const advice = 'None within a minute? Invite the bot to the channel; /readyz and the log say more.';
-  return { text, blocks: [block, richText([words(advice)])] };
+  const advice = words('None within a minute? Invite the bot to the channel; /readyz and the log say more.');
+  return noteMessage({ state: '🧪 A test alert is on its way to this channel', body: [[advice]] });
 }
 
 /** Rules that are muted now, each with its end; without whom they mention: here that would call them. */

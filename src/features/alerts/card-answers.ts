@@ -2,10 +2,12 @@
 
 import type { MovedCard } from './alert.ts';
 import type { AlertCard, AlertTaken, Lookup } from '../../domain/alert.ts';
-import type { KnownDecline, RetryVerdict } from '../../domain/decline-reason.ts';
+import type { KnownDecline } from '../../domain/decline-reason.ts';
+import type { ChargeAgain } from './charge-again.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { type Run, bold, headline, moment, person, richText, words } from '../../slack/kit/blocks.ts';
+import { type Run, moment, person, words } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
@@ -17,30 +19,23 @@ type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
 
 /** Somebody was first, or there is nothing to do: who, when, and that nothing changed. */
 export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): SlackMessage {
-  const { text, block } = headline(refusedWords(why, card, askedBy), []);
-  return {
-    text,
-    blocks: [block, richText(standing(card, askedBy))],
-  };
+  return noteMessage({ state: refusedWords(why, card, askedBy), body: [standing(card, askedBy)] });
 }
 
 /** Why no charge is begun from the alert now: it has ended, or another charge has it. */
 export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
   if (taken.kind === 'ended') return refusedMessage('ended', taken.card, askedBy);
   const { reference, by, at } = taken.charge;
-  const { text, block } = headline('⏳ Already being charged', [referenceWord(reference)]);
   const who = by === askedBy ? words('You') : person(by);
   const isCharging = words(by === askedBy ? ' began this charge ' : ' is charging it since ');
-  return {
-    text,
-    blocks: [
-      block,
-      richText(
-        [who, isCharging, moment(at), words('. You charged nothing.')],
-        [bold('Next: '), words('wait for its result.')],
-      ),
+  return noteMessage({
+    state: '⏳ Already being charged',
+    about: [referenceWord(reference)],
+    body: [
+      [who, isCharging, moment(at), words('. You charged nothing.')],
+      labelled('Next', 'wait for its result.'),
     ],
-  };
+  });
 }
 
 function refusedWords(why: Refused, card: AlertCard, askedBy: string): string {
@@ -79,15 +74,9 @@ function standing(card: AlertCard, askedBy: string): Run[] {
   }
 }
 
-function doneMessage(what: string): SlackMessage {
-  const { text, block } = headline(what, []);
-  return { text, blocks: [block] };
-}
-
 export function unknownAlertMessage(): SlackMessage {
-  const { text, block } = headline('This alert is gone', []);
-  const next = words('It’s older than the bot remembers. Look the reference up instead.');
-  return { text, blocks: [block, richText([next])] };
+  const next = plain('It’s older than the bot remembers. Look the reference up instead.');
+  return noteMessage({ state: 'This alert is gone', body: [next] });
 }
 
 /** What a look-up gave, as `/pay lookup` tells it. */
@@ -101,11 +90,10 @@ export function lookedUpMessage(
   }: ChargePlace & { mayReveal: boolean; declined?: KnownDecline | undefined },
 ): SlackMessage {
   if (lookup.kind === 'unchecked') {
-    const { text, block } = headline('❔ Not checked', [referenceWord(reference)]);
-    const why = words(`${failureWords[lookup.failure].what}. The alert stays as it was.`);
-    return { text, blocks: [block, richText([why])] };
+    const why = plain(`${failureWords[lookup.failure].what}. The alert stays as it was.`);
+    return noteMessage({ state: '❔ Not checked', about: [referenceWord(reference)], body: [why] });
   }
-  if (lookup.kind === 'no_reference') return doneMessage(noReferenceWords[lookup.hint ?? 'none']);
+  if (lookup.kind === 'no_reference') return noteMessage({ state: noReferenceWords[lookup.hint ?? 'none'] });
   const view = {
     // It was looked up, so it is one.
     reference: reference as OrderReference,
@@ -124,16 +112,11 @@ const noReferenceWords = {
 } as const;
 
 /** Why the charge is not tried again now, and when. */
-type NotAgain =
-  | { kind: 'resting'; nextTryFrom: number }
-  | { kind: 'refused'; verdict: Exclude<RetryVerdict, { kind: 'allowed' }> }
-  | { kind: 'no_card' }
-  | { kind: 'details_gone' }
-  | { kind: 'not_declined' };
+type NotAgain = Exclude<ChargeAgain, { kind: 'allowed' }>;
 
 export function notAgainMessage(why: NotAgain): SlackMessage {
-  const { text, block } = headline(why.kind === 'resting' ? '⏳ Card on hold' : '🚫 Not charged again', []);
-  return { text, blocks: [block, richText(...lines(why))] };
+  const state = why.kind === 'resting' ? '⏳ Card on hold' : '🚫 Not charged again';
+  return noteMessage({ state, body: lines(why) });
 }
 
 function lines(why: NotAgain): ReturnType<typeof holdLines> {

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Environment } from '../../domain/alert.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { type Messages, type MessagesDeps, createMessages } from '../../messages/messages.ts';
-import { bold, context, headline, person, plainText, richText, words } from '../../slack/kit/blocks.ts';
+import { bold, context, person, plainText, words } from '../../slack/kit/blocks.ts';
+import { noteMessage, posted } from '../../slack/kit/note.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { placeWords } from '../../slack/words/evidence.ts';
 
@@ -24,23 +25,16 @@ export function createTestAlerts(
     messages.post(messageKey('test_alert', randomUUID()), { kind: 'test_alert', channel, body: { askedBy } });
 }
 
-const testEventType = 'payops_test_alert';
-
 /** Proof that alerts reach this channel, unmistakably no alert. */
 export function testAlertMessage(
   test: { askedBy: string; key: string; mayBeRepeat: boolean },
   place: { environment: Environment; account: string },
 ): SlackMessage {
-  const { text, block } = headline('🧪 TEST alert', ['no charge failed', 'alerts reach this channel']);
-  const asked = [bold('Asked for by: '), person(test.askedBy), words(' with /pay alerts')];
-  const repeat = test.mayBeRepeat ? [words(' This may repeat an earlier test.')] : [];
-  return {
-    text,
-    blocks: [
-      block,
-      richText([...asked, ...repeat]),
-      context(plainText(placeWords(place.environment, place.account))),
-    ],
-    metadata: { event_type: testEventType, event_payload: { key: test.key } },
-  };
+  const note = noteMessage({
+    state: '🧪 TEST alert',
+    about: ['no charge failed', 'alerts reach this channel'],
+    body: [[bold('Asked for by: '), person(test.askedBy), words(' with /pay alerts')]],
+    foot: context(plainText(placeWords(place.environment, place.account))),
+  });
+  return posted(note, 'payops_test_alert', test);
 }

@@ -5,12 +5,10 @@ import {
   bold,
   button,
   code,
-  context,
   headline,
   modal,
   moment,
   person,
-  plainText,
   richText,
   select,
   textInput,
@@ -19,6 +17,7 @@ import {
 import { messageFoot, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
+import { noteMessage, posted } from '../../slack/kit/note.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 import { muteLine, mutedWords, notPostedLine } from '../../slack/words/mute-lines.ts';
 import type { MuteShown } from './mute-case.ts';
@@ -133,37 +132,31 @@ export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
 }
 
 export function muteMessage(
-  { mute, notPosted, key, mayBeRepeat }: MuteShown & Said,
+  { mute, notPosted, ...about }: MuteShown & Said,
   place: ChargePlace,
 ): SlackMessage {
   const { by, why, untilMs, endedBy } = mute;
-  const about = mutedWords(mute);
-  const { text, block } = notPosted ? headline('🔔 Mute is over', [about]) : headline('🔕 Muted', [about]);
   const until = [bold(endedBy === undefined ? 'Until: ' : 'Ended: '), moment(untilMs), words(' · by ')];
-  const lines = notPosted
-    ? [richText(notPostedLine(notPosted))]
-    : [
-        richText([...until, person(endedBy ?? by)], [bold('Why: '), words(why)]),
-        ...(endedBy === undefined ? [actions(endButton(mute))] : []),
-      ];
-  return {
-    text,
-    blocks: [
-      block,
-      ...lines,
-      ...(mayBeRepeat ? [context(plainText('May be a repeat.'))] : []),
-      messageFoot(place, notPosted ? 'muted from' : 'muted', mute.fromMs),
-    ],
-    metadata: { event_type: 'payops_mute', event_payload: { key } },
-  };
+  const note = noteMessage({
+    state: notPosted ? '🔔 Mute is over' : '🔕 Muted',
+    about: [mutedWords(mute)],
+    body: notPosted
+      ? [notPostedLine(notPosted)]
+      : [
+          [...until, person(endedBy ?? by)],
+          [bold('Why: '), words(why)],
+        ],
+    buttons: notPosted || endedBy !== undefined ? [] : [endButton(mute)],
+    foot: messageFoot(place, notPosted ? 'muted from' : 'muted', mute.fromMs),
+  });
+  return posted(note, 'payops_mute', about);
 }
 
 /** Where it was typed in a place without alerts, or what was pressed is over. */
 export function nothingToMute(isOver: boolean): SlackMessage {
-  const { text, block } = headline(isOver ? 'This mute is over' : 'No alerts come here', []);
   const command = code('/pay mute');
   const next = isOver
     ? [command, words(' shows what is muted now.')]
     : [words('Type '), command, words(' in the channel whose alerts you want to mute.')];
-  return { text, blocks: [block, richText(next)] };
+  return noteMessage({ state: isOver ? 'This mute is over' : 'No alerts come here', body: [next] });
 }

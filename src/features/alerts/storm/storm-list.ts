@@ -12,7 +12,6 @@ import type { Press, Pressed } from '../../../slack/command.ts';
 import {
   bold,
   context,
-  headline,
   modal,
   moment,
   person,
@@ -21,6 +20,7 @@ import {
   words,
 } from '../../../slack/kit/blocks.ts';
 import type { Modal, SlackMessage } from '../../../slack/kit/message.ts';
+import { noteMessage } from '../../../slack/kit/note.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 import type { UploadFile } from '../../../slack/kit/upload-file.ts';
 import { customerWord, placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
@@ -126,34 +126,26 @@ function stormFileName({ gathers, summary }: StormSeen): string {
 /** The second of two who pressed *Acknowledge all* learns who was first. */
 function stormHadMessage(had: { by: string; at: number; isOver: boolean }, askedBy: string): SlackMessage {
   const isSelf = had.by === askedBy;
-  const { text, block } = headline(
-    isSelf ? '👀 You already acknowledged this storm' : '👀 Somebody else acknowledged this storm first',
-    [],
-  );
+  const state = isSelf
+    ? '👀 You already acknowledged this storm'
+    : '👀 Somebody else acknowledged this storm first';
   const who = isSelf ? words('You') : person(had.by);
   const what = had.isOver ? ' acknowledged all of it, ' : ' acknowledged all of it, new ones too, ';
-  return { text, blocks: [block, richText([who, words(what), moment(had.at), words('.')])] };
+  return noteMessage({ state, body: [[who, words(what), moment(had.at), words('.')]] });
 }
 
 function unknownStormMessage(): SlackMessage {
-  const { text, block } = headline('This storm is too old', []);
-  const next = 'You can still look up each reference.';
-  return { text, blocks: [block, richText([words(next)])] };
+  const next = words('You can still look up each reference.');
+  return noteMessage({ state: 'This storm is too old', body: [[next]] });
 }
 
 /** What became of the file that was asked for. */
 export function csvMessage(
   outcome: { kind: 'uploaded' } | { kind: 'failed'; why: string; fix: string },
 ): SlackMessage {
-  if (outcome.kind === 'uploaded') {
-    const { text, block } = headline('The CSV is in the digest’s thread', []);
-    return { text, blocks: [block] };
-  }
-  const { text, block } = headline('⚠️ The CSV couldn’t be put into the thread', []);
-  return {
-    text,
-    blocks: [block, richText([words(`${outcome.why} `), bold('Next: '), words(outcome.fix)])],
-  };
+  if (outcome.kind === 'uploaded') return noteMessage({ state: 'The CSV is in the digest’s thread' });
+  const why = [words(`${outcome.why} `), bold('Next: '), words(outcome.fix)];
+  return noteMessage({ state: '⚠️ The CSV couldn’t be put into the thread', body: [why] });
 }
 
 /** What the digests of storms need of the operations and of Slack. */

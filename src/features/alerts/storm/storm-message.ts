@@ -15,7 +15,7 @@ import {
   words,
   type Run,
 } from '../../../slack/kit/blocks.ts';
-import { repeatLine, type AboutMessage } from '../../../slack/kit/note.ts';
+import { posted, type AboutMessage } from '../../../slack/kit/note.ts';
 import { placeAlone, word } from '../../../slack/words/evidence.ts';
 import type { MessageBlock, SlackMessage } from '../../../slack/kit/message.ts';
 import { muteBlocks } from '../alert-rules-message.ts';
@@ -58,7 +58,6 @@ export function stormMessage(storm: StormSeen, about: AboutMessage): SlackMessag
     }),
     ...(isPaid ? [] : [reasons(storm)]),
     ...muteBlocks(storm.muted, { environment, account }),
-    ...repeatLine(about.mayBeRepeat),
     placeAlone(environment, account),
     actions(
       ...(isPaid || taken ? [] : [acknowledgeButton(id)]),
@@ -66,7 +65,7 @@ export function stormMessage(storm: StormSeen, about: AboutMessage): SlackMessag
       button({ actionId: stormActions.csv, text: 'CSV', value: id }),
     ),
   ];
-  return { text, blocks, metadata: { event_type: 'payops_storm', event_payload: { key: about.key } } };
+  return posted({ text, blocks }, 'payops_storm', about);
 }
 
 const failureWords = {

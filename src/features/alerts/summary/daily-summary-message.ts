@@ -15,6 +15,7 @@ import {
   words,
   type Run,
 } from '../../../slack/kit/blocks.ts';
+import { posted } from '../../../slack/kit/note.ts';
 import { placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
 import { muteBlocks } from '../alert-rules-message.ts';
@@ -35,7 +36,7 @@ export function dailySummaryMessage(
     counted(paid.count, 'successful payment'),
     rate === undefined ? '' : `${rate} % succeeded`,
   ]);
-  return {
+  const message: SlackMessage = {
     text,
     blocks: [
       block,
@@ -49,13 +50,10 @@ export function dailySummaryMessage(
       ...reasonBlocks(summary),
       openBlock(summary),
       ...muteBlocks(summary.muted, place),
-      context(
-        plainText(placeWords(place.environment, place.account)),
-        ...(told.mayBeRepeat ? [plainText('May be a repeat of an earlier summary.')] : []),
-      ),
+      context(plainText(placeWords(place.environment, place.account))),
     ],
-    metadata: { event_type: 'payops_daily_summary', event_payload: { key: told.key } },
   };
+  return posted(message, 'payops_daily_summary', told);
 }
 
 function line(label: string, { count, sums, withoutAmount }: Counted, more = ''): Run[] {
