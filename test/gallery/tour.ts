@@ -495,16 +495,14 @@ export const chapters: readonly Chapter[] = [
       const gone = await desk.seesBy('lead', 'lready gone', () => desk.presses('lead', 'Delete…', listed));
       await desk.seesBy('lead', 'No saved cards', () => desk.presses('lead', 'List again', gone));
       const customerEmail = 'many.cards@example.com';
-      await eachIn([0, 1, 2, 3, 4, 5, 6, 7, 8], async (number) => {
+      await eachIn([...Array(13).keys()], async (number) => {
         const orderReference = `MANY-${number}`;
         const order = { kind: 'create_order', amount: '50.00', orderReference, customerEmail } as const;
         await desk.house.payments.act(order);
         await pay(desk, orderReference);
       });
       await desk.settled('soon');
-      const many = await desk.asks('lead', `/pay cards ${customerEmail}`, 'shown 1–8');
-      const rest = await desk.seesBy('lead', 'shown 9–9', () => desk.presses('lead', 'Next', many));
-      await desk.seesBy('lead', 'shown 1–8', () => desk.presses('lead', 'Back', rest));
+      await desk.asks('lead', `/pay cards ${customerEmail}`, 'which don’t fit here');
       await desk.opens('lead', '/pay card-email');
       await desk.submits('lead', { 'Saved card': '6640', 'New e-mail': 'chidi.new@example.com' });
       await desk.presses('lead', 'Change');

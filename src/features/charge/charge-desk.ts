@@ -16,7 +16,7 @@ import {
   restOfCharge,
   seenOf,
 } from './charge-record.ts';
-import { type ChargeDeps, advanceCharge, amendCharge, runCharge, see, agentsOf } from './run-charge.ts';
+import { type ChargeDeps, advanceCharge, amendCharge, runCharge, see } from './run-charge.ts';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { ApprovalNeeded } from '../../domain/approval.ts';
@@ -325,21 +325,8 @@ async function begin(deps: ChargeDeps, beginning: Beginning): Promise<SubmitResu
   return {
     kind: 'begun',
     charge: seenOf(record),
-    async carryOn() {
-      await announce(deps, record);
-      await runCharge(deps, { record, effect: first.effect });
-    },
+    carryOn: () => runCharge(deps, { record, effect: first.effect }),
   };
-}
-
-async function announce(deps: ChargeDeps, record: ChargeRecord): Promise<void> {
-  const { reference } = record.intent;
-  try {
-    await deps.tell.refresh(reference, agentsOf(record));
-  } catch (error) {
-    // The charge is stored and agreed to; its message follows with its next step.
-    deps.log('warn', 'a charge’s message is not on record yet', { orderReference: reference }, error);
-  }
 }
 
 const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape });

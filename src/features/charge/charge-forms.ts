@@ -7,7 +7,6 @@ import {
   modal,
   noticeLine,
   richText,
-  select,
   textInput,
   words,
   bold,
@@ -22,15 +21,7 @@ import {
 import type { ViewValues } from '../../slack/command.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
-import {
-  type CardChoice,
-  type OfferedCard,
-  cardInput,
-  emailFormProblem,
-  longestEmail,
-  readCardChoice,
-  tokenInput,
-} from '../../slack/kit/card-inputs.ts';
+import { type OfferedCard, cardInput, readCardChoice, tokenInput } from '../../slack/kit/card-inputs.ts';
 import { type ChargePlace, moneyTitle, placeFoot } from '../../slack/words/charge-place.ts';
 import type { ChargeSeen, ChargeTerms, ShownTerms } from '../../domain/charge.ts';
 import { nextSteps, reasonAfter, type CardRefusal, type Twin } from '../../domain/decline-reason.ts';
@@ -43,7 +34,7 @@ import type { ApprovalNeeded } from '../../domain/approval.ts';
 import type { SeenLimits } from './charge-limits.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
-import { codec } from '../../slack/kit/form.ts';
+import { choice, codec, email, form, optional, text } from '../../slack/kit/form.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
 import { counted } from '../../domain/wording.ts';
@@ -63,12 +54,12 @@ export const chargeFields = {
   reason: 'charge_reason',
 } as const;
 
-/** What an agent typed and chose. `tokenKey` is a secret. */
-export type ChargeForm = {
-  card: CardChoice;
+/** What an agent typed and chose. `tokenKey` is a secret. Without an e-mail: the one the card is saved with. */
+type ChargeForm = {
+  card:
+    | { kind: 'ledger'; id: string; customerEmail?: string }
+    | { kind: 'pasted'; tokenKey: string; customerEmail: string };
   money: Money;
-  /** Absent: the one the card is saved with. */
-  customerEmail?: string;
   customerId?: string;
   reason?: string;
 };
@@ -102,37 +93,68 @@ const longestCustomerId = 100;
 const longestReason = 300;
 const longestMoney = 40;
 
+type Asked = {
+  currencies: readonly string[];
+  approvalFrom?: readonly Money[];
+  takesEmail: boolean;
+  takesCustomerId: boolean;
+};
+
+/** A currency is asked for where there are several. */
+function inputsOf({ currencies, approvalFrom = [], takesEmail, takesCustomerId }: Asked) {
+  const [only = '', ...others] = currencies;
+  const hints = [
+    ...(others.length === 0 ? [`In ${only}.`] : []),
+    ...(approvalFrom.length === 0
+      ? []
+      : [`Needs approval from ${approvalFrom.map((money) => formatMoney(money)).join(', ')}.`]),
+  ];
+  const hint = hints.length === 0 ? {} : { hint: hints.join(' ') };
+  const currency = choice({
+    label: 'Currency',
+    choices: currencies.map((one) => ({ text: one, value: one })),
+  });
+  const customerId = optional(
+    text({ label: 'Customer id', maxLength: longestCustomerId }, (typed) =>
+      typed.length <= longestCustomerId
+        ? parsed(typed)
+        : problem(`A customer id has at most ${longestCustomerId} characters.`),
+    ),
+  );
+  const reason = { label: 'Reason', hint: 'For colleagues, not sent.', maxLength: longestReason };
+  return form('charge', {
+    ...(takesEmail
+      ? { email: optional(email({ label: 'Customer’s e-mail', hint: 'Required with a token key.' })) }
+      : {}),
+    amount: text({ label: 'Amount', placeholder: '12,500.00', ...hint }, parseAmount),
+    ...(others.length === 0 ? {} : { currency }),
+    reason: optional(text(reason, parsed)),
+    ...(takesCustomerId ? { customer_id: customerId } : {}),
+  });
+}
+
 /** Collects a charge; nothing is sent by it. No field for a card number exists, and none takes one. */
 export function chargeModal(options: ChargeModalOptions): Modal {
-  const { place, ledger, prefill = {}, isWhole = false } = options;
-  const takesToken = isWhole || !ledger || prefill.customerEmail !== undefined;
+  const { place, ledger, currencies, prefill = {}, isWhole = false } = options;
+  const takesEmail = isWhole || !ledger || prefill.customerEmail !== undefined;
   const takesCustomerId = isWhole || prefill.customerId !== undefined;
+  const { amountMinor, currency, customerEmail, reason, customerId } = prefill;
+  // An amount is one of its own currency: beside another one it would be another charge.
+  const isOffered = currency === undefined || currencies.includes(currency);
+  const amount = amountMinor === undefined || !isOffered ? undefined : amountOnly(amountMinor);
   const blocks: ModalBlock[] = [
-    ...problems(options).map((problem) => noticeLine('warning', problem)),
+    ...problems(options, isOffered).map((problem) => noticeLine('warning', problem)),
     richText([words('You review it before anything is charged.')]),
-    ...(ledger ? [cardInput(chargeFields.card, prefill.card, { optional: takesToken })] : []),
-    ...(takesToken ? tokenInputs(ledger, prefill) : []),
-    ...moneyInputs(options, prefill),
-    textInput({
-      id: chargeFields.reason,
-      label: 'Reason',
-      hint: 'For colleagues, not sent.',
-      maxLength: longestReason,
-      optional: true,
-      ...filled(prefill.reason),
+    ...(ledger ? [cardInput(chargeFields.card, prefill.card, { optional: takesEmail })] : []),
+    ...(takesEmail ? [tokenInput(chargeFields.token, ledger)] : []),
+    ...inputsOf({ ...options, takesEmail, takesCustomerId }).inputs({
+      email: customerEmail,
+      amount,
+      currency,
+      reason,
+      customer_id: customerId,
     }),
-    ...(takesCustomerId
-      ? [
-          textInput({
-            id: chargeFields.customerId,
-            label: 'Customer id',
-            maxLength: longestCustomerId,
-            optional: true,
-            ...filled(prefill.customerId),
-          }),
-        ]
-      : []),
-    ...(takesToken && takesCustomerId
+    ...(takesEmail && takesCustomerId
       ? []
       : [actions(button({ actionId: chargeActions.more, text: 'More fields' }))]),
     placeFoot(place),
@@ -146,128 +168,40 @@ export function chargeModal(options: ChargeModalOptions): Modal {
   });
 }
 
-function problems({ problem, currencies, prefill = {} }: ChargeModalOptions): string[] {
+function problems({ problem, currencies, prefill = {} }: ChargeModalOptions, isOffered: boolean): string[] {
   const { amountMinor: minor, currency } = prefill;
-  const isElsewhere = minor !== undefined && currency !== undefined && !isOffered(currencies, currency);
+  const told = problem === undefined ? [] : [problem];
+  if (minor === undefined || currency === undefined || isOffered) return told;
+  const amount = outsideText(formatMoney({ minor, currency }), longestMoney);
   return [
-    ...(problem === undefined ? [] : [problem]),
-    ...(isElsewhere
-      ? [
-          `The failed charge was ${outsideText(formatMoney({ minor, currency }), longestMoney)}, but this account only charges in ${currencies.join(', ')}. Enter the amount.`,
-        ]
-      : []),
+    ...told,
+    `The failed charge was ${amount}, but this account only charges in ${currencies.join(', ')}. Enter the amount.`,
   ];
-}
-
-/** An amount is one of its own currency: beside another one it would be another charge. */
-function isOffered(currencies: readonly string[], currency: string | undefined): boolean {
-  return currency === undefined || currencies.includes(currency);
-}
-
-function moneyInputs(
-  { currencies, approvalFrom = [] }: ChargeModalOptions,
-  prefill: ChargePrefill,
-): ModalBlock[] {
-  const { amountMinor, currency } = prefill;
-  const chosen = currencies.find((one) => one === currency) ?? currencies[0];
-  const [only, ...others] = currencies;
-  const isOne = only !== undefined && others.length === 0;
-  const hints = [
-    ...(isOne ? [`In ${only}.`] : []),
-    ...(approvalFrom.length === 0
-      ? []
-      : [`Needs approval from ${approvalFrom.map((money) => formatMoney(money)).join(', ')}.`]),
-  ];
-  return [
-    textInput({
-      id: chargeFields.amount,
-      label: 'Amount',
-      placeholder: '12,500.00',
-      ...(hints.length === 0 ? {} : { hint: hints.join(' ') }),
-      ...(amountMinor !== undefined && isOffered(currencies, currency)
-        ? { initial: amountOnly(amountMinor) }
-        : {}),
-    }),
-    ...(isOne
-      ? []
-      : [
-          select({
-            id: chargeFields.currency,
-            label: 'Currency',
-            choices: currencies.map((one) => ({ text: one, value: one })),
-            ...(chosen === undefined ? {} : { initial: chosen }),
-          }),
-        ]),
-  ];
-}
-
-function tokenInputs(ledger: boolean, { customerEmail }: ChargePrefill): ModalBlock[] {
-  return [
-    tokenInput(chargeFields.token, ledger),
-    textInput({
-      id: chargeFields.email,
-      label: 'Customer’s e-mail',
-      hint: 'Required with a token key.',
-      maxLength: longestEmail,
-      optional: true,
-      ...filled(customerEmail),
-    }),
-  ];
-}
-
-function filled(initial: string | undefined): { initial?: string } {
-  return initial === undefined || initial === '' ? {} : { initial };
 }
 
 type ReadCharge = { kind: 'read'; form: ChargeForm } | { kind: 'errors'; errors: Record<string, string> };
 
 /** Everything that is wrong at once, each at its own field and without repeating what was typed; else the charge. */
 export function readChargeModal(values: ViewValues, currencies: readonly string[]): ReadCharge {
-  const card = readCardChoice(values, chargeFields);
-  const amount = parseAmount(values[chargeFields.amount] ?? '');
-  // Where there is one, the form does not ask.
-  const only = currencies.length === 1 ? currencies[0] : undefined;
-  const currency = (values[chargeFields.currency] ?? only ?? '').trim().toUpperCase();
-  const person = readPerson(values);
-  const isPasted = card.ok && card.value.kind === 'pasted';
-  const errors = withoutUndefined({
-    [chargeFields.token]: card.ok ? undefined : card.problem,
-    [chargeFields.amount]: amount.ok ? undefined : amount.problem,
-    [chargeFields.currency]: currencyProblem(currency),
-    [chargeFields.email]: emailProblem(person.customerEmail, isPasted),
-    [chargeFields.customerId]: customerIdProblem(person.customerId),
-  });
-  if (!card.ok || !amount.ok || Object.keys(errors).length > 0) return { kind: 'errors', errors };
-  const money = { minor: amount.value, currency };
-  return { kind: 'read', form: { card: card.value, money, ...withoutUndefined(person) } };
-}
-
-/** As the review shows them: what nobody sees is not sent either. */
-function readPerson(
-  values: ViewValues,
-): Record<'customerEmail' | 'customerId' | 'reason', string | undefined> {
-  const read = (id: string): string | undefined => oneLine(values[id] ?? '') || undefined;
-  return {
-    customerEmail: read(chargeFields.email),
-    customerId: read(chargeFields.customerId),
-    reason: read(chargeFields.reason),
+  const chosen = readCardChoice(values, chargeFields);
+  const filled = inputsOf({ currencies, takesEmail: true, takesCustomerId: true }).read(values);
+  const isUnmailed =
+    chosen.ok && chosen.value.kind === 'pasted' && oneLine(values[chargeFields.email] ?? '') === '';
+  const needed = 'Needed with a pasted token key: the e-mail the card is saved with.';
+  const errors = {
+    ...(filled.kind === 'errors' ? filled.errors : {}),
+    ...(isUnmailed ? { [chargeFields.email]: needed } : {}),
+    ...(chosen.ok ? {} : { [chargeFields.token]: chosen.problem }),
   };
-}
-
-function currencyProblem(currency: string): string | undefined {
-  return /^[A-Z]{3}$/.test(currency) ? undefined : 'A currency is three letters, like NGN.';
-}
-
-function emailProblem(email: string | undefined, isNeeded: boolean): string | undefined {
-  if (email === undefined) {
-    return isNeeded ? 'Needed with a pasted token key: the e-mail the card is saved with.' : undefined;
-  }
-  return emailFormProblem(email);
-}
-
-function customerIdProblem(id: string | undefined): string | undefined {
-  if (id === undefined || id.length <= longestCustomerId) return undefined;
-  return `A customer id has at most ${longestCustomerId} characters.`;
+  if (!chosen.ok || filled.kind === 'errors' || isUnmailed) return { kind: 'errors', errors };
+  const { amount, currency = currencies[0] ?? '', customer_id: customerId, reason } = filled.read;
+  const { email: customerEmail = '' } = filled.read;
+  const card =
+    chosen.value.kind === 'pasted'
+      ? { ...chosen.value, customerEmail }
+      : { ...chosen.value, ...(customerEmail === '' ? {} : { customerEmail }) };
+  const money = { minor: amount, currency };
+  return { kind: 'read', form: { card, money, ...withoutUndefined({ customerId, reason }) } };
 }
 
 type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem' | 'alert'>;
@@ -342,48 +276,32 @@ type Card = Pick<ChargeTerms, 'tokenKey' | 'card' | 'customerEmail'>;
 /** What the filled form would charge, whole: the card behind the choice, and the e-mail it is saved with. */
 export async function readTerms(form: ChargeForm, ledger: KnownCards | undefined): Promise<ReadTerms> {
   const card =
-    form.card.kind === 'ledger'
-      ? await chosenCard(form.card.id, form.customerEmail, ledger)
-      : await pastedCard(form.card.tokenKey, form.customerEmail, ledger);
+    form.card.kind === 'ledger' ? await chosenCard(form.card, ledger) : await pastedCard(form.card, ledger);
   if ('errors' in card) return { kind: 'errors', errors: card.errors };
   const { money, customerId, reason } = form;
   return { kind: 'terms', terms: { ...card, money, ...withoutUndefined({ customerId, reason }) } };
 }
 
-type Errors = { errors: Record<string, string> };
-
+/** Spec: charge a saved card (order.customerEmail must equal the e-mail the card was saved with). */
 async function chosenCard(
-  id: string,
-  typedEmail: string | undefined,
+  { id, customerEmail: typed = '' }: { id: string; customerEmail?: string },
   ledger: KnownCards | undefined,
-): Promise<Card | Errors> {
+): Promise<Card | { errors: Record<string, string> }> {
   const found = await ledger?.find(id);
   if (!found) {
     const gone = 'The bot does not know this card any more. Choose another, or paste its token key.';
     return { errors: { [chargeActions.card]: gone } };
   }
-  const email = emailFor(found, typedEmail);
-  if ('errors' in email) return email;
-  return { tokenKey: found.tokenKey, card: found.face, customerEmail: email.email };
-}
-
-/** Spec: charge a saved card (order.customerEmail must equal the e-mail the card was saved with). */
-function emailFor(card: KnownCard, typed: string | undefined): { email: string } | Errors {
-  const linked = card.customerEmail?.trim() ?? '';
-  const wanted = typed?.trim() ?? '';
-  if (linked === '' && wanted === '') {
-    return {
-      errors: {
-        [chargeFields.email]: 'The bot does not know this card’s e-mail. Type the one it was saved with.',
-      },
-    };
+  const linked = found.customerEmail?.trim() ?? '';
+  if (linked === '' && typed === '') {
+    const unknown = 'The bot does not know this card’s e-mail. Type the one it was saved with.';
+    return { errors: { [chargeFields.email]: unknown } };
   }
-  if (linked === '') return { email: wanted };
-  if (wanted === '' || wanted.toLowerCase() === linked.toLowerCase()) return { email: linked };
-  const fix = 'the service refuses any other. Leave it empty to use that one.';
-  return {
-    errors: { [chargeFields.email]: `The card is saved with ${customerWord(linked)}; ${fix}` },
-  };
+  if (linked !== '' && typed !== '' && typed.toLowerCase() !== linked.toLowerCase()) {
+    const fix = 'the service refuses any other. Leave it empty to use that one.';
+    return { errors: { [chargeFields.email]: `The card is saved with ${customerWord(linked)}; ${fix}` } };
+  }
+  return { tokenKey: found.tokenKey, card: found.face, customerEmail: linked || typed };
 }
 
 /**
@@ -391,13 +309,9 @@ function emailFor(card: KnownCard, typed: string | undefined): { email: string }
  * pastes a token may know of a change that the bot has not heard of.
  */
 async function pastedCard(
-  tokenKey: string,
-  customerEmail: string | undefined,
+  { tokenKey, customerEmail }: { tokenKey: string; customerEmail: string },
   ledger: KnownCards | undefined,
-): Promise<Card | Errors> {
-  if (customerEmail === undefined) {
-    return { errors: { [chargeFields.email]: 'Type the e-mail that this card was saved with.' } };
-  }
+): Promise<Card> {
   const known = ledger && (await ledger.find(await ledger.idOf(tokenKey)));
   return { tokenKey, card: known?.face ?? {}, customerEmail };
 }

@@ -169,12 +169,14 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
     sends: intent.sends.length,
     handOvers,
     resends,
-    ...(dueAt === undefined ? {} : { dueAt }),
-    ...(otp && { otp: seenOtp(intent, otp) }),
-    ...(state.kind === 'approved' ? { proof: proofOf(intent) } : {}),
-    ...(bankWords === undefined ? {} : { bankWords }),
-    ...(corrects === undefined || corrects === 'otp' ? {} : { corrects }),
-    ...(nextTry === undefined ? {} : { nextTry }),
+    ...withoutUndefined({
+      dueAt,
+      otp: otp && seenOtp(intent, otp),
+      proof: state.kind === 'approved' ? proofOf(intent) : undefined,
+      bankWords,
+      corrects: corrects === 'otp' ? undefined : corrects,
+      nextTry,
+    }),
   };
 }
 
