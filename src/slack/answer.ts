@@ -1,3 +1,4 @@
+import { withDeadline } from '../deadline.ts';
 import { maskNumbers } from '../domain/card-number.ts';
 import { tagLog } from '../log.ts';
 import { headline } from './kit/blocks.ts';
@@ -149,9 +150,11 @@ async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps):
   if (more) return { result: 'refused', ...more, prepared };
   let hasBegun = false;
   try {
-    // What only reads does no harm twice, and is told again to whom Slack brings twice: it needs no store.
-    const isRead = command.effect === 'none' && part === undefined;
-    const repeat = isRead ? 'first' : await asked.repeat(deps.claimOnce);
+    const isStrict = command.effect !== 'none' || part !== undefined;
+    // What the bot says of itself needs no store, and is said again to whom Slack brings twice.
+    const isFree = !isStrict && command.permission === anyone;
+    const claim = isStrict ? deps.claimOnce : tolerant(deps.claimOnce);
+    const repeat = isFree ? 'first' : await asked.repeat(claim);
     if (repeat === 'delivered_again') return { result: 'repeated', prepared };
     if (repeat === 'pressed_again') {
       return { result: 'repeated', message: pressedAgainMessage(label), prepared };
@@ -175,6 +178,13 @@ async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps):
     // The trigger that Slack just refused opens no modal for the words about that either.
     return { result: 'failed', ...failure, mayPush: !(error instanceof ModalRefused), prepared };
   }
+}
+
+const claimMs = 500;
+
+/** What does no harm twice is not kept from anybody by a store that is away. */
+function tolerant(claimOnce: Claim): Claim {
+  return async (key) => await withDeadline(claimMs, () => claimOnce(key)).catch(() => true);
 }
 
 /** What a person is told, and the rule behind it, for the audit. */
