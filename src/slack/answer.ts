@@ -11,6 +11,7 @@ import {
   type Conversation,
   type MayRun,
   type Permission,
+  type Permit,
   type Prepared,
   type Understood,
 } from './command.ts';
@@ -190,6 +191,18 @@ function tolerant(claimOnce: Claim): Claim {
 /** What a person is told, and the rule behind it, for the audit. */
 export type Refusal = { message: SlackMessage; reason: string };
 
+/** Allowed by any one of the permissions; else why the first one is not held. */
+export async function permitFor(
+  caller: Caller,
+  permissions: readonly Permission[],
+  mayRun: MayRun,
+): Promise<Permit> {
+  if (permissions.includes(anyone)) return { kind: 'allowed' };
+  const permits = await Promise.all(permissions.map((permission) => mayRun(permission, caller)));
+  const [first = { kind: 'allowed' } as const] = permits;
+  return permits.find(({ kind }) => kind === 'allowed') ?? first;
+}
+
 /** Why the caller may not, in words that name what they pressed or typed; undefined when they may. */
 export async function refuse(
   caller: Caller,
@@ -197,11 +210,8 @@ export async function refuse(
   mayRun: MayRun,
   { permissions = permissionsOf(command), label = typed(command) }: Pick<Asked, 'permissions' | 'label'> = {},
 ): Promise<Refusal | undefined> {
-  if (permissions.includes(anyone)) return undefined;
-  const permits = await Promise.all(permissions.map((permission) => mayRun(permission, caller)));
-  const [permit] = permits;
-  if (!permit || permit.kind === 'allowed' || permits.some(({ kind }) => kind === 'allowed'))
-    return undefined;
+  const permit = await permitFor(caller, permissions, mayRun);
+  if (permit.kind === 'allowed') return undefined;
   return { message: refusalMessage({ ...permit, what: label }), reason: permit.rule };
 }
 

@@ -58,10 +58,7 @@ export type Conversation = {
 /** A button of a message that runs the verb again; the value it carries becomes the verb's words. */
 export type Button = { actionId: string; words: (value: string) => readonly string[] };
 
-/**
- * What stands in a modal's inputs, by block id: typed text, or the value of what was chosen (of several,
- * parted by commas); blank is absent.
- */
+/** What stands in a modal's inputs, by block id: typed text, or the value of what was chosen; blank is absent. */
 export type ViewValues = Readonly<Record<string, string>>;
 
 /** A modal that was submitted. `viewId` stays the same through every `update`, so it names one dialogue. */

@@ -32,77 +32,24 @@ describe('ruleInTheWay', () => {
     expect(found).toBeGreaterThan(100);
   });
 
-  it.each<[string, AlertRule[], string | undefined]>([
-    ['a broader one before it', [ruleOf('all', {}), ruleOf('vip', { currency: 'NGN' })], 'all'],
-    ['one that goes on', [ruleOf('all', {}, true), ruleOf('vip', { currency: 'NGN' })], undefined],
-    [
-      'two that take it together by event, which nobody finds out',
-      [
-        ruleOf('f', { event: 'payment_failed' }),
-        ruleOf('s', { event: 'payment_success' }),
-        ruleOf('rest', {}),
-      ],
-      undefined,
-    ],
-    [
-      'successes before saved cards, which are some of them',
-      [ruleOf('s', { event: 'payment_success' }), ruleOf('cards', { event: 'card_saved' })],
-      's',
-    ],
-    [
-      'saved cards before successes, which leave the others',
-      [ruleOf('cards', { event: 'card_saved' }), ruleOf('s', { event: 'payment_success' })],
-      undefined,
-    ],
-    [
-      'ranges that meet, which nobody finds out',
-      [
-        ruleOf('low', { currency: 'NGN', amount: { toMinor: 100 } }),
-        ruleOf('high', { currency: 'NGN', amount: { fromMinor: 101 } }),
-        ruleOf('middle', { currency: 'NGN', amount: { fromMinor: 50, toMinor: 150 } }),
-      ],
-      undefined,
-    ],
-    [
-      'ranges with a gap of one kobo',
-      [
-        ruleOf('low', { currency: 'NGN', amount: { toMinor: 100 } }),
-        ruleOf('high', { currency: 'NGN', amount: { fromMinor: 102 } }),
-        ruleOf('middle', { currency: 'NGN', amount: { fromMinor: 50, toMinor: 150 } }),
-      ],
-      undefined,
-    ],
-    [
-      'a shorter prefix',
-      [
-        ruleOf('v', { customer: { kind: 'prefix', text: 'V' } }),
-        ruleOf('vip', { customer: { kind: 'prefix', text: 'VIP-' } }),
-      ],
-      'v',
-    ],
-    [
-      'a part of its reason',
-      [ruleOf('funds', { reasonPart: 'funds' }), ruleOf('no', { reasonPart: 'insufficient funds' })],
-      'funds',
-    ],
-    [
-      'a rule for the other environment',
-      [ruleOf('live', { environment: 'live' }), ruleOf('rest', {})],
-      undefined,
-    ],
-    ['a rule for one account', [ruleOf('main', { account: '!' }), ruleOf('rest', {})], undefined],
-    [
-      'a rule for the same account',
-      [ruleOf('main', { account: 'a' }), ruleOf('b', { account: 'a' })],
-      'main',
-    ],
-    [
-      'a rule for another account',
-      [ruleOf('main', { account: 'a' }), ruleOf('b', { account: 'b' })],
-      undefined,
-    ],
-  ])('with %s', (_, rules, inTheWay) => {
-    const last = rules.length - 1;
-    expect(ruleInTheWay(rules, last)?.name).toEqual(inTheWay);
+  const all = ruleOf('all', {});
+  const successes = ruleOf('successes', { event: 'payment_success' });
+  const cards = ruleOf('cards', { event: 'card_saved' });
+  const funds = ruleOf('funds', { reasonPart: 'funds' });
+  const short = ruleOf('short', { customer: { kind: 'prefix', text: 'V' } });
+  const main = ruleOf('main', { account: 'main' });
+
+  // One that takes part of it, or two that take it together only, are not found: the property above holds that.
+  it.each<[string, AlertRule, RouteMatch, string | undefined]>([
+    ['a broader one', all, { currency: 'NGN' }, 'all'],
+    ['one that goes on', { ...all, goesOn: true }, { currency: 'NGN' }, undefined],
+    ['successes, of which saved cards are some', successes, { event: 'card_saved' }, 'successes'],
+    ['saved cards, which leave the other successes', cards, { event: 'payment_success' }, undefined],
+    ['a shorter prefix', short, { customer: { kind: 'prefix', text: 'VIP-' } }, 'short'],
+    ['a part of its reason', funds, { reasonPart: 'insufficient funds' }, 'funds'],
+    ['a rule for the same account', main, { account: 'main' }, 'main'],
+    ['a rule for another account', main, { account: 'b' }, undefined],
+  ])('with %s before it', (_, before, match, inTheWay) => {
+    expect(ruleInTheWay([before, ruleOf('later', match)], 1)?.name).toEqual(inTheWay);
   });
 });

@@ -79,11 +79,14 @@ describe('declineReason', () => {
 
   it('is quick with words made to be slow', () => {
     assert(
-      property(constantFrom('exceeds a ', 'issuer b ', 'otp a ', 'limit ', 'card '), (piece) => {
-        const startedAt = performance.now();
-        declineReason(piece.repeat(20_000), phrases);
-        expect(performance.now() - startedAt).toBeLessThan(500);
-      }),
+      property(
+        constantFrom('exceeds a ', 'issuer b ', 'otp a ', 'limit ', 'card ', '3 D ', 's-', ' '),
+        (piece) => {
+          const startedAt = performance.now();
+          declineReason(piece.repeat(20_000), phrases);
+          expect(performance.now() - startedAt).toBeLessThan(500);
+        },
+      ),
       { numRuns: 10 },
     );
   });
@@ -137,17 +140,6 @@ describe('isThreeDSecure', () => {
         const hasContent = /[^\s\p{Pd}\u00AD]/u.test(phrase.normalize('NFKC'));
         expect(isThreeDSecure(`<< ${phrase} >>`, [phrase])).toBe(hasContent);
       }),
-    );
-  });
-
-  it('is quick with words made to be slow', () => {
-    assert(
-      property(constantFrom('3', '3D', '3 D ', 's-', ' '), (piece) => {
-        const startedAt = performance.now();
-        isThreeDSecure(piece.repeat(20_000), phrases);
-        expect(performance.now() - startedAt).toBeLessThan(500);
-      }),
-      { numRuns: 10 },
     );
   });
 });

@@ -4,7 +4,7 @@ import { parseAmount } from '../../domain/money.ts';
 import { nearestWord } from '../../domain/wording.ts';
 import { parsed } from '../../domain/parsed.ts';
 import type { Log } from '../../log.ts';
-import { code, context, plainText, words as say } from '../../slack/kit/blocks.ts';
+import { context, plainText } from '../../slack/kit/blocks.ts';
 import { wordsOf } from '../../slack/command-text.ts';
 import {
   anyone,
@@ -39,7 +39,7 @@ export type AccountVerbs = AccountSide & {
   verbs: readonly Command[];
 };
 
-type Listed = AccountVerbs & { all: readonly Command[]; menu: Command };
+type Listed = AccountVerbs & { all: readonly Command[]; menu: Command; place: string | undefined };
 
 /**
  * Every verb of every account behind one command, with help and menu made from the very same list: `--account NAME` says
@@ -58,9 +58,12 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
       merchant ? placed(command, { ...one, merchant }, names) : command;
     const all: Command[] = [...one.verbs, helpCommand(() => all, mayRun)].map(own);
     const others = (): ListedVerbs[] =>
-      lists.flatMap((other) => (other.merchant === merchant ? [] : waitingAt(other)));
+      lists
+        .filter((other) => other.merchant !== merchant)
+        .map((other) => ({ ...other, verbs: other.all.filter((verb) => verb.open !== undefined) }));
     const menu = own(menuCommand(() => all, others, mayRun, log));
-    return { ...one, all, menu };
+    const place = merchant && placeWords(one.environment, one.label);
+    return { ...one, all, menu, place };
   }
   function usualIn(channelId: string | undefined): Listed {
     return lists.find(({ channels }) => channelId !== undefined && channels.includes(channelId)) ?? lists[0];
@@ -100,9 +103,7 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
       const others = lists
         .filter((one) => one !== own)
         .map((one) => ({ ...one, verbs: one.all.filter((verb) => verb.home !== undefined) }));
-      // The first's buttons need not say whose they are.
-      const place = own.merchant?.isFirst === false ? placeWords(own.environment, own.label) : undefined;
-      return await homeFor(caller, { own: { ...own, verbs: own.all }, others, place, log });
+      return await homeFor(caller, { own: { ...own, verbs: own.all }, others, log });
     },
   };
 }
@@ -173,40 +174,7 @@ function placed(
 ): Command {
   const place = placeWords(environment, label);
   const own = { ...command, merchant: merchant.name };
-  return command.permission === anyone ? withPlace(own, place, names) : homeWithPlace(own, place);
-}
-
-/** What the verb has for a person’s Home stands below whose it is: one Home is of all accounts. */
-function homeWithPlace(command: Command, place: string): Command {
-  const { home } = command;
-  if (!home) return command;
-  return {
-    ...command,
-    async home(caller) {
-      const blocks = await home(caller);
-      return blocks.length === 0 ? [] : [context(plainText(place)), ...blocks];
-    },
-  };
-}
-
-/** What of the account waits for a person, with whose it is and how to get there. */
-function waitingAt({ all, label, merchant, mayRun }: Listed): ListedVerbs[] {
-  const verbs = all.flatMap((command): Command[] => {
-    const { open, verb } = command;
-    if (!open || !merchant) return [];
-    return [
-      {
-        ...command,
-        async open(caller) {
-          const items = await open(caller);
-          if (!items) return undefined;
-          const there = code(`/pay ${verb} --account ${merchant.name}`);
-          return { ...items, line: [...items.line, say(` · ${label} · `), there] };
-        },
-      },
-    ];
-  });
-  return [{ merchant, mayRun, verbs }];
+  return command.permission === anyone ? withPlace(own, place, names) : own;
 }
 
 /** Help and menu say whose verbs they list, and how to mean another’s. */

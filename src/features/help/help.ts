@@ -5,13 +5,12 @@ import {
   type Caller,
   type Command,
   type MayRun,
-  type Permission,
-  type Permit,
   type Refused,
   anyone,
   defineCommand,
+  permissionsOf,
 } from '../../slack/command.ts';
-import { refuse } from '../../slack/answer.ts';
+import { permitFor, refuse } from '../../slack/answer.ts';
 import { refusalMessage } from '../../slack/words/error-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { type Piece, bold, code, codeLines, headline, richText, words } from '../../slack/kit/blocks.ts';
@@ -43,8 +42,12 @@ export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Co
   });
 }
 
-/** Verbs of one merchant account, and whom it lets run them. */
-export type ListedVerbs = AccountSide & { verbs: readonly Command[] };
+/** Verbs of one merchant account, and whom it lets run them. `label`: what people call it; `place`: whose they are, where that must be said. */
+export type ListedVerbs = AccountSide & {
+  verbs: readonly Command[];
+  label: string;
+  place: string | undefined;
+};
 
 type Permitted = { allowed: Command[]; refused: Refused | undefined };
 
@@ -61,31 +64,11 @@ export async function sortByPermit(
   mayRun: MayRun,
 ): Promise<Permitted> {
   const verbs = every.filter(isListed);
-  const permits = await Promise.all(verbs.map((verb) => permitFor(verb, caller, mayRun)));
+  const permits = await Promise.all(verbs.map((verb) => permitFor(caller, permissionsOf(verb), mayRun)));
   return {
     allowed: verbs.filter((_, index) => permits[index]?.kind === 'allowed'),
     refused: permits.find((permit) => permit.kind === 'refused'),
   };
-}
-
-/** Allowed by any one of its permissions; else why its first one is not held. */
-function permitFor(verb: Command, caller: Caller, mayRun: MayRun): Promise<Permit> {
-  const { permission, orPermissions } = verb;
-  if (permission === anyone) return Promise.resolve({ kind: 'allowed' });
-  return orPermissions
-    ? anyPermit(permission, orPermissions, { caller, mayRun })
-    : mayRun(permission, caller);
-}
-
-async function anyPermit(
-  permission: Permission,
-  orPermissions: readonly Permission[],
-  { caller, mayRun }: { caller: Caller; mayRun: MayRun },
-): Promise<Permit> {
-  const own = await mayRun(permission, caller);
-  if (own.kind === 'allowed') return own;
-  const others = await Promise.all(orPermissions.map((other) => mayRun(other, caller)));
-  return others.find(({ kind }) => kind === 'allowed') ?? own;
 }
 
 export function isListed({ hidden }: Command): boolean {
@@ -104,12 +87,7 @@ function findVerb(words: readonly string[], verbs: readonly Command[]): Parsed<C
 }
 
 /** What help tells of a verb: the verb's own definition, so that help is never out of date. */
-type HelpVerb = {
-  verb: string;
-  usage: string;
-  summary: string;
-  examples: readonly string[];
-};
+type HelpVerb = Pick<Command, 'verb' | 'usage' | 'summary' | 'examples'>;
 
 /** Keeps one block far below Slack's length even when every summary is long. */
 const verbsPerBlock = 8;

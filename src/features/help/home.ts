@@ -20,14 +20,11 @@ export async function homeFor(
   {
     own,
     others,
-    place,
     log,
   }: {
     own: ListedVerbs;
     /** Of other accounts: verbs that have something for the person and do not stand in the menu. */
     others: readonly ListedVerbs[];
-    /** Whose the buttons are, where that must be said. */
-    place: string | undefined;
     log: Log;
   },
 ): Promise<SlackMessage> {
@@ -46,14 +43,17 @@ export async function homeFor(
   const sections = await Promise.all(
     [...listed.map((verb) => ({ verb, account: own })), ...elsewhere.flat()]
       .toSorted((one, other) => order.indexOf(one.verb.verb) - order.indexOf(other.verb.verb))
-      .map(({ verb, account }) => inAccount(account.merchant, () => sectionOf(verb, caller, log))),
+      .map(({ verb, account }) =>
+        inAccount(account.merchant, () => sectionOf(verb, caller, { place: account.place, log })),
+      ),
   );
   const filled = sections.filter((section) => section.length > 0);
   const pressed = inAccount(own.merchant, () =>
     menuButtons(listed.filter(({ menu }) => menu?.opens === 'modal')),
   );
-  const buttons =
-    place === undefined || pressed.length === 0 ? pressed : [context(plainText(place)), ...pressed];
+  // The first's buttons need not say whose they are.
+  const place = own.merchant?.isFirst === false && pressed.length > 0 ? own.place : undefined;
+  const buttons = place === undefined ? pressed : [context(plainText(place)), ...pressed];
   const room = limits.viewBlocks - buttons.length - 3;
   const shown = filled.length === 0 ? [nothingOpen] : fitInto(room, filled);
   const top = buttons.length === 0 ? [] : [...buttons, divider()];
@@ -65,11 +65,17 @@ const help: HomeBlock = richText([code('/pay help'), words(' lists what you can 
 
 const nothingOpen: HomeBlock = richText([words('Nothing waits for you.')]);
 
-async function sectionOf(verb: Command, caller: Caller, log: Log): Promise<readonly HomeBlock[]> {
+/** Below whose it is, where there are several accounts: one Home is of all. */
+async function sectionOf(
+  verb: Command,
+  caller: Caller,
+  { place, log }: { place: string | undefined; log: Log },
+): Promise<readonly HomeBlock[]> {
   const { home } = verb;
   if (!home) return [];
   try {
-    return await withDeadline(sectionMs, () => home(caller));
+    const blocks = await withDeadline(sectionMs, () => home(caller));
+    return place === undefined || blocks.length === 0 ? blocks : [context(plainText(place)), ...blocks];
   } catch (error) {
     const errorId = newErrorId();
     log(

@@ -42,17 +42,14 @@ export function menuCommand(
     const refusal = nothingAllowed(permitted);
     if (refusal) return refusal;
     const { allowed } = permitted;
-    const elsewhere = await Promise.all(
-      others().map((account) => sortByPermit(caller, account.verbs, account.mayRun)),
-    );
-    const waiting = [...allowed, ...elsewhere.flatMap((account) => account.allowed)];
-    const asked = await Promise.all(waiting.map((verb) => openOf(verb, caller, log)));
+    const elsewhere = others().map(async (account) => {
+      const there = await sortByPermit(caller, account.verbs, account.mayRun);
+      return await Promise.all(there.allowed.map((verb) => openOf(verb, caller, log, account)));
+    });
+    const own = allowed.map((verb) => openOf(verb, caller, log));
+    const asked = [...(await Promise.all(own)), ...(await Promise.all(elsewhere)).flat()];
     const open = asked.filter((items) => items !== undefined && items !== 'unknown');
-    const { text, blocks } = menuMessage(allowed, open);
-    if (!asked.includes('unknown')) return { text, blocks };
-    const [first, ...rest] = blocks;
-    const warning = context(plainText('⚠️ Some of what waits for you can’t be shown now.'));
-    return { text, blocks: first ? [first, warning, ...rest] : [warning] };
+    return menuMessage(allowed, open, asked.includes('unknown'));
   }
   return defineCommand<undefined>({
     verb: '',
@@ -66,14 +63,19 @@ export function menuCommand(
   });
 }
 
+/** Of another account it says whose it is, and how to get there. */
 async function openOf(
   { verb, open }: Command,
   caller: Caller,
   log: Log,
+  account?: ListedVerbs,
 ): Promise<OpenItems | undefined | 'unknown'> {
   if (!open) return undefined;
   try {
-    return await withDeadline(openMs, () => open(caller));
+    const items = await withDeadline(openMs, () => open(caller));
+    if (!items || !account?.merchant) return items;
+    const there = code(`/pay ${verb} --account ${account.merchant.name}`);
+    return { ...items, line: [...items.line, words(` · ${account.label} · `), there] };
   } catch (error) {
     const message = 'A part of the menu could not be shown';
     log('error', message, { errorId: newErrorId(), verb, userId: caller.userId }, error);
@@ -96,22 +98,29 @@ export function menuButtons(verbs: readonly MenuVerb[]): ActionsBlock[] {
 }
 
 /** `/pay` alone: what waits for the person, the most urgent first, and what they may do. */
-export function menuMessage(verbs: readonly MenuVerb[], open: readonly OpenItems[]): SlackMessage {
+export function menuMessage(
+  verbs: readonly MenuVerb[],
+  open: readonly OpenItems[],
+  isPartial = false,
+): SlackMessage {
   const count = open.reduce((sum, items) => sum + items.count, 0);
   const state =
     count === 0
       ? 'Nothing waits for you'
       : `🔔 ${count} ${count === 1 ? 'thing waits' : 'things wait'} for you`;
   const { text, block } = headline(state, []);
+  const warning = isPartial ? [context(plainText('⚠️ Some of what waits for you can’t be shown now.'))] : [];
   return {
     text,
-    blocks: [block, ...openLines(open), ...menuButtons(verbs), richText(...hints(verbs))],
+    blocks: [block, ...warning, ...openLines(open), ...menuButtons(verbs), richText(...hints(verbs))],
   };
 }
 
 /** The most urgent first; what can wait keeps the order of the verbs. */
 function openLines(open: readonly OpenItems[]): HomeBlock[] {
-  const sorted = open.toSorted((one, other) => urgency(one) - urgency(other));
+  const sorted = open.toSorted(
+    ({ untilMs = Number.MAX_SAFE_INTEGER }, other) => untilMs - (other.untilMs ?? Number.MAX_SAFE_INTEGER),
+  );
   return sorted.length === 0 ? [] : [richText(...sorted.slice(0, mostLines).map(({ line }) => line))];
 }
 
@@ -128,8 +137,4 @@ function hints(verbs: readonly MenuVerb[]): Run[][] {
     ],
     [words('All that’s open: the '), bold('Home'), words(' tab.')],
   ];
-}
-
-function urgency({ untilMs = Number.MAX_SAFE_INTEGER }: OpenItems): number {
-  return untilMs;
 }

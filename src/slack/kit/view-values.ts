@@ -17,19 +17,7 @@ export function viewValues(state: State | undefined): ViewValues {
 }
 
 function valueOf(element: ViewStateValue): string | undefined {
-  const several = element.selected_options?.map(({ value }) => value).join(',');
-  return element.value ?? element.selected_option?.value ?? several ?? pickedOf(element);
-}
-
-function pickedOf(element: ViewStateValue): string | undefined {
-  return (
-    element.selected_user ??
-    element.selected_conversation ??
-    element.selected_channel ??
-    element.selected_date ??
-    element.selected_time ??
-    undefined
-  );
+  return element.value ?? element.selected_option?.value ?? element.selected_user ?? undefined;
 }
 
 /** The blocks in which somebody typed a card number. What was chosen is the bot's own text. */

@@ -74,16 +74,13 @@ export function usageMessage(problem: string, example: string): SlackMessage {
 }
 
 /** What a refusal says besides which rule and who can; see `Refused`. */
-export type Refusal = {
-  what: string;
-  limit?: string;
-} & Pick<Refused, 'rule' | 'whoCan' | 'where' | 'people' | 'notes'>;
+type Refusal = { what: string } & Omit<Refused, 'kind'>;
 
 /** More of a kind than this helps nobody, and Slack's blocks have an end. */
 const mostNamed = 10;
 
 /**
- * The person may not: what, which rule, their limit, where they may, and who can. Whole sentences without their full
+ * The person may not: what, which rule, where they may, and who can. Whole sentences without their full
  * stop. Shown to the caller alone: whoever is named in it is not called.
  */
 export function refusalMessage(refusal: Refusal): SlackMessage {
@@ -92,7 +89,6 @@ export function refusalMessage(refusal: Refusal): SlackMessage {
     state: `⛔ Not allowed: ${outsideText(refusal.what, longestProblem)}`,
     body: [
       [bold('Rule: '), words(refusal.rule)],
-      refusal.limit === undefined ? [] : [bold('Your limit: '), words(refusal.limit)],
       where.length === 0 ? [] : [bold('Where: '), ...parted(where.map(placeName))],
       [bold('Who can: '), words(refusal.whoCan)],
       people.length === 0 ? [] : [bold('For example: '), ...parted(people.map(person))],

@@ -1,132 +1,97 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  cut,
-  escapeMrkdwn,
-  mrkdwnText,
-  oneLine,
-  outsideText,
-  slackTime,
-  utcTime,
-} from '../../../src/slack/kit/text.ts';
+import { findBlockProblems } from '../../../src/simulators/slack/assert-blocks.ts';
+import { fields, headline, mrkdwn, richText, tableLines, words } from '../../../src/slack/kit/blocks.ts';
+import { cut, mrkdwnText, oneLine, outsideText, slackTime, utcTime } from '../../../src/slack/kit/text.ts';
 
-/** Text as hostile as a bank's message can be: Slack markup, bidi marks, 4-byte characters, half characters. */
-const hostile = fc
-  .array(
-    fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.string({ unit: 'grapheme' }),
-      fc.constantFrom(
-        '<!here>',
-        '<!channel|x>',
-        '<@U123>',
-        '<#C1|pay>',
-        '<https://evil.example|Paid>',
-        '<!date^1^{date}|now>',
-        '&lt;',
-        '&',
-        '\u202E',
-        '\u200B',
-        '\uD83D',
-        '\uDE00',
-        '👩‍👩‍👧',
-        'e\u0301\u0301',
-        '\n✅ Paid (confirmed)',
+// What hostile texts do to what is shown is held by test/hostile/texts.
+
+describe('text that is cut', () => {
+  const hostile = fc
+    .array(
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.constantFrom('<!date^1^{date}|now>', '&', '\uD83D', '\uDE00', '👩‍👩‍👧', 'e\u0301\u0301', '\u202E'),
       ),
-    ),
-    { maxLength: 30 },
-  )
-  .map((parts) => parts.join(''));
+      { maxLength: 30 },
+    )
+    .map((parts) => parts.join(''));
 
-const invisible = /[\p{Cc}\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF]/u;
-
-describe('mrkdwnText', () => {
-  it('never holds a live mention, link or date, is never over the limit and never ends in half an entity', () => {
+  it('is never over the limit, never half a character or entity, and always a beginning', () => {
     fc.assert(
       fc.property(hostile, fc.integer({ min: 0, max: 200 }), (text, max) => {
-        const safe = mrkdwnText(text, max);
-        expect(safe).not.toMatch(/[<>]/);
-        expect(safe.replace(/&(amp|lt|gt);/g, '')).not.toContain('&');
-        expect(safe.length).toBeLessThanOrEqual(max);
-        expect(safe.isWellFormed()).toBe(true);
-        expect(safe).not.toMatch(invisible);
-      }),
-    );
-  });
-
-  it('reads back as the cleaned text when nothing had to be cut', () => {
-    fc.assert(
-      fc.property(hostile, (text) => {
-        const back = mrkdwnText(text, 100_000)
-          .replaceAll('&lt;', '<')
-          .replaceAll('&gt;', '>')
-          .replaceAll('&amp;', '&');
-        expect(back).toBe(oneLine(text));
-      }),
-    );
-  });
-});
-
-describe('outsideText', () => {
-  it('is one visible, well-formed line within the limit', () => {
-    fc.assert(
-      fc.property(hostile, fc.integer({ min: 0, max: 200 }), (text, max) => {
-        const safe = outsideText(text, max);
-        expect(safe.length).toBeLessThanOrEqual(max);
-        expect(safe.isWellFormed()).toBe(true);
-        expect(safe).not.toMatch(invisible);
-      }),
-    );
-  });
-
-  it('masks an e-mail address and withholds what looks like a card number', () => {
-    expect(outsideText('no card of ada.obi@example.com', 100)).toBe('no card of a***@example.com');
-    expect(outsideText('card 4111 1111 1111 1111 refused', 100)).toBe(
-      '[withheld: it looks like a card number]',
-    );
-    expect(outsideText('card 4111\u200B111111111111 refused', 100)).not.toContain('4111');
-  });
-
-  it('gives one line of many, so that nobody writes a line of ours', () => {
-    expect(outsideText('Declined\r\n\u2028✅ Paid (confirmed)', 100)).toBe('Declined ✅ Paid (confirmed)');
-  });
-});
-
-describe('cut', () => {
-  it('is never over the limit, never half a character and always a beginning of the text', () => {
-    fc.assert(
-      fc.property(hostile, fc.integer({ min: 0, max: 120 }), (text, max) => {
         const whole = oneLine(text);
         const short = cut(whole, max);
-        expect(short.length).toBeLessThanOrEqual(max);
-        expect(short.isWellFormed()).toBe(true);
         expect(short === whole || whole.startsWith(short.replace(/…$/u, ''))).toBe(true);
+        const safe = mrkdwnText(text, max);
+        expect(safe.replace(/&(amp|lt|gt);/g, '')).not.toContain('&');
+        for (const one of [short, safe, outsideText(text, max)]) {
+          expect(one.length).toBeLessThanOrEqual(max);
+          expect(one.isWellFormed()).toBe(true);
+        }
       }),
     );
   });
 
-  it('keeps a character of several code points together', () => {
+  it('keeps a character of several code points together, unless its marks have no end', () => {
     expect(cut('ab🇳🇬cd', 6)).toBe('ab…');
     expect(cut('ab🇳🇬cd', 7)).toBe('ab🇳🇬…');
-    expect(cut('abc', 3)).toBe('abc');
-  });
-
-  it('cuts a character of endless marks at a code point rather than showing nothing', () => {
     expect(cut(`e${'\u0301'.repeat(500)}`, 10)).toHaveLength(10);
   });
-});
 
-describe('slackTime', () => {
-  it('is a date token in whole seconds whose fallback cannot end it early', () => {
-    expect(slackTime(1_789_393_020_999, utcTime(1_789_393_020_999))).toBe(
-      '<!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC>',
-    );
-    expect(slackTime(0, 'x><!here>')).not.toContain('<!here>');
+  it('never ends inside a token of ours', () => {
+    const token = '<!date^1789393020^{time}|13:37>';
+    expect(mrkdwn(token)).toEqual({ type: 'mrkdwn', text: token, verbatim: true });
+    expect(mrkdwn(`at ${token}`, 12).text).toBe('at …');
+    expect(mrkdwn('a &amp; b', 6).text).toBe('a …');
   });
 });
 
-describe('escapeMrkdwn', () => {
-  it('escapes the ampersand first, so that nothing is escaped twice', () => {
-    expect(escapeMrkdwn('<&>')).toBe('&lt;&amp;&gt;');
+it('masks an e-mail address of outside words, and withholds what looks like a card number', () => {
+  expect(outsideText('no card of ada.obi@example.com', 100)).toBe('no card of a***@example.com');
+  expect(outsideText('card 4111 1111 1111 1111 refused', 100)).toBe(
+    '[withheld: it looks like a card number]',
+  );
+  expect(outsideText('card 4111\u200B111111111111 refused', 100)).not.toContain('4111');
+  expect(outsideText('Declined\r\n\u2028✅ Paid (confirmed)', 100)).toBe('Declined ✅ Paid (confirmed)');
+});
+
+it('gives a time in whole seconds, whose fallback cannot end the token early', () => {
+  expect(slackTime(1_789_393_020_999, utcTime(1_789_393_020_999))).toBe(
+    '<!date^1789393020^{date_short_pretty} {time}|2026-09-14 13:37 UTC>',
+  );
+  expect(slackTime(0, 'x><!here>')).not.toContain('<!here>');
+});
+
+it('tells at most six fields, leaves missing values out, and is no block without any', () => {
+  const seven = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`L${index}`, `v${index}`]));
+  expect(JSON.stringify(fields(seven))).toMatch(/v5(?!.*v6)/);
+  expect(JSON.stringify(fields({ A: undefined, B: '', C: 'c' }))).not.toMatch(/"[AB]"/);
+  expect(fields({ A: undefined })).toEqual([]);
+});
+
+it('says the same in the text of a headline and in its block, and escapes only the text', () => {
+  expect(headline('⚠️ Doubt', ['', '<A&B>'])).toEqual({
+    text: '⚠️ Doubt · &lt;A&amp;B&gt;',
+    block: richText([{ type: 'text', text: '⚠️ Doubt', style: { bold: true } }, words(' · <A&B>')]),
   });
+});
+
+it('aligns a table, leaves no cell empty, and has one that Slack takes however large or uneven it is', () => {
+  const block = tableLines(
+    ['Id', 'Label'],
+    [
+      ['1', 'Till'],
+      ['22', ''],
+    ],
+  );
+  expect(JSON.stringify(block)).toMatch(/Id  Label.*1   Till.*22  –/);
+  const cell = fc.constantFrom('', 'x', '\u200B', 'y'.repeat(500));
+  const row = fc.array(cell, { minLength: 1, maxLength: 25 });
+  fc.assert(
+    fc.property(row, fc.array(row, { maxLength: 150 }), (head, rows) => {
+      expect(findBlockProblems('message', [tableLines(head, rows)])).toEqual([]);
+    }),
+    { numRuns: 30 },
+  );
 });
