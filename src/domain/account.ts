@@ -43,14 +43,14 @@ export type NewAccountAnswer = { kind: 'created'; account: Account | undefined }
 
 /** What became of a new account, as people are told it. */
 export type AccountEnd =
-  /** `by`: whether the service answered that it made it, or it was found by its reference after a lost answer. */
-  | { kind: 'created'; account: Account | undefined; by: 'answer' | 'look_up' }
+  /** As the service answered, or a look-up by its reference found after a lost answer. */
+  | { kind: 'created'; account: Account | undefined }
   | NotMade
   /**
    * It may have been created. What a look-up by its reference found since: nothing, another account, no answer; or
-   * none could be made, because it has no reference. `said`: the service's own words.
+   * none could be made, because it has no reference.
    */
-  | { kind: 'doubt'; lookUp: 'not_found' | 'another' | 'failed' | 'impossible'; said?: string };
+  | { kind: 'doubt'; lookUp: 'not_found' | 'another' | 'failed' | 'impossible' };
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 

@@ -13,7 +13,6 @@ import {
 } from '../../domain/account.ts';
 import type { NoteAudit } from '../../domain/audit-entry.ts';
 import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';
 
@@ -26,8 +25,6 @@ const accountCase = z.object({
   by: z.string(),
   /** Without what nobody may see again. */
   wanted: z.record(z.string(), z.string()),
-  /** The service's own words with an answer that settled nothing. */
-  said: z.string().exactOptional(),
 });
 
 type AccountCase = z.infer<typeof accountCase>;
@@ -66,27 +63,24 @@ export function stepAccount(state: AccountCase | undefined, event: AccountEvent)
   if (event.kind === 'looked_up') {
     const own = ownAccount(state.wanted, event.found);
     if (typeof own === 'object') {
-      return { next: created, effect: 'tell', end: { kind: 'created', account: own, by: 'look_up' } };
+      return { next: created, effect: 'tell', end: { kind: 'created', account: own } };
     }
     if (state.state === 'created') {
-      return { next: state, effect: 'tell', end: { kind: 'created', account: undefined, by: 'answer' } };
+      return { next: state, effect: 'tell', end: { kind: 'created', account: undefined } };
     }
-    const said = withoutUndefined({ said: state.said });
     const next: AccountCase = isOpen ? { ...state, state: 'doubt' } : state;
-    return { next, effect: 'tell', end: { kind: 'doubt', lookUp: own, ...said } };
+    return { next, effect: 'tell', end: { kind: 'doubt', lookUp: own } };
   }
   const { answer } = event;
   // Or a process that stood still would call refused what has been asked for again since.
   const isAbout = isOpen && event.ask === state.asks;
   switch (answer.kind) {
     case 'created':
-      return { next: created, effect: 'tell', end: { ...answer, by: 'answer' } };
+      return { next: created, effect: 'tell', end: answer };
     case 'not_made':
       return { next: isAbout ? { ...state, state: 'refused' } : state, effect: 'tell', end: answer };
-    case 'unknown': {
-      const said = withoutUndefined({ said: answer.cause.said });
-      return { next: isAbout ? { ...state, state: 'doubt', ...said } : state, effect: 'look_up' };
-    }
+    case 'unknown':
+      return { next: isAbout ? { ...state, state: 'doubt' } : state, effect: 'look_up' };
   }
 }
 

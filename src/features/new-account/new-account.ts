@@ -20,7 +20,6 @@ import {
   button,
   code,
   fields,
-  headline,
   modal,
   moment,
   person,
@@ -48,9 +47,10 @@ import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import type { Button, RichTextBlock } from '@slack/types';
 import type { NotMade } from '../../domain/charge-answer.ts';
+import { z } from 'zod';
 import { counted } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { form, type Field } from '../../slack/kit/form.ts';
+import { codec, form, type Field } from '../../slack/kit/form.ts';
 import { emailFormProblem } from '../../slack/kit/card-inputs.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
@@ -136,8 +136,7 @@ async function lookUp({ payments, place, now }: Account, key: AccountKey): Promi
 }
 
 function stillLooking({ value }: AccountKey): SlackMessage {
-  const { text, block } = headline('⏳ Looking up the account …', [word(value) ?? '']);
-  return { text, blocks: [block] };
+  return noteMessage({ state: '⏳ Looking up the account …', about: [word(value) ?? ''] });
 }
 
 async function lookUpPressed(account: Account, { value, reply }: Pressed): Promise<void> {
@@ -173,7 +172,7 @@ async function createIt(
 /** Back to the form, in the same dialogue; the bot's own reference stays the view's. */
 async function correctAgain({ place, settings }: Account, { view, updateModal }: Pressed): Promise<void> {
   if (!view) return;
-  await updateModal(accountModal(settings.accountNewFields, place, readWanted(view.privateMetadata)));
+  await updateModal(accountModal(settings.accountNewFields, place, heldForm.read(view.privateMetadata)));
 }
 
 const accountActions = {
@@ -279,18 +278,15 @@ export function creatingModal({ wanted, askedBy }: Asked, place: ChargePlace): M
 }
 
 export function accountEndModal(end: AccountEnd, asked: Asked, place: ChargePlace): Modal {
-  const note = endNote(end, asked);
+  const note = { ...endNote(end, asked), foot: placeFoot(place) };
+  const window = { callbackId: endModalId, title: placeTitle('New account', place) };
   const again = end.kind === 'not_made' && end.failure !== 'unauthorized' && end.failure !== 'forbidden';
+  if (!again) return noteModal(note, window);
+  // The form's own texts, so that they need not be typed again; secret ones are not among them.
+  const held = heldForm.write(asked.wanted);
   const correct = button({ actionId: accountActions.again, text: 'Correct and try again' });
-  return noteModal(
-    { ...note, ...(again ? { buttons: [correct] } : {}), foot: placeFoot(place) },
-    {
-      callbackId: endModalId,
-      title: placeTitle('New account', place),
-      // The form's own texts, so that they need not be typed again; secret ones are not among them.
-      privateMetadata: again ? metadataOf(asked.wanted) : '',
-    },
-  );
+  const privateMetadata = held.length > longestMetadata ? '' : held;
+  return noteModal({ ...note, buttons: [correct] }, { ...window, privateMetadata });
 }
 
 /** The same for who has closed the modal. */
@@ -302,18 +298,9 @@ export function accountEndMessage(
   return noteMessage({ ...endNote(end, asked), foot: messageFoot(place, 'answered', nowMs) });
 }
 
-/** Longer than Slack keeps: then the form is empty again. */
+/** What the form held; empty where it is longer than Slack keeps. */
+const heldForm = codec(z.record(z.string(), z.string()));
 const longestMetadata = 3_000;
-
-function metadataOf(wanted: NewAccount): string {
-  const text = JSON.stringify(wanted);
-  return text.length > longestMetadata ? '' : text;
-}
-
-/** What the form held, by the metadata of the modal that offers to correct it. */
-function readWanted(metadata: string): NewAccount {
-  return metadata === '' ? {} : (JSON.parse(metadata) as NewAccount);
-}
 
 function endNote(end: AccountEnd, { wanted, askedBy }: Asked): Note {
   const about = named(wanted);
@@ -322,11 +309,7 @@ function endNote(end: AccountEnd, { wanted, askedBy }: Asked): Note {
       return {
         state: '✓ Account created',
         about,
-        body: [
-          end.by === 'answer' ? rich`The service says so.` : rich`A look-up found it.`,
-          earlierLine(askedBy),
-          ...accountFacts({ ...shownOf(wanted), ...end.account }),
-        ],
+        body: [earlierLine(askedBy), ...accountFacts({ ...shownOf(wanted), ...end.account })],
       };
     case 'not_made':
       return { state: '✗ Account not created', about, body: notMadeLines(end) };
@@ -338,7 +321,6 @@ function endNote(end: AccountEnd, { wanted, askedBy }: Asked): Note {
           rich`The payments service gave no clear answer. ${doubtWords[end.lookUp]}`,
           earlierLine(askedBy),
           labelled('Next', ...lookUpWords(wanted), ' Ask again only if it isn’t there.'),
-          ...quoted('The service says:', end.said),
         ],
         buttons: lookUpButton(wanted),
       };

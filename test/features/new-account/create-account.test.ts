@@ -9,14 +9,14 @@ const found = (account: { accountName?: string }): AccountAnswer => ({ kind: 'fo
 
 // How often it is asked for, and what is told: test/records/cases.test.ts.
 it.each<[string, AccountAnswer, object]>([
-  ['not found', { kind: 'not_found' }, { kind: 'doubt', lookUp: 'not_found', said: 'Busy' }],
-  ['found', found({ accountName: 'Yaba Kiosk' }), { kind: 'created', by: 'look_up' }],
+  ['not found', { kind: 'not_found' }, { kind: 'doubt', lookUp: 'not_found' }],
+  ['found', found({ accountName: 'Yaba Kiosk' }), { kind: 'created' }],
   ['of another name', found({ accountName: 'X' }), { kind: 'doubt', lookUp: 'another' }],
   ['refused', refused, { kind: 'doubt', lookUp: 'failed' }],
   ['found with nothing told of it', found({}), { kind: 'doubt', lookUp: 'failed' }],
 ])('a new account whose answer was lost is looked up: %s', (_what, answer, end) => {
   const asking = stepAccount(undefined, { kind: 'submitted', by: 'U1', wanted }).next;
-  const cause = new ServiceFailure('malformed', 'no answer', { said: 'Busy' });
+  const cause = new ServiceFailure('malformed', 'no answer');
   const doubt = stepAccount(asking, { kind: 'answered', ask: 1, answer: { kind: 'unknown', cause } });
   expect(doubt.effect).toBe('look_up');
   expect(stepAccount(doubt.next, { kind: 'looked_up', found: answer })).toMatchObject({

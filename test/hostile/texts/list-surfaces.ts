@@ -176,7 +176,7 @@ function askedOf(outside: Outside) {
 function endOf(outside: Outside): AccountEnd {
   const { random, text } = outside;
   return random.pick<AccountEnd>([
-    { kind: 'created', account: accountOf(outside), by: random.pick(['answer', 'look_up']) },
+    { kind: 'created', account: accountOf(outside) },
     { kind: 'not_made', failure: 'invalid_request', message: text() },
     { kind: 'doubt', lookUp: random.pick(['not_found', 'another', 'failed', 'impossible']) },
   ]);
