@@ -1,7 +1,7 @@
 /**
  * `npm run soak -- --minutes 60 --events 20 --commands 2 --out soak.svg`: one bot on a Redis of its own under that many
  * events and commands a second, looked at from outside. Draws its memory, descriptors, the wait of the oldest due record
- * and the answer to webhooks into the file. The exit code is 0 only when memory does not grow beyond noise (judged from 20 minutes on), descriptors
+ * and the answer to webhooks into the file. The exit code is 0 only when memory does not grow beyond noise (of what a garbage collection leaves; judged from 3 minutes on), descriptors
  * stay as many, every event was told once and nothing is due for longer than its pace.
  */
 import { writeFileSync } from 'node:fs';
@@ -37,6 +37,7 @@ writeFileSync(
   values.out,
   plot(heading, [
     { title: 'Memory', unit: 'MB resident', points: pointsOf('residentMegabytes') },
+    { title: 'Kept after garbage collection', unit: 'MB', points: pointsOf('keptMegabytes') },
     { title: 'Open descriptors', unit: 'count', points: pointsOf('descriptors') },
     { title: 'Oldest due record', unit: 'seconds', points: pointsOf('oldestDueSeconds') },
     { title: 'Webhook answered, p99', unit: 'ms', points: pointsOf('answerMs') },

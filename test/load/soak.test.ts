@@ -7,7 +7,8 @@ function hour(kept: (share: number) => number, descriptors: (share: number) => n
   const random = createRandom(1);
   return Array.from({ length: 400 }, (_, at) => ({
     atSeconds: at * 9,
-    residentMegabytes: 150 + kept(at / 400) + (at % 7) * 3 + random.next() * 2,
+    residentMegabytes: 300,
+    keptMegabytes: 80 + kept(at / 400) + (at % 7) * 3 + random.next() * 2,
     descriptors: descriptors(at / 400),
     oldestDueSeconds: 0,
     answerMs: 5,

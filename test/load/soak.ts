@@ -18,6 +18,8 @@ export type SoakOptions = {
 export type Sample = {
   atSeconds: number;
   residentMegabytes: number;
+  /** What a full garbage collection leaves, and what is held outside V8. */
+  keptMegabytes: number;
   descriptors: number;
   /** How long the oldest record that was due had waited. */
   oldestDueSeconds: number;
@@ -40,6 +42,10 @@ const oldestDueSeconds = 10;
 /** Of what is due: nothing may be left once this is over. */
 const drainSeconds = 60;
 
+/** Has the bot collect its garbage at SIGUSR2, and write what is left: that tells in minutes what it keeps. */
+const collects = `import('node:v8').then(v8=>{v8.setFlagsFromString('--expose-gc');import('node:vm').then(vm=>{const/**/gc=vm.runInNewContext('gc');process.on('SIGUSR2',()=>{gc();const{heapUsed,external}=process.memoryUsage();process._rawDebug('kept:'+(heapUsed+external))})})})`;
+const collectEvery = 8;
+
 /** One bot on Redis under a steady load, looked at from outside all the while. */
 export async function runSoak(options: SoakOptions): Promise<Soaked> {
   const { seconds, progress } = options;
@@ -47,7 +53,10 @@ export async function runSoak(options: SoakOptions): Promise<Soaked> {
   const stage = await openStage({ events, channels });
   const connection = connectRedis({ url: stage.redisUrl, log: () => undefined });
   const store = openRedisStore(connection.commands, { prefix: stagePrefix });
-  const bot = createBot(stage.env);
+  const bot = createBot({
+    ...stage.env,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(collects)}`,
+  });
   try {
     await Promise.all([connection.tried, bot.start()]);
     const load = startLoad(stage, { ...options, url: bot.url() });
@@ -59,9 +68,12 @@ export async function runSoak(options: SoakOptions): Promise<Soaked> {
       await rest(Math.max(0, startedAt + at * 1_000 - performance.now()));
       if (!bot.isRunning()) throw new Error(`The bot ended:\n${bot.lines.slice(-10).join('\n')}`);
       const times = load.answerTimes();
+      if (samples.length % collectEvery === 0) process.kill(bot.pid(), 'SIGUSR2');
+      const kept = bot.lines.findLast((line) => line.startsWith('kept:')) ?? 'kept:0';
       samples.push({
         atSeconds: (performance.now() - startedAt) / 1_000,
         ...ofProcess(bot.pid()),
+        keptMegabytes: Number(kept.slice('kept:'.length)) / 1_048_576,
         // oxlint-disable-next-line no-await-in-loop
         oldestDueSeconds: (await oldestDueMs(store)) / 1_000,
         answerMs: times[Math.floor(times.length * 0.99)] ?? 0,
@@ -73,6 +85,7 @@ export async function runSoak(options: SoakOptions): Promise<Soaked> {
     const left = await drained(stage.channelWork);
     const { lost, doubled, misplaced, strangers, unanswered } = load.findings();
     const growth = growthOf(samples);
+    if (growth.megabytes === 0) throw new Error('The bot never said what it keeps.');
     const wrongs = [
       ...judgeAnswers(load),
       ...Object.entries({ lost, doubled, misplaced, strangers, unanswered })
@@ -139,8 +152,7 @@ export type Growth = { megabytesPerHour: number; errorPerHour: number; megabytes
 const groups = 12;
 
 /**
- * The line through the lowest memory of each of twelve parts of the second half: between two garbage collections a
- * process only grows, so that what it keeps is what it has after one.
+ * The line through the least that was kept in each of twelve parts of the second half.
  */
 export function growthOf(samples: readonly Sample[]): Growth {
   const half = samples.slice(Math.floor(samples.length / 2));
@@ -148,10 +160,10 @@ export function growthOf(samples: readonly Sample[]): Growth {
   const lowest = Array.from({ length: Math.floor(half.length / size) }, (_, at) =>
     half
       .slice(at * size, (at + 1) * size)
-      .reduce((low, sample) => (sample.residentMegabytes < low.residentMegabytes ? sample : low)),
+      .reduce((low, sample) => (sample.keptMegabytes < low.keptMegabytes ? sample : low)),
   );
   const x = lowest.map(({ atSeconds }) => atSeconds / 3_600);
-  const y = lowest.map(({ residentMegabytes }) => residentMegabytes);
+  const y = lowest.map(({ keptMegabytes }) => keptMegabytes);
   const [meanX, meanY] = [mean(x), mean(y)];
   const spread = sum(x.map((one) => (one - meanX) ** 2));
   const slope = sum(x.map((one, at) => (one - meanX) * ((y[at] ?? 0) - meanY))) / spread;
@@ -161,10 +173,10 @@ export function growthOf(samples: readonly Sample[]): Growth {
   return { megabytesPerHour: slope, errorPerHour: error, megabytes: slope * hours };
 }
 
-/** Below this a line through a process's memory says nothing: V8 keeps that much more or less as it pleases. */
-const noiseMegabytes = 8;
-/** It takes memory in steps of tens of megabytes, minutes apart: a shorter run says nothing of what is kept. */
-const shortestSeconds = 20 * 60;
+/** Compiled code and what is under way come and go. */
+const noiseMegabytes = 3;
+/** A shorter run is still filling its caches. */
+const shortestSeconds = 3 * 60;
 const noiseDescriptors = 4;
 
 /** Memory within noise, and as many descriptors in the last quarter as in the second. */

@@ -29,6 +29,8 @@ export const stagePrefix = 'load';
 
 /** `events`: as many can be sent at most. */
 export async function openStage({ events, channels }: { events: number; channels: number }): Promise<Stage> {
+  // So that what is started ends with it.
+  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(1));
   const folder = mkdtempSync(join(tmpdir(), 'payops-load-'));
   const redis = await startRedis();
   const random = createRandom(1);
