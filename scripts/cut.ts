@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BaseSequencer, createVitest, type Reporter, type TestSpecification, type Vitest } from 'vitest/node';
-import { deskCommands } from '../src/cli/command-words.ts';
+import { deskCommands } from '../src/cli/desk-commands.ts';
 import { createAuditTrail } from '../src/audit/audit-trail.ts';
 import { openKept } from '../src/store/kept.ts';
 import { createMerchantBot, merchantPlaces } from '../src/account.ts';

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { deskCommands } from '../src/cli/command-words.ts';
+import { deskCommands } from '../src/cli/desk-commands.ts';
 import { operatorCommands } from '../src/cli/run-command.ts';
 import { everyVerb } from './every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';

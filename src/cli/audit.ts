@@ -19,10 +19,9 @@ import {
 } from '../audit/verify-audit.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import { reasonOf, type CommandEnd, type OperatorCommand, type Out } from './command-end.ts';
+import { type CommandEnd, type OperatorCommand, type Out, reasonOf, withKept } from './command.ts';
 import { hasStore } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
-import { withKept } from './with-kept.ts';
 
 const auditUsage = [
   'npm run audit -- verify [--head SEQ:HASH]',

@@ -1,13 +1,11 @@
-import { readCommandWords, type Asked } from './command-words.ts';
+import { askDesk, readCommandWords, type Asked } from './desk-commands.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { helpText, operatorHelpText } from './help.ts';
 import { createScreen, type Screen, type Stream } from './screen.ts';
 import type { Config, Outside } from '../config/config.ts';
 import { errorCode } from '../domain/failure.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
-import { askDesk } from './ask-desk.ts';
-import type { CommandEnd } from './command-end.ts';
+import { type CommandEnd, accountNamed, allAccounts, sayWhich } from './command.ts';
 import { version } from '../http/metrics.ts';
 import { openLog, readSettings } from './read-settings.ts';
 import { endWithoutSettings, operatorCommands, runCommand } from './run-command.ts';
@@ -113,7 +111,7 @@ async function runAsked(line: CommandLine, asked: Asked): Promise<ExitCode> {
       return await runWith(line, screen, variables, async (outside) => {
         const meant = accountAsked(outside.config, asked);
         return meant.ok
-          ? await askDesk({ ...outside, config: meant.value }, asked.question, screen)
+          ? await askDesk({ ...outside, config: meant.value }, asked, screen)
           : { exitCode: exitCodes.usage, words: meant.problem };
       });
     }
@@ -121,10 +119,10 @@ async function runAsked(line: CommandLine, asked: Asked): Promise<ExitCode> {
 }
 
 /** The first without a name, as in Slack; but whoever asks what is in doubt must not take one account’s answer for all. */
-function accountAsked(config: Config, { account, question }: Question): Parsed<Config> {
+function accountAsked(config: Config, { account, command }: Question): Parsed<Config> {
   const all = allAccounts(config);
   if (account !== undefined) return accountNamed(account, all);
-  return question.command === 'doubt' && all.length > 1 ? problem(sayWhich(all)) : parsed(config);
+  return command.ofStore && all.length > 1 ? problem(sayWhich(all)) : parsed(config);
 }
 
 /** Settings read, log opened, command run, its end told: the same for each of them. */

@@ -14,8 +14,7 @@ import type { Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
 import { watchUndelivered } from '../features/undelivered/watch-undelivered.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
-import { allAccounts } from './account-named.ts';
-import type { OperatorCommand } from './command-end.ts';
+import { type OperatorCommand, allAccounts } from './command.ts';
 
 /** Looks at every part for real, over the clients that the bot uses; the bot may run. Warnings end with 0 too. */
 export const doctorCommand: OperatorCommand = {

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { errorCode } from '../domain/failure.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { explainDelivery, readCapture } from '../webhooks/explain-delivery.ts';
-import type { CommandEnd, OperatorCommand } from './command-end.ts';
+import { type CommandEnd, type OperatorCommand } from './command.ts';
 import type { Outside } from '../config/config.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
 

@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createCardLedger } from '../features/cards/card-ledger.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
 import { parsed, problem } from '../domain/parsed.ts';
-import { reasonOf, type CommandEnd, type OperatorCommand } from './command-end.ts';
+import { type CommandEnd, type OperatorCommand, reasonOf, withKept } from './command.ts';
 import type { Outside } from '../config/config.ts';
-import { withKept } from './with-kept.ts';
 
 /**
  * Erases every saved card linked to the address from the bot's ledger, because the customer asked for it. Running bots

@@ -1,4 +1,4 @@
-import { deskCommands, usualPlaygroundPort } from './command-words.ts';
+import { deskCommands, usualPlaygroundPort } from './desk-commands.ts';
 import { exitCodeWords } from './exit-codes.ts';
 import { operatorCommands } from './run-command.ts';
 

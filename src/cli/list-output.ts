@@ -2,7 +2,7 @@ import type { Reading, ReadingStop, ServiceList } from '../features/lists/servic
 import { listCsv } from '../csv.ts';
 import type { ListSubject } from '../features/lists/list-message.ts';
 import { outsideText } from '../slack/kit/text.ts';
-import type { ListQuestion } from './command-words.ts';
+import type { Output } from './desk-commands.ts';
 import { exitCodes } from './exit-codes.ts';
 import { isoTime, jsonText, merchantJson, shortText, type Place } from './lines.ts';
 import { listGone, outsideProblem, type Problem } from './problem-words.ts';
@@ -15,6 +15,8 @@ export type DeskList<Row> = {
   /** Its columns for programs: under the specification's own names, without what a file must not hold. */
   columns: Parameters<typeof listCsv<Row>>[0];
 };
+
+export type ListQuestion = { output: Output; filter: string; all: boolean };
 
 export type ListDeps = { screen: Screen; place: Place; now: () => number };
 

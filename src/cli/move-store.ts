@@ -6,9 +6,8 @@ import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
 import { embeddedStore } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
-import { reasonOf, withoutWords, type CommandEnd, type OperatorCommand } from './command-end.ts';
+import { type CommandEnd, type OperatorCommand, reasonOf, withKept, withoutWords } from './command.ts';
 import { contextsOf } from './reseal.ts';
-import { withKept } from './with-kept.ts';
 
 /** Moves all records of the embedded store to the Redis of the settings, and verifies them. Broken off it may be run again. */
 export const moveStoreCommand: OperatorCommand = {

@@ -1,8 +1,7 @@
 import { redrive } from '../messages/undelivered.ts';
 import { parsed, problem } from '../domain/parsed.ts';
-import { reasonOf, type CommandEnd, type OperatorCommand } from './command-end.ts';
+import { type CommandEnd, type OperatorCommand, reasonOf, withKept } from './command.ts';
 import type { Outside } from '../config/config.ts';
-import { withKept } from './with-kept.ts';
 
 /**
  * Has everything that Slack refused for too long, or what is for one channel or person, delivered again by the running

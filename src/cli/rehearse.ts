@@ -8,8 +8,7 @@ import { createEventLog } from '../features/alerts/event-log.ts';
 import { rehearse, rehearsedLine, rehearsedWords, type Rehearsal } from '../features/alerts/rehearsal.ts';
 import { readRoutes } from '../config/alert-rules.ts';
 import { parsed, problem } from '../domain/parsed.ts';
-import { reasonOf, type CommandEnd, type OperatorCommand } from './command-end.ts';
-import { withKept } from './with-kept.ts';
+import { type CommandEnd, type OperatorCommand, reasonOf, withKept } from './command.ts';
 import { utcTime } from '../slack/kit/text.ts';
 
 /**

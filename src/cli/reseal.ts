@@ -1,7 +1,6 @@
 import { evidenceOf } from '../features/alerts/alert-record.ts';
 import { reseal, type Resealed } from '../records/reseal.ts';
-import { reasonOf, withoutWords, type CommandEnd, type OperatorCommand } from './command-end.ts';
-import { withKept } from './with-kept.ts';
+import { type CommandEnd, type OperatorCommand, reasonOf, withKept, withoutWords } from './command.ts';
 
 /** Seals whatever the store holds under the first sealing key, and tells which of the others can go. It may be broken off and run again. */
 export const resealCommand: OperatorCommand = {

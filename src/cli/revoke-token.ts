@@ -2,11 +2,10 @@ import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import type { shareToken } from '../payments/access-token.ts';
 import { createPaymentsClient } from '../payments/client.ts';
 import { revokeToken, type JsonTemplate } from '../payments/tokens.ts';
-import { reasonOf, withoutWords, type CommandEnd, type OperatorCommand } from './command-end.ts';
+import { type CommandEnd, type OperatorCommand, reasonOf, withKept, withoutWords } from './command.ts';
 import type { Kept } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
 import { clientSettings, tokenMemory, tokenSettings } from '../payments/payments.ts';
-import { withKept } from './with-kept.ts';
 
 /**
  * Ends the access token that all replicas share, because it leaked or the bot is retired, and forgets it. Says no more

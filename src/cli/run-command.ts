@@ -1,8 +1,15 @@
 import type { Config, Outside } from '../config/config.ts';
 import { parsed, type Parsed } from '../domain/parsed.ts';
-import { accountNamed, allAccounts, sayWhich } from './account-named.ts';
+import {
+  type CommandEnd,
+  type OperatorCommand,
+  type Out,
+  type Prepared,
+  accountNamed,
+  allAccounts,
+  sayWhich,
+} from './command.ts';
 import { auditCommand } from './audit.ts';
-import type { CommandEnd, OperatorCommand, Out, Prepared } from './command-end.ts';
 import { doctorCommand } from './doctor.ts';
 import { exitCodes } from './exit-codes.ts';
 import { explainDeliveryCommand } from './explain-delivery.ts';

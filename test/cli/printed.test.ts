@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { accountAnswer, doubtAnswer, lookupAnswer } from '../../src/cli/answers.ts';
 import { jsonText } from '../../src/cli/lines.ts';
-import type { Output } from '../../src/cli/command-words.ts';
+import type { Output } from '../../src/cli/desk-commands.ts';
 import { printList as printDeskList } from '../../src/cli/list-output.ts';
 import { createScreen, progressLine, type Screen } from '../../src/cli/screen.ts';
 import { confirm } from '../../src/domain/confirmation.ts';
@@ -125,7 +125,7 @@ async function printList(
     },
   };
   const desk = { list, subject: terminalSubject, columns: terminalColumns };
-  const question = { command: 'terminals', output, filter: '', all: true } as const;
+  const question = { output, filter: '', all: true } as const;
   const { exitCode: code, words } = await printDeskList(desk, question, { screen, place, now: () => 0 });
   return { out, code, words };
 }

@@ -1,0 +1,106 @@
+import type { Outside } from '../config/config.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { StoreUnavailable } from '../domain/failure.ts';
+import { createAuditTrail } from '../audit/audit-trail.ts';
+import { openKept, type Kept } from '../store/kept.ts';
+import { keptPart } from '../store/scoped-store.ts';
+import type { Config } from '../config/config.ts';
+
+/**
+ * What a command did, for the screen, and the process's exit code. `isReport`: the words are what was asked for, and go
+ * where data goes, whatever the code says of them.
+ */
+export type CommandEnd = { exitCode: ExitCode; words: string; isReport?: true };
+
+/** Data for standard output; resolves when it is written. */
+export type Out = (text: string) => Promise<void>;
+
+export function reasonOf(error: unknown): string {
+  if (error instanceof StoreUnavailable) return `The store does not answer: ${error.message}`;
+  return error instanceof Error ? error.message : 'Unknown error';
+}
+
+/** What was typed, understood. `alone`: it needs no settings. */
+export type Prepared =
+  | { run: (outside: Outside, out: Out) => Promise<CommandEnd> }
+  | { alone: () => Promise<CommandEnd> };
+
+/** One of the operator's commands: what help says of it, how it is read, what it does. It never throws for what is outside. */
+export type OperatorCommand = {
+  summary: string;
+  usage: readonly string[];
+  more: string;
+  /** Without --account it is done for each account, or wants one named; or it is about what all have together, and reads that option itself. */
+  scope: 'each' | 'one' | 'shared';
+  /** The problem says how it is typed, and repeats nothing of what was: that may be a token or a card number. */
+  prepare: (words: readonly string[]) => Parsed<Prepared>;
+};
+
+/** Of a command behind which nothing is typed. */
+export function withoutWords(
+  run: (outside: Outside) => Promise<CommandEnd>,
+  misread: string,
+): OperatorCommand['prepare'] {
+  return (words) => (words.length === 0 ? parsed({ run }) : problem(misread));
+}
+
+/**
+ * An operator's command on the part of the bot's own store that is the account's, closed again whatever happens; `failed`
+ * says what any throw means. `verb`: what the audit calls it; absent for what changes nothing. Never throws.
+ */
+export async function withKept(
+  outside: Outside,
+  work: (kept: Kept) => Promise<CommandEnd>,
+  failed: (error: unknown) => CommandEnd,
+  verb?: string,
+): Promise<CommandEnd> {
+  let kept: Kept | undefined;
+  let end: CommandEnd;
+  try {
+    kept = await openKept(outside);
+    await kept.checked();
+    end = await work(keptPart(kept, outside.config.merchant).kept);
+  } catch (error) {
+    end = failed(error);
+  }
+  if (kept && verb !== undefined) await noteCommand(outside, kept, { verb, end });
+  await kept?.close();
+  return end;
+}
+
+/** Whoever ran it is known to the machine alone. An entry that cannot be written is told in the log. */
+async function noteCommand(
+  outside: Outside,
+  kept: Kept,
+  { verb, end }: { verb: string; end: CommandEnd },
+): Promise<void> {
+  const trail = createAuditTrail(outside, kept);
+  const result = end.exitCode === 0 ? 'answered' : 'failed';
+  const notes = trail.notes.of(outside.config.merchant?.name);
+  notes.note({ what: 'command', who: 'operator', where: 'cli', verb, result });
+  await trail.notes.drained();
+  await trail.stop();
+}
+
+/** The settings of each merchant account, the first one first. */
+export function allAccounts(config: Config): readonly Config[] {
+  return [config, ...(config.further ?? [])];
+}
+
+/** The settings of the account of that name; a bot that knows one account alone has no names. */
+export function accountNamed(name: string | undefined, all: readonly Config[]): Parsed<Config> {
+  const named = all.find(({ merchant }) => merchant !== undefined && merchant.name === name?.toLowerCase());
+  if (named) return parsed(named);
+  const names = namesOf(all);
+  const known = names === '' ? 'The policy file has no accounts.' : `The accounts are ${names}.`;
+  return problem(`Nothing was done. There is no account of that name. ${known}`);
+}
+
+export function sayWhich(all: readonly Config[]): string {
+  return `Nothing was done. Say for which account: --account with ${namesOf(all)}.`;
+}
+
+function namesOf(all: readonly Config[]): string {
+  return all.flatMap(({ merchant }) => merchant?.name ?? []).join(', ');
+}
