@@ -4,7 +4,7 @@ import type { CardsHouse } from './cards-house.ts';
 export type Away = { post: PostOutcome; history: HistoryAnswer };
 
 const cause = new Error('away');
-export const silent: HistoryAnswer = { kind: 'unknown', slackError: 'no_usable_answer' };
+const silent: HistoryAnswer = { kind: 'unknown', slackError: 'no_usable_answer' };
 
 export const outages: readonly [string, Away][] = [
   ['cannot be reached', { post: { kind: 'not_sent', cause }, history: silent }],

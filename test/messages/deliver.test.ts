@@ -1,35 +1,10 @@
-import { SealBroken } from '../../src/store/store.ts';
 import { describe, expect, it } from 'vitest';
-import type { Lookup } from '../../src/domain/alert.ts';
 import type { PostOutcome } from '../../src/messages/delivery.ts';
 import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
 import { tellOperators } from '../../src/messages/messages.ts';
-import { channel, deliverNext, event, house, killed, ops, sealer } from '../features/house.ts';
-
-function openAllButOne(context: string, sealed: string): string {
-  if (context === 'message:alert:sealed-with-a-lost-key') throw new SealBroken('no such key');
-  return sealer.open(context, sealed);
-}
+import { channel, deliverNext, event, house, ops } from '../features/house.ts';
 
 describe('a message', () => {
-  it('looks up before it tells', async () => {
-    const { receive, drain, posts } = house({ lookups: [{ kind: 'not_found' }] });
-    await receiveEvent(receive, event, 'f');
-    await drain();
-    expect(posts[0]?.post).toMatchObject({ alert: { lookup: { kind: 'not_found' }, mayBeRepeat: false } });
-  });
-
-  it('waits ten seconds for a service that is away, then tells unchecked rather than late', async () => {
-    const away = Array.from({ length: 20 }, (): Lookup => ({ kind: 'unchecked', failure: 'network' }));
-    const { receive, drain, posts, clock } = house({ lookups: away });
-    await receiveEvent(receive, event, 'f');
-    await drain(9_000);
-    expect(posts).toEqual([]);
-    await drain(2_000);
-    expect(posts).toMatchObject([{ post: { alert: { lookup: { kind: 'unchecked' } } } }]);
-    expect(clock.nowMs).toBe(1_011_000);
-  });
-
   it.each<[string, PostOutcome]>([
     ['Slack’s wish to wait', { kind: 'rate_limited', retryAfterMs: 30_000 }],
     ['a refusal', { kind: 'refused', slackError: 'not_in_channel', fix: 'invite', about: 'channel' }],
@@ -40,26 +15,6 @@ describe('a message', () => {
     await drain(120_000);
     expect(posts).toHaveLength(2);
     expect(posts[1]?.post).toMatchObject({ alert: { mayBeRepeat: false } });
-  });
-
-  it('goes on trying through an outage of hours', async () => {
-    const outage = Array.from({ length: 100 }, (): PostOutcome => ({
-      kind: 'not_sent',
-      cause: new Error('away'),
-    }));
-    const { receive, drain, posts } = house({ posts: outage });
-    await receiveEvent(receive, event, 'f');
-    await drain(3 * 3_600_000);
-    expect(posts).toHaveLength(101);
-  });
-
-  it('posts once after a crash before the post, however long it took', async () => {
-    const { receive, deliver, drain, posts } = house();
-    await receiveEvent(receive, event, 'f');
-    await expect(deliverNext({ ...deliver, lookUp: killed })).rejects.toThrow('killed');
-    await drain(120_000);
-    expect(posts).toHaveLength(1);
-    expect(posts[0]?.post).toMatchObject({ alert: { mayBeRepeat: false } });
   });
 
   it('posts nothing when its lease ran out and another worker has the record', async () => {
@@ -85,28 +40,6 @@ describe('a message', () => {
     clock.nowMs += 1_000;
     await drain();
     expect(posts).toHaveLength(2);
-  });
-
-  it('puts a record that cannot be opened aside: its channel goes on, and the operators are told once', async () => {
-    const { receive, deliver, posts, clock } = house();
-    await receiveEvent(receive, { ...event, key: 'sealed-with-a-lost-key' }, 'f');
-    await receiveEvent(receive, event, 'f');
-    for (let second = 0; second < 600; second += 1) {
-      while (await deliverNext({ ...deliver, sealer: { ...sealer, open: openAllButOne } }));
-      clock.nowMs += 1_000;
-    }
-    expect(posts).toMatchObject([
-      { channel, post: { kind: 'alert', alert: { event: { orderReference: 'SUB-1' } } } },
-      { channel: ops, post: { kind: 'notice', notice: { kind: 'stuck' } } },
-    ]);
-  });
-
-  it('tells the operators once of a record that nobody can read, and keeps it', async () => {
-    const { store, drain, posts } = house();
-    await store.create('message:alert:broken', 'no JSON', { delayMs: 0, lane: channel });
-    await drain(600_000);
-    expect(posts).toMatchObject([{ channel: ops, post: { notice: { kind: 'stuck' } } }]);
-    expect(await store.read('message:alert:broken')).toMatchObject({ value: 'no JSON' });
   });
 
   it('keeps the channel it was stored for, whatever the settings name now', async () => {

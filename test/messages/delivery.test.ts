@@ -48,11 +48,50 @@ describe('post', () => {
     expect(JSON.parse(sent['metadata'] ?? '')).toEqual(message.metadata);
   });
 
-  it('waits as long as Slack asks, without waiting itself', async () => {
-    slack().reply(429, '', { 'retry-after': '7' });
-    expect(await post()).toEqual({ kind: 'rate_limited', retryAfterMs: 7000 });
-    slack().reply(200, { ok: false, error: 'ratelimited' }, { 'retry-after': '3' });
-    expect(await post()).toEqual({ kind: 'rate_limited', retryAfterMs: 3000 });
+  it.each<[string, () => nock.Scope, object]>([
+    [
+      '429',
+      () => slack().reply(429, '', { 'retry-after': '7' }),
+      { kind: 'rate_limited', retryAfterMs: 7000 },
+    ],
+    [
+      'ratelimited',
+      () => slack().reply(200, { ok: false, error: 'ratelimited' }, { 'retry-after': '3' }),
+      { kind: 'rate_limited', retryAfterMs: 3000 },
+    ],
+    ['a proxy’s 4xx', () => slack().reply(403, 'who are you'), { kind: 'refused', slackError: 'http_403' }],
+    [
+      'words that are not taken either',
+      () => slack().twice().reply(200, { ok: false, error: 'msg_too_long' }),
+      { kind: 'refused', about: 'message', fix: expect.stringContaining('bug') },
+    ],
+    ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED'].map(
+      (code): [string, () => nock.Scope, object] => [
+        code,
+        () => slack().replyWithError(Object.assign(new Error('failed'), { code })),
+        { kind: 'not_sent' },
+      ],
+    ),
+    [
+      'ECONNRESET',
+      () => slack().replyWithError(Object.assign(new Error('reset'), { code: 'ECONNRESET' })),
+      { kind: 'unsure' },
+    ],
+    ...[500, 503, 408].map((status): [string, () => nock.Scope, object] => [
+      String(status),
+      () => slack().reply(status, 'oops'),
+      { kind: 'unsure' },
+    ]),
+    ...['internal_error', 'fatal_error', 'service_unavailable'].map(
+      (error): [string, () => nock.Scope, object] => [
+        error,
+        () => slack().reply(200, { ok: false, error }),
+        { kind: 'unsure' },
+      ],
+    ),
+  ])('says of %s what became of the post', async (_what, answers, outcome) => {
+    answers();
+    expect(await post()).toMatchObject(outcome);
   });
 
   it.each([
@@ -88,32 +127,6 @@ describe('post', () => {
     },
   );
 
-  it('calls a message refused, and not its channel, when even its words are not taken', async () => {
-    slack().twice().reply(200, { ok: false, error: 'msg_too_long' });
-    expect(await post()).toMatchObject({
-      kind: 'refused',
-      about: 'message',
-      fix: expect.stringContaining('bug'),
-    });
-  });
-
-  it('calls a proxy’s 4xx refused', async () => {
-    slack().reply(403, 'who are you');
-    expect(await post()).toMatchObject({
-      kind: 'refused',
-      slackError: 'http_403',
-      fix: expect.stringContaining('proxy'),
-    });
-  });
-
-  it.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED'])(
-    'calls %s not sent',
-    async (code) => {
-      slack().replyWithError(Object.assign(new Error('failed'), { code }));
-      expect(await post()).toMatchObject({ kind: 'not_sent' });
-    },
-  );
-
   it('calls a real refused connection not sent', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -124,24 +137,6 @@ describe('post', () => {
       kind: 'not_sent',
     });
   });
-
-  it('calls a connection lost after sending unsure', async () => {
-    slack().replyWithError(Object.assign(new Error('reset'), { code: 'ECONNRESET' }));
-    expect(await post()).toMatchObject({ kind: 'unsure' });
-  });
-
-  it.each([500, 503, 408])('calls an answer of %i unsure', async (status) => {
-    slack().reply(status, 'oops');
-    expect(await post()).toMatchObject({ kind: 'unsure' });
-  });
-
-  it.each(['internal_error', 'fatal_error', 'service_unavailable'])(
-    'calls %s unsure: Slack may have posted it',
-    async (slackError) => {
-      slack().reply(200, { ok: false, error: slackError });
-      expect(await post()).toMatchObject({ kind: 'unsure' });
-    },
-  );
 
   it('calls an unreadable answer unsure, and keeps none of it', async () => {
     slack().reply(200, '<html>secret page</html>');
@@ -306,19 +301,6 @@ describe('findByKey', () => {
     expect(await find()).toEqual({ kind: 'unreadable', slackError: 'history_too_long' });
   });
 
-  it('says unreadable when the history may not be read', async () => {
-    history(() => true).reply(200, { ok: false, error: 'missing_scope', needed: 'channels:history' });
-    expect(await find()).toEqual({ kind: 'unreadable', slackError: 'missing_scope' });
-  });
-
-  it.each(['not_in_channel', 'channel_not_found', 'no_permission'])(
-    'says unreadable for %s',
-    async (error) => {
-      history(() => true).reply(200, { ok: false, error });
-      expect(await find()).toEqual({ kind: 'unreadable', slackError: error });
-    },
-  );
-
   it('says for how long Slack asks to wait', async () => {
     history(() => true).reply(429, '', { 'retry-after': '9' });
     expect(await find()).toEqual({ kind: 'unknown', slackError: 'ratelimited', retryAfterMs: 9_000 });
@@ -345,18 +327,18 @@ describe('findByKey', () => {
     expect(answer).toEqual({ kind: 'found', ts: '2' });
   });
 
-  it.each(['thread_not_found', 'not_allowed_token_type'])(
-    'says unreadable for a thread with %s',
-    async (error) => {
-      nock('https://slack.test').post('/api/conversations.replies').reply(200, { ok: false, error });
-      const answer = await delivery().findByKey('C0ALERTS', 'k1', 1_700_000_100_000, '1.1');
-      expect(answer).toEqual({ kind: 'unreadable', slackError: error });
-    },
-  );
-
-  it('says unreadable for a person’s user id, which is no channel', async () => {
-    history((body) => body['channel'] === 'U0ADA').reply(200, { ok: false, error: 'channel_not_found' });
-    const answer = await delivery().findByKey('U0ADA', 'k1', 1_700_000_100_000);
-    expect(answer).toEqual({ kind: 'unreadable', slackError: 'channel_not_found' });
+  it.each([
+    ['C0ALERTS', 'missing_scope'],
+    ['C0ALERTS', 'not_in_channel'],
+    ['C0ALERTS', 'no_permission'],
+    // A person's user id is no channel.
+    ['U0ADA', 'channel_not_found'],
+    ['C0ALERTS', 'thread_not_found', '1.1'],
+    ['C0ALERTS', 'not_allowed_token_type', '1.1'],
+  ])('says unreadable for %s with %s', async (channel, error, threadTs?: string) => {
+    const method = threadTs === undefined ? 'history' : 'replies';
+    nock('https://slack.test').post(`/api/conversations.${method}`).reply(200, { ok: false, error });
+    const answer = await delivery().findByKey(channel, 'k1', 1_700_000_100_000, threadTs);
+    expect(answer).toEqual({ kind: 'unreadable', slackError: error });
   });
 });

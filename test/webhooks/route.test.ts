@@ -132,13 +132,6 @@ describe('the webhook route', () => {
     expect(received[0]).toEqual(received[1]);
   });
 
-  it('answers 200 to a repeat that differs, and logs it loudly', async () => {
-    const { port, lines } = await start({ receive: async () => 'differs' });
-    const body = eventBody();
-    expect(await post(port, body, signed(body))).toMatchObject({ status: 200, body: { result: 'differs' } });
-    expect(lines).toMatchObject([{ level: 'warn', fields: { result: 'differs', orderReference: 'ref-1' } }]);
-  });
-
   it.each([
     ['of another kind', Buffer.from('{"event":"payment_reversed","id":"1"}'), 'payment_reversed'],
     ['that is empty', Buffer.alloc(0), 'unreadable'],
@@ -188,15 +181,6 @@ describe('the webhook route', () => {
     expect(await client.receive('unauthorized')).toContain('HTTP/1.1 401');
     client.socket.destroy();
     expect(lines[0]?.message).toBe('Webhook refused: header x-webhook-signature is there more than once');
-  });
-
-  it.each([
-    ['no scheme', { scheme: undefined }],
-    ['no secret', { secrets: [] }],
-  ])('refuses every delivery with %s', async (_name, overrides) => {
-    const { port } = await start(overrides);
-    const body = eventBody();
-    expect((await post(port, body, signed(body))).status).toBe(401);
   });
 
   it.each(['GET', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'])(
@@ -275,13 +259,6 @@ describe('the webhook route', () => {
     expect((await post(port, body, signed(body))).status).toBe(200);
   });
 
-  it('lets go of a sender that never ends an oversized body', async () => {
-    const { port } = await start({ limits: { bodyBytes: 10, lingerMs: 50 } });
-    const client = await connectRaw(port);
-    client.write(rawRequest(Buffer.alloc(20), { 'content-length': '1000000' }));
-    expect(await client.receiveAll()).toContain('HTTP/1.1 413');
-  });
-
   it('survives a sender that breaks off, and receives nothing of it', async () => {
     const { port, counts, counted, received } = await start();
     const body = eventBody();
@@ -323,15 +300,6 @@ describe('the webhook route', () => {
     expect(lines[0]?.error).toBeInstanceOf(Error);
   });
 
-  it('survives an answer that comes after the deadline and is a failure', async () => {
-    const late = Promise.withResolvers<never>();
-    const { port } = await start({ receive: () => late.promise, limits: { keepTimeoutMs: 20 } });
-    const body = eventBody();
-    expect((await post(port, body, signed(body))).status).toBe(503);
-    late.reject(new Error('too late'));
-    expect((await post(port, Buffer.from('{}'), signed(Buffer.from('{}')))).status).toBe(200);
-  });
-
   it('logs no secret, no body and no transaction id', async () => {
     const { port, lines } = await start();
     const body = eventBody({ customerEmail: 'jane@example.com' });
@@ -350,16 +318,5 @@ describe('the webhook route', () => {
       httpStatus: 200,
       durationMs: 0,
     });
-  });
-
-  it('keeps the connection for the next event', async () => {
-    const { port, counts } = await start();
-    const client = await connectRaw(port);
-    const body = eventBody();
-    const request = rawRequest(body, { ...signed(body), 'content-length': String(body.length) });
-    client.write(request + request);
-    await client.receive(/"new".*"duplicate"/s);
-    client.socket.destroy();
-    expect(counts).toEqual(['new', 'duplicate']);
   });
 });
