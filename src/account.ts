@@ -346,7 +346,6 @@ export function createFeatures(account: Account, around: Around) {
   });
   const cards = createCards(account, {
     ledger,
-    underWay: charges.underWay,
     chargeForm: (card) => charges.form({ prefill: { card } }),
     cardEmailForm: cardEmail.form,
   });

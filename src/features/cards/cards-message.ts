@@ -17,7 +17,7 @@ import { cardWords } from '../../slack/words/card-words.ts';
 import { counted } from '../../domain/wording.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot } from '../../slack/words/charge-place.ts';
-import { customerWord, environmentWords, quoted, referenceWord } from '../../slack/words/evidence.ts';
+import { customerWord, environmentWords, quoted } from '../../slack/words/evidence.ts';
 import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { cut, outsideText } from '../../slack/kit/text.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
@@ -106,7 +106,7 @@ function cardButtons(
 }
 
 const deletionWords: Record<Environment, string> = {
-  live: 'It can’t be charged any more, and nobody can undo this.',
+  live: 'It can’t be charged any more, and nobody can undo this. A charge that was sent goes on.',
   sandbox: 'No real card is deleted; the bot forgets it all the same.',
 };
 
@@ -195,9 +195,6 @@ export function notSetUpMessage(missing: readonly string[], { environment }: Cha
 export const cardsPlace = codec(z.object({ list: z.string(), index: z.int().nonnegative() }));
 export type CardsPlace = { list: string; index: number };
 
-/** More than these are rarely open with one card, and `/pay doubt` lists them all. */
-const mostOpen = 5;
-
 const askAgain = 'press Delete again; that does no harm.';
 
 /** Before the service is asked; it stays alone only when the bot ends meanwhile, so it says what is true then, too. */
@@ -223,7 +220,6 @@ export function deletionMessage(
     body: [
       ...lines,
       rich`${recordWords[deletion.records]}`,
-      ...openLines(deletion.open),
       sampleLine(place.environment),
       ...quoted('The service says:', theirs),
       actions(...nextButtons(at, deletion.kind === 'unknown' || deletion.records === 'behind')),
@@ -288,15 +284,3 @@ const recordWords: Record<CardDeletion['records'], string> = {
   behind: 'The bot may still offer it, because its storage didn’t answer. Press Delete again.',
   kept: '',
 };
-
-/** A charge that left is the bank's by now: deleting the card takes nothing back. */
-function openLines(open: readonly string[]): Run[][] {
-  if (open.length === 0) return [];
-  const shown = open.slice(0, mostOpen);
-  const more = open.length - shown.length;
-  return [
-    labelled('Still open with this card', 'deleting it takes none back.'),
-    ...shown.map((reference) => rich`• ${code(`/pay lookup ${referenceWord(reference)}`)}`),
-    ...(more > 0 ? [rich`… and ${more} more: ${code('/pay doubt')}`] : []),
-  ];
-}

@@ -1,5 +1,4 @@
 import type { Account, Feature } from '../../account.ts';
-import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { CardLedger } from './card-ledger.ts';
 import { createSavedCardDesk, type SavedCardDesk } from './saved-card-desk.ts';
@@ -38,8 +37,6 @@ type SavedCards = { kind: 'ready'; desk: SavedCardDesk } | { kind: 'missing'; se
 /** What saved cards need of other features. */
 type Around = {
   ledger: CardLedger | undefined;
-  /** Charges of the card that may still move money. */
-  underWay: (card: string) => Promise<readonly OrderReference[]>;
   /** The forms that begin with a card of the list. */
   chargeForm: (card: OfferedCard) => Modal;
   cardEmailForm: (card: OfferedCard) => Modal;

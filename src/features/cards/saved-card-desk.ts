@@ -4,7 +4,6 @@ import { faceOf, draftKeepMs } from '../../domain/saved-card.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
 import type { CardFace } from '../../domain/charge.ts';
 import type { NoteAudit } from '../../domain/audit-entry.ts';
-import type { OrderReference } from '../../domain/order-reference.ts';
 import type {
   CardDeletionAnswer,
   CardToDelete,
@@ -45,8 +44,6 @@ export type CardDeletion = CardDeletionAnswer & {
   card: ListedCard;
   /** Whether the bot's own records forgot the card; `kept` when it may still exist. */
   records: 'forgotten' | 'behind' | 'kept';
-  /** Charges with it that have no outcome yet. */
-  open: readonly string[];
 };
 
 /** More than a person reads at once; with their buttons and dialogs they stay well below what Slack takes in one message. */
@@ -86,8 +83,6 @@ export function createSavedCardDesk(
     deleteSavedCard: (card: CardToDelete) => Promise<CardDeletionAnswer>;
     /** Undefined: switched off. */
     ledger: Pick<CardLedger, 'remember' | 'find' | 'forgetCard'> | undefined;
-    /** Charges of the card that may still move money. */
-    underWay: (card: string) => Promise<readonly OrderReference[]>;
     fingerprint: Fingerprint;
     log: Log;
     now: () => number;
@@ -193,16 +188,12 @@ export function createSavedCardDesk(
       const result = `card_${answer.kind}`;
       deps.note?.({ what: 'step', verb: 'cards', result, who: place.by, reference: id });
       if (answer.kind !== 'deleted' && answer.kind !== 'no_such_card') {
-        return { ...answer, card, records: 'kept', open: [] };
+        return { ...answer, card, records: 'kept' };
       }
       const forgotten = await catchUp(deps, 'A deleted card is still remembered', async () =>
         ledger?.forgetCard(id),
       );
-      let open: readonly OrderReference[] = [];
-      await catchUp(deps, 'Open charges of a deleted card could not be looked for', async () => {
-        open = await deps.underWay(id);
-      });
-      return { ...answer, card, records: forgotten === 'current' ? 'forgotten' : 'behind', open };
+      return { ...answer, card, records: forgotten === 'current' ? 'forgotten' : 'behind' };
     },
   };
 }

@@ -93,11 +93,6 @@ export function createCardHistory(deps: CardHistoryDeps) {
       cards.change(card, (before) => settle(deps, before, { reference, outcome })),
     /** Whether the card may be charged now. */
     mayTry: async (card: string) => mayTry(await read(card), deps.rule, deps.now()),
-    /** The charges with it that have no outcome yet. */
-    async underWay(card: string): Promise<OrderReference[]> {
-      const pending = (await read(card)).filter(({ outcome }) => outcome === 'pending');
-      return pending.map(({ reference }) => reference);
-    },
   };
 }
 

@@ -137,8 +137,6 @@ export function createCharges(account: Account, around: Around) {
     cases: [{ prefix: chargePrefix, work: (entry: Entry) => recoverCharge(deps, room, entry) }],
     onPaymentEvent: (event: PaymentEvent) => triggerCharge(deps, event),
     mayTry: (card: string) => cards.mayTry(card),
-    /** Charges of the card that may still move money. */
-    underWay: (card: string) => cards.underWay(card),
     /** Those that are not over. */
     open: () => charges.all(chargeLists.open),
     hasEnded: (reference: string) => hasEnded(charges, reference),

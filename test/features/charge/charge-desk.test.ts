@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ChargeTerms } from '../../../src/domain/charge.ts';
 import type { EndedCard } from '../../../src/domain/alert.ts';
 import { untouched } from '../../../src/features/alerts/alert-case.ts';
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
@@ -44,11 +45,23 @@ describe('submit', () => {
     expect(world.bank.posts).toEqual([reference]);
   });
 
-  it('charges on the terms that were read back and on no others', async () => {
-    const process = startProcess(openWorld('approved'));
-    const draft = await process.desk.keepDraft(viewId, terms);
-    await process.desk.keepDraft(viewId, { ...terms, money: { minor: 1, currency: 'NGN' } });
-    expect(await process.desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'stale' });
+  it.each<Partial<ChargeTerms>>([
+    { tokenKey: 'other' },
+    { card: {} },
+    { money: { minor: 1_250_000, currency: 'USD' } },
+    { customerEmail: 'canary@example.org' },
+    { customerId: 'C-1' },
+    { reason: 'another' },
+    { alert: 'payment_failed/order/ORDER-1' },
+  ])('charges on the terms that were read back and on no others, such as %o', async (change) => {
+    const world = openWorld('approved');
+    const { desk } = startProcess(world);
+    const draft = await desk.keepDraft(viewId, terms);
+    const shuffled = Object.fromEntries(Object.entries(terms).toReversed()) as ChargeTerms;
+    expect(await desk.keepDraft(viewId, shuffled)).toBe(draft);
+    await desk.keepDraft(viewId, { ...terms, ...change });
+    expect(await desk.submit({ viewId, draft, by: ada })).toEqual({ kind: 'stale' });
+    expect(world.bank.posts).toEqual([]);
   });
 
   describe('for an alert', () => {

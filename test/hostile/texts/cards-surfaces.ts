@@ -56,7 +56,7 @@ function cardOf({ random, text }: Outside): ListedCard {
 
 function deletionOf(outside: Outside): CardDeletion {
   const { random, text } = outside;
-  const told = { card: cardOf(outside), open: [text(), text()] };
+  const told = { card: cardOf(outside) };
   return random.pick<() => CardDeletion>([
     () => ({ kind: 'deleted', ...told, records: random.pick(['forgotten', 'behind']) }),
     () => ({ kind: 'no_such_card', ...told, records: 'forgotten' }),
