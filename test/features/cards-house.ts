@@ -217,13 +217,14 @@ export function cardsHouse(
     storms,
     cards: {
       ...cards,
+      erase: async (id) => void (await alerts.apply(id, { kind: 'erased' })),
       linkFailure: (...args: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...args),
       knowsCardOf: () => Promise.resolve(false),
     },
   };
   const kinds = [
     { prefix: 'message:', work: createDeliverPost(deliver) },
-    { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+    { prefix: alertCardPrefix, work: async (entry: Entry) => void (await alerts.work(entry)) },
     { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
   ];

@@ -2,7 +2,6 @@ import {
   type CardMove,
   type CardStep,
   type MovedCard,
-  type OtherPayment,
   moveCard,
   knownDecline,
   recordOfOrder,
@@ -14,7 +13,7 @@ import type { DeclineRule, KnownDecline } from '../../domain/decline-reason.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import type { Money } from '../../domain/money.ts';
-import type { Sealer, Entry, Store } from '../../store/store.ts';
+import type { Sealer, Store } from '../../store/store.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { moneyToTake } from '../../domain/transaction.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
@@ -57,33 +56,17 @@ export type CardMoveResult =
   /** So old that it is forgotten, or never told here. */
   | { kind: 'unknown_alert' };
 
+export type AlertCards = ReturnType<typeof createAlertCards>;
+
+/** Who has more is shown the newest of them. */
+const mostListed = 50;
+
 /**
  * The cards of failed charges, each by the key of its event. What stands in the channels follows: a change is
  * stored as work, and whoever takes that work edits the messages and tells the step in their threads, so that
  * no crash and no outage of Slack leaves a change untold. All of it throws StoreUnavailable.
  */
-export type AlertCards = {
-  /** What a message of the card is made of; an open card when nobody did anything yet. */
-  read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
-  find(id: string): Promise<FoundAlert | undefined>;
-  /** The open ones that the person has, newest first. */
-  of(userId: string): Promise<readonly FoundAlert[]>;
-  /** One decision on all replicas: of any number of moves at once from one state, one is made. */
-  move(id: string, move: CardMove): Promise<CardMoveResult>;
-  /** Tells a payment that does not resolve the card in its threads, one for each reason why it does not. */
-  tellOther(id: string, payment: OtherPayment): Promise<void>;
-  /** Looks the failed reference up now; the messages show what it gave, if it gave anything. Undefined: unknown alert. */
-  lookUpNow(id: string): Promise<FoundAlert | undefined>;
-  /** Forgets what was looked up anew: the alert's details go. Its state stays. */
-  erase(id: string): Promise<void>;
-  /** For work of the prefix `alertCardPrefix`. */
-  work(entry: Entry): Promise<void>;
-};
-
-/** Who has more is shown the newest of them. */
-const mostListed = 50;
-
-export function createAlertCards(deps: AlertCardsDeps): AlertCards {
+export function createAlertCards(deps: AlertCardsDeps) {
   const { store, sealer, alerts, now } = deps;
 
   /** As everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
@@ -116,20 +99,23 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
   }
 
   return {
-    async read(id) {
+    /** What a message of the card is made of; an open card when nobody did anything yet. */
+    async read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }> {
       const { state, card } = await read(id);
       const charging = await standingCharge(deps, state.charge);
       return { card, ...withoutUndefined({ charging, evidence: state.evidence }) };
     },
     find,
 
-    async of(userId) {
+    /** The open ones that the person has, newest first. */
+    async of(userId: string): Promise<FoundAlert[]> {
       const held = await alerts.list(alertsOf(userId), { max: mostListed, newestFirst: true });
       const found = await Promise.all(held.map(({ id }) => find(id)));
       return found.filter((alert) => alert !== undefined);
     },
 
-    async move(id, move) {
+    /** One decision on all replicas: of any number of moves at once from one state, one is made. */
+    async move(id: string, move: CardMove): Promise<CardMoveResult> {
       const { messages, card: before } = await read(id);
       if (messages.length === 0) return { kind: 'unknown_alert' };
       const { state, isMoved } = await hearOf(alerts, id, { kind: 'moved', move, seen: before });
@@ -140,11 +126,8 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
       return { kind: 'refused', why: moved.kind === 'refused' ? moved.why : 'nothing_new', card };
     },
 
-    async tellOther(id, payment) {
-      await alerts.hear(id, { kind: 'paid_otherwise', payment });
-    },
-
-    async lookUpNow(id) {
+    /** Looks the failed reference up now; the messages show what it gave, if it gave anything. Undefined: unknown alert. */
+    async lookUpNow(id: string): Promise<FoundAlert | undefined> {
       const alert = await find(id);
       if (!alert) return undefined;
       const evidence = { atMs: now(), lookup: await deps.lookUp(alert.event) };
@@ -152,13 +135,6 @@ export function createAlertCards(deps: AlertCardsDeps): AlertCards {
       if (evidence.lookup.kind === 'unchecked' || alert.event.isErased) return { ...alert, evidence };
       const { state } = await hearOf(alerts, id, { kind: 'looked_up', evidence });
       return { ...alert, evidence: state.evidence ?? evidence };
-    },
-
-    async erase(id) {
-      await alerts.apply(id, { kind: 'erased' });
-    },
-    async work(entry) {
-      await alerts.work(entry);
     },
   };
 }

@@ -23,33 +23,14 @@ type AlertRecoveryDeps = RecordsDeps & {
   /** How long a payment is remembered after it was last held against failures. */
   rememberMs: number;
   alerts: AlertCases;
-  cards: Pick<AlertCards, 'find' | 'move' | 'tellOther'>;
+  cards: Pick<AlertCards, 'find' | 'move'>;
   lookUp: (event: PaymentEvent) => Promise<Lookup>;
   chargeOf: ChargeOf;
   now: () => number;
   log: Log;
 };
 
-/**
- * Resolves alerts by payments. A payment that is of a failed order, or was charged from its alert, resolves that alert
- * alone. Any other resolves those of the same customer or card and the same amount that came before it. What it does
- * not resolve is told in the alert's thread. A webhook proves nothing: the look-up, or the bot's own charge, does.
- */
-export type AlertRecovery = {
-  /**
-   * Called with every success before it is called received, the same however often. `alone`: no message has it, so this
-   * record is the memory of it. Durable once it resolves; false: it is there already. Throws StoreUnavailable.
-   */
-  expect(event: PaymentEvent, receivedAtMs: number, alone?: Alone): Promise<boolean>;
-  /**
-   * Called before a failure is told, with what was just looked up of it: a later payment finds it, and so does one
-   * that came since, while nothing could be told. Of those that came before it, one under the same reference
-   * resolves it now. Throws StoreUnavailable alone.
-   */
-  linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number, storm?: string): Promise<void>;
-  /** For work of the prefix `paymentPrefix`. */
-  work(entry: Entry): Promise<void>;
-};
+export type AlertRecovery = ReturnType<typeof createAlertRecovery>;
 
 export const paymentPrefix = 'alert-payment:';
 
@@ -133,20 +114,43 @@ export async function keepProvenPayment(
 
 type Linking = AlertRecoveryDeps & { payments: Records<Payment>; changeRecord: ChangeRecord };
 
-export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
+/**
+ * Resolves alerts by payments. A payment that is of a failed order, or was charged from its alert, resolves that alert
+ * alone. Any other resolves those of the same customer or card and the same amount that came before it. What it does
+ * not resolve is told in the alert's thread. A webhook proves nothing: the look-up, or the bot's own charge, does.
+ */
+export function createAlertRecovery(deps: AlertRecoveryDeps) {
   const { store, log } = deps;
   const payments: Records<Payment> = createRecords(deps, paymentKind);
   const linking: Linking = { ...deps, payments, changeRecord: createChangeRecord(store) };
 
   return {
-    expect({ savedCard: _secret, ...event }, receivedAtMs, alone) {
+    /**
+     * Called with every success before it is called received, the same however often. `alone`: no message has it, so
+     * this record is the memory of it. Durable once it resolves; false: it is there already. Throws StoreUnavailable.
+     */
+    expect(
+      { savedCard: _secret, ...event }: PaymentEvent,
+      receivedAtMs: number,
+      alone?: Alone,
+    ): Promise<boolean> {
       const payment: Payment = { event, receivedAtMs, lists: [], unproven: 0, ...(alone && { alone }) };
       // Whatever says neither order nor customer makes nothing good.
       const rest = termsOf(event).length > 0 ? { delayMs: lookAfterMs } : { ttlMs: deps.rememberMs };
       return payments.create(event.key, payment, rest);
     },
 
-    async linkFailure(event, lookup, receivedAtMs, storm) {
+    /**
+     * Called before a failure is told, with what was just looked up of it: a later payment finds it, and so does one
+     * that came since, while nothing could be told. Of those that came before it, one under the same reference
+     * resolves it now. Throws StoreUnavailable alone.
+     */
+    async linkFailure(
+      event: PaymentEvent,
+      lookup: Lookup,
+      receivedAtMs: number,
+      storm?: string,
+    ): Promise<void> {
       try {
         await link(linking, event, lookup, { receivedAtMs, storms: storm === undefined ? [] : [storm] });
       } catch (error) {
@@ -157,7 +161,7 @@ export function createAlertRecovery(deps: AlertRecoveryDeps): AlertRecovery {
       }
     },
 
-    async work(entry) {
+    async work(entry: Entry): Promise<void> {
       const opened = payments.open(entry);
       const terms = await termsOfEvent(linking, opened.event);
       const listed = await listPayment(linking, entry, opened, terms);
@@ -341,7 +345,8 @@ async function settle(linking: Linking, payment: Payment, failure: Failure, proo
   if (verdict === 'resolves') {
     await resolve(linking, payment, failure, proof);
   } else {
-    await linking.cards.tellOther(failure.id, { ...recoveryOf(payment, failure, proof), why: verdict });
+    const other = { ...recoveryOf(payment, failure, proof), why: verdict };
+    await linking.alerts.hear(failure.id, { kind: 'paid_otherwise', payment: other });
   }
   return true;
 }

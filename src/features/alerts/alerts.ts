@@ -130,7 +130,8 @@ export function createAlerts(account: Account, around: Around) {
     ...receiving,
     storms,
     cards: {
-      ...cards,
+      read: (id) => cards.read(id),
+      erase: async (id) => void (await cases.apply(id, { kind: 'erased' })),
       linkFailure: (...failure) => recovery.linkFailure(...failure),
       knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
     },
@@ -198,7 +199,7 @@ export function createAlerts(account: Account, around: Around) {
     start: () => summaries.start(),
     stop: () => summaries.stop(),
     cases: [
-      { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+      { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cases.work(entry)) },
       { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
       { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },

@@ -37,31 +37,22 @@ import { oneLine } from '../../slack/kit/text.ts';
 import { cardChoice } from '../../slack/words/card-words.ts';
 import { type ChargePlace, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 
-/** What the cards need of the operations. */
-type AlertCardActions = {
+export type AlertCardDeps = ChargePlace & {
   alertCards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow'>;
   chargeAgain: (alert: FoundAlert) => Promise<ChargeAgain>;
   declines: DeclineRule;
   /** For this account. */
   standingOf: StandingOf;
-};
-
-export type AlertCardDeps = AlertCardActions &
-  CardReveal &
-  ChargePlace & {
-    /** Why no charge can be begun from the alert now; undefined: one can. */
-    alertTaken: (alert: string) => Promise<AlertTaken | undefined>;
-    chargeForm: (filled: { prefill: Prefill; alert: string }) => Modal;
-  };
-
-type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; customerId?: string };
-
-/** The customer's e-mail in full, for whoever may read it. */
-type CardReveal = {
+  /** Why no charge can be begun from the alert now; undefined: one can. */
+  alertTaken: (alert: string) => Promise<AlertTaken | undefined>;
+  chargeForm: (filled: { prefill: Prefill; alert: string }) => Modal;
+  /** The customer's e-mail in full, for whoever may read it. */
   mayReveal: (caller: Caller) => Promise<boolean>;
   /** Asks whether they may, and tells whoever may not. */
   reveal: (pressed: Pressed, reference: OrderReference) => Promise<void>;
 };
+
+type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; customerId?: string };
 
 /** Whoever may look a payment up may do it from its card. */
 const lookers = ['alerts', 'lookup'];

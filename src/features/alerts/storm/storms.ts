@@ -78,37 +78,18 @@ type TakenStorm =
   | { kind: 'had'; by: string; at: number; isOver: boolean }
   | { kind: 'unknown_storm' };
 
-/**
- * The storms of the channels, each one case that `stepStorm` moves, and its alerts, which are on the storm’s list by
- * their own records. Failures and payments of a channel have storms apart. All of it throws StoreUnavailable.
- */
-export type Storms = {
-  /** The storm that tells an alert which is about to be posted; undefined: its own message does. */
-  ask(to: Destination, key: string, gathers: PaymentEventKind): Promise<string | undefined>;
-  /** The last one of a channel, on or over. */
-  newest(channel: string, gathers: PaymentEventKind): Promise<NamedStorm | undefined>;
-  /** Undefined: there is no such storm, or it is forgotten. */
-  see(storm: string): Promise<StormSeen | undefined>;
-  /** Its alerts, the oldest first, up to so many of them. */
-  items(storm: string, max?: number): Promise<readonly StormItem[]>;
-  /** Where the digest stands; undefined while it stands nowhere. */
-  place(storm: string): Promise<{ channel: string; ts: string } | undefined>;
-  /** One decision on all replicas, and one field of the storm, which every card of it reads: those still to come too. */
-  take(storm: string, by: string): Promise<TakenStorm>;
-  /** Who took it, and when. */
-  taker(storm: string): Promise<StormTaken | undefined>;
-  /** One of its alerts is on the list of those that a payment resolved. */
-  recovered(storm: string): Promise<void>;
-  /** For work of the prefix `stormPrefix`. */
-  work(entry: Entry): Promise<void>;
-};
+export type Storms = ReturnType<typeof createStorms>;
 
 type NamedStorm = Storm & { id: string };
 
 const named = z.looseObject({ id: z.string(), sinceMs: z.number() });
 const stormCase = z.custom<NamedStorm>((value) => named.safeParse(value).success);
 
-export function createStorms(deps: StormsDeps): Storms {
+/**
+ * The storms of the channels, each one case that `stepStorm` moves, and its alerts, which are on the storm’s list by
+ * their own records. Failures and payments of a channel have storms apart. All of it throws StoreUnavailable.
+ */
+export function createStorms(deps: StormsDeps) {
   const { store, sealer, windowMs, now } = deps;
   const messages: Messages<DigestBodies> = createMessages(deps);
   const storms = createCases<NamedStorm, StormEvent>(
@@ -171,7 +152,12 @@ export function createStorms(deps: StormsDeps): Storms {
   }
 
   return {
-    async ask({ channel, rule }, key, gathers) {
+    /** The storm that tells an alert which is about to be posted; undefined: its own message does. */
+    async ask(
+      { channel, rule }: Destination,
+      key: string,
+      gathers: PaymentEventKind,
+    ): Promise<string | undefined> {
       const { group, threshold } = countedWith(rule, deps.threshold);
       if (threshold === 0) return undefined;
       const stream = streamOf(channel, gathers);
@@ -202,9 +188,11 @@ export function createStorms(deps: StormsDeps): Storms {
       // oxlint-enable no-await-in-loop
     },
 
-    newest: (channel, gathers) => newestOf(streamOf(channel, gathers)),
+    /** The last one of a channel, on or over. */
+    newest: (channel: string, gathers: PaymentEventKind) => newestOf(streamOf(channel, gathers)),
 
-    async see(id) {
+    /** Undefined: there is no such storm, or it is forgotten. */
+    async see(id: string): Promise<StormSeen | undefined> {
       const storm = await storms.find(id);
       if (!storm) return undefined;
       const { channel, gathers } = nameOf(id);
@@ -221,7 +209,8 @@ export function createStorms(deps: StormsDeps): Storms {
       };
     },
 
-    async items(id, max = Infinity) {
+    /** Its alerts, the oldest first, up to so many of them. */
+    async items(id: string, max = Infinity): Promise<StormItem[]> {
       const found: StormItem[] = [];
       for await (const items of itemsOf(id)) {
         found.push(...items);
@@ -230,9 +219,11 @@ export function createStorms(deps: StormsDeps): Storms {
       return found.slice(0, max);
     },
 
-    place: async (id) => (await findMessageRecord(store, messageKey('digest', id)))?.posted,
+    /** Where the digest stands; undefined while it stands nowhere. */
+    place: async (id: string) => (await findMessageRecord(store, messageKey('digest', id)))?.posted,
 
-    async take(id, by) {
+    /** One decision on all replicas, and one field of the storm, which every card of it reads: those still to come too. */
+    async take(id: string, by: string): Promise<TakenStorm> {
       // Payments ask nobody for anything.
       const heard = id.includes(paidMark) ? undefined : await storms.hear(id, { kind: 'taken', by });
       if (!heard) return { kind: 'unknown_storm' };
@@ -241,13 +232,16 @@ export function createStorms(deps: StormsDeps): Storms {
       return { kind: 'had', ...taken, isOver: endedMs !== undefined };
     },
 
-    taker: async (id) => (await storms.find(id).catch(unlessReadable))?.taken,
+    /** Who took it, and when. */
+    taker: async (id: string): Promise<StormTaken | undefined> =>
+      (await storms.find(id).catch(unlessReadable))?.taken,
 
-    async recovered(id) {
+    /** One of its alerts is on the list of those that a payment resolved. */
+    async recovered(id: string): Promise<void> {
       await storms.hear(id, { kind: 'stirred' }).catch(unlessReadable);
     },
 
-    async work(entry) {
+    async work(entry: Entry): Promise<void> {
       await storms.work(entry);
     },
   };

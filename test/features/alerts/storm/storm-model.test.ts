@@ -157,7 +157,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
   };
   const kinds = [
     { prefix: 'message:', work: createDeliverPost(deliver) },
-    { prefix: alertCardPrefix, work: (entry: Entry) => cards.work(entry) },
+    { prefix: alertCardPrefix, work: async (entry: Entry) => void (await alerts.work(entry)) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
   ];
   const once = (): Promise<boolean> => workOnce({ store, leaseMs, kinds });
