@@ -1,6 +1,6 @@
 import type { Lookup } from '../../src/domain/alert.ts';
 import type { CheckoutOrderAnswer } from '../../src/domain/charge-answer.ts';
-import { ServiceFailure, StoreUnavailable } from '../../src/domain/failure.ts';
+import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
@@ -10,7 +10,6 @@ import { createDeliverPost } from './deliver-post.ts';
 import { workOnce } from '../../src/records/work-once.ts';
 import type { Store } from '../../src/store/store.ts';
 import { house, sealer } from './house.ts';
-import { aroundStore } from '../support/around-store.ts';
 
 export const agent = 'U0AGENT01';
 export const desk = 'C0DESK0001';
@@ -163,13 +162,4 @@ export function openLinks(rememberMs = 365 * 86_400_000) {
     edits.at(-1)?.link ??
     posts.flatMap(({ post }) => (post.kind === 'link' && !post.note ? [post.link] : [])).at(-1);
   return { clock, store, service, toldAlerts, posts, start, cards, notes, shown };
-}
-
-/** Its first `calls` calls are carried out, and none after: a process that is killed. */
-export function dyingStore(store: Store, calls: number): Store {
-  let left = calls;
-  return aroundStore(store, (call) => {
-    left -= 1;
-    return left < 0 ? Promise.reject(new StoreUnavailable('killed')) : call();
-  });
 }

@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import {
   away,
-  dyingStore,
   failedEvent,
   followMs,
   openLinks,
@@ -131,24 +130,7 @@ describe('a payment link', () => {
   });
 });
 
-describe('a payment link among replicas', () => {
-  it('has one card and one note, whoever works at it', async () => {
-    const house = openLinks();
-    const [one, two] = [house.start(), house.start()];
-    const [first, second] = await Promise.all([one.links.begin(request), two.links.begin(request)]);
-    expect([first.kind, second.kind].toSorted()).toEqual(['begun', 'known']);
-    const begun = [first, second].find(({ kind }) => kind === 'begun');
-    if (begun?.kind === 'begun') await begun.carryOn();
-    house.service.lookups = Array.from({ length: 9 }, () => proven);
-    await Promise.all([one.links.trigger(paidEvent), two.links.trigger(paidEvent)]);
-    await Promise.all([one.drain(10_000), two.drain(10_000)]);
-    expect(house.service.asked).toEqual([reference]);
-    expect(house.cards()).toHaveLength(1);
-    expect(house.shown()?.state.kind).toBe('paid');
-    expect(house.notes()).toEqual(['paid']);
-  });
-});
-
+// Among replicas and crashes: test/records/cases.test.ts, and `npm run kills`.
 describe('a payment link whose answer does not come', () => {
   it('is asked for again under its reference, and is lost when the order was made', async () => {
     const house = openLinks();
@@ -172,73 +154,4 @@ describe('a payment link whose answer does not come', () => {
     expect(house.service.asked).toHaveLength(6);
     expect(house.cards()).toHaveLength(1);
   });
-
-  it.each([
-    ['an event of it', ({ links }: Process) => links.trigger(paidEvent)],
-    ['somebody’s look', ({ links }: Process) => links.lookNow(reference)],
-  ])('is refused when another order has the reference, whatever %s said of that one', async (_what, hear) => {
-    const house = openLinks();
-    const process = house.start();
-    house.service.made = [reference];
-    house.service.lookups = [proven, proven];
-    const beginning = await process.links.begin(request);
-    if (beginning.kind !== 'begun') throw new Error(`It is ${beginning.kind}.`);
-    await hear(process);
-    expect((await beginning.carryOn()).state.kind).toBe('refused');
-    await process.drain(60_000);
-    expect(await stateOf(process)).toBe('refused');
-    expect(house.notes()).toEqual([]);
-  });
 });
-
-describe('a payment link in a process that is killed', () => {
-  it('at any call of the store ends paid or told, with one card and one note', async () => {
-    let kills = 0;
-    const ends: object[] = [];
-    const askedForNothing: string[] = [];
-    for (let calls = 1; ; calls += 1) {
-      const house = openLinks();
-      house.service.lookups = Array.from({ length: 50 }, () => proven);
-      const dying = house.start(dyingStore(house.store, calls));
-      // oxlint-disable-next-line no-await-in-loop -- one killed process after the other
-      const isWhole = await live(dying).then(
-        () => true,
-        () => false,
-      );
-      if (isWhole) break;
-      kills += 1;
-      const next = house.start();
-      // oxlint-disable-next-line no-await-in-loop
-      await next.drain(180_000);
-      // oxlint-disable-next-line no-await-in-loop -- the sender sends again
-      await next.links.trigger(paidEvent);
-      // oxlint-disable-next-line no-await-in-loop
-      await next.drain(180_000);
-      // oxlint-disable-next-line no-await-in-loop
-      const state = await stateOf(next);
-      if (state === undefined) {
-        askedForNothing.push(...house.service.asked);
-        continue;
-      }
-      ends.push({
-        calls,
-        state,
-        asked: [...new Set(house.service.asked)],
-        cards: new Set(house.cards().map(({ post }) => 'key' in post && post.key)).size,
-        notes: [...new Set(house.notes())],
-        isShown: house.shown()?.state.kind === 'paid',
-      });
-    }
-    const good = { state: 'paid', asked: [reference], cards: 1, notes: ['paid'], isShown: true };
-    expect(ends).toEqual(ends.map((end) => ({ ...end, ...good })));
-    expect(askedForNothing).toEqual([]);
-    expect(kills).toBeGreaterThan(20);
-  });
-});
-
-async function live(process: Process): Promise<void> {
-  await make(process);
-  await process.drain(3_000);
-  await process.links.trigger(paidEvent);
-  await process.drain(10_000);
-}
