@@ -1,10 +1,9 @@
 import {
-  lostIn,
-  ruleInTheWay,
-  isMuted,
-  isOfPlace,
-  type AlertRule,
   type RouteMatch,
+  type AlertRule,
+  isOfPlace,
+  isSame,
+  isMuted,
   type RoutePlan,
 } from '../domain/alert-route.ts';
 import { listed } from '../domain/wording.ts';
@@ -103,53 +102,17 @@ export function tellMutes({ rules }: RoutePlan, nowMs: number, log: Log): void {
   }
 }
 
-/**
- * A rule for a place where this bot is not, or one that the rules before it leave nothing to where it is, takes nothing
- * here. One file may serve several bots, so it is no refusal.
- */
+/** A rule for a place where this bot is not takes nothing here. One file may serve several bots, so it is no refusal. */
 export function tellRulesElsewhere(plans: readonly RoutePlan[], log: Log): void {
-  const rules = plans[0]?.rules ?? [];
-  for (const [index, { name, match }] of rules.entries()) {
-    if (plans.some((plan) => isOfPlace(match, plan))) {
-      tellTakenHere(plans, index, log);
-      continue;
-    }
+  const here = plans.map(({ environment, account }) => `${account} (${environment})`).join(', ');
+  for (const { name, match } of plans[0]?.rules ?? []) {
+    if (plans.some((plan) => isOfPlace(match, plan))) continue;
     const asked = [match.account, match.environment].filter((part) => part !== undefined).join(' in ');
     const fix = `correct account or environment of rule ${name}, unless it is for another bot that reads this file`;
-    log('warn', `Rule ${name} can never fit here: it asks for ${asked}, and this bot has ${namesOf(plans)}`, {
+    log('warn', `Rule ${name} can never fit here: it asks for ${asked}, and this bot has ${here}`, {
       fix,
     });
   }
-}
-
-/** Where the rule takes nothing because one before it leaves nothing to it. */
-function tellTakenHere(plans: readonly RoutePlan[], index: number, log: Log): void {
-  const rules = plans[0]?.rules ?? [];
-  const { name = '', channels = [] } = rules[index] ?? {};
-  const first = ruleInTheWay(rules, index, plans);
-  if (!first) {
-    for (const channel of channels) tellLost(plans, index, channel, log);
-    return;
-  }
-  const why = `${first.name} before it takes all that it asks for at ${namesOf(plans)}`;
-  const fix = `move rule ${name} up, or write continue: true there, unless it is for another bot that reads this file`;
-  log('warn', `Rule ${name} can never fit here: ${why}`, { fix });
-}
-
-/** Each channel is told once, by the first rule that names it: the mention of one behind it would be missed unnoticed. */
-function tellLost(plans: readonly RoutePlan[], index: number, channel: string, log: Log): void {
-  const rules = plans[0]?.rules ?? [];
-  const lost = lostIn(rules, index, channel, plans);
-  if (!lost) return;
-  const { says, to } = lost;
-  const name = rules[index]?.name ?? '';
-  const what = `The ${listed(says, 'and')} of rule ${name} never ${says.length === 1 ? 'holds' : 'hold'} in ${channel}`;
-  const why = `${to} before it tells that channel all that it asks for`;
-  log('warn', `${what}: ${why}`, { channel, fix: `move rule ${name} up, before ${to}` });
-}
-
-function namesOf(plans: readonly RoutePlan[]): string {
-  return plans.map(({ environment, account }) => `${account} (${environment})`).join(', ');
 }
 
 /**
@@ -176,3 +139,76 @@ export function tellUnreadParts(
     log('warn', `Rule ${name} can never fit here: ${why}`, { fix });
   }
 }
+
+/**
+ * The first rule before it that takes all that it asks for; with a channel: or that tells it to that channel first. Two that
+ * do so only together are not found.
+ */
+export function ruleInTheWay(
+  rules: readonly AlertRule[],
+  index: number,
+  channel?: string,
+): AlertRule | undefined {
+  const rule = rules[index];
+  return rule && rules.slice(0, index).find((before) => leavesNothing(before, rule.match, channel));
+}
+
+/** What goes on leaves all but its channel, and that too while it is muted. */
+function leavesNothing(before: AlertRule, narrow: RouteMatch, channel: string | undefined): boolean {
+  const { match, goesOn, channels, mutedUntilMs } = before;
+  const tellsIt = channel !== undefined && mutedUntilMs === undefined && channels.includes(channel);
+  return (!goesOn || tellsIt) && coversPlace(match, narrow) && covers(match, narrow);
+}
+
+function coversPlace({ environment, account }: RouteMatch, narrow: RouteMatch): boolean {
+  return isSame(environment, narrow.environment) && isSame(account, narrow.account);
+}
+
+/** Whether all that fits the second fits the first, wherever it is from. */
+function covers(wide: RouteMatch, narrow: RouteMatch): boolean {
+  const { event, amount, customer, reasonPart } = wide;
+  const alsoSaves = event === 'payment_success' && narrow.event === 'card_saved';
+  return (
+    (alsoSaves || isSame(event, narrow.event)) &&
+    isSame(wide.isSavedCardCharge, narrow.isSavedCardCharge) &&
+    isSame(wide.currency, narrow.currency) &&
+    isSame(wide.emailDomain, narrow.emailDomain) &&
+    (amount === undefined || coversRange(amount, narrow.amount)) &&
+    (customer === undefined || isOne(customer, narrow.customer)) &&
+    (reasonPart === undefined || narrow.reasonPart?.includes(reasonPart) === true)
+  );
+}
+
+function coversRange(
+  { fromMinor = 0, toMinor = Infinity }: NonNullable<RouteMatch['amount']>,
+  narrow: RouteMatch['amount'],
+): boolean {
+  return (
+    narrow !== undefined && fromMinor <= (narrow.fromMinor ?? 0) && toMinor >= (narrow.toMinor ?? Infinity)
+  );
+}
+
+function isOne(wide: NonNullable<RouteMatch['customer']>, narrow: RouteMatch['customer']): boolean {
+  if (!narrow) return false;
+  if (wide.kind === 'prefix') return narrow.text.startsWith(wide.text);
+  return narrow.kind === 'exact' && narrow.text === wide.text;
+}
+
+/**
+ * What a rule says that never holds in a channel, because one before it, which goes on, tells that channel first: each is
+ * told once, and the mention would be missed unnoticed.
+ */
+export const routesCaution = policyCheck(['routes'], ['payopsFile'], ({ policy, payopsFile }) => {
+  const rules = alertRules(policy);
+  return rules.flatMap(({ name, channels, mention, severity, digestAfter }, index) => {
+    const says = Object.entries({ mention, severity, digest_after: digestAfter }).flatMap(([word, said]) =>
+      said === undefined ? [] : [word],
+    );
+    return channels.flatMap((channel) => {
+      const first = says.length === 0 ? undefined : ruleInTheWay(rules, index, channel);
+      if (!first) return [];
+      const what = `the ${listed(says, 'and')} of rule ${name} never ${says.length === 1 ? 'holds' : 'hold'} in ${channel}`;
+      return `${payopsFile}: ${what}: ${first.name} before it tells that channel all that it asks for. Move ${name} up, before ${first.name}.`;
+    });
+  });
+});

@@ -1,4 +1,4 @@
-import { routesCheck } from './alert-rules.ts';
+import { routesCaution, routesCheck } from './alert-rules.ts';
 import { approvalsCheck } from './approval-checks.ts';
 import { limitsCheck } from './limit-rules.ts';
 import { accountsCheck, credentialsCheck } from './read-merchants.ts';
@@ -138,6 +138,7 @@ export const cautions: readonly SettingsCheck[] = [
         ]
       : [],
   ),
+  routesCaution,
   // Alerts are told all the same, so it is no refusal.
   policyCheck(['roles'], ['payopsFile'], ({ policy: { roles }, payopsFile }) => {
     const empty = Object.entries(roles).filter(([, { users, groups }]) => users.length + groups.length === 0);

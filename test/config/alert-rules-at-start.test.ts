@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { tellRulesElsewhere, tellUnreadParts } from '../../src/config/alert-rules.ts';
+import { routesCaution, tellRulesElsewhere, tellUnreadParts } from '../../src/config/alert-rules.ts';
+import { policySchema } from '../../src/config/policy.ts';
 import { readWebhooks, readsField } from '../../src/webhooks/webhook-settings.ts';
 import { outsideOf } from '../support/outside-of.ts';
-import { destinationsOf } from '../../src/features/alerts/routing.ts';
-import type { AlertRule, RouteMatch, RoutePlan } from '../../src/domain/alert-route.ts';
+import type { RouteMatch, RoutePlan } from '../../src/domain/alert-route.ts';
 
 const matches: Record<string, RouteMatch> = {
   anywhere: {},
@@ -43,22 +43,6 @@ describe('what a start says of rules for places where the bot is not', () => {
     ]);
   });
 
-  it('names one that the rules before it leave nothing to here, though it would fit at another place', () => {
-    const rules = Object.entries<RouteMatch>({
-      'all-of-lagos': { account: 'lagos' },
-      'sandbox-failures': { environment: 'sandbox', event: 'payment_failed' },
-      naira: { currency: 'NGN', event: 'payment_failed' },
-      paid: { event: 'payment_success' },
-    }).map(([name, match]) => ({ name, match, channels: ['C0ALERTS01'], goesOn: false }));
-    expect(told({ ...lagos, rules })).toEqual([
-      expect.stringContaining('Rule sandbox-failures can never fit here'),
-      'warn: Rule naira can never fit here: all-of-lagos before it takes all that it asks for at lagos (live)',
-      'warn: Rule paid can never fit here: all-of-lagos before it takes all that it asks for at lagos (live)',
-    ]);
-    // What is left of the failures at accra, no one rule takes everywhere.
-    expect(told({ ...lagos, rules }, { ...accra, rules })).toEqual([]);
-  });
-
   it('names none that fits one of the accounts, and one that asks for what no account is at once', () => {
     expect(told(lagos, accra).map((line) => /Rule (\S+)/.exec(line)?.[1])).toEqual([
       'lagos-sandbox',
@@ -67,37 +51,29 @@ describe('what a start says of rules for places where the bot is not', () => {
   });
 });
 
+function saidOf(...routes: object[]): readonly string[] {
+  return routesCaution.judge({
+    policy: policySchema.parse({ channels: { alerts: 'C0ALERTS01' }, roles: {}, routes }),
+    payopsFile: 'payops.yml',
+  } as Parameters<typeof routesCaution.judge>[0]);
+}
+
 describe('what a start says of a rule behind one that goes on, in the same channel', () => {
-  const lagos = plan({ account: 'lagos', environment: 'live' });
-  const all: AlertRule = { name: 'all', match: {}, channels: ['C0ALERTS01'], goesOn: true };
-  const big: AlertRule = {
-    name: 'big',
-    match: { currency: 'NGN', amount: { fromMinor: 10_000 } },
-    channels: ['C0BIG00001', 'C0ALERTS01'],
-    mention: { kind: 'group', id: 'S0ONCALL01' },
-    severity: 'high',
-    goesOn: false,
-  };
-  const saidOf = (...rules: AlertRule[]): string[] => told({ ...lagos, rules });
+  const all = { name: 'all', to: 'C0ALERTS01', continue: true };
+  const plain = { name: 'big', to: ['C0BIG00001', 'C0ALERTS01'], when: { currency: 'NGN' } };
+  const big = { ...plain, mention: 'S0ONCALL01', severity: 'high' };
 
   it('names what never holds there, because each channel is told once', () => {
-    const rules = [all, big];
-    const event = { kind: 'payment_failed', key: 'k', currency: 'NGN', amountMinor: 20_000 } as const;
-    expect(destinationsOf({ ...lagos, rules }, event, 0)).toEqual([
-      { channel: 'C0ALERTS01', rule: all },
-      { channel: 'C0BIG00001', rule: big },
-    ]);
-    expect(saidOf(...rules)).toEqual([
-      'warn: The mention and severity of rule big never hold in C0ALERTS01: all before it tells that channel all that it asks for',
+    expect(saidOf(all, big)).toEqual([
+      'payops.yml: the mention and severity of rule big never hold in C0ALERTS01: all before it tells that channel all that it asks for. Move big up, before all.',
     ]);
   });
 
   it('says nothing of one that comes first, says no more than they do, or is told while they are muted', () => {
-    const { mention: _mention, severity: _severity, ...plain } = big;
     expect(saidOf(big, all)).toEqual([]);
     expect(saidOf(all, plain)).toEqual([]);
-    expect(saidOf({ ...all, mutedUntilMs: 1 }, big)).toEqual([]);
-    expect(saidOf({ ...all, match: { currency: 'USD' } }, big)).toEqual([]);
+    expect(saidOf({ ...all, mute_until: '2020-01-01T00:00:00Z' }, big)).toEqual([]);
+    expect(saidOf({ ...all, when: { currency: 'USD' } }, big)).toEqual([]);
   });
 });
 

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { destinationsOf } from '../../src/features/alerts/routing.ts';
-import { ruleInTheWay, type AlertRule, type RouteMatch } from '../../src/domain/alert-route.ts';
+import { ruleInTheWay } from '../../src/config/alert-rules.ts';
+import { type AlertRule, type RouteMatch } from '../../src/domain/alert-route.ts';
 import { events, naiveFit, places, rules } from '../features/alerts/naive-routes.ts';
 
 function ruleOf(name: string, match: RouteMatch, goesOn = false): AlertRule {
@@ -15,7 +16,7 @@ describe('ruleInTheWay', () => {
       fc.property(rules, fc.array(events, { minLength: 30, maxLength: 30 }), (rules, events) => {
         rules.forEach((rule, index) => {
           const first = ruleInTheWay(rules, index);
-          const told = ruleInTheWay(rules, index, undefined, 'C0');
+          const told = ruleInTheWay(rules, index, 'C0');
           if (first) found += 1;
           for (const place of places) {
             for (const event of events.filter((one) => naiveFit(rule.match, one, place))) {
