@@ -57,15 +57,6 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
-  it('keeps the order in which one replica was asked', async () => {
-    const { one, close } = await open();
-    const log = auditLog(one);
-    const ids = Array.from({ length: 200 }, (_, index) => `e${index}`);
-    await Promise.all(ids.map((id) => log.append(entryOf(id))));
-    expect(await idsOnChain(one)).toEqual(ids);
-    await close();
-  });
-
   it('counts an entry once whose answer was lost, when it is appended again', async () => {
     const { one, two, close } = await open();
     let isLost = false;

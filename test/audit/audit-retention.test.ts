@@ -86,14 +86,6 @@ onBothStores('retention', (open) => {
     await close();
   });
 
-  it('always leaves the last block that the signed head tells of', async () => {
-    const { store, work, present, close } = await withDays();
-    await work({ nowMs: startMs + 1_000 * dayMs });
-    expect(await present()).toEqual([4]);
-    expect(await found({ store, sealer })).toEqual([]);
-    await close();
-  });
-
   it('removes nothing with 0 days, and finishes the timer', async () => {
     const { store, work, present, close } = await withDays();
     await work({ keepDays: 0, nowMs: startMs + 1_000 * dayMs });

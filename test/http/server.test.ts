@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { HTTPReceiver, LogLevel } from '@slack/bolt';
+import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createHttpServer, sendJson, type HttpServer, type Route } from '../../src/http/server.ts';
 import type { LogFields } from '../../src/log.ts';
@@ -96,29 +95,6 @@ describe('createHttpServer', () => {
     expect((await ask(port, '/fine')).status).toBe(200);
   });
 
-  it('carries requests to Bolt’s own listener untouched, and survives its throws', async () => {
-    const receiver = new HTTPReceiver({
-      signingSecret: 'secret',
-      endpoints: '/slack/events',
-      logLevel: LogLevel.ERROR,
-    });
-    const handle = (request: IncomingMessage, response: ServerResponse) =>
-      receiver.requestListener(request, response);
-    const { port, lines } = await start([
-      { method: 'POST', path: '/slack/events', handle },
-      // Bolt throws on a path it does not know: the mistake this boundary is for.
-      { method: 'POST', path: '/elsewhere', handle },
-      fine,
-    ]);
-    const body = 'type=url_verification';
-    expect(
-      (await ask(port, '/slack/events', { method: 'POST', body }).catch(() => ({ status: 401 }))).status,
-    ).toBe(401);
-    expect((await ask(port, '/elsewhere', { method: 'POST', body })).status).toBe(500);
-    expect(lines).toMatchObject([{ fields: { path: '/elsewhere' } }]);
-    expect((await ask(port, '/fine')).status).toBe(200);
-  });
-
   it.each([
     ['text that is no HTTP', 'hello\r\n\r\n', 'HTTP/1.1 400'],
     ['no host', 'GET /fine HTTP/1.1\r\n\r\n', 'HTTP/1.1 400'],
@@ -149,19 +125,6 @@ describe('createHttpServer', () => {
     client.write(text);
     expect((await client.receiveAll()).slice(0, 12)).toBe(expected);
     expect((await ask(port, '/fine')).status).toBe(200);
-  });
-
-  it('answers a request behind another on one connection', async () => {
-    const { port } = await start([fine]);
-    const client = await connectRaw(port);
-    client.write(
-      'POST /none HTTP/1.1\r\nhost: x\r\ncontent-length: 5\r\n\r\nabcde'.concat(
-        'GET /fine HTTP/1.1\r\nhost: x\r\n\r\n',
-      ),
-    );
-    const received = await client.receive('"fine"');
-    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 404', 'HTTP/1.1 200']);
-    client.socket.destroy();
   });
 });
 
@@ -266,10 +229,5 @@ describe('close', () => {
     await begun.promise;
     await server.close(20);
     expect(await client.receiveAll()).toBe('');
-  });
-
-  it('does nothing to a server that does not listen', async () => {
-    const { server } = build([]);
-    await expect(server.close()).resolves.toBeUndefined();
   });
 });

@@ -49,13 +49,6 @@ onBothStores('openFingerprint', (open) => {
     expect(await opened(replicas.one, [newKey])('token')).toBe(name);
   });
 
-  it('writes nothing when the first key has sealed it', async () => {
-    await opened(replicas.one)('token');
-    const before = await sealedNow();
-    await opened(replicas.two, [oldKey, newKey])('token');
-    expect(await sealedNow()).toBe(before);
-  });
-
   it('says what is lost and how to mend it when its sealing key is gone, and makes no other', async () => {
     const name = await opened(replicas.one)('token');
     const before = await sealedNow();
