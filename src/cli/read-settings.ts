@@ -1,6 +1,6 @@
 import { permissions } from '../features/registry.ts';
 import type { Config } from '../config/config.ts';
-import { permissionCheck } from '../config/permission-check.ts';
+import { permissionCheck } from '../config/policy-rules.ts';
 import { readConfig, secretsOf } from '../config/read-config.ts';
 import { createLog, type Log } from '../log.ts';
 import { webhookChecks } from '../webhooks/webhook-settings.ts';

@@ -1,7 +1,7 @@
 import { permissions } from '../features/registry.ts';
 import type { Config, Outside } from '../config/config.ts';
 import { policyChecks } from '../config/contradictions.ts';
-import { permissionCheck } from '../config/permission-check.ts';
+import { permissionCheck } from '../config/policy-rules.ts';
 import { readPolicy, type PolicyResult } from '../config/read-policy.ts';
 import type { RoutePlan } from '../domain/alert-route.ts';
 import { createEventLog } from '../features/alerts/event-log.ts';

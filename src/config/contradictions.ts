@@ -1,6 +1,5 @@
 import { routesCaution, routesCheck } from './alert-rules.ts';
-import { approvalsCheck } from './approval-checks.ts';
-import { limitsCheck } from './limit-rules.ts';
+import { approvalsCheck, limitsCheck } from './policy-rules.ts';
 import { accountsCheck, credentialsCheck } from './read-merchants.ts';
 import { parseRedisAddress } from '../domain/redis-address.ts';
 import { policyCheck, settingsCheck, type Config, type SettingsCheck } from './config.ts';

@@ -86,27 +86,26 @@ export const credentialsCheck = settingsCheck(
 
 /** What cannot hold between accounts, and what names one that is not there. */
 export const accountsCheck = policyCheck(
-  ['accounts', 'routes', 'roles'],
+  ['accounts', 'routes', 'roles', 'approvals'],
   ['payopsFile'],
   ({ policy, payopsFile: file }) => {
-    const { accounts, routes = [], roles } = policy;
-    if (!accounts) {
-      return Object.entries(roles)
-        .filter(([, role]) => role.accounts !== undefined)
-        .map(([role]) => `${file}: roles.${role}.accounts: the file has no accounts.`);
-    }
+    const { accounts = [], routes = [], roles, approvals } = policy;
     const names = accounts.map(({ name }) => name);
-    const unknown = (place: string, name: string): string[] => {
-      if (names.includes(name)) return [];
+    const unknown = (place: string, name: string | undefined): string[] => {
+      if (name === undefined || names.includes(name)) return [];
+      if (names.length === 0) return [`${file}: ${place}: the file has no accounts.`];
       const nearest = nearestWord(name, names);
       const hint =
         nearest === undefined ? `The accounts are ${names.join(', ')}.` : `Did you mean ${nearest}?`;
       return [`${file}: ${place}: there is no account ${name}. ${hint}`];
     };
+    // Without accounts a route means the one of PAYMENTS_ACCOUNT_NAME.
+    const routed = names.length === 0 ? [] : routes;
     return [
       ...twins(accounts, file),
-      ...routes.flatMap(({ when }, index) =>
-        when.account === undefined ? [] : unknown(`routes.${index}.when.account`, when.account),
+      ...routed.flatMap(({ when }, index) => unknown(`routes.${index}.when.account`, when.account)),
+      ...(approvals?.rules ?? []).flatMap(({ account }, index) =>
+        unknown(`approvals.rules.${index}.account`, account),
       ),
       ...Object.entries(roles).flatMap(([role, { accounts: only = [] }]) =>
         only.flatMap((name) => unknown(`roles.${role}.accounts`, name)),
@@ -124,15 +123,11 @@ function twins(accounts: readonly Account[], file: string): string[] {
       ({ account_id: id, environment }) =>
         id.toLowerCase() === account.account_id.toLowerCase() && environment === account.environment,
     );
-    const sameColour = before.find(({ colour }) => colour !== undefined && colour === account.colour);
     return [
       ...(before.some(({ name }) => name === account.name)
         ? [`${at}.name: an account before it is called ${account.name} too.`]
         : []),
       ...(sameId ? [`${at}.account_id: it is ${sameId.name}’s too; one account has one name.`] : []),
-      ...(sameColour
-        ? [`${at}.colour: it is ${sameColour.name}’s too, so it tells nobody which is which.`]
-        : []),
       ...shared.map((id) => `${at}.channels: ${id} has a default account before it already.`),
     ];
   });

@@ -4,10 +4,14 @@ import { join } from 'node:path';
 import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
 import { afterAll, describe, expect, it } from 'vitest';
 import { permissions } from '../../src/features/registry.ts';
-import { approvalRules, approvalsCheck } from '../../src/config/approval-checks.ts';
+import {
+  approvalRules,
+  approvalsCheck,
+  limitRules,
+  limitsCheck,
+  permissionCheck,
+} from '../../src/config/policy-rules.ts';
 import type { Config } from '../../src/config/config.ts';
-import { limitRules, limitsCheck } from '../../src/config/limit-rules.ts';
-import { permissionCheck } from '../../src/config/permission-check.ts';
 import type { Policy } from '../../src/config/policy.ts';
 import { readPolicy } from '../../src/config/read-policy.ts';
 import { needFor } from '../../src/features/approvals/approval-need.ts';

@@ -153,7 +153,6 @@ roles: { agent: { users: [U0AGENT01], may: [lookup], accounts: [lagos] } }
       [
         'accounts.1.name: an account before it is called main too.',
         'accounts.1.account_id: it is main’s too; one account has one name.',
-        'accounts.1.colour: it is main’s too, so it tells nobody which is which.',
         'accounts.1.channels: C0SHARED01 has a default account before it already.',
         'routes.0.when.account: there is no account mian. Did you mean main?',
         'roles.agent.accounts: there is no account lagos. The accounts are main, main.',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Account, askedAt, merchantPlaces } from '../../../src/account.ts';
 import type { Kept } from '../../../src/store/kept.ts';
-import { limitRules } from '../../../src/config/limit-rules.ts';
+import { limitRules } from '../../../src/config/policy-rules.ts';
 import { openLimits } from '../../../src/features/charge/limit-claims.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
 import type { Standing } from '../../../src/slack/people/role.ts';

@@ -1,0 +1,147 @@
+import type { ChargingRoles, LimitRules } from '../domain/charge.ts';
+import type { Policy } from './policy.ts';
+import type { ApprovalRule } from '../domain/approval.ts';
+import { nearestWord } from '../domain/wording.ts';
+import { policyCheck, type SettingsCheck } from './config.ts';
+
+type Role = Policy['roles'][string];
+
+/** The permission whose roles are limited. */
+const chargePermission = 'charge';
+
+/**
+ * The limits that hold for charges of this account, by role; undefined when the policy limits none of them. `account`
+ * is undefined in a bot that knows one account alone.
+ */
+export function limitRules(
+  { roles, timezone: timeZone = 'UTC' }: Pick<Policy, 'roles' | 'timezone'>,
+  account: string | undefined,
+): LimitRules | undefined {
+  const charging = Object.entries(roles).filter(
+    ([, role]) => may(role, chargePermission) && isFor(role, account),
+  );
+  if (charging.every(([, { limits }]) => limits === undefined)) return undefined;
+  const limited = charging.map(([name, { limits }]) => [name, limits ? { limits } : {}]);
+  return { timeZone, roles: Object.fromEntries(limited) as ChargingRoles };
+}
+
+function may({ may: permissions }: Role, permission: string): boolean {
+  return permissions.includes(permission) || permissions.includes('*');
+}
+
+function isFor({ accounts }: Role, account: string | undefined): boolean {
+  return accounts === undefined || (account !== undefined && accounts.includes(account));
+}
+
+/** Limits of what nobody can charge, or of nobody. */
+export const limitsCheck = policyCheck(
+  ['roles'],
+  ['payopsFile', 'chargeCurrencies'],
+  ({ policy, payopsFile, chargeCurrencies }) =>
+    Object.entries(policy.roles).flatMap(([name, role]) => {
+      if (role.limits === undefined) return [];
+      const at = `${payopsFile}: roles.${name}.limits`;
+      if (!may(role, chargePermission)) {
+        return [
+          `${at}: the role may not charge, so they limit nobody. Take them out, or write charge under may.`,
+        ];
+      }
+      return Object.keys(role.limits)
+        .filter((currency) => !chargeCurrencies.includes(currency))
+        .map(
+          (currency) =>
+            `${at}.${currency}: nobody can charge ${currency}, CHARGE_CURRENCIES names ${chargeCurrencies.join(', ')} alone.`,
+        );
+    }),
+);
+
+type Written = NonNullable<Policy['approvals']>['rules'][number];
+
+/** The rules of the policy file in domain words, of one merchant account; `undefined` in a bot that knows one alone. */
+export function approvalRules(
+  { approvals }: Pick<Policy, 'approvals'>,
+  merchant: string | undefined,
+): ApprovalRule[] {
+  return (approvals?.rules ?? [])
+    .filter(({ account }) => account === undefined || account === merchant)
+    .map((rule) =>
+      rule.what === 'charge'
+        ? { what: rule.what, currency: rule.currency, fromMinor: rule.amount_from, needed: rule.needed }
+        : { what: rule.what, needed: rule.needed },
+    );
+}
+
+/** What can never come to pass: a rule that fits nothing, and one that nobody, or too few people, could satisfy. */
+export const approvalsCheck = policyCheck(
+  ['approvals', 'accounts', 'roles'],
+  ['payopsFile', 'chargeCurrencies'],
+  ({ policy, payopsFile, chargeCurrencies }) => {
+    const rules = policy.approvals?.rules ?? [];
+    return rules
+      .flatMap((rule, index) => [
+        ...twinProblems(rules, index),
+        ...currencyProblems(chargeCurrencies, rule, index),
+        ...peopleProblems(policy, rule, index),
+      ])
+      .map((words) => `${payopsFile}: ${words}`);
+  },
+);
+
+function twinProblems(rules: readonly Written[], index: number): string[] {
+  const first = rules.findIndex((rule) => objectOf(rule) === objectOf(rules[index]));
+  return first === index
+    ? []
+    : [`approvals.rules.${index} is about the same as approvals.rules.${first}: keep one of them.`];
+}
+
+function objectOf(rule: Written | undefined): string {
+  return JSON.stringify({ ...rule, needed: undefined });
+}
+
+/** Misspelt, a threshold would never be reached and nobody would notice. */
+function currencyProblems(currencies: readonly string[], rule: Written, index: number): string[] {
+  if (rule.what !== 'charge' || currencies.includes(rule.currency)) return [];
+  return [
+    `approvals.rules.${index}.currency: nothing is charged in ${rule.currency}, CHARGE_CURRENCIES is ${currencies.join(',')}.`,
+  ];
+}
+
+/** Members of user groups cannot be counted here; people who are listed by user id can. */
+function peopleProblems(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Written, index: number): string[] {
+  const names =
+    rule.account === undefined ? (policy.accounts?.map(({ name }) => name) ?? []) : [rule.account];
+  const places = names.length === 0 ? [undefined] : names;
+  return places.flatMap((place) => {
+    const at = place === undefined ? '' : ` at the account ${place}`;
+    const holders = Object.values(policy.roles).filter((role) => may(role, 'approve') && isFor(role, place));
+    const people = new Set(holders.flatMap(({ users }) => users));
+    if (holders.some(({ groups }) => groups.length > 0)) return [];
+    if (people.size === 0) {
+      return [
+        `approvals.rules.${index}: nobody may approve${at}. Give a role the permission approve, and people.`,
+      ];
+    }
+    return rule.needed <= people.size
+      ? []
+      : [
+          `approvals.rules.${index}.needed: ${rule.needed} different people must approve${at}, and only ${people.size} may: no request could ever be approved.`,
+        ];
+  });
+}
+
+/** Names every permission of a role that no verb asks for: misspelt, it would let nobody do anything. */
+export function permissionCheck(permissions: readonly string[]): SettingsCheck {
+  return policyCheck(['roles'], ['payopsFile'], ({ policy, payopsFile }) =>
+    Object.entries(policy.roles).flatMap(([role, { may }]) =>
+      may
+        .filter((permission) => permission !== '*' && !permissions.includes(permission))
+        .map((permission) => {
+          const nearest = nearestWord(permission, permissions);
+          const hint = nearest
+            ? `Did you mean ${nearest}?`
+            : `Write ${permissions.join(', ')}, or '*' for all.`;
+          return `${payopsFile}: roles.${role}.may: “${permission}” is not a permission. ${hint}`;
+        }),
+    ),
+  );
+}
