@@ -4,8 +4,9 @@ import { policyChecks } from '../config/contradictions.ts';
 import { permissionCheck } from '../config/policy-rules.ts';
 import { readPolicy, type PolicyResult } from '../config/read-policy.ts';
 import type { RoutePlan } from '../domain/alert-route.ts';
-import { createEventLog } from '../features/alerts/event-log.ts';
-import { rehearse, rehearsedLine, rehearsedWords, type Rehearsal } from '../features/alerts/rehearsal.ts';
+import { createEventLog, type EventLog, lookedBackMs } from '../features/alerts/event-log.ts';
+import { destinationsOf, needsLookUp } from '../features/alerts/routing.ts';
+import { counted } from '../domain/wording.ts';
 import { readRoutes } from '../config/alert-rules.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import { type CommandEnd, type OperatorCommand, reasonOf, withKept } from './command.ts';
@@ -58,13 +59,60 @@ function readCandidate(config: Config, payopsFile: string): PolicyResult {
   return problems.length > 0 ? { kind: 'refused', problems } : read;
 }
 
-function told(plan: RoutePlan, rehearsal: Rehearsal): string {
-  const { events, sinceMs, unsure } = rehearsal;
+type Rehearsal = {
+  events: number;
+  sinceMs: number | undefined;
+  /** Events that nobody looked up, which the plan would have routed by a look-up: counted by what they say themselves. */
+  unsure: number;
+  /** By channel and rule. */
+  counts: ReadonlyMap<string, { alerts: number; worstHour: number }>;
+};
+
+/**
+ * What the plan would have told in the last 7 days, by the very functions that route events. Reads the whole log:
+ * about a second for a hundred thousand events, in pieces that keep nobody else waiting. Throws StoreUnavailable.
+ */
+export async function rehearse(
+  eventLog: Pick<EventLog, 'between'>,
+  plan: RoutePlan,
+  nowMs: number,
+): Promise<Rehearsal> {
+  const unmuted = { ...plan, rules: plan.rules.map(({ mutedUntilMs: _end, ...rule }) => rule) };
+  const counts = new Map<string, { alerts: number; worstHour: number }>();
+  let [events, unsure] = [0, 0];
+  let sinceMs: number | undefined;
+  for await (const hour of eventLog.between(nowMs - lookedBackMs, nowMs + 1)) {
+    const ofHour = new Map<string, number>();
+    for (const { event, receivedAtMs, lookup } of hour.events) {
+      events += 1;
+      sinceMs ??= receivedAtMs;
+      const isLookedUp = lookup !== undefined && lookup !== 'unchecked';
+      if (!isLookedUp && needsLookUp(unmuted, event)) unsure += 1;
+      for (const { channel, rule } of destinationsOf(unmuted, event, receivedAtMs)) {
+        const key = keyOf(channel, rule?.name);
+        ofHour.set(key, (ofHour.get(key) ?? 0) + 1);
+      }
+    }
+    for (const [key, count] of ofHour) {
+      const { alerts, worstHour } = counts.get(key) ?? { alerts: 0, worstHour: 0 };
+      counts.set(key, { alerts: alerts + count, worstHour: Math.max(worstHour, count) });
+    }
+  }
+  return { events, sinceMs, unsure, counts };
+}
+
+function keyOf(channel: string, rule = ''): string {
+  return `${channel} ${rule}`;
+}
+
+function told(plan: RoutePlan, { events, sinceMs, unsure, counts }: Rehearsal): string {
   if (sinceMs === undefined) {
     return 'No event of the last 7 days is on record, so nothing can be said. Run this with the very settings of the bot.';
   }
   const lines = placesOf(plan).map(({ name, channel, rule }) => {
-    return `  ${name} → ${channel}: ${rehearsedWords(rehearsedLine(rehearsal, channel, rule))}`;
+    const told = counts.get(keyOf(channel, rule));
+    const words = told ? `${counted(told.alerts, 'alert')}, worst hour ${told.worstHour}` : 'no alerts';
+    return `  ${name} → ${channel}: ${words}`;
   });
   return [
     `Of the ${events === 1 ? 'one event' : `${events} events`} of the last 7 days (the first ${utcTime(sinceMs)}) these rules would have told, mutes and digests left out:`,

@@ -20,8 +20,7 @@ import { type AlertCards, createAlertCards, findDecline } from './alert-cards.ts
 import { createAlertClaims, type ChargeOf } from './alert-claims.ts';
 import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
 import { cardsOf, judgeChargeAgain, type ChargeAgainDeps } from './charge-again.ts';
-import { rehearsedMs } from './rehearsal.ts';
-import { createEventLog, findKeptEvent, openKeptEvent } from './event-log.ts';
+import { createEventLog, findKeptEvent, lookedBackMs, openKeptEvent } from './event-log.ts';
 import { orderEventKey, type PaymentEventKind } from '../../domain/payment-event.ts';
 import { alertKey } from '../../messages/message-record.ts';
 import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
@@ -152,7 +151,7 @@ export function createAlerts(account: Account, around: Around) {
   /** Those of a channel that are muted now, and that kept something from it in the last 7 days. */
   async function keptFrom(channel: string): Promise<Kept[]> {
     const lately = (await around.mutes()).filter(
-      (mute) => mute.channel === channel && mute.untilMs > now() - rehearsedMs,
+      (mute) => mute.channel === channel && mute.untilMs > now() - lookedBackMs,
     );
     const all = await Promise.all(lately.map(async (mute) => ({ mute, ...(await notPosted(mute)) })));
     return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());

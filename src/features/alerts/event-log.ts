@@ -65,21 +65,15 @@ export function openKeptEvent(sealer: Sealer, entry: Pick<Entry, 'key' | 'value'
   };
 }
 
-/** What came within the last week, for rehearsals and summaries; see `LoggedEvent` for what is told of it. */
-export type EventLog = {
-  /**
-   * The events received from the one time up to and without the other, oldest first, an hour (UTC) at a time, hours
-   * without any left out. Those that cannot be opened are told in the log and left out. Throws StoreUnavailable.
-   */
-  between(fromMs: number, untilMs: number): AsyncGenerator<{ events: readonly LoggedEvent[] }>;
-  /** What a mute kept from its channel: how many, and the newest of them. Throws StoreUnavailable. */
-  keptBack(mute: string, max: number): Promise<{ count: number; newest: readonly LoggedEvent[] }>;
-};
+/** As far back as rehearsals, summaries and mutes look. */
+export const lookedBackMs = 7 * 86_400_000;
+
+export type EventLog = ReturnType<typeof createEventLog>;
 
 const hourMs = 3_600_000;
 
 /** The events' own records, in one list by when they were received. */
-export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Sealer; log: Log }): EventLog {
+export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Sealer; log: Log }) {
   const { store, sealer, log } = deps;
 
   function openIfPossible(entry: Entry): LoggedEvent[] {
@@ -94,7 +88,11 @@ export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Seale
   }
 
   return {
-    async *between(fromMs, untilMs) {
+    /**
+     * The events received from the one time up to and without the other, oldest first, an hour (UTC) at a time, hours
+     * without any left out. Those that cannot be opened are told in the log and left out. Throws StoreUnavailable.
+     */
+    async *between(fromMs: number, untilMs: number): AsyncGenerator<{ events: readonly LoggedEvent[] }> {
       let hour: LoggedEvent[] = [];
       pages: for await (const entries of pagesOf(store, eventsList, { from: fromMs })) {
         for (const event of entries.flatMap(openIfPossible)) {
@@ -109,7 +107,8 @@ export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Seale
       }
       if (hour.length > 0) yield { events: hour };
     },
-    async keptBack(mute, max) {
+    /** What a mute kept from its channel: how many, and the newest of them. Throws StoreUnavailable. */
+    async keptBack(mute: string, max: number): Promise<{ count: number; newest: readonly LoggedEvent[] }> {
       let count = 0;
       for await (const entries of pagesOf(store, keptBackBy(mute))) count += entries.length;
       const { entries } = await store.list(keptBackBy(mute), { max, newestFirst: true });

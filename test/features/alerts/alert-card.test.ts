@@ -21,22 +21,6 @@ function after(card: AlertCard, move: CardMove, at = 10): AlertCard {
 }
 
 describe('moveCard', () => {
-  it('lets the first acknowledge, and tells the second that it is taken', () => {
-    expect(moveCard(open, { kind: 'acknowledge', by: ada }, 1)).toMatchObject({ card: taken });
-    expect(moveCard(taken, { kind: 'acknowledge', by: bola }, 2)).toEqual({ kind: 'refused', why: 'taken' });
-  });
-
-  it('assigns and puts off an acknowledged card alone', () => {
-    const moves: CardMove[] = [
-      { kind: 'assign', by: ada, to: bola },
-      { kind: 'snooze', by: ada, forMs: 1_000 },
-    ];
-    for (const move of moves) {
-      expect(moveCard(open, move, 1)).toEqual({ kind: 'refused', why: 'not_acknowledged' });
-      expect(moveCard(taken, move, 1)).toMatchObject({ kind: 'moved' });
-    }
-  });
-
   it('ends a snooze at its time and not before', () => {
     const snoozed = after(taken, { kind: 'snooze', by: ada, forMs: 1_000 }, 10);
     expect(moveCard(snoozed, { kind: 'wake' }, 1_009)).toEqual({ kind: 'refused', why: 'nothing_new' });

@@ -16,7 +16,6 @@ import { withoutUndefined } from '../../../src/domain/without-undefined.ts';
 import { events, maybe, naiveChannels, places, rules } from './naive-routes.ts';
 
 const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', currency: 'NGN', amountMinor: 10_000_000 };
-const success: PaymentEvent = { ...failure, kind: 'payment_success' };
 
 function rule(parts: Partial<AlertRule>): AlertRule {
   return { name: 'r', match: {}, channels: ['CRULE'], goesOn: false, ...parts };
@@ -24,10 +23,6 @@ function rule(parts: Partial<AlertRule>): AlertRule {
 
 function plan(...rules: AlertRule[]): RoutePlan {
   return { rules, environment: 'live', account: 'main', failures: 'CALERTS', successes: undefined };
-}
-
-function channelsOf(of: RoutePlan, event: PaymentEvent, atMs = 0): string[] {
-  return destinationsOf(of, event, atMs).map(({ channel }) => channel);
 }
 
 describe('destinationsOf', () => {
@@ -48,34 +43,6 @@ describe('destinationsOf', () => {
     );
   });
 
-  it('does without rules what channels says: failures in one channel, successes in theirs or nowhere', () => {
-    expect(channelsOf(plan(), failure)).toEqual(['CALERTS']);
-    expect(channelsOf(plan(), success)).toEqual([]);
-    expect(channelsOf({ ...plan(), successes: 'CPAID' }, success)).toEqual(['CPAID']);
-  });
-
-  it('tells a saved card where failures are told, besides where successes are, unless a rule takes it', () => {
-    const saved: PaymentEvent = { ...success, cardSaved: { kind: 'no_token' } };
-    expect(channelsOf(plan(), saved)).toEqual(['CALERTS']);
-    expect(channelsOf({ ...plan(), successes: 'CPAID' }, saved)).toEqual(['CALERTS', 'CPAID']);
-    expect(channelsOf(plan(), { ...saved, kind: 'payment_failed' })).toEqual(['CALERTS']);
-    const taking = plan(rule({ match: { event: 'card_saved' } }));
-    expect(channelsOf(taking, saved)).toEqual(['CRULE']);
-    expect(channelsOf(taking, success)).toEqual([]);
-    expect(channelsOf(plan(rule({ match: { event: 'payment_success' } })), saved)).toEqual(['CRULE']);
-  });
-
-  it('loses no failure that no rule takes: it goes where channels says', () => {
-    expect(channelsOf(plan(rule({ match: { currency: 'USD' } })), failure)).toEqual(['CALERTS']);
-  });
-
-  it('lets the first rule that fits win, and goes on behind one that says so', () => {
-    const [first, second] = [rule({ name: 'a', channels: ['CA'] }), rule({ name: 'b', channels: ['CB'] })];
-    expect(channelsOf(plan(first, second), failure)).toEqual(['CA']);
-    expect(channelsOf(plan({ ...first, goesOn: true }, second), failure)).toEqual(['CA', 'CB']);
-    expect(channelsOf(plan({ ...first, goesOn: true }), failure)).toEqual(['CA', 'CALERTS']);
-  });
-
   it('tells a channel once, by the first rule that names it', () => {
     const told = destinationsOf(
       plan(rule({ name: 'a', goesOn: true }), rule({ name: 'b', channels: ['CRULE', 'CB'] })),
@@ -92,12 +59,6 @@ describe('destinationsOf', () => {
     const both = plan(rule({ name: 'a', goesOn: true }), rule({ name: 'b' }));
     const told = destinationsOf(both, failure, 0, (to) => to.rule?.name !== 'a');
     expect(told.map(({ channel, rule }) => [channel, rule?.name])).toEqual([['CRULE', 'b']]);
-  });
-
-  it('tells nothing by a muted rule, which still takes its events, and tells again from its end on', () => {
-    const muted = plan(rule({ mutedUntilMs: 1_000 }));
-    expect(channelsOf(muted, failure, 999)).toEqual([]);
-    expect(channelsOf(muted, failure, 1_000)).toEqual(['CRULE']);
   });
 
   it('counts both ends of an amount range in, and needs an amount', () => {

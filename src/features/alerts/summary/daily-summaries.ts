@@ -20,18 +20,6 @@ export type SummaryTime = {
 
 export type DailySummariesDeps = MessagesDeps & { times: readonly SummaryTime[]; log: Log };
 
-/**
- * Stores a summary for each channel and day as something to post, once on all replicas and over crashes: its key is
- * the channel and the local date. It tells what came since the one before it. After days without a bot there is one, and it tells of all of them, 7 at most.
- */
-type DailySummaries = {
-  /** Sees to it, now and every minute, that each channel's timer is in the store. */
-  start(): void;
-  stop(): void;
-  /** For work of the prefix `dailySummaryPrefix`. */
-  work(entry: Entry): Promise<void>;
-};
-
 export const dailySummaryPrefix = 'daily-summary:';
 /** Never asleep for longer, so that a time that was changed holds soon. */
 const longestSleepMs = 300_000;
@@ -46,7 +34,11 @@ const settleMs = 45_000;
 /** Until when the channel was told; see `SummarySpan`. */
 const timerRecord = z.object({ toldUntilMs: z.number() });
 
-export function createDailySummaries(deps: DailySummariesDeps): DailySummaries {
+/**
+ * Stores a summary for each channel and day as something to post, once on all replicas and over crashes: its key is
+ * the channel and the local date. It tells what came since the one before it. After days without a bot there is one, and it tells of all of them, 7 at most.
+ */
+export function createDailySummaries(deps: DailySummariesDeps) {
   const { store, times, now, log } = deps;
   let timer: NodeJS.Timeout | undefined;
 
@@ -65,16 +57,17 @@ export function createDailySummaries(deps: DailySummariesDeps): DailySummaries {
   }
 
   return {
-    start() {
+    /** Sees to it, now and every minute, that each channel's timer is in the store. */
+    start(): void {
       if (times.length === 0) return;
       void arm();
       timer = setInterval(() => void arm(), armEveryMs);
       timer.unref();
     },
-    stop() {
+    stop(): void {
       clearInterval(timer);
     },
-    work: (entry) => work(deps, entry),
+    work: (entry: Entry): Promise<void> => work(deps, entry),
   };
 }
 

@@ -5,8 +5,7 @@ import { type AlertRule, type RoutePlan, isMuted } from '../../../domain/alert-r
 import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
-import type { EventLog, LoggedEvent } from '../event-log.ts';
-import { rehearsedMs } from '../rehearsal.ts';
+import { type EventLog, type LoggedEvent, lookedBackMs } from '../event-log.ts';
 import type { Views } from '../../../messages/views.ts';
 
 /** Events of one outcome: how many, what they come to by currency, and how many named no amount. */
@@ -130,7 +129,7 @@ export async function summariseDay(
   const day: LoggedEvent[] = [];
   const failuresHere: LoggedEvent[] = [];
   let toldHere = 0;
-  for await (const { events } of eventLog.between(Math.min(fromMs, nowMs - rehearsedMs), nowMs + 1)) {
+  for await (const { events } of eventLog.between(Math.min(fromMs, nowMs - lookedBackMs), nowMs + 1)) {
     for (const logged of events) {
       const isOfDay = logged.receivedAtMs >= fromMs && logged.receivedAtMs < untilMs;
       const isHere = isToldIn(plan, channel, logged);
