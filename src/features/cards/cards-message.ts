@@ -56,7 +56,7 @@ function sampleLine(environment: Environment): Run[] {
 export function cardsMessage(listing: CardListing, context: CardsContext): SlackMessage {
   const { list, email, cards, total, mayHaveMore } = listing;
   const { place, canOffer, nowMs } = context;
-  if (total === 0) return noCardsMessage({ email, why: 'empty' }, context);
+  if (total === 0) return noCardsMessage(email, context);
   const unlisted = total - cards.length;
   return noteMessage({
     state: `💳 ${counted(total, 'saved card')}`,
@@ -130,18 +130,16 @@ export function faceWords(face: CardFace): string {
   return isNamed ? cardWords(face) : 'Card of unknown type';
 }
 
-/** An answer and no error; `not_found` is the service's own word for it. */
+/** An answer and no error. */
 export function noCardsMessage(
-  { email, why }: { email: string; why: 'empty' | 'not_found' },
+  email: string,
   { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
 ): SlackMessage {
   return noteMessage({
     state: '💳 No saved cards',
     about: [customerWord(email)],
     body: [
-      why === 'empty'
-        ? rich`The service has none for this e-mail.`
-        : rich`The service doesn’t know this e-mail.`,
+      rich`The service has none for this e-mail.`,
       labelled('Next', 'save one with a payment link: ', code('/pay link'), '.'),
       sampleLine(place.environment),
     ],

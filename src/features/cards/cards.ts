@@ -163,7 +163,7 @@ async function list(deps: Ready, email: string, caller: Caller): Promise<SlackMe
       return listed.cards.length === 0 ? askedHereAlone(message, deps) : message;
     }
     case 'not_found':
-      return askedHereAlone(noCardsMessage({ email, why: 'not_found' }, context), deps);
+      return askedHereAlone(noCardsMessage(email, context), deps);
     case 'refused':
       return refusedCardsMessage({ email, message: listed.message }, context);
   }

@@ -1,5 +1,5 @@
 import type { ActionsBlock, RichTextBlock } from '@slack/types';
-import type { ChargeSeen, ChargeNote, ChargeState, Told } from '../../domain/charge.ts';
+import type { ChargeSeen, ChargeNote, Told } from '../../domain/charge.ts';
 import { fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { amountWord, chargeHead, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
@@ -153,12 +153,13 @@ export function chargeViews({ findCharge, log }: ChargePostDeps): Views<ChargeBo
     async charge_direct({ reference, what }, { entry: { key }, record: { posted } }) {
       const charge = await requireCharge(reference);
       const { state } = charge;
-      if (!posted && isUndecided(what, state)) return { kind: 'later' };
-      if (!posted && isOver(what, state)) {
-        log('info', 'not told: it no longer holds', { key, result: state.kind });
-        return { kind: 'nothing' };
-      }
-      return { kind: 'shown', post: { kind: 'charge_direct', what, charge } };
+      const isConcluded = 'concludedAt' in state;
+      const holds = what === 'otp' ? !isConcluded : state.kind === what;
+      if (posted || holds) return { kind: 'shown', post: { kind: 'charge_direct', what, charge } };
+      // A verdict that is being looked up once more may stand again, and would not be told a second time.
+      if (!isConcluded) return { kind: 'later' };
+      log('info', 'not told: it no longer holds', { key, result: state.kind });
+      return { kind: 'nothing' };
     },
   };
 }
@@ -172,19 +173,6 @@ export function chargeWords(place: ChargePlace): Words<ChargeShown> {
     }),
     charge_direct: (post) => ({ message: chargeDirectMessage(post.what, post.charge, place, post) }),
   };
-}
-
-/**
- * A verdict that the charge no longer has, or a request for a code once there is a verdict: another message
- * tells that one.
- */
-function isOver(what: Told, state: ChargeState): boolean {
-  return what === 'otp' ? 'concludedAt' in state : state.kind !== what;
-}
-
-/** A verdict that is being looked up once more: it may stand again, and would not be told a second time. */
-function isUndecided(what: Told, state: ChargeState): boolean {
-  return what !== 'otp' && !('concludedAt' in state);
 }
 
 type ChargePostsDeps = MessagesDeps & {

@@ -245,11 +245,7 @@ const longestDayMs = 48 * 3_600_000;
 export function localDays(timeZone: string): (atMs: number) => LocalDay {
   // Canada writes a date like ISO does, so that later dates compare as greater.
   const format = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
-  let last: (LocalDay & { fromMs: number }) | undefined;
   return (atMs) => {
-    // Nearly always asked about the same day again.
-    if (last && atMs >= last.fromMs && atMs < last.endsAtMs)
-      return { date: last.date, endsAtMs: last.endsAtMs };
     const date = format.format(atMs);
     let before = atMs;
     let after = atMs + longestDayMs;
@@ -258,7 +254,6 @@ export function localDays(timeZone: string): (atMs: number) => LocalDay {
       if (format.format(middle) > date) after = middle;
       else before = middle;
     }
-    last = { date, endsAtMs: after, fromMs: atMs };
     return { date, endsAtMs: after };
   };
 }

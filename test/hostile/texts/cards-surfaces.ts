@@ -24,12 +24,7 @@ export const cardsSurfaces: readonly Surface[] = [
     ),
   ),
   messageOf('saved cards being listed', ({ text }) => listingMessage(text())),
-  messageOf('no saved cards', (outside) =>
-    noCardsMessage(
-      { email: outside.text(), why: outside.random.pick(['empty', 'not_found']) },
-      contextOf(outside),
-    ),
-  ),
+  messageOf('no saved cards', (outside) => noCardsMessage(outside.text(), contextOf(outside))),
   messageOf('saved cards refused', (outside) =>
     refusedCardsMessage({ email: outside.text(), message: outside.text() }, contextOf(outside)),
   ),
