@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import type { PageState } from '../src/simulators/protocol.ts';
 import { seedCards } from '../src/simulators/payments/seed.ts';
 import { startPlayground, type Playground } from '../src/playground/playground.ts';
@@ -18,56 +18,44 @@ const tall = { ...size, height: 1_400 };
 /** Ends where an item of the Home does. */
 const homeRoom = { ...size, height: 620 };
 
-async function shoot(page: Page, name: string): Promise<void> {
-  await page.mouse.move(0, 0);
-  await page.screenshot({ path: `${folder}${name}.png` });
-  console.log(`docs/images/${name}.png`);
-}
-
-/** A part of the page with nothing over it: neither the mouse nor what was pressed last has its tools out. */
-async function shootWhole(page: Page, part: Locator, { name, room }: { name: string; room: typeof size }) {
+/** The page or a part of it, with nothing over it: neither the mouse nor what was pressed last has its tools out. */
+async function shoot(
+  { page }: PersonWindow,
+  name: string,
+  { part, room = size }: { part?: Locator; room?: typeof size } = {},
+): Promise<void> {
   await page.setViewportSize(room);
   await page.mouse.move(0, 0);
-  await page.evaluate('document.activeElement?.blur()');
-  await part.screenshot({ path: `${folder}${name}.png` });
+  if (room !== size) await page.evaluate('document.activeElement?.blur()');
+  await (part ?? page).screenshot({ path: `${folder}${name}.png` });
   await page.setViewportSize(size);
   console.log(`docs/images/${name}.png`);
 }
 
-/** The modal alone. */
-async function shootModal({ modal, page }: PersonWindow, name: string): Promise<void> {
-  await page.mouse.move(0, 0);
-  await modal.screenshot({ path: `${folder}${name}.png` });
-  console.log(`docs/images/${name}.png`);
-}
-
-/** The modal and what stands beside it on the right: the customer's phone. */
-async function shootBesideModal({ modal, page }: PersonWindow, name: string): Promise<void> {
-  await page.mouse.move(0, 0);
-  const box = await modal.boundingBox();
-  if (!box) throw new Error('There is no modal.');
-  const clip = { x: box.x, y: box.y, width: size.width - box.x, height: box.height };
-  await page.screenshot({ path: `${folder}${name}.png`, clip });
-  console.log(`docs/images/${name}.png`);
+/** One message of the open channel. */
+async function shootMessage(person: PersonWindow, words: string, name: string): Promise<void> {
+  await shoot(person, name, { part: person.message(words), room: tall });
 }
 
 async function shootLookUp(ada: PersonWindow): Promise<void> {
   await ada.type('/pay ORDER-1001');
   await ada.page.locator('article.ephemeral', { hasText: 'Paid (confirmed)' }).nth(1).waitFor();
-  await shoot(ada.page, 'look-up');
+  await shoot(ada, 'look-up');
 }
 
 /** In a channel that the bot is not in. */
-async function shootInvite({ page, ...ada }: PersonWindow): Promise<void> {
+async function shootInvite(ada: PersonWindow): Promise<void> {
+  const { page } = ada;
   await ada.channel('private-room');
   await page.getByText('The bot is not in this channel').waitFor();
   await ada.type('/invite @pay');
   await ada.message('is in #private-room now').waitFor();
-  await shootWhole(page, page.getByRole('main'), { name: 'invite', room: { ...size, height: 330 } });
+  await shoot(ada, 'invite', { part: page.getByRole('main'), room: { ...size, height: 330 } });
   await ada.channel('pay-desk');
 }
 
-async function shootAlert({ page }: PersonWindow): Promise<void> {
+async function shootAlert(ada: PersonWindow): Promise<void> {
+  const { page } = ada;
   await page.getByRole('tab', { name: 'Saved cards' }).click();
   await page.getByRole('button', { name: 'Charge, declined' }).click();
   await page.locator('article', { hasText: 'Declined by the bank' }).waitFor();
@@ -82,26 +70,26 @@ async function shootAlert({ page }: PersonWindow): Promise<void> {
     await page.getByRole('button', { name: how }).click();
   }
   await page.getByText('refused', { exact: true }).waitFor();
-  await shoot(page, 'alert');
+  await shoot(ada, 'alert');
 }
 
 async function shootCharges(ada: PersonWindow): Promise<void> {
   await ada.channel('pay-desk');
   await ada.type('/pay charge');
   await ada.review({ card: '1127', amount: '12500', reason: 'Renewal, asked for by phone' });
-  await shootModal(ada, 'charge-read-back');
+  await shoot(ada, 'charge-read-back', { part: ada.modal });
   await ada.press('Charge NGN 12,500.00');
   await ada.modalSays('3 of 3 tries left');
   await ada.enterCode('654321');
   await ada.modalSays('2 of 3 tries left');
-  await shootBesideModal(ada, 'charge-otp');
+  await shoot(ada, 'charge-otp', { part: ada.modal });
   await ada.enterCode('123456');
   await ada.modalSays('Paid (confirmed)');
-  await shootModal(ada, 'charge-paid');
+  await shoot(ada, 'charge-paid', { part: ada.modal });
   await ada.close();
   await ada.charge({ card: '6640', amount: '5000' });
   await ada.modalSays('Try again from');
-  await shootModal(ada, 'charge-declined');
+  await shoot(ada, 'charge-declined', { part: ada.modal });
   await ada.close();
 }
 
@@ -114,15 +102,8 @@ async function shootHome(ada: PersonWindow): Promise<void> {
   await ada.channel('Pay');
   await ada.click(ada.page.getByRole('tab', { name: 'Home' }));
   await ada.page.getByText('Waiting for a code').waitFor();
-  await shootWhole(ada.page, ada.page.getByRole('tabpanel', { name: 'Home' }), {
-    name: 'home',
-    room: homeRoom,
-  });
-}
-
-/** One message of the open channel. */
-async function shootMessage({ page, message }: PersonWindow, words: string, name: string): Promise<void> {
-  await shootWhole(page, message(words), { name, room: tall });
+  const part = ada.page.getByRole('tabpanel', { name: 'Home' });
+  await shoot(ada, 'home', { part, room: homeRoom });
 }
 
 /** A link that was paid, its saved card, and a list that was searched. */
@@ -187,8 +168,8 @@ async function shootStorm(lead: PersonWindow): Promise<void> {
   await lead.page.getByText(/Storm: 6\d failed charges/).waitFor({ timeout: 60_000 });
   await shootMessage(lead, 'Storm: ', 'alert-storm');
   await lead.type('/pay alerts');
-  await lead.message('worst hour').waitFor();
-  await shootMessage(lead, 'worst hour', 'alert-routes');
+  await lead.message('This channel gets alerts').waitFor();
+  await shootMessage(lead, 'This channel gets alerts', 'alert-routes');
 }
 
 /** One channel is told of payments too, and soon by a digest. */

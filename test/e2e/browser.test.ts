@@ -319,7 +319,9 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await ada.message('Terminals 1–50').waitFor();
     await typeByKeys('/pay terminals lekki');
     await pressByKeys('match “lekki”', 'CSV');
-    await ada.message('CSV of 12 terminals that match “lekki” · in this conversation').waitFor();
+    await ada.message('CSV of 12 terminals that match “lekki” · in your direct messages').waitFor();
+    await ada.channel('Pay');
+    await ada.click(ada.message('CSV of 12 terminals').getByRole('button', { name: '1 reply' }));
     const file = ada.page.locator('details.file').last();
     await file.getByText(/terminals-\d{4}-\d\d-\d\d-\d{4}\.csv/).waitFor();
     expect((await file.locator('pre').textContent())?.trim().split('\n')).toHaveLength(13);
@@ -371,7 +373,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       if (isOver) await ada.click(toggle);
       await ada.channel('pay-desk');
       await check('desk');
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+      if ((await page.evaluate('document.documentElement.scrollWidth')) !== width) found.push('too wide');
       const people = page.getByRole('group', { name: 'You are' });
       await people.getByRole('button').last().click({ trial: true });
       await ada.type('/pay charge');

@@ -103,21 +103,9 @@ function drawElement(element: Element, spot: Spot): Drawn {
     case 'plain_text_input':
       return drawTextInput(element, spot);
     case 'static_select':
-      return drawSelect(element, spot, optionsOf(element.options ?? []));
     case 'users_select':
-      return drawSelect(
-        element,
-        spot,
-        page.users.map(({ id, realName }) => ({ label: realName, sent: id })),
-      );
-    case 'conversations_select': {
-      const channels = page.channels.filter(({ kind }) => kind === 'channel');
-      return drawSelect(
-        element,
-        spot,
-        channels.map(({ id, name }) => ({ label: `#${name}`, sent: id })),
-      );
-    }
+    case 'conversations_select':
+      return drawSelect(element, spot);
     case 'radio_buttons':
       return drawRadios(element, spot);
     case 'external_select':
@@ -127,10 +115,15 @@ function drawElement(element: Element, spot: Spot): Drawn {
   }
 }
 
-type Choice = { label: string; sent: unknown };
+type Select = Of<'static_select' | 'users_select' | 'conversations_select'>;
 
-function optionsOf(options: readonly { text: { text: string } }[]): Choice[] {
-  return options.map((option) => ({ label: option.text.text, sent: option }));
+function choicesOf(element: Select | Of<'radio_buttons'>): { label: string; sent: unknown }[] {
+  if (element.type === 'users_select')
+    return page.users.map(({ id, realName }) => ({ label: realName, sent: id }));
+  if (element.type !== 'conversations_select')
+    return (element.options ?? []).map((option) => ({ label: option.text.text, sent: option }));
+  const channels = page.channels.filter(({ kind }) => kind === 'channel');
+  return channels.map(({ id, name }) => ({ label: `#${name}`, sent: id }));
 }
 
 /** The value that the app gave, as it is sent. */
@@ -156,11 +149,7 @@ function drawTextInput(element: Of<'plain_text_input'>, { id, error }: Spot): Te
 }
 
 /** In an actions block a choice is told at once, in a form when it is submitted. */
-function drawSelect(
-  element: Of<'static_select' | 'users_select' | 'conversations_select'>,
-  spot: Spot,
-  choices: Choice[],
-): TemplateResult {
+function drawSelect(element: Select, spot: Spot): TemplateResult {
   const initial = JSON.stringify(initialOf(element));
   const tell = ({ currentTarget }: Event): void => {
     const field = currentTarget as HTMLElement;
@@ -175,7 +164,7 @@ function drawSelect(
     @change=${tell}
   >
     <option value="null" hidden>${element.placeholder?.text ?? 'Choose…'}</option>
-    ${choices.map(({ label, sent }) => {
+    ${choicesOf(element).map(({ label, sent }) => {
       const value = JSON.stringify(sent);
       return html`<option value=${value} ?selected=${value === initial}>${label}</option>`;
     })}
@@ -191,7 +180,7 @@ function drawRadios(element: Of<'radio_buttons'>, { id }: Spot): TemplateResult 
     data-action=${actionIdOf(element)}
     data-type=${element.type}
   >
-    ${optionsOf(element.options).map(({ label, sent }) => {
+    ${choicesOf(element).map(({ label, sent }) => {
       const value = JSON.stringify(sent);
       return html`<label class="tick">
         <input type="radio" name=${id} value=${value} ?checked=${value === initial} /> ${label}

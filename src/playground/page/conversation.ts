@@ -121,7 +121,7 @@ function drawMessage(message: PageMessage, inThread: boolean): TemplateResult {
       ${ephemeral ? html`<p class="soft">Only visible to you</p>` : nothing}
       <p>
         <b>${authorName}</b> ${authorIsBot ? html`<span class="tag">APP</span>` : nothing}
-        ${drawTime(sentMs(message))}
+        <small>${drawTime(sentMs(message))}</small>
       </p>
       ${drawBody(message)} ${edited ? html`<small>(edited)</small>` : nothing}
       ${files.map(

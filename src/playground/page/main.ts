@@ -20,8 +20,10 @@ function drawTop(): TemplateResult {
   const { connection, isPanelShown } = ui;
   return html`<header class="top">
     <h1 class="row">${botAvatar(24)} <span>Payops playground</span></h1>
-    <p role="status" class=${connection}>${connection === 'live' ? 'live' : 'reconnecting…'}</p>
-    <p class="note">Everything here is simulated and stays on this machine</p>
+    <p role="status" class=${connection === 'live' ? '' : 'tag unread'}>
+      ${connection === 'live' ? 'live' : 'reconnecting…'}
+    </p>
+    <p class="note one-line">Everything here is simulated and stays on this machine</p>
     <div class="row" role="group" aria-label="You are">
       ${page.users.map(
         ({ id, realName, role, avatarColor }) =>
