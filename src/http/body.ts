@@ -12,8 +12,10 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<B
   let size = 0;
   function onData(chunk: Buffer): void {
     size += chunk.length;
-    if (size > mostBytes) finish({ kind: 'too_large' });
-    else chunks.push(chunk);
+    chunks.push(chunk);
+    if (size <= mostBytes) return;
+    request.pause();
+    finish({ kind: 'too_large' });
   }
   function onEnd(): void {
     finish({ kind: 'body', body: Buffer.concat(chunks) });
@@ -23,7 +25,6 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<B
   }
   function finish(result: BodyReading): void {
     request.off('data', onData).off('end', onEnd).off('close', onClose);
-    request.pause();
     reading.resolve(result);
   }
   request.on('data', onData).on('end', onEnd).on('close', onClose);
