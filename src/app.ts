@@ -6,17 +6,16 @@ import type { Kept } from './store/kept.ts';
 import { checkOwners } from './store/owners.ts';
 import { createMetrics, createMetricsRoute, type Metrics } from './http/metrics.ts';
 import type { Outside } from './config/config.ts';
-import { readsField, tellUnsignedFields, webhooksFix, type Webhooks } from './webhooks/webhook-settings.ts';
+import { readsField, tellUnsignedFields, webhooksFix } from './webhooks/webhook-settings.ts';
 import { createCommandSet, type AccountVerbs } from './features/help/command-set.ts';
 import { createHealthRoute, createReadinessRoute, type PartCheck } from './http/health.ts';
 import { createHttpServer, type Route } from './http/server.ts';
 import { keepUnknownEvent, receiveEvent } from './features/alerts/receive-event.ts';
 import { startWorker, type Worker } from './records/worker.ts';
 import { createSlack, type Slack } from './slack/router/bolt.ts';
-import type { CommandSet } from './slack/command.ts';
 import { inAccount } from './slack/own-account.ts';
-import { createDirectory, type Directory } from './slack/people/directory.ts';
-import { createClients, type Identity, type SlackClients } from './slack/workspace.ts';
+import { createDirectory } from './slack/people/directory.ts';
+import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
 import { refusalWords } from './webhooks/refusal-words.ts';
 import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
@@ -50,10 +49,26 @@ export function createApp(outside: Outside, opened: Kept): App {
   const { config, log, now } = outside;
   const metrics = createMetrics({ webhookResults, asideReasons, log, now });
   const kept = { ...opened, store: metrics.measured(opened.store) };
-  const clients = openClients(outside, metrics.slackCalled);
+  const { slackApiUrl } = config;
+  const botToken = config.slackBotToken ?? '';
+  const deliveryTimeoutMs = config.slackTimeoutSeconds * 1_000;
+  const clients = createClients({ botToken, slackApiUrl, deliveryTimeoutMs }, log, metrics.slackCalled);
   let worker: Worker | undefined;
   const wake = (): void => worker?.wake();
-  const directory = openDirectory(outside, { kept, clients, identity: () => slack.identity() });
+  const cache = createCache<string>({
+    ...(kept.redis ? { redis: kept.redis } : {}),
+    prefix: config.redisPrefix,
+    namespace: 'slack-directory',
+    ttlMs: 86_400_000,
+  });
+  /** Who may do what, for every account. */
+  const directory = createDirectory(config.policy.roles, {
+    client: clients.interactive,
+    cache,
+    log,
+    now,
+    identity: () => slack.identity(),
+  });
   const audit = createAuditTrail(outside, kept);
   const shared = { clients, wake, metrics, ...directory, audit };
   const [first, ...further] = merchantPlaces(outside, kept);
@@ -100,13 +115,7 @@ export function createApp(outside: Outside, opened: Kept): App {
       const refusal = kept.refusal();
       if (refusal !== undefined) throw new Error(refusal);
       await checkOwners(kept.store, config);
-      for (const { webhooks, routes, place } of merchantBots) {
-        tellRefusal(webhooks, place.outside.log);
-        tellMutes(routes, now(), place.outside.log);
-        tellUnsignedFields(webhooks, place.outside.log);
-        const reads = (field: Parameters<typeof readsField>[1]) => readsField(webhooks, field);
-        if (webhooks.scheme) tellUnreadParts(routes, reads, place.outside.log);
-      }
+      for (const bot of merchantBots) tellAtStart(bot, now());
       tellRulesElsewhere(
         merchantBots.map(({ routes }) => routes),
         log,
@@ -140,9 +149,16 @@ export function createApp(outside: Outside, opened: Kept): App {
   };
 }
 
-function tellRefusal({ problem }: Webhooks, log: Outside['log']): void {
-  if (problem === undefined) return;
-  log('warn', `Every webhook delivery is refused: ${problem}.`, { fix: webhooksFix });
+/** What of an account's settings is seldom meant. */
+function tellAtStart({ webhooks, routes, place }: MerchantBot, nowMs: number): void {
+  const { log } = place.outside;
+  const { problem, scheme } = webhooks;
+  if (problem !== undefined) {
+    log('warn', `Every webhook delivery is refused: ${problem}.`, { fix: webhooksFix });
+  }
+  tellMutes(routes, nowMs, log);
+  tellUnsignedFields(webhooks, log);
+  if (scheme) tellUnreadParts(routes, (field) => readsField(webhooks, field), log);
 }
 
 /** Names the channels of the policy file that the bot cannot post in: after the start, each once; the doctor looks again. */
@@ -159,34 +175,6 @@ async function tellChannels(
   }
 }
 
-function openClients({ config, log }: Outside, called: Metrics['slackCalled']): SlackClients {
-  return createClients(
-    {
-      botToken: config.slackBotToken ?? '',
-      slackApiUrl: config.slackApiUrl,
-      deliveryTimeoutMs: config.slackTimeoutSeconds * 1_000,
-    },
-    log,
-    called,
-  );
-}
-
-/** Who may do what, for every account. */
-function openDirectory(
-  { config, log, now }: Outside,
-  parts: { kept: Kept; clients: SlackClients; identity: () => Identity | undefined },
-): Directory {
-  const { policy } = config;
-  const { kept, clients, identity } = parts;
-  const cache = createCache<string>({
-    ...(kept.redis ? { redis: kept.redis } : {}),
-    prefix: config.redisPrefix,
-    namespace: 'slack-directory',
-    ttlMs: 86_400_000,
-  });
-  return createDirectory(policy.roles, { client: clients.interactive, cache, log, now, identity });
-}
-
 type SlackParts = {
   kept: Kept;
   clients: SlackClients;
@@ -196,7 +184,8 @@ type SlackParts = {
 };
 
 function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
-  const { kept, clients, merchantBots } = parts;
+  const { kept, clients } = parts;
+  const [first, ...further] = parts.merchantBots;
   const { slackApiUrl } = config;
   const botToken = config.slackBotToken ?? '';
   const way =
@@ -207,7 +196,7 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
     { botToken, slackApiUrl, ...way },
     {
       clients,
-      commands: createCommands(merchantBots, log),
+      commands: createCommandSet([verbsOf(first), ...further.map(verbsOf)], log),
       // Each entry names the account of what was asked for, if it is any one's.
       note: parts.audit.notes.of(undefined).note,
       acknowledged: parts.metrics.acknowledged,
@@ -217,10 +206,6 @@ function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slac
       now,
     },
   );
-}
-
-function createCommands([first, ...further]: MerchantBots, log: Outside['log']): CommandSet {
-  return createCommandSet([verbsOf(first), ...further.map(verbsOf)], log);
 }
 
 function verbsOf({ place, verbs, mayRun }: MerchantBots[number]): AccountVerbs {
