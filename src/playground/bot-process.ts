@@ -5,8 +5,6 @@ import type { ActResult, BotState } from '../simulators/protocol.ts';
 
 export type BotProcess = {
   state: () => BotState;
-  /** Its whole environment. */
-  settings: () => Record<string, string>;
   /** What it wrote, newest last. */
   log: () => string;
   /** Starts it unless it runs, before it is ready. */
@@ -56,7 +54,6 @@ export function createBotProcess(
 
   return {
     state: () => ({ status, url, starts, lastLines: status === 'down' ? lines.slice(-shownLines) : [] }),
-    settings: () => env,
     log: () => lines.join('\n'),
     start() {
       if (child) return { ok: false, problem: 'The bot is running already.' };

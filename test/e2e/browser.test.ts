@@ -119,12 +119,6 @@ describe.skipIf(missing)('the whole product in a browser', () => {
   it('is there by one command, and does what its guide tells a newcomer to try', async () => {
     const { page } = ada;
     const guide = page.getByRole('region', { name: 'Try this' });
-    await Promise.all([
-      page.getByRole('navigation', { name: 'Workspace' }).waitFor(),
-      page.getByRole('complementary', { name: 'Payments service' }).waitFor(),
-      page.getByRole('region', { name: 'HTTP exchanges' }).waitFor(),
-      guide.waitFor(),
-    ]);
     expect(await page.locator('.log details').count()).toBe(0);
     const found = page.locator('.channel article');
     const words = [

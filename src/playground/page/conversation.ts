@@ -161,25 +161,17 @@ function drawReplies(message: PageMessage): Drawn {
 
 function drawTools(message: PageMessage, inThread: boolean): TemplateResult {
   const { channel, ts } = message;
-  const reply = html`<button
-    type="button"
-    class="tool"
-    aria-label="Reply in thread"
-    title="Reply in thread"
-    @click=${() => openThread(message)}
-  >
-    ↩
-  </button>`;
+  const reply = { label: 'Reply in thread', choose: () => openThread(message) };
+  const shortcuts = page.messageShortcuts.map(({ callbackId, name }) => ({
+    label: name,
+    choose: () => void act({ kind: 'message_shortcut', callbackId, channel, ts }),
+  }));
   return html`<div class="box message-tools">
-    ${inThread ? nothing : reply}
     ${drawMenu({
       id: `shortcuts-${inThread ? 'thread-' : ''}${ts}`,
       face: '⋯',
       label: 'More actions',
-      items: page.messageShortcuts.map(({ callbackId, name }) => ({
-        label: name,
-        choose: () => void act({ kind: 'message_shortcut', callbackId, channel, ts }),
-      })),
+      items: inThread ? shortcuts : [reply, ...shortcuts],
     })}
   </div>`;
 }

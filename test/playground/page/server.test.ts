@@ -57,11 +57,13 @@ describe('the page’s server', () => {
     expect(canned.acts).toHaveLength(1);
   });
 
-  it('refuses an action it does not know', async () => {
-    const unknown = await ask(canned.port, '/act', json, '{"user":"U1","action":{"kind":"rm"}}');
-    expect(unknown).toMatchObject({ status: 400 });
-    expect((await ask(canned.port, '/act', json, 'not json')).status).toBe(400);
+  it('refuses an action it does not know, and a person who is not in the workspace', async () => {
+    const unknown = ['{"user":"U1","action":{"kind":"rm"}}', 'not json'];
+    const answers = await Promise.all(unknown.map((body) => ask(canned.port, '/act', json, body)));
+    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
     expect(canned.acts).toEqual([]);
+    expect((await ask(canned.port, '/state?user=U9')).status).toBe(500);
+    expect((await ask(canned.port, '/events?user=U9')).status).toBe(500);
   });
 
   it.each([
@@ -81,11 +83,6 @@ describe('the page’s server', () => {
     const policy = String((await ask(canned.port, '/')).headers['content-security-policy']);
     expect(policy).toContain("default-src 'none'");
     expect(policy).not.toMatch(/unsafe|https?:|\*/);
-  });
-
-  it('knows nobody who is not in the workspace', async () => {
-    expect((await ask(canned.port, '/state?user=U9')).status).toBe(500);
-    expect((await ask(canned.port, '/events?user=U9')).status).toBe(500);
   });
 
   it('takes the next free port when the wanted one is taken', async () => {
