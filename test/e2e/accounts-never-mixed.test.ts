@@ -1,11 +1,9 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
-import { cardEmailFields } from '../../src/features/card-email/card-email.ts';
-import { terminalSubject } from '../../src/features/lists/lists.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import type { Bot } from '../support/bot.ts';
-import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
+import { reviews, sitAt, type Desk } from '../support/desk.ts';
 import type { House } from '../support/house.ts';
 import {
   mixedCalls,
@@ -27,7 +25,7 @@ const customers = ['ada@example.com', 'olu@example.com', 'ife@example.com', 'ngo
 const endings = ['00', '00', '01', '01', '02', '06', '07'];
 
 type Person = (typeof people)[number];
-type Scene = { house: House; accounts: readonly SeveralAccount[]; dialogue: ChargeDialogue; bot: Bot };
+type Scene = { house: House; accounts: readonly SeveralAccount[]; desk: Desk; bot: Bot };
 
 describe(`three accounts in one bot (seed ${seed})`, { timeout: 240_000 }, () => {
   it('never carry each other’s token or id, and no record of one answers for another', async (test) => {
@@ -113,7 +111,7 @@ async function openScene(test: TestContext): Promise<Scene> {
         service.state().deliveries.filter(({ state }) => state === 'delivered').length >= customers.length,
     ),
   );
-  return { house, accounts, dialogue: openChargeDialogue(house), bot };
+  return { house, accounts, desk: sitAt(house, bot), bot };
 }
 
 /** Of the first account, "110.00"; of the second, "210.00": every amount here begins with its account’s number. */
@@ -141,49 +139,48 @@ async function lookUp({ house, person, random, account }: Turn): Promise<void> {
 }
 
 async function charge(turn: Turn): Promise<void> {
-  const { house, dialogue, person, random, account } = turn;
+  const { house, desk, person, random, account } = turn;
   const amount = `${(account + 1) * 10_000 + random.below(9_000)}.${random.pick(endings)}`;
   const form = { card: random.pick(customers), amount };
-  const read = await dialogue.readBack(person, form, `/pay charge${at(account)}`);
-  expect(read.text).toContain(names[account]);
+  const read = await reviews(desk, person, form, `/pay charge${at(account)}`);
+  expect(read.shown.text).toContain(names[account]);
   if (!read.submit?.startsWith('Charge')) {
     // After a decline the review asks for approval instead, and an open charge of the card is waited for.
-    expect(read.text).toMatch(/on hold|Wait for its result/);
-    return await closeAll(dialogue, person);
+    expect(read.shown.text).toMatch(/on hold|Wait for its result/);
+    return await desk.closes(person);
   }
-  await dialogue.submit(person);
+  await desk.submits(person);
   const ended =
     /Paid \(confirmed\)|Needs OTP|code|Declined|Not sent|rests|was begun|In doubt|Approved, confirming|may not be charged|cannot be charged/;
-  await house.until(`a charge of ${amount} goes on`, () => ended.test(textOf(dialogue, person)));
-  const asksForCode = (): boolean => dialogue.modalOf(person)?.submit?.includes('code') === true;
+  await house.until(`a charge of ${amount} goes on`, () => ended.test(textOf(desk, person)));
+  const asksForCode = (): boolean => desk.modal(person)?.submit?.includes('code') === true;
   if (asksForCode() && random.chance(0.7)) {
-    await dialogue.enterCode(person, otps.right);
-    await house.until('the code is judged', () => textOf(dialogue, person).includes('Paid (confirmed)'));
+    await desk.submits(person, { 'Code from the bank': otps.right });
+    await house.until('the code is judged', () => textOf(desk, person).includes('Paid (confirmed)'));
   }
-  await closeAll(dialogue, person);
+  await desk.closes(person);
 }
 
-async function list({ house, dialogue, person, account }: Turn): Promise<void> {
+async function list({ house, desk, person, account }: Turn): Promise<void> {
   if (!(await asks(house, person, `/pay terminals${at(account)}`, 'Terminals 1–50'))) return;
   const before = JSON.stringify(house.seenBy(person));
-  const id = terminalSubject.actions.next;
-  await dialogue.pressInMessage(person, account === 0 ? id : `${id}@${names[account]}`);
+  await desk.presses(person, 'Next');
   await house.until('the press is answered', () => JSON.stringify(house.seenBy(person)) !== before);
 }
 
-async function changeEmail({ house, accounts, dialogue, person, random, account }: Turn): Promise<void> {
-  await dialogue.opens(person, `/pay card-email${at(account)}`);
+async function changeEmail({ house, accounts, desk, person, random, account }: Turn): Promise<void> {
+  await desk.opens(person, `/pay card-email${at(account)}`);
   const { tokenKey } = random.pick(accounts[account]?.service.state().cards ?? []);
   const wrong = 'nobody@example.com';
-  await dialogue.submit(person, {
-    [cardEmailFields.token]: tokenKey,
-    [cardEmailFields.current]: wrong,
-    [cardEmailFields.next]: `new.${random.below(1_000)}@example.org`,
+  await desk.submits(person, {
+    'Or the card’s token key': tokenKey,
+    'Current e-mail': wrong,
+    'New e-mail': `new.${random.below(1_000)}@example.org`,
   });
-  await dialogue.submit(person);
+  await desk.submits(person);
   const answered = /is not the card’s|access token/;
-  await house.until('the service has answered', () => answered.test(textOf(dialogue, person)));
-  await closeAll(dialogue, person);
+  await house.until('the service has answered', () => answered.test(textOf(desk, person)));
+  await desk.closes(person);
 }
 
 /** Tokens die, events come again and the bank's own charges fail, while people work. */
@@ -243,14 +240,8 @@ function at(account: number): string {
   return account === 0 ? '' : ` --account ${names[account]}`;
 }
 
-function textOf(dialogue: ChargeDialogue, person: Person): string {
-  const modal = dialogue.modalOf(person);
-  return `${modal?.title}\n${modal?.text}`;
-}
-
-async function closeAll(dialogue: ChargeDialogue, person: Person): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop -- each lies on top of the next
-  while (dialogue.modalOf(person)) await dialogue.close(person);
+function textOf(desk: Desk, person: Person): string {
+  return desk.modal(person)?.shown.text ?? '';
 }
 
 /** False when the service refused both tokens. */

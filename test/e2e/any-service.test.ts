@@ -1,8 +1,8 @@
 import { describe, expect, it, type TestContext } from 'vitest';
 import { readSignatureScheme } from '../../src/webhooks/scheme-settings.ts';
 import { signDelivery } from '../../src/webhooks/signature.ts';
-import { openChargeDialogue, type ChargeDialogue } from '../support/charge-dialogue.ts';
-import { openHouse, type Channel, type House } from '../support/house.ts';
+import { charges, openDesk, type Desk } from '../support/desk.ts';
+import type { Channel } from '../support/house.ts';
 
 /** Of every story here, from the service's event to the words on the screen. */
 const soonMs = 10_000;
@@ -35,10 +35,8 @@ function sign(body: string, secret: string): Record<string, string> {
   return signDelivery(scheme.value, secret, Buffer.from(body), Date.now());
 }
 
-type Desk = { house: House; dialogue: ChargeDialogue; lines: readonly string[] };
-
-async function openNeighbour(test: TestContext): Promise<Desk> {
-  const house = await openHouse(test, {
+function openNeighbour(test: TestContext): Promise<Desk> {
+  return openDesk(test, {
     env: settings,
     payments: {
       sign,
@@ -50,9 +48,6 @@ async function openNeighbour(test: TestContext): Promise<Desk> {
       }),
     },
   });
-  const bot = house.bot();
-  await house.start(bot);
-  return { house, dialogue: openChargeDialogue(house), lines: bot.lines };
 }
 
 /** Resolves with the blocks of the message that has these words in its text. */
@@ -65,11 +60,11 @@ async function says({ house }: Desk, channel: Channel, words: string): Promise<s
 describe.concurrent('a service that signs fields alone, with its own statuses and its fee, by settings', () => {
   it('has its link paid by its event, and the proof says which amount was compared', async (test) => {
     const desk = await openNeighbour(test);
-    const { house, dialogue } = desk;
-    await dialogue.opens('agent', '/pay link 150.00');
+    const { house } = desk;
+    await desk.opens('agent', '/pay link 150.00');
     const orderReference = 'LINK-1';
-    const form = { link_amount: '150.00', link_email: 'zainab@example.com' };
-    await dialogue.submit('agent', { ...form, link_reference: orderReference });
+    const form = { Amount: '150.00', 'Customer’s e-mail': 'zainab@example.com' };
+    await desk.submits('agent', { ...form, 'Our reference': orderReference });
     await says(desk, 'payDesk', 'Payment link, not paid yet');
     await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
     const proof = await says(desk, 'payDesk', '✅ Paid (confirmed) · NGN 150.00');
@@ -78,29 +73,29 @@ describe.concurrent('a service that signs fields alone, with its own statuses an
 
   it('has a charge whose answer was lost declined, by a status that the settings call final', async (test) => {
     const desk = await openNeighbour(test);
-    const { house, dialogue } = desk;
+    const { house } = desk;
     void house.paymentsGate.hold('/tokenized-card-payment', 'after');
     const lost = { token: 'tok-chidi-declines', email: 'chidi.eze@example.com', amount: '5,000.00' };
-    await dialogue.charge('agent', lost);
+    await charges(desk, 'agent', lost);
     const hasEvent = () => house.payments.state().deliveries.some(({ event }) => event === 'payment_failed');
     await house.until('its event has left', hasEvent);
-    await dialogue.modalSays('agent', 'Declined', soonMs);
+    await desk.modalSays('agent', 'Declined');
     await says(desk, 'payAlerts', '❌ Declined by the bank · NGN 5,000.00 · c***@example.com');
-    expect(dialogue.modalOf('agent')?.text).toContain('Declined by the bank');
+    expect(desk.modal('agent')?.shown.text).toContain('Declined by the bank');
   });
 
   it('has a charge approved with its own word and what was compared as the proof', async (test) => {
-    const { dialogue } = await openNeighbour(test);
+    const desk = await openNeighbour(test);
     const ada = { token: 'tok-ada-approves', email: 'ada.obi@example.com', amount: '1,000.00' };
-    await dialogue.charge('agent', ada);
-    const { text } = await dialogue.modalSays('agent', 'Paid (confirmed)', soonMs);
-    expect(text).toContain('✓ status SETTLED ✓ reference ✓ amount (amount 1075.00 − fee 75.00)');
+    await charges(desk, 'agent', ada);
+    const { shown } = await desk.modalSays('agent', 'Paid (confirmed)');
+    expect(shown.text).toContain('✓ status SETTLED ✓ reference ✓ amount (amount 1075.00 − fee 75.00)');
   });
 
   it('has its alerts told by the signed transaction, and an unsigned reference never taken for its own', async (test) => {
     const desk = await openNeighbour(test);
-    const { house, lines } = desk;
-    expect(lines.join('\n')).toContain('saved cards aren’t learnt from events');
+    const { house, bot } = desk;
+    expect(bot.lines.join('\n')).toContain('saved cards aren’t learnt from events');
     const reference = await house.decline();
     await says(desk, 'payAlerts', `❌ Declined by the bank · NGN 5,000.00 · c***@example.com · ${reference}`);
     async function send(transactionId: string, order: object): Promise<void> {

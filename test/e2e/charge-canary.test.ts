@@ -7,7 +7,8 @@ import { otps } from '../../src/simulators/payments/bank.ts';
 import { foreignTokenKey, seedCards } from '../../src/simulators/payments/seed.ts';
 import type { Bot } from '../support/bot.ts';
 import { findCanaries, type Canaries, type Places } from '../support/canaries.ts';
-import { openChargeDialogue, openSlackLine, type ChargeDialogue } from '../support/charge-dialogue.ts';
+import { openSlackLine } from '../support/charge-line.ts';
+import { sitAt } from '../support/desk.ts';
 import { walkCharges, type Walk } from '../support/charge-walk.ts';
 import type { Passed } from '../../src/simulators/holds.ts';
 import { openHouse, type House } from '../support/house.ts';
@@ -46,7 +47,6 @@ it.skipIf(missing)('with everything logged and every charge walked, no secret ge
 
 type Walked = {
   house: House;
-  dialogue: ChargeDialogue;
   bot: Bot;
   walk: Walk;
   canaries: Canaries;
@@ -74,15 +74,14 @@ async function walk(test: TestContext, redisUrl: string): Promise<Walked> {
   await house.start(bot);
   await house.cardsKnown();
   const line = await openSlackLine(house, test, () => [bot]);
-  const dialogue = openChargeDialogue(house);
-  const made = await walkCharges(house, dialogue);
+  const made = await walkCharges(sitAt(house, bot));
   const earlierDump = await house.storeDump();
   const forgotten = await forgetCards(house);
   const verdicts = () => house.posts('payDesk').filter(({ threadTs }) => threadTs !== undefined);
   await house.until('the desk’s threads have notes', () => verdicts().length >= 3);
   await bot.stop();
   const canaries = canariesOf(house, made);
-  return { house, dialogue, bot, walk: made, canaries, earlierDump, answers: line.gate.passed, forgotten };
+  return { house, bot, walk: made, canaries, earlierDump, answers: line.gate.passed, forgotten };
 }
 
 async function expectNothingOut(walked: Walked): Promise<void> {

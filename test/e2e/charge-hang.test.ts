@@ -4,14 +4,14 @@ import {
   ackAt,
   ackFigures,
   codeSubmission,
-  openChargeDialogue,
+  chargeReferences,
   openSlackLine,
   saveCards,
   sendToBot,
   type Acked,
-  type ChargeDialogue,
   type SlackLine,
-} from '../support/charge-dialogue.ts';
+} from '../support/charge-line.ts';
+import { charges, reviews, sitAt, type Desk } from '../support/desk.ts';
 import { bySocket, openHouse, type House, type HouseOptions } from '../support/house.ts';
 import { visibleText } from '../support/visible-text.ts';
 
@@ -23,41 +23,41 @@ const calmMs = 20;
 /** Of a single one on a machine that does other things: Slack gives 3 s, and the service is waited for longer here. */
 const worstAckMs = 2_500;
 
-type Desk = { house: House; bot: Bot; dialogue: ChargeDialogue; line: SlackLine };
+type Line = { house: House; bot: Bot; desk: Desk; line: SlackLine };
 
 // They time signed requests, past the workspace.
 describe.skipIf(bySocket).concurrent('while the payments service hangs', () => {
   it('acknowledges every agreed charge within the second it waits for the result, as being charged', async (test) => {
-    const desk = await openDesk(test);
-    const { house } = desk;
-    const forms = await readBacks(desk, submissions);
+    const opened = await openLine(test);
+    const { house } = opened;
+    const forms = await readBacks(opened, submissions);
     await house.payments.act({ kind: 'set_weather', weather: 'hang' });
-    const texts = await submitAll(desk, forms, 'charges');
+    const texts = await submitAll(opened, forms, 'charges');
     expect(texts.filter((text) => !text.includes('Charging …'))).toEqual([]);
   });
 
   it('acknowledges every code within that second, as being checked', async (test) => {
-    const desk = await openDesk(test);
-    const { house, dialogue } = desk;
+    const opened = await openLine(test);
+    const { house, desk } = opened;
     const cards = await saveCards(house, submissions);
     for (const { tokenKey: token, customerEmail: email } of cards) {
       // By its amount, the bank asks for a code.
       // oxlint-disable-next-line no-await-in-loop -- a person has one dialogue in front of them
-      await dialogue.charge('agent', { token, email, amount: '2,500.01' });
+      await charges(desk, 'agent', { token, email, amount: '2,500.01' });
     }
     const waiting = () => house.payments.state().orders.filter(({ state }) => state === 'awaiting_otp');
     await house.until('the bank waits for every code', () => waiting().length === submissions);
     const forms: string[] = [];
     for (const { orderReference } of waiting()) {
       // oxlint-disable-next-line no-await-in-loop
-      await dialogue.opens('agent', `/pay otp ${orderReference}`);
+      await desk.opens('agent', `/pay otp ${orderReference}`);
       // oxlint-disable-next-line no-await-in-loop
-      const modal = await dialogue.modalSays('agent', 'Code from the bank');
+      await desk.modalSays('agent', 'Code from the bank');
       // oxlint-disable-next-line no-await-in-loop
-      forms.push(await codeSubmission(house, 'agent', modal, '123456'));
+      forms.push(await codeSubmission(desk, 'agent', '123456'));
     }
     await house.payments.act({ kind: 'set_weather', weather: 'hang' });
-    const texts = await submitAll(desk, forms, 'codes');
+    const texts = await submitAll(opened, forms, 'codes');
     expect(texts.filter((text) => !text.includes('Checking the code …'))).toEqual([]);
   });
 });
@@ -65,21 +65,21 @@ describe.skipIf(bySocket).concurrent('while the payments service hangs', () => {
 describe.skipIf(bySocket)('while Slack’s own API is away', () => {
   for (const weather of ['hang', 'down', 'rate_limited'] as const) {
     it(`takes and makes an agreed charge all the same, and tells it afterwards (${weather})`, async (test) => {
-      const desk = await openDesk(test, { clock: true, env: { PAYMENTS_TIMEOUT_SECONDS: '4' } });
-      const { house, bot, dialogue } = desk;
-      const [form = ''] = await readBacks(desk, 1);
+      const opened = await openLine(test, { clock: true, env: { PAYMENTS_TIMEOUT_SECONDS: '4' } });
+      const { house, bot, desk } = opened;
+      const [form = ''] = await readBacks(opened, 1);
       house.workspace.setFaults({ kind: weather });
       const ack = await sendToBot(house, bot, form);
       expect(ack.status).toBe(200);
       expect(textOf(ack)).toMatch(/Charging …|Approved, confirming/);
       expect(ack.ackMs).toBeLessThan(worstAckMs);
-      await house.until('it is charged', () => dialogue.references().length > 0);
-      const [reference = ''] = dialogue.references();
+      await house.until('it is charged', () => chargeReferences(house).length > 0);
+      const [reference = ''] = chargeReferences(house);
       expect(house.payments.stats().chargesByReference[reference]).toBe(1);
       const verdict = `message:charge_direct:told:approved:${reference}`;
       await house.until('the verdict is on record', async () => (await house.storeKeys(verdict)).length > 0);
       expect(house.posts('payDesk')).toEqual([]);
-      expect(dialogue.modalOf('agent')?.text).not.toContain('Paid');
+      expect(desk.modal('agent')?.shown.text).not.toContain('Paid');
 
       house.workspace.setFaults();
       const parents = () => house.posts('payDesk').filter(({ threadTs }) => threadTs === undefined);
@@ -88,7 +88,7 @@ describe.skipIf(bySocket)('while Slack’s own API is away', () => {
       await house.until('all is told', async () => (await house.workLeft()) === 0);
       expect(parents()).toHaveLength(1);
       // The modal could not be reached when it was over, so that the agent was told directly.
-      expect(dialogue.directOf('agent').map(({ text }) => text)).toEqual([
+      expect(desk.messages('agent', 'agentDm').map(({ text }) => text)).toEqual([
         expect.stringContaining('Paid (confirmed)'),
       ]);
       expect(Object.values(house.payments.stats().chargesByReference).filter((times) => times > 1)).toEqual(
@@ -98,7 +98,7 @@ describe.skipIf(bySocket)('while Slack’s own API is away', () => {
   }
 });
 
-async function openDesk(test: TestContext, options: HouseOptions = {}): Promise<Desk> {
+async function openLine(test: TestContext, options: HouseOptions = {}): Promise<Line> {
   const house = await openHouse(test, {
     workspace: { grantedOptionalScopes: 'all' },
     env: { PAYMENTS_TIMEOUT_SECONDS: '4', WORK_LEASE_SECONDS: '20', STOP_SECONDS: '1' },
@@ -107,16 +107,16 @@ async function openDesk(test: TestContext, options: HouseOptions = {}): Promise<
   const bot = house.bot();
   await house.start(bot);
   const line = await openSlackLine(house, test, () => [bot]);
-  return { house, bot, line, dialogue: openChargeDialogue(house) };
+  return { house, bot, line, desk: sitAt(house, bot) };
 }
 
 /** As many dialogues as that, each up to its read-back; what submits them. */
-async function readBacks({ house, dialogue, line }: Desk, count: number): Promise<string[]> {
+async function readBacks({ house, desk, line }: Line, count: number): Promise<string[]> {
   const forms: string[] = [];
   for (const card of await saveCards(house, count)) {
     const form = { token: card.tokenKey, email: card.customerEmail, amount: '2,500.00' };
     // oxlint-disable-next-line no-await-in-loop -- a person has one dialogue in front of them
-    const { id } = await dialogue.readBack('agent', form);
+    const { id } = await reviews(desk, 'agent', form);
     forms.push(line.submission(id));
   }
   return forms;
@@ -127,7 +127,7 @@ async function readBacks({ house, dialogue, line }: Desk, count: number): Promis
  * what a loaded machine makes of any request is not taken for what the bot makes of a submission; the figures
  * of both are printed.
  */
-async function submitAll({ house, bot }: Desk, forms: readonly string[], what: string): Promise<string[]> {
+async function submitAll({ house, bot }: Line, forms: readonly string[], what: string): Promise<string[]> {
   const acks: Acked[] = [];
   const bare: Acked[] = [];
   for (const form of forms) {

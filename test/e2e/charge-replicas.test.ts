@@ -2,20 +2,19 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
 import { otps } from '../../src/simulators/payments/bank.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
-import { otpActions } from '../../src/features/charge/otp-form.ts';
 import type { Bot } from '../support/bot.ts';
 import {
   ackFigures,
   codeSubmission,
-  openChargeDialogue,
+  chargeReferences,
   openSlackLine,
   saveCards,
   sendToBot,
   type Acked,
-  type ChargeDialogue,
   type NewCard,
   type SlackLine,
-} from '../support/charge-dialogue.ts';
+} from '../support/charge-line.ts';
+import { charges, reviews, sitAt, type Desk } from '../support/desk.ts';
 import { bySocket, openHouse, type House, type HouseOptions, type Person } from '../support/house.ts';
 import { visibleText } from '../support/visible-text.ts';
 import { findProgram } from '../support/programs.ts';
@@ -33,7 +32,7 @@ const readBacks = 20;
 /** At one message a second, each of them takes the desk's channel two or three. */
 const deskCharges = 2;
 
-type Two = { house: House; dialogue: ChargeDialogue; line: SlackLine; two: readonly [Bot, Bot] };
+type Two = { house: House; desk: Desk; line: SlackLine; two: readonly [Bot, Bot] };
 
 // A chosen replica is asked by a signed request.
 describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', () => {
@@ -56,28 +55,28 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
     await Promise.all(two.map((bot) => house.start(bot)));
     house.sendEventsTo(two);
     const line = await openSlackLine(house, test, () => [two[0]]);
-    return { house, dialogue: openChargeDialogue(house), line, two };
+    return { house, desk: sitAt(house, two[0]), line, two };
   }
 
   it.concurrent('make one charge of each of many read-backs submitted to both at once, and tell it once', async (test) => {
     const opened = await openTwo(test, 'off');
-    const { house, dialogue } = opened;
+    const { house, desk } = opened;
     const forms = await readBackAll(opened, await saveCards(house, readBacks));
     const acks = await submitTwice(opened, forms);
     expect(new Set(acks.map(({ status }) => status))).toEqual(new Set([200]));
     console.log(`${2 * readBacks} submissions at once acknowledged in: ${ackFigures(acks)}`);
-    await house.until('all are charged', () => dialogue.references().length >= readBacks);
+    await house.until('all are charged', () => chargeReferences(house).length >= readBacks);
     const told = (): Promise<string[]> => house.storeKeys('message:charge_direct:');
     await house.until('all are told', async () => (await told()).length >= readBacks);
 
     expectOneChargeEach(opened, readBacks);
     // On record once each: it is told once, however long the person's lane is.
-    const approved = dialogue.references().map((reference) => `told:approved:${reference}`);
+    const approved = chargeReferences(house).map((reference) => `told:approved:${reference}`);
     const keys = await told();
     expect(keys.map((key) => key.replace('message:charge_direct:', '')).toSorted()).toEqual(
       approved.toSorted(),
     );
-    const direct = people.flatMap((person) => dialogue.directOf(person));
+    const direct = people.flatMap((person) => desk.messages(person, `${person}Dm`));
     expect(direct.filter(({ text }) => !text.includes('Paid (confirmed)'))).toEqual([]);
     // Nobody may read a person's messages: where this busy Slack's answer was lost, a repeat says that it may be one.
     const seen = direct
@@ -88,10 +87,10 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
 
   it.concurrent('show each such charge in one message of the desk, with one verdict in its thread', async (test) => {
     const opened = await openTwo(test, 'on');
-    const { house, dialogue } = opened;
+    const { house } = opened;
     const forms = await readBackAll(opened, await saveCards(house, deskCharges));
     await submitTwice(opened, forms);
-    await house.until('all are charged', () => dialogue.references().length >= deskCharges);
+    await house.until('all are charged', () => chargeReferences(house).length >= deskCharges);
     const parentsOf = () => house.posts('payDesk').filter(({ threadTs }) => threadTs === undefined);
     const verdictsOf = () => house.posts('payDesk').filter(({ threadTs }) => threadTs !== undefined);
     const arePaid = () => parentsOf().every(({ text }) => text.includes('Paid (confirmed)'));
@@ -105,7 +104,7 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
     const posts = house.posts('payDesk');
     const parents = posts.filter(({ threadTs }) => threadTs === undefined);
     expect(parents.map(({ blocks }) => referenceIn(visibleText(blocks))).toSorted()).toEqual(
-      dialogue.references().toSorted(),
+      chargeReferences(house).toSorted(),
     );
     for (const { ts, text } of parents) {
       expect(text).toContain('Paid (confirmed)');
@@ -118,18 +117,18 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
 
   it.concurrent('count one try and let one code out when two agents submit one at the same moment', async (test) => {
     const opened = await openTwo(test, 'on');
-    const { house, dialogue, two } = opened;
+    const { house, desk, two } = opened;
     const { requiresOtp } = seedCards;
     const terms = { token: requiresOtp.tokenKey, email: requiresOtp.customerEmail, amount: '2,500.00' };
-    await dialogue.charge('agent', terms);
-    await dialogue.modalSays('agent', 'Code from the bank');
-    const [reference = ''] = dialogue.references();
-    const theirs = await dialogue.opens('agent', `/pay otp ${reference}`);
-    const agents = await codeSubmission(house, 'agent', theirs, '000001');
-    await dialogue.opens('lead', `/pay otp ${reference}`);
-    await dialogue.press('lead', otpActions.takeOver);
-    const taken = await dialogue.modalSays('lead', 'Code from the bank');
-    const leads = await codeSubmission(house, 'lead', taken, '000002');
+    await charges(desk, 'agent', terms);
+    await desk.modalSays('agent', 'Code from the bank');
+    const [reference = ''] = chargeReferences(house);
+    await desk.opens('agent', `/pay otp ${reference}`);
+    const agents = await codeSubmission(desk, 'agent', '000001');
+    await desk.opens('lead', `/pay otp ${reference}`);
+    await desk.presses('lead', 'Take over');
+    await desk.modalSays('lead', 'Code from the bank');
+    const leads = await codeSubmission(desk, 'lead', '000002');
 
     // The agent's modal still had its field when the charge was taken over.
     const acks = await Promise.all([
@@ -139,15 +138,15 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
       sendToBot(house, two[1], agents),
     ]);
     expect(acks.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
-    await dialogue.modalSays('lead', '2 of 3 tries left');
+    await desk.modalSays('lead', '2 of 3 tries left');
     expect(codesSent(house)).toEqual(['000002']);
     expect(house.payments.stats().otpSubmissions).toBe(1);
     expect(house.payments.state().orders.find((one) => one.orderReference === reference)?.otp).toMatchObject({
       triesLeft: 2,
     });
 
-    await dialogue.enterCode('lead', otps.right);
-    await dialogue.modalSays('lead', 'Paid (confirmed)');
+    await desk.submits('lead', { 'Code from the bank': otps.right });
+    await desk.modalSays('lead', 'Paid (confirmed)');
     expect(codesSent(house)).toEqual(['000002', otps.right]);
     expectOneChargeEach(opened, 1);
   });
@@ -166,7 +165,7 @@ function setPolicy({ policyFile }: House, desk: 'on' | 'off'): void {
 }
 
 /** A dialogue for each card, driven at one replica by all people at once, up to its read-back; their submissions. */
-async function readBackAll({ dialogue, line }: Two, cards: readonly NewCard[]): Promise<string[]> {
+async function readBackAll({ desk, line }: Two, cards: readonly NewCard[]): Promise<string[]> {
   const left = cards.map((card, index) => ({ card, amount: `${1_000 + index}.00` }));
   const forms: string[] = [];
   await Promise.all(
@@ -175,7 +174,7 @@ async function readBackAll({ dialogue, line }: Two, cards: readonly NewCard[]): 
         const { card, amount } = next;
         const form = { token: card.tokenKey, email: card.customerEmail, amount };
         // oxlint-disable-next-line no-await-in-loop -- a person has one dialogue in front of them
-        const { id } = await dialogue.readBack(person, form);
+        const { id } = await reviews(desk, person, form);
         forms.push(line.submission(id));
       }
     }),
@@ -184,12 +183,12 @@ async function readBackAll({ dialogue, line }: Two, cards: readonly NewCard[]): 
 }
 
 /** The service accepted one request for each reference; more than one of a reference can only have been its retry. */
-function expectOneChargeEach({ house, dialogue }: Two, count: number): void {
+function expectOneChargeEach({ house }: Two, count: number): void {
   const posts = house.paymentsGate.passed.filter(({ path }) => path === chargePath);
   const accepted = posts.filter(({ answer }) => answer.includes('"code":"00"'));
   const references = accepted.map(({ request }) => referenceIn(request));
   expect(references).toHaveLength(count);
-  expect(new Set(references)).toEqual(new Set(dialogue.references()));
+  expect(new Set(references)).toEqual(new Set(chargeReferences(house)));
   const others = posts.filter((post) => !accepted.includes(post));
   expect(others.filter(({ answer }) => !answer.includes('already exists'))).toEqual([]);
   const { chargesByReference } = house.payments.stats();

@@ -482,20 +482,35 @@ function shownIn(surface: {
 }
 
 /** What is typed into the form of `/pay charge`; `card` finds a saved one. */
-export type Typed = { amount: string; card?: string; token?: string; email?: string; reason?: string };
+export type Typed = {
+  amount: string;
+  card?: string;
+  token?: string;
+  email?: string;
+  customerId?: string;
+  reason?: string;
+};
 
 /** `/pay charge`, filled in and sent: the review, or the form with its problems. */
-export async function reviews(desk: Desk, person: Person, typed: Typed): Promise<Modal> {
-  await desk.opens(person, '/pay charge');
-  const { amount, card, token, email, reason } = typed;
-  if (token !== undefined || email !== undefined) await asksForMore(desk, person);
-  const shown = await desk.submits(person, {
-    Amount: amount,
-    ...(card === undefined ? {} : { 'Saved card': card }),
-    ...(token === undefined ? {} : { 'Or the card’s token key': token }),
-    ...(email === undefined ? {} : { 'Customer’s e-mail': email }),
-    ...(reason === undefined ? {} : { Reason: reason }),
-  });
+export async function reviews(
+  desk: Desk,
+  person: Person,
+  typed: Typed,
+  command = '/pay charge',
+): Promise<Modal> {
+  await desk.opens(person, command);
+  const labels = {
+    amount: 'Amount',
+    card: 'Saved card',
+    token: 'Or the card’s token key',
+    email: 'Customer’s e-mail',
+    customerId: 'Customer id',
+    reason: 'Reason',
+  };
+  if ('token' in typed || 'email' in typed || 'customerId' in typed) await asksForMore(desk, person);
+  const names = Object.keys(typed) as (keyof Typed)[];
+  const filled = Object.fromEntries(names.map((name) => [labels[name], typed[name] ?? '']));
+  const shown = await desk.submits(person, filled);
   if (!shown) throw new Error('The form was closed.');
   return shown;
 }

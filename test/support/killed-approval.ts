@@ -1,14 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import type { PageMessage } from '../../src/simulators/protocol.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
-import { approvalActions } from '../../src/features/approvals/approval-screens.ts';
 import { openChargeInStore, type ChargeInStore } from './charge-in-store.ts';
-import { findButton, hasButton } from './charge-dialogue.ts';
+import { reviews, sitAt, type Desk } from './desk.ts';
 import type { House } from './house.ts';
-import { cards, formValues, openForm, review, submit } from './killed-charge-agent.ts';
+import { cards, submit } from './killed-charge-agent.ts';
 import { directMessages, endWords, keyOf, requests } from './killed-charge-promises.ts';
 import type { Ran, Run } from './killed-charge-scene.ts';
 import { openFastHouse } from './killed-charge.ts';
@@ -19,7 +17,7 @@ const stepMs = 20_000;
 const runDeadlineMs = 60_000;
 const lookAgainMs = 100;
 
-type Scene = { house: House; store: ChargeInStore; reference: string };
+type Scene = { house: House; desk: Desk; store: ChargeInStore; reference: string };
 
 /**
  * An agent asks for a charge, a second person approves it, and the bot they press in is killed on the way; another
@@ -48,8 +46,9 @@ async function approveAndDie(
   await house.start(first);
   const store = openChargeInStore(house, run.place.redis?.client);
   cleanUps.push(() => store.close());
-  const reference = referenceOf(await openForm(house));
-  const scene: Scene = { house, store, reference };
+  const desk = sitAt(house, first);
+  const { id } = await reviews(desk, 'agent', { ...cards.approved, amount });
+  const scene: Scene = { house, desk, store, reference: referenceOf(id) };
   await ask(scene);
   await first.stop();
   const how = run.killAt === undefined ? { KILL_LIST: list } : { KILL_AT: run.killAt };
@@ -65,10 +64,9 @@ async function approveAndDie(
   return { scene, passed, killed };
 }
 
-/** The form, the read-back and the request, told to everybody it is told to. */
+/** The request, told to everybody it is told to. */
 async function ask(scene: Scene): Promise<void> {
   const { house, store, reference } = scene;
-  await review(house, formValues(house, { ...cards.approved, amount }));
   await submit(scene, {});
   await house.until(
     'the request is told',
@@ -77,28 +75,16 @@ async function ask(scene: Scene): Promise<void> {
   );
 }
 
-/** Presses the button of the card in the approvals channel, if it still has one. */
-async function approve({ house: { workspace } }: Scene): Promise<boolean> {
-  const { users, channels } = workspace.ids;
-  const all = workspace.state(users.lead).messages[channels.payOps] ?? [];
-  const card = all.findLast((message) => hasApprove(message));
-  if (!card) return false;
-  const { blockId, element } = findButton(card.blocks, approvalActions.approve);
-  const container = { type: 'message', channel: card.channel, ts: card.ts } as const;
-  const pressed = {
-    kind: 'block_action',
-    blockId,
-    actionId: approvalActions.approve,
-    element,
-    container,
-  } as const;
-  // Who presses while the bot dies is told that something went wrong, which is no problem of ours.
-  await workspace.act(users.lead, { ...pressed, values: {} });
-  return true;
+function isApprove(label: string): boolean {
+  return label.startsWith('Approve');
 }
 
-function hasApprove({ blocks }: PageMessage): boolean {
-  return hasButton(blocks, approvalActions.approve);
+/** Presses the button of the newest message in the approvals channel that has one. */
+async function approve({ desk }: Scene): Promise<void> {
+  const message = desk.messages('lead', 'payOps').findLast(({ shown }) => shown.buttons.some(isApprove));
+  const label = message?.shown.buttons.find(isApprove);
+  // Who presses while the bot dies is told that something went wrong, which is no problem of ours.
+  if (message && label !== undefined) await desk.presses('lead', label, message).catch(() => undefined);
 }
 
 /** Another bot has the store now. An approver whose click came to nothing presses once more. */

@@ -1,6 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { PageView } from '../../src/simulators/protocol.ts';
-import { findButton, hasButton } from './charge-dialogue.ts';
+import type { Typed } from './desk.ts';
 import type { House } from './house.ts';
 import { isCodeless, isQuiet, isSettled, type Scene, type Story } from './killed-charge-scene.ts';
 
@@ -9,9 +9,7 @@ const stepMs = 20_000;
 const runDeadlineMs = 150_000;
 const lookAgainMs = 100;
 
-type Card = { token: string; email: string; amount: string };
-
-export const cards: Record<Story, Card> = {
+export const cards: Record<Story, Typed> = {
   approved: { token: 'tok-ada-approves', email: 'ada.obi@example.com', amount: '12,500.00' },
   otp: { token: 'tok-bola-otp', email: 'bola.ade@example.com', amount: '12,500.00' },
   declined: { token: 'tok-chidi-declines', email: 'chidi.eze@example.com', amount: '12,500.00' },
@@ -23,24 +21,10 @@ export const cards: Record<Story, Card> = {
 const codes = ['000000', '123456'];
 const rightCode = '123456';
 
-/** Slack gives an app three seconds to open a modal, which here are a few hundred milliseconds: asked again if that was too short. */
-export async function openForm(house: House): Promise<string> {
-  for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
-    await house.type('agent', '/pay charge');
-    // oxlint-disable-next-line no-await-in-loop
-    await house.until('a modal', () => topView(house) !== undefined, 1_000).catch(() => undefined);
-    const id = topView(house)?.id;
-    if (id !== undefined) return id;
-  }
-}
-
-/** Fills the form, agrees to the terms and enters what code is asked for, until it is over or the bot is dead. */
+/** Submits the review and enters what code is asked for, until it is over or the bot is dead. */
 export async function chargeAsAgent(scene: Scene): Promise<void> {
   const { house, first } = scene;
   const isDead = (): boolean => !first.isRunning();
-  await review(house, formValues(house, cards[scene.run.story]), isDead);
-  if (isDead()) return;
   await submit(scene, {});
   for (const code of scene.run.story === 'otp' ? codes : []) {
     // oxlint-disable-next-line no-await-in-loop -- one after the other
@@ -49,35 +33,6 @@ export async function chargeAsAgent(scene: Scene): Promise<void> {
     if (!isDead()) await enterCode(scene, code);
   }
   await house.until('the end of it', async () => isDead() || (await isSettled(scene)), stepMs);
-}
-
-/** The form begins without the fields that few need; the token key is one of them. */
-async function openAllFields(house: House, isDead: () => boolean): Promise<void> {
-  const hasAll = (): boolean =>
-    isDead() || topView(house)?.blocks.some(({ block_id: id }) => id === 'charge_token') === true;
-  const hasMore = (): boolean => hasButton(topView(house)?.blocks ?? [], 'charge_more');
-  await house.until('the form', () => hasAll() || hasMore(), stepMs);
-  const view = topView(house);
-  if (hasAll() || !view) return;
-  const container = { type: 'view', viewId: view.id } as const;
-  const button = { ...findButton(view.blocks, 'charge_more'), actionId: 'charge_more', values: {} };
-  const agent = house.workspace.ids.users.agent;
-  await house.workspace.act(agent, { kind: 'block_action', container, ...button });
-  await house.until('all fields of the form', hasAll, stepMs);
-}
-
-/** Submits the form, again where Slack's three seconds, which are short here, were over before the bot had answered. */
-export async function review(house: House, values: Values, isDead = () => false): Promise<void> {
-  const isThere = (): boolean => isDead() || isReadBack(topView(house));
-  await openAllFields(house, isDead);
-  const endsAt = performance.now() + stepMs;
-  while (!isThere() && performance.now() < endsAt) {
-    // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
-    await submit({ house }, values);
-    // oxlint-disable-next-line no-await-in-loop
-    await house.until('the terms', isThere, 1_000).catch(() => undefined);
-  }
-  if (!isThere()) throw new Error('The terms never came.');
 }
 
 /** Another bot has the store now. A person who is asked for a code enters it, as `/pay otp` lets them. */
@@ -139,24 +94,9 @@ export async function submit({ house }: Pick<Scene, 'house'>, values: Values): P
   await house.workspace.act(house.workspace.ids.users.agent, { kind: 'submit_view', viewId, values });
 }
 
-export function formValues(house: House, { token, email, amount }: Card): Values {
-  const currency = topView(house)?.blocks.find((block) => block.block_id === 'charge_currency');
-  const { options } = (currency?.['element'] ?? { options: [] }) as { options: unknown[] };
-  return {
-    charge_token: { charge_token: typed(token) },
-    charge_amount: { charge_amount: typed(amount) },
-    charge_email: { charge_email: typed(email) },
-    charge_currency: { charge_currency: { type: 'static_select', selected_option: options[0] } },
-  };
-}
-
 async function enterCode(scene: Scene, code: string): Promise<void> {
   const field = topView(scene.house)?.blocks.find((block) => block.block_id?.startsWith('otp_code'));
   if (field?.block_id === undefined) return;
   const { action_id: actionId } = field['element'] as { action_id: string };
-  await submit(scene, { [field.block_id]: { [actionId]: typed(code) } });
-}
-
-function typed(value: string): { type: 'plain_text_input'; value: string } {
-  return { type: 'plain_text_input', value };
+  await submit(scene, { [field.block_id]: { [actionId]: { type: 'plain_text_input', value: code } } });
 }

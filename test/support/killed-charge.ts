@@ -4,16 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { referenceOf } from '../../src/records/reference-of.ts';
 import { bundleBot, type Bundle } from './bot-bundle.ts';
 import { openChargeInStore } from './charge-in-store.ts';
+import { reviews, sitAt } from './desk.ts';
 import { fastClock } from './fast-clock.ts';
 import { openHouse, type House } from './house.ts';
-import {
-  chargeAsAgent,
-  isReadBack,
-  openForm,
-  settleAsAgent,
-  submit,
-  topView,
-} from './killed-charge-agent.ts';
+import { cards, chargeAsAgent, isReadBack, settleAsAgent, submit, topView } from './killed-charge-agent.ts';
 import { problemsOf, watchForPaid } from './killed-charge-promises.ts';
 import type { Ran, Run, Scene } from './killed-charge-scene.ts';
 
@@ -52,7 +46,7 @@ async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
   house.workspace.connect(`${first.url()}/slack/events`);
   const store = openChargeInStore(house, run.place.redis?.client);
   cleanUps.push(() => store.close());
-  const viewId = await openForm(house);
+  const { id: viewId } = await reviews(sitAt(house, first), 'agent', cards[run.story]);
   const scene: Scene = {
     run,
     house,

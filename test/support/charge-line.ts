@@ -1,0 +1,150 @@
+import { randomInt } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'vitest';
+import { commonPayload } from '../../src/simulators/slack/payloads.ts';
+import type { Bot } from './bot.ts';
+import type { Desk } from './desk.ts';
+import { openGate, type Gate } from './gate.ts';
+import type { House, Person } from './house.ts';
+import { signSlack } from './slack-requests.ts';
+
+/** The charge references that the payments service holds, newest first. */
+export function chargeReferences({ payments }: House): string[] {
+  return payments
+    .state()
+    .orders.map(({ orderReference }) => orderReference)
+    .filter((reference) => reference.startsWith('pay-'));
+}
+
+export type NewCard = { tokenKey: string; customerEmail: string };
+
+/**
+ * So many more saved cards that approve, each saved by a payment of its own as a customer would. No bot is told
+ * of them, so that none has alerts to post.
+ */
+export async function saveCards({ payments, webhookGate }: House, count: number): Promise<NewCard[]> {
+  const before = new Set(payments.state().cards.map(({ tokenKey }) => tokenKey));
+  const nobody = createServer((request, response) => {
+    request.resume();
+    response.end('ok');
+  });
+  await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve));
+  payments.sendWebhooksTo(`http://127.0.0.1:${(nobody.address() as AddressInfo).port}`);
+  const run = randomInt(1_000_000);
+  for (let number = 1; number <= count; number += 1) {
+    const orderReference = `SAVE-${run}-${number}`;
+    const customerEmail = `customer.${run}.${number}@example.com`;
+    // oxlint-disable-next-line no-await-in-loop -- the order must be there to be paid
+    await payments.act({ kind: 'create_order', amount: '50.00', customerEmail, orderReference });
+    // oxlint-disable-next-line no-await-in-loop
+    await payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
+  }
+  await payments.settled();
+  payments.sendWebhooksTo(`${webhookGate.url}/webhooks/payments`);
+  nobody.close();
+  nobody.closeAllConnections();
+  return payments.state().cards.filter(({ tokenKey }) => !before.has(tokenKey));
+}
+
+/** Slack's side of the line to the bots, on which every payload and every acknowledgement can be read whole. */
+export type SlackLine = {
+  gate: Gate;
+  /**
+   * The payload that submits the modal which the bot's last acknowledgement put in the place of that view: as
+   * Slack would send it once more, on its way to several replicas or with a stopwatch.
+   */
+  submission: (viewId: string) => string;
+};
+
+/** Puts itself between the workspace and the bot; `bots` get each payload all at once, as redelivered. */
+export async function openSlackLine(
+  house: House,
+  test: Pick<TestContext, 'onTestFinished'>,
+  bots: () => readonly Bot[],
+): Promise<SlackLine> {
+  const gate = await openGate(() => bots().map((bot) => bot.url()));
+  test.onTestFinished(() => gate.close());
+  house.workspace.connect(`${gate.url}/slack/events`);
+  return {
+    gate,
+    submission(viewId) {
+      for (const { request, answer } of gate.passed.toReversed()) {
+        if (!request.includes(viewId) || !answer.includes('"update"')) continue;
+        const payload = payloadOf(request);
+        if (payload?.type !== 'view_submission' || payload.view['id'] !== viewId) continue;
+        const { view } = JSON.parse(answer) as { view: Record<string, unknown> };
+        return formOf({ ...payload, view: { ...payload.view, ...view, state: { values: {} } } });
+      }
+      throw new Error(`No acknowledgement has put anything in the place of ${viewId}.`);
+    },
+  };
+}
+
+/** "median 4.2 ms, p99 9.1 ms, worst 12.0 ms (100)". */
+export function ackFigures(acks: readonly Acked[]): string {
+  const figure = (quantile: number): string => `${ackAt(acks, quantile).toFixed(1)} ms`;
+  return `median ${figure(0.5)}, p99 ${figure(0.99)}, worst ${figure(1)} (${acks.length})`;
+}
+
+/** How long the sender waited, at that quantile. */
+export function ackAt(acks: readonly Acked[], quantile: number): number {
+  const sorted = acks.map(({ ackMs }) => ackMs).toSorted((one, other) => one - other);
+  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * quantile) - 1)] ?? Infinity;
+}
+
+/** The payload with which a person submits this code in the modal they see, which the bot opened or updated through Slack's API. */
+export async function codeSubmission(
+  { house, modal: modalOf }: Desk,
+  person: Person,
+  code: string,
+): Promise<string> {
+  const { workspace, slackGate } = house;
+  const modal = modalOf(person);
+  const input = modal?.blocks.find(({ type }) => type === 'input');
+  if (!modal || !input?.block_id) throw new Error(`There is no field for a code: ${modal?.shown.text}`);
+  const seen = JSON.stringify(modal.blocks);
+  const shown = (): View | undefined =>
+    slackGate.passed
+      .filter(({ path, answer }) => path.startsWith('/api/views.') && answer.includes(modal.id))
+      .map(({ answer }) => (JSON.parse(answer) as { view?: View }).view)
+      .findLast((view) => JSON.stringify(view?.['blocks']) === seen);
+  // On the screen a moment before its answer has passed the gate.
+  await house.until(`${modal.id} was shown`, () => shown() !== undefined);
+  const { user } = workspace.state(workspace.ids.users[person]);
+  const { action_id: actionId = '' } = input['element'] as { action_id?: string };
+  return formOf({
+    type: 'view_submission',
+    ...commonPayload(user),
+    trigger_id: 'unused',
+    view: {
+      ...shown(),
+      state: { values: { [input.block_id]: { [actionId]: { type: 'plain_text_input', value: code } } } },
+    },
+    response_urls: [],
+  });
+}
+
+type View = Record<string, unknown>;
+type Payload = { type: string; view: View };
+
+function payloadOf(request: string): Payload | undefined {
+  const text = new URLSearchParams(request.slice(request.indexOf('\n') + 1)).get('payload');
+  return text === null ? undefined : (JSON.parse(text) as Payload);
+}
+
+function formOf(payload: unknown): string {
+  return new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
+}
+
+/** How a bot took a payload: the acknowledgement's status and body, and how long the sender waited for it. */
+export type Acked = { status: number; body: string; ackMs: number };
+
+/** Sends it as Slack would, signed, past the workspace. */
+export async function sendToBot(house: House, bot: Bot, form: string): Promise<Acked> {
+  const request = signSlack(form, { secret: house.workspace.credentials.signingSecret });
+  const startedAt = performance.now();
+  const response = await fetch(`${bot.url()}/slack/events`, { method: 'POST', ...request });
+  const body = await response.text();
+  return { status: response.status, body, ackMs: performance.now() - startedAt };
+}
