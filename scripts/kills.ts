@@ -13,13 +13,12 @@ import { parseArgs } from 'node:util';
 import { connectRedis } from '../src/store/redis-client.ts';
 import { killEverywhere, type Kills, type KillsResult } from '../test/support/kill-everywhere.ts';
 import { casePlays, runCase } from '../test/support/killed-case.ts';
-import { runApproval } from '../test/support/killed-approval.ts';
 import { bundleKilledBot } from '../test/support/killed-charge.ts';
 import { stories, type Place, type Story } from '../test/support/killed-charge-scene.ts';
 import { createLimit } from '../test/support/limit.ts';
 import { startRedis } from '../test/support/redis-server.ts';
 
-const plays = [...stories, 'four-eyes', ...casePlays] as const;
+const plays = [...stories, ...casePlays] as const;
 type Play = (typeof plays)[number];
 const stores = ['sqlite', 'redis'] as const;
 type StoreName = (typeof stores)[number];
@@ -90,8 +89,7 @@ async function tell(story: Play, store: StoreName): Promise<KillsResult> {
 
 function playOf(story: Play): Pick<Kills, 'story' | 'play'> {
   const own = casePlays.find((one) => one === story);
-  if (own) return { story: 'approved', play: (run) => runCase(own, run) };
-  return story === 'four-eyes' ? { story: 'approved', play: runApproval } : { story: story as Story };
+  return own ? { story: 'approved', play: (run) => runCase(own, run) } : { story: story as Story };
 }
 
 /** A few moments near the end, or among reads that repeat until news comes, depend on what overtakes what; more would be kills that are only claimed. */

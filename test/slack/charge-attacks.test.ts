@@ -21,9 +21,8 @@ import {
   type Plan,
 } from '../features/charge-house.ts';
 import { mockTheOutside } from '../support/mocks.ts';
-import type { Acknowledged } from '../support/running-bot.ts';
-import { runningBots } from '../support/running-bots.ts';
-import { typedText, type SentView, type Submitted } from '../support/slack-requests.ts';
+import { runBot, type Acknowledged } from '../support/running-bot.ts';
+import type { SentView, Submitted } from '../support/slack-requests.ts';
 
 mockTheOutside();
 
@@ -35,8 +34,6 @@ const mayRun: MayRun = async (permission, { userId }) =>
   userId === ada || (userId === colleague && permission === 'otp')
     ? { kind: 'allowed' }
     : { kind: 'refused', rule: `It needs the permission ${permission}`, whoCan: 'agents' };
-
-const run = runningBots();
 
 /** The charging verbs behind real Bolt, on the real desk, with a bank in memory. */
 async function openShop(plan: Plan) {
@@ -60,12 +57,11 @@ async function openShop(plan: Plan) {
     account: 'Main',
     now,
   } as const;
-  const bot = await run({ mayRun, more: [chargeCommand(deps), otpCommand(deps), doubtCommand(deps)] });
+  const bot = await runBot([chargeCommand(deps), otpCommand(deps), doubtCommand(deps)], mayRun);
 
   /** Submits a form, and gives what is on the screen then. */
   async function submit(view: SentView, from: Partial<Submitted> = {}): Promise<string> {
     const answer = await bot.submit({ userId: ada, ...from, view });
-    await bot.slack.drained();
     await process.drained();
     return shownBy(answer);
   }
@@ -80,7 +76,7 @@ function shownBy({ status, body }: Acknowledged): string {
 
 function otpForm(about: string = reference, field = 'otp_code_3'): SentView {
   const privateMetadata = JSON.stringify({ reference: about, field });
-  return { id: viewId, callbackId: otpModalId, privateMetadata, inputs: { [field]: typedText(rightCode) } };
+  return { id: viewId, callbackId: otpModalId, privateMetadata, inputs: { [field]: rightCode } };
 }
 
 function agreement(draft: string, id: string): SentView {
@@ -102,12 +98,12 @@ const forgedMetadata = [
 ];
 
 const oversize: SentView['inputs'] = {
-  otp_code_3: typedText('7'.repeat(3_000)),
-  [chargeFields.amount]: typedText('9'.repeat(3_000)),
-  [chargeFields.token]: typedText('x'.repeat(3_000)),
-  [chargeFields.email]: typedText(`${'a'.repeat(2_900)}@b.c`),
-  [chargeFields.customerId]: typedText('y'.repeat(3_000)),
-  [chargeFields.reason]: typedText('<!channel> '.repeat(270)),
+  otp_code_3: '7'.repeat(3_000),
+  [chargeFields.amount]: '9'.repeat(3_000),
+  [chargeFields.token]: 'x'.repeat(3_000),
+  [chargeFields.email]: `${'a'.repeat(2_900)}@b.c`,
+  [chargeFields.customerId]: 'y'.repeat(3_000),
+  [chargeFields.reason]: '<!channel> '.repeat(270),
 };
 
 const { card: _typeahead, changeEmail: _otherVerb, ...buttons } = { ...chargeActions, ...otpActions };

@@ -3,7 +3,7 @@
  * itself at one exact point. It is told by
  *   KILL_CLOCK  {"fromMs": …, "factor": …}: see `fastClock`
  *   KILL_AT     the point at which it sends itself SIGKILL, there and then, or its number, from 1; absent: never
- *   KILL_FROM   the point with which they begin; absent: the form's terms being kept, which is the first thing that is
+ *   KILL_FROM   the point with which they begin; absent: the form’s terms being kept, which is the first thing that is
  *               written of a charge, or as soon as it is sent SIGUSR2
  *   KILL_LIST   a file to which it writes each point as it is passed; absent: none
  *

@@ -1,14 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { referenceOf } from '../../src/records/reference-of.ts';
+import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import { openChargeInStore, type ChargeInStore } from './charge-in-store.ts';
-import { sitAt, type Desk } from './desk.ts';
+import { reviews, sitAt, type Desk } from './desk.ts';
 import type { House } from './house.ts';
 import { openFastHouse } from './killed-charge.ts';
-import { keyOf } from './killed-charge-promises.ts';
-import type { Ran, Run } from './killed-charge-scene.ts';
+import { cards } from './killed-charge-agent.ts';
+import { directMessages, endWords, keyOf, requests } from './killed-charge-promises.ts';
+import { isTold, type Ran, type Run } from './killed-charge-scene.ts';
 
-/** What is killed besides charges and their approval, at every await from `act` on. */
-export const casePlays = ['alert', 'link', 'card-email'] as const;
+/** What is killed besides charges that nobody has to approve, at every await from `act` on. */
+export const casePlays = ['four-eyes', 'alert', 'link', 'card-email'] as const;
 export type CasePlay = (typeof casePlays)[number];
 
 const stepMs = 30_000;
@@ -22,9 +25,10 @@ type Scene = {
   house: House;
   desk: Desk;
   isDead: () => boolean;
-  /** The charges of the merchant's own system. */
-  seen: { failed?: string; paid?: string };
-  until: (what: string, condition: () => boolean) => Promise<void>;
+  store: ChargeInStore;
+  /** The charges of the merchant's own system, and the one that was asked for. */
+  seen: { failed?: string; paid?: string; asked?: string };
+  until: (what: string, condition: () => boolean | Promise<boolean>) => Promise<void>;
 };
 
 type Play = {
@@ -32,8 +36,8 @@ type Play = {
   prepare: (scene: Scene) => Promise<unknown>;
   /** What happens to the bot, from wherever it stands: done again with the one that comes after. */
   act: (scene: Scene) => Promise<void>;
-  end: (scene: Scene) => string;
-  problems: (scene: Scene) => string[];
+  end: (scene: Scene) => string | Promise<string>;
+  problems: (scene: Scene) => string[] | Promise<string[]>;
 };
 
 /** Plays it through the whole bot, kills that on the way, and has another bot end it. */
@@ -42,12 +46,15 @@ export async function runCase(name: CasePlay, run: Run): Promise<Ran> {
   const cleanUps: (() => unknown)[] = [];
   try {
     const begun = await run.place.busy(() => begin(play, run, cleanUps));
-    const { scene, killed, passed, store } = begun;
+    const { scene, killed, passed } = begun;
     if (killed) await play.act(scene);
-    await settled(scene, store);
+    await settled(scene);
     const twice = repeatedKeys(scene);
-    const problems = [...(twice.length > 0 ? [`told twice: ${twice.join()}`] : []), ...play.problems(scene)];
-    return { killed, stuck: false, end: play.end(scene), passed, problems };
+    const problems = [
+      ...(twice.length > 0 ? [`told twice: ${twice.join()}`] : []),
+      ...(await play.problems(scene)),
+    ];
+    return { killed, stuck: false, end: await play.end(scene), passed, problems };
   } finally {
     // oxlint-disable-next-line no-await-in-loop -- the last opened is the first to go
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
@@ -57,12 +64,13 @@ export async function runCase(name: CasePlay, run: Run): Promise<Ran> {
 async function begin(play: Play, run: Run, cleanUps: (() => unknown)[]) {
   const house = await openFastHouse(run, cleanUps);
   const list = join(house.folder, 'points');
-  const first = house.bot(run.killAt === undefined ? { KILL_LIST: list } : { KILL_AT: run.killAt });
+  const how = run.killAt === undefined ? { KILL_LIST: list } : { KILL_AT: run.killAt };
+  const first = house.bot({ ...how, KILL_FROM: 'as soon as it is told' });
   await house.start(first);
   const store = openChargeInStore(house, run.place.redis?.client);
   cleanUps.push(() => store.close());
   const isDead = (): boolean => !first.isRunning();
-  const scene = sceneAt(house, sitAt(house, first), {}, isDead);
+  const scene = sceneAt({ house, desk: sitAt(house, first), store, seen: {}, isDead });
   await play.prepare(scene);
   process.kill(first.pid(), 'SIGUSR2');
   // Who presses while the bot dies is told that something went wrong, which is no problem of ours.
@@ -71,27 +79,26 @@ async function begin(play: Play, run: Run, cleanUps: (() => unknown)[]) {
       throw cause;
     }),
   );
-  if (!isDead()) await settled(scene, store);
+  if (!isDead()) await settled(scene);
   const killed = isDead();
   const passed = run.killAt === undefined ? readFileSync(list, 'utf8').trim().split('\n') : [];
-  if (!killed) return { scene, store, killed, passed };
+  if (!killed) return { scene, killed, passed };
   const next = house.bot({ KILL_AT: '' });
   await house.start(next);
-  return { scene: sceneAt(house, sitAt(house, next), scene.seen, () => false), store, killed, passed };
+  const after = sceneAt({ ...scene, desk: sitAt(house, next), isDead: () => false });
+  return { scene: after, killed, passed };
 }
 
-function sceneAt(house: House, desk: Desk, seen: Scene['seen'], isDead: () => boolean): Scene {
+function sceneAt(at: Omit<Scene, 'until'>): Scene {
+  const { house, isDead } = at;
   return {
-    house,
-    desk,
-    seen,
-    isDead,
+    ...at,
     until: (what, condition) => house.until(what, () => isDead() || condition(), stepMs),
   };
 }
 
 /** Twice in a row: every event has come, and there is nothing left to tell. */
-async function settled({ house, isDead }: Scene, store: ChargeInStore): Promise<void> {
+async function settled({ house, store, isDead }: Scene): Promise<void> {
   let looks = 0;
   await house.until(
     'all is told',
@@ -116,6 +123,27 @@ const newEmail = 'ada.killed@example.org';
 const ada = { tokenKey: 'tok-ada-approves', customerEmail: 'ada.obi@example.com' };
 
 const plays: Record<CasePlay, Play> = {
+  /** An agent asks for a charge, and a second person approves it. */
+  'four-eyes': {
+    async prepare(scene) {
+      const { id } = await reviews(scene.desk, 'agent', { ...cards.approved, amount: '150,000.00' });
+      scene.seen.asked = referenceOf(id);
+      await scene.desk.submits('agent');
+      await scene.until('it is asked', async () => (await approvalOf(scene)) !== undefined);
+      await settled(scene);
+    },
+    async act(scene) {
+      await scene.until('it is executed', async () => {
+        const kind = (await approvalOf(scene))?.state.kind;
+        // Whose click came to nothing presses once more.
+        if (kind === 'waiting') await approve(scene);
+        const charge = await scene.store.read(scene.seen.asked ?? '');
+        return kind === 'executed' && charge !== undefined && isTold(charge);
+      });
+    },
+    end: async (scene) => (await approvalOf(scene))?.state.kind ?? 'none',
+    problems: problemsOfApproval,
+  },
   /** A charge fails, and the same customer pays another. */
   alert: {
     prepare: async () => undefined,
@@ -227,4 +255,75 @@ function links({ house }: Scene) {
 
 function orders({ house }: Scene) {
   return house.payments.state().orders.filter(({ orderReference }) => orderReference === linkReference);
+}
+
+function approvalOf({ store, seen }: Scene) {
+  return store.approval(seen.asked ?? '');
+}
+
+function isApprove(label: string): boolean {
+  return label.startsWith('Approve');
+}
+
+/** Presses the button of the newest message in the approvals channel that has one. */
+async function approve({ desk }: Scene): Promise<void> {
+  const message = desk.messages('lead', 'payOps').findLast(({ shown }) => shown.buttons.some(isApprove));
+  const label = message?.shown.buttons.find(isApprove);
+  // Who presses while the bot dies is told that something went wrong, which is no problem of ours.
+  if (message && label !== undefined) await desk.presses('lead', label, message).catch(() => undefined);
+}
+
+function isMarked({ blocks }: BotPost): boolean {
+  return JSON.stringify(blocks).includes('May be a repeat');
+}
+
+/** Executed once: one charge under the one reference, of the one decision; and all of it told once. */
+async function problemsOfApproval(scene: Scene): Promise<string[]> {
+  const { house, store, seen } = scene;
+  const reference = seen.asked ?? '';
+  const approval = await approvalOf(scene);
+  const end = (await store.read(reference))?.intent.state.kind ?? 'none';
+  // Too late to be sent when somebody came to look: money did not move, and the words say so.
+  const isAbandoned = end === 'abandoned' && requests(scene) === 0;
+  const charged = house.payments
+    .state()
+    .orders.map((order) => order.orderReference)
+    .filter((one) => one.startsWith('pay-'));
+  const wrongs: [boolean, string][] = [
+    [
+      charged.join() !== (isAbandoned ? '' : reference),
+      `charged as [${charged.join()}], not as ${reference}`,
+    ],
+    [end !== 'approved' && !isAbandoned, `the charge is ${end}`],
+    [approval?.state.kind !== 'executed', `the request is ${approval?.state.kind}`],
+    [approval?.approvals.length !== 1, `${approval?.approvals.length} approvals`],
+  ];
+  return [
+    ...wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words),
+    ...toldProblems(scene, reference, endWords[end] ?? end),
+  ];
+}
+
+function toldProblems({ house }: Scene, reference: string, words: string): string[] {
+  const { users } = house.workspace.ids;
+  const ops = house.posts('payOps');
+  const people = [users.agent, users.lead, users.onCall].flatMap((user) => directMessages(house, user));
+  // A post to a person whose answer died with the bot cannot be looked for: it is repeated, and says so.
+  const sure = [...ops, ...house.posts('payDesk'), ...people.filter((post) => !isMarked(post))];
+  const keys = sure.map(keyOf);
+  const twice = keys.filter((key, index) => keys.indexOf(key) !== index);
+  const desk = house.posts('payDesk').filter(({ threadTs }) => threadTs === undefined);
+  const card = ops.filter(({ threadTs, text }) => threadTs === undefined && text.includes(reference));
+  const saidByCard = card[0]?.text ?? '';
+  const wrongs: [boolean, string][] = [
+    [twice.length > 0, `told twice: ${twice.join()}`],
+    [card.length !== 1, `${card.length} cards in the approvals channel`],
+    [
+      !/^(☑️ Approved, charge started|✅ Paid)/u.test(saidByCard) && !saidByCard.startsWith(words),
+      `the card says ${saidByCard}`,
+    ],
+    [desk.length !== 1, `the desk has ${desk.length} messages`],
+    [desk[0]?.text.startsWith(words) !== true, `the desk says ${desk[0]?.text}`],
+  ];
+  return wrongs.filter(([isWrong]) => isWrong).map(([, problem]) => problem);
 }

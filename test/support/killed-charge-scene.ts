@@ -72,7 +72,7 @@ export async function isSettled({ store, reference }: Scene): Promise<boolean> {
   return record !== undefined && isTold(record) && (await store.toTell()).length === 0;
 }
 
-function isTold({ intent: { state, told } }: ChargeRecord): boolean {
+export function isTold({ intent: { state, told } }: ChargeRecord): boolean {
   return 'concludedAt' in state && told.includes(state.kind);
 }
 

@@ -1,20 +1,21 @@
 import { z } from 'zod';
+import { formatMoney } from '../../domain/money.ts';
+import { cardsNotEnabledWords, declineOfCard, otps, testCardNumbers } from './bank.ts';
+import { checkoutLink, openOtp, type Order } from './orders.ts';
+import { declinePayment, tryOtp } from './payment-flow.ts';
 import {
   amount,
   checkoutEnveloped,
   currency,
   email,
+  merchant,
   orderReference,
   readBody,
   refusal,
   type Answer,
   type Call,
   type Route,
-  merchant,
 } from './route.ts';
-import { cardsNotEnabledWords, declineOfCard } from './bank.ts';
-import { checkoutLink, openOtp, type Order } from './orders.ts';
-import { declinePayment } from './payment-flow.ts';
 import type { World } from './world.ts';
 
 /** Unknown fields are ignored, `tokenizeCard` inside `order` among them. Spec: create a checkout order. */
@@ -102,4 +103,123 @@ export function tryCard(
 
 function notAccepted(message: string): { status: boolean; message: string } {
   return { status: false, message };
+}
+
+/** Outcomes instead of card fields: nobody should be tempted to type a card number into a simulation. */
+const cardChoices = [
+  { value: 'otp', label: 'Pay with a test card', hint: 'The bank asks for a code.' },
+  { value: 'declined', label: 'Pay with a card that is declined', hint: 'Insufficient funds.' },
+] as const;
+
+const form = z.union([
+  z.object({ card: z.enum(['otp', 'declined']) }),
+  z.object({ otp: z.string().min(1).max(12) }),
+]);
+
+/** The page behind `checkoutLink`, where the customer pays. Spec: checkout order (checkoutLink). */
+const page = { path: '/checkout/:orderId', access: 'open', from: 'customer' } as const;
+export const checkoutPageRoutes: readonly Route[] = [
+  { ...page, method: 'GET', label: 'Open the checkout page', answer: showPage },
+  { ...page, method: 'POST', label: 'Pay on the checkout page', answer: pay },
+];
+
+function showPage(world: World, call: Call): Answer {
+  const order = world.orders.byOrderId(call.params['orderId'] ?? '');
+  if (!order || order.isSavedCardCharge) {
+    const html = pageOf(
+      'Order not found',
+      '<h1>Order not found</h1><p>This checkout link leads to no order.</p>',
+    );
+    return { kind: 'page', status: 404, html, note: 'no such order' };
+  }
+  return { kind: 'page', status: 200, html: orderPage(order), note: order.orderReference };
+}
+
+function pay(world: World, call: Call): Answer {
+  const order = world.orders.byOrderId(call.params['orderId'] ?? '');
+  if (!order || order.isSavedCardCharge) return showPage(world, call);
+  const chosen = form.safeParse(call.body);
+  const here = `/checkout/${order.orderId}`;
+  if (!chosen.success) return { kind: 'redirect', location: here, note: 'nothing was chosen' };
+  if ('otp' in chosen.data) {
+    const outcome = tryOtp(world, order, chosen.data.otp.trim());
+    return { kind: 'redirect', location: here, note: `${order.orderReference}: ${outcome.message}` };
+  }
+  const outcome = tryCard(world, order, testCardNumbers[chosen.data.card]);
+  return { kind: 'redirect', location: here, note: `${order.orderReference}: ${outcome.message}` };
+}
+
+function orderPage(order: Order): string {
+  const money = formatMoney({ minor: order.amountMinor, currency: order.currency });
+  return pageOf(
+    `Pay ${money}`,
+    `<p class="what">Order ${escapeHtml(order.orderReference)} for ${escapeHtml(order.customerEmail)}</p>
+<h1>${escapeHtml(money)}</h1>
+${step(order)}`,
+  );
+}
+
+function step(order: Order): string {
+  switch (order.state) {
+    case 'paid':
+      return `<p class="good" role="status">✓ Paid. You can close this page.</p>`;
+    case 'failed':
+      return `<p class="bad" role="alert">✕ ${escapeHtml(order.reason ?? 'The payment failed')}. Ask the merchant for a new link.</p>`;
+    case 'awaiting_otp':
+      return otpForm(order);
+    case 'declined':
+      return `<p class="bad" role="alert">✕ Declined: ${escapeHtml(order.reason ?? '')}. Try another card.</p>${cardForm(order)}`;
+    case 'created':
+      return cardForm(order);
+  }
+}
+
+function cardForm(order: Order): string {
+  if (!order.cardAllowed) return '<p class="bad">Card payment is not supported for this order.</p>';
+  const buttons = cardChoices.map(
+    ({ value, label, hint }, index) =>
+      `<button name="card" value="${value}" class="${index === 0 ? 'first' : ''}">${label}<small>${hint}</small></button>`,
+  );
+  const saved = order.tokenizeCard ? '<p class="what">The card will be saved for later charges.</p>' : '';
+  return `<form method="post">${buttons.join('\n')}</form>${saved}`;
+}
+
+function otpForm(order: Order): string {
+  const wrong =
+    order.reason === 'Invalid OTP' ? '<p class="bad" role="alert">✕ Invalid OTP. Try again.</p>' : '';
+  return `${wrong}<form method="post">
+<label for="otp">Code from your bank</label>
+<input id="otp" name="otp" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required autofocus>
+<p class="what">The simulated bank’s code is ${otps.right}; any other is wrong. Three tries, 15 minutes.</p>
+<button class="first">Confirm the payment</button>
+</form>`;
+}
+
+function pageOf(title: string, main: string): string {
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(title)} · simulated checkout</title><style>${style}</style></head>
+<body><div class="ribbon">Simulation: no real money, no real card</div><main>${main}</main></body></html>`;
+}
+
+const style = `
+:root{color-scheme:light dark;--ink:#1b1f24;--soft:#5b6470;--line:#d5dae1;--paper:#fff;--ground:#f3f5f8;--accent:#0b5cad;--good:#0a7040;--bad:#b3261e}
+@media(prefers-color-scheme:dark){:root{--ink:#eef1f5;--soft:#a9b2bf;--line:#39424e;--paper:#1c2128;--ground:#12161b;--accent:#2f81d6;--good:#4cc38a;--bad:#ff8a80}}
+*{box-sizing:border-box}body{margin:0;font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--ground)}
+.ribbon{background:#7a4d00;color:#fff;text-align:center;padding:.4rem;font-size:.875rem}
+main{max-width:26rem;margin:3rem auto;padding:2rem;background:var(--paper);border:1px solid var(--line);border-radius:12px}
+h1{margin:.25rem 0 1.5rem;font-size:2rem;font-variant-numeric:tabular-nums}.what{margin:0 0 .75rem;color:var(--soft);font-size:.9rem;overflow-wrap:anywhere}
+form{display:grid;gap:.75rem;margin-bottom:1rem}button{font:inherit;text-align:left;padding:.75rem 1rem;border:1px solid var(--line);border-radius:8px;background:none;color:inherit;cursor:pointer}
+button small{display:block;color:var(--soft)}button.first{background:var(--accent);border-color:var(--accent);color:#fff}button.first small{color:#fff}
+button:focus-visible,input:focus-visible,a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}
+input{font:inherit;font-size:1.25rem;letter-spacing:.2em;padding:.6rem .75rem;border:1px solid var(--line);border-radius:8px;background:none;color:inherit}
+.good{color:var(--good);font-weight:600}.bad{color:var(--bad);font-weight:600}a{color:var(--accent)}`;
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
 }

@@ -7,8 +7,7 @@ import { createHolds, type Holds, type Passed } from '../holds.ts';
 import { accountRoutes, createAccounts, seedAccounts, seedTerminals } from './accounts.ts';
 import { authRoutes, checkAccess, createTokens, type Credentials } from './auth.ts';
 import { createCards, savedCardRoutes } from './cards.ts';
-import { checkoutPageRoutes } from './checkout-page.ts';
-import { checkoutRoutes } from './checkout.ts';
+import { checkoutPageRoutes, checkoutRoutes } from './checkout.ts';
 import { createExchangeRecorder, type RecordExchange } from './exchanges.ts';
 import { isFaultFor, type PaymentsFault, underFault } from './faults.ts';
 import {

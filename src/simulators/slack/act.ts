@@ -1,12 +1,15 @@
-import type { ActResult, PageUser, WorkspaceAction } from '../protocol.ts';
-import { press, suggest, wholeMessage } from './act-on-element.ts';
-import { closeView, submitView } from './act-on-view.ts';
-import { type ActDeps, actResult, no } from './act-result.ts';
-import { sendMessage } from './act-type.ts';
-import { canSee } from './cast.ts';
-import { channelPayload, commonPayload } from './payloads.ts';
-import { viewPayload } from './views.ts';
+import { z } from 'zod';
+import type { ActResult, PageBlock, PageOption, PageUser, WorkspaceAction } from '../protocol.ts';
+import { applyAnswer } from './app-answer.ts';
+import type { BotAnswer, BotLine, Events } from './bot-line.ts';
+import { botName, botUserId, canSee, type Channel } from './cast.ts';
+import { completeValues, findElement, type Element, type PlacedElement, unfilledInputs } from './elements.ts';
+import { slackbotDraft, type Message } from './messages.ts';
+import { channelPayload, commonPayload, messagePayload, slashPayload } from './payloads.ts';
+import { readView, type View, viewPayload } from './views.ts';
 import type { World } from './world.ts';
+
+type Of<Kind extends WorkspaceAction['kind']> = Extract<WorkspaceAction, { kind: Kind }>;
 
 /** Does what a person does in Slack; the answer comes when the bot has acknowledged, or failed to. */
 export async function act(deps: ActDeps, userId: string, action: WorkspaceAction): Promise<ActResult> {
@@ -15,14 +18,6 @@ export async function act(deps: ActDeps, userId: string, action: WorkspaceAction
   if (needsInteractivity(action) && !deps.world.app.interactivity) {
     return { ok: false, problem: 'This app is not configured to handle interactive responses.' };
   }
-  return carryOut(deps, user, action);
-}
-
-function needsInteractivity(action: WorkspaceAction): boolean {
-  return action.kind !== 'send_message' && action.kind !== 'open_home' && action.kind !== 'close_view';
-}
-
-function carryOut(deps: ActDeps, user: PageUser, action: WorkspaceAction): Promise<ActResult> {
   switch (action.kind) {
     case 'send_message':
       return sendMessage(deps, user, action);
@@ -41,6 +36,10 @@ function carryOut(deps: ActDeps, user: PageUser, action: WorkspaceAction): Promi
     case 'suggest':
       return suggest(deps, user, action);
   }
+}
+
+function needsInteractivity(action: WorkspaceAction): boolean {
+  return action.kind !== 'send_message' && action.kind !== 'open_home' && action.kind !== 'close_view';
 }
 
 async function openHome(deps: ActDeps, user: PageUser): Promise<ActResult> {
@@ -62,31 +61,29 @@ async function openHome(deps: ActDeps, user: PageUser): Promise<ActResult> {
   return { ok: true };
 }
 
+function interact(deps: ActDeps, user: PageUser, payload: object, does: string): Promise<BotAnswer> {
+  const whole = { ...commonPayload(user), ...payload };
+  return deps.line.send({ kind: 'interactive', payload: whole }, `${user.realName} ${does}`);
+}
+
 /** Of the two kinds of shortcut only those are offered that the manifest names. */
 async function globalShortcut(deps: ActDeps, user: PageUser, callbackId: string): Promise<ActResult> {
   const { world } = deps;
   const name = shortcutName(world, 'global', callbackId);
   if (name === undefined) return no('This app has no such shortcut.');
-  const answer = await deps.line.send(
-    {
-      kind: 'interactive',
-      payload: {
-        type: 'shortcut',
-        ...commonPayload(user),
-        callback_id: callbackId,
-        action_ts: world.ids.ts(),
-        trigger_id: world.triggers.issue({ userId: user.id, fromModal: false }),
-      },
-    },
-    `${user.realName} runs the shortcut "${name}"`,
-  );
-  return actResult(answer);
+  const payload = {
+    type: 'shortcut',
+    callback_id: callbackId,
+    action_ts: world.ids.ts(),
+    trigger_id: world.triggers.issue({ userId: user.id, fromModal: false }),
+  };
+  return actResult(await interact(deps, user, payload, `runs the shortcut "${name}"`));
 }
 
 async function messageShortcut(
   deps: ActDeps,
   user: PageUser,
-  asked: Extract<WorkspaceAction, { kind: 'message_shortcut' }>,
+  asked: Of<'message_shortcut'>,
 ): Promise<ActResult> {
   const { world } = deps;
   const name = shortcutName(world, 'message', asked.callbackId);
@@ -96,26 +93,421 @@ async function messageShortcut(
   if (channel === undefined || message === undefined || !canSee(channel, user.id))
     return no('That message is gone.');
   const target = { channel: channel.id, userId: user.id, messageTs: message.ts };
-  const answer = await deps.line.send(
-    {
-      kind: 'interactive',
-      payload: {
-        type: 'message_action',
-        ...commonPayload(user),
-        callback_id: asked.callbackId,
-        action_ts: world.ids.ts(),
-        message_ts: message.ts,
-        message: wholeMessage(world, message),
-        channel: channelPayload(channel),
-        trigger_id: world.triggers.issue({ userId: user.id, fromModal: false }),
-        response_url: deps.responseUrl(world.responseUrls.issue(target)),
-      },
-    },
-    `${user.realName} runs "${name}" on a message`,
-  );
-  return actResult(answer);
+  const payload = {
+    type: 'message_action',
+    callback_id: asked.callbackId,
+    action_ts: world.ids.ts(),
+    message_ts: message.ts,
+    message: wholeMessage(world, message),
+    channel: channelPayload(channel),
+    trigger_id: world.triggers.issue({ userId: user.id, fromModal: false }),
+    response_url: deps.responseUrl(world.responseUrls.issue(target)),
+  };
+  return actResult(await interact(deps, user, payload, `runs "${name}" on a message`));
 }
 
 function shortcutName(world: World, kind: 'global' | 'message', callbackId: string): string | undefined {
   return world.app.shortcuts.find((one) => one.kind === kind && one.callbackId === callbackId)?.name;
+}
+
+type ActDeps = {
+  world: World;
+  line: BotLine;
+  events: Events;
+  /** The whole address of a response_url's path. */
+  responseUrl: (path: string) => string;
+};
+
+/** What Slack shows a person when a press or a submission was not acknowledged. */
+function actResult(answer: BotAnswer): ActResult {
+  switch (answer.kind) {
+    case 'acknowledged':
+      return { ok: true };
+    case 'timeout':
+      return { ok: false, problem: 'Operation timed out. Apps need to respond within 3 seconds.' };
+    case 'refused':
+      return { ok: false, problem: `This app responded with status code ${answer.status}.` };
+    case 'unreachable':
+      return { ok: false, problem: 'This app could not be reached.' };
+  }
+}
+
+/** What Slack tells the person when nothing is sent. */
+function no(problem: string): ActResult {
+  return { ok: false, problem };
+}
+
+/** What a person types into the composer: a message, or a slash command. */
+async function sendMessage(deps: ActDeps, user: PageUser, typed: Of<'send_message'>): Promise<ActResult> {
+  const { world } = deps;
+  const channel = world.directory.channel(typed.channel);
+  if (channel === undefined || !canSee(channel, user.id)) return no('There is no such channel.');
+  if (channel.archived) return no('This channel is archived.');
+  if (channel.kind === 'dm' && (world.app.messagesReadOnly || !world.app.messagesTab)) {
+    return no('Sending messages to this app has been turned off.');
+  }
+  const text = typed.text.trim();
+  if (text === '') return no('Type something first.');
+  if (text.startsWith('/')) return runSlash(deps, { user, channel }, { ...typed, text });
+  return postAsPerson(world, { user, channel }, { ...typed, text });
+}
+
+type Place = { user: PageUser; channel: Channel };
+
+function postAsPerson(world: World, at: Place, typed: Of<'send_message'>): ActResult {
+  const { user, channel } = at;
+  const text = withIds(world, typed.text, false);
+  const parent = typed.threadTs === undefined ? undefined : world.messages.find(channel.id, typed.threadTs);
+  if (typed.threadTs !== undefined && parent === undefined) return no('That thread is gone.');
+  world.messages.post({
+    text,
+    blocks: [],
+    attachments: [],
+    channel: channel.id,
+    authorId: user.id,
+    authorName: user.realName,
+    threadTs: parent?.threadTs ?? parent?.ts,
+  });
+  world.changed();
+  return { ok: true };
+}
+
+async function runSlash(deps: ActDeps, at: Place, typed: Of<'send_message'>): Promise<ActResult> {
+  const { world } = deps;
+  const [command = '/', ...words] = typed.text.split(/\s+/);
+  const rest = typed.text.slice(command.length).trim();
+  if (command === '/invite') return invite(world, at, words.join(' '));
+  const known = world.app.slashCommands.find((one) => one.command === command);
+  if (known === undefined || !world.app.scopes.has('commands')) {
+    return slackbotSays(
+      world,
+      at,
+      `${command} is not a valid command. In Slack, all messages that start with the "/" character are interpreted as commands.`,
+    );
+  }
+  if (typed.threadTs !== undefined) {
+    return slackbotSays(world, at, `${command} is not supported in threads. Sorry!`);
+  }
+  const target = { channel: at.channel.id, userId: at.user.id };
+  const payload = slashPayload(world, at, {
+    command,
+    text: known.shouldEscape ? withIds(world, rest, true) : rest,
+    responseUrl: deps.responseUrl(world.responseUrls.issue(target)),
+  });
+  const summary = `${[command, rest].join(' ').trim()} by ${at.user.realName}`;
+  const answer = await deps.line.send({ kind: 'slash_commands', payload }, summary);
+  const error = answer.kind === 'acknowledged' ? shownError(world, target, answer.body) : slashError(answer);
+  return error === undefined
+    ? { ok: true }
+    : slackbotSays(world, at, `${command} failed with the error "${error}"`);
+}
+
+function shownError(
+  world: World,
+  target: { channel: string; userId: string },
+  body: unknown,
+): string | undefined {
+  if (body === undefined) return undefined;
+  const applied = applyAnswer(world, target, body);
+  return applied.kind === 'refused' ? applied.error : undefined;
+}
+
+function slashError(answer: Exclude<BotAnswer, { kind: 'acknowledged' }>): string {
+  switch (answer.kind) {
+    case 'timeout':
+      return 'operation_timeout';
+    case 'refused':
+      return answer.status >= 500 ? 'http_service_error' : 'http_client_error';
+    case 'unreachable':
+      return 'dispatch_failed';
+  }
+}
+
+/** Slack's own command, so that a newcomer can try what membership changes. */
+function invite(world: World, at: Place, who: string): ActResult {
+  const bot = `@${botName.toLowerCase()}`;
+  if (who.toLowerCase() !== bot) {
+    return slackbotSays(world, at, `Only ${bot} can be invited in this playground.`);
+  }
+  at.channel.botIsMember = true;
+  return slackbotSays(world, at, `${bot} is in ${world.directory.label(at.channel.id)} now.`);
+}
+
+function slackbotSays(world: World, at: Place, text: string): ActResult {
+  world.messages.post(slackbotDraft(at.channel.id, at.user.id, text));
+  world.changed();
+  return { ok: true };
+}
+
+/** Names become ids as Slack sends them; in commands with the name behind a bar, and links and e-mails wrapped. */
+function withIds(world: World, text: string, inCommand: boolean): string {
+  const linked = inCommand
+    ? text
+        .replace(/\bhttps?:\/\/[^\s<>|]+/g, (url) => `<${url}>`)
+        .replace(/(?<![\w<:.+-])[\w.+-]+@[\w-]+\.[\w.-]*\w/g, (email) => `<mailto:${email}|${email}>`)
+    : text;
+  return linked
+    .replace(/(?<![\w<|])@([\w-]+)/g, (whole, name: string) => mention(world, name, inCommand) ?? whole)
+    .replace(/(?<![\w<|/&])#([\w-]+)/g, (whole, name: string) => {
+      const channel = world.directory.channels.find((one) => one.kind !== 'dm' && one.name === name);
+      return channel === undefined
+        ? whole
+        : `<#${channel.id}|${inCommand || channel.kind === 'public' ? name : ''}>`;
+    });
+}
+
+function mention(world: World, name: string, withName: boolean): string | undefined {
+  const lower = name.toLowerCase();
+  const group = world.directory.groups.find((one) => one.handle === lower);
+  if (group !== undefined) return `<!subteam^${group.id}|@${group.handle}>`;
+  const user = world.directory.users.find((one) => one.name === lower);
+  const id = lower === botName.toLowerCase() ? botUserId : user?.id;
+  if (id === undefined) return undefined;
+  return withName ? `<@${id}|${lower}>` : `<@${id}>`;
+}
+
+type Surface = { kind: 'message'; message: Message } | { kind: 'view'; view: View };
+
+/** A press, pick or tick on an element that is really there, as it stands now. */
+async function press(deps: ActDeps, user: PageUser, pressed: Of<'block_action'>): Promise<ActResult> {
+  const { world } = deps;
+  const surface = findSurface(world, user, pressed.container);
+  if (surface === undefined) return no('That message or view is gone.');
+  const placed = findElement(blocksOf(surface), pressed.blockId, pressed.actionId) ?? asDrawn(pressed);
+  if (placed === undefined) return no('That button or field is not there any more.');
+  const action = readAction(world, placed, pressed.element);
+  if (action === undefined) return no('That choice is not one of the options.');
+  const values = completeValues(blocksOf(surface), pressed.values);
+  if (surface.kind === 'view') surface.view.values = values;
+  const fromModal = surface.kind === 'view' && surface.view.definition.type === 'modal';
+  const payload = {
+    type: 'block_actions',
+    trigger_id: world.triggers.issue({ userId: user.id, fromModal }),
+    ...surfacePayload(deps, user, surface),
+    ...(surface.kind === 'message' ? { state: { values } } : {}),
+    actions: [action],
+  };
+  return actResult(await interact(deps, user, payload, `presses ${labelOf(placed, action)}`));
+}
+
+function asDrawn({ behind, blockId, actionId, element }: Of<'block_action'>): PlacedElement | undefined {
+  if (behind !== true) return undefined;
+  return { block: { type: 'actions', block_id: blockId }, blockId, actionId, element };
+}
+
+/** The options of an external select, asked of the app while the person types. */
+async function suggest(deps: ActDeps, user: PageUser, asked: Of<'suggest'>): Promise<ActResult> {
+  const { world } = deps;
+  const surface = findSurface(world, user, { type: 'view', viewId: asked.viewId });
+  const placed = surface && findElement(blocksOf(surface), asked.blockId, asked.actionId);
+  if (surface === undefined || placed === undefined || !placed.element.type.endsWith('external_select')) {
+    return no('That field is not there any more.');
+  }
+  const payload = {
+    type: 'block_suggestion',
+    action_id: asked.actionId,
+    block_id: asked.blockId,
+    value: asked.text,
+    ...surfacePayload(deps, user, surface),
+  };
+  const answer = await interact(deps, user, payload, `looks for "${asked.text}" in a list`);
+  if (answer.kind !== 'acknowledged') return actResult(answer);
+  const options = readOptions(answer.body);
+  return options === undefined ? no('There was a problem loading the options.') : { ok: true, options };
+}
+
+function findSurface(
+  world: World,
+  user: PageUser,
+  container: Of<'block_action'>['container'],
+): Surface | undefined {
+  if (container.type === 'view') {
+    const view = world.views.find(container.viewId);
+    const isInFront =
+      view !== undefined &&
+      (view === world.views.home(user.id) || view === world.views.stack(user.id).at(-1));
+    return isInFront ? { kind: 'view', view } : undefined;
+  }
+  const channel = world.directory.channel(container.channel);
+  if (channel === undefined || !canSee(channel, user.id)) return undefined;
+  const message = world.messages.findFor(user.id, container.channel, container.ts);
+  return message === undefined ? undefined : { kind: 'message', message };
+}
+
+function blocksOf(surface: Surface): PageBlock[] {
+  if (surface.kind === 'view') return surface.view.blocks;
+  const { blocks, attachments } = surface.message;
+  return [...blocks, ...attachments.flatMap((attachment) => attachment.blocks)];
+}
+
+/** Ephemeral messages come without the message itself: Slack sends only where they stood. */
+function surfacePayload(deps: ActDeps, user: PageUser, surface: Surface): Record<string, unknown> {
+  if (surface.kind === 'view') {
+    const { view } = surface;
+    return { container: { type: 'view', view_id: view.id }, view: viewPayload(view) };
+  }
+  const { world } = deps;
+  const { message } = surface;
+  const channel = world.directory.channel(message.channel);
+  const thread = message.threadTs === undefined ? {} : { threadTs: message.threadTs };
+  const target = { channel: message.channel, userId: user.id, messageTs: message.ts, ...thread };
+  return {
+    container: {
+      type: 'message',
+      message_ts: message.ts,
+      channel_id: message.channel,
+      is_ephemeral: message.visibleTo !== undefined,
+      ...(message.threadTs === undefined ? {} : { thread_ts: message.threadTs }),
+    },
+    ...(channel === undefined ? {} : { channel: channelPayload(channel) }),
+    ...(message.visibleTo === undefined ? { message: wholeMessage(world, message) } : {}),
+    response_url: deps.responseUrl(world.responseUrls.issue(target)),
+  };
+}
+
+function wholeMessage(world: World, message: Message): Record<string, unknown> {
+  return messagePayload(message, { replies: world.messages.replies(message), withMetadata: true });
+}
+
+const fixedFields = ['text', 'value', 'style'];
+
+/** A button's value is the app's own, never the page's; a pick must be one of the options. */
+function readAction(world: World, placed: PlacedElement, sent: Element): Record<string, unknown> | undefined {
+  const { element } = placed;
+  const same = {
+    type: element.type,
+    action_id: placed.actionId,
+    block_id: placed.blockId,
+    action_ts: world.ids.ts(),
+  };
+  if (element.type === 'button') {
+    const fixed = fixedFields
+      .filter((name) => element[name] !== undefined)
+      .map((name) => [name, element[name]]);
+    return { ...Object.fromEntries(fixed), ...same };
+  }
+  return isOffered(element, sent) ? { ...sent, ...same } : undefined;
+}
+
+const pickShape = z.looseObject({ value: z.string() });
+
+function isOffered(element: Element, sent: Element): boolean {
+  const offered = z.array(pickShape).safeParse(element['options']);
+  const picked = pickShape.safeParse(sent['selected_option']);
+  if (!offered.success || !picked.success) return true;
+  return offered.data.some((option) => option.value === picked.data.value);
+}
+
+const optionShape = z.object({
+  text: z.looseObject({ type: z.literal('plain_text'), text: z.string().min(1).max(75) }),
+  value: z.string().min(1).max(150),
+});
+const suggestionsShape = z.looseObject({ options: z.array(optionShape).max(100) });
+
+function readOptions(body: unknown): PageOption[] | undefined {
+  const read = suggestionsShape.safeParse(body);
+  if (!read.success) return undefined;
+  return read.data.options.map(({ text: { text }, value }) => ({
+    text: { type: 'plain_text', text },
+    value,
+  }));
+}
+
+/** What the person reads on it, or the choice they read in it. */
+function labelOf(placed: PlacedElement, action: Record<string, unknown>): string {
+  const readable = z.looseObject({ text: z.string() });
+  const chosen = z.looseObject({ text: readable }).safeParse(action['selected_option']);
+  if (chosen.success) return `"${chosen.data.text.text}"`;
+  const label = readable.safeParse(placed.element['text']);
+  return label.success ? `"${label.data.text}"` : placed.actionId;
+}
+
+const trouble: ActResult = { ok: false, problem: 'We had some trouble connecting. Try again?' };
+
+/** Sends a modal's form and does what the acknowledgement says; without one in time the modal stays as it was. */
+async function submitView(deps: ActDeps, user: PageUser, submitted: Of<'submit_view'>): Promise<ActResult> {
+  const { world } = deps;
+  const view = topView(world, user, submitted.viewId);
+  if (view === undefined) return no('That view is not in front of you any more.');
+  if (view.busy) return no('It is being sent already.');
+  if (view.definition.submit === undefined) return no('This view has nothing to submit.');
+  view.values = completeValues(view.blocks, submitted.values);
+  view.errors = unfilledInputs(view.blocks, view.values);
+  if (Object.keys(view.errors).length > 0) {
+    world.changed();
+    return no('Some fields need your attention.');
+  }
+  view.busy = true;
+  world.changed();
+  const payload = {
+    type: 'view_submission',
+    trigger_id: world.triggers.issue({ userId: user.id, fromModal: true }),
+    view: viewPayload(view),
+    response_urls: [],
+  };
+  const title = view.definition.title?.text ?? 'a form';
+  const answer = await interact(deps, user, payload, `submits "${title}"`);
+  view.busy = false;
+  const result = obey(world, view, answer);
+  world.changed();
+  return result;
+}
+
+/** What the app may answer: of Slack's actions, those that it uses. */
+const acknowledgement = z.discriminatedUnion('response_action', [
+  z.looseObject({ response_action: z.literal('update'), view: z.unknown() }),
+  z.looseObject({ response_action: z.literal('errors'), errors: z.record(z.string(), z.string().min(1)) }),
+]);
+
+function obey(world: World, view: View, answer: BotAnswer): ActResult {
+  if (answer.kind !== 'acknowledged') return trouble;
+  if (answer.body === undefined || answer.body === '') {
+    world.views.close(view);
+    return { ok: true };
+  }
+  const read = acknowledgement.safeParse(answer.body);
+  if (!read.success) return trouble;
+  switch (read.data.response_action) {
+    case 'errors':
+      return showErrors(view, read.data.errors);
+    case 'update':
+      return showNext(world, view, read.data.view);
+  }
+}
+
+/** Slack takes errors for input blocks of this view only. */
+function showErrors(view: View, errors: Record<string, string>): ActResult {
+  const inputs = new Set(
+    view.blocks.filter((block) => block.type === 'input').map((block) => block.block_id),
+  );
+  const blockIds = Object.keys(errors);
+  if (blockIds.length === 0 || blockIds.some((blockId) => !inputs.has(blockId))) return trouble;
+  view.errors = errors;
+  return { ok: true };
+}
+
+function showNext(world: World, view: View, next: unknown): ActResult {
+  const read = readView(next, 'modal');
+  if (read.kind === 'refused') return trouble;
+  world.views.update(view, read.definition);
+  return { ok: true };
+}
+
+/** Closes at once; an app that asked to know is told afterwards, and what it answers changes nothing. */
+async function closeView(deps: ActDeps, user: PageUser, closed: Of<'close_view'>): Promise<ActResult> {
+  const { world } = deps;
+  const view = topView(world, user, closed.viewId);
+  if (view === undefined) return no('That view is not in front of you any more.');
+  world.views.close(view);
+  world.changed();
+  if (view.definition.notify_on_close === true) {
+    const payload = { type: 'view_closed', view: viewPayload(view), is_cleared: false };
+    await interact(deps, user, payload, `closes "${view.definition.title?.text ?? 'a view'}"`);
+  }
+  return { ok: true };
+}
+
+function topView(world: World, user: PageUser, viewId: string): View | undefined {
+  const top = world.views.stack(user.id).at(-1);
+  return top?.id === viewId ? top : undefined;
 }
