@@ -34,7 +34,6 @@ export type PageMessage = {
   authorIsBot: boolean;
   text: string;
   blocks: PageBlock[];
-  attachments: { color?: string; blocks: PageBlock[] }[];
   /** Only this person sees it. */
   ephemeral: boolean;
   edited: boolean;

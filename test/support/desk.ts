@@ -469,16 +469,8 @@ function pressable(blocks: readonly PageBlock[], label: string): Placed & { elem
   throw new Error(`There is no “${label}” in: ${visibleText(blocks)}`);
 }
 
-function shownIn(surface: {
-  text: string;
-  blocks: PageBlock[];
-  attachments?: { blocks: PageBlock[] }[];
-}): Shown {
-  const blocks = [...surface.blocks, ...(surface.attachments ?? []).flatMap((one) => one.blocks)];
-  return {
-    text: `${surface.text}\n${visibleText(blocks)}`,
-    buttons: blocks.flatMap(labelsOf),
-  };
+function shownIn({ text, blocks }: { text: string; blocks: PageBlock[] }): Shown {
+  return { text: `${text}\n${visibleText(blocks)}`, buttons: blocks.flatMap(labelsOf) };
 }
 
 /** What is typed into the form of `/pay charge`; `card` finds a saved one. */

@@ -138,10 +138,9 @@ function drawMessage(message: PageMessage, inThread: boolean): TemplateResult {
   </article>`;
 }
 
-function drawBody({ channel, ts, text, blocks, attachments }: PageMessage): Drawn {
-  const all = [...blocks, ...attachments.flatMap((attachment) => attachment.blocks)];
-  if (all.length === 0) return drawMrkdwn(text);
-  return drawBlocks(all, { container: { type: 'message', channel, ts } });
+function drawBody({ channel, ts, text, blocks }: PageMessage): Drawn {
+  if (blocks.length === 0) return drawMrkdwn(text);
+  return drawBlocks(blocks, { container: { type: 'message', channel, ts } });
 }
 
 function openThread({ channel, ts }: Thread): void {

@@ -162,7 +162,6 @@ function postAsPerson(world: World, at: Place, typed: Of<'send_message'>): ActRe
   world.messages.post({
     text,
     blocks: [],
-    attachments: [],
     channel: channel.id,
     authorId: user.id,
     authorName: user.realName,
@@ -336,8 +335,7 @@ function findSurface(
 
 function blocksOf(surface: Surface): PageBlock[] {
   if (surface.kind === 'view') return surface.view.blocks;
-  const { blocks, attachments } = surface.message;
-  return [...blocks, ...attachments.flatMap((attachment) => attachment.blocks)];
+  return surface.message.blocks;
 }
 
 /** Ephemeral messages come without the message itself: Slack sends only where they stood. */

@@ -64,7 +64,7 @@ function updateMessage(world: World, given: { channel: string; ts: string }, raw
   if (read.kind === 'refused') return refused(read.error, read.messages);
   const { message } = found;
   const next = { ...kept(message), ...read.content };
-  if (read.blank && next.text.trim() === '' && next.blocks.length + next.attachments.length === 0) {
+  if (read.blank && next.text.trim() === '' && next.blocks.length === 0) {
     return refused('no_text');
   }
   if (Object.keys(read.content).length === 0) return refused('no_text');
@@ -152,11 +152,11 @@ function shown(message: Message): Record<string, unknown> {
 }
 
 export function whole(content: Partial<MessageContent>): MessageContent {
-  return { text: '', blocks: [], attachments: [], ...content };
+  return { text: '', blocks: [], ...content };
 }
 
 /** What chat.update does not name stays as it was. */
 function kept(message: Message): MessageContent {
-  const { text: words, blocks, attachments, metadata } = message;
-  return { text: words, blocks, attachments, ...(metadata === undefined ? {} : { metadata }) };
+  const { text: words, blocks, metadata } = message;
+  return { text: words, blocks, ...(metadata === undefined ? {} : { metadata }) };
 }

@@ -291,7 +291,7 @@ function readArguments(request: IncomingMessage, url: URL, body: string): ReadAr
   return { given: { ...parsed }, isForm: false };
 }
 
-const structured = new Set(['blocks', 'attachments', 'view', 'metadata']);
+const structured = new Set(['blocks', 'view', 'metadata']);
 
 function readableArguments(given: ApiArguments): ApiArguments {
   return Object.fromEntries(

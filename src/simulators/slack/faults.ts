@@ -32,7 +32,7 @@ export type SlackFault = Often & {
 export type FaultedCall = {
   method: string;
   channel: string | undefined;
-  /** Its blocks' types, those in a view and in attachments included. */
+  /** Its blocks' types, those in a view included. */
   blockTypes: () => readonly string[];
 };
 

@@ -87,7 +87,7 @@ function complete(world: World, given: Completion): ApiAnswer {
   const there = files.filter((file) => file !== undefined);
   if (there.length < files.length) return refused('file_not_found');
   world.messages.post({
-    ...botDraft(channel.id, { text: given.initial_comment ?? '', blocks: [], attachments: [] }),
+    ...botDraft(channel.id, { text: given.initial_comment ?? '', blocks: [] }),
     threadTs: parent?.threadTs ?? parent?.ts,
     files: there,
   });

@@ -13,39 +13,28 @@ export type ReadContent =
 type Refusal = Extract<ReadContent, { kind: 'refused' }>;
 
 const maxTextLength = 40_000;
-const maxAttachments = 100;
 const maxMetadataBytes = 8_000;
 
 const blocksShape = z.array(z.looseObject({ type: z.string(), block_id: z.string().optional() }));
-const attachmentsShape = z.array(
-  z.looseObject({
-    color: z.string().optional(),
-    text: z.string().optional(),
-    fallback: z.string().optional(),
-    blocks: z.unknown().optional(),
-  }),
-);
 const metadataShape = z.object({
   event_type: z.string().min(1),
   event_payload: z.record(z.string(), z.unknown()),
 });
 
 /**
- * The text, blocks, attachments and metadata of a post, an update or an answer, judged as Slack judges them.
+ * The text, blocks and metadata of a post, an update or an answer, judged as Slack judges them. Attachments, which the bot
+ * never uses, are refused.
  * `blank` is true when nothing in it could be shown.
  */
 export function readContent(given: Record<string, unknown>, ids: Ids): ReadContent {
+  if (given['attachments'] !== undefined) return refuse('invalid_attachments');
   const content: Partial<MessageContent> = {};
   const refusal =
     readText(given['text'], content) ??
     readBlocks(given['blocks'], content, ids) ??
-    readAttachments(given['attachments'], content, ids) ??
     readMetadata(given['metadata'], content);
   if (refusal !== undefined) return refusal;
-  const blank =
-    (content.text ?? '').trim() === '' &&
-    (content.blocks ?? []).length === 0 &&
-    (content.attachments ?? []).length === 0;
+  const blank = (content.text ?? '').trim() === '' && (content.blocks ?? []).length === 0;
   return { kind: 'content', content, blank };
 }
 
@@ -67,24 +56,6 @@ function readBlocks(raw: unknown, content: Partial<MessageContent>, ids: Ids): R
   return undefined;
 }
 
-function readAttachments(raw: unknown, content: Partial<MessageContent>, ids: Ids): Refusal | undefined {
-  if (raw === undefined || raw === null || raw === '') return undefined;
-  const read = attachmentsShape.safeParse(parsedJson(raw));
-  if (!read.success) return refuse('invalid_attachments');
-  if (read.data.length > maxAttachments) return refuse('too_many_attachments');
-  content.attachments = [];
-  for (const attachment of read.data) {
-    const inside: Partial<MessageContent> = {};
-    const refusal = readBlocks(attachment.blocks, inside, ids);
-    if (refusal !== undefined) return refusal;
-    content.attachments.push({
-      ...(attachment.color === undefined ? {} : { color: attachment.color }),
-      blocks: inside.blocks ?? textBlock(attachment.text ?? attachment.fallback ?? ''),
-    });
-  }
-  return undefined;
-}
-
 function readMetadata(raw: unknown, content: Partial<MessageContent>): Refusal | undefined {
   if (raw === undefined || raw === null || raw === '') return undefined;
   const read = metadataShape.safeParse(parsedJson(raw));
@@ -93,10 +64,6 @@ function readMetadata(raw: unknown, content: Partial<MessageContent>): Refusal |
   if (JSON.stringify(metadata).length > maxMetadataBytes) return refuse('metadata_too_large');
   content.metadata = metadata;
   return undefined;
-}
-
-function textBlock(text: string): PageBlock[] {
-  return [{ type: 'section', block_id: 'text', text: { type: 'mrkdwn', text } }];
 }
 
 function refuse(error: string, messages: string[] = []): Refusal {

@@ -8,7 +8,6 @@ export type MessageMetadata = { event_type: string; event_payload: Record<string
 export type MessageContent = {
   text: string;
   blocks: PageBlock[];
-  attachments: { color?: string; blocks: PageBlock[] }[];
   metadata?: MessageMetadata;
 };
 
@@ -103,7 +102,6 @@ export function createMessages(ids: Ids) {
         Object.assign(message, {
           text: 'This message was deleted.',
           blocks: [],
-          attachments: [],
           deleted: true,
         });
         return;
@@ -137,7 +135,6 @@ export function slackbotDraft(channel: string, userId: string, text: string): Dr
   return {
     text,
     blocks: [],
-    attachments: [],
     channel,
     authorId: slackbotId,
     authorName: 'Slackbot',
@@ -155,7 +152,6 @@ export function toPageMessage(message: Message, replyCount: number): PageMessage
     authorIsBot: message.authorId === botUserId || message.authorId === slackbotId,
     text: message.text,
     blocks: message.blocks,
-    attachments: message.attachments,
     ephemeral: message.visibleTo !== undefined,
     edited: message.editedTs !== undefined,
     replyCount,

@@ -42,7 +42,6 @@ export function messagePayload(
     team: teamId,
     ...(isBot ? { bot_id: botId, app_id: appId } : {}),
     ...(message.blocks.length > 0 ? { blocks: message.blocks } : {}),
-    ...(message.attachments.length > 0 ? { attachments: message.attachments } : {}),
     ...(message.threadTs === undefined ? {} : { thread_ts: message.threadTs }),
     ...repliesPayload(message, options.replies),
     ...(message.deleted ? { subtype: 'tombstone', hidden: true } : {}),
@@ -165,7 +164,6 @@ export type BotPost = {
   channel: string;
   text: string;
   blocks: PageBlock[];
-  attachments: { color?: string; blocks: PageBlock[] }[];
   edited: boolean;
   threadTs?: string;
   metadata?: MessageMetadata;
@@ -181,12 +179,11 @@ export function botPosts(world: World, channelId?: string): BotPost[] {
   return world.messages
     .all(channelId)
     .filter((one) => one.authorId === botUserId && one.visibleTo === undefined && !one.deleted)
-    .map(({ ts, channel, text, blocks, attachments, editedTs, threadTs, metadata, files }) => ({
+    .map(({ ts, channel, text, blocks, editedTs, threadTs, metadata, files }) => ({
       ts,
       channel,
       text,
       blocks,
-      attachments,
       edited: editedTs !== undefined,
       ...(threadTs === undefined ? {} : { threadTs }),
       ...(metadata === undefined ? {} : { metadata }),

@@ -16,7 +16,6 @@ export function message(ts: string, change: Partial<PageMessage> = {}): PageMess
     authorIsBot: true,
     text: '',
     blocks: [],
-    attachments: [],
     ephemeral: false,
     edited: false,
     replyCount: 0,
