@@ -34,7 +34,7 @@ const drawn: Readonly<Record<string, (part: Part) => string>> = {
   context: ({ elements }) =>
     `<p class="context">${(elements as unknown[]).map((one) => `<span>${html(one)}</span>`).join(' ')}</p>`,
   actions: ({ elements }) => `<p>${html(elements)}</p>`,
-  section: ({ text, accessory }) => `<p>${html(text)} ${html(accessory)}</p>`,
+  section: ({ text }) => `<p>${html(text)}</p>`,
   rich_text_section: ({ elements }) => `<p>${html(elements)}</p>`,
   rich_text_quote: ({ elements }) => `<blockquote>${html(elements)}</blockquote>`,
   rich_text_preformatted: ({ elements }) => `<pre>${html(elements)}</pre>`,
@@ -53,7 +53,6 @@ const drawn: Readonly<Record<string, (part: Part) => string>> = {
   static_select: menu,
   external_select: menu,
   users_select: menu,
-  conversations_select: menu,
   radio_buttons: ({ options }) =>
     (options as Part[]).map(({ text }) => `<div>◦ ${html(text)}</div>`).join(''),
   text: ({ text, style }) => styled(escape(String(text)), style as Part | undefined),

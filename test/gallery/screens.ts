@@ -213,7 +213,6 @@ const drawn: Readonly<Record<string, (part: Part) => string[]>> = {
   static_select: chosen,
   external_select: chosen,
   users_select: chosen,
-  conversations_select: chosen,
   plain_text_input: ({ initial_value: typed, placeholder }) =>
     typeof typed === 'string' ? [typed] : textsOf(placeholder),
   overflow: () => [],
@@ -237,9 +236,9 @@ function chosen({ initial_option: option, placeholder }: Part): string[] {
 export function textsOf(part: unknown): string[] {
   if (Array.isArray(part)) return part.flatMap(textsOf);
   if (typeof part !== 'object' || part === null) return [];
-  const { type, text, elements, fields, options, accessory, ...rest } = part as Part;
+  const { type, text, elements, options, ...rest } = part as Part;
   const draw = drawn[String(type)];
   if (draw) return draw({ ...rest, text, elements });
   if (typeof text === 'string') return [text];
-  return [text, elements, fields, options, accessory].flatMap(textsOf);
+  return [text, elements, options].flatMap(textsOf);
 }

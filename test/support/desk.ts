@@ -232,7 +232,6 @@ export function sitAt(house: House, bot: Bot): Desk {
     const placed = { blockId: block.block_id, actionId: element.action_id };
     const { type } = element;
     if (type === 'users_select') return { ...placed, state: { type, selected_user: typed } };
-    if (type === 'conversations_select') return { ...placed, state: { type, selected_conversation: typed } };
     if (type === 'external_select') {
       const asked = await act(person, { kind: 'suggest', ...placed, text: typed, viewId: view.id });
       const [first] = asked.ok ? (asked.options ?? []) : [];
@@ -242,8 +241,6 @@ export function sitAt(house: House, bot: Bot): Desk {
     if (element.options) {
       const option = element.options.find(({ text }) => text.text === typed);
       if (!option && typed !== '') throw new Error(`“${label}” has no “${typed}”.`);
-      if (type === 'checkboxes')
-        return { ...placed, state: { type, selected_options: option ? [option] : [] } };
       return { ...placed, state: { type, selected_option: option } };
     }
     return { ...placed, state: { type, value: typed } };
@@ -445,8 +442,7 @@ function labelOf(block: PageBlock): string {
 }
 
 function elementsOf(block: PageBlock): Element[] {
-  const own = [block['accessory'], block['element']].filter((one) => one !== undefined);
-  return [...((block['elements'] ?? []) as Element[]), ...(own as Element[])];
+  return (block['elements'] ?? []) as Element[];
 }
 
 /** The labels of everything that is pressed or chosen without a submit. */

@@ -33,8 +33,7 @@ const amounts = [
 export const customers = ['ada.obi@example.com', 'bola.ade@example.com', 'chidi.eze@example.com'] as const;
 
 function placedIn(block: PageBlock): Placed[] {
-  const own = [block['element'], block['accessory']].filter((one) => one !== undefined);
-  return [...((block['elements'] ?? []) as Element[]), ...(own as Element[])].flatMap((element) => {
+  return ((block['elements'] ?? []) as Element[]).flatMap((element) => {
     if (typeof element !== 'object' || element.action_id === undefined || element.url !== undefined)
       return [];
     const placed = { blockId: block.block_id ?? '', actionId: element.action_id };

@@ -11,7 +11,6 @@ export const elementValues: Readonly<Record<string, { value: string; initial: st
   external_select: { value: 'selected_option', initial: 'initial_option' },
   radio_buttons: { value: 'selected_option', initial: 'initial_option' },
   users_select: { value: 'selected_user', initial: 'initial_user' },
-  conversations_select: { value: 'selected_conversation', initial: 'initial_conversation' },
 };
 
 /** The interactive elements of blocks: where they are, what they hold when nobody touched them. */
