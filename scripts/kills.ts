@@ -10,7 +10,6 @@
 import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { connectRedis } from '../src/store/redis-client.ts';
 import { killEverywhere, type Kills, type KillsResult } from '../test/support/kill-everywhere.ts';
 import { casePlays, runCase } from '../test/support/killed-case.ts';
 import { bundleKilledBot } from '../test/support/killed-charge.ts';
@@ -49,8 +48,6 @@ if (every > 1) console.log(`--every ${every} --from ${from}`);
 const startedAt = performance.now();
 const bundle = await bundleKilledBot();
 const server = chosenStores.includes('redis') ? await startRedis() : undefined;
-const connection = server && connectRedis({ url: server.url, log: () => undefined });
-if (connection) await connection.tried;
 // Ctrl-C too leaves no process behind.
 process.on('SIGINT', () => void close().then(() => process.exit(130)));
 
@@ -67,14 +64,16 @@ await close();
 process.exit(wrong > 0 ? 1 : 0);
 
 async function close(): Promise<void> {
-  connection?.close();
   await server?.stop();
   bundle.remove();
 }
 
 async function tell(story: Play, store: StoreName): Promise<KillsResult> {
-  const redis = server && connection && { url: server.url, client: connection.client };
-  const place: Place = { bundle, busy, ...(store === 'redis' && redis ? { redis } : {}) };
+  const place: Place = {
+    bundle,
+    busy,
+    ...(store === 'redis' && server ? { redis: { url: server.url } } : {}),
+  };
   const ways = { place, limit, every, from, pressAgain: true, awaitExpiry: true };
   const result = await killEverywhere({ ...ways, ...playOf(story) });
   const ends = [...result.ends].map(([end, times]) => `${end} ${times}`).join(', ');

@@ -8,6 +8,7 @@ import { fastClock } from '../support/fast-clock.ts';
 import { bundleBot, type Bundle } from '../support/bot-bundle.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import { runPayops } from '../support/run-payops.ts';
+import { channelWork, redisContents, sqliteContents, type StoreContents } from '../support/store-contents.ts';
 import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
 import type { SlackStats } from '../../src/simulators/slack/faults.ts';
 import { startWorkspace, type Workspace } from '../../src/simulators/slack/workspace.ts';
@@ -18,7 +19,6 @@ import { createSigns, killAlong, type Signs, type Watch } from './kill-along.ts'
 import { orderFor, otherChannels, planChaos, referenceIn, type Plan } from './plan.ts';
 import { createRandom, type Random } from './random.ts';
 import { createSender, type Sender } from './sender.ts';
-import { redisChannelWork, sqliteChannelWork } from './work-left.ts';
 
 export type ChaosOptions = {
   store: 'redis' | 'sqlite';
@@ -108,13 +108,13 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
   const env = environment(options, { folder, policy: plan.policy, clock, redis, workspace, payments });
   const team = redis ? { bots: 4, ingesting: 2 } : { bots: 1, ingesting: 1 };
   const fleet = createFleet({ ...team, env, program, redis, random: random.fork('fleet') });
-  const channelWork = redis ? redisChannelWork(redis.url, prefix) : sqliteChannelWork(join(folder, 'data'));
+  const contents = redis ? redisContents(redis.url, prefix) : sqliteContents(join(folder, 'data'));
   try {
     await fleet.start();
     const over = new AbortController();
     const asking = keepAsking(workspace, fleet.target, over.signal);
     const secret = payments.credentials.webhookSecret;
-    const scene = await play({ options, plan, workspace, secret, fleet, random, channelWork, signs });
+    const scene = await play({ options, plan, workspace, secret, fleet, random, contents, signs });
     over.abort();
     await asking;
     const audit = await verifyAudit(env);
@@ -122,6 +122,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     return { ...scene, audit, asked, tookMs: performance.now() - startedAt };
   } finally {
     await fleet.stop();
+    contents.close();
     await Promise.all([workspace.close(), payments.close(), redis?.stop()]);
     rmSync(folder, { recursive: true, force: true });
   }
@@ -201,7 +202,7 @@ type Stage = {
   secret: string;
   fleet: Fleet;
   random: Random;
-  channelWork: () => Promise<number>;
+  contents: StoreContents;
   signs: Signs;
 };
 
@@ -235,7 +236,7 @@ async function play(stage: Stage): Promise<Played> {
     });
     await Promise.race([Promise.all([sender.run(), kills]), fleet.broken, standstill(stage, sender, watch)]);
     await fleet.whole();
-    const workLeft = await drain(stage.channelWork, watch);
+    const workLeft = await drain(stage.contents, watch);
     return judge(stage, sender, workLeft);
   } finally {
     over.abort();
@@ -276,10 +277,10 @@ function watchMoves(moved: () => number, all: number, progress: ChaosOptions['pr
 }
 
 /** Resolves when nothing will be posted any more, with 0; or with what is left when nothing moves for long. */
-async function drain(channelWork: () => Promise<number>, watch: Watch): Promise<number> {
+async function drain(contents: StoreContents, watch: Watch): Promise<number> {
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- asked again until it is so
-    const left = await channelWork();
+    const left = await channelWork(contents);
     if (left === 0 || watch.stillForMs() > hopelessAfterMs) return left;
     // oxlint-disable-next-line no-await-in-loop
     await rest(200);

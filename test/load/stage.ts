@@ -7,8 +7,8 @@ import { startPaymentsService } from '../../src/simulators/payments/service.ts';
 import { startWorkspace, type Workspace } from '../../src/simulators/slack/workspace.ts';
 import { orderFor, otherChannels, planChaos, type Plan } from '../chaos/plan.ts';
 import { createRandom } from '../chaos/random.ts';
-import { redisChannelWork } from '../chaos/work-left.ts';
 import { startRedis } from '../support/redis-server.ts';
+import { channelWork, redisContents } from '../support/store-contents.ts';
 
 /** What stands around bots that take a steady load: a Redis, a Slack and a payments service where nothing goes wrong. */
 export type Stage = {
@@ -56,6 +56,7 @@ export async function openStage({ events, channels }: { events: number; channels
     payments: { ...payments.credentials, url: payments.url },
     redisUrl: redis.url,
   };
+  const contents = redisContents(redis.url, stagePrefix);
   return {
     plan,
     workspace,
@@ -71,8 +72,9 @@ export async function openStage({ events, channels }: { events: number; channels
       SLACK_TIMEOUT_SECONDS: '10',
       WORK_LEASE_SECONDS: '45',
     },
-    channelWork: redisChannelWork(redis.url, stagePrefix),
+    channelWork: () => channelWork(contents),
     async close() {
+      contents.close();
       await Promise.all([workspace.close(), payments.close(), redis.stop()]);
       rmSync(folder, { recursive: true, force: true });
     },

@@ -24,7 +24,7 @@ import { openClock } from './clock.ts';
 import { openGate, type Gate } from './gate.ts';
 import { createLimit } from './limit.ts';
 import { openSlashSender, type Sent } from './slash.ts';
-import { redisContents, sqliteContents } from './store-contents.ts';
+import { redisContents, sqliteContents, workIn, type StoreContents } from './store-contents.ts';
 
 export type HouseOptions = {
   workspace?: WorkspaceSettings & { manifestPath?: string };
@@ -92,6 +92,8 @@ export type House = {
   cardsKnown: () => Promise<void>;
   /** Records of the store that are not finished. When there are none, nothing will ever be posted again. */
   workLeft: (untilMs?: number) => Promise<number>;
+  /** Those and all others that wait for a time. */
+  due: StoreContents['due'];
   /** Every byte the store keeps, as text. */
   storeDump: () => Promise<string>;
   /** The keys of the store's records that begin so. */
@@ -290,7 +292,8 @@ export async function openHouse(
           .deliveries.filter(({ orderReference }) => orderReference.startsWith('CARD-'))
           .every(({ state }) => state === 'delivered'),
       ),
-    workLeft: contents.workLeft,
+    due: contents.due,
+    workLeft: async (untilMs) => workIn(await contents.due(untilMs)).length,
     storeDump: contents.dump,
     storeKeys: contents.keys,
     until: news.until,

@@ -67,7 +67,7 @@ async function begin(play: Play, run: Run, cleanUps: (() => unknown)[]) {
   const how = run.killAt === undefined ? { KILL_LIST: list } : { KILL_AT: run.killAt };
   const first = house.bot({ ...how, KILL_FROM: 'as soon as it is told' });
   await house.start(first);
-  const store = openChargeInStore(house, run.place.redis?.client);
+  const store = await openChargeInStore(house);
   cleanUps.push(() => store.close());
   const isDead = (): boolean => !first.isRunning();
   const scene = sceneAt({ house, desk: sitAt(house, first), store, seen: {}, isDead });

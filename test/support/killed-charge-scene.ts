@@ -1,5 +1,4 @@
 import type { ChargeRecord } from '../../src/features/charge/charge-record.ts';
-import type { RedisClient } from '../../src/store/redis-client.ts';
 import type { Bot } from './bot.ts';
 import type { ChargeInStore } from './charge-in-store.ts';
 import type { House } from './house.ts';
@@ -13,7 +12,7 @@ export type Story = (typeof stories)[number];
 export type Place = {
   bundle: Bundle;
   /** Where the bots of a run keep their store: this Redis, under a prefix of their own; absent: a file of their own. */
-  redis?: { url: string; client: RedisClient };
+  redis?: { url: string };
   /** What keeps a processor busy, or must not be kept waiting, goes through here. */
   busy: <T>(work: () => Promise<T>) => Promise<T>;
 };

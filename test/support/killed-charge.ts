@@ -44,7 +44,7 @@ async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
   await first.start();
   // No event reaches it: what it does is then the charge's path and nothing beside it. They come to its successor.
   house.workspace.connect(`${first.url()}/slack/events`);
-  const store = openChargeInStore(house, run.place.redis?.client);
+  const store = await openChargeInStore(house);
   cleanUps.push(() => store.close());
   const { id: viewId } = await reviews(sitAt(house, first), 'agent', cards[run.story]);
   const scene: Scene = {

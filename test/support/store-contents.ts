@@ -12,12 +12,8 @@ const patienceMs = 10_000;
 
 /** What a bot's store holds, read past the bot. */
 export type StoreContents = {
-  /**
-   * Records that are not finished, but for the timers and counts of alarms and the audit, which never are, and the
-   * details of alerts, which go in some days. When there are none, nothing will ever be posted of what has come in.
-   * Those alone that are due by `untilMs`, if it is told: others wait for their time.
-   */
-  workLeft: (untilMs?: number) => Promise<number>;
+  /** The records that are due by `untilMs`, or ever. */
+  due: (untilMs?: number) => Promise<{ key: string; lane: string }[]>;
   /** Every byte it keeps, as text. */
   dump: () => Promise<string>;
   /** The keys of its records that begin so, as the bot names them. */
@@ -25,19 +21,30 @@ export type StoreContents = {
   close: () => void;
 };
 
+/**
+ * Of what is due, what is to be done: without the timers and counts of alarms and the audit, which never end, and the
+ * details of alerts, which go in some days. When there is none, nothing will ever be posted of what has come in.
+ */
+export function workIn(due: readonly { key: string; lane: string }[]): { key: string; lane: string }[] {
+  const timers = [alarmPrefix, auditRetentionPrefix, detailsLane];
+  return due.filter(({ key, lane }) =>
+    timers.every((timer) => !key.startsWith(timer) && !lane.startsWith(timer)),
+  );
+}
+
+/** How many records are still to be posted in a channel. Other work, such as timers, may be there for ever. */
+export async function channelWork(contents: StoreContents): Promise<number> {
+  return (await contents.due()).filter(({ lane }) => /^C[A-Z]/.test(lane)).length;
+}
+
 export function sqliteContents(dataDir: string): StoreContents {
   const path = join(dataDir, 'payops.sqlite');
   return {
-    async workLeft(untilMs = Number.MAX_SAFE_INTEGER) {
+    async due(untilMs = Number.MAX_SAFE_INTEGER) {
       const db = new DatabaseSync(path, { readOnly: true, timeout: 5_000 });
       try {
-        const row = db
-          .prepare(
-            `select count(*) as left from entries where due_at <= ? and lane <> '${detailsLane}'
-             and key not like '${alarmPrefix}%' and key not like '${auditRetentionPrefix}%'`,
-          )
-          .get(untilMs);
-        return Number(row?.['left']);
+        const rows = db.prepare('select key, lane from entries where due_at <= ?').all(untilMs);
+        return rows.map(({ key, lane }) => ({ key: String(key), lane: String(lane) }));
       } finally {
         db.close();
       }
@@ -80,15 +87,14 @@ export function redisContents(url: string, prefix: string): StoreContents {
   }
 
   return {
-    workLeft: (untilMs = Infinity) =>
+    due: (untilMs = Infinity) =>
       withClient(async (client) => {
-        const lanes = await client.keys(`{${prefix}}:work:*`);
-        const timers = [alarmPrefix, auditRetentionPrefix, detailsLane].map(
-          (lane) => `{${prefix}}:work:${lane}`,
-        );
-        const others = lanes.filter((lane) => !timers.some((timer) => lane.startsWith(timer)));
-        const counts = await Promise.all(others.map((lane) => client.zCount(lane, '-inf', untilMs)));
-        return counts.reduce((sum, count) => sum + count, 0);
+        const root = `{${prefix}}:work:`;
+        const works = (await client.keys(`${root}*`)).map(async (work) => {
+          const keys = await client.zRangeByScore(work, '-inf', untilMs);
+          return keys.map((key) => ({ key, lane: work.slice(root.length) }));
+        });
+        return (await Promise.all(works)).flat();
       }),
     dump: () =>
       withClient(async (client) => {
