@@ -80,25 +80,3 @@ describe('a fault of the payments service', () => {
     expect(headers.get('x-rate-limit-window')).toBe('60s');
   });
 });
-
-describe('a request that is held', () => {
-  it('waits before it is carried out, or when it has been, and is kept whole once it is answered', async () => {
-    const merchant = await startMerchant({ keepPassed: true });
-    const { service } = merchant;
-    const path = '/tokenized-card-payment';
-    const [before, after] = [service.hold(path, 'before'), service.hold(path, 'after')];
-    const charging = merchant.chargeCard(approves, 'H-1');
-    const first = await before;
-    expect(service.stats().chargesByReference).toEqual({});
-    first.release();
-    const second = await after;
-    expect(service.stats().chargesByReference).toEqual({ 'H-1': 1 });
-    second.release();
-    await charging;
-    expect(service.passed.at(-1)).toMatchObject({
-      path: '/v1/checkout/tokenized-card-payment',
-      request: expect.stringContaining('"orderReference":"H-1"') as string,
-      answer: expect.stringContaining('"H-1"') as string,
-    });
-  });
-});

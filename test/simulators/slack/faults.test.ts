@@ -150,36 +150,3 @@ describe('one message a second, where Slack lets no burst through', () => {
     expect(workspace.stats()).toMatchObject({ closestPostsMs: 1, rateLimited: 1, posts: 3 });
   });
 });
-
-describe('a request that is held', () => {
-  it('waits before it is carried out, or when it has been, and is kept whole once it is answered', async () => {
-    const { workspace, post, texts } = await open({ keepPassed: true });
-    const before = workspace.hold('/chat.postMessage', 'before');
-    const after = workspace.hold('/chat.postMessage', 'after');
-    const posting = post('held');
-    const first = await before;
-    expect(texts()).toEqual([]);
-    first.release();
-    const second = await after;
-    expect(texts()).toEqual(['held']);
-    expect(workspace.passed).toEqual([]);
-    second.release();
-    await posting;
-    expect(workspace.passed).toMatchObject([
-      {
-        path: '/api/chat.postMessage',
-        request: expect.stringContaining('text=held') as string,
-        answer: expect.stringContaining('"ok":true') as string,
-      },
-    ]);
-  });
-
-  it('is broken off with all others', async () => {
-    const { workspace, post } = await open();
-    const held = workspace.hold('/chat.postMessage', 'before');
-    const posting = post().catch((error: unknown) => error);
-    await held;
-    workspace.cut();
-    expect(await posting).toMatchObject(cut);
-  });
-});
