@@ -11,7 +11,7 @@ export type Credentials = {
 };
 
 /** The token payload. Spec: fields not shown; the playground sends seconds in `expiresIn`. */
-export type IssuedToken = { accessToken: string; refreshToken: string; expiresIn: number };
+type IssuedToken = { accessToken: string; refreshToken: string; expiresIn: number };
 
 /** One session at most: issuing or refreshing makes the tokens before it worthless, as a strict service may. */
 export type Tokens = ReturnType<typeof createTokens>;

@@ -1,6 +1,6 @@
 import type { Exchange } from '../protocol.ts';
 
-export type ExchangeStart = Pick<Exchange, 'from' | 'to' | 'method' | 'path' | 'summary' | 'request'>;
+type ExchangeStart = Pick<Exchange, 'from' | 'to' | 'method' | 'path' | 'summary' | 'request'>;
 export type ExchangeEnd = Pick<Exchange, 'status' | 'summary' | 'response'>;
 
 /** Reports an exchange when it begins; the function it returns reports the same id again with its end. Nothing is made where nobody looks. */

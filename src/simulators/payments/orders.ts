@@ -37,7 +37,7 @@ export type Order = {
 };
 
 /** The bank waits for the customer's code until `startedAt` + 15 minutes, whatever is resent. */
-export type OpenOtp = {
+type OpenOtp = {
   transactionId: string;
   startedAt: number;
   submissions: number;

@@ -29,7 +29,7 @@ export function declinePayment(world: World, order: Order, reason: string): void
 }
 
 /** The bank never came to an answer: time or attempts ran out. */
-export function failPayment(world: World, order: Order, reason: string): void {
+function failPayment(world: World, order: Order, reason: string): void {
   endUnpaid(world, order, 'failed', reason);
 }
 

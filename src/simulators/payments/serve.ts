@@ -9,7 +9,7 @@ import {
   type RecordExchange,
 } from './exchanges.ts';
 
-export type ServeDeps = {
+type ServeDeps = {
   routes: readonly Route[];
   /** Decides and answers, in one turn. */
   answer: (route: Route, call: Call) => Answer;

@@ -4,7 +4,7 @@ import type { PaymentsDelivery, Redelivery } from '../protocol.ts';
 import { shownText, type RecordExchange } from './exchanges.ts';
 
 /** Spec: Events (known payload fields); the others are not shown and are the playground's. */
-export type WebhookPayload = {
+type WebhookPayload = {
   event: 'payment_success' | 'payment_failed';
   eventId: string;
   createdAt: string;
@@ -23,7 +23,7 @@ export type WebhookPayload = {
   tokenizedCardData?: Required<SavedCard>;
 };
 
-export type WebhooksOutOptions = {
+type WebhooksOutOptions = {
   secret: string;
   now: () => number;
   record: RecordExchange;

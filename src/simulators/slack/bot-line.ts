@@ -12,7 +12,7 @@ export type BotAnswer =
   | { kind: 'timeout' }
   | { kind: 'unreachable' };
 
-export type BotLineDeps = {
+type BotLineDeps = {
   signingSecret: string;
   ackTimeoutMs: number;
   now: () => number;
@@ -147,7 +147,7 @@ function pathOf(url: string | undefined): string {
   return url === undefined ? '/' : new URL(url).pathname;
 }
 
-export type EventsDeps = {
+type EventsDeps = {
   world: World;
   line: BotLine;
   /** Slack's own: at once, after a minute, after five. */

@@ -45,7 +45,7 @@ export const groupIds = {
   onCall: 'S0ONCALL01',
 } as const;
 
-export type ChannelKind = 'public' | 'private' | 'dm';
+type ChannelKind = 'public' | 'private' | 'dm';
 
 export type Channel = {
   readonly id: string;
@@ -58,7 +58,7 @@ export type Channel = {
   readonly owner?: string;
 };
 
-export type UserGroup = {
+type UserGroup = {
   readonly id: string;
   readonly handle: string;
   readonly name: string;
@@ -75,7 +75,7 @@ export const people: readonly PageUser[] = [
 /** What Slack says of an account besides its name. */
 export type AccountKind = 'member' | 'guest' | 'single_channel_guest' | 'bot' | 'deactivated';
 
-export type OtherAccount = { readonly id: string; readonly name: string; readonly kind: AccountKind };
+type OtherAccount = { readonly id: string; readonly name: string; readonly kind: AccountKind };
 
 /** Accounts that nobody works with on the page: Slack knows them, and says what they are. */
 export const otherAccounts: readonly OtherAccount[] = [
@@ -93,7 +93,7 @@ export const groups: readonly UserGroup[] = [
 ];
 
 /** A fresh copy, because membership and archiving change while the workspace runs. */
-export function openChannels(): Channel[] {
+function openChannels(): Channel[] {
   return [
     channel(channelIds.payAlerts, 'pay-alerts', 'Every failed charge, once'),
     channel(channelIds.payDesk, 'pay-desk', 'Look-ups, charges and alerts'),

@@ -10,7 +10,7 @@ import { parsedJson } from './message-content.ts';
 import type { WebApi } from './web-api.ts';
 import type { World } from './world.ts';
 
-export type DoorDeps = {
+type DoorDeps = {
   world: World;
   api: WebApi;
   record: Recorder;

@@ -5,7 +5,7 @@ import type { Exchange } from '../protocol.ts';
 type Shown = object | string | number | boolean | null | (() => unknown);
 
 /** How an exchange begins. */
-export type BegunExchange = {
+type BegunExchange = {
   from: 'bot' | 'slack';
   to: 'bot' | 'slack';
   at: number;

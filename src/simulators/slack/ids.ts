@@ -24,7 +24,7 @@ export function createIds(now: () => number) {
 
 export type Trigger = { userId: string; fromModal: boolean };
 
-export type RedeemedTrigger =
+type RedeemedTrigger =
   | { kind: 'redeemed'; trigger: Trigger }
   | { kind: 'refused'; error: 'invalid_trigger_id' | 'expired_trigger_id' | 'exchanged_trigger_id' };
 

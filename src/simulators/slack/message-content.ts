@@ -6,7 +6,7 @@ import type { Ids } from './ids.ts';
 import type { MessageContent, MessageMetadata } from './messages.ts';
 
 /** What one way of sending a message gave; a field left out stays out. */
-export type ReadContent =
+type ReadContent =
   | { kind: 'content'; content: Partial<MessageContent>; blank: boolean }
   | { kind: 'refused'; error: string; messages: string[] };
 

@@ -28,7 +28,7 @@ export type Message = MessageContent & {
 /** A file as everybody in the channel sees it; all of the playground’s are text. */
 export type SharedFile = { id: string; name: string; title: string; text: string };
 
-export type Draft = MessageContent & {
+type Draft = MessageContent & {
   files?: readonly SharedFile[];
   channel: string;
   authorId: string;

@@ -1,4 +1,4 @@
-export type Pace = { burst: number; everyMs: number };
+type Pace = { burst: number; everyMs: number };
 
 /** About one message a second and channel. */
 const postEveryMs = 1000;

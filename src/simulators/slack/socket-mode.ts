@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { appId } from './cast.ts';
 import type { Ids } from './ids.ts';
 
-export type EnvelopeKind = 'slash_commands' | 'interactive' | 'events_api';
+type EnvelopeKind = 'slash_commands' | 'interactive' | 'events_api';
 
 export type Envelope = {
   kind: EnvelopeKind;
@@ -13,7 +13,7 @@ export type Envelope = {
   retry?: { num: number; reason: string };
 };
 
-export type SocketAnswer =
+type SocketAnswer =
   | { kind: 'acknowledged'; body: unknown }
   | { kind: 'timeout' }
   | { kind: 'unreachable' };

@@ -21,7 +21,7 @@ const definitionShape = z.looseObject({
   notify_on_close: z.boolean().optional(),
 });
 
-export type ViewDefinition = z.infer<typeof definitionShape>;
+type ViewDefinition = z.infer<typeof definitionShape>;
 
 export type View = {
   readonly id: string;
@@ -36,7 +36,7 @@ export type View = {
   busy: boolean;
 };
 
-export type ReadView =
+type ReadView =
   | { kind: 'view'; definition: ViewDefinition }
   | { kind: 'refused'; error: string; messages: string[] };
 

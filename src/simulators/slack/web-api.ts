@@ -16,7 +16,7 @@ import { parsedJson } from './message-content.ts';
 import { viewMethods } from './views.ts';
 import type { World } from './world.ts';
 
-export type WebApiDeps = {
+type WebApiDeps = {
   world: World;
   credentials: Credentials;
   baseUrl: () => string;

@@ -26,7 +26,7 @@ import { createSocketMode, type DisconnectReason } from './socket-mode.ts';
 import { createWebApi } from './web-api.ts';
 import { createWorld } from './world.ts';
 
-export type WorkspaceOptions = ManifestSource & WorkspaceSettings;
+type WorkspaceOptions = ManifestSource & WorkspaceSettings;
 
 export type WorkspaceSettings = {
   /** 0, the default, takes a free one. */
