@@ -13,10 +13,7 @@ export type Envelope = {
   retry?: { num: number; reason: string };
 };
 
-type SocketAnswer =
-  | { kind: 'acknowledged'; body: unknown }
-  | { kind: 'timeout' }
-  | { kind: 'unreachable' };
+type SocketAnswer = { kind: 'acknowledged'; body: unknown } | { kind: 'timeout' } | { kind: 'unreachable' };
 
 export type DisconnectReason = 'warning' | 'refresh_requested' | 'link_disabled' | 'too_many_websockets';
 
