@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -79,19 +79,6 @@ describe.concurrent('a bot that cannot start', () => {
     const words = await refusalOf(house, { PORT: String(port) });
     expect(words).toContain(`Port ${port}`);
     expect(words).toContain('set PORT to a free port');
-  });
-
-  it('with a data folder that cannot be made names DATA_DIR', async (test) => {
-    const house = await openHouse(test);
-    expect(await refusalOf(house, { DATA_DIR: join(house.policyFile, 'data') })).toContain('DATA_DIR');
-  });
-
-  it('with a key file that others may read says how to close it', async (test) => {
-    const house = await openHouse(test);
-    const keyFile = join(house.dataDir, 'sealing.key');
-    writeFileSync(keyFile, Buffer.alloc(32, 7));
-    chmodSync(keyFile, 0o644);
-    expect(await refusalOf(house)).toContain(`chmod 600 ${keyFile}`);
   });
 
   it('with a store file that is none says which file', async (test) => {

@@ -188,19 +188,6 @@ describe('access token', () => {
     expect(issued.toSorted()).toEqual(['a', 'a', 'b', 'b']);
   });
 
-  it('is asked for twice where the service gives the rejected one again', async () => {
-    let issued = 0;
-    const { token } = replica(sharedMemory(), {
-      issue: () => {
-        issued += 1;
-        return Promise.resolve({ accessToken: 'always-the-same', lifetimeMs: 600_000 });
-      },
-    });
-    await token.replace('always-the-same');
-    await expect(token.replace('always-the-same')).rejects.toMatchObject({ kind: 'unauthorized' });
-    expect(issued).toBe(2);
-  });
-
   it('is replaced at once when it was rejected because its short life was over', async () => {
     const clock = testClock();
     const memory = sharedMemory();
