@@ -5,7 +5,7 @@ import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { RetryVerdict } from '../../../src/domain/decline-reason.ts';
 import type { FoundAlert } from '../../../src/features/alerts/alert-cards.ts';
 import type { LedgerCard } from '../../../src/features/cards/card-ledger.ts';
-import { judgeChargeAgain } from '../../../src/features/alerts/charge-again.ts';
+import { type ChargeAgain, judgeChargeAgain } from '../../../src/features/alerts/charge-again.ts';
 import { failed, recordOf } from '../cards-house.ts';
 
 const dayMs = 86_400_000;
@@ -84,43 +84,38 @@ describe('judgeChargeAgain', () => {
     expect(await judge({ alert })).toMatchObject({ kind: 'allowed', money });
   });
 
-  it('waits for the rest after the event, also when this bot did not make that charge', async () => {
-    expect(await judge({ nowMs: dayMs - 1 })).toEqual({ kind: 'resting', nextTryFrom: dayMs });
-  });
+  const save: RetryVerdict = { kind: 'save_again' };
+  const resting: RetryVerdict = { kind: 'resting', nextTryFrom: 2 * dayMs, attemptsLeft: 1 };
+  const { evidence, ...bare } = alertOf('FAILED');
+  const unchecked = {
+    ...bare,
+    evidence: { lookup: { kind: 'unchecked', failure: 'timeout' }, atMs: 0 },
+  } as const;
+  const lookup = outcomeAlone(evidence?.lookup ?? { kind: 'no_reference' });
+  const old = { ...bare, event: withoutDetails(failed), evidence: { lookup, atMs: 0 } };
 
-  it('waits for the later of the event’s rest and the card’s own', async () => {
-    const verdict: RetryVerdict = { kind: 'resting', nextTryFrom: 2 * dayMs, attemptsLeft: 1 };
-    expect(await judge({ verdict })).toEqual({ kind: 'resting', nextTryFrom: 2 * dayMs });
-  });
-
-  it.each<RetryVerdict>([
-    { kind: 'save_again' },
-    { kind: 'under_way', reference: 'pay-1' },
-    { kind: 'stopped', declines: 3, nextTryFrom: 9 * dayMs },
-  ])('refuses what the card’s history refuses (%o)', async (verdict) => {
-    expect(await judge({ verdict })).toEqual({ kind: 'refused', verdict });
-  });
-
-  it('never begins where money may have moved, or where nothing was looked up', async () => {
-    const { evidence: _evidence, ...bare } = alertOf('FAILED');
-    const unchecked = { lookup: { kind: 'unchecked', failure: 'timeout' }, atMs: 0 } as const;
-    for (const alert of [alertOf('SUCCESS'), bare, { ...bare, evidence: unchecked }]) {
-      expect(await judge({ alert })).toEqual({ kind: 'not_declined' });
-    }
-  });
-
-  it('never says that no card is known of a customer who is not known any more', async () => {
-    const { evidence, ...alert } = alertOf('FAILED');
-    if (!evidence) throw new Error('no evidence');
-    const old = {
-      ...alert,
-      event: withoutDetails(failed),
-      evidence: { ...evidence, lookup: outcomeAlone(evidence.lookup) },
-    };
-    expect(await judge({ alert: old })).toEqual({ kind: 'details_gone' });
-  });
-
-  it('says that no card is known', async () => {
-    expect(await judge({ cards: [other] })).toEqual({ kind: 'no_card' });
+  it.each<[string, Options, ChargeAgain]>([
+    [
+      'waits for the rest after the event, also when this bot did not make that charge',
+      { nowMs: dayMs - 1 },
+      { kind: 'resting', nextTryFrom: dayMs },
+    ],
+    [
+      'waits for the card’s own rest where that is later',
+      { verdict: resting },
+      { kind: 'resting', nextTryFrom: 2 * dayMs },
+    ],
+    ['refuses what the card’s history refuses', { verdict: save }, { kind: 'refused', verdict: save }],
+    ['never begins where money may have moved', { alert: alertOf('SUCCESS') }, { kind: 'not_declined' }],
+    ['never begins where nothing was looked up', { alert: bare }, { kind: 'not_declined' }],
+    ['never begins where the look-up had no answer', { alert: unchecked }, { kind: 'not_declined' }],
+    [
+      'says of a customer who is not known any more that the details are gone',
+      { alert: old },
+      { kind: 'details_gone' },
+    ],
+    ['says that no card is known', { cards: [other] }, { kind: 'no_card' }],
+  ])('%s', async (_what, options, expected) => {
+    expect(await judge(options)).toEqual(expected);
   });
 });
