@@ -16,7 +16,7 @@ import {
   takenMessage,
   unknownAlertMessage,
 } from './card-answers.ts';
-import { alertActions, readMore } from './card-buttons.ts';
+import { alertActions, readMore } from './alert-message.ts';
 import type { ChargeAgain } from './charge-again.ts';
 import type {
   Caller,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { AlertMute, NotPosted } from '../../domain/alert-route.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
-import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
+import { createCases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
 import type { Views } from '../../messages/views.ts';
@@ -10,14 +10,13 @@ import { mutedWords } from '../../slack/words/mute-lines.ts';
 
 export const mutePrefix = 'mute:';
 
-export type MuteCase = AlertMute;
 export type MuteEvent = { kind: 'ended'; by: string } | { kind: 'over' };
 
 /** The channel’s message with the mute as it is; or, once it is over, the one that says what it kept back. */
 export type MuteBodies = { mute: { id: string; isOver: boolean } };
 export type MuteShown = { kind: 'mute'; mute: AlertMute; notPosted?: NotPosted };
 
-const muteCase: z.ZodType<MuteCase> = z.object({
+const muteCase: z.ZodType<AlertMute> = z.object({
   id: z.string(),
   channel: z.string(),
   rule: z.string().exactOptional(),
@@ -46,19 +45,11 @@ const readAgainMs = 3_000;
 /** What came just before its end may be on its way to the store for so long, and is told of with the rest. */
 const overAfterMs = 4_000;
 
-type MuteRecords = {
-  cases: Cases<MuteCase, MuteEvent>;
-  /** The hundred that end last, over or not; as of a moment ago. None while the store is away: then alerts are told. */
-  all: () => Promise<readonly AlertMute[]>;
-  /** Read at once. Throws StoreUnavailable. */
-  newest: () => Promise<readonly AlertMute[]>;
-};
-
-export function openMutes(deps: CasesDeps & MessagesDeps): MuteRecords {
+export function openMutes(deps: CasesDeps & MessagesDeps) {
   const { now } = deps;
   const messages: Messages<MuteBodies> = createMessages(deps);
   let known: { atMs: number; mutes: Promise<readonly AlertMute[]> } | undefined;
-  const cases = createCases<MuteCase, MuteEvent>(
+  const cases = createCases<AlertMute, MuteEvent>(
     deps,
     {
       prefix: mutePrefix,
@@ -84,11 +75,13 @@ export function openMutes(deps: CasesDeps & MessagesDeps): MuteRecords {
       },
     },
   );
+  /** The hundred that end last, over or not. Throws StoreUnavailable. */
   const newest = (): Promise<AlertMute[]> => cases.list(mutesList, { max: mostListed, newestFirst: true });
   return {
     cases,
     newest,
-    all() {
+    /** The same as of a moment ago. None while the store is away: then alerts are told. */
+    all: (): Promise<readonly AlertMute[]> => {
       if (!known || now() - known.atMs >= readAgainMs || now() < known.atMs) {
         known = { atMs: now(), mutes: newest().catch(noneIfAway) };
       }
@@ -102,7 +95,7 @@ function noneIfAway(error: unknown): [] {
   throw error;
 }
 
-function auditOf({ event, before, after, turn, atMs }: CaseStep<MuteCase, MuteEvent>): AuditEntry {
+function auditOf({ event, before, after, turn, atMs }: CaseStep<AlertMute, MuteEvent>): AuditEntry {
   const { id, by, channel, why, endedBy, untilMs } = after;
   return {
     id: `${mutePrefix}${id}/${turn}`,

@@ -4,7 +4,7 @@ import type { Entry } from '../../store/store.ts';
 import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { Words } from '../../messages/views.ts';
-import { muteDelayMs, muteView, openMutes, mutePrefix, type MuteCase, type MuteShown } from './mute-case.ts';
+import { muteDelayMs, muteView, openMutes, mutePrefix, type MuteShown } from './mute-case.ts';
 import {
   endMuteId,
   mutedModal,
@@ -63,7 +63,7 @@ export function createMutes(account: Account, notPosted: Parameters<typeof muteV
           if (read.kind === 'errors') return read;
           const { forMs, ...wanted } = read.wanted;
           const fromMs = now() + muteDelayMs;
-          const mute: MuteCase = {
+          const mute: AlertMute = {
             id: viewId,
             channel,
             ...wanted,

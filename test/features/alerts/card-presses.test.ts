@@ -4,7 +4,7 @@ import type { AlertCard, AlertTaken, Lookup } from '../../../src/domain/alert.ts
 import { confirm } from '../../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { Standing } from '../../../src/slack/people/role.ts';
-import { alertActions } from '../../../src/features/alerts/card-buttons.ts';
+import { alertActions } from '../../../src/features/alerts/alert-message.ts';
 import { type AlertCardDeps, alertCardParts, closeModal } from '../../../src/features/alerts/card-presses.ts';
 import type { ChargeAgain } from '../../../src/features/alerts/charge-again.ts';
 import type { SlackMessage } from '../../../src/slack/kit/message.ts';
