@@ -210,6 +210,7 @@ describe('CSV', () => {
     await desk.seesBy('agent', '📄 CSV of 61 accounts · in your direct messages', () =>
       desk.presses('agent', 'CSV'),
     );
+    await desk.house.until('the file is there', () => files(desk, 'agentDm').length === 1);
     expect(files(desk, 'payDesk')).toEqual([]);
     const [file] = files(desk, 'agentDm');
     expect(file && rowsOf(file)).toBe(61);
@@ -239,6 +240,7 @@ describe('CSV', () => {
     });
     const listed = await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
     await desk.seesBy('agent', '📄 CSV of 10,000 terminals', () => desk.presses('agent', 'CSV', listed));
+    await desk.house.until('the file is there', () => files(desk, 'agentDm').length === 1);
     const [file] = files(desk, 'agentDm');
     expect(file && rowsOf(file)).toBe(10_000);
   });

@@ -228,7 +228,7 @@ function closedBody(approval: Approval): Body {
       return [decided, rich`It starts now.`];
     case 'executed': {
       const result = outsideText(state.result, longestReason);
-      const became = result === '' ? [] : labelled('Result', result);
+      const became = result === '' ? [] : rich`${result}`;
       return [
         decided,
         shown.kind === 'charge' ? rich`The charge was started. Look its reference up.` : became,

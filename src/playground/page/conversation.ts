@@ -203,7 +203,7 @@ function drawThread(): Drawn {
         (message) => drawMessage(message, true),
       )}
     </div>
-    ${drawComposer(channel, thread.ts)}
+    ${channel.readOnly ? nothing : drawComposer(channel, thread.ts)}
   </section>`;
 }
 
