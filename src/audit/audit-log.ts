@@ -31,6 +31,8 @@ type AuditLogDeps = {
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
   sealer: Sealer;
   log: Log;
+  /** Each block costs a write that waits for the disk, however few its entries are. */
+  blockEveryMs?: number;
 };
 
 /**
@@ -60,17 +62,15 @@ const mostTogether = 512;
 /** A store that was away for less cannot have gone back to an older state unseen: calls would have failed. */
 const trustedMs = 1_000;
 const settleAfterMs = 1_000;
-/** Each block costs a write that waits for the disk, however few its entries are. */
-const blockEveryMs = 50;
 const witnessEveryMs = 3_600_000;
 const latestMs = Date.UTC(9999, 11, 31);
 
 type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown) => void };
 
 export function createAuditLog(deps: AuditLogDeps): AuditLog {
-  const { log } = deps;
+  const { log, blockEveryMs = 50 } = deps;
   const moveHead = createHeadMark(deps);
-  const queue = createQueue(createChainEnd(deps), settleSoon);
+  const queue = createQueue(createChainEnd(deps), blockEveryMs, settleSoon);
   let settling: NodeJS.Timeout | undefined;
   let witness: NodeJS.Timeout | undefined;
 
@@ -231,7 +231,7 @@ function chained(entries: readonly AuditEntry[], after: AuditHead): { lines: str
 }
 
 /** What waits while a block is on its way goes into the next one together. */
-function createQueue(chain: ChainEnd, wrote: () => void) {
+function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
   let waiting: Waiting[] = [];
   let writing: Promise<void> | undefined;
   let lastAtMs = -Infinity;

@@ -13,9 +13,9 @@ export const startMs = Date.UTC(2026, 10, 21);
 
 export type RecordsOnly = Pick<Store, 'create' | 'read' | 'write' | 'list'>;
 
-/** A replica's log, which was never told to `start`: nothing happens in it by itself before a second is over. */
+/** A replica's log that waits for no fuller block; never told to `start`, nothing happens in it by itself for a second. */
 export function auditLog(store: RecordsOnly, by = sealer): AuditLog {
-  return createAuditLog({ store, sealer: by, log: () => undefined });
+  return createAuditLog({ store, sealer: by, log: () => undefined, blockEveryMs: 0 });
 }
 
 export function entryOf(id: string, more: Partial<AuditEntry> = {}): AuditEntry {
