@@ -9,7 +9,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import { WrongAnswer } from './charges/figures.ts';
+import { WrongAnswer } from './figures.ts';
 import { measureGrowth } from './ingest/growth.ts';
 import { measureIngestOnRedis } from './ingest/on-redis.ts';
 import { measureIngestOnSqlite } from './ingest/on-sqlite.ts';

@@ -1,4 +1,4 @@
-import { median } from './charges/figures.ts';
+import { median } from './figures.ts';
 
 /** One line of the table. Absent: not measured there. */
 export type Row = {

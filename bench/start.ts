@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { median } from './charges/figures.ts';
+import { median } from './figures.ts';
 import type { Row } from './report.ts';
 import { programPath, startContestant } from './stage/contestant.ts';
 import type { House } from './stage/house.ts';

@@ -1,4 +1,4 @@
-import { check, inParallel, median } from '../charges/figures.ts';
+import { check, inParallel, median } from '../figures.ts';
 import { connectRedis } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
 import { startRedis } from '../../test/support/redis-server.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { check } from '../charges/figures.ts';
+import { check } from '../figures.ts';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import { startRedis } from '../../test/support/redis-server.ts';
 import { rowOf, type Row } from '../report.ts';

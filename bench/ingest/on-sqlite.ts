@@ -1,7 +1,7 @@
 import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { check, median } from '../charges/figures.ts';
+import { check, median } from '../figures.ts';
 import { rowOf, type Row } from '../report.ts';
 import { startContestant } from '../stage/contestant.ts';
 import type { House } from '../stage/house.ts';

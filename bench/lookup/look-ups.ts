@@ -8,7 +8,7 @@ import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { createPaymentsClient } from '../../src/payments/client.ts';
 import { findTransaction } from '../../src/payments/lookups.ts';
 import { transactionMessage } from '../../src/slack/words/transaction-message.ts';
-import { check, clocked, median, quantile } from '../charges/figures.ts';
+import { check, clocked, median, quantile } from '../figures.ts';
 
 export type LookUpRound = { floorMs: number; oursMs: number; p99Ms: number };
 

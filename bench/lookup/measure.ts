@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { median } from '../charges/figures.ts';
+import { median } from '../figures.ts';
 import type { Row } from '../report.ts';
 import { programPath } from '../stage/contestant.ts';
 import { openService } from '../stage/house.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { check } from '../charges/figures.ts';
+import { check } from '../figures.ts';
 import { rowOf, type Round, type Row } from '../report.ts';
 import { openAnswers } from '../stage/answers.ts';
 import { programPath, startContestant, type Program } from '../stage/contestant.ts';

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { check } from '../charges/figures.ts';
+import { check } from '../figures.ts';
 import { programPath } from './contestant.ts';
 import type { LoadOrder, LoadResult } from './load.ts';
 

@@ -1,0 +1,107 @@
+/**
+ * `npm run bench:store`: what a page of 50 of a list and a `take` cost, with a thousand records and with very many, on
+ * SQLite and on a Redis of its own. Says the medians and their ratio, which must stay near 1. `--quick` checks the
+ * answers alone, in seconds.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectRedis } from '../src/store/redis-client.ts';
+import { openRedisStore } from '../src/store/redis-store.ts';
+import { openSqliteStore } from '../src/store/sqlite-store.ts';
+import type { Store } from '../src/store/store.ts';
+import { findProgram } from '../test/support/programs.ts';
+import { startRedis } from '../test/support/redis-server.ts';
+import { check, clocked, inParallel, median } from './figures.ts';
+
+const quick = process.argv.includes('--quick');
+const rounds = quick ? 5 : 300;
+const hourMs = 3_600_000;
+
+/** `once` gives how long it took, in ms. */
+type Measure = {
+  name: string;
+  more: number;
+  fill: Fill;
+  once: (store: Store, size: number) => Promise<number>;
+};
+type Fill = (store: Store, at: number) => Promise<boolean>;
+
+const listed: Fill = (store, at) =>
+  store.create(`record ${at}`, 'a value of some length', { index: { all: at } });
+const measures: readonly Measure[] = [
+  { name: 'first page of 50', more: 1_000_000, fill: listed, once: (store) => readPage(store) },
+  {
+    name: 'page of 50 from the middle',
+    more: 1_000_000,
+    fill: listed,
+    once: (store, size) => readPage(store, `${size / 2}:record ${size / 2}`),
+  },
+  {
+    name: 'take, beside so many pending',
+    more: 100_000,
+    fill: (store, at) => store.create(`pending ${at}`, 'a value', { delayMs: hourMs * (1 + (at % 12)) }),
+    once: takeOne,
+  },
+];
+
+/* oxlint-disable no-await-in-loop -- one after the other, so that none slows another down */
+const folder = mkdtempSync(join(tmpdir(), 'payops-bench-'));
+const server = findProgram('redis-server') === undefined ? undefined : await startRedis();
+if (!server) console.warn('SKIPPED: Redis, because redis-server is not installed.');
+const redis = server && connectRedis({ url: server.url, log: () => undefined });
+await redis?.tried;
+try {
+  for (const [index, measure] of measures.entries()) {
+    await compare('SQLite', measure, (size) =>
+      openSqliteStore({ path: join(folder, `${index}-${size}.sqlite`), now: () => Date.now() }),
+    );
+    if (redis) {
+      await compare('Redis', measure, (size) =>
+        openRedisStore(redis.commands, { prefix: `bench-${index}-${size}` }),
+      );
+    }
+  }
+  console.log('Every answer was right.');
+} finally {
+  redis?.close();
+  await server?.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function compare(on: string, measure: Measure, open: (size: number) => Store): Promise<void> {
+  const { name, more, fill, once } = measure;
+  const medians: number[] = [];
+  const many = quick ? 2_000 : more;
+  for (const size of [1_000, many]) {
+    const store = open(size);
+    await inParallel(size, 5_000, async (at) =>
+      check(await fill(store, at), `record ${at} was there already`),
+    );
+    const tookMs: number[] = [];
+    for (let round = 0; round < rounds; round += 1) tookMs.push(await once(store, size));
+    medians.push(median(tookMs));
+    await store.close();
+  }
+  const [fewMs = Number.NaN, manyMs = Number.NaN] = medians;
+  console.log(
+    `${on}, ${name}: ${fewMs.toFixed(3)} ms of 1e3, ${manyMs.toFixed(3)} ms of ${many}, × ${(manyMs / fewMs).toFixed(2)}`,
+  );
+}
+
+async function readPage(store: Store, after?: string): Promise<number> {
+  const from = after === undefined ? {} : { after };
+  const [{ entries }, ms] = await clocked(() => store.list('all', { max: 50, newestFirst: true, ...from }));
+  check(entries.length === 50, `a page of 50 has ${entries.length}`);
+  return ms;
+}
+
+/** Of the one record that is due now. */
+async function takeOne(store: Store): Promise<number> {
+  await store.create('due', '', { delayMs: 0 });
+  const [taken, ms] = await clocked(() => store.take(45_000));
+  const [entry] = taken;
+  check(entry?.key === 'due' && taken.length === 1, 'another record was taken than the one that is due');
+  await store.write(entry, '', { ttlMs: 0 });
+  return ms;
+}
