@@ -36,7 +36,7 @@ import { noStorms } from '../features/house.ts';
 import { countOf } from '../support/counts.ts';
 import { drive, openWorld, type Driven, type Process, type World } from './two-processes.ts';
 
-const worlds = countOf({ full: 20_000, share: 250 });
+const worlds = countOf({ full: 20_000, share: 100 });
 /** `SEED=7 npx vitest run test/records/cases.test.ts` begins with that world. */
 const firstSeed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const minuteMs = 60_000;
