@@ -16,13 +16,12 @@ import { tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BaseSequencer, createVitest, type Reporter, type TestSpecification, type Vitest } from 'vitest/node';
-import { deskCommands } from '../src/cli/desk-commands.ts';
 import { createAuditTrail } from '../src/audit/audit-trail.ts';
 import { openKept } from '../src/store/kept.ts';
 import { createMerchantBot, merchantPlaces } from '../src/account.ts';
 import { createMetrics } from '../src/http/metrics.ts';
 import { openLog, readSettings } from '../src/cli/read-settings.ts';
-import { operatorCommands } from '../src/cli/run-command.ts';
+import { commands } from '../src/cli/commands.ts';
 import { botSettings, payopsFile } from '../src/playground/bot-settings.ts';
 import { createClients } from '../src/slack/workspace.ts';
 import { bundleVariable } from '../test/support/bot.ts';
@@ -167,7 +166,7 @@ async function everythingOffered(): Promise<string[]> {
     ...[join(root, 'src/app.ts')].flatMap((path) =>
       [...readFileSync(path, 'utf8').matchAll(startLine)].map(([, , what]) => `start:${what}`),
     ),
-    ...[...Object.keys(deskCommands), ...Object.keys(operatorCommands)].map((name) => `command:${name}`),
+    ...Object.keys(commands).map((name) => `command:${name}`),
   ];
   return [...new Set(ids)];
 }

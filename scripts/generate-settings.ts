@@ -6,8 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { deskCommands } from '../src/cli/desk-commands.ts';
-import { operatorCommands } from '../src/cli/run-command.ts';
+import { commands } from '../src/cli/commands.ts';
 import { everyVerb } from './every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';
 import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
@@ -71,11 +70,7 @@ function commandsPage(): string {
     type === 'global' ? 'anywhere' : 'on a message, under *More actions*',
     description,
   ]);
-  const questions = Object.values(deskCommands).map(({ usage, summary }) => [asCode(usage), summary]);
-  const operators = Object.entries(operatorCommands).map(([name, { summary }]) => [
-    asCode(`npm run ${name}`),
-    summary,
-  ]);
+  const typed = Object.entries(commands).map(([name, { summary }]) => [asCode(name), summary]);
   return `${[
     '# Commands',
     'Made from the code by `npm run generate`; do not edit.',
@@ -85,10 +80,8 @@ function commandsPage(): string {
     '## In Slack’s own menus',
     table(['Shortcut', 'Where', 'What'], shortcuts),
     '## In a terminal',
-    'Questions, read only, with the bot’s own settings: `npm run payops -- …`. Options, output and exit codes: [command-line.md](command-line.md).',
-    table(['`npm run payops -- …`', 'What'], questions),
-    'Commands for the people who run the bot. Each says with `-- --help` how it is typed; when to use it: [on-call.md](on-call.md) and [operating.md](operating.md).',
-    table(['Command', 'What'], operators),
+    'For the people who run the bot, with its own settings. `npm run payops -- redrive --help` says how one is typed. Output and exit codes: [command-line.md](command-line.md); when to use which: [on-call.md](on-call.md) and [operating.md](operating.md).',
+    table(['`npm run payops -- …`', 'What'], typed),
   ].join('\n\n')}\n`;
 }
 

@@ -15,15 +15,6 @@ export function csvHead<Row>(columns: readonly CsvColumn<Row>[]): string {
   return `\uFEFF${lines([columns.map(({ head }) => head)])}`;
 }
 
-/** A list that comes page by page, in as many pieces; never more than one page in memory. */
-export async function* listCsv<Row>(
-  columns: readonly CsvColumn<Row>[],
-  pages: AsyncIterable<readonly Row[]>,
-): AsyncGenerator<string> {
-  yield csvHead(columns);
-  for await (const rows of pages) yield csvRows(columns, rows);
-}
-
 function lines(cells: readonly (readonly string[])[]): string {
   return stringify(
     cells.map((row) => row.map(safeCell)),

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { csvHead, csvRows, listCsv, type CsvColumn } from '../src/csv.ts';
-import { terminalColumns } from '../src/features/lists/lists.ts';
+import { csvHead, csvRows, type CsvColumn } from '../src/csv.ts';
 
 const columns: readonly CsvColumn<{ a?: string; b?: string }>[] = [
   { head: 'a', cell: ({ a }) => a },
@@ -58,21 +57,5 @@ describe('CSV text', () => {
       return process.cpuUsage(before).user / 1_000;
     });
     expect(times[1]).toBeLessThan(Math.max(100, (times[0] ?? 0) * 60));
-  });
-});
-
-async function* pages() {
-  yield [{ terminalId: '1', merchantName: '=cmd' }];
-  yield [{ terminalId: '2' }];
-}
-
-describe('the CSV of a list', () => {
-  it('comes page by page under the specification’s names', async () => {
-    const pieces: string[] = [];
-    for await (const piece of listCsv(terminalColumns, pages())) pieces.push(piece);
-    expect(pieces.length).toBe(3);
-    expect(pieces[0]).toContain('terminalId,terminalLabel,merchantName,serialNumber,accountId');
-    expect(pieces[1]).toBe("1,,'=cmd,,,,,\r\n");
-    expect(pieces[2]).toBe('2,,,,,,,\r\n');
   });
 });

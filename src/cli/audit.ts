@@ -19,7 +19,7 @@ import {
 } from '../audit/verify-audit.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import { type CommandEnd, type OperatorCommand, type Out, reasonOf, withKept } from './command.ts';
+import { type CommandEnd, type CliCommand, reasonOf, withKept } from './command.ts';
 import { hasStore } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
 
@@ -30,7 +30,7 @@ const auditUsage = [
 ];
 
 /** Says whether the audit trail is whole, and what is wrong where it is not; or writes it out. */
-export const auditCommand: OperatorCommand = {
+export const auditCommand: CliCommand = {
   summary: 'Verify or export the audit trail',
   usage: auditUsage,
   more: 'Reads, and changes nothing; the bot may run. verify ends with 0 when the trail is whole and 3 when it is not (docs/audit.md).',
@@ -48,7 +48,7 @@ export const auditCommand: OperatorCommand = {
 async function runOnStore(
   outside: Outside,
   asked: Exclude<AuditAsked, { kind: 'verify_file' }>,
-  out: Out,
+  out: (text: string) => Promise<void>,
 ): Promise<CommandEnd> {
   // What a store that was made just now lacks would seem whole.
   if (!hasStore(outside.config)) return { exitCode: exitCodes.unproven, words: noTrail };

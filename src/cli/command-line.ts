@@ -1,22 +1,19 @@
-import { askDesk, readCommandWords, type Asked } from './desk-commands.ts';
-import { exitCodes, type ExitCode } from './exit-codes.ts';
-import { helpText, operatorHelpText } from './help.ts';
-import { createScreen, type Screen, type Stream } from './screen.ts';
-import type { Config, Outside } from '../config/config.ts';
-import { errorCode } from '../domain/failure.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { type CommandEnd, accountNamed, allAccounts, sayWhich } from './command.ts';
+import { maskNumbers } from '../domain/card-number.ts';
+import { nearestWord } from '../domain/wording.ts';
 import { version } from '../http/metrics.ts';
+import { oneLine } from '../slack/kit/text.ts';
+import { readCommand, type CommandEnd } from './command.ts';
+import { commands, helpOf, helpText } from './commands.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { openLog, readSettings } from './read-settings.ts';
-import { endWithoutSettings, operatorCommands, runCommand } from './run-command.ts';
 
-type Question = Extract<Asked, { kind: 'question' }>;
-type Variables = Parameters<typeof readSettings>[0];
+/** A stream of the process, as far as it is needed. */
+type Stream = { write: (text: string, written?: (error?: Error | null) => void) => boolean };
 
 export type CommandLine = {
   /** What stands behind `src/main.ts`. */
   words: readonly string[];
-  variables: Variables;
+  variables: Parameters<typeof readSettings>[0];
   stdout: Stream;
   stderr: Stream;
   now: () => number;
@@ -30,132 +27,56 @@ const groupWord = 'payops';
  * and ended here. Rejects only for a bug and when the output cannot be written.
  */
 export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
-  const words = line.words[0] === groupWord ? line.words.slice(1) : line.words;
-  const [name, ...rest] = words;
-  if (name !== undefined && Object.hasOwn(operatorCommands, name)) {
-    const screen = openScreen(line, false);
-    if (rest.some((word) => word === '--help' || word === '-h')) return await help(name, rest, screen);
-    return await runOperator(line, name, rest, screen);
+  let hasData = false;
+  /** Resolves once it is written, so that a slow reader slows the reading and nothing piles up. */
+  async function out(text: string): Promise<void> {
+    hasData = true;
+    // What cannot be written ends the process, by the stream's own event: nothing goes on here.
+    await new Promise<void>((resolve) => line.stdout.write(text, (error) => error || resolve()));
   }
-  const asked = readCommandWords(words, Object.keys(operatorCommands));
-  if (asked.ok) return await runAsked(line, asked.value);
-  openScreen(line, false).problem(`${asked.problem}\nAll of it: npm run payops -- --help`);
-  return exitCodes.usage;
-}
-
-async function runOperator(
-  line: CommandLine,
-  name: string,
-  words: readonly string[],
-  screen: Screen,
-): Promise<ExitCode> {
-  const early = await endWithoutSettings(name, words);
-  if (early) return tell(screen, await printed(screen, early));
-  return await runWith(line, screen, line.variables, async (outside) => {
-    let hasData = false;
-    const end = await runCommand(name, words, outside, async (text) => {
-      hasData = true;
-      await screen.out(text);
-    });
-    return hasData ? end : await printed(screen, end);
-  });
-}
-
-/** What a command did is its data, where it has no other. */
-async function printed(screen: Screen, end: CommandEnd): Promise<CommandEnd> {
-  if (end.exitCode !== exitCodes.ok && end.isReport !== true) return end;
-  await screen.out(`${end.words}\n`);
-  return { exitCode: end.exitCode, words: '' };
-}
-
-function tell(screen: Screen, { exitCode, words }: CommandEnd): ExitCode {
+  const { exitCode, words, isReport } = await run(line, out);
   if (words === '') return exitCode;
-  if (exitCode === exitCodes.ok) screen.note(words);
-  else screen.problem(words);
+  // What a command did is its data, where it has no other.
+  if (!hasData && (exitCode === exitCodes.ok || isReport)) await out(`${words}\n`);
+  else line.stderr.write(`${words}\n`);
   return exitCode;
 }
 
-/** Beside other words it is told instead of what they ask for, which must not end as if that were done. */
-async function help(name: string, words: readonly string[], screen: Screen): Promise<ExitCode> {
-  if (words.length > 1) {
-    screen.problem(operatorHelpText(name).trimEnd());
-    return exitCodes.usage;
+async function run(line: CommandLine, out: (text: string) => Promise<void>): Promise<CommandEnd> {
+  const [name = '--help', ...words] = line.words[0] === groupWord ? line.words.slice(1) : line.words;
+  if (name === '--version' && words.length === 0) return { exitCode: exitCodes.ok, words: version() };
+  if (/^(?:help|--help|-h)$/.test(name)) return helped(helpText(), words);
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command) return misread(`${unknown(name)}\nAll of it: npm run payops -- --help`);
+  const at = words.findIndex((word) => /^(?:--help|-h|--)$/.test(word));
+  if (at >= 0 && words[at] !== '--') {
+    // A reference may read like it, and a look-up that was not made must not end as one that found it paid.
+    return helped(helpOf(command), name === 'lookup' ? words : words.toSpliced(at, 1));
   }
-  await screen.out(operatorHelpText(name));
-  return exitCodes.ok;
-}
-
-async function runAsked(line: CommandLine, asked: Asked): Promise<ExitCode> {
-  switch (asked.kind) {
-    case 'help':
-      if (asked.instead) {
-        openScreen(line, false).problem(helpText().trimEnd());
-        return exitCodes.usage;
-      }
-      await openScreen(line, false).out(helpText());
-      return exitCodes.ok;
-    case 'version':
-      await openScreen(line, false).out(`${version()}\n`);
-      return exitCodes.ok;
-    case 'question': {
-      const screen = openScreen(line, asked.quiet);
-      const { playgroundPort } = asked;
-      const variables =
-        playgroundPort === undefined ? line.variables : await playgroundSettings(playgroundPort);
-      if (variables === undefined) {
-        screen.problem(
-          `No playground answers on port ${playgroundPort}. Start it in another terminal: npm run playground. It prints its port; give another than the usual one with --playground-port.`,
-        );
-        return exitCodes.settings;
-      }
-      return await runWith(line, screen, variables, async (outside) => {
-        const meant = accountAsked(outside.config, asked);
-        return meant.ok
-          ? await askDesk({ ...outside, config: meant.value }, asked, screen)
-          : { exitCode: exitCodes.usage, words: meant.problem };
-      });
-    }
-  }
-}
-
-/** The first without a name, as in Slack; but whoever asks what is in doubt must not take one account’s answer for all. */
-function accountAsked(config: Config, { account, command }: Question): Parsed<Config> {
-  const all = allAccounts(config);
-  if (account !== undefined) return accountNamed(account, all);
-  return command.ofStore && all.length > 1 ? problem(sayWhich(all)) : parsed(config);
-}
-
-/** Settings read, log opened, command run, its end told: the same for each of them. */
-async function runWith(
-  { stderr, now }: CommandLine,
-  screen: Screen,
-  variables: Variables,
-  run: (outside: Outside) => Promise<CommandEnd>,
-): Promise<ExitCode> {
-  const settings = readSettings(variables, 'Nothing was done.');
-  if (settings.kind === 'refused') {
-    screen.problem(settings.words);
-    return exitCodes.settings;
-  }
+  const asked = readCommand(command, words);
+  if (!asked.ok) return misread(asked.problem);
+  if ('alone' in asked.value) return await asked.value.alone();
+  const settings = readSettings(line.variables, 'Nothing was done.');
+  if (settings.kind === 'refused') return { exitCode: exitCodes.settings, words: settings.words };
   const { config } = settings;
   // Standard output is for data; and what a server tells of its day is no news to who runs one command.
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
-  const log = openLog(config, level, (text) => void stderr.write(text));
+  const log = openLog(config, level, (text) => void line.stderr.write(text));
   for (const warning of settings.warnings) log('warn', warning);
-  return tell(screen, await run({ config, log, now }));
+  return await asked.value.run({ config, log, now: line.now }, out);
 }
 
-function openScreen({ stdout, stderr, now }: CommandLine, quiet: boolean): Screen {
-  return createScreen({ stdout, stderr, quiet, now });
+/** Beside other words it is told instead of what they ask for, which must not end as if that were done. */
+function helped(text: string, others: readonly string[]): CommandEnd {
+  return others.length > 0 ? misread(text) : { exitCode: exitCodes.ok, words: text };
 }
 
-/** Undefined where none runs, or where this installation holds none, as the image does not. */
-async function playgroundSettings(port: number): Promise<Variables | undefined> {
-  try {
-    const { readPlaygroundSettings } = await import('../playground/running-playground.ts');
-    return await readPlaygroundSettings(port);
-  } catch (error) {
-    if (errorCode(error) === 'ERR_MODULE_NOT_FOUND') return undefined;
-    throw error;
-  }
+function misread(words: string): CommandEnd {
+  return { exitCode: exitCodes.usage, words };
+}
+
+function unknown(name: string): string {
+  const known = Object.keys(commands);
+  const nearest = known.find((word) => word.startsWith(`${name}-`)) ?? nearestWord(name, known);
+  return `Payops has no command “${maskNumbers(oneLine(name))}”.${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`;
 }

@@ -1,6 +1,6 @@
 import type { Outside } from '../config/config.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import type { ExitCode } from './exit-codes.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
 import { openKept, type Kept } from '../store/kept.ts';
@@ -14,7 +14,7 @@ import type { Config } from '../config/config.ts';
 export type CommandEnd = { exitCode: ExitCode; words: string; isReport?: true };
 
 /** Data for standard output; resolves when it is written. */
-export type Out = (text: string) => Promise<void>;
+type Out = (text: string) => Promise<void>;
 
 export function reasonOf(error: unknown): string {
   if (error instanceof StoreUnavailable) return `The store does not answer: ${error.message}`;
@@ -22,17 +22,17 @@ export function reasonOf(error: unknown): string {
 }
 
 /** What was typed, understood. `alone`: it needs no settings. */
-export type Prepared =
+type Prepared =
   | { run: (outside: Outside, out: Out) => Promise<CommandEnd> }
   | { alone: () => Promise<CommandEnd> };
 
-/** One of the operator's commands: what help says of it, how it is read, what it does. It never throws for what is outside. */
-export type OperatorCommand = {
+/** What help says of a command, how it is read, what it does. It never throws for what is outside. */
+export type CliCommand = {
   summary: string;
   usage: readonly string[];
   more: string;
-  /** Without --account it is done for each account, or wants one named; or it is about what all have together, and reads that option itself. */
-  scope: 'each' | 'one' | 'shared';
+  /** Without --account it is done for each account, or for the first, or wants one named; or it is about what all have together, and reads that option itself. */
+  scope: 'each' | 'first' | 'one' | 'shared';
   /** The problem says how it is typed, and repeats nothing of what was: that may be a token or a card number. */
   prepare: (words: readonly string[]) => Parsed<Prepared>;
 };
@@ -41,7 +41,7 @@ export type OperatorCommand = {
 export function withoutWords(
   run: (outside: Outside) => Promise<CommandEnd>,
   misread: string,
-): OperatorCommand['prepare'] {
+): CliCommand['prepare'] {
   return (words) => (words.length === 0 ? parsed({ run }) : problem(misread));
 }
 
@@ -83,21 +83,61 @@ async function noteCommand(
   await trail.stop();
 }
 
+/**
+ * What was typed behind a command, understood; `--account NAME` says for which of several merchant accounts. What is too
+ * long to be held goes to `out` piece by piece. Nothing that is asked throws for what is outside.
+ */
+export function readCommand({ scope, prepare }: CliCommand, words: readonly string[]): Parsed<Prepared> {
+  const end = words.indexOf('--');
+  const at = scope === 'shared' ? -1 : words.slice(0, end < 0 ? undefined : end).indexOf('--account');
+  const read = prepare(at < 0 ? words : words.toSpliced(at, 2));
+  if (!read.ok || 'alone' in read.value || scope === 'shared') return read;
+  const { run } = read.value;
+  return parsed({
+    async run(outside, out) {
+      const meant =
+        at < 0 ? parsed(allAccounts(outside.config)) : accountNamed(words[at + 1], outside.config);
+      if (!meant.ok) return { exitCode: exitCodes.usage, words: meant.problem };
+      const [config, ...more] = meant.value;
+      if (more.length === 0 || scope === 'first') return await run({ ...outside, config }, out);
+      if (scope === 'one') return { exitCode: exitCodes.usage, words: sayWhich(meant.value) };
+      return await runForEach(meant.value, (one) => run({ ...outside, config: one }, out));
+    },
+  });
+}
+
+async function runForEach(
+  all: readonly Config[],
+  run: (config: Config) => Promise<CommandEnd>,
+): Promise<CommandEnd> {
+  const ends: CommandEnd[] = [];
+  for (const one of all) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other: each opens the store for itself
+    const end = await run(one);
+    ends.push({ ...end, words: `${one.merchant?.name ?? ''}: ${end.words}` });
+  }
+  const worst = ends.reduce<ExitCode>((code, end) => (end.exitCode > code ? end.exitCode : code), 0);
+  return { exitCode: worst, words: ends.map((end) => end.words).join('\n') };
+}
+
+type Accounts = readonly [Config, ...Config[]];
+
 /** The settings of each merchant account, the first one first. */
-export function allAccounts(config: Config): readonly Config[] {
+export function allAccounts(config: Config): Accounts {
   return [config, ...(config.further ?? [])];
 }
 
 /** The settings of the account of that name; a bot that knows one account alone has no names. */
-export function accountNamed(name: string | undefined, all: readonly Config[]): Parsed<Config> {
+function accountNamed(name: string | undefined, config: Config): Parsed<Accounts> {
+  const all = allAccounts(config);
   const named = all.find(({ merchant }) => merchant !== undefined && merchant.name === name?.toLowerCase());
-  if (named) return parsed(named);
+  if (named) return parsed([named]);
   const names = namesOf(all);
   const known = names === '' ? 'The policy file has no accounts.' : `The accounts are ${names}.`;
   return problem(`Nothing was done. There is no account of that name. ${known}`);
 }
 
-export function sayWhich(all: readonly Config[]): string {
+function sayWhich(all: readonly Config[]): string {
   return `Nothing was done. Say for which account: --account with ${namesOf(all)}.`;
 }
 

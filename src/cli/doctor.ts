@@ -14,10 +14,10 @@ import type { Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
 import { watchUndelivered } from '../features/undelivered/watch-undelivered.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
-import { type OperatorCommand, allAccounts } from './command.ts';
+import { type CliCommand, allAccounts } from './command.ts';
 
 /** Looks at every part for real, over the clients that the bot uses; the bot may run. Warnings end with 0 too. */
-export const doctorCommand: OperatorCommand = {
+export const doctorCommand: CliCommand = {
   summary: 'Check every part, and say the fix of what is broken',
   usage: ['npm run doctor [-- --json]'],
   more: 'Asks Slack, the payments service and the store, and changes nothing but the access token, which is a new one afterwards; the bot may run. Ends with 0 when nothing is broken, 1 when something is.',
@@ -95,5 +95,5 @@ function toldAsText(findings: readonly Finding[]): string {
 }
 
 function toldAsJson(findings: readonly Finding[], isWell: boolean): string {
-  return jsonText({ kind: 'doctor', ok: isWell, findings: sorted(findings) }, 2);
+  return jsonText({ kind: 'doctor', ok: isWell, findings: sorted(findings) });
 }

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { errorCode } from '../domain/failure.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { explainDelivery, readCapture } from '../webhooks/explain-delivery.ts';
-import { type CommandEnd, type OperatorCommand } from './command.ts';
+import { type CommandEnd, type CliCommand } from './command.ts';
 import type { Outside } from '../config/config.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
 
@@ -15,7 +15,7 @@ const mostBytes = 8 * 1024 * 1024;
  * Says offline, under the bot's own settings, why one captured delivery verifies or does not. Contacts nobody, opens no
  * store, and shows nothing of what the delivery says.
  */
-export const explainDeliveryCommand: OperatorCommand = {
+export const explainDeliveryCommand: CliCommand = {
   summary: 'Say offline why one captured webhook delivery verifies or not',
   usage: ['npm run explain-delivery -- <file> [--at 2026-03-01T09:30:00Z] [--account NAME]'],
   more: 'The file is the raw HTTP request. Ends with 0 when it verifies, 1 when not.',

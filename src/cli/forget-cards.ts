@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createCardLedger } from '../features/cards/card-ledger.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
 import { parsed, problem } from '../domain/parsed.ts';
-import { type CommandEnd, type OperatorCommand, reasonOf, withKept } from './command.ts';
+import { type CommandEnd, type CliCommand, reasonOf, withKept } from './command.ts';
 import type { Outside } from '../config/config.ts';
 
 /**
  * Erases every saved card linked to the address from the bot's ledger, because the customer asked for it. Running bots
  * need not stop, and never say more of a card than that it is gone.
  */
-export const forgetCardsCommand: OperatorCommand = {
+export const forgetCardsCommand: CliCommand = {
   summary: 'Forget every saved card that the bot remembers of a customer',
   usage: ['npm run forget-cards -- <e-mail> [--account NAME]'],
   more: 'At the payments service nothing changes. Several accounts: all of them, unless one is named.',

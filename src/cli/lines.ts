@@ -2,6 +2,21 @@ import type { Environment } from '../domain/alert.ts';
 import { wireFromMinor, type Money } from '../domain/money.ts';
 import { environmentWords } from '../slack/words/evidence.ts';
 import { outsideText, utcTime } from '../slack/kit/text.ts';
+import type { CommandEnd } from './command.ts';
+import type { ExitCode } from './exit-codes.ts';
+
+/** What one question found: for programs, which docs/command-line.md describes, for people, and for a script. */
+export type Answer = { document: Record<string, unknown>; lines: readonly string[]; exitCode: ExitCode };
+
+/** As what was asked for, whatever the code says of it. */
+export function reported({ document, lines, exitCode }: Answer, isJson: boolean): CommandEnd {
+  return { exitCode, words: isJson ? jsonText(document) : lines.join('\n'), isReport: true };
+}
+
+/** The first line, as in Slack: state, amount, masked customer, reference. */
+export function firstLine(state: string, details: readonly string[]): string {
+  return [state, ...details.filter((detail) => detail !== '')].join(' · ');
+}
 
 /** Whose data it is: it stands on everything that is printed for a person or a program. */
 export type Place = { environment: Environment; account: string };
@@ -73,13 +88,11 @@ export function textOrNull(text: string | undefined): string | null {
  * JSON that is the same document for a program and harmless on a terminal: what would steer it or hide letters
  * (control, formatting and bidirectional characters) is written as an escape.
  */
-export function jsonText(value: unknown, indent?: number): string {
-  return JSON.stringify(value, undefined, indent).replace(
-    /[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) =>
-      Array.from(
-        { length: character.length },
-        (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
-      ).join(''),
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, undefined, 2).replace(/[\u007F-\u009F\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    Array.from(
+      { length: character.length },
+      (_, index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`,
+    ).join(''),
   );
 }

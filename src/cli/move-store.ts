@@ -6,11 +6,11 @@ import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
 import { embeddedStore } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
-import { type CommandEnd, type OperatorCommand, reasonOf, withKept, withoutWords } from './command.ts';
+import { type CommandEnd, type CliCommand, reasonOf, withKept, withoutWords } from './command.ts';
 import { contextsOf } from './reseal.ts';
 
 /** Moves all records of the embedded store to the Redis of the settings, and verifies them. Broken off it may be run again. */
-export const moveStoreCommand: OperatorCommand = {
+export const moveStoreCommand: CliCommand = {
   summary: 'Move all records from SQLite in DATA_DIR to the Redis of REDIS_URL, and verify them',
   usage: ['npm run move-store'],
   more: 'For all accounts. Stop the bot first. Needs an empty Redis; may be run again when it broke off.',

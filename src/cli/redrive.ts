@@ -1,13 +1,13 @@
 import { redrive } from '../messages/undelivered.ts';
 import { parsed, problem } from '../domain/parsed.ts';
-import { type CommandEnd, type OperatorCommand, reasonOf, withKept } from './command.ts';
+import { type CommandEnd, type CliCommand, reasonOf, withKept } from './command.ts';
 import type { Outside } from '../config/config.ts';
 
 /**
  * Has everything that Slack refused for too long, or what is for one channel or person, delivered again by the running
  * bots. Running it twice, or beside somebody who presses the button, delivers nothing twice.
  */
-export const redriveCommand: OperatorCommand = {
+export const redriveCommand: CliCommand = {
   summary: 'Have what Slack refused for too long delivered again',
   usage: ['npm run redrive -- [--channel C0123ABCD] [--account NAME]'],
   more: 'Without a channel: everything. Run it twice and nothing is delivered twice. /pay undelivered lists what there is.',

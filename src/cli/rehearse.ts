@@ -9,14 +9,14 @@ import { destinationsOf, needsLookUp } from '../features/alerts/routing.ts';
 import { counted } from '../domain/wording.ts';
 import { readRoutes } from '../config/alert-rules.ts';
 import { parsed, problem } from '../domain/parsed.ts';
-import { type CommandEnd, type OperatorCommand, reasonOf, withKept } from './command.ts';
+import { type CommandEnd, type CliCommand, reasonOf, withKept } from './command.ts';
 import { utcTime } from '../slack/kit/text.ts';
 
 /**
  * What the rules of the policy file, or of another one that is not deployed yet, would have posted of the events of the
  * last 7 days.
  */
-export const rehearseCommand: OperatorCommand = {
+export const rehearseCommand: CliCommand = {
   summary: 'Say what routes would have posted in the last 7 days',
   usage: ['npm run rehearse -- [--policy payops.new.yml] [--account NAME]'],
   more: 'Without a file: the rules that are in force. Posts and changes nothing.',

@@ -1,9 +1,9 @@
 import { evidenceOf } from '../features/alerts/alert-record.ts';
 import { reseal, type Resealed } from '../records/reseal.ts';
-import { type CommandEnd, type OperatorCommand, reasonOf, withKept, withoutWords } from './command.ts';
+import { type CommandEnd, type CliCommand, reasonOf, withKept, withoutWords } from './command.ts';
 
 /** Seals whatever the store holds under the first sealing key, and tells which of the others can go. It may be broken off and run again. */
-export const resealCommand: OperatorCommand = {
+export const resealCommand: CliCommand = {
   summary: 'Seal all that the store holds under the first of SEALING_KEYS',
   usage: ['npm run reseal'],
   more: 'For all accounts. Bots may run. Says which of the other keys can go; ends with 1 while something is left.',

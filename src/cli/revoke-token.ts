@@ -2,7 +2,7 @@ import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import type { shareToken } from '../payments/access-token.ts';
 import { createPaymentsClient } from '../payments/client.ts';
 import { revokeToken, type JsonTemplate } from '../payments/tokens.ts';
-import { type CommandEnd, type OperatorCommand, reasonOf, withKept, withoutWords } from './command.ts';
+import { type CommandEnd, type CliCommand, reasonOf, withKept, withoutWords } from './command.ts';
 import type { Kept } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
 import { clientSettings, tokenMemory, tokenSettings } from '../payments/payments.ts';
@@ -13,7 +13,7 @@ import { clientSettings, tokenMemory, tokenSettings } from '../payments/payments
  *
  * Spec: POST {base_url}/v1/auth/token/revoke.
  */
-export const revokeTokenCommand: OperatorCommand = {
+export const revokeTokenCommand: CliCommand = {
   summary: 'End the access token that all replicas share',
   usage: ['npm run revoke-token -- [--account NAME]'],
   more: 'Needs PAYMENTS_TOKEN_REVOKE_BODY. Running bots get a new token.',

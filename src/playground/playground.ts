@@ -67,7 +67,7 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
   workspace.onChange(changed);
   payments.onChange(changed);
   const folder = await mkdtemp(join(tmpdir(), 'payops-playground-'));
-  const { bot, env } = await prepareBot(folder, options, { workspace, payments, changed });
+  const bot = await prepareBot(folder, options, { workspace, payments, changed });
   bot.start();
   let isOldWorkspace = false;
   let openedAt: number | undefined;
@@ -107,7 +107,6 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
       },
       exchange: log.find,
       botLog: bot.log,
-      botSettings: () => env,
       onChange: (listener) => listeners.add(listener),
     },
     options.port ?? 0,
@@ -171,7 +170,7 @@ async function prepareBot(
   folder: string,
   { redisUrl, live, rules = '' }: PlaygroundOptions,
   around: { workspace: Workspace; payments: PaymentsService; changed: () => void },
-): Promise<{ bot: BotProcess; env: Record<string, string> }> {
+): Promise<BotProcess> {
   const { workspace, payments, changed } = around;
   const { channels, users } = workspace.ids;
   const [policy, dataDir] = [join(folder, 'payops.yml'), join(folder, 'data')];
@@ -190,7 +189,7 @@ async function prepareBot(
   });
   const env = { ...settings, PAYMENTS_ENVIRONMENT: live ? 'live' : 'sandbox' };
   const url = `http://127.0.0.1:${port}`;
-  return { bot: createBotProcess([process.execPath, botProgram], { env, url, changed }), env };
+  return createBotProcess([process.execPath, botProgram], { env, url, changed });
 }
 
 /** A port the bot can have at every start. It is given back before the bot takes it, so a rare clash is possible and is shown. */

@@ -36,7 +36,6 @@ export type Shown = {
   exchange: (id: number) => Exchange | undefined;
   botLog: () => string;
   /** The bot's environment, for a command that is to run beside it. */
-  botSettings: () => Record<string, string>;
   /** Calls back after any change. */
   onChange: (listener: () => void) => void;
 };
@@ -137,7 +136,6 @@ function createRoutes(shown: Shown, stream: Stream): Record<string, Route> {
       const exchange = shown.exchange(Number(url.searchParams.get('id')));
       send(response, exchange ? 200 : 404, exchange ?? 'This exchange is no longer kept.');
     },
-    'GET /settings': (_request, response) => send(response, 200, shown.botSettings()),
     'GET /bot.log': (_request, response) => send(response, 200, shown.botLog()),
     'POST /act': async (request, response) => {
       const asked = actRequest.safeParse(await json(request).catch(() => undefined));

@@ -1,7 +1,6 @@
 import { enableCompileCache } from 'node:module';
 import { parseArgs } from 'node:util';
 
-/** The same as of `payops --playground`. */
 const usualPort = 4400;
 
 const usage = `npm run playground [-- [--port 4400] [--redis-url redis://127.0.0.1:6379] [--live]]`;
@@ -35,13 +34,10 @@ const playground = await startPlayground(options).catch((error: unknown) => {
   );
   process.exit(1);
 });
-const { port } = new URL(playground.url);
-const portOption = Number(port) === usualPort ? '' : `-port ${port}`;
 console.log(`
   Payops playground: ${playground.url}
 
   Open it, type /pay ORDER-1001 and press Enter.
-  In another terminal: npm run payops -- --playground${portOption} lookup ORDER-1001
   Ctrl+C ends it; nothing is kept.
 `);
 

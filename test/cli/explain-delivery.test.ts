@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outside } from '../../src/config/config.ts';
-import { runCommand } from '../../src/cli/run-command.ts';
+import { readCommand, type CommandEnd } from '../../src/cli/command.ts';
+import { explainDeliveryCommand } from '../../src/cli/explain-delivery.ts';
+import { exitCodes } from '../../src/cli/exit-codes.ts';
 import { signaturePresets, signDelivery, type SignatureScheme } from '../../src/webhooks/signature.ts';
 import { outsideOf } from '../support/outside-of.ts';
 
@@ -30,10 +32,17 @@ function outside(more: Record<string, string> = {}): Outside {
   return { ...given, now: () => signedAtMs + 86_400_000 };
 }
 
+async function run(words: readonly string[], of: Outside): Promise<CommandEnd> {
+  const asked = readCommand(explainDeliveryCommand, words);
+  if (!asked.ok) return { exitCode: exitCodes.usage, words: asked.problem };
+  if ('alone' in asked.value) throw new Error('It needs the settings.');
+  return await asked.value.run(of, () => Promise.reject(new Error('It writes no pieces.')));
+}
+
 async function explain(file: string | Buffer, words: string[] = [], more: Record<string, string> = {}) {
   const path = join(folder, 'delivery');
   await writeFile(path, file);
-  return await runCommand('explain-delivery', [path, ...words], outside(more));
+  return await run([path, ...words], outside(more));
 }
 
 const at = ['--at', '2026-03-01T09:31:00Z'];
@@ -165,12 +174,12 @@ describe('explain-delivery', () => {
     [['file', '--at', 'noon']],
     [['file', 'other', 'more', 'x']],
   ])('ends with 2 and the usage for %j', async (words) => {
-    const end = await runCommand('explain-delivery', words, outside());
+    const end = await run(words, outside());
     expect(end).toMatchObject({ exitCode: 2, words: expect.stringContaining('npm run explain-delivery --') });
   });
 
   it('ends with 2 when there is no such file', async () => {
-    const end = await runCommand('explain-delivery', [join(folder, 'none')], outside());
+    const end = await run([join(folder, 'none')], outside());
     expect(end).toEqual({ exitCode: 2, words: 'The file cannot be read: there is none of that name.' });
   });
 });

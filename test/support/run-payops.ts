@@ -17,12 +17,8 @@ const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const usualProgram = process.env[bundleVariable] ?? program;
 
 /** `npm run payops -- …` without npm: the real process, its two streams apart. */
-export function startPayops(
-  words: readonly string[],
-  env: Readonly<Record<string, string>>,
-  nodeOptions: readonly string[] = [],
-): RunningPayops {
-  return start([...nodeOptions, program, 'payops', ...words], env);
+export function startPayops(words: readonly string[], env: Readonly<Record<string, string>>): RunningPayops {
+  return start([program, 'payops', ...words], env);
 }
 
 /** The same in one file where `npm test` has made one: see `bundleVariable`. */

@@ -12,7 +12,7 @@ import { createServiceList } from './service-list.ts';
  * verb, and as a file. What was read is remembered for half an hour (`service-list.ts`).
  */
 export function createLists(merchant: MerchantAccount): Feature {
-  const lists = openLists(merchant.payments, merchant.now);
+  const { payments, now } = merchant;
   return {
     verbs: [
       listCommand(merchant, {
@@ -20,7 +20,7 @@ export function createLists(merchant: MerchantAccount): Feature {
         summary: 'Terminals',
         examples: ['terminals', 'terminals lekki', 'terminals 20700042'],
         menu: { actionId: 'menu.terminals', text: 'Terminals' },
-        list: lists.terminals,
+        list: createServiceList(payments.listTerminals, terminalMatches, now),
         columns: terminalColumns,
       }),
       listCommand(merchant, {
@@ -28,21 +28,10 @@ export function createLists(merchant: MerchantAccount): Feature {
         summary: 'Sub accounts',
         examples: ['accounts', 'accounts ikeja'],
         menu: { actionId: 'menu.accounts', text: 'Accounts' },
-        list: lists.accounts,
+        list: createServiceList(payments.listAccounts, accountMatches, now),
         columns: accountColumns,
       }),
     ],
-  };
-}
-
-/** The two lists themselves, with the memory of what was read. */
-export function openLists(
-  payments: Pick<MerchantAccount['payments'], 'listTerminals' | 'listAccounts'>,
-  now: () => number,
-) {
-  return {
-    terminals: createServiceList(payments.listTerminals, terminalMatches, now),
-    accounts: createServiceList(payments.listAccounts, accountMatches, now),
   };
 }
 
@@ -112,7 +101,7 @@ export const terminalColumns: readonly CsvColumn<Terminal>[] = (
 ).map((head) => ({ head, cell: (terminal) => terminal[head] }));
 
 /** Neither the e-mail nor the telephone number: a file is passed on. Spec: Account. */
-export const accountColumns: readonly CsvColumn<Account>[] = (
+const accountColumns: readonly CsvColumn<Account>[] = (
   [
     'accountId',
     'accountRef',

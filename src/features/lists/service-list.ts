@@ -11,8 +11,6 @@ export type ListRequest = {
   anew?: boolean;
   /** Told after each page, so that a person who waits sees how far it is. */
   progress?: (reading: Reading, found: number) => void;
-  /** Nobody asks for its pages again: each is let go once it is given, however long the list is. */
-  once?: true;
 };
 
 /**
@@ -20,8 +18,6 @@ export type ListRequest = {
  * and for everybody who may see it; a cursor is only ever one the service returned.
  */
 export type ServiceList<Item> = {
-  /** Reads the first page anew. Throws ServiceFailure where there is none. */
-  begin: () => Promise<void>;
   /**
    * One page to show, reading on where it must. What stops the reading is told beside what was read. Throws
    * ServiceFailure where there is no first page.
@@ -88,7 +84,6 @@ export function createServiceList<Item>(
     filter,
     mostCalls,
     anew,
-    once,
   }: Omit<ListRequest, 'number'>): AsyncGenerator<MatchingItems<Item>, ReadingStop | undefined> {
     const words = wordsOf(filter);
     const { list, calls } = await open(anew);
@@ -103,7 +98,6 @@ export function createServiceList<Item>(
         reading.calls += 1;
       }
       const items = list.pages[reading.pages] ?? [];
-      if (once) list.pages[reading.pages] = [];
       reading.pages += 1;
       reading.items += items.length;
       reading.end = reading.pages < list.pages.length ? 'more' : list.end;
@@ -112,7 +106,6 @@ export function createServiceList<Item>(
   }
 
   return {
-    begin: async () => void (await open(true)),
     matchingPages,
     async show({ number: wanted, progress, ...request }) {
       const hasFilter = request.filter !== '';

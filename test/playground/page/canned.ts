@@ -83,7 +83,6 @@ export async function startCanned(port = 0): Promise<CannedPlayground> {
       },
       exchange: (id) => read('U1').log.find((exchange) => exchange.id === id),
       botLog: () => 'one line',
-      botSettings: () => ({ PORT: '3000' }),
       onChange: (listener) => listeners.add(listener),
     },
     port,

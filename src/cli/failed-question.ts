@@ -1,27 +1,25 @@
+import type { Outside } from '../config/config.ts';
 import { ServiceFailure, type FailureKind, StoreUnavailable } from '../domain/failure.ts';
-import { quotedText } from './lines.ts';
+import { newErrorId } from '../log.ts';
+import type { CommandEnd } from './command.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
+import { quotedText } from './lines.ts';
 
-export type Problem = { exitCode: ExitCode; words: string };
-
-/** A list that is forgotten, or whose cursor the service no longer takes. */
-export const listGone: Problem = {
-  exitCode: exitCodes.noAnswer,
-  words: 'The service’s list has expired.\nNext: read it again.',
-};
-
-/** What the outside did and what helps, for whoever can change the settings; undefined for a bug. */
-export function outsideProblem(error: unknown): Problem | undefined {
+/** What the outside did and what helps, for whoever can change the settings; a bug is in the log by its id. */
+export function failedQuestion({ log }: Outside, error: unknown): CommandEnd {
   if (error instanceof ServiceFailure) return serviceProblem(error);
   if (error instanceof StoreUnavailable) {
     const next =
       'Next: check that it runs and can be reached from here (REDIS_URL, DATA_DIR), then try again.';
     return { exitCode: exitCodes.noAnswer, words: `The store does not answer: ${error.message}\n${next}` };
   }
-  return undefined;
+  const errorId = newErrorId();
+  log('error', 'the command broke off', { errorId }, error);
+  const words = error instanceof Error ? error.message : 'Unknown error';
+  return { exitCode: exitCodes.failed, words: `Nothing was changed. ${words} (error ${errorId})` };
 }
 
-function serviceProblem({ kind, message, retryAfterMs, said }: ServiceFailure): Problem {
+function serviceProblem({ kind, message, retryAfterMs, said }: ServiceFailure): CommandEnd {
   const { exitCode, next } = advice[kind];
   const wait =
     retryAfterMs === undefined

@@ -1,0 +1,168 @@
+import { parseArgs } from 'node:util';
+import type { Outside } from '../config/config.ts';
+import { holdsCardNumber, maskNumbers } from '../domain/card-number.ts';
+import { confirm } from '../domain/confirmation.ts';
+import { parseAmount } from '../domain/money.ts';
+import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
+import { maskEmail } from '../domain/outside-text.ts';
+import { parsed, problem } from '../domain/parsed.ts';
+import type { Transaction } from '../domain/transaction.ts';
+import { createPayments } from '../payments/payments.ts';
+import type { Piece } from '../slack/kit/blocks.ts';
+import { outsideText } from '../slack/kit/text.ts';
+import {
+  transactionDetails,
+  transactionState,
+  whyNot,
+  type TransactionView,
+} from '../slack/words/transaction-message.ts';
+import { type CliCommand, type CommandEnd, withKept } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
+import { failedQuestion } from './failed-question.ts';
+import {
+  factLines,
+  firstLine,
+  isoTime,
+  merchantJson,
+  moneyJson,
+  moneyOrNull,
+  placeLine,
+  reported,
+  textOrNull,
+  type Answer,
+} from './lines.ts';
+
+const usage = 'npm run payops --silent -- lookup <reference> [amount] [--json] [--account NAME]';
+const misread = `Give one reference and at most one amount; a reference with spaces goes in quotes, "ORDER 17 B", and -- before one that begins with a dash: ${usage}`;
+
+/** Asked with the bot's own settings, token and store. Changes nothing but the shared access token, as any look-up of the bot may. */
+export const lookupCommand: CliCommand = {
+  summary: 'Look up a transaction: is it paid, and what proves it',
+  usage: [usage],
+  more: 'Ends with 0 for a payment that is proven, and for nothing else. Several accounts: the first, unless one is named.',
+  scope: 'first',
+  prepare(words) {
+    if (holdsCardNumber(words.join(' '))) {
+      return problem(
+        'That looks like a card number. Nothing was asked. Delete it from your shell’s history.',
+      );
+    }
+    const typed = readWords(words);
+    if (typed === undefined || typed.positionals.length > 2) return problem(misread);
+    const [first = '', second] = typed.positionals;
+    const reference = parseOrderReference(first);
+    if (!reference.ok) return problem(`${reference.problem} ${misread}`);
+    const amount = second === undefined ? parsed(undefined) : parseAmount(second);
+    if (!amount.ok) return problem(`${amount.problem} ${misread}`);
+    const asked = { reference: reference.value, minor: amount.value };
+    return parsed({
+      run: (outside) => lookUp(outside, asked, typed.values.json === true),
+    });
+  },
+};
+
+/** Undefined: an option that it does not know. */
+function readWords(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: { json: { type: 'boolean' } }, allowPositionals: true });
+  } catch {
+    return undefined;
+  }
+}
+
+async function lookUp(
+  outside: Outside,
+  { reference, minor }: { reference: OrderReference; minor: number | undefined },
+  isJson: boolean,
+): Promise<CommandEnd> {
+  const { config, now } = outside;
+  return await withKept(
+    outside,
+    async (kept) => {
+      const payments = createPayments(outside, kept);
+      try {
+        const transaction = await payments.findTransaction(reference);
+        const amount = minor === undefined ? {} : { amount: { minor, source: 'person' as const } };
+        const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
+        const confirmation = confirm({ reference, ...amount }, transaction);
+        return reported(lookupAnswer({ reference, confirmation, ...place, checkedAtMs: now() }), isJson);
+      } finally {
+        // A call that was given up may still be asking for one.
+        await payments.letGo();
+      }
+    },
+    (error) => failedQuestion(outside, error),
+  );
+}
+
+/** Success is for a transaction that is proven paid, and for nothing else. */
+const lookupExitCodes = {
+  confirmed: exitCodes.ok,
+  not_confirmed: exitCodes.unproven,
+  not_paid: exitCodes.unproven,
+  not_found: exitCodes.notFound,
+} as const;
+
+export function lookupAnswer(view: TransactionView): Answer {
+  const { reference, confirmation, checkedAtMs } = view;
+  const found = confirmation.kind === 'not_found' ? undefined : confirmation;
+  const checks = found ? [found.evidence.status, found.evidence.reference, found.evidence.amount] : [];
+  const evidence = checks.map(({ part, holds, statement }) => {
+    return { part, holds, statement: outsideText(statement, 300) };
+  });
+  const transaction = found ? transactionFields(found.transaction) : null;
+  return {
+    exitCode: lookupExitCodes[confirmation.kind],
+    document: {
+      kind: 'transaction',
+      verdict: confirmation.kind,
+      reference: found ? reference : maskNumbers(reference),
+      amount: found ? moneyOrNull(found.money) : null,
+      evidence,
+      transaction,
+      merchant: merchantJson(view),
+      checkedAt: isoTime(checkedAtMs),
+    },
+    lines: [
+      firstLine(transactionState(confirmation), transactionDetails(view)),
+      ...(transaction === null
+        ? ['  The service knows no such reference on this account; it says nothing about other references.']
+        : evidence.map(({ holds, statement }) => `  ${holds ? '✓' : '✗'} ${statement}`)),
+      ...(found && found.kind !== 'confirmed' ? whyNot(found).map((line) => `  ${plainWords(line)}`) : []),
+      ...factLines(transaction ?? {}),
+      placeLine(view, 'checked', checkedAtMs),
+    ],
+  };
+}
+
+function transactionFields(transaction: Transaction): Record<string, unknown> {
+  const { orderAmountMinor: minor, orderCurrency, currency = orderCurrency, customerEmail } = transaction;
+  const orderedIn = orderCurrency ?? currency;
+  return {
+    ...textFields(transaction, [
+      'id',
+      'status',
+      'source',
+      'type',
+      'entryType',
+      'paymentMethod',
+      'gatewayMessage',
+      'orderId',
+      'orderReference',
+    ]),
+    orderAmount: minor === undefined ? null : moneyJson({ minor, ...(orderedIn && { currency: orderedIn }) }),
+    customerEmail: customerEmail === undefined ? null : textOrNull(maskEmail(customerEmail)),
+  };
+}
+
+/** The sentences of the message in Slack, without their looks. */
+function plainWords(line: readonly Piece[]): string {
+  return line.map((piece) => ('text' in piece ? (piece.text ?? '') : '')).join('');
+}
+
+function textFields<Name extends string>(
+  from: { readonly [Field in Name]?: string | undefined },
+  names: readonly Name[],
+): Record<string, string | null> {
+  return Object.fromEntries(names.map((name) => [name, textOrNull(from[name])]));
+}
