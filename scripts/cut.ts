@@ -3,7 +3,7 @@
  * commands) is cut out, one at a time, and the first story of test/e2e that fails is named. Exit code 1 when one is held by none.
  *
  *   --list             only say what there is, and which files use it
- *   --kind button      only these: verb, button, select, form, closing, options, shortcut, home, event, page, job, start, command
+ *   --kind button      only these: verb, button, select, form, options, shortcut, home, event, page, job, start, command
  *   --only charge      only ids in which this stands (a regular expression)
  *   --stories link     only files in whose names this stands (a regular expression)
  *   --fresh            record again what each file uses, also of files that have not changed
@@ -154,7 +154,6 @@ async function everythingOffered(): Promise<string[]> {
         ...(menu ? [`button:${menu.actionId}`] : []),
         ...[...buttons, ...presses].map(({ actionId }) => `button:${actionId}`),
         ...modals.map(({ callbackId }) => `form:${callbackId}`),
-        ...modals.filter(({ closed }) => closed).map(({ callbackId }) => `closing:${callbackId}`),
         ...suggestions.map(({ actionId }) => `options:${actionId}`),
         ...shortcuts.map(({ callbackId }) => `shortcut:${callbackId}`),
       ],

@@ -1,6 +1,8 @@
 import { withDeadline } from '../deadline.ts';
 import { maskNumbers } from '../domain/card-number.ts';
-import { tagLog } from '../log.ts';
+import type { NoteAudit } from '../domain/audit-entry.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
+import { tagLog, type Log } from '../log.ts';
 import { headline } from './kit/blocks.ts';
 import {
   anyone,
@@ -17,9 +19,7 @@ import {
 } from './command.ts';
 import { errorReply, refusalMessage, usageMessage } from './words/error-message.ts';
 import type { SlackMessage } from './kit/message.ts';
-import { ModalRefused } from './kit/modals.ts';
 import { inAccount } from './own-account.ts';
-import { recordAsked, type RecordDeps } from './record-asked.ts';
 import type { Screen } from './router/screen.ts';
 
 /** The word of `manifest.yml`; examples show it, while any word that Slack sends is answered. */
@@ -53,6 +53,13 @@ export type Asked = {
   result?: () => 'unreadable' | undefined;
 };
 
+type RecordDeps = {
+  log: Log;
+  now: () => number;
+  /** Writes it into the audit, in the background; absent: the log alone has it. */
+  note?: NoteAudit;
+};
+
 export type AnswerDeps = RecordDeps & {
   claimOnce: Claim;
   /** How long a person may look at nothing before being told what is happening. */
@@ -83,12 +90,11 @@ async function answerAsked(asked: Asked, deps: AnswerDeps): Promise<void> {
   const working = carryOut({ asked, command, words, talk }, deps).catch((error: unknown): Outcome => ({
     result: 'failed',
     ...errorReply(error, { command, caller, hasBegun: false }, deps.log),
-    mayPush: true,
   }));
   const company = keepCompany(working, { asked, command, talk }, deps);
-  const { result, reason, prepared, message, mayPush } = await working;
+  const { result, reason, prepared, message } = await working;
   await company;
-  if (message) await say(screen, { result, message, mayPush });
+  if (message) await say(screen, result, message);
   await screen.done();
   recordAsked(deps, {
     what,
@@ -111,20 +117,16 @@ function spoken(reference: string | undefined, part: string | undefined): string
 type Outcome = {
   result: 'answered' | 'refused' | 'unreadable' | 'repeated' | 'failed';
   message?: SlackMessage;
-  /** Whether the trigger may still open a modal for these words. */
-  mayPush?: boolean;
   reason?: string;
   prepared?: Prepared;
 };
 
-type Told = { result: Outcome['result']; message: SlackMessage; mayPush: boolean | undefined };
-
 const problemTitles = { refused: 'Not allowed', failed: 'Something went wrong' } as const;
 
-async function say(screen: Screen, { result, message, mayPush = true }: Told): Promise<void> {
+async function say(screen: Screen, result: Outcome['result'], message: SlackMessage): Promise<void> {
   if (result === 'repeated') return await screen.sayBeside(message);
   if (result !== 'refused' && result !== 'failed') return await screen.reply(message);
-  await screen.sayProblem(problemTitles[result], message, mayPush);
+  await screen.sayProblem(problemTitles[result], message);
 }
 
 /** What a running verb says of itself while it is waited for. */
@@ -175,9 +177,11 @@ async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps):
   } catch (error) {
     const { reference } = prepared;
     const about = reference === undefined || part !== undefined ? {} : { reference };
-    const failure = errorReply(error, { command, caller, ...about, hasBegun }, deps.log);
-    // The trigger that Slack just refused opens no modal for the words about that either.
-    return { result: 'failed', ...failure, mayPush: !(error instanceof ModalRefused), prepared };
+    return {
+      result: 'failed',
+      ...errorReply(error, { command, caller, ...about, hasBegun }, deps.log),
+      prepared,
+    };
   }
 }
 
@@ -267,5 +271,49 @@ function isDoneWithin(working: Promise<unknown>, waitMs: number): Promise<boolea
       clearTimeout(timer);
       resolve(true);
     });
+  });
+}
+
+/** One thing that a person asked of the bot, and what became of it. Nothing in it is what they typed. */
+type Answered = Pick<Asked, 'what' | 'caller' | 'other'> & {
+  /** The button or the form, by its own id. */
+  part?: string | undefined;
+  /** Undefined: it was no verb of the bot, or refused before anything of it was read. */
+  command?: Command;
+  reference?: string | undefined;
+  result: string;
+  /** The rule that refused it, or the error's id. */
+  reason?: string | undefined;
+  startedAtMs?: number;
+};
+
+/** The one place where what was asked is told to the log and to the audit. Never throws, and nobody waits for it. */
+export function recordAsked({ log, now, note }: RecordDeps, asked: Answered): void {
+  const { what, caller, command, part, other, result, reason, startedAtMs } = asked;
+  const { userId, channelId, from } = caller;
+  const whose = command && { verb: command.verb, ...withoutUndefined({ account: command.merchant }) };
+  log('info', 'Asked and answered', {
+    ...whose,
+    userId,
+    channel: channelId,
+    orderReference: asked.reference,
+    result,
+    durationMs: startedAtMs && now() - startedAtMs,
+  });
+  const verb =
+    [...new Set([command?.verb, part])].filter((word) => word !== undefined).join(' ') || undefined;
+  // Where: a channel, or where there is none *home*, *modal*, *shortcut*.
+  const where = channelId ?? from;
+  note?.({
+    who: userId,
+    what,
+    result,
+    ...withoutUndefined({
+      account: command?.merchant,
+      where,
+      verb,
+      reference: asked.reference ?? other,
+      reason,
+    }),
   });
 }

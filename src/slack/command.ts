@@ -90,12 +90,7 @@ export type ModalDefinition = {
   /** The reference it is about, by the modal's metadata, for the log and the audit. */
   about?: (privateMetadata: string) => string | undefined;
   submit: (submission: Submission) => Promise<ViewAnswer>;
-  /** The person closed it, if it was made with `notifyOnClose`. Slack takes no answer. */
-  closed?: (closed: Closed) => Promise<void>;
 };
-
-/** A modal that was closed without being submitted. */
-export type Closed = Pick<Submission, 'caller' | 'viewId' | 'privateMetadata'>;
 
 /** A button was pressed, or an option chosen, in a message, a modal or the App Home. */
 export type Pressed = {
@@ -230,14 +225,6 @@ export function itself(value: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** Which verb it was, and whose, for the audit line. */
-export function auditOf({ verb, merchant }: Pick<Command, 'verb' | 'merchant'>): {
-  verb: string;
-  account?: string;
-} {
-  return merchant === undefined ? { verb } : { verb, account: merchant };
-}
-
 /** One verb with its words read, ready to run. */
 export type Prepared = {
   reference?: OrderReference;
@@ -282,14 +269,14 @@ export type Understood =
 /** A part of a verb, found by its id on the wire. */
 export type Found<Part> = { account: AccountSide; command: Command; part: Part };
 
+/** What is found by its id alone. */
+export type Parts = { action: Button | Press; suggestion: Suggestion; modal: ModalDefinition };
+
 /** All that can be asked of the bot, by what Slack says of it. Undefined: no verb claims it. */
 export type CommandSet = {
   /** `channelId` is where it was typed. */
   understand(text: string, channelId?: string): { account: AccountSide; understood: Understood };
-  button(actionId: string): Found<Button> | undefined;
-  press(actionId: string): Found<Press> | undefined;
-  suggestion(actionId: string): Found<Suggestion> | undefined;
-  modal(callbackId: string): Found<ModalDefinition> | undefined;
+  find<Kind extends keyof Parts>(kind: Kind, id: string): Found<Parts[Kind]> | undefined;
   /** The entry of Slack’s menus, as it is for whom and where it was chosen. */
   shortcut(callbackId: string, caller: Caller): Promise<Found<Shortcut> | undefined>;
   /** What the App Home tab shows. */

@@ -56,36 +56,33 @@ export function createAcknowledgement(
 export type Reply = (message: SlackMessage, inDirect?: SlackMessage) => Promise<void>;
 
 /**
- * With the acknowledgement, if that waits; else through the response_url, which also works where the bot is no member; refused, once more in plain text; then as an
- * ephemeral message, and at last as a direct one. That one stays, and is told again only where its blocks are refused:
- * after a lost answer it may stand there, and where Slack wants it slower words alone are no slower.
+ * With the acknowledgement, if that waits; else through the response_url, which also works where the bot is no member;
+ * else as a direct message. That one stays, and is told again, in plain text, only where Slack refuses its blocks: after
+ * a lost answer it may stand there.
  */
 export function createReply(address: ReplyAddress, client: WebClient, log: Log): Reply {
   const { respond, replaces, acknowledgement } = address;
-  const { userId, channelId } = address.caller;
+  const { userId } = address.caller;
   let isFirst = true;
 
   return async function reply({ text, blocks }, inDirect = { text, blocks }) {
     const answer = {
       response_type: 'ephemeral',
       replace_original: replaces === 'pressed' || (replaces === 'earlier' && !isFirst),
+      text,
+      blocks,
       ...noPreviews,
     } as const;
     isFirst = false;
-    const direct = { channel: userId, ...noPreviews };
+    const direct = { channel: userId, text: inDirect.text, ...noPreviews };
     const ways: (() => Promise<unknown>)[] = [
-      ...(acknowledgement?.isOpen() ? [() => acknowledgement.withAnswer({ ...answer, text, blocks })] : []),
-      ...(respond ? [() => respond({ ...answer, text, blocks }), () => respond({ ...answer, text })] : []),
-      ...(channelId === undefined
-        ? []
-        : [() => client.chat.postEphemeral({ channel: channelId, user: userId, text, blocks })]),
+      ...(acknowledgement?.isOpen() ? [() => acknowledgement.withAnswer(answer)] : []),
+      ...(respond ? [() => respond(answer)] : []),
       () =>
-        client.chat
-          .postMessage({ ...direct, text: inDirect.text, blocks: inDirect.blocks })
-          .catch((error: unknown) => {
-            if (!refusesBlocks(error)) throw error;
-            return client.chat.postMessage({ ...direct, text: inDirect.text });
-          }),
+        client.chat.postMessage({ ...direct, blocks: inDirect.blocks }).catch((error: unknown) => {
+          if (!refusesBlocks(error)) throw error;
+          return client.chat.postMessage(direct);
+        }),
     ];
     for (const [index, way] of ways.entries()) {
       try {

@@ -55,7 +55,6 @@ const needs: Readonly<Record<string, string>> = {
   'press otp_resend': 'otp',
   'press otp_take_over': 'otp',
   'submit otp': 'otp',
-  'close otp': 'otp',
   'type link': 'link',
   'type link 100.00': 'link',
   'press menu.link': 'link',
@@ -149,7 +148,6 @@ const places: Readonly<Record<Thing['kind'], readonly Place[]>> = {
   typed: [desk, other, message],
   press: [desk, other, message, 'home', 'modal'],
   form: ['modal'],
-  closing: ['modal'],
   list: ['modal'],
   'global shortcut': ['anywhere'],
   'message shortcut': [desk, other, message],
@@ -199,7 +197,7 @@ async function what(on: Stage, thing: Thing, place: Place): Promise<string> {
   const isRefused = said.includes('Not allowed');
   if (ran) return isRefused ? 'both done and refused' : 'done';
   // Slack shows a person no words for these.
-  if (thing.kind === 'closing' || thing.kind === 'list') return 'refused';
+  if (thing.kind === 'list') return 'refused';
   return isRefused ? 'refused' : 'nothing at all';
 }
 

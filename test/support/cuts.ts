@@ -104,8 +104,6 @@ function askedInSlack(body: string): Asked[] {
       }));
     case 'view_submission':
       return [{ id: `form:${ofNoAccount(view?.callback_id)}` }];
-    case 'view_closed':
-      return [{ id: `closing:${ofNoAccount(view?.callback_id)}` }];
     case 'block_suggestion':
       return [{ id: `options:${ofNoAccount(list)}` }];
     case 'shortcut':

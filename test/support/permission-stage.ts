@@ -12,7 +12,7 @@ import { memoryCache } from './directory-stage.ts';
 /** One thing that a person can do in Slack, by what it is and its id there; behind that of a press what was chosen. */
 export type Thing = {
   id: string;
-  kind: 'typed' | 'press' | 'form' | 'closing' | 'list' | 'global shortcut' | 'message shortcut';
+  kind: 'typed' | 'press' | 'form' | 'list' | 'global shortcut' | 'message shortcut';
   name: string;
 };
 
@@ -33,9 +33,6 @@ export function everyThing(verbs: readonly Command[]): Thing[] {
       ...examples.map((name): Thing => ({ id: `type ${name}`, kind: 'typed', name })),
       ...pressed.map((name): Thing => ({ id: `press ${name}`, kind: 'press', name })),
       ...modals.map(({ callbackId: name }): Thing => ({ id: `submit ${name}`, kind: 'form', name })),
-      ...modals
-        .filter(({ closed }) => closed)
-        .map(({ callbackId: name }): Thing => ({ id: `close ${name}`, kind: 'closing', name })),
       ...suggestions.map(({ actionId: name }): Thing => ({ id: `search ${name}`, kind: 'list', name })),
       ...shortcuts.map(({ callbackId: name, kind }): Thing => ({
         id: `choose ${name}`,
@@ -137,7 +134,6 @@ function noting(command: Command, ran: () => undefined): Command {
         ran();
         return { kind: 'close' };
       },
-      ...(modal.closed ? { closed: async () => ran() } : {}),
     })),
     suggestions: (command.suggestions ?? []).map((suggestion) => ({
       ...suggestion,
@@ -203,8 +199,6 @@ function payloadOf(kind: Thing['kind'], name: string, place: Place): Record<stri
     }
     case 'form':
       return { body: { ...common, type: 'view_submission', view: { ...view, callback_id: name } } };
-    case 'closing':
-      return { body: { ...common, type: 'view_closed', view: { ...view, callback_id: name } } };
     case 'list':
       return { body: { ...common, type: 'block_suggestion', view, action_id: name, value: '' } };
     case 'global shortcut':

@@ -83,13 +83,6 @@ export function createChargeDesk(deps: ChargeDeps) {
       if (watched && watched.intent.at > at) await deps.show(await see(deps, watched), [view]);
     },
 
-    /** Their modal is closed: if it still waits for a code of theirs, a direct message asks for it, once. */
-    async remind({ reference, by }: { reference: string; by: string }): Promise<void> {
-      const record = await deps.charges.read(reference);
-      if (record?.agent !== by || record.intent.state.kind !== 'otp') return;
-      await deps.tell.direct(by, `reminded:${reference}`, { reference, what: 'otp' });
-    },
-
     /** Charges that wait for a code this person is to enter, oldest first. */
     waitingFor: async (userId: string) => show(await deps.charges.all(chargeLists.codesOf(userId))),
     inDoubt: () => chargesInDoubt(deps),

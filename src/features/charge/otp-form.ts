@@ -83,7 +83,7 @@ export function otpModal(
     title: moneyTitle('Enter code', place),
     blocks,
     privateMetadata: about.write({ reference, field }),
-    ...(mayEnter ? { notifyOnClose: true, submit: 'Send code' } : {}),
+    ...(mayEnter ? { submit: 'Send code' } : {}),
   });
 }
 

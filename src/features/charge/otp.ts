@@ -16,7 +16,6 @@ import {
   defineCommand,
   itself,
   type Caller,
-  type Closed,
   type Command,
   type Conversation,
   type Pressed,
@@ -58,7 +57,6 @@ export function otpCommand(deps: ShowDeps): Command {
         effect: 'money',
         about: readOtpReference,
         submit: (submission) => enterCode(deps, submission),
-        closed: (closed) => remind(deps, closed),
       },
     ],
     presses: [
@@ -130,12 +128,6 @@ async function enterCode(deps: ShowDeps, submission: Submission): Promise<ViewAn
     case 'unknown_charge':
       return { kind: 'update', modal: unknownChargeModal(reference, deps) };
   }
-}
-
-/** A closed modal asks nobody for a code: from now on a direct message does. */
-async function remind({ desk }: ShowDeps, { caller, privateMetadata }: Closed): Promise<void> {
-  const reference = readOtpReference(privateMetadata);
-  if (reference !== undefined) await desk.remind({ reference, by: caller.userId });
 }
 
 /** Another code; it gives neither time nor tries. */

@@ -14,10 +14,7 @@ import {
   type Command,
   type CommandSet,
   type Found,
-  type ModalDefinition,
-  type Press,
-  type Shortcut,
-  type Suggestion,
+  type Parts,
   type Understood,
 } from '../../slack/command.ts';
 import { unknownVerbMessage, usageMessage } from '../../slack/words/error-message.ts';
@@ -83,19 +80,18 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
         : { kind: 'unclear', message: usageMessage(read.problem, `/pay charge --account ${names.at(-1)}`) };
       return { account, understood };
     },
-    button: (actionId) => ids.buttons.get(actionId),
-    press: (actionId) => ids.presses.get(actionId),
-    suggestion: (actionId) => ids.suggestions.get(actionId),
-    modal: (callbackId) => ids.modals.get(callbackId),
+    find: (kind, id) => ids[kind].get(id),
     async shortcut(callbackId, caller) {
-      const named = usualIn(caller.channelId);
-      const found = ids.shortcuts.get(`${named.merchant?.name ?? ''} ${callbackId}`);
-      if (found?.part.kind !== 'global') return found;
-      // It has no channel: the first account for which the person may do it.
-      const all = lists.flatMap(
-        (one) => ids.shortcuts.get(`${one.merchant?.name ?? ''} ${callbackId}`) ?? [],
+      const all = lists.flatMap((account) =>
+        account.all.flatMap((command) =>
+          (command.shortcuts ?? []).flatMap((part) =>
+            part.callbackId === callbackId ? [{ account, command, part }] : [],
+          ),
+        ),
       );
-      return (await firstPermitted(caller, all)) ?? found;
+      const found = all.find(({ account }) => account === usualIn(caller.channelId));
+      // One that is chosen on no message has no channel: the first account for which the person may do it.
+      return found?.part.kind === 'global' ? ((await firstPermitted(caller, all)) ?? found) : found;
     },
     async home(caller) {
       const all = lists.flatMap((account) => account.verbs.map((command) => ({ account, command })));
@@ -108,23 +104,11 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
   };
 }
 
-type Ids = {
-  buttons: Map<string, Found<Button>>;
-  presses: Map<string, Found<Press>>;
-  suggestions: Map<string, Found<Suggestion>>;
-  modals: Map<string, Found<ModalDefinition>>;
-  shortcuts: Map<string, Found<Shortcut>>;
-};
+type Ids = { [Kind in keyof Parts]: Map<string, Found<Parts[Kind]>> };
 
 /** Whose each id is, as it stands on the wire: what a verb calls it, and its account. */
 function idsOf(lists: readonly Listed[]): Ids {
-  const ids: Ids = {
-    buttons: new Map(),
-    presses: new Map(),
-    suggestions: new Map(),
-    modals: new Map(),
-    shortcuts: new Map(),
-  };
+  const ids: Ids = { action: new Map(), suggestion: new Map(), modal: new Map() };
   const taken = new Set<string>();
   function take(name: string): void {
     if (taken.has(name)) throw new Error(`two verbs share “${name}”`);
@@ -132,22 +116,18 @@ function idsOf(lists: readonly Listed[]): Ids {
   }
   for (const account of lists) {
     const { merchant } = account;
-    const wire = (id: string): string => (merchant ? merchantId(id, merchant) : id);
     for (const command of account.all) {
       take(`${command.verb} ${merchant?.name ?? ''}`);
-      const { menu, buttons = [], presses = [], suggestions = [], modals = [], shortcuts = [] } = command;
-      const add = <Part>(kind: string, to: Map<string, Found<Part>>, id: string, part: Part): void => {
-        take(`${kind} ${id}`);
-        to.set(id, { account, command, part });
-      };
-      const own = menu === undefined ? [] : [{ actionId: menu.actionId, words: () => [] }];
-      for (const part of [...buttons, ...own]) add('action', ids.buttons, wire(part.actionId), part);
-      for (const part of presses) add('action', ids.presses, wire(part.actionId), part);
-      for (const part of suggestions) add('action', ids.suggestions, wire(part.actionId), part);
-      for (const part of modals) add('modal', ids.modals, wire(part.callbackId), part);
-      // The manifest names no account.
-      for (const part of shortcuts)
-        add('shortcut', ids.shortcuts, `${merchant?.name ?? ''} ${part.callbackId}`, part);
+      const { menu, buttons = [], presses = [], suggestions = [], modals = [] } = command;
+      function add<Part>(to: Map<string, Found<Part>>, id: string, part: Part): void {
+        const wire = merchant ? merchantId(id, merchant) : id;
+        take(`${to === ids.modal ? 'modal' : 'action'} ${wire}`);
+        to.set(wire, { account, command, part });
+      }
+      const own: Button[] = menu === undefined ? [] : [{ actionId: menu.actionId, words: () => [] }];
+      for (const part of [...buttons, ...own, ...presses]) add(ids.action, part.actionId, part);
+      for (const part of suggestions) add(ids.suggestion, part.actionId, part);
+      for (const part of modals) add(ids.modal, part.callbackId, part);
     }
   }
   return ids;

@@ -392,8 +392,6 @@ export function modal(parts: {
   submit?: string;
   close?: string;
   privateMetadata?: string;
-  /** Slack tells when it is closed. */
-  notifyOnClose?: true;
 }): Modal {
   return {
     type: 'modal',
@@ -403,6 +401,5 @@ export function modal(parts: {
     close: plainText(parts.close ?? 'Close', limits.viewButton),
     ...(parts.submit === undefined ? {} : { submit: plainText(parts.submit, limits.viewButton) }),
     ...(parts.privateMetadata === undefined ? {} : { private_metadata: parts.privateMetadata }),
-    ...(parts.notifyOnClose === undefined ? {} : { notify_on_close: true }),
   };
 }

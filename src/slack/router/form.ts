@@ -18,7 +18,7 @@ import {
 } from '../kit/modals.ts';
 import { inAccount } from '../own-account.ts';
 import { createReply } from '../reply.ts';
-import { viewValues } from '../kit/view-values.ts';
+import { viewValues } from './payload.ts';
 import type { Screen } from './screen.ts';
 
 export type FormDeps = AnswerDeps & {

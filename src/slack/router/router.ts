@@ -11,7 +11,6 @@ import type {
   RespondFn,
   SlackEventMiddlewareArgs,
   SlashCommand,
-  ViewClosedAction,
   ViewOutput,
   ViewResponseAction,
   ViewSubmitAction,
@@ -19,37 +18,33 @@ import type {
 import type { Option } from '@slack/types';
 import { withDeadline } from '../../deadline.ts';
 import { cardNumberRefusal, holdsCardNumber } from '../../domain/card-number.ts';
-import { isJsonObject } from '../../domain/json-pointer.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed } from '../../domain/parsed.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { newErrorId, type Log } from '../../log.ts';
-import { answer, refuse, type Asked } from '../answer.ts';
+import type { Log } from '../../log.ts';
+import { answer, recordAsked, refuse, type Asked } from '../answer.ts';
 import { plainText, type Choice } from '../kit/blocks.ts';
-import type {
-  Caller,
-  Command,
-  CommandSet,
-  Found,
-  OpenModal,
-  Prepared,
-  Press,
-  Pressed,
-  Shortcut,
-} from '../command.ts';
-import { cardNumberMessage } from '../words/error-message.ts';
+import type { Button, Caller, Command, CommandSet, Prepared, Press, Pressed } from '../command.ts';
+import { cardNumberMessage, refusalMessage } from '../words/error-message.ts';
 import { limits } from '../kit/limits.ts';
 import type { SlackMessage } from '../kit/message.ts';
 import { messageTexts } from '../message-texts.ts';
 import { createOpenModal, wordsModal } from '../kit/modals.ts';
 import { inAccount } from '../own-account.ts';
-import { callerOf, isStranger, strangerMessage } from '../people/asker.ts';
-import { noteRefused, ofAnotherWorkspace, type Answered } from '../record-asked.ts';
 import { createAcknowledgement, createReply, type Reply, type ReplyAddress } from '../reply.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
-import { blocksWithCardNumber, viewValues } from '../kit/view-values.ts';
 import type { Identity } from '../workspace.ts';
 import { answerForm, toSlack, type FormDeps } from './form.ts';
+import {
+  blocksWithCardNumber,
+  callerOf,
+  fromOf,
+  labelOf,
+  messageOf,
+  placeKey,
+  valueOf,
+  viewValues,
+} from './payload.ts';
 import { createScreen, type Screen } from './screen.ts';
 
 export type RouterDeps = FormDeps & {
@@ -66,7 +61,7 @@ export type RouterDeps = FormDeps & {
 type Turn = {
   caller: Caller;
   /** For the audit; absent: what is refused is not on record. */
-  what?: Answered['what'];
+  what?: Asked['what'];
   /** A card number was typed: looked at before anything else can keep, echo or log what was. */
   hasCardNumber?: boolean;
   /** In the way of what was done. */
@@ -93,13 +88,10 @@ export async function route(args: AnyMiddlewareArgs, deps: RouterDeps): Promise<
       deps,
     );
   }
-  if (body.type === 'view_closed') {
-    await ack();
-    await take(closingTurn(body, deps), deps);
-  } else if ('action' in args && body.type === 'block_actions') {
+  if ('action' in args && body.type === 'block_actions') {
     await ack();
     await take(pressTurn(body, args.respond, deps), deps);
-    if (body.view?.type === 'home') await openHome(callerOf(body, 'home'), deps, body.view.hash);
+    if (body.view?.type === 'home') await openHome(callerOf(body, 'home'), deps);
   } else if ('shortcut' in args) {
     await ack();
     await take(shortcutTurn(args.shortcut, 'response_url' in body ? args.respond : undefined, deps), deps);
@@ -108,27 +100,37 @@ export async function route(args: AnyMiddlewareArgs, deps: RouterDeps): Promise<
 
 async function takeEvent({ event, body }: SlackEventMiddlewareArgs, deps: RouterDeps): Promise<void> {
   if (event.type !== 'app_home_opened' || event.tab !== 'home') return;
-  const owner: Caller = { userId: event.user, teamId: body.team_id, from: 'home' };
-  await openHome(owner, deps, hashOf(event.view));
+  await openHome({ userId: event.user, teamId: body.team_id, from: 'home' }, deps);
 }
 
 /** The guards that need to know nothing of what was asked: a card number, then another workspace. */
-async function take(
-  turn: Turn | undefined,
-  deps: Pick<RouterDeps, 'identity' | 'log' | 'note'>,
-): Promise<void> {
+async function take(turn: Turn | undefined, deps: RouterDeps): Promise<void> {
   if (!turn) return;
   const { caller, what } = turn;
   if (turn.hasCardNumber === true) {
     deps.log('warn', 'A card number was typed and refused', { userId: caller.userId });
-    if (what) noteRefused(deps, { what, caller, reason: 'a card number was typed' });
+    if (what) recordAsked(deps, { what, caller, result: 'refused', reason: 'a card number was typed' });
     return await turn.refuse('Not accepted', cardNumberMessage());
   }
   if (isStranger(caller, deps.identity())) {
-    if (what) noteRefused(deps, { what, caller, reason: ofAnotherWorkspace });
+    if (what) recordAsked(deps, { what, caller, result: 'refused', reason: 'of another workspace' });
     return await turn.refuse('Not allowed', strangerMessage());
   }
   await turn.go();
+}
+
+/** In a shared channel people of other workspaces see the bot's buttons. In an organisation one person has many workspaces. */
+function isStranger(caller: Caller, own: Identity | undefined): boolean {
+  if (!own?.teamId || own.enterpriseId !== undefined || caller.teamId === undefined) return false;
+  return caller.teamId !== own.teamId;
+}
+
+function strangerMessage(): SlackMessage {
+  return refusalMessage({
+    what: 'use from another workspace',
+    rule: 'Payments are worked with only by people of the workspace the bot is installed in',
+    whoCan: 'a member of that workspace',
+  });
 }
 
 function commandTurn(
@@ -166,11 +168,10 @@ function pressTurn(body: BlockAction, respond: RespondFn, deps: RouterDeps): Tur
   if (!action) return undefined;
   const { client, log, commands } = deps;
   const value = valueOf(action);
-  const own = commands.press(action.action_id);
-  const runs = own ? undefined : commands.button(action.action_id);
-  const found = own ?? runs;
+  const found = commands.find('action', action.action_id);
   // A link button, or one of a message from before an update.
   if (!found) return undefined;
+  const { account, command, part } = found;
   const caller = callerOf(body, fromOf(body));
   const view = body.view?.type === 'modal' ? body.view : undefined;
   const label = labelOf(action);
@@ -180,24 +181,25 @@ function pressTurn(body: BlockAction, respond: RespondFn, deps: RouterDeps): Tur
     createReply({ caller, respond: working, replaces }, client, log);
   const isEphemeral = body.container['is_ephemeral'] === true;
   // The message that was pressed in stays where its other buttons are still of use.
-  const replaces = isEphemeral && (runs ?? own?.part.replacesMessage) ? 'pressed' : 'nothing';
+  const replaces = isEphemeral && ('words' in part || part.replacesMessage) ? 'pressed' : 'nothing';
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: view !== undefined });
   const [reply, beside] = [replyThat(replaces), replyThat('nothing')];
   const screen = createScreen({ client, log, label, openModal, reply, beside, view });
-  const ran = runs
-    ? { understood: { kind: 'command', command: runs.command, words: runs.part.words(value) } as const }
-    : own && ownPress(own, { body, value, caller, screen, view });
+  const runs =
+    'words' in part
+      ? { understood: { kind: 'command', command, words: part.words(value) } as const }
+      : ownPress({ command, part }, { body, value, caller, screen, view });
   return {
     what: 'press',
     caller,
     // What stands in the inputs comes along with every press.
     hasCardNumber: blocksWithCardNumber(body.view?.state ?? body.state).length > 0,
-    refuse: (title, message) => screen.sayProblem(title, message, true),
-    async go() {
-      const { account } = found;
-      const asked = { what: 'press', caller, account, label, screen } as const;
-      if (ran) await answer({ ...asked, ...ran, repeat: pressedBefore(body, action, own) }, deps);
-    },
+    refuse: screen.sayProblem,
+    go: () =>
+      answer(
+        { what: 'press', caller, account, label, screen, ...runs, repeat: pressedBefore(body, action, part) },
+        deps,
+      ),
   };
 }
 
@@ -209,7 +211,7 @@ type PressedIn = Pick<Pressed, 'caller' | 'value'> & {
 
 /** What the element runs, as a verb is run. */
 function ownPress(
-  { command, part: press }: Found<Press>,
+  { command, part: press }: { command: Command; part: Press },
   { body, value, caller, screen, view }: PressedIn,
 ): Pick<Asked, 'understood' | 'part' | 'other' | 'permissions'> {
   const { openModal, updateModal, reply } = screen;
@@ -257,11 +259,7 @@ function ownPress(
  * one runs, while the same button works again two seconds later. A button that runs a verb with other words may be
  * pressed as fast as anybody types: each press is answered.
  */
-function pressedBefore(
-  body: BlockAction,
-  action: BlockElementAction,
-  own: object | undefined,
-): Asked['repeat'] {
+function pressedBefore(body: BlockAction, action: BlockElementAction, part: Button | Press): Asked['repeat'] {
   const place = placeKey(body);
   // Hashed: a button's value may hold what somebody typed, which stands in no key of the store.
   const pressed = [place, body.user.id, action.action_id, valueOf(action)].join('\n');
@@ -269,41 +267,10 @@ function pressedBefore(
   const second = Math.floor(Number(action.action_ts));
   return async (claim) => {
     if (!(await claim(`${key}:${action.action_ts}`))) return 'delivered_again';
-    if (!own) return 'first';
+    if ('words' in part) return 'first';
     const isFirst = (await claim(`${key}:${second}`)) && (await claim(`${key}:${second + 1}`));
     return isFirst ? 'first' : 'pressed_again';
   };
-}
-
-function messageOf({ container }: BlockAction): Pick<Pressed, 'message'> {
-  const { channel_id: channel, message_ts: ts, is_ephemeral: isEphemeral } = container;
-  if (typeof channel !== 'string' || typeof ts !== 'string' || isEphemeral === true) return {};
-  return { message: { channel, ts } };
-}
-
-function fromOf({ view }: BlockAction): NonNullable<Caller['from']> {
-  if (!view) return 'message';
-  return view.type === 'modal' ? 'modal' : 'home';
-}
-
-/** Of a button or a choice. What a person typed is never a value: it would end in the store, as part of a key. */
-function valueOf(action: BlockElementAction): string {
-  if (action.type.endsWith('_input')) return '';
-  if ('selected_option' in action) return action.selected_option?.value ?? '';
-  return 'value' in action && typeof action.value === 'string' ? action.value : '';
-}
-
-/** What the person read on what they pressed. */
-function labelOf(action: BlockElementAction): string {
-  const text: unknown =
-    'selected_option' in action ? action.selected_option?.text : 'text' in action ? action.text : undefined;
-  const words = isJsonObject(text) && typeof text['text'] === 'string' ? text['text'] : '';
-  return words.replace(/\s*…$/u, '') || 'This';
-}
-
-/** A message is known by its channel and time, a view by the state in which its button was pressed. */
-function placeKey({ container, view }: BlockAction): string {
-  return view ? `${view.id}:${view.hash}` : `${container['channel_id']}:${container['message_ts']}`;
 }
 
 /** An entry of Slack's menus was chosen. */
@@ -315,7 +282,15 @@ function shortcutTurn(
   const { client, log } = deps;
   const caller = callerOf(body, 'shortcut');
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: false });
-  const reply = body.type === 'shortcut' ? inModal(caller, openModal, deps) : inPlace(caller, respond, deps);
+  // Nothing is replaced: the message it was chosen on may be one of the bot's own.
+  const direct = createReply({ caller, respond, replaces: 'nothing' }, client, log);
+  /** Chosen on no message there is no channel to answer in, and the person is looking for a modal. */
+  const inModal: Reply = (message) =>
+    openModal(wordsModal('Not opened', message)).then(
+      () => undefined,
+      () => direct(message),
+    );
+  const reply = body.type === 'shortcut' ? inModal : direct;
   return {
     what: 'command',
     caller,
@@ -325,7 +300,11 @@ function shortcutTurn(
       // Of a manifest that is older or newer than the bot.
       if (!found) return;
       const { account, part } = found;
-      const command = part.kind === 'global' ? found.command : onMessage(found, part, body);
+      const texts = body.type === 'message_action' ? messageTexts(body.message) : [];
+      const command =
+        part.kind === 'global'
+          ? found.command
+          : { ...found.command, prepare: () => parsed(part.prepare(texts)) };
       const understood = { kind: 'command', command, words: [] } as const;
       const screen = createScreen({ client, log, label: part.name, openModal, reply });
       const asked = { what: 'command', caller, account, label: part.name, understood, screen } as const;
@@ -334,58 +313,19 @@ function shortcutTurn(
   };
 }
 
-/** The verb, for this message: what is done with it is up to the shortcut. */
-function onMessage(
-  { command }: { command: Command },
-  { prepare }: Extract<Shortcut, { kind: 'message' }>,
-  body: GlobalShortcut | MessageShortcut,
-): Command {
-  return {
-    ...command,
-    prepare: () => parsed(prepare(body.type === 'message_action' ? messageTexts(body.message) : [])),
-  };
-}
-
-/** Nothing is replaced: the message it was chosen on may be one of the bot's own. */
-function inPlace(caller: Caller, respond: RespondFn | undefined, deps: RouterDeps): Reply {
-  return createReply({ caller, respond, replaces: 'nothing' }, deps.client, deps.log);
-}
-
-/** There is no channel to answer in, and the person is looking for a modal; else a direct message. */
-function inModal(caller: Caller, openModal: OpenModal, deps: RouterDeps): Reply {
-  const direct = createReply({ caller, respond: undefined, replaces: 'nothing' }, deps.client, deps.log);
-  return async function reply(message) {
-    await openModal(wordsModal('Not opened', message)).catch(() => direct(message));
-  };
-}
-
-async function openHome(caller: Caller, deps: RouterDeps, over?: string): Promise<void> {
-  await take({ caller, refuse: async () => undefined, go: () => publishHome(caller, deps, over) }, deps);
-}
-
-/** Bolt's type of the event's view is that of a modal, and lacks it. */
-function hashOf(view: object | undefined): string | undefined {
-  return view && 'hash' in view && typeof view.hash === 'string' ? view.hash : undefined;
-}
-
-/**
- * Shows the person their App Home as it is now. `over`: only in the place of the view of that hash; one that was shown
- * meanwhile is as new. Never throws: what Slack refuses is logged, and the Home stays as it was.
- */
-async function publishHome(
-  caller: Caller,
-  deps: Pick<RouterDeps, 'client' | 'commands' | 'log'>,
-  over?: string,
-): Promise<void> {
-  try {
-    const { blocks } = await deps.commands.home(caller);
-    const hash = over === undefined ? {} : { hash: over };
-    await deps.client.views.publish({ user_id: caller.userId, view: { type: 'home', blocks }, ...hash });
-  } catch (error) {
-    const slackError = slackErrorWord(readSlackError(error));
-    if (slackError === 'hash_conflict') return;
-    deps.log('warn', 'The App Home could not be shown', { slackError, fix: fixFor(slackError) }, error);
+/** Shows the person their App Home as it is now. Never throws: what Slack refuses is logged, and the Home stays as it was. */
+async function openHome(caller: Caller, deps: RouterDeps): Promise<void> {
+  const { client, commands, log } = deps;
+  async function go(): Promise<void> {
+    try {
+      const { blocks } = await commands.home(caller);
+      await client.views.publish({ user_id: caller.userId, view: { type: 'home', blocks } });
+    } catch (error) {
+      const slackError = slackErrorWord(readSlackError(error));
+      log('warn', 'The App Home could not be shown', { slackError, fix: fixFor(slackError) }, error);
+    }
   }
+  await take({ caller, refuse: async () => undefined, go }, deps);
 }
 
 function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, deps: RouterDeps): Turn {
@@ -405,39 +345,9 @@ function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, deps: 
       await ack(toSlack(inputs.length > 0 ? { kind: 'errors', errors } : words));
     },
     async go() {
-      const found = deps.commands.modal(body.view.callback_id);
+      const found = deps.commands.find('modal', body.view.callback_id);
       // A modal of an older version of the bot, or one that has nothing to submit.
       await (found ? answerForm(ack, { ...found, caller, body }, deps) : ack());
-    },
-  };
-}
-
-/**
- * A modal was closed, and Slack takes no answer. Who may not submit it any more is told nothing of it either: what
- * follows from closing it is about what they had in front of them.
- */
-function closingTurn(body: ViewClosedAction, { commands, log }: RouterDeps): Turn {
-  const caller = callerOf(body, 'modal');
-  async function close({
-    account,
-    command,
-    part,
-  }: NonNullable<ReturnType<CommandSet['modal']>>): Promise<void> {
-    const { id: viewId, private_metadata: privateMetadata } = body.view;
-    try {
-      if (await refuse(caller, command, account.mayRun, part)) return;
-      await part.closed?.({ caller, viewId, privateMetadata });
-    } catch (error) {
-      const about = { errorId: newErrorId(), verb: command.verb, userId: caller.userId };
-      log('error', 'A closed modal could not be followed up', about, error);
-    }
-  }
-  return {
-    caller,
-    refuse: async () => undefined,
-    async go() {
-      const found = commands.modal(body.view.callback_id);
-      if (found?.part.closed) await inAccount(found.account.merchant, () => close(found));
     },
   };
 }
@@ -452,7 +362,7 @@ function listTurn(
   { commands, log, suggestMs }: RouterDeps,
 ): Turn {
   const caller = callerOf(body, body.view ? 'modal' : 'message');
-  const found = commands.suggestion(body.action_id);
+  const found = commands.find('suggestion', body.action_id);
   async function choices(): Promise<readonly Choice[]> {
     if (!found || (await refuse(caller, found.command, found.account.mayRun))) return [];
     return await found.part.suggest(body.value, caller);

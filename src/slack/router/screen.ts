@@ -2,7 +2,7 @@ import type { ViewOutput } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../../log.ts';
 import type { OpenModal } from '../command.ts';
-import type { Modal, ModalBlock, SlackMessage } from '../kit/message.ts';
+import type { Modal, SlackMessage } from '../kit/message.ts';
 import { finishedModal, loadingModal, ModalRefused, updateModal, wordsModal } from '../kit/modals.ts';
 import type { Acknowledgement, Reply } from '../reply.ts';
 
@@ -19,10 +19,10 @@ export type Screen = {
   /** Says that it goes on, unless something is shown by now. False: nothing more need be said. */
   sayMeanwhile: (message: SlackMessage) => Promise<boolean>;
   /** On top of the modal that was pressed in, where the person looks; else, or when Slack opens none, as a message. */
-  sayProblem: (title: string, message: SlackMessage, mayPush: boolean) => Promise<void>;
-  /** Beside everything else: takes the place of nothing. */
+  sayProblem: (title: string, message: SlackMessage) => Promise<void>;
+  /** Beside everything else: takes the place of nothing. Not in a modal. */
   sayBeside: (message: SlackMessage) => Promise<void>;
-  /** Takes back what was only said meanwhile. */
+  /** A form that waits says so no longer. */
   done: () => Promise<void>;
 };
 
@@ -47,7 +47,6 @@ export function createScreen(ways: Ways): Screen {
   let hasSpoken = false;
   /** What is being said meanwhile; gives the view id of a form that waits. */
   let meanwhile: Promise<string | undefined> = Promise.resolve(undefined);
-  let takeBack: (() => Promise<void>) | undefined;
 
   /** The form that waits, for the first who asks for it. */
   async function speak(): Promise<string | undefined> {
@@ -72,9 +71,6 @@ export function createScreen(ways: Ways): Screen {
     if (waiting !== undefined && (await update(waiting, wordsModal(label, message))) === 'shown') return;
     await ways.reply(message, inDirect);
   }
-  async function sayInModal(message: SlackMessage): Promise<void> {
-    takeBack = view && (await noteOn(client, view, message));
-  }
   return {
     openModal,
     reply,
@@ -91,16 +87,17 @@ export function createScreen(ways: Ways): Screen {
       meanwhile = ways.openModal(loadingModal()).catch(() => undefined);
     },
     async sayMeanwhile(message) {
-      if (hasSpoken) return false;
-      meanwhile = (view ? sayInModal(message) : ways.reply(message)).then(() => undefined);
+      // In a modal the person looks at what they pressed in; what becomes of it stands there.
+      if (hasSpoken || view) return false;
+      meanwhile = ways.reply(message).then(() => undefined);
       await meanwhile;
       return true;
     },
-    async sayProblem(title, message, mayPush) {
+    async sayProblem(title, message) {
       const waiting = await speak();
       const modal = wordsModal(title, message);
       if (waiting !== undefined && (await update(waiting, modal)) === 'shown') return;
-      if (view && mayPush && waiting === undefined) {
+      if (view && waiting === undefined) {
         const isShown = await ways.openModal(modal).then(
           () => true,
           () => false,
@@ -109,45 +106,13 @@ export function createScreen(ways: Ways): Screen {
       }
       await ways.reply(message);
     },
-    sayBeside: async (message) => await (view ? sayInModal(message) : (ways.beside ?? ways.reply)(message)),
+    async sayBeside(message) {
+      if (!view) await (ways.beside ?? ways.reply)(message);
+    },
     async done() {
       letGo();
       const waiting = await speak();
       if (waiting !== undefined) await update(waiting, finishedModal());
-      await takeBack?.();
     },
   };
-}
-
-/**
- * A line above the modal that was pressed in, as long as it is as it was when it was pressed. Gives what takes the line
- * back, which does nothing once the modal has changed.
- */
-async function noteOn(
-  client: WebClient,
-  { id, hash, callback_id, title, submit, close, private_metadata, notify_on_close, ...rest }: ViewOutput,
-  { blocks: note }: SlackMessage,
-): Promise<(() => Promise<void>) | undefined> {
-  const blocks = rest.blocks as ModalBlock[];
-  const own: Modal = {
-    type: 'modal',
-    callback_id,
-    title,
-    blocks,
-    private_metadata,
-    notify_on_close,
-    ...(submit ? { submit } : {}),
-    ...(close ? { close } : {}),
-  };
-  try {
-    const view = { ...own, blocks: [...note, ...blocks] };
-    const shown = await client.views.update({ view_id: id, hash, view });
-    const newHash = shown.view?.hash;
-    return async () => {
-      if (newHash === undefined) return;
-      await client.views.update({ view_id: id, hash: newHash, view: own }).catch(() => undefined);
-    };
-  } catch {
-    return undefined;
-  }
 }
