@@ -314,11 +314,6 @@ export function createFeatures(account: Account, around: Around) {
     findCharge: (reference) => charges.find(reference),
     submitApproved: (charge, atMs) => charges.submitApproved(charge, atMs),
     changeCardEmail: (terms, by) => cardEmail.change(terms, by),
-    deliverAgain: (channel) => undelivered.redrive(channel),
-    formAgain: (shown) =>
-      shown.kind === 'charge'
-        ? charges.formAgain(shown.terms, shown.card)
-        : cardEmail.formAgain(shown.terms, shown.card),
   });
   const { gate, requestModal } = approvals;
   const links = createLinks(account, {
@@ -352,10 +347,7 @@ export function createFeatures(account: Account, around: Around) {
     const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
     return (charge ?? link)?.terms.customerEmail;
   });
-  const undelivered: Undelivered = createUndelivered(account, {
-    tried: around.refused,
-    deliverAgain: (channel, by) => approvals.deliverAgain(channel, by),
-  });
+  const undelivered: Undelivered = createUndelivered(account, around.refused);
   const story = createStory(account, (reference) =>
     Promise.all(features.flatMap(({ story: tell }) => tell?.(reference) ?? [])),
   );

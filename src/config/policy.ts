@@ -301,7 +301,7 @@ const approvedAt = merchantName
   .optional()
   .describe('Only at the account of this name in `accounts`; at all of them when absent.');
 
-const others = ['retry', 'card_email', 'redrive'] as const;
+const others = ['retry', 'card_email'] as const;
 
 const whatWords = `must be ${listed(['charge', ...others], 'or')}`;
 
@@ -319,7 +319,7 @@ const approvalRule = z.discriminatedUnion(
       what: z
         .enum(others)
         .describe(
-          'retry: charging a card on hold after a decline, which is offered only with this rule. card_email: changing a saved card’s e-mail. redrive: delivering again what Slack refused.',
+          'retry: charging a card on hold after a decline, which is offered only with this rule. card_email: changing a saved card’s e-mail.',
         ),
       needed,
       account: approvedAt,

@@ -9,10 +9,10 @@ import type { OrderReference } from './order-reference.ts';
  * chose to charge beside. `overridesRest`: the card is on hold after a decline, and the approval is for charging it all
  * the same.
  */
-export type ApprovalShown = ChargeAsked<ShownTerms> | EmailAsked<ShownCardEmail> | RedriveAsked;
+export type ApprovalShown = ChargeAsked<ShownTerms> | EmailAsked<ShownCardEmail>;
 
 /** The same with the card's token key, as it is asked for and done. */
-export type ApprovalTerms = ChargeAsked<ChargeTerms> | EmailAsked<CardEmailTerms> | RedriveAsked;
+export type ApprovalTerms = ChargeAsked<ChargeTerms> | EmailAsked<CardEmailTerms>;
 
 type ChargeAsked<Terms> = {
   kind: 'charge';
@@ -26,15 +26,13 @@ type ChargeAsked<Terms> = {
 
 type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
 
-type RedriveAsked = { kind: 'redrive'; channel: string };
-
 export type Decision = { by: string; atMs: number };
 
 export type ApprovalState =
   | { kind: 'waiting' }
   /** Enough people approved; it is being done, or will be as soon as a worker has it. */
   | { kind: 'approved'; atMs: number }
-  /** Done: a charge was begun (its own card tells what became of it), an e-mail changed, letters delivered again. */
+  /** Done: a charge was begun (its own message tells what became of it), an e-mail changed. */
   | { kind: 'executed'; atMs: number; result: string }
   /** Approved, and yet not done: what it was judged by no longer held. `why` is a sentence for people. */
   | { kind: 'stopped'; atMs: number; why: string }
@@ -84,12 +82,12 @@ export type ApprovalRequest = { id: string; terms: ApprovalTerms; by: string } &
 /** One line of `approvals.rules`, for one merchant account. */
 export type ApprovalRule =
   | { what: 'charge'; currency: string; fromMinor: number; needed: number }
-  | { what: 'retry' | 'card_email' | 'redrive'; needed: number };
+  | { what: 'retry' | 'card_email'; needed: number };
 
 /** What is about to be done. `retry` alone asks whether a card that rests may be charged at all with a second person. */
 export type ApprovalQuestion =
   | { kind: 'charge'; money: Money; overridesRest?: true }
-  | { kind: 'retry' | 'card_email' | 'redrive' };
+  | { kind: 'retry' | 'card_email' };
 
 /** `rule` is a sentence for people: *Charges from NGN 50,000.00 need one approver*. */
 export type ApprovalNeeded = { rule: string; needed: number };

@@ -176,6 +176,9 @@ export type SubmitResult =
   /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
   | { kind: 'unsure'; reference: string };
 
+/** What comes of one that was approved. `later`: what it must be judged by cannot be asked now. `why` is for people. */
+export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };
+
 /** What is charged, once enough people have approved exactly this. */
 export type ApprovedCharge = {
   reference: OrderReference;

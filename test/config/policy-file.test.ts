@@ -132,11 +132,11 @@ roles:
     ]);
     const rules = [
       { what: 'retry', needed: 1, account: 'lagos' },
-      { what: 'redrive', needed: 1 },
+      { what: 'card_email', needed: 1 },
     ];
     const ofLagos = { approvals: { channel: 'C1', expire_minutes: 240, rules } } as never;
     expect(approvalRules(ofLagos, 'lagos')).toHaveLength(2);
-    expect(approvalRules(ofLagos, 'abuja')).toEqual([{ what: 'redrive', needed: 1 }]);
+    expect(approvalRules(ofLagos, 'abuja')).toEqual([{ what: 'card_email', needed: 1 }]);
   });
 
   it('tells every problem at once, each by its place: of shapes and between sections', () => {
@@ -281,7 +281,7 @@ roles:
     ],
     [
       approvals('{ what: charges, currency: NGN, amount_from: 1 }'),
-      'rules.0.what must be charge, retry, card_email or redrive.',
+      'rules.0.what must be charge, retry or card_email.',
     ],
     [
       approvals('{ what: charge, amount_from: 1 }'),
@@ -295,7 +295,7 @@ roles:
     [approvals('{ what: retry, amount: 1 }'), 'rules.0.amount is not a setting. Did you mean amount_from?'],
     [approvals('{ what: retry, needed: 0 }'), 'rules.0.needed must be at least 1.'],
     [
-      approvals('{ what: redrive }, { what: redrive, needed: 2 }'),
+      approvals('{ what: retry }, { what: retry, needed: 2 }'),
       'rules.1 is about the same as approvals.rules.0: keep one of them.',
     ],
     [

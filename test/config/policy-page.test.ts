@@ -179,7 +179,8 @@ function questionOf(what: string): ApprovalQuestion {
   if (charge !== undefined) {
     return { kind: 'charge', money: moneyOf(charge), ...(resting ? { overridesRest: true } : {}) };
   }
-  return { kind: what === 'a change of e-mail' ? 'card_email' : 'redrive' };
+  if (what !== 'a change of e-mail') throw new Error(`Nothing is known of ${what}`);
+  return { kind: 'card_email' };
 }
 
 function callerOf({ who, where }: Claim): Caller {

@@ -28,7 +28,6 @@ const usualRules: ApprovalRule[] = [
   { what: 'charge', currency: 'NGN', fromMinor: 100_000_000, needed: 2 },
   { what: 'retry', needed: 1 },
   { what: 'card_email', needed: 1 },
-  { what: 'redrive', needed: 1 },
 ];
 
 /** What outlives a process of a bot with four eyes: also what was told and audited, and what was asked of the service. */
@@ -40,7 +39,6 @@ export function openApprovalWorld(plan: Plan = 'approved', rules = usualRules) {
     audited: new Map<string, AuditEntry>(),
     emailChanges: [] as string[],
     emailAnswer: { kind: 'changed', card: undefined } as EmailChangeAnswer,
-    redriven: [] as string[],
     /** What whoever asked may do by now. */
     standing: { kind: 'known', roles: ['support-agent'] } as Standing,
   };
@@ -68,11 +66,6 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     chargeExists: async (reference) => (await process.desk.find(reference)) !== undefined,
     submitApproved: (charge, atMs) => submitApproved(deps, charge, atMs),
     changeCardEmail: (terms, by) => cardEmails.change(terms, by),
-    deliverAgain: (channel) =>
-      points.pass('deliver_again', () => {
-        world.redriven.push(channel);
-        return 3;
-      }),
     channel: 'C0APPROVE1',
     approvers: async () => [bola],
     messages: {

@@ -9,7 +9,6 @@ import {
   parseAccountFields,
 } from '../../src/domain/account.ts';
 import type { CheckoutOrderAnswer, EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
-import type { ChargeSeen } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
@@ -222,7 +221,6 @@ const change = { tokenKey: 'token', card: {}, currentEmail: 'a@example.com', new
 const whatIsAsked: ApprovalTerms[] = [
   { kind: 'charge', reference, terms: { ...card, money }, card: 'card', viewId: 'V1' },
   { kind: 'card_email', terms: change, card: 'card' },
-  { kind: 'redrive', channel: 'C0ALERTS01' },
 ];
 
 /**
@@ -235,7 +233,7 @@ function approvals(world: World): Driven {
   const terms = random.pick(whatIsAsked);
   const needed = random.pick([1, 2]);
   const hash = termsHash('account', terms);
-  const done = { charges: 0, changes: 0, redriven: 0 };
+  const done = { charges: 0, changes: 0 };
   const told = new Set<string>();
   const counted = new Set<string>();
   const audited = new Map<string, string[]>();
@@ -264,7 +262,7 @@ function approvals(world: World): Driven {
             // As the charge itself has it: nothing leaves once its time is over, and a reference is charged once.
             if (done.charges === 0 && clock.nowMs > atMs + 145_000) throw new Error('too late to charge');
             done.charges = 1;
-            return { kind: 'known', charge: {} as ChargeSeen } as const;
+            return { kind: 'begun' } as const;
           }),
         changeCardEmail: () =>
           process.call<CardEmailEnd>(
@@ -274,7 +272,6 @@ function approvals(world: World): Driven {
             },
             () => ({ kind: 'unknown' }),
           ),
-        deliverAgain: () => process.call(() => (done.redriven += 1)),
         channel: 'C0APPROVE1',
         approvers: () =>
           process.call(
@@ -312,7 +309,7 @@ function approvals(world: World): Driven {
     },
     async wrongs() {
       const kept = await readCase<ApprovalCase>(world, approvalPrefix + id);
-      const sum = done.charges + done.changes + done.redriven;
+      const sum = done.charges + done.changes;
       if (!kept) return sum > 0 ? ['done, and never asked for'] : [];
       const { approval } = kept.state;
       const { state } = approval;
@@ -337,14 +334,14 @@ function approvals(world: World): Driven {
 function wrongOfDone(
   { state, approvals: given, needed }: Approval,
   what: ApprovalTerms['kind'],
-  { charges, changes, redriven }: { charges: number; changes: number; redriven: number },
+  { charges, changes }: { charges: number; changes: number },
 ): string[] {
-  const times = what === 'charge' ? charges : what === 'card_email' ? changes : redriven;
+  const times = what === 'charge' ? charges : changes;
   switch (state.kind) {
     case 'executed': {
       // A call that was marked and then lost may never have left.
       const least = state.result.startsWith('The service’s answer was lost') ? 0 : 1;
-      const isOnce = times >= least && (times <= 1 || what === 'redrive');
+      const isOnce = times >= least && times <= 1;
       return [
         ...(isOnce ? [] : [`${what} was done ${times} times`]),
         ...(given.length >= needed ? [] : ['by too few']),
@@ -354,10 +351,7 @@ function wrongOfDone(
     case 'approved':
       return [`it is ${state.kind} for ever`];
     default:
-      // What is idempotent is not marked before it is done: docs/limits.md.
-      return times === 0 || (what === 'redrive' && state.kind === 'stopped')
-        ? []
-        : [`${what} was done though ${state.kind}`];
+      return times === 0 ? [] : [`${what} was done though ${state.kind}`];
   }
 }
 

@@ -74,7 +74,6 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
         card: z.string(),
         terms: z.object({ currentEmail: z.string(), newEmail: z.string(), card: cardFaceShape }),
       }),
-      z.object({ kind: z.literal('redrive'), channel: z.string() }),
     ]),
     termsHash: z.string(),
     rule: z.string(),
@@ -179,6 +178,9 @@ export type Judged = {
   kind: 'decided' | 'over' | 'own_request' | 'approved_before' | 'other_terms' | 'not_theirs' | 'nothing_due';
   approval: Approval;
 };
+
+/** What a press comes to. */
+export type DecideResult = Judged | { kind: 'unknown_approval' };
 
 /** Everybody is warned when this much of its time is over. */
 const warnAfter = 0.75;
@@ -315,23 +317,20 @@ function partsOf(approval: ApprovalShown): (string | number | boolean | null)[] 
       const { card, terms } = approval;
       return ['card_email', card, terms.currentEmail, terms.newEmail];
     }
-    case 'redrive':
-      return ['redrive', approval.channel];
   }
 }
 
 /** What is asked for, and the secret of it apart. */
-export function asShown(asked: ApprovalTerms): { shown: ApprovalShown; tokenKey?: string } {
-  if (asked.kind === 'redrive') return { shown: asked };
+export function asShown(asked: ApprovalTerms): { shown: ApprovalShown; tokenKey: string } {
   const { tokenKey, ...terms } = asked.terms;
   return { shown: { ...asked, terms } as ApprovalShown, tokenKey };
 }
 
 /** Whole again, to be done; undefined once the secret is gone. */
 export function asAsked(shown: ApprovalShown, tokenKey: string | undefined): ApprovalTerms | undefined {
-  if (shown.kind === 'redrive') return shown;
-  if (tokenKey === undefined) return undefined;
-  return { ...shown, terms: { ...shown.terms, tokenKey } } as ApprovalTerms;
+  return tokenKey === undefined
+    ? undefined
+    : ({ ...shown, terms: { ...shown.terms, tokenKey } } as ApprovalTerms);
 }
 
 /**

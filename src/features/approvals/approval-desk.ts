@@ -16,7 +16,7 @@ import {
   type ApprovalCases,
   type ApprovalEvent,
   type Copies,
-  type Judged,
+  type DecideResult,
 } from './approval-case.ts';
 import {
   type ApprovalNote,
@@ -40,8 +40,6 @@ export type ApprovalsDeps = CasesDeps &
 
 /** A company with more approvers than this has the channel. */
 const mostApprovers = 50;
-
-export type DecideResult = Judged | { kind: 'unknown_approval' };
 
 export type Approvals = ReturnType<typeof createApprovals>;
 

@@ -50,7 +50,5 @@ function wordsOf(rule: ApprovalRule): string {
       return `Charging a card on hold needs ${who}`;
     case 'card_email':
       return `Changing a saved card’s e-mail needs ${who}`;
-    case 'redrive':
-      return `Delivering again what Slack refused needs ${who}`;
   }
 }

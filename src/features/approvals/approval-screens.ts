@@ -3,10 +3,8 @@ import { z } from 'zod';
 import type { Approval, ApprovalShown, ApprovalState, ShownCardEmail } from '../../domain/approval.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import { counted } from '../../domain/wording.ts';
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import type { OpenItems, ViewValues } from '../../slack/command.ts';
+import type { OpenItems } from '../../slack/command.ts';
 import {
-  type Choice,
   type Run,
   bold,
   button,
@@ -20,18 +18,16 @@ import {
   modal,
   moment,
   person,
-  personOrChannel,
   plainText,
   rich,
   richText,
-  select,
   textInput,
   words,
 } from '../../slack/kit/blocks.ts';
 import { codec } from '../../slack/kit/form.ts';
 import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { type AboutMessage, type Note, noteMessage, noteModal, posted } from '../../slack/kit/note.ts';
-import { oneLine, outsideText } from '../../slack/kit/text.ts';
+import { outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, homeFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
@@ -44,6 +40,7 @@ import {
   word,
 } from '../../slack/words/evidence.ts';
 import { stateWord } from '../../slack/words/state-words.ts';
+import type { DecideResult } from './approval-case.ts';
 
 // What every message, window and answer of a request for a second person says of it. E-mails are masked in all of them.
 
@@ -84,12 +81,6 @@ const kindWords: Record<
     done: '☑️ Approved, done',
     not: 'Nothing was changed.',
   },
-  redrive: {
-    approve: 'Approve delivering again',
-    before: 'Nothing is delivered until it’s approved.',
-    done: '☑️ Approved, on its way again',
-    not: 'Nothing was delivered again.',
-  },
 };
 
 /**
@@ -128,8 +119,6 @@ function aboutOf(shown: ApprovalShown): string[] {
     }
     case 'card_email':
       return ['Card e-mail change', cardWords(shown.terms.card), emailChange(shown.terms)];
-    case 'redrive':
-      return ['Deliver again what Slack refused', word(shown.channel) ?? ''];
   }
 }
 
@@ -154,18 +143,14 @@ function whatLine(shown: ApprovalShown): Run[] {
     }
     case 'card_email':
       return rich`Link ${bold(cardWords(shown.terms.card))} with another e-mail: ${emailChange(shown.terms)}`;
-    case 'redrive': {
-      // Names of channels and people that only those see who may.
-      const isId = /^[A-Z0-9]{3,}$/.test(shown.channel);
-      return rich`Deliver again what Slack refused for ${isId ? personOrChannel(shown.channel) : (word(shown.channel) ?? '')}`;
-    }
   }
 }
 
-/** The same in plain text, for a confirm dialog: it shows no names. */
+/** The same in plain text, for a confirm dialog. */
 function whatSentence(shown: ApprovalShown): string {
-  const texts = whatLine(shown).map((run) => ('text' in run ? run.text : 'the place above'));
-  return `${texts.join('')}.`;
+  return `${whatLine(shown)
+    .map((run) => ('text' in run ? run.text : ''))
+    .join('')}.`;
 }
 
 /** What decides, below a first line that has its amount and customer already. */
@@ -267,20 +252,14 @@ export const approvalActions = {
   approve: 'approval_approve',
   refuse: 'approval_refuse',
   withdraw: 'approval_withdraw',
-  /** The form once more, filled in as it was, after nobody decided. */
-  askAgain: 'approval_ask_again',
 } as const;
 
-/** Only while it waits, or nobody decided: of whoever asked their own. */
+/** Only while it waits. */
 function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
-  const { id, state } = approval;
-  if (state.kind === 'waiting' && !isOwn) return decideButtons(approval);
-  if (!isOwn) return [];
-  if (state.kind === 'waiting') {
-    return [button({ actionId: approvalActions.withdraw, text: 'Withdraw', value: id })];
-  }
-  const again = button({ actionId: approvalActions.askAgain, text: 'Ask again', value: id });
-  return state.kind === 'expired' ? [again] : [];
+  if (approval.state.kind !== 'waiting') return [];
+  return isOwn
+    ? [button({ actionId: approvalActions.withdraw, text: 'Withdraw', value: approval.id })]
+    : decideButtons(approval);
 }
 
 /** *Approve* asks once more, in words that name amount and object. */
@@ -329,7 +308,7 @@ function footOf({ state, shown }: Approval, { environment, account }: ChargePlac
 /** One step of a request: a line below its message, or for one person. */
 export function approvalNoteMessage(
   what: ApprovalNote,
-  { approval, to }: ApprovalSeen,
+  { approval }: ApprovalSeen,
   place: ChargePlace,
   about: AboutMessage,
 ): SlackMessage {
@@ -337,8 +316,6 @@ export function approvalNoteMessage(
     ...headOf(approval),
     ...noteHeads[what],
     body: noteBody(what, approval),
-    // *Ask again* stands where whoever asked is told that nobody decided.
-    buttons: what === 'expired' ? buttonsOf(approval, to === 'requester') : [],
     foot: footOf(approval, place),
   };
   return posted(noteMessage(note), 'payops_approval_note', about);
@@ -387,17 +364,8 @@ export function requestModal(approval: Approval, place: ChargePlace): Modal {
 }
 
 export const refuseModalId = 'approval_refuse';
-export const refuseFields = { choice: 'approval_refuse_choice', words: 'approval_refuse_words' } as const;
+export const refuseField = 'approval_refuse_words';
 
-const usualReasons: readonly Choice[] = [
-  { text: 'The amount is not right', value: 'amount' },
-  { text: 'The wrong card or customer', value: 'card' },
-  { text: 'The customer didn’t agree', value: 'customer' },
-  { text: 'Not enough to go by', value: 'unclear' },
-  { text: 'No longer needed', value: 'needless' },
-];
-
-/** A reason of the list, own words, or both; the requester reads it. */
 export function refuseModal(approval: Approval, place: ChargePlace): Modal {
   const { state, about } = headOf(approval);
   return modal({
@@ -409,32 +377,55 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
     blocks: [
       headline(state, about).block,
       richText(whatLine(approval.shown), rich`Nobody can approve it after that.`),
-      select({ id: refuseFields.choice, label: 'Reason', choices: usualReasons, optional: true }),
       textInput({
-        id: refuseFields.words,
-        label: 'In your own words',
+        id: refuseField,
+        label: 'Reason',
         placeholder: 'The order was cancelled this morning',
-        hint: 'Everybody who sees the request reads it. Required if no reason is chosen.',
+        hint: 'Everybody who sees the request reads it.',
         maxLength: longestReason,
-        optional: true,
       }),
       placeFoot(place),
     ],
   });
 }
 
-export function readRefuseModal(values: ViewValues): Parsed<string> {
-  const chosen = usualReasons.find(({ value }) => value === values[refuseFields.choice])?.text;
-  const typed = oneLine(values[refuseFields.words] ?? '');
-  const reason = [chosen, typed].filter((part) => part !== undefined && part !== '').join(': ');
-  return reason === '' ? problem('Choose a reason above, or say why in a few words.') : parsed(reason);
-}
-
-// What the one person who pressed is told; none of it pings anybody.
-
-/** This very press decided, or was one of several that do. */
-export function decidedMessage(approval: Approval): SlackMessage {
-  return noteMessage({ ...headOf(approval), body: [rich`${decidedNext(approval)}`] });
+/** What the one person who pressed is told: that it is decided, who was first, or why not by them. It pings nobody. */
+export function answerMessage(result: DecideResult, id: string): SlackMessage {
+  if (result.kind === 'unknown_approval') {
+    const body = [rich`It was decided long ago.`];
+    return noteMessage({ state: 'This request is gone', about: [referenceWord(id)], body });
+  }
+  const { kind, approval } = result;
+  const { shown, by } = approval;
+  switch (kind) {
+    case 'decided':
+      return noteMessage({ ...headOf(approval), body: [rich`${decidedNext(approval)}`] });
+    case 'over':
+    case 'nothing_due':
+      return noteMessage({ state: overStates[approval.state.kind], body: [decidedLine(approval)] });
+    case 'not_theirs':
+      return noteMessage({
+        state: '⛔ Only the requester can do this',
+        body: [rich`Asked by ${person(by)}.`],
+      });
+    case 'own_request':
+      return noteMessage({
+        state: '⛔ You asked for this, so somebody else decides',
+        body: [rich`${kindWords[shown.kind].before} Withdraw it with ${code('/pay approvals')}.`],
+      });
+    case 'approved_before':
+      return noteMessage({ state: '🟡 You already approved this', body: [rich`${moreNeeded(approval)}`] });
+    case 'other_terms':
+      // It must not happen: nobody approves what they did not read.
+      return noteMessage({
+        state: '⛔ This request has changed',
+        body: [
+          rich`Nothing was approved. It now asks for:`,
+          whatLine(shown),
+          rich`Decide it with ${code('/pay approvals')}.`,
+        ],
+      });
+  }
 }
 
 function decidedNext(approval: Approval): string {
@@ -450,18 +441,6 @@ function decidedNext(approval: Approval): string {
   }
 }
 
-/** Asked for by a press: it waits for somebody else now. Where it was asked for before, it says how that stands. */
-export function sentMessage(approval: Approval): SlackMessage {
-  const head = headOf(approval);
-  const state = approval.state.kind === 'waiting' ? '🟡 Sent for approval' : head.state;
-  return noteMessage({ ...head, state, body: seenBody({ approval, to: 'requester' }) });
-}
-
-/** Somebody was first, it expired, or it was withdrawn: who and when. Nothing changed. */
-export function overMessage(approval: Approval): SlackMessage {
-  return noteMessage({ state: overStates[approval.state.kind], body: [decidedLine(approval)] });
-}
-
 const overStates: Record<ApprovalState['kind'], string> = {
   waiting: '🟡 Nobody has decided yet',
   approved: '🔵 Already approved',
@@ -471,53 +450,6 @@ const overStates: Record<ApprovalState['kind'], string> = {
   expired: '⌛ Expired, nobody decided',
   withdrawn: '↩️ Already withdrawn',
 };
-
-export function ownRequestMessage({ shown }: Approval): SlackMessage {
-  return noteMessage({
-    state: '⛔ You asked for this, so somebody else decides',
-    body: [rich`${kindWords[shown.kind].before} Withdraw it with ${code('/pay approvals')}.`],
-  });
-}
-
-export function approvedBeforeMessage(approval: Approval): SlackMessage {
-  return noteMessage({ state: '🟡 You already approved this', body: [rich`${moreNeeded(approval)}`] });
-}
-
-/** What stood above the button is not what is kept, which must not happen: nobody approves what they did not read. */
-export function otherTermsMessage({ shown }: Approval): SlackMessage {
-  return noteMessage({
-    state: '⛔ This request has changed',
-    body: [
-      rich`Nothing was approved. It now asks for:`,
-      whatLine(shown),
-      rich`Decide it with ${code('/pay approvals')}.`,
-    ],
-  });
-}
-
-export function unknownApprovalMessage(id: string): SlackMessage {
-  return noteMessage({
-    state: 'This request is gone',
-    about: [referenceWord(id)],
-    body: [rich`It was decided long ago.`],
-  });
-}
-
-/** Before it can be asked again it must be known what for. */
-export function askAnewMessage(command: string): SlackMessage {
-  return noteMessage({
-    state: 'Start over',
-    body: [rich`The form can’t be filled in any more. Type ${code(command)} and review it again.`],
-  });
-}
-
-/** Only the requester can take it back or ask again. */
-export function notYoursMessage({ by }: Approval): SlackMessage {
-  return noteMessage({
-    state: '⛔ Only the requester can do this',
-    body: [rich`Asked by ${person(by)}.`],
-  });
-}
 
 /** What a person has to do with requests. `waiting`: of others, to be decided by this person. */
 export type ApprovalsSeen = { waiting: readonly Approval[]; asked: readonly Approval[] };

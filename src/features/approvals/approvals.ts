@@ -1,9 +1,8 @@
 import type { Account } from '../../account.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { randomUUID } from 'node:crypto';
 import { chargesFrom, needFor } from './approval-need.ts';
-import type { Approval, ApprovalGate, ApprovalShown } from '../../domain/approval.ts';
+import type { Approval, ApprovalGate } from '../../domain/approval.ts';
 import { createMessages } from '../../messages/messages.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import type { Entry } from '../../store/store.ts';
@@ -18,14 +17,12 @@ import {
   type ViewAnswer,
   defineCommand,
 } from '../../slack/command.ts';
+import { oneLine } from '../../slack/kit/text.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
-import { refusalMessage } from '../../slack/words/error-message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
-import { approvalId } from '../../records/reference-of.ts';
 import { approvalPrefix, decide, termsHash } from './approval-case.ts';
 import {
   type ApprovalsDeps,
-  type DecideResult,
   createApprovals,
   type Approvals as Deciding,
   approvalViews,
@@ -35,23 +32,14 @@ import {
   type ApprovalsSeen,
   approvalActions,
   approvalsMessage,
-  approvedBeforeMessage,
-  askAnewMessage,
-  decidedMessage,
+  answerMessage,
   homeApprovals,
-  notYoursMessage,
   openApprovals,
-  otherTermsMessage,
-  overMessage,
-  ownRequestMessage,
-  readRefuseModal,
-  refuseFields,
+  refuseField,
   refuseModal,
   refuseModalId,
   requestModal,
   seenRequest,
-  sentMessage,
-  unknownApprovalMessage,
 } from './approval-screens.ts';
 
 /** Of a person's own requests as many are listed. */
@@ -59,10 +47,10 @@ const askedShown = 10;
 /** Deciding is asked for at each press; the list itself is of whoever can have something on it. */
 const deciding = ['approve'];
 
-/** What is approved is done by other features, and asked for anew in their forms. */
-type Hands = Pick<ApprovalsDeps, 'submitApproved' | 'changeCardEmail' | 'deliverAgain'> & {
+/** What is approved is done by other features. */
+type Hands = Pick<ApprovalsDeps, 'submitApproved' | 'changeCardEmail'> & {
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-} & Pick<ApprovalScreens, 'formAgain'>;
+};
 
 export type Approvals = ReturnType<typeof createFourEyes>;
 
@@ -100,7 +88,7 @@ export function createFourEyes(account: Account, hands: Hands) {
     charged: (reference) => deciding.refresh(reference),
   };
   const isAsked = rules.approvals.length > 0;
-  const screens = { ...place, ...hands, approvals: desk, mayRun: people.mayRun, now };
+  const screens = { ...place, approvals: desk, mayRun: people.mayRun, now };
   async function find(id: string) {
     const approval = await desk.find(id);
     if (!approval) return undefined;
@@ -116,36 +104,9 @@ export function createFourEyes(account: Account, hands: Hands) {
     cases: [{ prefix: approvalPrefix, work: (entry: Entry) => deciding.work(entry) }],
     /** The window says that it was sent for approval; a charge that is begun takes its place. */
     requestModal: (approval: Approval): Modal => requestModal(approval, place),
-    /** For whoever presses in Slack; the operator's command line is at the server, and is not asked. */
-    async deliverAgain(channel: string, by: string): Promise<Redelivery> {
-      const asked = isAsked ? await askToRedrive(gate, desk, { channel, by }) : undefined;
-      return asked
-        ? { kind: 'awaiting_approval', said: sentMessage(asked) }
-        : { kind: 'again', messages: await hands.deliverAgain(channel) };
-    },
     /** Resolves when nothing that was approved is being done in this process. */
     drained: background.drained,
   };
-}
-
-type Redelivery = { kind: 'again'; messages: number } | { kind: 'awaiting_approval'; said: SlackMessage };
-
-/**
- * Undefined: nobody else is needed. While a request for the channel is open there is no second one; pressed twice at the
- * same moment there may be two, and done twice it is the same as once. Throws StoreUnavailable.
- */
-export async function askToRedrive(
-  { needFor: needed }: Pick<ApprovalGate, 'needFor'>,
-  desk: Pick<Deciding['desk'], 'waiting' | 'request'>,
-  { channel, by }: { channel: string; by: string },
-): Promise<Approval | undefined> {
-  const need = needed({ kind: 'redrive' });
-  if (!need) return undefined;
-  const open = (await desk.waiting()).find(
-    ({ shown }) => shown.kind === 'redrive' && shown.channel === channel,
-  );
-  const id = approvalId(`redrive:${channel}:${randomUUID()}`);
-  return open ?? (await desk.request({ id, terms: { kind: 'redrive', channel }, by, ...need }));
 }
 
 /**
@@ -160,7 +121,7 @@ function approvalsCommand(deps: ApprovalScreens): Command {
     examples: ['approvals'],
     permission: 'approve',
     // Whoever can ask can see what became of it.
-    orPermissions: ['charge', 'card-email', 'undelivered'],
+    orPermissions: ['charge', 'card-email'],
     menu: { actionId: 'menu.approvals', text: 'Approvals', opens: 'message' },
     effect: 'none',
     open: async (caller) => openApprovals(await seenBy(deps, caller)),
@@ -180,7 +141,6 @@ function approvalsCommand(deps: ApprovalScreens): Command {
         permissions: deciding,
       },
       { actionId: approvalActions.withdraw, press: (pressed) => withdraw(deps, pressed) },
-      { actionId: approvalActions.askAgain, opensForm: true, press: (pressed) => askAgain(deps, pressed) },
     ],
     modals: [
       {
@@ -222,8 +182,6 @@ function isForThem({ by, approvals, state }: ApprovalsSeen['waiting'][number], u
 type ApprovalScreens = ChargePlace & {
   approvals: Deciding['desk'];
   mayRun: MayRun;
-  /** The form that asks for the same again, as it was. */
-  formAgain: (shown: Exclude<ApprovalShown, { kind: 'redrive' }>) => Promise<Modal>;
   now: () => number;
 };
 
@@ -231,9 +189,9 @@ type ApprovalScreens = ChargePlace & {
 export async function approve({ approvals }: ApprovalScreens, pressed: Pressed): Promise<void> {
   const { caller, value } = pressed;
   const seen = seenRequest.read(value);
-  if (!seen) return await tell(pressed, unknownApprovalMessage(value));
+  if (!seen) return await tell(pressed, answerMessage({ kind: 'unknown_approval' }, value));
   const result = await approvals.approve({ ...seen, by: caller.userId });
-  await tell(pressed, answerOf(result, seen.id));
+  await tell(pressed, answerMessage(result, seen.id));
 }
 
 /** The form asks why; who cannot refuse it any more is told so before they type. */
@@ -241,9 +199,11 @@ async function openRefusal(deps: ApprovalScreens, pressed: Pressed): Promise<voi
   const { caller, value } = pressed;
   const seen = seenRequest.read(value);
   const approval = seen && (await deps.approvals.find(seen.id));
-  if (!seen || !approval) return await tell(pressed, unknownApprovalMessage(seen?.id ?? ''));
+  if (!seen || !approval) {
+    return await tell(pressed, answerMessage({ kind: 'unknown_approval' }, seen?.id ?? ''));
+  }
   const judged = decide(approval, { kind: 'refuse', by: caller.userId, reason: '' }, deps.now());
-  if (judged.kind !== 'decided') return await tell(pressed, answerOf(judged, seen.id));
+  if (judged.kind !== 'decided') return await tell(pressed, answerMessage(judged, seen.id));
   await pressed.openModal(refuseModal(approval, deps));
 }
 
@@ -252,12 +212,12 @@ async function refuseRequest(
   { approvals }: ApprovalScreens,
   { caller, values, privateMetadata }: Submission,
 ): Promise<ViewAnswer> {
-  const reason = readRefuseModal(values);
-  if (!reason.ok) return { kind: 'errors', errors: { [refuseFields.words]: reason.problem } };
+  const reason = oneLine(values[refuseField] ?? '');
+  if (reason === '') return { kind: 'errors', errors: { [refuseField]: 'Say why in a few words.' } };
   const seen = seenRequest.read(privateMetadata);
-  if (!seen) return words(unknownApprovalMessage(''));
-  const result = await approvals.refuse({ id: seen.id, by: caller.userId, reason: reason.value });
-  return words(answerOf(result, seen.id));
+  if (!seen) return words(answerMessage({ kind: 'unknown_approval' }, ''));
+  const result = await approvals.refuse({ id: seen.id, by: caller.userId, reason });
+  return words(answerMessage(result, seen.id));
 }
 
 function words(message: SlackMessage): ViewAnswer {
@@ -267,56 +227,7 @@ function words(message: SlackMessage): ViewAnswer {
 /** Only by whoever asked. */
 export async function withdraw({ approvals }: ApprovalScreens, pressed: Pressed): Promise<void> {
   const { caller, value: id } = pressed;
-  await tell(pressed, answerOf(await approvals.withdraw({ id, by: caller.userId }), id));
-}
-
-/**
- * The form as it was, in a window of its own: what is asked again is a new request, under a new reference, and is read
- * back before it is sent.
- */
-export async function askAgain(deps: ApprovalScreens, pressed: Pressed): Promise<void> {
-  const { caller, value: id, openModal } = pressed;
-  const approval = await deps.approvals.find(id);
-  if (!approval) return await tell(pressed, unknownApprovalMessage(id));
-  if (approval.by !== caller.userId) return await tell(pressed, notYoursMessage(approval));
-  const { shown } = approval;
-  const refusal = await whyNotAgain(deps, shown, caller);
-  if (refusal) return await tell(pressed, refusal);
-  if (shown.kind === 'redrive') return await tell(pressed, askAnewMessage('/pay undelivered'));
-  await openModal(await deps.formAgain(shown));
-}
-
-/** The form is another verb's: its permission is asked for, and here, where it would be opened. */
-async function whyNotAgain(
-  { mayRun }: ApprovalScreens,
-  { kind }: ApprovalShown,
-  caller: Caller,
-): Promise<SlackMessage | undefined> {
-  if (kind === 'redrive') return undefined;
-  const permission = kind === 'charge' ? 'charge' : 'card-email';
-  const permit = await mayRun(permission, caller);
-  return permit.kind === 'allowed' ? undefined : refusalMessage({ ...permit, what: `/pay ${permission}` });
-}
-
-/** Every end of a press but an approval's own is said in full: who decided and when, or why not by this person. */
-function answerOf(result: DecideResult, id: string): SlackMessage {
-  switch (result.kind) {
-    case 'decided':
-      return decidedMessage(result.approval);
-    case 'over':
-    case 'nothing_due':
-      return overMessage(result.approval);
-    case 'not_theirs':
-      return notYoursMessage(result.approval);
-    case 'own_request':
-      return ownRequestMessage(result.approval);
-    case 'approved_before':
-      return approvedBeforeMessage(result.approval);
-    case 'other_terms':
-      return otherTermsMessage(result.approval);
-    case 'unknown_approval':
-      return unknownApprovalMessage(id);
-  }
+  await tell(pressed, answerMessage(await approvals.withdraw({ id, by: caller.userId }), id));
 }
 
 /** In the window it was pressed in, else to the person alone. */

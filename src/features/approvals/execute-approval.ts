@@ -1,13 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Approval, ApprovalTerms, CardEmailEnd, CardEmailTerms } from '../../domain/approval.ts';
-import {
-  type LimitKind,
-  type LimitRefusal,
-  chargeLimits,
-  type ApprovedCharge,
-  type SubmitResult,
-} from '../../domain/charge.ts';
-import { formatMoney } from '../../domain/money.ts';
+import type { ApprovalTerms, CardEmailEnd, CardEmailTerms } from '../../domain/approval.ts';
+import { chargeLimits, type ApprovedCharge, type ApprovedEnd } from '../../domain/charge.ts';
 import type { StandingOf } from '../../slack/people/role.ts';
 import type { Log } from '../../log.ts';
 import type { Applied } from '../../records/cases.ts';
@@ -24,10 +17,9 @@ export type ExecuteDeps = {
   /** Whether the charge is stored: then it is made, whatever holds by now. */
   chargeExists: (reference: string) => Promise<boolean>;
   /** `atMs`: since when the charge's own time limits run. */
-  submitApproved: (charge: ApprovedCharge, atMs: number) => Promise<SubmitResult>;
+  submitApproved: (charge: ApprovedCharge, atMs: number) => Promise<ApprovedEnd>;
   /** Asks the service, once. Never throws. */
   changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
-  deliverAgain: (channel: string) => Promise<number>;
   inBackground: (work: Promise<unknown>) => void;
   log: Log;
   now: () => number;
@@ -49,7 +41,7 @@ type Done = End | { kind: 'later' };
 /**
  * Does what enough people have approved, exactly once, on whatever replica is there: one run at a time, by
  * compare-and-swap. A charge is made under the reference that was approved, so a run that takes over finds it; a
- * change of an e-mail is marked before it is asked for, and is never asked for twice; delivering again is idempotent.
+ * change of an e-mail is marked before it is asked for, and is never asked for twice.
  * Judged anew right before it: the hash of the terms as they will be executed, the approvals, the time, and what
  * whoever asked may do by now. Gives the record once it is ended; undefined when it is not, or another has it.
  */
@@ -86,10 +78,10 @@ async function carryOut(deps: ExecuteDeps, record: ApprovalCase, runId: string):
   // Asked by a run that died: the service may have done it.
   if (record.asked) return executed(lostWords);
   // The card that will be charged or changed is named by its token key, and not by what was noted beside it.
-  const card = terms.kind === 'redrive' ? {} : { card: await deps.fingerprint(terms.terms.tokenKey) };
-  const why = whyNotExecute(approval, deps.termsHash({ ...terms, ...card }), deps.now());
+  const card = await deps.fingerprint(terms.terms.tokenKey);
+  const why = whyNotExecute(approval, deps.termsHash({ ...terms, card }), deps.now());
   if (why !== undefined) return stopped(why);
-  const permission = permissions[terms.kind];
+  const permission = terms.kind === 'charge' ? 'charge' : 'card-email';
   const standing = await deps.standingOf(permission, approval.by);
   if (standing.kind === 'unknown') return { kind: 'later' };
   if (standing.roles.length === 0) {
@@ -102,103 +94,11 @@ async function carryOut(deps: ExecuteDeps, record: ApprovalCase, runId: string):
   const asks = terms.kind === 'card_email';
   const renewed = await deps.approvals.apply(approval.id, { kind: 'claimed', run, asks });
   if (!renewed?.isMoved) return { kind: 'later' };
-  switch (terms.kind) {
-    case 'charge':
-      return await beginCharge(deps, approval, terms, renewedAt);
-    case 'card_email':
-      return emailEnd(await deps.changeCardEmail(terms.terms, approval.by));
-    case 'redrive': {
-      const messages = await deps.deliverAgain(terms.channel);
-      return executed(
-        messages === 1 ? 'One message is on its way again.' : `${messages} messages are on their way again.`,
-      );
-    }
-  }
-}
-
-const permissions: Record<ApprovalTerms['kind'], string> = {
-  charge: 'charge',
-  card_email: 'card-email',
-  redrive: 'undelivered',
-};
-
-async function beginCharge(
-  deps: ExecuteDeps,
-  { by }: Approval,
-  terms: Extract<ApprovalTerms, { kind: 'charge' }>,
-  atMs: number,
-): Promise<Done> {
+  if (asks) return emailEnd(await deps.changeCardEmail(terms.terms, approval.by));
   const { kind: _approved, ...charge } = terms;
-  const result = await deps.submitApproved({ ...charge, by }, atMs);
-  switch (result.kind) {
-    case 'begun':
-      deps.inBackground(result.carryOn());
-      return executed(begunWords);
-    case 'known':
-      return executed(begunWords);
-    case 'refused':
-      return stopped(refusalWords[result.refusal.kind]);
-    case 'over_limit':
-      return overLimit(result.refusal);
-    case 'twin':
-      return stopped('The card was charged the same amount meanwhile.');
-    case 'alert_taken':
-      return stopped(
-        result.taken.kind === 'ended'
-          ? 'The alert it was begun from was resolved or closed meanwhile.'
-          : `Another charge of the same alert was begun meanwhile: ${result.taken.charge.reference}.`,
-      );
-    case 'unsure':
-      return { kind: 'later' };
-    case 'stale':
-    case 'awaiting_approval':
-      throw new Error('A charge that was approved was asked for as if it were not.');
-  }
+  const end = await deps.submitApproved({ ...charge, by: approval.by }, renewedAt);
+  return end.kind === 'begun' ? executed(begunWords) : end;
 }
-
-type Over = Extract<LimitRefusal, { kind: 'over' }>;
-
-/** Four eyes lift no limit: what the requester could not have charged alone is not charged for them. */
-function overLimit(refusal: LimitRefusal): Done {
-  switch (refusal.kind) {
-    case 'unknown_standing':
-      return { kind: 'later' };
-    case 'no_role':
-      return stopped('The requester may no longer charge.');
-    case 'currency':
-      return stopped(`The requester’s roles no longer allow ${refusal.currency}. ${whoCanWords(refusal)}`);
-    case 'over':
-      return stopped(`${overWords(refusal)} ${whoCanWords(refusal)}`);
-  }
-}
-
-function overWords({ limit, money, limitMinor, leftMinor }: Over): string {
-  const { currency } = money;
-  const above = `Above the requester’s limit ${limitWords[limit]}`;
-  const whole = formatMoney({ minor: limitMinor, currency });
-  if (limit === 'per_charge') return `${above}: ${whole}.`;
-  return `${above}: ${formatMoney({ minor: leftMinor, currency })} is left of ${whole}.`;
-}
-
-const limitWords: Record<LimitKind, string> = {
-  per_charge: 'for one charge',
-  per_agent_per_day: 'for the day',
-  per_card_per_day: 'for this card’s day',
-};
-
-/** More names than these are no help to whoever looks for somebody to ask. */
-const mostRoles = 5;
-
-function whoCanWords({ whoCan }: Pick<Over, 'whoCan'>): string {
-  return `Who can: ${whoCan.slice(0, mostRoles).join(', ') || 'nobody by any role of payops.yml'}.`;
-}
-
-const refusalWords = {
-  resting: 'The card is on hold after a decline.',
-  stopped: 'The card has no attempts left.',
-  save_again: 'The card must be saved again before it can be charged.',
-  under_way: 'Another charge of the card is still open.',
-} as const;
 
 const begunWords = 'The charge was begun.';
 const lostWords =

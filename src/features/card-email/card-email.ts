@@ -85,9 +85,6 @@ export function createCardEmail(account: Account, around: Around) {
     verbs: [cardEmailCommand(screens)],
     /** The form with the card chosen. */
     form: (card: OfferedCard): Modal => cardEmailModal({ ...formParts(screens), prefill: { card } }),
-    /** The form as it was, for the card of that id. */
-    formAgain: async (shown: EmailPair, card: string): Promise<Modal> =>
-      cardEmailModal({ ...formParts(screens), ...(await filledAgain(around.ledger, card, shown)) }),
     change: cardEmails.change,
   };
 }

@@ -2,6 +2,7 @@ import type {
   ChargeSeen,
   ChargeTerms,
   ApprovedCharge,
+  ApprovedEnd,
   SubmitResult,
   LimitRefusal,
 } from '../../domain/charge.ts';
@@ -21,6 +22,8 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { ApprovalNeeded } from '../../domain/approval.ts';
 import type { CardHold, CardRefusal, Twin } from '../../domain/decline-reason.ts';
+import type { AlertTaken } from '../../domain/alert.ts';
+import { limitProblem } from './limit-words.ts';
 import type { SeenLimits } from './charge-limits.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
@@ -169,19 +172,52 @@ async function submit(deps: ChargeDeps, request: SubmitRequest): Promise<SubmitR
 /**
  * The same for terms that were approved: they come from the approval and not from a draft, and nobody is asked again.
  * Timed from `nowMs`, when the caller last knew that it may charge. Everything else holds as it does for any charge.
- * Again for the same reference it finds the charge: `known`. Throws StoreUnavailable, and may then be called again.
+ * Again for the same reference it finds the charge. Throws StoreUnavailable, and may then be called again.
  */
 export async function submitApproved(
   deps: ChargeDeps,
   charge: ApprovedCharge,
   nowMs: number,
-): Promise<SubmitResult> {
-  const known = await deps.charges.read(charge.reference);
-  if (known) return { kind: 'known', charge: await see(deps, known) };
-  return await claimAndBegin(deps, charge, nowMs);
+): Promise<ApprovedEnd> {
+  if (await deps.charges.read(charge.reference)) return { kind: 'begun' };
+  const result = await claimAndBegin(deps, charge, nowMs);
+  switch (result.kind) {
+    case 'begun':
+      deps.inBackground(result.carryOn());
+      return { kind: 'begun' };
+    case 'known':
+      return { kind: 'begun' };
+    case 'refused':
+      return { kind: 'stopped', why: holdWords[result.refusal.kind] };
+    case 'over_limit':
+      // Four eyes lift no limit: what the requester could not have charged alone is not charged for them.
+      return result.refusal.kind === 'unknown_standing'
+        ? { kind: 'later' }
+        : { kind: 'stopped', why: limitProblem(result.refusal, 'the requester’s') };
+    case 'twin':
+      return { kind: 'stopped', why: 'The card was charged the same amount meanwhile.' };
+    case 'alert_taken':
+      return { kind: 'stopped', why: takenWords(result.taken) };
+  }
 }
 
-async function claimAndBegin(deps: ChargeDeps, charge: ApprovedCharge, nowMs: number): Promise<SubmitResult> {
+const holdWords: Record<CardRefusal['kind'], string> = {
+  resting: 'The card is on hold after a decline.',
+  stopped: 'The card has no attempts left.',
+  save_again: 'The card must be saved again before it can be charged.',
+  under_way: 'Another charge of the card is still open.',
+};
+
+function takenWords(taken: AlertTaken): string {
+  return taken.kind === 'ended'
+    ? 'The alert it was begun from was resolved or closed meanwhile.'
+    : `Another charge of the same alert was begun meanwhile: ${taken.charge.reference}.`;
+}
+
+/** What a claim can come to: nobody is asked, and the store's own failure is thrown. */
+type Claimed = Exclude<SubmitResult, { kind: 'awaiting_approval' | 'stale' | 'unsure' }>;
+
+async function claimAndBegin(deps: ChargeDeps, charge: ApprovedCharge, nowMs: number): Promise<Claimed> {
   const { reference, terms, card, by, viewId } = charge;
   const alert = terms.alert === undefined ? noAlert : await deps.alerts.claim(terms.alert, { reference, by });
   if (alert.kind === 'taken') return { kind: 'alert_taken', taken: alert.taken };
@@ -196,7 +232,7 @@ async function claimLimitAndCard(
   deps: ChargeDeps,
   charge: ApprovedCharge,
   atMs: number,
-): Promise<SubmitResult | undefined> {
+): Promise<Claimed | undefined> {
   const refused = await refusalOf(deps, charge, atMs);
   if (refused) return refused;
   const limit = await deps.limits.claim(limitedOf(charge, atMs));
@@ -210,7 +246,7 @@ async function refusalOf(
   { limits, cards }: ChargeDeps,
   charge: ApprovedCharge,
   atMs: number,
-): Promise<SubmitResult | undefined> {
+): Promise<Claimed | undefined> {
   const limit = await limits.check(limitedOf(charge, atMs));
   if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal };
   const judged = await cards.judge(claimOf(charge));
@@ -293,7 +329,7 @@ export async function holdOf(
 
 type Beginning = Omit<ApprovedCharge, 'despite' | 'overridesRest'> & { nowMs: number };
 
-async function begin(deps: ChargeDeps, beginning: Beginning): Promise<SubmitResult> {
+async function begin(deps: ChargeDeps, beginning: Beginning): Promise<Claimed> {
   const { reference, terms, card, by, viewId, nowMs } = beginning;
   const first = step(undefined, { kind: 'submitted', reference, money: terms.money, by }, nowMs);
   if (!first) throw new Error('a submitted charge always has a first step');

@@ -88,7 +88,7 @@ const settledAtOnce = 32;
  */
 export function createCharges(account: Account, around: Around) {
   const { settings, place, payments, slack, audit, log, now } = account;
-  const { ledger, approvals } = around;
+  const { approvals } = around;
   const background = createBackground(log, 'a charge');
   const deskChannel = settings.policy.channels.desk;
   const charges = createChargeRecords(account);
@@ -122,9 +122,6 @@ export function createCharges(account: Account, around: Around) {
     verbs: [chargeCommand(screens), otpCommand(screens), doubtCommand(screens)],
     /** The form, filled with what is known of a charge that is to be made. */
     form: (filled: FilledForm): Modal => chargeModal({ ...formParts(screens), ...filled }),
-    /** The form as it was, without the token key, for the card of that id. */
-    formAgain: async (terms: ShownTerms, card: string | undefined): Promise<Modal> =>
-      chargeModal({ ...formParts(screens), ...(await termsAgain(terms, card, ledger)) }),
     /** There is no such charge: said where the button was pressed. */
     sayUnknown: (pressed: Pressed) => sayUnknown(screens, pressed),
     alertTaken: (alert: string) => desk.alertTaken(alert),

@@ -36,24 +36,24 @@ export function notChargedModal(note: Note, place: ChargePlace): Modal {
   return noteModal({ ...note, foot: placeFoot(place) }, window);
 }
 
-/** Which limit, what is left of it, when that changes and who can: at the form's amount, and in a modal of its own. */
-export function limitProblem(refusal: LimitRefusal): string {
+/** Which limit, what is left of it, when that changes and who can: for the agent, or of whoever asked for approval. */
+export function limitProblem(refusal: LimitRefusal, whose: 'your' | 'the requester’s' = 'your'): string {
   switch (refusal.kind) {
     case 'over':
-      return `${overWords[refusal.limit]}: ${leftOfLimit(refusal)}. Who can: ${whoCan(refusal)}.`;
+      return `This is above ${whose} limit per ${overWords[refusal.limit]}: ${leftOfLimit(refusal)}. Who can: ${whoCan(refusal)}.`;
     case 'currency':
-      return `You may not charge ${word(refusal.currency) ?? ''}, only ${allowedWords(refusal)}. Who can: ${rolesWords(refusal.whoCan)}.`;
+      return `None of ${whose} roles may charge ${word(refusal.currency) ?? ''}, only ${allowedWords(refusal)}. Who can: ${rolesWords(refusal.whoCan)}.`;
     case 'no_role':
-      return 'None of your roles may charge any more. Ask the owner of payops.yml.';
+      return `None of ${whose} roles may charge any more. Ask the owner of payops.yml.`;
     case 'unknown_standing':
       return 'Slack didn’t confirm your roles, so nothing was charged. Try again in a minute.';
   }
 }
 
 const overWords: Record<Over['limit'], string> = {
-  per_charge: 'This is above your limit per charge',
-  per_agent_per_day: 'This is above your limit per day',
-  per_card_per_day: 'This is above your limit per day for one card',
+  per_charge: 'charge',
+  per_agent_per_day: 'day',
+  per_card_per_day: 'day for one card',
 };
 
 function leftOfLimit(refusal: Over): string {

@@ -9,7 +9,7 @@ import {
 import { ada, bola, everyPoint, minuteMs, reference, submit, viewId, type Points } from '../charge-house.ts';
 
 type What = ApprovalTerms['kind'];
-const whats: What[] = ['charge', 'card_email', 'redrive'];
+const whats: What[] = ['charge', 'card_email'];
 const change = {
   tokenKey: 'canary-token',
   card: {},
@@ -19,25 +19,12 @@ const change = {
 
 /** What somebody asks for; before anything can be killed. */
 async function ask(process: ApprovalProcess, what: What): Promise<Approval> {
-  const result = await askFor(process, what);
+  const draft = what === 'charge' ? '' : await process.cardEmails.keepDraft(viewId, change);
+  const result = await (what === 'charge'
+    ? submit(process)
+    : process.cardEmails.begin({ viewId, draft, by: ada }));
   if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
   return result.approval;
-}
-
-async function askFor(process: ApprovalProcess, what: What) {
-  switch (what) {
-    case 'charge':
-      return await submit(process);
-    case 'card_email': {
-      const draft = await process.cardEmails.keepDraft(viewId, change);
-      return await process.cardEmails.begin({ viewId, draft, by: ada });
-    }
-    case 'redrive': {
-      const terms = { kind: 'redrive', channel: 'C0ALERTS1' } as const;
-      const approval = await process.approvals.request({ id: 'apr-1', terms, by: ada, rule: '', needed: 1 });
-      return { kind: 'awaiting_approval' as const, approval };
-    }
-  }
 }
 
 async function decide(process: ApprovalProcess, { id, termsHash }: Approval): Promise<void> {
@@ -90,9 +77,6 @@ function doneWrongly(world: ApprovalWorld, what: What, result: string): string[]
       const times = world.emailChanges.length;
       return times >= least && times <= 1 ? [] : [`changed ${times} times`];
     }
-    case 'redrive':
-      // Twice is the same as once.
-      return world.redriven.length > 0 ? [] : ['not delivered again'];
   }
 }
 

@@ -13,9 +13,13 @@ const hourMs = 3_600_000;
 const [ada, bola, chidi] = ['U0ADA0001', 'U0BOLA001', 'U0CHIDI01'];
 const fresh: Approval = {
   id: 'apr-1',
-  shown: { kind: 'redrive', channel: 'C0ALERTS1' },
+  shown: {
+    kind: 'card_email',
+    card: 'card',
+    terms: { card: {}, currentEmail: 'a@example.com', newEmail: 'b@example.com' },
+  },
   termsHash: 'hash',
-  rule: 'Delivering again what Slack refused needs one approver',
+  rule: 'Changing a saved card’s e-mail needs one approver',
   by: ada,
   askedAtMs: 0,
   expiresAtMs: 4 * hourMs,

@@ -1,13 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { Approval, ApprovalTerms } from '../../../src/domain/approval.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
+import { createApprovals, type Approvals } from '../../../src/features/approvals/approval-desk.ts';
 import {
-  createApprovals,
-  type Approvals,
+  approvalPrefix,
+  termsHash,
   type DecideResult,
-} from '../../../src/features/approvals/approval-desk.ts';
-import type { ChargeSeen } from '../../../src/domain/charge.ts';
-import { approvalPrefix, termsHash } from '../../../src/features/approvals/approval-case.ts';
+} from '../../../src/features/approvals/approval-case.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { countOf } from '../../support/counts.ts';
 import { ada, bola, minuteMs, terms } from '../charge-house.ts';
@@ -40,10 +39,9 @@ function replica(store: Store, begun: string[]) {
     chargeExists: async () => false,
     submitApproved: async ({ reference }) => {
       begun.push(reference);
-      return { kind: 'known', charge: {} as ChargeSeen };
+      return { kind: 'begun' };
     },
     changeCardEmail: fail,
-    deliverAgain: fail,
     channel: 'C0APPROVE1',
     approvers: async () => [],
     messages: { keep: async () => undefined, post: async () => undefined, refresh: async () => undefined },

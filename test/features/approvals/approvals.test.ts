@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import type { Approval } from '../../../src/domain/approval.ts';
-import { askToRedrive } from '../../../src/features/approvals/approvals.ts';
 import { approvalPrefix, type ApprovalCase } from '../../../src/features/approvals/approval-case.ts';
 import { ada, bola, everyPoint, minuteMs, reference, submit, terms, viewId } from '../charge-house.ts';
 import {
@@ -131,8 +130,11 @@ describe('what was approved is judged again before it is done', () => {
   });
 
   it.each([
-    [1, 'Above the requester’s limit for the day: NGN 12,499.99 is left of NGN 24,999.99. Who can: lead.'],
-    [0, 'The card was charged the same amount meanwhile.'],
+    [
+      1,
+      /^This is above the requester’s limit per day: NGN 12,499.99 of NGN 24,999.99 is left .*role lead\.$/,
+    ],
+    [0, /^The card was charged the same amount meanwhile\.$/],
   ])('is stopped when the limit for two lacks %d, says why, and is not counted', async (lacking, why) => {
     const { minor } = terms.money;
     const limits = { NGN: { per_agent_per_day: 2 * minor - lacking } };
@@ -144,7 +146,7 @@ describe('what was approved is judged again before it is done', () => {
     await approve(process, first);
     await approve(process, second.approval);
     const { state } = (await process.approvals.find(second.approval.id)) ?? {};
-    expect(state).toMatchObject({ kind: 'stopped', why });
+    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringMatching(why) });
     expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
   });
 
@@ -187,21 +189,4 @@ it('a change of a card’s e-mail that the service did not make is stopped, and 
     kind: 'stopped',
     why: expect.stringContaining('nothing was changed'),
   });
-});
-
-it('delivering again is asked about once while a request is open, and done once it is approved', async () => {
-  const world = openApprovalWorld();
-  const process = startApprovals(world);
-  const ask = (by: string) => askToRedrive(process.gate, process.approvals, { channel: 'C0ALERTS1', by });
-  const first = await ask(ada);
-  expect(await ask(bola)).toEqual(first);
-  if (!first) throw new Error('not asked');
-  await approve(process, first);
-  expect(world.redriven).toEqual(['C0ALERTS1']);
-  expect(await process.approvals.find(first.id)).toMatchObject({
-    state: { kind: 'executed', result: '3 messages are on their way again.' },
-  });
-  expect(await ask(ada)).not.toEqual(first);
-  world.approvalRules.length = 0;
-  expect(await ask(ada)).toBeUndefined();
 });

@@ -45,7 +45,6 @@ describe('termsHash', () => {
     ['card', { ...charge, card: 'fingerprint-2' }],
     ['twin', { ...charge, despite: 'pay-twin' }],
     ['override', { ...charge, overridesRest: true }],
-    ['kind', { kind: 'redrive', channel: 'C1' }],
   ])('changes with the %s', (_, other) => {
     expect(termsHash(account, other)).not.toBe(hash);
   });

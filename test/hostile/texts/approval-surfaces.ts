@@ -8,17 +8,10 @@ import {
   approvalMessage,
   approvalNoteMessage,
   approvalsMessage,
-  approvedBeforeMessage,
-  decidedMessage,
+  answerMessage,
   homeApprovals,
-  notYoursMessage,
-  otherTermsMessage,
-  overMessage,
-  ownRequestMessage,
   refuseModal,
   requestModal,
-  sentMessage,
-  unknownApprovalMessage,
 } from '../../../src/features/approvals/approval-screens.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
@@ -37,6 +30,16 @@ const notes: readonly ApprovalNote[] = [
   'withdrawn',
 ];
 
+const answers = [
+  'decided',
+  'over',
+  'own_request',
+  'approved_before',
+  'other_terms',
+  'not_theirs',
+  'unknown_approval',
+] as const;
+
 export const approvalSurfaces: readonly Surface[] = [
   messageOf('a request’s card', (outside) =>
     approvalMessage(seenOf(outside), placeOf(outside), aboutOf(outside)),
@@ -45,16 +48,7 @@ export const approvalSurfaces: readonly Surface[] = [
     approvalNoteMessage(outside.random.pick(notes), seenOf(outside), placeOf(outside), aboutOf(outside)),
   ),
   messageOf('an answer to a decision', (outside) =>
-    outside.random.pick([
-      () => decidedMessage(approvalOf(outside)),
-      () => overMessage(approvalOf(outside)),
-      () => ownRequestMessage(approvalOf(outside)),
-      () => approvedBeforeMessage(approvalOf(outside)),
-      () => otherTermsMessage(approvalOf(outside)),
-      () => notYoursMessage(approvalOf(outside)),
-      () => sentMessage(approvalOf(outside)),
-      () => unknownApprovalMessage(outside.text()),
-    ])(),
+    answerMessage({ kind: outside.random.pick(answers), approval: approvalOf(outside) }, outside.text()),
   ),
   messageOf('the list of requests', (outside) =>
     approvalsMessage({ waiting: several(outside), asked: several(outside) }, placeOf(outside)),
@@ -125,7 +119,6 @@ function shownOf({ random, text }: Outside): ApprovalShown {
       terms: { card, currentEmail: `${text()}@${text()}`, newEmail: text() },
       card: 'b2'.repeat(16),
     }),
-    () => ({ kind: 'redrive', channel: random.pick(['C0OWN00001', ada, text()]) }),
   ])();
 }
 
