@@ -260,6 +260,20 @@ describe('a charge that the service rejects: Not sent (fix the request)', () => 
     expect((await desk.modalSays('agent', form)).fields).toContain('Saved card');
   });
 
+  it('gives a colleague who corrects it the form without the whole e-mail, which they see masked', async () => {
+    const desk = at();
+    const email = 'bola.typed@example.com';
+    const reference = await charges(desk, 'agent', { token: 'tok-bola-otp', email, amount: '1,501.00' });
+    await desk.modalSays('agent', 'saved with another e-mail');
+    await desk.presses('agent', 'Change the linked e-mail');
+    const own = await desk.modalSays('agent', 'You review it before anything is changed');
+    expect(JSON.stringify(own)).toContain(email);
+    await desk.opens('lead', `/pay otp ${reference}`);
+    await desk.presses('lead', 'Change the linked e-mail');
+    const theirs = await desk.modalSays('lead', 'You review it before anything is changed');
+    expect(JSON.stringify(theirs)).not.toContain(email);
+  });
+
   it.each([
     ['unauthorized', 'The service refused the bot’s access token'],
     ['rate_limited', 'The service’s call limit was reached'],

@@ -112,6 +112,12 @@ describe('/pay link', () => {
     await desk.presses('agent', 'New link', aged);
     const again = await desk.modalSays('agent', 'It charges nobody by itself');
     expect(JSON.stringify(again)).toContain('"initial_value":"CUST-77"');
+    expect(JSON.stringify(again)).toContain(email);
+    // A colleague reads it masked, here as everywhere.
+    await desk.presses('lead', 'New link', aged);
+    const theirs = await desk.modalSays('lead', 'It charges nobody by itself');
+    expect(JSON.stringify(theirs)).toContain('"initial_value":"CUST-77"');
+    expect(JSON.stringify(theirs)).not.toContain(email);
     await desk.closes('agent');
     await pay(desk, 'LINK-5');
     await desk.reads('lead', ['✅ Paid (confirmed)', 'LINK-5'], 'payDesk');

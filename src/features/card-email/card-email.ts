@@ -181,7 +181,7 @@ async function correctAgain(deps: Screens, pressed: Pressed): Promise<void> {
 async function openForCharge(deps: Screens, pressed: Pressed): Promise<void> {
   const charge = await deps.findCharge(pressed.value);
   if (!charge) return await deps.sayUnknownCharge(pressed);
-  const filled = await formForCharge(charge, deps.ledger);
+  const filled = await formForCharge(charge, deps.ledger, pressed.caller.userId === charge.by);
   await pressed.openModal(cardEmailModal({ ...formParts(deps), ...filled }));
 }
 
@@ -250,16 +250,18 @@ function sameProblem(currentEmail: string | undefined, newEmail: string): string
 
 /**
  * For a charge that was rejected for its e-mail. The e-mail it was tried with is the new one, unless it is the
- * one the bot has for the card: then that knowledge is wrong, and the linked one must be typed.
+ * one the bot has for the card: then that knowledge is wrong, and the linked one must be typed. `isOwn`: theirs who
+ * asks; a colleague types the e-mail, which they see masked.
  */
 async function formForCharge(
   charge: ChargeSeen,
   ledger: KnownCards | undefined,
+  isOwn: boolean,
 ): Promise<Pick<CardEmailModalOptions, 'prefill' | 'problem'>> {
   const tried = charge.terms.customerEmail;
   const card = await ledger?.find(charge.card);
   if (card?.customerEmail?.toLowerCase() !== tried.toLowerCase()) {
-    return await filledAgain(ledger, charge.card, { newEmail: tried });
+    return await filledAgain(ledger, charge.card, isOwn ? { newEmail: tried } : {});
   }
   const problem =
     'The service says that the card is not linked with the e-mail the bot knows. Type the one it is linked with as the current e-mail.';

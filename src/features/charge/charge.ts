@@ -412,7 +412,7 @@ async function openLinkForm(deps: ChargeScreens, pressed: Pressed): Promise<void
   const charge = await deps.desk.find(value);
   if (!charge) return await sayUnknown(deps, pressed);
   const { money, customerId, customerEmail } = charge.terms;
-  const email = [charge.by, charge.agent].includes(caller.userId) ? customerEmail : undefined;
+  const email = charge.by === caller.userId ? customerEmail : undefined;
   const filled = withoutUndefined({ customerId, customerEmail: email });
   await pressed.openModal(
     deps.linkForm({ ...filled, amountMinor: money.minor, currency: money.currency }, caller),

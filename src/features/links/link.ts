@@ -1,6 +1,7 @@
 import type { Account } from '../../account.ts';
 import { createBackground } from '../../under-way.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
   type Run,
   button,
@@ -182,12 +183,13 @@ async function showLink(deps: LinkScreens, pressed: Pressed): Promise<void> {
 
 /**
  * Back to the form. What was surely not made keeps its dialogue, and with it its reference; a new link needs a modal
- * of its own, or it would be the old one.
+ * of its own, or it would be the old one. A colleague types the e-mail, which they see masked.
  */
 async function formAgain(deps: LinkScreens, pressed: Pressed): Promise<void> {
   const link = await find(deps, pressed);
   if (!link) return;
-  const { money, customerEmail, customerId, savesCard } = link.terms;
+  const { money, customerId, savesCard } = link.terms;
+  const customerEmail = link.by === pressed.caller.userId ? link.terms.customerEmail : undefined;
   const isRefused = link.state.kind === 'refused';
   const form = linkForm({
     place: deps,
@@ -196,9 +198,8 @@ async function formAgain(deps: LinkScreens, pressed: Pressed): Promise<void> {
     prefill: {
       amountMinor: money.minor,
       currency: money.currency,
-      customerEmail,
       savesCard,
-      ...(customerId === undefined ? {} : { customerId }),
+      ...withoutUndefined({ customerEmail, customerId }),
       ...(isRefused ? typedReference(link) : {}),
     },
   });
