@@ -129,6 +129,10 @@ describe('the audit trail', () => {
 
   it('is verified whole, also from its export without the store, and with any tool; a spreadsheet runs nothing of it', async () => {
     const desk = at();
+    // The trail is written in blocks, a moment after.
+    await desk.house.until('the link is on record', async () =>
+      (await exported(desk)).some(({ result }) => result === 'link_created'),
+    );
     const whole = await desk.runs(['audit', 'verify']);
     expect(whole).toMatchObject({ code: 0, stderr: '' });
     const [, head = ''] = /is whole: \d+ entries\.[^]*Head {3}(\d+:[0-9a-f]{64})/.exec(whole.stdout) ?? [];

@@ -41,9 +41,9 @@ async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
   const house = await openFastHouse(run, cleanUps);
   const list = join(house.folder, 'points');
   const first = house.bot(run.killAt === undefined ? { KILL_LIST: list } : { KILL_AT: run.killAt });
-  await first.start();
+  await house.start(first);
   // No event reaches it: what it does is then the charge's path and nothing beside it. They come to its successor.
-  house.workspace.connect(`${first.url()}/slack/events`);
+  house.sendEventsTo([]);
   const store = await openChargeInStore(house);
   cleanUps.push(() => store.close());
   const { id: viewId } = await reviews(sitAt(house, first), 'agent', cards[run.story]);
