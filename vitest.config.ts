@@ -86,7 +86,7 @@ export default defineConfig({
           name: 'browser',
           include: inBrowser,
           globalSetup: 'test/support/browser.ts',
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
       {

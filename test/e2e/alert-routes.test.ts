@@ -154,7 +154,7 @@ describe('routes of payops.yml', () => {
 });
 
 test('alerts of several events that say no amount are looked up at once and told in their order', async (scope) => {
-  const house = await openHouse(scope, { env: { PAYMENTS_TIMEOUT_SECONDS: '8', WORK_LEASE_SECONDS: '45' } });
+  const house = await openHouse(scope, { clock: true, env: { PAYMENTS_TIMEOUT_SECONDS: '8' } });
   writeFileSync(
     house.policyFile,
     `${readFileSync(house.policyFile, 'utf8')}routes:\n  - { name: big, when: { currency: NGN, amount_from: 1000.00 }, to: ${payOps} }\n`,

@@ -1,7 +1,7 @@
-import { describe, expect, it, type TestContext } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readSignatureScheme } from '../../src/webhooks/scheme-settings.ts';
 import { signDelivery } from '../../src/webhooks/signature.ts';
-import { charges, openDesk, type Desk } from '../support/desk.ts';
+import { charges, shareDesk, type Desk } from '../support/desk.ts';
 import type { Channel } from '../support/house.ts';
 
 /** Of every story here, from the service's event to the words on the screen. */
@@ -35,8 +35,16 @@ function sign(body: string, secret: string): Record<string, string> {
   return signDelivery(scheme.value, secret, Buffer.from(body), Date.now());
 }
 
-function openNeighbour(test: TestContext): Promise<Desk> {
-  return openDesk(test, {
+/** Resolves with the blocks of the message that has these words in its text. */
+async function says({ house }: Desk, channel: Channel, words: string): Promise<string> {
+  const found = () => house.posts(channel).find(({ text }) => text.includes(words));
+  await house.until(`${channel}: ${words}`, () => found() !== undefined, soonMs);
+  return JSON.stringify(found()?.blocks);
+}
+
+describe('a service that signs fields alone, with its own statuses and its fee, by settings', () => {
+  const at = shareDesk({
+    clock: true,
     env: settings,
     payments: {
       sign,
@@ -48,18 +56,9 @@ function openNeighbour(test: TestContext): Promise<Desk> {
       }),
     },
   });
-}
 
-/** Resolves with the blocks of the message that has these words in its text. */
-async function says({ house }: Desk, channel: Channel, words: string): Promise<string> {
-  const found = () => house.posts(channel).find(({ text }) => text.includes(words));
-  await house.until(`${channel}: ${words}`, () => found() !== undefined, soonMs);
-  return JSON.stringify(found()?.blocks);
-}
-
-describe.concurrent('a service that signs fields alone, with its own statuses and its fee, by settings', () => {
-  it('has its link paid by its event, and the proof says which amount was compared', async (test) => {
-    const desk = await openNeighbour(test);
+  it('has its link paid by its event, and the proof says which amount was compared', async () => {
+    const desk = at();
     const { house } = desk;
     await desk.opens('agent', '/pay link 150.00');
     const orderReference = 'LINK-1';
@@ -71,8 +70,8 @@ describe.concurrent('a service that signs fields alone, with its own statuses an
     expect(proof).toContain('✓ amount (amount 225.00 − fee 75.00)');
   });
 
-  it('has a charge whose answer was lost declined, by a status that the settings call final', async (test) => {
-    const desk = await openNeighbour(test);
+  it('has a charge whose answer was lost declined, by a status that the settings call final', async () => {
+    const desk = at();
     const { house } = desk;
     void house.paymentsGate.hold('/tokenized-card-payment', 'after');
     const lost = { token: 'tok-chidi-declines', email: 'chidi.eze@example.com', amount: '5,000.00' };
@@ -84,16 +83,16 @@ describe.concurrent('a service that signs fields alone, with its own statuses an
     expect(desk.modal('agent')?.shown.text).toContain('Declined by the bank');
   });
 
-  it('has a charge approved with its own word and what was compared as the proof', async (test) => {
-    const desk = await openNeighbour(test);
+  it('has a charge approved with its own word and what was compared as the proof', async () => {
+    const desk = at();
     const ada = { token: 'tok-ada-approves', email: 'ada.obi@example.com', amount: '1,000.00' };
     await charges(desk, 'agent', ada);
     const { shown } = await desk.modalSays('agent', 'Paid (confirmed)');
     expect(shown.text).toContain('✓ status SETTLED ✓ reference ✓ amount (amount 1075.00 − fee 75.00)');
   });
 
-  it('has its alerts told by the signed transaction, and an unsigned reference never taken for its own', async (test) => {
-    const desk = await openNeighbour(test);
+  it('has its alerts told by the signed transaction, and an unsigned reference never taken for its own', async () => {
+    const desk = at();
     const { house, bot } = desk;
     expect(bot.lines.join('\n')).toContain('saved cards aren’t learnt from events');
     const reference = await house.decline();

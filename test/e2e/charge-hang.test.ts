@@ -15,7 +15,7 @@ import { charges, reviews, sitAt, type Desk } from '../support/desk.ts';
 import { bySocket, openHouse, type House, type HouseOptions } from '../support/house.ts';
 import { visibleText } from '../support/visible-text.ts';
 
-const submissions = 10;
+const submissions = 5;
 /** Of the median, and of 99 in a hundred: the second for which a form's result is waited for, and as much as any answer takes. */
 const quickMs = 1_000 + 100;
 /** A machine on which a request for nothing takes longer has other things to do, and says little of the bot. */
@@ -65,7 +65,10 @@ describe.skipIf(bySocket).concurrent('while the payments service hangs', () => {
 describe.skipIf(bySocket)('while Slack’s own API is away', () => {
   for (const weather of ['hang', 'down', 'rate_limited'] as const) {
     it(`takes and makes an agreed charge all the same, and tells it afterwards (${weather})`, async (test) => {
-      const opened = await openLine(test, { clock: true, env: { PAYMENTS_TIMEOUT_SECONDS: '4' } });
+      const opened = await openLine(test, {
+        clock: true,
+        env: { PAYMENTS_TIMEOUT_SECONDS: '4', SLACK_TIMEOUT_SECONDS: '2' },
+      });
       const { house, bot, desk } = opened;
       const [form = ''] = await readBacks(opened, 1);
       house.workspace.setFaults({ kind: weather });

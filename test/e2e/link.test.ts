@@ -3,8 +3,6 @@ import { openDesk, shareDesk, type Desk, type Filled, type Message, type Modal }
 
 const orderPath = '/checkout/order';
 const hourMs = 3_600_000;
-/** What is not answered is taken up as soon as may be. */
-const hurried = { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WORK_LEASE_SECONDS: '5' };
 const email = 'zainab.link@example.com';
 const filled = { Amount: '150.00', 'Customer’s e-mail': email, 'Customer id': 'CUST-77' };
 const at = shareDesk({ clock: true, env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '8' } });
@@ -140,22 +138,40 @@ describe('/pay link', () => {
     const desk = at();
     await desk.asks('onCall', '/pay link', 'Not allowed');
   });
+
+  it('is confirming while the service cannot be asked, and Paid once it can', async () => {
+    const desk = at();
+    await desk.opens('agent', '/pay link');
+    await submits(desk, 'LINK-7');
+    await desk.reads('lead', ['Payment link, not paid yet', 'LINK-7'], 'payDesk');
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'error_500' });
+    await pay(desk, 'LINK-7');
+    const confirming = await desk.reads('lead', ['🕓 Approved, confirming', 'LINK-7'], 'payDesk');
+    expect(confirming.shown.text).not.toContain('Paid');
+    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
+    await desk.reads('lead', ['✅ Paid (confirmed)', 'LINK-7'], 'payDesk');
+  });
+
+  it('whose order was made and whose answer was lost is lost, says so, and a new one is offered', async () => {
+    const desk = at();
+    await desk.opens('agent', '/pay link');
+    const answer = desk.house.paymentsGate.hold(orderPath, 'after');
+    await submits(desk, 'LINK-9');
+    await answer;
+    desk.house.paymentsGate.cut();
+    const isLost = () => desk.bot.lines.some((line) => /POST .*checkout\/order".*"network"/.test(line));
+    await desk.house.until('the bot sees none', isLost);
+    desk.house.later(hourMs / 20);
+    const lost = await desk.reads('lead', ['No payment link', 'nobody was charged', 'LINK-9'], 'payDesk');
+    await desk.closes('agent');
+    await desk.presses('agent', 'New link', lost);
+    await desk.modalSays('agent', 'It charges nobody by itself');
+    await desk.submits('agent', { 'Our reference': 'LINK-10' });
+    await desk.reads('lead', ['Payment link, not paid yet', 'LINK-10'], 'payDesk');
+  });
 });
 
 describe('a payment link', () => {
-  it('is confirming while the service cannot be asked, and Paid once it can', async (test) => {
-    const desk = await openDesk(test, { env: hurried });
-    await desk.opens('agent', '/pay link');
-    await submits(desk, 'LINK-7');
-    await desk.reads('lead', 'Payment link, not paid yet', 'payDesk');
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'error_500' });
-    await pay(desk, 'LINK-7');
-    const confirming = await desk.reads('lead', '🕓 Approved, confirming', 'payDesk');
-    expect(confirming.shown.text).not.toContain('Paid');
-    await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
-    await desk.reads('lead', '✅ Paid (confirmed)', 'payDesk');
-  });
-
   it('says in the sandbox that no card is really saved', async (test) => {
     const desk = await openDesk(test, { env: { PAYMENTS_ENVIRONMENT: 'sandbox' } });
     await desk.opens('agent', '/pay link');
@@ -164,21 +180,6 @@ describe('a payment link', () => {
     await pay(desk, 'LINK-8');
     const words = ['💳 No card token · ✅ Paid (confirmed)', 'The sandbox saves no real cards'];
     await desk.reads('lead', words, 'payDesk');
-  });
-
-  it('whose order was made and whose answer was lost is lost, says so, and a new one is offered', async (test) => {
-    const desk = await openDesk(test, { env: hurried });
-    await desk.opens('agent', '/pay link');
-    const answer = desk.house.paymentsGate.hold(orderPath, 'after');
-    await submits(desk, 'LINK-9');
-    await answer;
-    desk.house.paymentsGate.cut();
-    const lost = await desk.reads('lead', ['No payment link', 'nobody was charged'], 'payDesk');
-    await desk.closes('agent');
-    await desk.presses('agent', 'New link', lost);
-    await desk.modalSays('agent', 'It charges nobody by itself');
-    await desk.submits('agent');
-    await desk.reads('lead', 'Payment link, not paid yet', 'payDesk');
   });
 });
 

@@ -16,6 +16,7 @@ const lookUp = 'GET /v1/transactions/accounts/single';
 
 it('one grep shows a reference’s whole way: from the delivery or the click to the call and the message', async (test) => {
   const desk = await openDesk(test, {
+    clock: true,
     workspace: { grantedOptionalScopes: 'all' },
     payments: { knownCards: true },
   });

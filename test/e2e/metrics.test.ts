@@ -32,6 +32,7 @@ function namesOf(samples: ReadonlyMap<string, number>): Set<string> {
 describe('metrics', () => {
   it('tell what happened in a story, under every name of the rules, the dashboard and the docs', async (test) => {
     const desk = await openDesk(test, {
+      clock: true,
       workspace: { grantedOptionalScopes: 'all' },
       payments: { knownCards: true },
     });
@@ -85,7 +86,7 @@ describe('metrics', () => {
   });
 
   it('tell a charge in doubt and how long it is, a code that is open, and a 429', async (test) => {
-    const desk = await openDesk(test, { payments: { knownCards: true } });
+    const desk = await openDesk(test, { clock: true, payments: { knownCards: true } });
     const { house } = desk;
     await house.cardsKnown();
     await desk.settled();

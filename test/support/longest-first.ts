@@ -2,21 +2,26 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** From some eight seconds up on an idle machine; what is not named here begins after them. */
 const longest = [
+  'e2e/browser',
   'chaos/chaos',
-  'e2e/kills',
-  'e2e/several-accounts',
-  'e2e/crash',
+  'e2e/charge-hang',
   'e2e/lists',
+  'e2e/kills',
+  'e2e/move-store',
+  'e2e/crash',
+  'e2e/alerts',
+  'e2e/outages',
+  'e2e/canary',
   'e2e/charge-canary',
   'e2e/command-line',
-  'e2e/storm',
-  'e2e/canary',
-  'e2e/outages',
-  'e2e/charge-hang',
-  'e2e/browser',
+  'e2e/charge',
+  'e2e/saved-cards',
+  'e2e/several-accounts',
   'store/redis-sentinel',
   'playground/page/page',
-  'hostile/requests/requests',
+  'store/redis-cluster',
+  'walks/walks',
+  'records/cases',
 ].map((name) => `/test/${name}.test.ts`);
 
 function rankOf({ moduleId }: TestSpecification): number {
