@@ -119,8 +119,6 @@ export type PaymentsState = {
   /** Bank behaviours the panel can give the next saved-card charge. */
   declineReasons: string[];
   nextCharge: NextCharge;
-  /** The last two digits of an amount that stand above what the card does, as `.06`. */
-  magicAmounts: { ending: string; does: string }[];
 };
 
 const id = z.string().min(1).max(300);

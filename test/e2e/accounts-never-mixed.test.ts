@@ -1,6 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
-import { otps } from '../../src/simulators/payments/bank.ts';
+import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import type { Bot } from '../support/bot.ts';
 import { reviews, sitAt, type Desk } from '../support/desk.ts';
@@ -155,7 +155,7 @@ async function charge(turn: Turn): Promise<void> {
   await house.until(`a charge of ${amount} goes on`, () => ended.test(textOf(desk, person)));
   const asksForCode = (): boolean => desk.modal(person)?.submit?.includes('code') === true;
   if (asksForCode() && random.chance(0.7)) {
-    await desk.submits(person, { 'Code from the bank': otps.right });
+    await desk.submits(person, { 'Code from the bank': rightOtp });
     await house.until('the code is judged', () => textOf(desk, person).includes('Paid (confirmed)'));
   }
   await desk.closes(person);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it, type TestContext } from 'vitest';
-import { otps } from '../../src/simulators/payments/bank.ts';
+import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { foreignTokenKey, seedCards } from '../../src/simulators/payments/seed.ts';
 import type { Bot } from '../support/bot.ts';
 import { findCanaries, type Canaries, type Places } from '../support/canaries.ts';
@@ -32,7 +32,7 @@ it.skipIf(missing)('with everything logged and every charge walked, no secret ge
 
   // What is planted is found.
   await postAsTheBot(house, Object.values(canaries).join(' '));
-  await askRedis(redis.port, 'SET', 'planted', `${seedCards.approves.tokenKey} ${otps.right}`);
+  await askRedis(redis.port, 'SET', 'planted', `${seedCards.approves.tokenKey} ${rightOtp}`);
   const planted = await placesOf(walked);
   const found = findCanaries(canaries, planted);
   for (const place of ['Slack payloads', 'what people see']) {
@@ -125,7 +125,7 @@ function canariesOf(house: House, { typed, cards }: Walk): Canaries {
     ),
     ...numbered(
       'code',
-      [...Object.keys(typed.codes), ...typed.strayCodes].filter((code) => code !== otps.right),
+      [...Object.keys(typed.codes), ...typed.strayCodes].filter((code) => code !== rightOtp),
     ),
     'token key of another account': foreignTokenKey,
     ...Object.fromEntries(state().cards.map(({ label, tokenKey }) => [`token key of ${label}`, tokenKey])),
@@ -212,7 +212,7 @@ function plain(form: string): string {
 
 /** The bank's right code is six digits that could stand in a longer number by chance: whole, it must stand nowhere. */
 function rightCodeIn(places: Places): string[] {
-  const whole = new RegExp(`\\b${otps.right}\\b`);
+  const whole = new RegExp(`\\b${rightOtp}\\b`);
   return Object.keys(places).filter((place) => whole.test(places[place] ?? ''));
 }
 

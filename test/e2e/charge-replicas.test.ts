@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest';
-import { otps } from '../../src/simulators/payments/bank.ts';
+import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
 import type { Bot } from '../support/bot.ts';
 import {
@@ -145,9 +145,9 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
       triesLeft: 2,
     });
 
-    await desk.submits('lead', { 'Code from the bank': otps.right });
+    await desk.submits('lead', { 'Code from the bank': rightOtp });
     await desk.modalSays('lead', 'Paid (confirmed)');
-    expect(codesSent(house)).toEqual(['000002', otps.right]);
+    expect(codesSent(house)).toEqual(['000002', rightOtp]);
     expectOneChargeEach(opened, 1);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { otps } from '../../src/simulators/payments/bank.ts';
+import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { charges, sitAt } from '../support/desk.ts';
 import { openHouse } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
@@ -74,7 +74,7 @@ it.skipIf(missing)(
     await house.payments.act({ kind: 'pay_order', orderReference: inDoubt, outcome: 'approved' });
     await desk.sees('agent', ['Paid (confirmed)', inDoubt], 'agentDm');
     await desk.opens('agent', `/pay otp ${waiting}`);
-    await desk.submits('agent', { 'Code from the bank': otps.right });
+    await desk.submits('agent', { 'Code from the bank': rightOtp });
     await desk.modalSays('agent', ['Paid (confirmed)', waiting]);
     await desk.settled();
     const alerts = desk.posts('onCall', 'payAlerts');

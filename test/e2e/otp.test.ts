@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { otps } from '../../src/simulators/payments/bank.ts';
+import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { charges, referenceIn, shareDesk } from '../support/desk.ts';
 
 const minuteMs = 60_000;
@@ -50,7 +50,7 @@ describe('the bank’s code', () => {
     await enters('999999');
     const again = await desk.modalSays('agent', ['Wrong code', 'Bank: “Invalid OTP”', '2 of 3 tries left']);
     expect(JSON.stringify(again)).not.toContain('999999');
-    await enters(otps.right);
+    await enters(rightOtp);
     await desk.modalSays('agent', 'Paid (confirmed)');
   });
 
@@ -106,7 +106,7 @@ describe('the bank’s code', () => {
     const desk = at();
     const reference = await waitsForCode();
     desk.house.later(15 * minuteMs);
-    await enters(otps.right);
+    await enters(rightOtp);
     expect(desk.modal('agent')?.fields).toEqual([]);
     desk.house.later(2 * minuteMs);
     const expired = await desk.modalSays('agent', ['⌛ Expired', 'No money moved', reference]);
@@ -118,7 +118,7 @@ describe('the bank’s code', () => {
     const desk = at();
     const reference = await waitsForCode();
     const answer = desk.house.paymentsGate.hold('/checkout-card-otp', 'after');
-    await enters(otps.right);
+    await enters(rightOtp);
     await answer;
     desk.house.paymentsGate.cut();
     await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
@@ -135,7 +135,7 @@ describe('/pay otp', () => {
     await desk.restarts();
     const opened = await desk.opens('agent', '/pay otp');
     expect(opened.shown.text).toContain(reference);
-    await enters(otps.right);
+    await enters(rightOtp);
     await desk.modalSays('agent', 'Paid (confirmed)');
   });
 
@@ -183,7 +183,7 @@ describe('the hand-over of a charge', () => {
     expect(mine.submit).toBeUndefined();
     await desk.reads('onCall', ['🔑 Needs OTP', reference, `Agent ${desk.named('lead')}`], 'payDesk');
     await desk.reads('onCall', ['🤝 Taken over', `<@${desk.id('agent')}>`], post);
-    await desk.submits('lead', { 'Code from the bank': otps.right });
+    await desk.submits('lead', { 'Code from the bank': rightOtp });
     await desk.modalSays('lead', ['✅ Paid (confirmed)', reference]);
     await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
   });

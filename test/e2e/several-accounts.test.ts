@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { otps } from '../../src/simulators/payments/bank.ts';
+import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { channelIds } from '../../src/simulators/slack/cast.ts';
 import { asksForMore, sitAt, type Desk, type Message } from '../support/desk.ts';
 import type { HouseOptions } from '../support/house.ts';
@@ -110,7 +110,7 @@ describe('several merchant accounts in one bot', () => {
     expect(waiting.text.indexOf('lagos')).toBeLessThan(waiting.text.indexOf('Waiting for a code'));
     await desk.asks('agent', '/pay otp', 'No charge waits for a code from you');
     await desk.opens('agent', '/pay otp --account lagos');
-    await desk.submits('agent', { [desk.modal('agent')?.fields[0] ?? '']: otps.right });
+    await desk.submits('agent', { [desk.modal('agent')?.fields[0] ?? '']: rightOtp });
     const paid = await desk.modalSays('agent', 'Paid (confirmed)');
     await desk.closes('agent');
     const [reference = ''] = /pay-\w+/.exec(paid.shown.text) ?? [];
@@ -219,7 +219,7 @@ describe('further accounts', () => {
     addAccounts();
     await desk.restarts({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
     // The very form that the old bot opened, which names no account.
-    await desk.submits('agent', { [desk.modal('agent')?.fields[0] ?? '']: otps.right });
+    await desk.submits('agent', { [desk.modal('agent')?.fields[0] ?? '']: rightOtp });
     await desk.modalSays('agent', 'Paid (confirmed)');
     const help = await desk.asks('agent', '/pay help', '--account');
     expect(help.shown.text).toContain('main');

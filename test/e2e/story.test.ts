@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
-import { otps } from '../../src/simulators/payments/bank.ts';
+import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
 import { asksForMore, runHere, shareDesk, type Desk, type Message } from '../support/desk.ts';
 
@@ -226,7 +226,7 @@ async function paidAtTheSecondCode(desk: Desk): Promise<string> {
   await desk.submits('agent');
   for (const [code, words] of [
     ['000000', '3 of 3 tries left'],
-    [otps.right, '2 of 3 tries left'],
+    [rightOtp, '2 of 3 tries left'],
   ] as const) {
     // oxlint-disable-next-line no-await-in-loop -- one code after the other
     const { fields } = await desk.modalSays('agent', words);

@@ -1,4 +1,4 @@
-import { otps } from '../../src/simulators/payments/bank.ts';
+import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import type { PageMessage } from '../../src/simulators/protocol.ts';
 import { charges, reviews, type Desk, type Message } from '../support/desk.ts';
 import type { Person } from '../support/house.ts';
@@ -245,7 +245,7 @@ export const chapters: readonly Chapter[] = [
       await desk.modalSays('lead', 'Code from the bank');
       await desk.reads('onCall', '🤝 Taken over', post);
       await desk.modalSays('agent', 'can enter the code');
-      await desk.submits('lead', { 'Code from the bank': otps.right });
+      await desk.submits('lead', { 'Code from the bank': rightOtp });
       await desk.modalSays('lead', 'Paid (confirmed)');
       await desk.settled('soon');
       const story = await desk.asks('lead', `/pay story ${first}`, 'page 1 of 2');

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { otps } from '../../src/simulators/payments/bank.ts';
+import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { foreignTokenKey, seedCards } from '../../src/simulators/payments/seed.ts';
 import { chargeReferences, saveCards, type NewCard } from './charge-line.ts';
 import { asksForMore, reviews, type Desk, type Typed as TypedCharge } from './desk.ts';
@@ -125,8 +125,8 @@ async function walkOtp(desk: Desk, typed: Typed): Promise<void> {
   typed.codes[second] = 1;
   await desk.submits('lead', { [codeField]: second });
   await desk.modalSays('lead', '1 of 3 tries left');
-  typed.codes[otps.right] = 1;
-  await desk.submits('lead', { [codeField]: otps.right });
+  typed.codes[rightOtp] = 1;
+  await desk.submits('lead', { [codeField]: rightOtp });
   await desk.modalSays('lead', 'Paid (confirmed)');
   await house.type('lead', '/pay doubt');
 }

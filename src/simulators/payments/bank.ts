@@ -17,7 +17,7 @@ export type CardBehaviour =
 /** What goes wrong between service and caller. `before`: nothing was charged, and the same reference works the next time. */
 export type Accident = {
   when: 'before' | 'after';
-  how: 'silence' | 'reset' | 'unreadable' | 'error_500';
+  how: 'silence' | 'cut' | 'unreadable' | 'error_500';
 };
 
 export type ChargeScript = {
@@ -36,72 +36,31 @@ export const cardsNotEnabledWords =
 
 const threeDSecure: CardBehaviour = { kind: 'three_d_secure' };
 
-type MagicKobo = { script: ChargeScript; does: string };
-
 /** By the last two digits of a saved-card charge's amount: 5000.06 is charged and never answered. Stands above the card. */
-export const magicKobo: Readonly<Record<number, MagicKobo>> = {
-  1: { script: { behaviour: { kind: 'otp' } }, does: 'The bank asks for a code.' },
-  2: {
-    script: { behaviour: { kind: 'decline', reason: 'Insufficient funds' } },
-    does: 'Declined: Insufficient funds.',
-  },
-  3: {
-    script: { behaviour: { kind: 'decline', reason: 'Do not honour' } },
-    does: 'Declined: Do not honour.',
-  },
-  4: { script: { behaviour: threeDSecure }, does: '3-D Secure, which fails on a saved card.' },
-  5: {
-    script: { accident: { when: 'before', how: 'silence' } },
-    does: 'No answer, and nothing was charged; the same reference sent again goes through.',
-  },
-  6: {
-    script: { accident: { when: 'after', how: 'silence' } },
-    does: 'Reaches the bank, but the answer never comes.',
-  },
-  7: {
-    script: { accident: { when: 'after', how: 'error_500' } },
-    does: 'Reaches the bank, but is answered 500.',
-  },
-  8: {
-    script: { accident: { when: 'before', how: 'reset' } },
-    does: 'The connection breaks, and nothing was charged; sent again it goes through.',
-  },
-  9: {
-    script: { accident: { when: 'after', how: 'reset' } },
-    does: 'Reaches the bank, then the connection breaks.',
-  },
-  10: {
-    script: { accident: { when: 'before', how: 'error_500' } },
-    does: 'Answered 500, and nothing was charged; sent again it goes through.',
-  },
-  11: {
-    script: { accident: { when: 'after', how: 'unreadable' } },
-    does: 'Reaches the bank, but the answer cannot be read.',
-  },
-  12: { script: { shortMinor: 100 }, does: 'The bank takes 1.00 less than was asked.' },
-  13: { script: { pendingLookups: 2 }, does: 'Approved, but the first two look-ups still say PENDING.' },
-  14: {
-    script: { rejected: { words: cardsNotEnabledWords } },
-    does: 'Rejected: the account has no card payments.',
-  },
-  15: {
-    script: { rejected: { words: 'The merchant is under review' } },
-    does: 'Rejected, for a reason the specification does not name.',
-  },
-  16: { script: { rejected: { status: 403 } }, does: 'Answered 403: the account may not charge.' },
-  17: {
-    script: { rejected: { words: 'Customer email is invalid' } },
-    does: 'Rejected: the e-mail is not a valid one.',
-  },
-  18: { script: { rejected: { status: 400 } }, does: 'Answered 400: the request is invalid.' },
-  19: {
-    script: { behaviour: { kind: 'undecided' }, accident: { when: 'after', how: 'reset' } },
-    does: 'Reaches the bank, which does not decide; the connection breaks.',
-  },
+const magicKobo: Readonly<Record<number, ChargeScript>> = {
+  1: { behaviour: { kind: 'otp' } },
+  2: { behaviour: { kind: 'decline', reason: 'Insufficient funds' } },
+  3: { behaviour: { kind: 'decline', reason: 'Do not honour' } },
+  4: { behaviour: threeDSecure },
+  5: { accident: { when: 'before', how: 'silence' } },
+  6: { accident: { when: 'after', how: 'silence' } },
+  7: { accident: { when: 'after', how: 'error_500' } },
+  8: { accident: { when: 'before', how: 'cut' } },
+  9: { accident: { when: 'after', how: 'cut' } },
+  10: { accident: { when: 'before', how: 'error_500' } },
+  11: { accident: { when: 'after', how: 'unreadable' } },
+  12: { shortMinor: 100 },
+  13: { pendingLookups: 2 },
+  14: { rejected: { words: cardsNotEnabledWords } },
+  15: { rejected: { words: 'The merchant is under review' } },
+  16: { rejected: { status: 403 } },
+  17: { rejected: { words: 'Customer email is invalid' } },
+  18: { rejected: { status: 400 } },
+  19: { behaviour: { kind: 'undecided' }, accident: { when: 'after', how: 'cut' } },
 };
 
 export function chargeScript(amountMinor: number): ChargeScript {
-  return magicKobo[amountMinor % 100]?.script ?? {};
+  return magicKobo[amountMinor % 100] ?? {};
 }
 
 /** What the panel can order for the one next charge. Stands above the amount and the card. */
@@ -114,8 +73,8 @@ export const nextChargeScripts: Readonly<Record<Exclude<NextCharge, 'as_usual'>,
   lost_request: { accident: { when: 'before', how: 'silence' } },
 };
 
-/** `acceptedSilently` is accepted, and the answer never comes. Any other OTP is wrong. */
-export const otps = { right: '123456', acceptedSilently: '111111' } as const;
+/** Any other is wrong. */
+export const rightOtp = '123456';
 
 /** Public test numbers; they belong to no card. Any other number that passes the check digit is asked for an OTP too. */
 export const testCardNumbers = { otp: '5555555555554444', declined: '4000000000000002' } as const;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { formatMoney } from '../../domain/money.ts';
-import { cardsNotEnabledWords, declineOfCard, otps, testCardNumbers } from './bank.ts';
+import { cardsNotEnabledWords, declineOfCard, rightOtp, testCardNumbers } from './bank.ts';
 import { checkoutLink, openOtp, type Order } from './orders.ts';
 import { declinePayment, tryOtp } from './payment-flow.ts';
 import {
@@ -126,28 +126,37 @@ export const checkoutPageRoutes: readonly Route[] = [
 function showPage(world: World, call: Call): Answer {
   const order = world.orders.byOrderId(call.params['orderId'] ?? '');
   if (!order || order.isSavedCardCharge) {
-    const html = pageOf(
+    const body = pageOf(
       'Order not found',
       '<h1>Order not found</h1><p>This checkout link leads to no order.</p>',
     );
-    return { kind: 'page', status: 404, html, note: 'no such order' };
+    return { kind: 'answer', status: 404, headers: pageHeaders, body, outcome: 'no such order' };
   }
-  return { kind: 'page', status: 200, html: orderPage(order), note: order.orderReference };
+  const body = orderPage(order);
+  return { kind: 'answer', status: 200, headers: pageHeaders, body, outcome: order.orderReference };
 }
 
 function pay(world: World, call: Call): Answer {
   const order = world.orders.byOrderId(call.params['orderId'] ?? '');
   if (!order || order.isSavedCardCharge) return showPage(world, call);
   const chosen = form.safeParse(call.body);
-  const here = `/checkout/${order.orderId}`;
-  if (!chosen.success) return { kind: 'redirect', location: here, note: 'nothing was chosen' };
-  if ('otp' in chosen.data) {
-    const outcome = tryOtp(world, order, chosen.data.otp.trim());
-    return { kind: 'redirect', location: here, note: `${order.orderReference}: ${outcome.message}` };
-  }
-  const outcome = tryCard(world, order, testCardNumbers[chosen.data.card]);
-  return { kind: 'redirect', location: here, note: `${order.orderReference}: ${outcome.message}` };
+  const headers = { location: `/checkout/${order.orderId}` };
+  const back = { kind: 'answer', status: 303, headers, body: '' } as const;
+  if (!chosen.success) return { ...back, outcome: 'nothing was chosen' };
+  const { message } =
+    'otp' in chosen.data
+      ? tryOtp(world, order, chosen.data.otp.trim())
+      : tryCard(world, order, testCardNumbers[chosen.data.card]);
+  return { ...back, outcome: `${order.orderReference}: ${message}` };
 }
+
+const pageHeaders = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy':
+    "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'self' http://127.0.0.1:* http://localhost:*",
+  'referrer-policy': 'no-referrer',
+};
 
 function orderPage(order: Order): string {
   const money = formatMoney({ minor: order.amountMinor, currency: order.currency });
@@ -190,7 +199,7 @@ function otpForm(order: Order): string {
   return `${wrong}<form method="post">
 <label for="otp">Code from your bank</label>
 <input id="otp" name="otp" inputmode="numeric" autocomplete="one-time-code" maxlength="12" required autofocus>
-<p class="what">The simulated bank’s code is ${otps.right}; any other is wrong. Three tries, 15 minutes.</p>
+<p class="what">The simulated bank’s code is ${rightOtp}; any other is wrong. Three tries, 15 minutes.</p>
 <button class="first">Confirm the payment</button>
 </form>`;
 }

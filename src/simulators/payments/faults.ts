@@ -10,18 +10,13 @@ export type PaymentsFault = Often & {
   operation?: string;
   /** The order reference that the call names, in its query or its body. */
   reference?: string;
-} & (
-    | /** The connection is cut and nothing carried out. */ { kind: 'down' }
-    | /** Carried out, and the connection cut instead of an answer. */ {
-        kind: 'answer_lost';
-      } /** No answer until the faults are set again, which cuts the connection. */
-    | { kind: 'hang'; carriedOut?: boolean }
-    | { kind: 'error_500'; carriedOut?: boolean }
-    | /** 429, with the headers that tell the limit. */ { kind: 'rate_limited' }
-    | /** Every token is refused with 401. */ { kind: 'unauthorized' }
-    | /** Carried out, and answered with what is no JSON. */ { kind: 'unreadable' }
-    | /** Carried out at once and answered so much later, in real time. */ { kind: 'slow'; ms: number }
-  );
+  /**
+   * `down`: the connection is cut and nothing carried out. `answer_lost`: carried out, and the connection cut instead of
+   * an answer. `hang`: not carried out, and no answer until the faults are set again, which cuts the connection.
+   * `unauthorized`: every token is refused with 401. `unreadable`: carried out, and answered with what is no JSON.
+   */
+  kind: 'down' | 'answer_lost' | 'hang' | 'error_500' | 'rate_limited' | 'unauthorized' | 'unreadable';
+};
 
 export const chargeOperation = 'POST /v1/checkout/tokenized-card-payment';
 export const lookUpOperation = 'GET /v1/transactions/accounts/single';
@@ -46,27 +41,24 @@ function fieldOf(value: unknown, name: string): unknown {
 export function underFault(fault: PaymentsFault, carryOut: () => Answer, tooMany: () => Answer): Answer {
   switch (fault.kind) {
     case 'down':
-      return { kind: 'reset', note: 'the connection breaks' };
+      return { kind: 'cut', outcome: 'the connection breaks' };
     case 'answer_lost':
-      return { kind: 'reset', note: `${carryOut().note}, but the answer is lost` };
+      return { kind: 'cut', outcome: `${carryOut().outcome}, but the answer is lost` };
     case 'hang':
-      return {
-        kind: 'silence',
-        note:
-          fault.carriedOut === true ? `${carryOut().note}, but no answer` : 'no answer, as the faults want',
-      };
+      return { kind: 'silence', outcome: 'no answer, as the faults want' };
     case 'error_500':
-      if (fault.carriedOut === true) carryOut();
       return refusal(500, 'A downstream system failed');
     case 'rate_limited':
       return tooMany();
     case 'unauthorized':
       return refusal(401, 'The access token is missing, invalid or expired');
     case 'unreadable':
-      return { kind: 'unreadable', note: `${carryOut().note}, but nobody can read it` };
-    case 'slow': {
-      const answer = carryOut();
-      return answer.kind === 'json' ? { ...answer, afterMs: fault.ms } : answer;
-    }
+      return unreadable(`${carryOut().outcome}, but nobody can read it`);
   }
+}
+
+/** As a proxy on the way answers. */
+export function unreadable(outcome: string): Answer {
+  const headers = { 'content-type': 'text/html' };
+  return { kind: 'answer', status: 200, headers, body: '<h1>502 Bad Gateway</h1>', outcome };
 }

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { wireFromMinor } from '../../domain/money.ts';
 import type { PaymentsOrder } from '../protocol.ts';
-import { otps } from './bank.ts';
+import { rightOtp } from './bank.ts';
 import type { StoredCard } from './cards.ts';
 import { type Answer, answered, type Call, enveloped, refusal, type Route, merchant } from './route.ts';
 import type { World } from './world.ts';
@@ -152,7 +152,7 @@ export function panelOrder(order: Order, baseUrl: string): PaymentsOrder {
 /** The customer's phone: the code is the same one however often it is sent. */
 function panelOtp({ startedAt, submissions, resends }: OpenOtp): NonNullable<PaymentsOrder['otp']> {
   return {
-    code: otps.right,
+    code: rightOtp,
     resends,
     triesLeft: Math.max(0, otpSubmissionLimit - submissions),
     until: startedAt + otpLifetimeMs,

@@ -3,14 +3,7 @@ import { parseOrderReference } from '../../domain/order-reference.ts';
 import type { Parsed } from '../../domain/parsed.ts';
 import type { ActResult, PaymentsAction, PaymentsCard, PaymentsState } from '../protocol.ts';
 import type { Faults } from '../faults.ts';
-import {
-  declineReasons,
-  magicKobo,
-  otps,
-  testCardNumbers,
-  threeDSecureWords,
-  type CardBehaviour,
-} from './bank.ts';
+import { declineReasons, rightOtp, testCardNumbers, threeDSecureWords, type CardBehaviour } from './bank.ts';
 import type { StoredCard } from './cards.ts';
 import { tryCard } from './checkout.ts';
 import type { PaymentsFault } from './faults.ts';
@@ -30,10 +23,6 @@ export function panelState(world: World, faults: Faults<PaymentsFault>): Payment
       .map(panelCard),
     declineReasons: [...declineReasons],
     nextCharge: world.next.charge,
-    magicAmounts: Object.entries(magicKobo).map(([kobo, { does }]) => ({
-      ending: `.${kobo.padStart(2, '0')}`,
-      does,
-    })),
   };
 }
 
@@ -58,7 +47,7 @@ function inWords(behaviour: CardBehaviour): string {
     case 'approve':
       return 'Every charge is approved at once.';
     case 'otp':
-      return `Every charge waits for a code: ${otps.right} is right, and after ${otps.acceptedSilently} no answer comes though it is accepted.`;
+      return `Every charge waits for a code: ${rightOtp} is right.`;
     case 'decline':
       return `Every charge is declined: ${behaviour.reason}.`;
     case 'undecided':
@@ -129,7 +118,7 @@ function payOrder(world: World, reference: string, outcome: 'approved' | 'declin
   const tried = tryCard(world, order, card);
   if (outcome === 'declined') return order.state === 'declined' ? { ok: true } : problem(`${tried.message}.`);
   if (!tried.status) return problem(`${tried.message}.`);
-  const paid = tryOtp(world, order, otps.right);
+  const paid = tryOtp(world, order, rightOtp);
   return paid.status ? { ok: true } : problem(`${paid.message}.`);
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { wireFromMinor } from '../../domain/money.ts';
-import { approvedWords, otps } from './bank.ts';
+import { approvedWords, rightOtp } from './bank.ts';
 import { newTokenKey, savedCardOf, type StoredCard } from './cards.ts';
 import { isOtpOverdue, type Order, otpSubmissionLimit } from './orders.ts';
 import { type Answer, type Call, checkoutEnveloped, readBody, refusal, type Route } from './route.ts';
@@ -122,11 +122,7 @@ function submit(world: World, call: Call): Answer {
     return refusal(404, 'No payment waits for an OTP with this order reference and transaction id');
   }
   const outcome = tryOtp(world, order, read.value.otp);
-  const note = `${order.orderReference}: ${outcome.message}`;
-  if (outcome.status && read.value.otp === otps.acceptedSilently) {
-    return { kind: 'silence', note: `${note}, but the answer never comes` };
-  }
-  return checkoutEnveloped(outcome, note);
+  return checkoutEnveloped(outcome, `${order.orderReference}: ${outcome.message}`);
 }
 
 /** A saved-card charge is named by the merchant's reference, a card-saving payment by the service's order id. */
@@ -149,7 +145,7 @@ export function tryOtp(world: World, order: Order, otp: string): { status: boole
     failPayment(world, order, tooManyAttempts);
     return { status: false, message: tooManyAttempts };
   }
-  if (otp !== otps.right && otp !== otps.acceptedSilently) {
+  if (otp !== rightOtp) {
     order.reason = 'Invalid OTP';
     world.changed();
     return { status: false, message: 'Invalid OTP' };

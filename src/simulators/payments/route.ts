@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { minorFromWire } from '../../domain/money.ts';
 import type { Exchange } from '../protocol.ts';
+import type { Asked, Reply } from '../simulator.ts';
 import type { World } from './world.ts';
 
 /** One request, read and parsed. `body` is undefined when there was none or it was not JSON. */
@@ -66,43 +67,41 @@ function matchPath(template: string, path: string): Record<string, string> | und
   return params;
 }
 
-/**
- * What a route answers, and how the exchange is told in one line. The three without a status are the
- * accidents a client has to survive: no answer at all, a cut connection, an answer nobody can read.
- */
-export type Answer =
-  | {
-      kind: 'json';
-      status: number;
-      body: unknown;
-      note: string;
-      headers?: Record<string, string>;
-      /** Sent so much later. */
-      afterMs?: number;
-    }
-  | { kind: 'page'; status: number; html: string; note: string }
-  | { kind: 'redirect'; location: string; note: string }
-  | { kind: 'unreadable'; note: string }
-  | { kind: 'silence'; note: string }
-  | { kind: 'reset'; note: string };
+/** What a route answers, and how the exchange is told in one line. Without an answer: an accident that a client has to survive. */
+export type Answer = Reply;
 
-export function answered(body: unknown, note: string): Answer {
-  return { kind: 'json', status: 200, body, note };
+export function answered(body: object, outcome: string): Answer {
+  return { kind: 'answer', status: 200, body, outcome };
 }
 
 /** The envelope of most responses. Spec: Response envelope. */
-export function enveloped(data: unknown, note: string): Answer {
-  return answered({ code: '00', description: 'Success', data }, note);
+export function enveloped(data: unknown, outcome: string): Answer {
+  return answered({ code: '00', description: 'Success', data }, outcome);
 }
 
 /** The checkout endpoints' envelope, which carries the request's status beside the code. */
-export function checkoutEnveloped(data: unknown, note: string): Answer {
-  return answered({ code: '00', description: 'Success', status: true, data }, note);
+export function checkoutEnveloped(data: unknown, outcome: string): Answer {
+  return answered({ code: '00', description: 'Success', status: true, data }, outcome);
 }
 
 /** An HTTP error. Spec: Errors (body fields: not shown; the playground sends a code and a description). */
-export function refusal(status: number, description: string): Answer {
-  return { kind: 'json', status, body: { code: String(status), description }, note: description };
+export function refusal(status: number, description: string, headers: Record<string, string> = {}): Answer {
+  const body = { code: String(status), description };
+  return { kind: 'answer', status, headers, body, outcome: description };
+}
+
+/** The body of a request as it stands in a `Call`; `isJson` false: it is neither JSON nor a form. */
+export function parseBody({ request, body }: Asked): { isJson: boolean; value?: unknown } {
+  if (body === '') return { isJson: true };
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type === 'application/x-www-form-urlencoded')
+    return { isJson: true, value: Object.fromEntries(new URLSearchParams(body)) };
+  if (type !== 'application/json') return { isJson: false };
+  try {
+    return { isJson: true, value: JSON.parse(body) as unknown };
+  } catch {
+    return { isJson: false };
+  }
 }
 
 /** Reads the body strictly, as a service does; otherwise HTTP 400 with the field's name and never its value. */

@@ -25,6 +25,7 @@ import {
 import { openOtp, type Order } from './orders.ts';
 import { completePayment, declinePayment } from './payment-flow.ts';
 import { accountWithoutCards } from './accounts.ts';
+import { unreadable } from './faults.ts';
 import type { World } from './world.ts';
 
 /** The e-mail is read loosely: a missing or broken one is a rejection with its own words, not a failed validation. */
@@ -162,7 +163,14 @@ function rejected(message: string): Answer {
   return answered({ code: '400', description: 'Bad request', status: false, data }, `not sent: ${message}`);
 }
 
-function accidentAnswer(accident: Accident, note: string): Answer {
-  if (accident.how !== 'error_500') return { kind: accident.how, note };
-  return { ...refusal(500, 'A downstream system failed'), note };
+function accidentAnswer({ how }: Accident, outcome: string): Answer {
+  switch (how) {
+    case 'silence':
+    case 'cut':
+      return { kind: how, outcome };
+    case 'unreadable':
+      return unreadable(outcome);
+    case 'error_500':
+      return { ...refusal(500, 'A downstream system failed'), outcome };
+  }
 }

@@ -1,14 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { ActResult, Exchange, PaymentsAction, PaymentsState } from '../protocol.ts';
-import { createFaults, type Faults } from '../faults.ts';
-import { createHolds, type Holds, type Passed } from '../holds.ts';
+import type { Recorder } from '../exchanges.ts';
+import type { Faults } from '../faults.ts';
+import type { ActResult, PaymentsAction, PaymentsState } from '../protocol.ts';
+import {
+  type Asked,
+  openSimulator,
+  type Simulator,
+  type SimulatorOptions,
+  type Visit,
+} from '../simulator.ts';
 import { accountRoutes, createAccounts, seedAccounts, seedTerminals } from './accounts.ts';
 import { authRoutes, checkAccess, createTokens, type Credentials } from './auth.ts';
 import { createCards, savedCardRoutes } from './cards.ts';
 import { checkoutPageRoutes, checkoutRoutes } from './checkout.ts';
-import { createExchangeRecorder, type RecordExchange } from './exchanges.ts';
 import { isFaultFor, type PaymentsFault, underFault } from './faults.ts';
 import {
   createOrders,
@@ -20,20 +24,14 @@ import {
 import { failOverdue, otpRoutes } from './payment-flow.ts';
 import { act, panelState } from './panel.ts';
 import { createRateLimit, type RateLimit } from './rate-limit.ts';
-import { refusal, type Answer, type Call, type Route } from './route.ts';
+import { findRoute, parseBody, refusal, type Answer, type Call, type Found, type Route } from './route.ts';
 import { sandboxRoutes } from './sandbox.ts';
 import { savedCardChargeRoute } from './saved-card-charge.ts';
 import { seedWorld, tellSavedCards } from './seed.ts';
-import { createListener } from './serve.ts';
 import { createWebhooksOut, type SignDelivery } from './webhooks-out.ts';
 import { increase, type Counts, type World } from './world.ts';
 
-export type PaymentsOptions = {
-  /** 0 or absent: any free port. */
-  port?: number;
-  now?: () => number;
-  /** Called when an exchange begins and, with the same id, when it ends. Secrets are struck out. */
-  onExchange?: (exchange: Exchange) => void;
+export type PaymentsOptions = SimulatorOptions & {
   /** False starts with no orders and no cards; accounts and terminals are there all the same. */
   seed?: boolean;
   /**
@@ -56,38 +54,22 @@ export type PaymentsOptions = {
   rateLimit?: { limit: number; windowMs: number };
   /** The sandbox saves cards as the live paths do, instead of answering samples. Default false. */
   sandboxIsLive?: boolean;
-  /** Keeps in `passed` what was asked and answered. Default false. */
-  keepPassed?: boolean;
-  /** Draws what shares of the faults strike. Default Math.random. */
-  dice?: () => number;
   /** Signs deliveries as another service does. */
   sign?: SignDelivery;
   /** Tells transactions as another service does: with its fee, with its statuses. */
   tellTransaction?: TellTransaction;
 };
 
-export type PaymentsService = {
-  url: string;
-  port: number;
+export type PaymentsService = Simulator<PaymentsFault> & {
   state: () => PaymentsState;
   act: (action: PaymentsAction) => Promise<ActResult>;
-  /** Calls back after every change of `state()`; the returned function ends that. */
-  onChange: (listener: () => void) => () => void;
   /** Events that had nowhere to go leave as soon as there is a URL. */
   sendWebhooksTo: (url: string | undefined) => void;
   credentials: Credentials;
   /** Resolves when every delivery is received or given up. */
   settled: () => Promise<void>;
-  /** What goes wrong from now on, these and no others; none: all is well. Cuts what hangs. */
-  setFaults: (...faults: readonly PaymentsFault[]) => void;
   /** What really reached the service, whatever its callers believe. */
   stats: () => Counts & { faults: Record<string, number> };
-  /** Resolves when the next request whose path ends so stands at that point. */
-  hold: Holds['hold'];
-  /** With `keepPassed`: each request that was answered. */
-  readonly passed: readonly Passed[];
-  /** Breaks every connection off, those held included. */
-  cut: () => void;
   /** Cuts every connection, hanging ones too. */
   close: () => Promise<void>;
 };
@@ -121,59 +103,26 @@ const overdueCheckMs = 1_000;
  * Spec: the whole of it; what it does not show is chosen here and named where it is chosen.
  */
 export async function startPaymentsService(options: PaymentsOptions): Promise<PaymentsService> {
-  const now = options.now ?? Date.now;
-  // As a load balancer has it: Node’s own five seconds end a connection under a caller that is slow to use it again.
-  const server = createServer({ keepAliveTimeout: 65_000 });
-  const port = await listen(server, options.port ?? 0);
-  const url = `http://127.0.0.1:${port}`;
-  const listeners = new Set<() => void>();
+  const opened = await openSimulator<PaymentsFault>(options);
+  const { simulator, now, changed, record, faults } = opened;
+  const { url, setFaults } = simulator;
   const credentials: Credentials = {
     accountId: randomUUID(),
     clientId: 'playground-client',
     clientSecret: randomBytes(24).toString('base64url'),
     webhookSecret: randomBytes(24).toString('base64url'),
   };
-  const changed = (): void => {
-    for (const listener of listeners) listener();
-  };
-  const record = createExchangeRecorder(now, options.onExchange);
   const world = createWorld({ ...defaults, ...options, now, url, credentials, changed, record });
   if (options.seed !== false) seedWorld(world);
   if (options.knownCards === true) tellSavedCards(world);
-  const faults = createFaults<PaymentsFault>(options.dice ?? Math.random);
-  const hanging = new Set<ServerResponse>();
-  const holds = createHolds();
-  const passed: Passed[] = [];
-  const setFaults = (...next: readonly PaymentsFault[]): void => {
-    faults.set(next);
-    for (const response of hanging) response.destroy();
-    changed();
-  };
   const limit = createRateLimit({ ...(options.rateLimit ?? defaults.rateLimit), now });
-  let crash: unknown;
-  server.on(
-    'request',
-    createListener({
-      routes: routesOf(options.sandboxIsLive === true),
-      answer: (route, call) => answerCall({ world, faults, limit }, route, call),
-      record,
-      holds,
-      passed: options.keepPassed === true ? (one) => passed.push(one) : undefined,
-      hangs(response) {
-        hanging.add(response);
-        response.once('close', () => hanging.delete(response));
-      },
-      onCrash: (error) => {
-        crash = error;
-      },
-    }),
-  );
+  const routes = routesOf(options.sandboxIsLive === true);
+  opened.serve((asked) => visitOf({ world, faults, limit }, routes, asked));
   const clock = setInterval(() => failOverdue(world), overdueCheckMs);
   clock.unref();
 
   return {
-    url,
-    port,
+    ...simulator,
     credentials,
     state: () => {
       failOverdue(world);
@@ -183,23 +132,13 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
       failOverdue(world);
       return Promise.resolve(act(world, setFaults, action));
     },
-    onChange: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
     sendWebhooksTo: world.webhooks.sendTo,
     settled: world.webhooks.settled,
-    setFaults,
-    hold: holds.hold,
-    passed,
-    cut: () => server.closeAllConnections(),
     stats: () => ({ ...structuredClone(world.stats), faults: faults.struck() }),
-    close: async () => {
+    close: () => {
       clearInterval(clock);
       world.webhooks.close();
-      await close(server);
-      if (crash !== undefined)
-        throw new Error('The simulated payments service met a bug of its own.', { cause: crash });
+      return opened.close();
     },
   };
 }
@@ -210,7 +149,7 @@ type WorldParts = Required<Pick<PaymentsOptions, 'tokenLifetimeMs' | 'retryDelay
     url: string;
     credentials: Credentials;
     changed: () => void;
-    record: RecordExchange;
+    record: Recorder;
     terminals?: number;
   };
 
@@ -273,6 +212,51 @@ function routesOf(sandboxIsLive: boolean): Route[] {
 
 type Gate = { world: World; faults: Faults<PaymentsFault>; limit: RateLimit };
 
+function visitOf(gate: Gate, routes: readonly Route[], asked: Asked): Visit {
+  const { request, url } = asked;
+  const { method = 'GET', headers } = request;
+  const found = findRoute(routes, method, url.pathname);
+  const { label, from } = found.kind === 'route' ? found.route : unknownRoute;
+  const body = parseBody(asked);
+  const accountId = String(headers['accountid'] ?? '');
+  return {
+    begin: () => ({
+      from,
+      to: 'payments',
+      method,
+      path: url.pathname + url.search,
+      summary: label,
+      request: { authorization: headers.authorization, accountId, body: shownBody(url, body.value) },
+    }),
+    run() {
+      const answer = answerTo(gate, found, asked, body);
+      return { ...answer, outcome: `: ${answer.outcome}` };
+    },
+  };
+}
+
+const unknownRoute = { label: 'Unknown endpoint', from: 'bot' } as const;
+
+/** On resend-otp the field named orderReference carries a transaction id, which is a secret. */
+function shownBody({ pathname }: URL, body: unknown): unknown {
+  return pathname.endsWith('/resend-otp') ? { transactionId: body } : body;
+}
+
+function answerTo(
+  gate: Gate,
+  found: Found,
+  { request, url }: Asked,
+  body: ReturnType<typeof parseBody>,
+): Answer {
+  if (found.kind === 'unknown') return refusal(404, 'There is no such endpoint');
+  if (found.kind === 'wrong_method') return refusal(404, 'This endpoint does not take that method');
+  if (!body.isJson) return refusal(400, 'The body is not JSON (Content-Type application/json)');
+  const { headers } = request;
+  const accountId = String(headers['accountid'] ?? '');
+  const call = { headers, query: url.searchParams, params: found.params, body: body.value, accountId };
+  return answerCall(gate, found.route, call);
+}
+
 /** Faults, permission and quota stand before every API call; the checkout page is the customer's and has none of them. */
 function answerCall(gate: Gate, route: Route, call: Call): Answer {
   const { world, faults, limit } = gate;
@@ -296,28 +280,10 @@ function carryOut({ world, limit }: Gate, route: Route, call: Call): Answer {
   const quota = limit.take(`${route.method} ${route.path}`);
   if (!quota.allowed) return tooMany(quota.headers);
   const answer = route.answer(world, call);
-  const tells = route.tellsLimit === true && answer.kind === 'json' && answer.status === 200;
+  const tells = route.tellsLimit === true && answer.kind === 'answer' && answer.status === 200;
   return tells ? { ...answer, headers: quota.headers } : answer;
 }
 
 function tooMany(headers: Record<string, string>): Answer {
-  const answer = refusal(429, 'The call limit for the period is exceeded');
-  return answer.kind === 'json' ? { ...answer, headers } : answer;
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
+  return refusal(429, 'The call limit for the period is exceeded', headers);
 }

@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { SavedCard } from '../../domain/saved-card.ts';
 import type { PaymentsDelivery, Redelivery } from '../protocol.ts';
-import { shownText, type RecordExchange } from './exchanges.ts';
+import type { Recorder } from '../exchanges.ts';
 
 /** Spec: Events (known payload fields); the others are not shown and are the playground's. */
 type WebhookPayload = {
@@ -26,7 +26,7 @@ type WebhookPayload = {
 type WebhooksOutOptions = {
   secret: string;
   now: () => number;
-  record: RecordExchange;
+  record: Recorder;
   changed: () => void;
   /** The waits between attempts; their number plus one is the number of attempts. */
   retryDelaysMs: readonly number[];
@@ -187,37 +187,28 @@ async function post(
   closing: AbortSignal,
 ): Promise<number> {
   const attempt = delivery.attempts === 1 ? '' : `, attempt ${delivery.attempts}`;
-  const summary = `${delivery.event} for ${delivery.orderReference}${delivery.note}${attempt}`;
   const end = options.record(() => ({
     from: 'payments',
     to: 'bot',
     method: 'POST',
     path: new URL(url).pathname,
-    summary,
-    request: shownText({
-      headers: Object.fromEntries(
-        Object.entries(delivery.signature).map(([name, value]) => [name, `${value.slice(0, 16)}…`]),
-      ),
-      body: delivery.payload,
-    }),
+    summary: `${delivery.event} for ${delivery.orderReference}${delivery.note}${attempt}`,
+    request: { headers: delivery.signature, body: delivery.payload },
   }));
   try {
-    const response = await fetch(url, {
+    const answer = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...delivery.signature },
       body: delivery.body,
       redirect: 'manual',
       signal: AbortSignal.any([closing, AbortSignal.timeout(options.answerTimeoutMs)]),
     });
-    const text = await response.text();
-    end(() => ({
-      status: response.status,
-      summary: `${summary}: ${answerWords(response.status)}`,
-      response: shownAnswer(text),
-    }));
-    return response.status;
+    const { status } = answer;
+    const response = await answer.text();
+    end(() => ({ status, outcome: `: ${answerWords(status)}`, response }));
+    return status;
   } catch {
-    end(() => ({ status: 0, summary: `${summary}: no answer` }));
+    end(() => ({ status: 0, outcome: ': no answer' }));
     return 0;
   }
 }
@@ -225,14 +216,6 @@ async function post(
 function answerWords(status: number): string {
   if (status >= 200 && status < 300) return 'received';
   return status === 401 ? 'refused' : `not received (${status})`;
-}
-
-function shownAnswer(text: string): string {
-  try {
-    return shownText({ body: JSON.parse(text) as unknown });
-  } catch {
-    return text.slice(0, 500);
-  }
 }
 
 function shown(delivery: Delivery): PaymentsDelivery {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Recorder } from './exchanges.ts';
+import type { Recorder } from '../exchanges.ts';
 import { eventPayload } from './payloads.ts';
 import type { Envelope, SocketMode } from './socket-mode.ts';
 import type { World } from './world.ts';
@@ -73,18 +73,17 @@ export function createBotLine(deps: BotLineDeps) {
       const end = deps.record(() => ({
         from: 'slack',
         to: 'bot',
-        at: deps.now(),
         method: bySocket ? 'WS' : 'POST',
         path: bySocket ? '/socket' : pathOf(target),
         summary,
         request: envelope.payload,
       }));
       const answer = await carry();
-      end({
+      end(() => ({
         status: answer.status,
         outcome: ` → ${inWords(answer)}`,
-        ...(answer.kind === 'acknowledged' && answer.body !== undefined ? { response: answer.body } : {}),
-      });
+        response: answer.kind === 'acknowledged' ? answer.body : undefined,
+      }));
       return answer;
 
       async function carry(): Promise<BotAnswer & { status: number }> {

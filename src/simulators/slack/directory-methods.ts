@@ -14,11 +14,11 @@ import type { World } from './world.ts';
 
 /** Who and what there is: auth, conversations, users and user groups. */
 
-export function directoryMethods(baseUrl: () => string): Record<string, Method> {
+export function directoryMethods(url: string): Record<string, Method> {
   return {
     'auth.test': method({}, {}, () =>
       granted({
-        url: `${baseUrl()}/`,
+        url: `${url}/`,
         team: teamDomain,
         user: botName.toLowerCase(),
         team_id: teamId,

@@ -1,186 +1,116 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Faults } from '../faults.ts';
-import type { Holds, Passed } from '../holds.ts';
+import type { Asked, Reply, Visit } from '../simulator.ts';
 import type { ApiAnswer, ApiArguments } from './api-answer.ts';
 import { applyAnswer } from './app-answer.ts';
-import type { Recorder } from './exchanges.ts';
-import { type FaultedCall, isFaultFor, isHistory, type SlackFault } from './faults.ts';
-import { longestFile, uploadPath } from './files.ts';
+import { type FaultedCall, isFaultFor, type SlackFault } from './faults.ts';
+import { uploadPath } from './files.ts';
 import { parsedJson } from './message-content.ts';
 import type { WebApi } from './web-api.ts';
 import type { World } from './world.ts';
 
-type DoorDeps = {
-  world: World;
-  api: WebApi;
-  record: Recorder;
-  faults: Faults<SlackFault>;
-  holds: Holds;
-  passed: ((passed: Passed) => void) | undefined;
-};
+type DoorDeps = { world: World; api: WebApi; faults: Faults<SlackFault> };
 
-/** What goes back over the wire. */
-type Reply = { status: number; headers?: Record<string, string>; body: unknown };
+type Answer = { status: number; headers?: Record<string, string>; body: string | object };
 /** What the bot asks of Slack, and what it would be answered. */
 type Call = FaultedCall & {
   summary: () => string;
-  request: (() => unknown) | undefined;
-  /** With `latest` for the time when a late history ends. */
-  run: (changes?: ApiArguments) => Reply;
+  request?: () => unknown;
+  run: () => Answer;
   /** Undefined: it keeps Slack's pace, in which a call that fails counts too. */
-  tooSoon?: () => Reply | undefined;
+  tooSoon?: () => Answer | undefined;
 };
-type Outcome = { how: 'send' | 'cut' | 'hold'; reply: Reply; afterMs?: number };
-
-const maxBodyBytes = 1_000_000;
-const noAnswer = { status: 0, outcome: ' → no answer' };
-const nothing: Reply = { status: 0, body: '' };
 
 /** The HTTP side of the workspace: `/api/<method>` and response_urls, under the faults of the moment. */
 export function createDoor(deps: DoorDeps) {
-  const { world, faults } = deps;
-  const { counter } = world;
-  const hanging = new Set<IncomingMessage>();
-
-  function meet(call: Call): Outcome {
-    const fault = faults.strike((one) => isFaultFor(one, call));
-    return fault === undefined ? { how: 'send', reply: call.run() } : underFault(fault, call, world.now);
-  }
-
-  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const at = world.now();
-    const url = new URL(request.url ?? '/', 'http://workspace');
-    const isFile = url.pathname.startsWith(uploadPath);
-    const body = await readBody(request, isFile ? longestFile : maxBodyBytes);
-    await deps.holds.stand(url.pathname, 'before');
-    const call = body === undefined ? tooLarge() : route(deps, request, url, body);
+  const { counter } = deps.world;
+  return function visit(asked: Asked): Visit {
+    const call = route(deps, asked);
     counter.called(call.method, call.channel);
-    const end = deps.record(() => ({
-      from: 'bot',
-      to: 'slack',
-      at,
-      method: request.method ?? '',
-      path: url.pathname,
-      summary: call.summary(),
-      request: call.request,
-    }));
-    const { how, reply, afterMs } = meet(call);
-    if (reply.status === 429) counter.rateLimited(call.method);
-    if (how === 'hold') {
-      hanging.add(request);
-      request.socket.once('close', () => {
-        hanging.delete(request);
-        end(noAnswer);
-      });
-      return;
-    }
-    if (how === 'cut') {
-      request.socket.destroy();
-      end(noAnswer);
-      return;
-    }
-    if (afterMs !== undefined) await new Promise((resolve) => setTimeout(resolve, afterMs));
-    const answer = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body);
-    end({ status: reply.status, outcome: outcomeOf(reply.body), response: () => parsedJson(answer) });
-    await deps.holds.stand(url.pathname, 'after');
-    deps.passed?.({ path: url.pathname, request: `${request.url ?? ''}\n${body ?? ''}`, answer });
-    response.writeHead(reply.status, { 'content-type': contentType(reply.body), ...reply.headers });
-    response.end(answer);
-  }
-
-  return {
-    handle,
-    /** Cuts what hangs. */
-    cutHanging() {
-      for (const request of hanging) request.socket.destroy();
-      hanging.clear();
-    },
+    return {
+      begin: () => ({
+        from: 'bot',
+        to: 'slack',
+        method: asked.request.method ?? '',
+        path: asked.url.pathname,
+        summary: call.summary(),
+        request: call.request?.(),
+      }),
+      run() {
+        const fault = deps.faults.strike((one) => isFaultFor(one, call));
+        const reply = fault === undefined ? told(call.run()) : underFault(fault, call);
+        if (reply.kind === 'answer' && reply.status === 429) counter.rateLimited(call.method);
+        return reply;
+      },
+    };
   };
 }
 
-function underFault(fault: SlackFault, call: Call, now: () => number): Outcome {
+function told(answer: Answer): Reply {
+  const { body } = answer;
+  const isRefusal = typeof body === 'object' && 'error' in body;
+  return { kind: 'answer', ...answer, outcome: isRefusal ? ` → ${String(body.error)}` : '' };
+}
+
+const noAnswer = { outcome: ' → no answer' };
+
+function underFault(fault: SlackFault, call: Call): Reply {
   switch (fault.kind) {
     case 'down':
-      return { how: 'cut', reply: nothing };
+      return { kind: 'cut', ...noAnswer };
     case 'answer_lost':
-      return { how: 'cut', reply: call.run() };
+      call.run();
+      return { kind: 'cut', ...noAnswer };
     case 'hang':
-      return { how: 'hold', reply: fault.carriedOut === true ? call.run() : nothing };
+      return { kind: 'silence', ...noAnswer };
     case 'error_500':
-      return { how: 'send', reply: error500(call, fault.carriedOut === true) };
+      return told(call.tooSoon?.() ?? { status: 500, body: 'Internal Server Error' });
     case 'rate_limited':
-      return { how: 'send', reply: tooMany(fault.retryAfterS ?? 1) };
+      return told({
+        status: 429,
+        headers: { 'retry-after': '1' },
+        body: { ok: false, error: 'ratelimited' },
+      });
     case 'refused':
-      return { how: 'send', reply: call.tooSoon?.() ?? refuse(fault.error) };
-    case 'slow':
-      return { how: 'send', reply: call.run(), afterMs: fault.ms };
-    case 'history_lag':
-      return { how: 'send', reply: call.run({ latest: String((now() - fault.ms) / 1000) }) };
+      return told(call.tooSoon?.() ?? { status: 200, body: { ok: false, error: fault.error } });
     case 'unknown_blocks':
-      return { how: 'send', reply: call.tooSoon?.() ?? refuseBlocks(call, fault.types) };
+      return told(call.tooSoon?.() ?? refuseBlocks(call, fault.types));
   }
-}
-
-function error500(call: Call, isCarriedOut: boolean): Reply {
-  const reply: Reply = { status: 500, body: 'Internal Server Error' };
-  if (!isCarriedOut) return call.tooSoon?.() ?? reply;
-  const carriedOut = call.run();
-  return carriedOut.status === 429 ? carriedOut : reply;
-}
-
-function tooMany(retryAfterS: number): Reply {
-  const headers = { 'retry-after': String(retryAfterS) };
-  return { status: 429, headers, body: { ok: false, error: 'ratelimited' } };
-}
-
-function refuse(error: string, messages?: string[]): Reply {
-  const told = messages === undefined ? {} : { response_metadata: { messages } };
-  return { status: 200, body: { ok: false, error, ...told } };
 }
 
 /** As an old workspace says it, of messages and of views. */
-function refuseBlocks(call: Call, unknown: readonly string[]): Reply {
-  const messages = call
-    .blockTypes()
+function refuseBlocks({ method, blockTypes }: Call, unknown: readonly string[]): Answer {
+  const messages = blockTypes()
     .filter((type) => unknown.includes(type))
     .map((type) => `[ERROR] unsupported type: ${type}`);
-  if (call.method.startsWith('views.')) return refuse('invalid_arguments', messages);
-  return {
-    ...refuse('invalid_blocks', messages),
-    ...(call.method === 'response_url' ? { status: 400 } : {}),
-  };
+  const error = method.startsWith('views.') ? 'invalid_arguments' : 'invalid_blocks';
+  const body = { ok: false, error, response_metadata: { messages } };
+  return { status: method === 'response_url' ? 400 : 200, body };
 }
 
-function route(deps: DoorDeps, request: IncomingMessage, url: URL, body: string): Call {
-  const { pathname } = url;
-  if (pathname.startsWith('/api/')) return apiCall(deps, request, url, body);
-  if (pathname.startsWith(uploadPath) && request.method === 'POST') return fileUpload(deps, pathname, body);
-  if (/^\/(commands|actions)\//.test(pathname) && request.method === 'POST')
-    return urlAnswer(deps, pathname, body);
-  return odd(`${pathname} (no such page)`, { status: 404, body: 'Not Found' });
-}
-
-/** Neither a call nor an answer. */
-function odd(summary: string, reply: Reply): Call {
+function route(deps: DoorDeps, asked: Asked): Call {
+  const { pathname } = asked.url;
+  if (pathname.startsWith('/api/')) return apiCall(deps, asked);
+  const isPost = asked.request.method === 'POST';
+  if (pathname.startsWith(uploadPath) && isPost) return fileUpload(deps, pathname, asked.body);
+  if (/^\/(commands|actions)\//.test(pathname) && isPost) return urlAnswer(deps, pathname, asked.body);
   return {
     method: 'unknown',
     channel: undefined,
     blockTypes: () => [],
-    summary: () => summary,
-    request: undefined,
-    run: () => reply,
+    summary: () => `${pathname} (no such page)`,
+    run: () => ({ status: 404, body: 'Not Found' }),
   };
 }
 
-function apiCall(deps: DoorDeps, request: IncomingMessage, url: URL, body: string): Call {
-  const { world, api } = deps;
+function apiCall({ world, api }: DoorDeps, { request, url, body }: Asked): Call {
   const name = url.pathname.slice('/api/'.length);
   const read = readArguments(request, url, body);
   const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   const { token: formToken, ...given } = read.given;
   const token = bearer ?? (read.isForm && typeof formToken === 'string' ? formToken : undefined);
 
-  function reply({ retryAfterS, ...sent }: ApiAnswer): Reply {
+  function answer({ retryAfterS, ...sent }: ApiAnswer): Answer {
     const headers = { 'x-oauth-scopes': [...world.app.scopes].join(',') };
     return retryAfterS === undefined
       ? { status: 200, headers, body: sent }
@@ -194,21 +124,12 @@ function apiCall(deps: DoorDeps, request: IncomingMessage, url: URL, body: strin
     summary: () => api.summary(name, given),
     request: () => readableArguments(given),
     tooSoon() {
-      const answer = api.tooSoon(name, given);
-      return answer === undefined ? undefined : reply(answer);
+      const refusal = api.tooSoon(name, given);
+      return refusal && answer(refusal);
     },
-    run(changes) {
-      if (read.error !== undefined) return reply({ ok: false, error: read.error });
-      const asked =
-        changes === undefined || !isHistory(name) ? given : { ...given, ...earlier(given, changes) };
-      return reply(api.call(name, token, asked));
-    },
+    run: () =>
+      answer(read.error === undefined ? api.call(name, token, given) : { ok: false, error: read.error }),
   };
-}
-
-/** A history that ends sooner still stays as it was asked for. */
-function earlier(given: ApiArguments, changes: ApiArguments): ApiArguments {
-  return Number(given['latest'] ?? Infinity) < Number(changes['latest']) ? {} : changes;
 }
 
 /** As an id, however the call names it. */
@@ -238,7 +159,6 @@ function fileUpload({ world }: DoorDeps, path: string, body: string): Call {
     channel: undefined,
     blockTypes: () => [],
     summary: () => `a file of ${Buffer.byteLength(body)} bytes`,
-    request: undefined,
     run: () =>
       world.files.take(path, body)
         ? { status: 200, body: `OK - ${Buffer.byteLength(body)}` }
@@ -297,27 +217,4 @@ function readableArguments(given: ApiArguments): ApiArguments {
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => [name, structured.has(name) ? parsedJson(value) : value]),
   );
-}
-
-async function readBody(request: IncomingMessage, mostBytes: number): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes <= mostBytes) chunks.push(chunk);
-  }
-  return bytes > mostBytes ? undefined : Buffer.concat(chunks).toString('utf8');
-}
-
-function tooLarge(): Call {
-  return odd('a body too large', { status: 413, body: 'Too Large' });
-}
-
-function contentType(body: unknown): string {
-  return typeof body === 'string' ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
-}
-
-function outcomeOf(body: unknown): string {
-  const isRefusal = typeof body === 'object' && body !== null && 'error' in body;
-  return isRefusal ? ` → ${String(body.error)}` : '';
 }

@@ -10,21 +10,17 @@ export type SlackFault = Often & {
   /** The channel that the call names, or that its response_url is of. */
   channel?: string;
 } & (
-    | /** The connection is cut and nothing carried out; for every call, Socket Mode's connections are cut too. */
-      { kind: 'down' } /** Carried out, and the connection cut instead of an answer. */
-    | { kind: 'answer_lost' } /** No answer until the faults are set again, which cuts the connection. */
-    | { kind: 'hang'; carriedOut?: boolean }
-    | { kind: 'error_500'; carriedOut?: boolean } /** 429; `retryAfterS` is 1 when not said. */
-    | { kind: 'rate_limited'; retryAfterS?: number } /** Slack's word for why not, `ok: false` beside it. */
-    | { kind: 'refused'; error: string } /** Carried out at once and answered so much later, in real time. */
     | {
-        kind: 'slow';
-        ms: number;
-      } /** The history knows only messages that are so old, by the workspace's clock. */
-    | {
-        kind: 'history_lag';
-        ms: number;
-      } /** An old workspace: it takes no message or view with a block of these types. */
+        /**
+         * `down`: the connection is cut and nothing carried out; for every call, Socket Mode's connections are cut too.
+         * `answer_lost`: carried out, and the connection cut instead of an answer. `hang`: not carried out, and no answer
+         * until the faults are set again, which cuts the connection.
+         */
+        kind: 'down' | 'answer_lost' | 'hang' | 'error_500' | 'rate_limited';
+      }
+    /** Slack's word for why not. */
+    | { kind: 'refused'; error: string }
+    /** An old workspace: it takes no message or view with a block of these types. */
     | { kind: 'unknown_blocks'; types: readonly string[] }
   );
 
@@ -39,9 +35,7 @@ export type FaultedCall = {
 export function isFaultFor(fault: SlackFault, call: FaultedCall): boolean {
   if (fault.method !== undefined && fault.method !== call.method) return false;
   if (fault.channel !== undefined && fault.channel !== call.channel) return false;
-  if (fault.kind === 'history_lag') return isHistory(call.method);
-  if (fault.kind === 'unknown_blocks') return call.blockTypes().some((type) => fault.types.includes(type));
-  return true;
+  return fault.kind !== 'unknown_blocks' || call.blockTypes().some((type) => fault.types.includes(type));
 }
 
 export function isDown(faults: readonly SlackFault[]): boolean {
@@ -49,10 +43,6 @@ export function isDown(faults: readonly SlackFault[]): boolean {
     ({ kind, method, channel, share }) =>
       kind === 'down' && method === undefined && channel === undefined && share === undefined,
   );
-}
-
-export function isHistory(method: string): boolean {
-  return method === 'conversations.history' || method === 'conversations.replies';
 }
 
 /** Counted since the start: what really reached Slack and what it answered, whatever the bot believes. */

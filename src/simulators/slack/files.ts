@@ -45,14 +45,14 @@ const write = { scope: 'files:write' };
 
 const listed = z.array(z.object({ id: text, title: z.string().optional() })).min(1);
 
-export function fileMethods(baseUrl: () => string): Record<string, Method> {
+export function fileMethods(url: string): Record<string, Method> {
   return {
     'files.getUploadURLExternal': method(
       write,
       { filename: text, length: z.coerce.number().int().min(1).max(longestFile) },
       (world, { filename, length }) => {
         const { id, path } = world.files.announce(filename, length);
-        return granted({ upload_url: baseUrl() + path, file_id: id });
+        return granted({ upload_url: url + path, file_id: id });
       },
     ),
     'files.completeUploadExternal': method(

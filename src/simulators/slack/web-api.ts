@@ -19,7 +19,7 @@ import type { World } from './world.ts';
 type WebApiDeps = {
   world: World;
   credentials: Credentials;
-  baseUrl: () => string;
+  url: string;
   /** A fresh Socket Mode address. */
   openSocketUrl: () => string;
 };
@@ -38,11 +38,11 @@ export function createWebApi(deps: WebApiDeps) {
   const { world, credentials } = deps;
   const methods = new Map<string, Method>(
     Object.entries({
-      ...directoryMethods(deps.baseUrl),
+      ...directoryMethods(deps.url),
       ...historyMethods,
       ...chatMethods,
       ...viewMethods,
-      ...fileMethods(deps.baseUrl),
+      ...fileMethods(deps.url),
       'apps.connections.open': { token: 'app', run: () => granted({ url: deps.openSocketUrl() }) },
     }),
   );

@@ -1,5 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { ActResult, Exchange, WorkspaceAction, WorkspaceState } from '../protocol.ts';
+import type { ActResult, WorkspaceAction, WorkspaceState } from '../protocol.ts';
+import { openSimulator, type Simulator, type SimulatorOptions } from '../simulator.ts';
 import { act } from './act.ts';
 import { createBotLine, createEvents } from './bot-line.ts';
 import {
@@ -15,12 +15,9 @@ import {
   teamId,
   userIds,
 } from './cast.ts';
-import { createFaults } from '../faults.ts';
-import { createHolds, type Holds, type Passed } from '../holds.ts';
 import { createDoor } from './door.ts';
-import { createRecorder } from './exchanges.ts';
 import { isDown, type SlackFault, type SlackStats } from './faults.ts';
-import { installApp, type InstalledApp, type ManifestSource } from './manifest.ts';
+import { installApp, type ManifestSource } from './manifest.ts';
 import { botPosts, type BotPost, workspaceState } from './payloads.ts';
 import { createSocketMode, type DisconnectReason } from './socket-mode.ts';
 import { createWebApi } from './web-api.ts';
@@ -28,13 +25,8 @@ import { createWorld } from './world.ts';
 
 type WorkspaceOptions = ManifestSource & WorkspaceSettings;
 
-export type WorkspaceSettings = {
-  /** 0, the default, takes a free one. */
-  port?: number;
-  /** Milliseconds since the epoch. The bot refuses signatures that are five minutes off the real time. */
-  now?: () => number;
-  /** Called when an exchange begins and, with the same id, when it is over; ids count up from 1 within this workspace. */
-  onExchange?: (exchange: Exchange) => void;
+/** The bot refuses signatures that are five minutes off the real time, whatever `now` says. */
+export type WorkspaceSettings = SimulatorOptions & {
   /** Whether the workspace has user groups, which Slack's free plan lacks. Default true. */
   userNamesOnPaidPlan?: boolean;
   /** Which of the manifest's optional scopes the installer granted. Default none. */
@@ -47,19 +39,13 @@ export type WorkspaceSettings = {
   moreChannels?: readonly string[];
   /** How many messages in a channel Slack lets through at once, at one a second. Default 3; Infinity keeps no pace. */
   postBurst?: number;
-  /** Keeps in `passed` what the bot has asked and been answered. Default false. */
-  keepPassed?: boolean;
-  /** Draws what shares of the faults strike. Default Math.random. */
-  dice?: () => number;
   /** When an event that was not answered with 2xx is sent again. Default at once, after 1 and after 5 minutes. */
   eventRetryDelaysMs?: readonly number[];
 };
 
-export type Workspace = {
-  url: string;
+export type Workspace = Simulator<SlackFault> & {
   /** Slack's Web API here, for `slackApiUrl`; ends in `/api/`. */
   apiUrl: string;
-  port: number;
   credentials: Credentials;
   ids: {
     teamId: string;
@@ -76,16 +62,6 @@ export type Workspace = {
   state(userId: string): WorkspaceState;
   /** Never rejects: what Slack would show the person is in the result. Settles when the bot acknowledged or its time is over. */
   act(userId: string, action: WorkspaceAction): Promise<ActResult>;
-  /** Called after every change of anybody's screen; the returned function ends it. */
-  onChange(listener: () => void): () => void;
-  /** What goes wrong from now on, these and no others; none: all is well. Cuts what hangs. */
-  setFaults(...faults: readonly SlackFault[]): void;
-  /** Resolves when the next request of the bot whose path ends so, as `/chat.postMessage`, stands at that point. */
-  hold: Holds['hold'];
-  /** With `keepPassed`: each request of the bot that was answered. */
-  readonly passed: readonly Passed[];
-  /** Breaks every connection of the bot off, those held included. */
-  cut(): void;
   /** What the workspace has seen of the bot. */
   stats(): SlackStats;
   /** The bot's posts in a channel or in all, oldest first, thread replies included, ephemeral ones not. */
@@ -120,69 +96,17 @@ export type Workspace = {
  */
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const app = await installApp(options, options.grantedOptionalScopes ?? []);
-  const { world, listeners, line, events, sockets, faults, holds, passed, door, server, baseUrl } = assemble(
-    options,
-    app,
-  );
-  await listen(server, options.port ?? 0);
-  const actDeps = { world, line, events, responseUrl: (path: string) => baseUrl() + path };
-
-  return {
-    url: baseUrl(),
-    apiUrl: `${baseUrl()}/api/`,
-    port: portOf(server),
-    credentials: { ...credentials },
-    ids: { teamId, botId, botUserId, slackbotId, channels: channelIds, users: userIds, groups: groupIds },
-    connect: (url) => line.connect(url),
-    state: (userId) => workspaceState(world, userId),
-    act: (userId, action) => act(actDeps, userId, action),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    setFaults(...next) {
-      faults.set(next);
-      door.cutHanging();
-      if (isDown(next)) sockets.cut();
-    },
-    hold: holds.hold,
-    passed,
-    cut: () => server.closeAllConnections(),
-    stats: () => ({ ...world.counter.read(), faults: faults.struck() }),
-    posts: (channelId) => botPosts(world, channelId),
-    setChannel(channelId, change) {
-      const changed = world.directory.channel(channelId);
-      if (changed === undefined) throw new Error(`There is no channel ${channelId} in this workspace.`);
-      Object.assign(changed, change);
-      world.changed();
-    },
-    setAccount: (userId, kind) => world.directory.setAccount(userId, kind),
-    openSockets: () => sockets.open(),
-    disconnectSockets: (reason) => sockets.disconnect(reason),
-    async close() {
-      events.close();
-      sockets.close();
-      door.cutHanging();
-      await stop(server);
-    },
-  };
-}
-
-function assemble(options: WorkspaceOptions, app: InstalledApp) {
-  const now = options.now ?? Date.now;
-  const listeners = new Set<() => void>();
+  const opened = await openSimulator<SlackFault>(options);
+  const { simulator, now, changed, record, faults, server } = opened;
   const world = createWorld({
     app,
     now,
+    changed,
     hasUserGroups: options.userNamesOnPaidPlan ?? true,
     triggerLifeMs: options.triggerLifeMs,
     postBurst: options.postBurst ?? 3,
     moreChannels: (options.moreChannels ?? []).map((id) => channel(id, id.toLowerCase(), '')),
-    changed: () => {
-      for (const listener of listeners) listener();
-    },
   });
-  const record = createRecorder(options.onExchange);
   const sockets = createSocketMode(world.ids);
   const line = createBotLine({
     signingSecret: credentials.signingSecret,
@@ -196,49 +120,42 @@ function assemble(options: WorkspaceOptions, app: InstalledApp) {
     line,
     retryDelaysMs: options.eventRetryDelaysMs ?? [0, 60_000, 300_000],
   });
-  // As a load balancer has it: Node’s own five seconds end a connection under a caller that is slow to use it again.
-  const server = createServer({ keepAliveTimeout: 65_000 });
-  const baseUrl = (): string => `http://127.0.0.1:${portOf(server)}`;
-  const openSocketUrl = (): string => `ws://127.0.0.1:${portOf(server)}/link?ticket=${sockets.ticket()}`;
-  const faults = createFaults<SlackFault>(options.dice ?? Math.random);
-  const holds = createHolds();
-  const passed: Passed[] = [];
-  const door = createDoor({
-    world,
-    api: createWebApi({ world, credentials, baseUrl, openSocketUrl }),
-    record,
-    faults,
-    holds,
-    passed: options.keepPassed === true ? (one) => passed.push(one) : undefined,
-  });
-  server.on('request', (request, response) => {
-    door.handle(request, response).catch(() => request.socket.destroy());
-  });
+  const { url, port } = simulator;
+  const openSocketUrl = (): string => `ws://127.0.0.1:${port}/link?ticket=${sockets.ticket()}`;
+  opened.serve(createDoor({ world, api: createWebApi({ world, credentials, url, openSocketUrl }), faults }));
   server.on('upgrade', (request, socket, head) => {
     if (isDown(faults.all())) socket.destroy();
     else sockets.upgrade(request, socket, head);
   });
-  return { world, listeners, line, events, sockets, faults, holds, passed, door, server, baseUrl };
-}
+  const actDeps = { world, line, events, responseUrl: (path: string) => url + path };
 
-function stop(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
-}
-
-function listen(server: Server, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    ...simulator,
+    apiUrl: `${url}/api/`,
+    credentials: { ...credentials },
+    ids: { teamId, botId, botUserId, slackbotId, channels: channelIds, users: userIds, groups: groupIds },
+    connect: (botUrl) => line.connect(botUrl),
+    state: (userId) => workspaceState(world, userId),
+    act: (userId, action) => act(actDeps, userId, action),
+    setFaults(...next) {
+      simulator.setFaults(...next);
+      if (isDown(next)) sockets.cut();
+    },
+    stats: () => ({ ...world.counter.read(), faults: faults.struck() }),
+    posts: (channelId) => botPosts(world, channelId),
+    setChannel(channelId, change) {
+      const found = world.directory.channel(channelId);
+      if (found === undefined) throw new Error(`There is no channel ${channelId} in this workspace.`);
+      Object.assign(found, change);
+      changed();
+    },
+    setAccount: (userId, kind) => world.directory.setAccount(userId, kind),
+    openSockets: () => sockets.open(),
+    disconnectSockets: (reason) => sockets.disconnect(reason),
+    async close() {
+      events.close();
+      sockets.close();
+      await opened.close();
+    },
+  };
 }

@@ -47,7 +47,6 @@ export function emptyState(userId = 'U1'): PageState {
       cards: [],
       declineReasons: ['Insufficient funds'],
       nextCharge: 'as_usual',
-      magicAmounts: [],
     },
     bot: { status: 'ready', url: 'http://127.0.0.1:9', starts: 1, lastLines: [] },
     log: [],

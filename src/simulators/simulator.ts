@@ -1,0 +1,173 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { createRecorder, type Recorder } from './exchanges.ts';
+import { createFaults, type Faults, type Often } from './faults.ts';
+import { createHolds, type Holds, type Passed } from './holds.ts';
+import type { Exchange } from './protocol.ts';
+
+/** What Slack and the payments service have in common here: a server on 127.0.0.1 that can be watched, held and broken. */
+
+export type SimulatorOptions = {
+  /** 0, the default, takes a free one. */
+  port?: number;
+  /** Milliseconds since the epoch. */
+  now?: () => number;
+  /** Called when an exchange begins and, with the same id, when it is over; secrets are struck out. Ids count up from 1. */
+  onExchange?: (exchange: Exchange) => void;
+  /** Keeps in `passed` what was asked and answered. Default false. */
+  keepPassed?: boolean;
+  /** Draws what shares of the faults strike. Default Math.random. */
+  dice?: () => number;
+};
+
+export type Simulator<Fault> = {
+  url: string;
+  port: number;
+  /** Calls back after every change of what can be seen; the returned function ends that. */
+  onChange: (listener: () => void) => () => void;
+  /** What goes wrong from now on, these and no others; none: all is well. Cuts what hangs. */
+  setFaults: (...faults: readonly Fault[]) => void;
+  /** Resolves when the next request whose path ends so, as `/chat.postMessage`, stands at that point. */
+  hold: Holds['hold'];
+  /** With `keepPassed`: each request that was answered. */
+  readonly passed: readonly Passed[];
+  /** Breaks every connection off, those held included. */
+  cut: () => void;
+};
+
+export type Asked = { request: IncomingMessage; url: URL; body: string };
+
+/** What goes back. `silence` is ended by the next faults; `outcome` is put behind the summary of the exchange. */
+export type Reply = { outcome: string } & (
+  | { kind: 'answer'; status: number; headers?: Record<string, string>; body: string | object }
+  | { kind: 'cut' }
+  | { kind: 'silence' }
+);
+
+/** One request: how it is shown to who watches, and what does it and gives the answer, in one turn. */
+export type Visit = { begin: Parameters<Recorder>[0]; run: () => Reply };
+
+export type OpenSimulator<Fault> = {
+  simulator: Simulator<Fault>;
+  now: () => number;
+  changed: () => void;
+  record: Recorder;
+  faults: Faults<Fault>;
+  server: Server;
+  /** Answers all requests from now on. */
+  serve: (visit: (asked: Asked) => Visit) => void;
+  /** Throws what a request met that is a bug of the simulator's own. */
+  close: () => Promise<void>;
+};
+
+/** Rejects when the port is taken. */
+export async function openSimulator<Fault extends Often & { kind: string }>(
+  options: SimulatorOptions,
+): Promise<OpenSimulator<Fault>> {
+  const now = options.now ?? Date.now;
+  // As a load balancer has it: Node’s own five seconds end a connection under a caller that is slow to use it again.
+  const server = createServer({ keepAliveTimeout: 65_000 });
+  await once(server.listen(options.port ?? 0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  const faults = createFaults<Fault>(options.dice ?? Math.random);
+  const holds = createHolds();
+  const record = createRecorder(now, options.onExchange);
+  const passed: Passed[] = [];
+  const hanging = new Set<Socket>();
+  const listeners = new Set<() => void>();
+  let crash: unknown;
+
+  function changed(): void {
+    for (const listener of listeners) listener();
+  }
+  async function answer(visit: Visit, { request, url, body }: Asked): Promise<Written | undefined> {
+    const { socket } = request;
+    const end = record(visit.begin);
+    const reply = visit.run();
+    const { outcome } = reply;
+    if (reply.kind === 'silence') {
+      hanging.add(socket);
+      socket.once('close', () => {
+        hanging.delete(socket);
+        end(() => ({ status: 0, outcome }));
+      });
+      return undefined;
+    }
+    if (reply.kind === 'cut') {
+      end(() => ({ status: 0, outcome }));
+      socket.resetAndDestroy();
+      return undefined;
+    }
+    const written = asWritten(reply);
+    end(() => ({ status: reply.status, outcome, response: reply.body }));
+    await holds.stand(url.pathname, 'after');
+    if (options.keepPassed === true)
+      passed.push({ path: url.pathname, request: `${request.url}\n${body}`, answer: written.body });
+    return written;
+  }
+
+  return {
+    simulator: {
+      url: `http://127.0.0.1:${port}`,
+      port,
+      onChange(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+      setFaults(...next) {
+        faults.set(next);
+        for (const socket of hanging) socket.destroy();
+        changed();
+      },
+      hold: holds.hold,
+      passed,
+      cut: () => server.closeAllConnections(),
+    },
+    now,
+    changed,
+    record,
+    faults,
+    server,
+    serve(visit) {
+      server.on('request', (request, response) => {
+        const handle = async (): Promise<void> => {
+          const url = new URL(request.url ?? '/', 'http://simulator');
+          const read = await buffer(request).catch(() => undefined);
+          if (read === undefined) return;
+          // Not as `text` decodes it: a file keeps its byte order mark.
+          const body = read.toString();
+          await holds.stand(url.pathname, 'before');
+          const asked = { request, url, body };
+          const written = await answer(visit(asked), asked);
+          if (written) response.writeHead(written.status, written.headers).end(written.body);
+        };
+        handle().catch((error: unknown) => {
+          crash = error;
+          response.destroy();
+        });
+      });
+    },
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+      if (crash !== undefined) throw new Error('A simulator met a bug of its own.', { cause: crash });
+    },
+  };
+}
+
+type Written = { status: number; headers: Record<string, string>; body: string };
+
+/** Words as text, anything else as JSON. */
+function asWritten({ status, headers, body }: Extract<Reply, { kind: 'answer' }>): Written {
+  const isText = typeof body === 'string';
+  const type = isText ? 'text/plain; charset=utf-8' : 'application/json; charset=utf-8';
+  return {
+    status,
+    headers: { 'content-type': type, ...headers },
+    body: isText ? body : JSON.stringify(body),
+  };
+}
