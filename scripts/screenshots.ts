@@ -172,11 +172,10 @@ async function shootStorm(lead: PersonWindow): Promise<void> {
   await shootMessage(lead, 'This channel gets alerts', 'alert-routes');
 }
 
-/** One channel is told of payments too, and soon by a digest. */
+/** One channel is told of payments too. */
 const paidRule = `  - name: paid
     when: { event: payment_success }
     to: ${channelIds.general}
-    digest_after: 5
 `;
 
 async function shootPayments(lead: PersonWindow, { payments }: Playground): Promise<void> {

@@ -77,7 +77,6 @@ export async function rehearse(
   plan: RoutePlan,
   nowMs: number,
 ): Promise<Rehearsal> {
-  const unmuted = { ...plan, rules: plan.rules.map(({ mutedUntilMs: _end, ...rule }) => rule) };
   const counts = new Map<string, { alerts: number; worstHour: number }>();
   let [events, unsure] = [0, 0];
   let sinceMs: number | undefined;
@@ -87,8 +86,8 @@ export async function rehearse(
       events += 1;
       sinceMs ??= receivedAtMs;
       const isLookedUp = lookup !== undefined && lookup !== 'unchecked';
-      if (!isLookedUp && needsLookUp(unmuted, event)) unsure += 1;
-      for (const { channel, rule } of destinationsOf(unmuted, event, receivedAtMs)) {
+      if (!isLookedUp && needsLookUp(plan, event)) unsure += 1;
+      for (const { channel, rule } of destinationsOf(plan, event)) {
         const key = keyOf(channel, rule?.name);
         ofHour.set(key, (ofHour.get(key) ?? 0) + 1);
       }

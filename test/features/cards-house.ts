@@ -139,7 +139,6 @@ export function cardsHouse(
     log: () => undefined,
   };
   const storms: Storms = createStorms({
-    mutedIn: async () => [],
     ...shared,
     threshold,
     windowMs: 300_000,

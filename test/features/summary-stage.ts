@@ -1,8 +1,4 @@
-import {
-  type DailySummary,
-  mutedNow,
-  summariseDay,
-} from '../../src/features/alerts/summary/daily-summary.ts';
+import { type DailySummary, summariseDay } from '../../src/features/alerts/summary/daily-summary.ts';
 import {
   type DailySummariesDeps,
   createDailySummaries,
@@ -49,7 +45,6 @@ export function stage(startMs: number, time = at8('Africa/Lagos'), cards: Record
       {
         eventLog,
         plan,
-        muted: mutedNow(plan, clock.nowMs),
         readCard: (id) => Promise.resolve({ card: cards[id] ?? { kind: 'open' } }),
         now: () => clock.nowMs,
       },

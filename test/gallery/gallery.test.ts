@@ -15,8 +15,7 @@ const problems: string[] = [];
 let screens: Screen[] = [];
 
 const rules = `routes:
-  - { name: fraud, when: { reason: suspected fraud }, to: C0OPS00001, mention: S0ONCALL01, severity: high }
-  - { name: silent, when: { reason: not a word }, to: C0OPS00001, mute_until: 2999-01-01 }
+  - { name: fraud, when: { reason: suspected fraud }, to: C0OPS00001, mention: S0ONCALL01 }
 daily_summary:
   - { channel: C0OPS00001, at: '12:00', tz: Africa/Lagos }
 `;

@@ -591,7 +591,7 @@ export const stormChapters: readonly Chapter[] = [
     async play(desk) {
       const { house } = desk;
       await house.decline({ reason: 'Suspected fraud', customerEmail: 'fraud@example.com' });
-      await desk.reads('lead', 'High severity', 'payOps');
+      await desk.reads('lead', 'by rule fraud', 'payOps');
       await house.payments.act({ kind: 'send_failures', count: 30 });
       const digest = await desk.reads('lead', ['Storm', 'failed charges'], 'payAlerts');
       await desk.settled('soon');

@@ -1,14 +1,12 @@
 import type { Account } from '../../account.ts';
 import type { AlertClaims, ProvenPayment } from '../../domain/alert.ts';
-import { needsLookUp, routesOf, withMutes } from './routing.ts';
+import { needsLookUp, routesOf } from './routing.ts';
 import type { RoutePlan, AlertMute, NotPosted } from '../../domain/alert-route.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
 import {
   type DailySummary,
   type SummarySpan,
-  mutedIn,
-  mutedNow,
   standing,
   summariseDay,
   summaryView,
@@ -37,7 +35,6 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { homeAlerts, openAlerts } from './alert-message.ts';
 import {
-  homeMutes,
   noAlertsMessage,
   routesMessage,
   rulesElsewhereMessage,
@@ -84,13 +81,11 @@ export function createAlerts(account: Account, around: Around) {
   const rememberMs = settings.webhookRememberDays * 86_400_000;
   const shared = { ...account, rememberMs, audit: audit.write };
   const terms = stormTerms(settings);
-  const planWithMutes = async (): Promise<RoutePlan> => withMutes(routes, await around.mutes(), now());
   const storms: Storms = createStorms({
     ...shared,
     ...terms,
     environment: place.environment,
     account: place.account,
-    mutedIn: async (channel) => mutedIn(await planWithMutes(), channel, now()),
   });
   const cases = createAlertCases({ ...shared, storms });
   const claims = createAlertClaims({ ...account, alerts: cases, hasEnded, chargeOf });
@@ -157,12 +152,11 @@ export function createAlerts(account: Account, around: Around) {
     return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());
   }
   async function summarise(channel: string, time: SummarySpan): Promise<DailySummary> {
-    const muted = mutedNow(await planWithMutes(), now());
-    const asked = { eventLog, plan: routes, muted, readCard: (id: string) => cards.read(id), now };
+    const asked = { eventLog, plan: routes, readCard: (id: string) => cards.read(id), now };
     return await summariseDay(asked, channel, time);
   }
   return {
-    verbs: [alertsCommand(account, around, { storms, cards, claims, planWithMutes, keptFrom })],
+    verbs: [alertsCommand(account, around, { storms, cards, claims, keptFrom })],
     claims,
     async story(reference: string) {
       const keys = eventKinds.map((kind) => orderEventKey(kind, reference));
@@ -217,13 +211,11 @@ function alertsCommand(
     storms,
     cards,
     claims,
-    planWithMutes,
     keptFrom,
   }: {
     storms: Storms;
     cards: AlertCards;
     claims: AlertClaims;
-    planWithMutes: () => Promise<RoutePlan>;
     keptFrom: (channel: string) => Promise<Kept[]>;
   },
 ): Command {
@@ -269,11 +261,7 @@ function alertsCommand(
       ...stormPresses({ storms, alertCards: cards, uploadFile: slack.uploadFile }),
     ],
     modals,
-    home: async ({ userId }) => [
-      // Two blocks at most: however many alerts are in hand, no mute is cut off.
-      ...homeMutes(await planWithMutes(), now()),
-      ...homeAlerts(await cards.of(userId), place),
-    ],
+    home: async ({ userId }) => homeAlerts(await cards.of(userId), place),
     async run(_, { caller: { channelId: channel = '' } }) {
       const newest = Promise.all(eventKinds.map((kind) => storms.newest(channel, kind)));
       const [kept, last] = await Promise.all([ifStoreAnswers(keptFrom(channel)), ifStoreAnswers(newest)]);

@@ -1,4 +1,3 @@
-import { routeAt } from './routing.ts';
 import type { RoutedRule } from '../../domain/alert-route.ts';
 import {
   contradicts,
@@ -125,7 +124,7 @@ async function tellSingly(
   const alert: Alert = {
     ...alertOf(deps, work, event, lookup),
     mayBeRepeat: said.mayBeRepeat,
-    ...withoutUndefined({ route: routeOf(deps, record, rule, shown?.card), card: shown?.card }),
+    ...withoutUndefined({ route: routeOf(record, rule, shown?.card), card: shown?.card }),
   };
   const post = { kind: 'alert', alert } as const;
   if (record.posted) return { kind: 'shown', post };
@@ -134,19 +133,15 @@ async function tellSingly(
   return { kind: 'shown', post, keep: { evidence } };
 }
 
-/**
- * As the post said it, whose time Slack names a message by, in seconds. What somebody has taken, or is over, calls
- * nobody: it may be posted only then.
- */
+/** What somebody has taken, or is over, calls nobody: it may be posted only then. Nor does what takes another's place. */
 function routeOf(
-  { now }: AlertPostDeps,
-  { posted, replaced }: MessageRecord,
+  { replaced }: MessageRecord,
   rule: RoutedRule | undefined,
   shown: AlertCardShown | undefined,
 ): AlertRoute | undefined {
-  const postedAtMs = posted ? Number(posted.ts) * 1_000 : now();
   const isTaken = shown !== undefined && shown.card.kind !== 'open';
-  return rule && routeAt(rule, postedAtMs, !isTaken && replaced === undefined);
+  const { mention } = isTaken || replaced ? {} : (rule ?? {});
+  return rule && { rule: rule.name, ...withoutUndefined({ mention }) };
 }
 
 async function cardOf(

@@ -18,7 +18,6 @@ import {
 import { posted, type AboutMessage } from '../../../slack/kit/note.ts';
 import { placeAlone, word } from '../../../slack/words/evidence.ts';
 import type { MessageBlock, SlackMessage } from '../../../slack/kit/message.ts';
-import { muteBlocks } from '../alert-rules-message.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 
 /** The buttons of a storm’s digest; each carries the storm’s id. */
@@ -57,7 +56,6 @@ export function stormMessage(storm: StormSeen, about: AboutMessage): SlackMessag
       ...(isPaid ? proofFields(storm) : caseFields(storm)),
     }),
     ...(isPaid ? [] : [reasons(storm)]),
-    ...muteBlocks(storm.muted, { environment, account }),
     placeAlone(environment, account),
     actions(
       ...(isPaid || taken ? [] : [acknowledgeButton(id)]),
