@@ -12,11 +12,9 @@ export type RememberDeps = { cache: DirectoryCache; log: Log; now: () => number 
 export type Asked<Value> = { kind: 'known'; value: Value } | { kind: 'unknown'; slackError: string };
 
 export type Remembered<Value> = {
-  /** What is known and not older than ten minutes; asks Slack nothing. */
-  fresh(name: string): Promise<Value | undefined>;
-  /** The same of the last day. */
+  /** What is known and not older than a day; asks Slack nothing. */
   known(name: string): Promise<Value | undefined>;
-  /** As fresh, else asked of Slack: once for many who ask at the same time. Never throws. */
+  /** What is not older than ten minutes, else asked of Slack: once for many who ask at the same time. Never throws. */
   of(name: string): Promise<Asked<Value>>;
 };
 
@@ -102,10 +100,6 @@ export function createRemembered<Value>(
   }
 
   return {
-    async fresh(name) {
-      const known = await kept(name);
-      return known && isFresh(known) ? known.value : undefined;
-    },
     async known(name) {
       const mine = own.get(name);
       const known = mine && isUsable(mine) ? mine : await kept(name);

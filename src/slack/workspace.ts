@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Logger } from '@slack/bolt';
+import { LogLevel, type Logger } from '@slack/bolt';
 import { WebClient, type AuthTestResponse } from '@slack/web-api';
 import { growingDelayMs } from '../deadline.ts';
 import type { Log } from '../log.ts';
-import { createBoltLog } from './router/bolt-log.ts';
 import {
   awayFix,
   fixFor,
@@ -39,6 +38,34 @@ export function clientOptions(slackApiUrl: string, logger: Logger, timeoutMs: nu
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
   };
+}
+
+const longestLine = 200;
+
+/**
+ * The logger that every @slack package gets. Their debug and info lines hold whole bodies and socket
+ * frames, OTPs among them: those are dropped whatever the level. Of a warning or an error only its words
+ * are kept, with quoted snippets and URL queries cut out.
+ */
+export function createBoltLog(log: Log): Logger {
+  function pass(level: 'warn' | 'error', said: readonly unknown[]): void {
+    log(level, `Slack library: ${said.map(words).join(' ').slice(0, longestLine)}`);
+  }
+  return {
+    debug: () => {},
+    info: () => {},
+    warn: (...said) => pass('warn', said),
+    error: (...said) => pass('error', said),
+    setLevel: () => {},
+    // Some of them build their debug line only when told that debug is on.
+    getLevel: () => LogLevel.WARN,
+    setName: () => {},
+  };
+}
+
+function words(said: unknown): string {
+  const text = said instanceof Error ? `${said.name}: ${said.message}` : typeof said === 'string' ? said : '';
+  return text.replace(/"[^"]*"/g, '"…"').replace(/\?[^\s"']+/g, '?…');
 }
 
 /** Of one call: its method, `ok` or what it failed with, and how long it took. */

@@ -64,7 +64,7 @@ async function play(
 ): Promise<void> {
   const desk = await openDesk(scope, {
     clock: true,
-    payments: { knownCards: true },
+    payments: { knownCards: true, terminals: 300 },
     workspace: { grantedOptionalScopes: 'all' },
     ...options,
   });

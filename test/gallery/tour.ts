@@ -104,6 +104,7 @@ export const chapters: readonly Chapter[] = [
       await desk.asks('agent', '/pay ORDER-1003', '⚠️ Not confirmed');
       await desk.asks('agent', '/pay lookup ORDER-1001 12,500.01', '⚠️ Not confirmed');
       await desk.asks('agent', '/pay NOPE-1', '🔎 Not found');
+      await desk.asks('agent', '/pay INV-2041', '🔎 Not found');
       const reference = await desk.house.decline();
       await desk.reads('lead', reference, 'payAlerts');
       await desk.asks('agent', `/pay ${reference}`, '❌ Declined by the bank');
@@ -426,6 +427,8 @@ export const chapters: readonly Chapter[] = [
       await desk.submits('onCall', muted);
       await desk.modalSays('onCall', '🔕 Muted');
       await desk.closes('onCall');
+      await desk.reads('lead', ['🔕 Muted', 'The bank is down'], 'payAlerts');
+      await desk.settled('soon');
       desk.house.later(6_000);
       const kept = await desk.house.decline({ reason: 'Insufficient funds' });
       await desk.settled('soon');
@@ -454,10 +457,14 @@ export const chapters: readonly Chapter[] = [
       await desk.modalSays('agent', 'Payment link, not paid yet');
       const card = await desk.reads('lead', ['Payment link, not paid yet', 'LINK-1'], 'payDesk');
       await desk.presses('agent', 'Check now', card);
-      await desk.home('agent', 'payment links');
-      await desk.presses('agent', 'Show it', 'home');
-      await desk.modalSays('agent', 'LINK-1');
-      await desk.closes('agent');
+      await desk.opens('lead', '/pay link');
+      await desk.submits('lead', { ...filled, 'Our reference': 'LINK-6' });
+      await desk.modalSays('lead', 'Payment link, not paid yet');
+      await desk.closes('lead');
+      await desk.home('lead', 'payment links');
+      await desk.presses('lead', 'Show it', 'home');
+      await desk.modalSays('lead', 'LINK-6');
+      await desk.closes('lead');
       await pay(desk, 'LINK-1');
       await desk.reads('lead', ['✅ Paid (confirmed)', 'LINK-1'], 'payDesk');
       await makes('ORDER-1001');
@@ -530,6 +537,14 @@ export const chapters: readonly Chapter[] = [
       await desk.seesBy('agent', '', () => desk.presses('agent', 'Reload'));
       const some = await desk.asks('agent', '/pay accounts Surulere', 'Surulere');
       await desk.seesBy('agent', 'CSV', () => desk.presses('agent', 'CSV', some));
+      await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
+      await desk.asks('agent', '/pay terminals yaba', 'searched 5 of the pages');
+      await desk.seesBy('agent', 'searched all', () => desk.presses('agent', 'Search all'));
+      await desk.asks('agent', '/pay accounts', 'Accounts 1–50');
+      await weather(desk, 'rate_limited');
+      await desk.asks('agent', '/pay accounts PLAYGROUND', 'searched 1 of the pages');
+      await weather(desk, 'normal');
+      await desk.seesBy('agent', 'searched all', () => desk.presses('agent', 'Go on searching'));
       await desk.asks('agent', '/pay account PLAYGROUND-SUB-00003', 'Surulere');
       await desk.asks('agent', '/pay account NOBODYS-ACCOUNT-0001', 'Not found');
       await desk.asks('agent', '/pay account short', '20 characters');
@@ -552,6 +567,13 @@ export const chapters: readonly Chapter[] = [
       await desk.opens('lead', '/pay account new');
       await desk.submits('lead', fit);
       await desk.modalSays('lead', 'Account created');
+      await desk.closes('lead');
+      await desk.opens('lead', '/pay account new');
+      await weather(desk, 'hang');
+      await desk.submits('lead', { ...fit, 'Account name': 'Yaba Kiosk' });
+      await desk.modalSays('lead', 'In doubt');
+      await weather(desk, 'normal');
+      await desk.seesBy('lead', 'Not found', () => desk.presses('lead', 'Look it up'));
       await desk.closes('lead');
     },
   },

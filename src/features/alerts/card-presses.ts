@@ -29,7 +29,7 @@ import type {
   ViewValues,
 } from '../../slack/command.ts';
 import { modal, plainText, richText, select, textInput, words } from '../../slack/kit/blocks.ts';
-import type { OfferedCard } from '../../slack/kit/card-inputs.ts';
+import type { OfferedCard } from '../../slack/kit/form.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import type { Modal } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';

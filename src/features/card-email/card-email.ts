@@ -14,7 +14,7 @@ import {
   longestEmail,
   readCardChoice,
   tokenInput,
-} from '../../slack/kit/card-inputs.ts';
+} from '../../slack/kit/form.ts';
 import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import type { CardFace, ChargeSeen } from '../../domain/charge.ts';
 import { type CardEmails, createCardEmails, shownTerms } from './change-card-email.ts';

@@ -15,7 +15,7 @@ import {
   notSetUpMessage,
   refusedCardsMessage,
 } from './cards-message.ts';
-import { emailFormProblem, type OfferedCard } from '../../slack/kit/card-inputs.ts';
+import { emailFormProblem, type OfferedCard } from '../../slack/kit/form.ts';
 import { askedHereAlone, type ChargePlace } from '../../slack/words/charge-place.ts';
 import {
   defineCommand,

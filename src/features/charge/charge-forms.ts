@@ -21,7 +21,18 @@ import {
 import type { ViewValues } from '../../slack/command.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
-import { type OfferedCard, cardInput, readCardChoice, tokenInput } from '../../slack/kit/card-inputs.ts';
+import {
+  type OfferedCard,
+  cardInput,
+  readCardChoice,
+  tokenInput,
+  choice,
+  codec,
+  email,
+  form,
+  optional,
+  text,
+} from '../../slack/kit/form.ts';
 import { type ChargePlace, moneyTitle, placeFoot } from '../../slack/words/charge-place.ts';
 import type { ChargeSeen, ChargeTerms, ShownTerms } from '../../domain/charge.ts';
 import { nextSteps, reasonAfter, type CardRefusal, type Twin } from '../../domain/decline-reason.ts';
@@ -34,7 +45,6 @@ import type { ApprovalNeeded } from '../../domain/approval.ts';
 import type { SeenLimits } from './charge-limits.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
-import { choice, codec, email, form, optional, text } from '../../slack/kit/form.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
 import { counted } from '../../domain/wording.ts';

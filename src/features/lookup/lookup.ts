@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
-import { code, modal, radios, rich, richText, words as say } from '../../slack/kit/blocks.ts';
+import { code, modal, select, rich, richText, words as say } from '../../slack/kit/blocks.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { askedHereAlone, placeTitle } from '../../slack/words/charge-place.ts';
 import {
@@ -204,10 +204,11 @@ export function chooseModal(
     submit: 'Look it up',
     privateMetadata: place.channelId ?? '',
     blocks: [
-      radios({
+      select({
         id: field,
         label: 'Which reference of the message?',
-        choices: [choiceOf(first), ...rest.map(choiceOf)],
+        choices: [first, ...rest].map(choiceOf),
+        initial: first,
       }),
     ],
   });

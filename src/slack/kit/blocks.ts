@@ -16,7 +16,6 @@ import type {
   RichTextText,
   RichTextUserMention,
   RichTextUsergroupMention,
-  RadioButtons,
   StaticSelect,
 } from '@slack/types';
 import { isGeneratedReference } from '../../domain/order-reference.ts';
@@ -319,26 +318,6 @@ export function select(parts: {
     action_id: parts.id,
     options,
     ...(initial === undefined ? {} : { initial_option: initial }),
-  };
-  return inputBlock(parts, element);
-}
-
-/** A few choices that all stand on the screen, the first of them chosen; more than ten are left out. */
-export function radios(parts: {
-  id: string;
-  label: string;
-  hint?: string;
-  choices: readonly [Choice, ...Choice[]];
-}): InputBlock {
-  const [first, ...rest] = parts.choices.slice(0, limits.choiceOptions).map((choice) => ({
-    text: plainText(choice.text, limits.optionText),
-    value: choice.value,
-  }));
-  const element: RadioButtons = {
-    type: 'radio_buttons',
-    action_id: parts.id,
-    options: first ? [first, ...rest] : rest,
-    ...(first === undefined ? {} : { initial_option: first }),
   };
   return inputBlock(parts, element);
 }

@@ -88,22 +88,16 @@ const allowed: Permit = { kind: 'allowed' };
 async function judge(permission: Permission, caller: Caller, parts: Parts): Promise<Permit> {
   const { userId } = caller;
   const fitting = having(permission, parts.roles);
-  const place = placeOf(caller);
-  const here = fitting.filter(({ role }) => countsAt(role, place));
-  const isHere = await isHeld(userId, here, parts);
-  if (isHere === 'yes') return (await whyNoMember(userId, parts)) ?? allowed;
-  // Side by side: nobody waits for one answer of Slack after the other.
-  const [{ roles: own, unknown, empty }, refusal] = await Promise.all([
-    membershipOf(userId, fitting, parts),
-    isHere === 'no' ? undefined : whyNoMember(userId, parts),
-  ]);
-  if (own.some((one) => here.includes(one))) {
-    // Nobody had asked who they are: they came into a group since the first look.
-    return (isHere === 'no' ? await whyNoMember(userId, parts) : refusal) ?? allowed;
+  const here = fitting.filter(({ role }) => countsAt(role, placeOf(caller)));
+  if (!here.some(lists(userId))) {
+    const { own, unknown, empty } = await membershipOf(userId, fitting, parts);
+    const missing = groupsOf(here).filter((group) => unknown.includes(group));
+    if (!own.some((one) => here.includes(one))) {
+      if (missing.length > 0) return groupsNotKnown(missing);
+      return own.length > 0 ? wrongPlace(permission, own) : notInRole(permission, { fitting, empty });
+    }
   }
-  const missing = groupsOf(here).filter((group) => unknown.includes(group));
-  if (missing.length > 0) return groupsNotKnown(missing);
-  return own.length > 0 ? wrongPlace(permission, own) : notInRole(permission, { fitting, empty });
+  return (await whyNoMember(userId, parts)) ?? allowed;
 }
 
 /** Undefined: a member of the workspace. */
@@ -115,16 +109,11 @@ async function whyNoMember(userId: string, { people, identity }: Parts): Promise
 }
 
 async function standing(permission: Permission, userId: string, parts: Parts): Promise<Standing> {
-  const { people, identity } = parts;
-  const fitting = having(permission, parts.roles);
-  if ((await isHeld(userId, fitting, parts)) === 'no') return { kind: 'known', roles: [] };
-  const [{ roles: own, unknown }, person] = await Promise.all([
-    membershipOf(userId, fitting, parts),
-    people.of(userId),
-  ]);
+  const { own, unknown } = await membershipOf(userId, having(permission, parts.roles), parts);
   if (own.length === 0) return unknown.length > 0 ? { kind: 'unknown' } : { kind: 'known', roles: [] };
+  const person = await parts.people.of(userId);
   if (person.kind === 'unknown') return { kind: 'unknown' };
-  const isMember = noMember(person.value, identity()) === undefined;
+  const isMember = noMember(person.value, parts.identity()) === undefined;
   return { kind: 'known', roles: isMember ? own.map(({ name }) => name) : [] };
 }
 
@@ -220,7 +209,7 @@ function permissionWords(permission: Permission): string {
 
 /**
  * Which of the roles hold a person. `unknown`: groups that Slack tells nothing of, so that what they would give is not
- * among `roles`; `empty`: those that count as empty, and what Slack says why.
+ * among `own`; `empty`: those that count as empty, and what Slack says why.
  */
 async function membershipOf(userId: string, roles: readonly NamedRole[], { groups }: Pick<Parts, 'groups'>) {
   const asked = await Promise.all(
@@ -229,26 +218,17 @@ async function membershipOf(userId: string, roles: readonly NamedRole[], { group
   const told = asked.flatMap(({ group, answer }) =>
     answer.kind === 'known' ? [{ group, ...answer.value }] : [],
   );
-  const own = told.filter(({ users }) => users.includes(userId)).map(({ group }) => group);
+  const mine = told.filter(({ users }) => users.includes(userId)).map(({ group }) => group);
+  const isListed = lists(userId);
   return {
-    roles: roles.filter(
-      ({ role }) => role.users.includes(userId) || role.groups.some((group) => own.includes(group)),
-    ),
+    own: roles.filter((one) => isListed(one) || one.role.groups.some((group) => mine.includes(group))),
     unknown: asked.filter(({ answer }) => answer.kind === 'unknown').map(({ group }) => group),
     empty: told.flatMap(({ group, empty: why }) => (why === undefined ? [] : [{ group, why }])),
   };
 }
 
-/** Whether one of the roles holds the person, as far as that is known without asking Slack. */
-async function isHeld(
-  userId: string,
-  roles: readonly NamedRole[],
-  { groups }: Pick<Parts, 'groups'>,
-): Promise<'yes' | 'no' | 'not_known'> {
-  if (roles.some(({ role }) => role.users.includes(userId))) return 'yes';
-  const fresh = await Promise.all(groupsOf(roles).map((group) => groups.fresh(group)));
-  if (fresh.some((members) => members?.users.includes(userId))) return 'yes';
-  return fresh.includes(undefined) ? 'not_known' : 'no';
+function lists(userId: string): (one: NamedRole) => boolean {
+  return ({ role }) => role.users.includes(userId);
 }
 
 function groupsOf(roles: readonly NamedRole[]): string[] {

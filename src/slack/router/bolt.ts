@@ -1,12 +1,12 @@
 import { App, UnknownError, type SocketModeReceiver } from '@slack/bolt';
 import { asRequest, newErrorId, type Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
-import { createBoltLog } from './bolt-log.ts';
 import { createHttpReceiver, type HttpReceiver } from './receiver.ts';
 import { route, type RouterDeps } from './router.ts';
 import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
 import {
   clientOptions,
+  createBoltLog,
   startIdentityCheck,
   wait,
   type Identity,
