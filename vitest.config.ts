@@ -39,7 +39,7 @@ const timed = [
 const mocked = 'test/hostile/{requests,texts}/*.test.ts';
 /** `npm run gallery`. */
 const gallery = 'test/gallery/*.test.ts';
-/** They let bots get into trouble, one after the other, and need promtool: of `.ci/run` alone. */
+/** They let bots get into trouble before a real Prometheus: of `.ci/run` alone. */
 const rules = 'test/e2e/rules-fire.test.ts';
 
 export default defineConfig({
@@ -112,6 +112,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'rules',
+          // They mostly wait.
+          maxConcurrency: 12,
           include: [rules],
           globalSetup: 'test/support/warm-bot.ts',
           sequence: { groupOrder: 4 },

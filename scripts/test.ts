@@ -103,7 +103,7 @@ await Promise.all([
 
 for (const child of burning) child.kill('SIGKILL');
 
-const whatNeeds: Record<Program, string> = {
+const whatNeeds: Partial<Record<Program, string>> = {
   'redis-server': 'everything on a real Redis (apt-get install redis-server)',
   chromium: 'everything in a real browser (apt-get install chromium)',
   openssl: 'the store over TLS (apt-get install openssl)',
