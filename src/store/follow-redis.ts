@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { growingDelayMs } from '../deadline.ts';
 import { withinDeadline } from './deadline.ts';
-import { checkServes, findRedisNode, type NodeSearch, type ServingNode } from './find-redis-node.ts';
+import type { RedisAddress, RedisNode, SentinelAddress } from '../domain/redis-address.ts';
 import { connectOnce, openNodeClient, reasonOf, type RedisClient, type RedisNews } from './redis-node.ts';
 
 const connectMs = 1_500;
@@ -11,6 +11,13 @@ const longestRetryMs = 500;
 const newsMs = 15_000;
 /** Where one address leads to a replica for good, a new connection with every call would be an attack on it. */
 const renewGapMs = 2_000;
+
+/** The epoch rises with every failover that Sentinels make: of two masters the one with the higher is the newer. */
+type ServingNode = RedisNode & { readonly epoch: number };
+
+const answerMs = 1_500;
+/** Where there is one address alone, which says it all. */
+const theOne: ServingNode = { host: '', port: 0, epoch: 0 };
 
 /** One connection, however it is found. */
 export type RedisLine = {
@@ -25,31 +32,31 @@ export type RedisLine = {
 };
 
 /**
- * One connection to the node that serves the store's keys, found anew whenever it is lost or says that another
- * one serves. Not node-redis's own Cluster and Sentinel clients: they send a call again by themselves, by
- * which a `create` that was carried out is answered "there already", and they follow ASK.
+ * One connection to the node that serves, found anew whenever it is lost or says that another one serves. Not
+ * node-redis's own Sentinel client: it sends a call again by itself, by which a `create` that was carried out is
+ * answered "there already".
  */
-export function followRedis(search: NodeSearch, news: RedisNews, onOtherNode: () => void): RedisLine {
+export function followRedis(address: RedisAddress, news: RedisNews, onOtherNode: () => void): RedisLine {
   const over = new AbortController();
   const first = Promise.withResolvers<void>();
   // Stands in until a node is found: never connected, so its calls fail at once.
-  let current = openNodeClient(search.address, undefined, connectMs);
+  let current = openNodeClient(address, undefined, connectMs);
   let searching = false;
   let served: ServingNode | undefined;
   let lostAt = 0;
-  const gapMs = search.address.kind === 'alone' ? renewGapMs : 0;
+  const gapMs = address.kind === 'alone' ? renewGapMs : 0;
   let leftAt = -Infinity;
 
   async function connect(): Promise<void> {
-    const node = await findRedisNode(search);
+    const node = address.kind === 'alone' ? theOne : await findMaster(address);
     // A Sentinel that has not heard of the failover yet still names a master that may be back, and doomed.
     const isOld = served !== undefined && node.epoch < served.epoch;
     if (isOld && performance.now() - lostAt < newsMs) throw new Error('The Sentinels name an old master.');
-    const found = openNodeClient(search.address, node, connectMs);
+    const found = openNodeClient(address, node, connectMs);
     found.on('error', (error: unknown) => renew(found, reasonOf(error)));
     try {
       await withinDeadline(
-        connectOnce(found).then(() => checkServes(found, search)),
+        connectOnce(found).then(() => checkServes(found, address)),
         connectMs,
       );
       over.signal.throwIfAborted();
@@ -114,4 +121,73 @@ export function followRedis(search: NodeSearch, news: RedisNews, onOtherNode: ()
 
 function isOther(node: ServingNode, served: ServingNode | undefined): boolean {
   return served !== undefined && (served.host !== node.host || served.port !== node.port);
+}
+
+/** Rejects unless the node itself says that it serves: a master may have been replaced since it was named. */
+async function checkServes(client: RedisClient, address: RedisAddress): Promise<void> {
+  if (address.kind === 'alone') return;
+  const role = await client.sendCommand<unknown[]>(['ROLE']);
+  if (role[0] !== 'master') throw new Error('The node that the Sentinels name is not a master.');
+}
+
+/** The one of the newest word of the Sentinels. Rejects when none is known. */
+async function findMaster(address: SentinelAddress): Promise<ServingNode> {
+  const { username, password } = address;
+  const answers = await Promise.all(
+    address.nodes.map((node) =>
+      // Sentinels often have no password although their Redis has one, and refuse one then.
+      askNode({ ...address, username: undefined, password: undefined }, node, async (sentinel) => {
+        const query = () => sentinel.sendCommand<string[]>(['SENTINEL', 'MASTER', address.master]);
+        return readMaster(
+          await query().catch(async (error: unknown) => {
+            if (password === undefined || !(error instanceof Error && /^NOAUTH\b/.test(error.message))) {
+              throw error;
+            }
+            await sentinel.sendCommand(['AUTH', ...(username === undefined ? [] : [username]), password]);
+            return query();
+          }),
+        );
+      }),
+    ),
+  );
+  return first(
+    told(answers).toSorted((one, other) => other.epoch - one.epoch),
+    answers,
+  );
+}
+
+/** The answer is a list of names and values. */
+function readMaster(words: readonly string[]): ServingNode {
+  const after = (name: string) => words[words.findIndex((word, n) => n % 2 === 0 && word === name) + 1] ?? '';
+  return { host: after('ip'), port: Number(after('port')), epoch: Number(after('config-epoch')) };
+}
+
+/** One question over a connection of its own, which is gone afterwards; never longer than a second and a half. */
+async function askNode<T>(
+  address: SentinelAddress,
+  node: RedisNode,
+  question: (client: RedisClient) => Promise<T>,
+): Promise<T | Error> {
+  const client = openNodeClient(address, node, answerMs);
+  client.on('error', () => undefined);
+  try {
+    return await withinDeadline(
+      connectOnce(client).then(() => question(client)),
+      answerMs,
+    );
+  } catch (error) {
+    return error instanceof Error ? error : new Error('unknown');
+  } finally {
+    if (client.isOpen) client.destroy();
+  }
+}
+
+function told<T>(answers: readonly (T | Error)[]): T[] {
+  return answers.filter((answer): answer is T => !(answer instanceof Error));
+}
+
+function first<T>(nodes: readonly T[] = [], answers: readonly unknown[]): T {
+  const [node] = nodes;
+  if (node !== undefined) return node;
+  throw answers.find((answer) => answer instanceof Error) ?? new Error('No node answered.');
 }

@@ -25,7 +25,7 @@ export type RedisOptions = {
   /** See `redisAddressForms`. */
   url: string;
   log: Log;
-  /** The store's; it decides which node of a Cluster serves. Default `payops`. */
+  /** The store's. Default `payops`. */
   prefix?: string;
   /** So many replicas must have what a script of `commands` changed or saw; fewer reject the call. Default 0. */
   waitReplicas?: number;
@@ -53,7 +53,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     });
   }
   const news = createRedisNews(log);
-  const line = followRedis({ address, key: `{${prefix}}` }, news, onOtherNode);
+  const line = followRedis(address, news, onOtherNode);
   // The socket's own timeout starts anew with every write, so under steady calls a connection whose other
   // end has vanished without a word would be kept for the many minutes of TCP's patience.
   const watchdog = setInterval(() => {
@@ -101,9 +101,7 @@ const servesNot = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
 const replicasWithinMs = 500;
 
 /**
- * Every call goes once, to one node, and is never sent again: whoever asked must decide. What the node
- * answers with ASK is refused too: while a Cluster moves the store's slot, half of its records are elsewhere,
- * and a script that ran on either half would find a claimed key unclaimed.
+ * Every call goes once, to one node, and is never sent again: whoever asked must decide.
  */
 function createRedisCommands(options: CommandOptions): RedisCommands {
   const { client, onElsewhere, waitReplicas, waitKey } = options;

@@ -32,7 +32,10 @@ export async function connectOnce(client: RedisClient): Promise<void> {
   await Promise.race([client.connect(), broken.promise]);
 }
 
-/** Tells an outage once, and its end once. */
+/** What Redis itself answers a caller whom it does not let in. */
+const refusal = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
+
+/** Tells an outage once, and its end once; and once in it that Redis refuses the bot, whatever stood in the way before. */
 export type RedisNews = {
   /** Redis has given a sign of life. */
   hear: () => void;
@@ -44,6 +47,7 @@ export type RedisNews = {
 
 export function createRedisNews(log: Log): RedisNews {
   let away = false;
+  let isRefused = false;
   let heardAt = performance.now();
   let lostUntil = 0;
   return {
@@ -52,11 +56,14 @@ export function createRedisNews(log: Log): RedisNews {
       if (heardAt < lostUntil) return;
       if (away) log('info', 'Redis answers again.');
       away = false;
+      isRefused = false;
     },
     lose(failure, forMs = 0) {
       lostUntil = Math.max(lostUntil, performance.now() + forMs);
-      if (away) return;
+      const isRefusal = refusal.test(failure);
+      if (away && (isRefused || !isRefusal)) return;
       away = true;
+      isRefused = isRefusal;
       log('error', 'Redis cannot be used. Every store call fails until it is back; trying again.', {
         failure,
         fix: 'Check that Redis runs and that the address, password and TLS setting are right.',

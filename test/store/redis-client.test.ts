@@ -6,7 +6,6 @@ import type { Log } from '../../src/log.ts';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
-import { calmMs } from '../support/calm-ms.ts';
 import { findProgram } from '../support/programs.ts';
 import { startRedis, type RedisServer } from '../support/redis-server.ts';
 import { untilRedis } from '../support/redis-store.ts';
@@ -99,11 +98,18 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
     expect(JSON.stringify(lines)).not.toContain('hunter22');
   });
 
-  it('says that the password is wrong, once, without it', async (test) => {
+  it('says that the password is wrong, once, without it, also behind an outage', async (test) => {
     const server = await startServer(test, ['--requirepass', 'correct-horse']);
+    await server.kill9();
     const { lines } = open(test, server.url.replace('//', '//:hunter22@'));
-    await someAttempts(lines);
-    expect(lines).toMatchObject([{ level: 'error', text: expect.stringContaining('WRONGPASS') }]);
+    await untilRedis('the outage is told', async () => lines.length === 1);
+    await server.restart();
+    await untilRedis('the password is told', async () => lines.length === 2);
+    await rest(500);
+    expect(lines).toMatchObject([
+      { level: 'error', text: expect.not.stringContaining('WRONGPASS') },
+      { level: 'error', text: expect.stringContaining('WRONGPASS') },
+    ]);
     expect(JSON.stringify(lines)).not.toContain('hunter22');
   });
 
@@ -141,30 +147,34 @@ describe.skipIf(missing).concurrent('connectRedis to a Redis', () => {
     for (const socket of wires) cut.add(socket);
     const steady = setInterval(() => void store.ping().catch(() => undefined), 200);
     test.onTestFinished(() => clearInterval(steady));
-    const answers = () => untilRedis('it answers', () => store.ping().then(() => true));
-    expect(await calmMs(answers)).toBeLessThan(7000);
+    // Without the watchdog it would be TCP that gives up, after a quarter of an hour.
+    await untilRedis('it answers', () => store.ping().then(() => true));
+    expect(connection.client.isReady).toBe(true);
   });
 
-  it('follows a failover behind one address within 3 s, though its connection stays open', async (test) => {
+  it('follows a failover behind one address at the first refused call, though its connection stays open', async (test) => {
     const [first, second] = await Promise.all([startServer(test), startServer(test)]);
     const { gate, store } = await behindOneAddress(test, first);
     expect(await store.create('before', '')).toBe(true);
     gate.leadTo(second.port);
     await becomeReplicaOf(test, first, second.port);
-    const goesOn = () => untilRedis('it goes on', () => store.create('after', ''), 5_000);
-    const tookMs = await calmMs(goesOn);
-    expect(tookMs).toBeLessThan(3_000);
+    await expect(store.create('refused', '')).rejects.toThrow(StoreUnavailable);
+    await untilRedis('it is led to the other', async () => gate.opened() > 1);
+    await untilRedis('it goes on', () => store.create('after', ''));
   });
 
   it('renews a connection to a replica once in a while, not with each call, and says it once', async (test) => {
     const server = await startServer(test);
     const { gate, lines, store } = await behindOneAddress(test, server);
     await becomeReplicaOf(test, server, 1);
+    const startedAt = performance.now();
     for (let call = 0; call < 100; call += 1) {
       await expect(store.create(`${call}`, '')).rejects.toThrow(StoreUnavailable);
       await new Promise((resolve) => setTimeout(resolve, 3));
     }
-    expect(gate.opened()).toBe(2);
+    // One before, one at once, and where a slow machine takes longer, one in two seconds.
+    expect(gate.opened()).toBeGreaterThan(1);
+    expect(gate.opened()).toBeLessThanOrEqual(2 + Math.floor((performance.now() - startedAt) / 2_000));
     expect(lines).toMatchObject([{ level: 'error', text: expect.stringContaining('READONLY') }]);
   });
 });
