@@ -37,8 +37,6 @@ const timed = [
 ];
 /** With `vi.mock`, which does nothing where modules are shared. */
 const mocked = 'test/hostile/{requests,texts}/*.test.ts';
-/** `npm run gallery`. */
-const gallery = 'test/gallery/*.test.ts';
 /** They let bots get into trouble before a real Prometheus: of `.ci/run` alone. */
 const rules = 'test/e2e/rules-fire.test.ts';
 
@@ -104,7 +102,7 @@ export default defineConfig({
         test: {
           name: 'parts',
           include: ['test/**/*.test.ts'],
-          exclude: [whole, ...timed, ...inBrowser, mocked, gallery],
+          exclude: [whole, ...timed, ...inBrowser, mocked],
           sequence: { groupOrder: 3 },
         },
       },
@@ -115,15 +113,6 @@ export default defineConfig({
           // They mostly wait.
           maxConcurrency: 12,
           include: [rules],
-          globalSetup: 'test/support/warm-bot.ts',
-          sequence: { groupOrder: 4 },
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'gallery',
-          include: [gallery],
           globalSetup: 'test/support/warm-bot.ts',
           sequence: { groupOrder: 4 },
         },

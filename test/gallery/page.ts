@@ -1,13 +1,13 @@
 import { people } from '../../src/simulators/slack/cast.ts';
-import type { Screen } from './screens.ts';
+import { fullest, type Screen } from './screens.ts';
 
 type Part = { [field: string]: unknown };
 
-/** All screens on one page that needs nothing else, by chapter. */
+/** All screens on one page that needs nothing else, by the surface that their names begin with. */
 export function galleryPage(screens: readonly Screen[], missing: readonly string[]): string {
-  const chapters = Map.groupBy(screens, ({ chapter }) => chapter);
-  const parts = [...chapters].map(
-    ([name, shown]) => `<h2>${escape(name)}</h2><div class="row">${shown.map(card).join('')}</div>`,
+  const surfaces = Map.groupBy(screens, ({ name }) => name.split(' › ')[0]);
+  const parts = [...surfaces].map(
+    ([name = '', shown]) => `<h2>${escape(name)}</h2><div class="row">${shown.map(card).join('')}</div>`,
   );
   const none =
     missing.length === 0 ? '' : `<p class="over">Without a picture: ${escape(missing.join(', '))}</p>`;
@@ -23,7 +23,7 @@ function card({ name, words, most, frame, blocks }: Screen): string {
     submit && `<button class="primary">${escape(submit)}</button>`,
   ];
   const foot = title === undefined ? '' : `<footer>${buttons.filter(Boolean).join('')}</footer>`;
-  const isOver = words > most;
+  const isOver = words > most * fullest;
   return `<section><p class="name${isOver ? ' over' : ''}">${escape(name)} <b>${words} of ${most}</b></p>
 <article${title === undefined ? '' : ' class="window"'}>${title === undefined ? '' : `<h3>${escape(title)}</h3>`}${blocks.map(html).join('')}${problems.join('')}${foot}</article></section>`;
 }

@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { PageBlock, PageView } from '../../src/simulators/protocol.ts';
 import { people } from '../../src/simulators/slack/cast.ts';
 import type { Workspace } from '../../src/simulators/slack/workspace.ts';
 
 /** One thing that a person saw: a message, a window, or the Home. */
 export type Screen = {
-  chapter: string;
   /** What tells it from every other one: the surface and its first words. */
   name: string;
   blocks: readonly PageBlock[];
@@ -14,7 +16,7 @@ export type Screen = {
   most: number;
 };
 
-/** The budget of docs/words: words on a screen, buttons included. */
+/** Words on a screen, buttons included, as it mostly is. */
 const budgets = {
   alert: 40,
   look_up: 40,
@@ -34,19 +36,25 @@ const budgets = {
   other: 60,
 } as const;
 
+/** The fullest form that any story shows may have a third more: several accounts, a sandbox, a repeat. */
+export const fullest = 4 / 3;
+
 type Kind = keyof typeof budgets;
 
 /** What shows itself only once more is pressed counts as what is seen until then. */
 type Part = { [field: string]: unknown };
 
-export type Collector = { screens: Screen[]; views: Set<string>; chapter: (name: string) => void };
+/** What one house showed, and what was done there: words typed, ids pressed, chosen, searched and submitted. */
+export type Recorded = { screens: Screen[]; done: string[] };
+
+/** The folder to which `npm run gallery` has every story write. */
+export const galleryVariable = 'PAYOPS_GALLERY';
 
 /** Takes down all that the bot shows anybody, as it is shown; of screens with one name the one with the most words. */
-export function collectScreens(workspace: Workspace): Collector {
+export function recordScreens(workspace: Workspace, folder: string): { end: () => void } {
   const known = new Map<string, Screen>();
   const seen = new WeakSet<readonly PageBlock[]>();
-  const views = new Set<string>();
-  let chapter = '';
+  const done = new Set<string>();
   function add(kind: Kind, name: string, blocks: readonly PageBlock[], frame: Screen['frame'] = {}): void {
     const words = countWords(blocks, frame);
     const before = known.get(name);
@@ -54,8 +62,7 @@ export function collectScreens(workspace: Workspace): Collector {
     // What was asked for as a list has so many words for each of its rows.
     const most = kind === 'list' ? Math.max(budgets.list, wordsARow * linesIn(blocks)) : budgets[kind];
     const isMarked = /May be a repeat/.test(textsOf(blocks).join(' '));
-    const screen = { name, blocks, frame, words, most: most + (isMarked ? wordsOfMark : 0) };
-    known.set(name, { ...screen, chapter: before?.chapter ?? chapter });
+    known.set(name, { name, blocks, frame, words, most: most + (isMarked ? wordsOfMark : 0) });
   }
   function isNew(blocks: readonly PageBlock[]): boolean {
     if (seen.has(blocks)) return false;
@@ -65,7 +72,7 @@ export function collectScreens(workspace: Workspace): Collector {
   function addWindow(view: PageView): void {
     const hasErrors = Object.keys(view.errors).length > 0;
     if (!isNew(view.blocks) && !hasErrors) return;
-    views.add(view.callbackId);
+    done.add(view.callbackId);
     const { submit, close, errors } = view;
     const title = view.title.replace(/ · (LIVE|SANDBOX)$/, '');
     const name = [`window ${view.callbackId}`, title, hasErrors ? 'problems' : headOf(view.blocks)];
@@ -89,12 +96,18 @@ export function collectScreens(workspace: Workspace): Collector {
       if (home && isNew(home.blocks)) add('home', `home › ${homeHeads(home.blocks)}`, home.blocks);
     }
   });
+  const act = workspace.act.bind(workspace);
+  workspace.act = (person, action) => {
+    if (action.kind === 'send_message') done.add(action.text.replace(/^\/pay /, '').split(' ')[0] ?? '');
+    if (action.kind === 'block_action' || action.kind === 'suggest') done.add(action.actionId);
+    if (action.kind === 'global_shortcut' || action.kind === 'message_shortcut') done.add(action.callbackId);
+    return act(person, action);
+  };
   return {
-    get screens() {
-      return [...known.values()];
+    end() {
+      const recorded: Recorded = { screens: [...known.values()], done: [...done] };
+      writeFileSync(join(folder, `${randomUUID()}.json`), JSON.stringify(recorded));
     },
-    views,
-    chapter: (name) => void (chapter = name),
   };
 }
 
@@ -147,7 +160,8 @@ function kindOfWindow(callbackId: string, blocks: readonly PageBlock[]): Kind {
 function kindOfAnswer(blocks: readonly PageBlock[]): Kind {
   const head = headOf(blocks);
   if (/What you can do/.test(head)) return 'help';
-  if (/oldest first/.test(textsOf(blocks).join(' '))) return 'list';
+  if (/oldest first/.test(textsOf(blocks).join(' ')) || / warning| parts not checked/.test(head))
+    return 'list';
   if (/Paid|Not confirmed|Not found|Declined|Not paid|Not checked/.test(head)) return 'look_up';
   if (
     /lready approved|Approved, starting|of \d approved|lready refused|ithdrawn|You asked for this/.test(head)
@@ -156,7 +170,7 @@ function kindOfAnswer(blocks: readonly PageBlock[]): Kind {
   const rows = blocks.filter(({ type }) => type === 'actions').length > 2;
   return rows ||
     JSON.stringify(blocks).includes('rich_text_preformatted') ||
-    /gets alerts|without a known outcome/.test(head)
+    /gets alerts|without a known outcome|waits for your decision/.test(head)
     ? 'list'
     : 'other';
 }
@@ -168,7 +182,7 @@ function headOf(blocks: readonly PageBlock[]): string {
     .split(' · ')
     .filter((part) => !/^(💳|👀|💤|☑️)/u.test(part) || !text.includes(' · ❌'));
   return state
-    .replaceAll(/\p{Lu}{3} [\d,.]+|“[^”]*”|pay-\w+|\d[\d,.]*|[A-Z]{2,}-[\w-]+/gu, '#')
+    .replaceAll(/\p{Lu}{3} [\d,.]+|“[^”]*”|pay-\w+|[\w.]+@[\w.]+|\d[\d,.]*|[A-Z]{2,}-[\w-]+/gu, '#')
     .trim()
     .slice(0, 70);
 }

@@ -19,6 +19,7 @@ import {
   type Workspace,
   type WorkspaceSettings,
 } from '../../src/simulators/slack/workspace.ts';
+import { galleryVariable, recordScreens } from '../gallery/screens.ts';
 import { createBot, createBotHere, type Bot } from './bot.ts';
 import { openClock } from './clock.ts';
 import { openGate, type Gate } from './gate.ts';
@@ -169,6 +170,8 @@ export async function openHouse(
   ]);
   workspace.onChange(news.tell);
   payments.onChange(news.tell);
+  const gallery = process.env[galleryVariable];
+  const recording = gallery === undefined ? undefined : recordScreens(workspace, gallery);
   let receivers: readonly Bot[] = [];
   const webhookGate = await openGate(() => receivers.map((bot) => bot.url()));
   payments.sendWebhooksTo(`${webhookGate.url}/webhooks/payments`);
@@ -309,6 +312,7 @@ export async function openHouse(
       );
   });
   test.onTestFinished(async () => {
+    recording?.end();
     await Promise.all(bots.map((bot) => bot.end()));
     await Promise.all([webhookGate, slash].map((part) => part.close()));
     await Promise.all([workspace.close(), payments.close()]);
