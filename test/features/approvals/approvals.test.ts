@@ -46,6 +46,19 @@ describe('a charge that needs a second person', () => {
       kind: 'unknown_approval',
     });
   });
+
+  it('keeps its card’s token key sealed, and no longer than until it has ended', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const approval = await asked(process);
+    const kept = async () => (await world.store.read(approvalPrefix + approval.id))?.value ?? '';
+    expect(await kept()).not.toContain(terms.tokenKey);
+    expect(sealer.open('', await kept())).toContain(terms.tokenKey);
+    await process.approvals.refuse({ id: approval.id, by: bola, reason: 'no' });
+    await process.drained();
+    expect(sealer.open('', await kept())).toContain(approval.id);
+    expect(sealer.open('', await kept())).not.toContain(terms.tokenKey);
+  });
 });
 
 /** Approved while nothing can be executed; then something changes, and the worker comes. */
@@ -150,14 +163,18 @@ describe('what was approved is judged again before it is done', () => {
     expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
   });
 
-  it('is stopped when what is kept is not what was approved', async () => {
+  it.each([
+    ['amount', { money: { minor: 125_000_000, currency: 'NGN' } }, {}],
+    ['card', {}, { tokenKey: 'tok-of-another' }],
+  ])('is stopped when the %s that is kept is not what was approved', async (_what, otherTerms, other) => {
     const world = openApprovalWorld();
     const { state } = await approvedBefore(world, async () => {
       const key = approvalPrefix + reference;
       const entry = await world.store.read(key);
       const kept = entry && (JSON.parse(sealer.open(key, entry.value)) as { state: ApprovalCase });
       if (!entry || kept?.state.approval.shown.kind !== 'charge') throw new Error('no such request');
-      kept.state.approval.shown.terms.money = { minor: 125_000_000, currency: 'NGN' };
+      Object.assign(kept.state.approval.shown.terms, otherTerms);
+      Object.assign(kept.state, other);
       await world.store.write(entry, sealer.seal(key, JSON.stringify(kept)), { delayMs: 0 });
     });
     expect(state).toMatchObject({ kind: 'stopped', why: 'The terms are not the ones that were approved.' });
