@@ -196,10 +196,8 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       .poll(async () => (await answers()).toSorted((a = 0, b = 0) => a - b))
       .toEqual([200, 200, 200, 200, 401]);
     await ada.click(page.getByRole('button', { name: 'HTTP exchanges' }));
-    await page.getByRole('searchbox', { name: 'Filter by words' }).fill(`401 ${reference}`);
-    await ada.click(page.locator('.log summary', { hasText: 'with a bad signature: refused' }));
+    await ada.click(page.locator('.log summary', { hasText: `${reference}, with a bad signature: refused` }));
     await page.getByRole('group', { name: 'Request' }).getByText('payment_failed').waitFor();
-    await page.getByRole('searchbox', { name: 'Filter by words' }).fill('');
     await ada.click(page.getByRole('button', { name: 'HTTP exchanges' }));
     await expectOneAlert(reference, '7701.00');
     expect(await guide.locator('li').count()).toBe(9);
@@ -448,7 +446,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     expect(await page.getByTitle('Not normal').count()).toBe(0);
   });
 
-  it('shows an old workspace the words alone, and posts no alert where it is not invited', async () => {
+  it('tells an old workspace the words alone, in a direct message, and posts no alert where it is not invited', async () => {
     const { page } = ada;
     const fault = async (name: RegExp): Promise<Locator> => {
       await ada.tab('Faults');
@@ -456,10 +454,13 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     };
     await ada.channel('pay-desk');
     await ada.click(await fault(/^Old workspace/));
-    const plain = page.locator('.channel article.ephemeral:not(:has(.block))', { hasText: 'ORDER-1001' });
     await ada.type('/pay ORDER-1001');
+    await ada.channel('Pay');
+    await ada.tab('Messages');
+    const plain = page.locator('.channel article:not(:has(.block))', { hasText: 'ORDER-1001' });
     await plain.getByText('Paid (confirmed)').waitFor();
     await ada.click(await fault(/^Old workspace/));
+    await ada.channel('pay-desk');
 
     await ada.click(await fault(/^The bot is not in/));
     await page.getByText('The bot is not in this channel').waitFor();

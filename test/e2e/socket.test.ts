@@ -38,7 +38,7 @@ describe('Socket Mode', () => {
     const { workspace, until } = desk.house;
     workspace.connect(undefined);
     await until('it is connected', () => workspace.openSockets() === 1);
-    workspace.disconnectSockets('refresh_requested');
+    workspace.disconnectSockets();
     await until('it is connected again', () => workspace.openSockets() === 1);
     await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     workspace.setFaults({ kind: 'down' });

@@ -24,7 +24,6 @@ const valueFields: Record<string, string> = {
   external_select: 'selected_option',
   radio_buttons: 'selected_option',
   users_select: 'selected_user',
-  conversations_select: 'selected_conversation',
 };
 
 /** Blocks in their order. One that cannot be drawn says so and takes nothing else down with it. */
@@ -104,7 +103,6 @@ function drawElement(element: Element, spot: Spot): Drawn {
       return drawTextInput(element, spot);
     case 'static_select':
     case 'users_select':
-    case 'conversations_select':
       return drawSelect(element, spot);
     case 'radio_buttons':
       return drawRadios(element, spot);
@@ -115,15 +113,12 @@ function drawElement(element: Element, spot: Spot): Drawn {
   }
 }
 
-type Select = Of<'static_select' | 'users_select' | 'conversations_select'>;
+type Select = Of<'static_select' | 'users_select'>;
 
 function choicesOf(element: Select | Of<'radio_buttons'>): { label: string; sent: unknown }[] {
   if (element.type === 'users_select')
     return page.users.map(({ id, realName }) => ({ label: realName, sent: id }));
-  if (element.type !== 'conversations_select')
-    return (element.options ?? []).map((option) => ({ label: option.text.text, sent: option }));
-  const channels = page.channels.filter(({ kind }) => kind === 'channel');
-  return channels.map(({ id, name }) => ({ label: `#${name}`, sent: id }));
+  return (element.options ?? []).map((option) => ({ label: option.text.text, sent: option }));
 }
 
 /** The value that the app gave, as it is sent. */

@@ -17,32 +17,17 @@ export function drawLog(): TemplateResult {
       >
         ${ui.isLogOpen ? '▾' : '▸'} HTTP exchanges
       </button>
-      ${ui.isLogOpen ? drawFilter() : html`<small class="one-line">${page.log.at(-1)?.summary}</small>`}
+      ${ui.isLogOpen ? nothing : html`<small class="one-line">${page.log.at(-1)?.summary}</small>`}
     </header>
     ${ui.isLogOpen ? drawRows() : nothing}
   </section>`;
 }
 
-function drawFilter(): TemplateResult {
-  return html`<input
-    type="search"
-    aria-label="Filter by words"
-    placeholder="Filter: 401, webhook, chat.postMessage…"
-    .value=${ui.logFilter}
-    @input=${(event: Event) => update({ logFilter: (event.currentTarget as HTMLInputElement).value })}
-  />`;
-}
-
 function drawRows(): TemplateResult {
-  const words = ui.logFilter.toLowerCase().split(/\s+/);
-  const shown = page.log.filter(({ from, to, method, path, status = '', summary }) => {
-    const line = `${from} ${to} ${method} ${path} ${status} ${summary}`.toLowerCase();
-    return words.every((word) => line.includes(word));
-  });
   return html`<div class="scroll" role="log" aria-live="off" aria-label="Exchanges, newest last" tabindex="0">
-    ${shown.length === 0 ? html`<p class="soft">Nothing yet. Type a command and watch.</p>` : nothing}
+    ${page.log.length === 0 ? html`<p class="soft">Nothing yet. Type a command and watch.</p>` : nothing}
     ${repeat(
-      shown,
+      page.log,
       ({ id }) => id,
       (exchange) => guard([exchange.status, exchange.summary], () => drawRow(exchange)),
     )}

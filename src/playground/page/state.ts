@@ -21,7 +21,6 @@ class Ui {
   /** In a window with room for it, it always is. */
   isPanelShown = false;
   isLogOpen = false;
-  logFilter = '';
 }
 
 export const ui = new Ui();

@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import type { components } from '../../payments/schema.d.ts';
 import {
   answered,
   email,
@@ -14,24 +15,9 @@ import {
 } from './route.ts';
 import type { World } from './world.ts';
 
-/** Spec: Account. */
-export type Account = {
-  accountId: string;
-  accountHolderId: string;
-  accountRef: string;
-  phoneNumber: string;
-  email: string;
-  bvn: string;
-  type: 'virtual' | 'physical';
-  accountName: string;
-  banks: { bankAccountNumber: string; bankName: string; bankAccountName: string }[];
-  address: string;
-  status: 'active' | 'pnd' | 'fraudulent' | 'suspend';
-  currency: 'NGN';
-  description: string;
-  createdAt: string;
-  updatedAt: string;
-};
+/** Spec: Account, Terminal record. */
+export type Account = Required<components['schemas']['Account']>;
+export type Terminal = Required<components['schemas']['Terminal']>;
 
 export type Accounts = ReturnType<typeof createAccounts>;
 
@@ -82,18 +68,6 @@ function utcSeconds(at: number): string {
 function digits(count: number): string {
   return Array.from({ length: count }, () => randomInt(10)).join('');
 }
-
-/** Spec: Terminal record. */
-export type Terminal = {
-  terminalId: string;
-  serialNumber: string;
-  accountId: string;
-  parentAccountId: string;
-  merchantName: string;
-  terminalLabel: string;
-  createdAt: string;
-  updatedAt: string;
-};
 
 const branches = ['Ikeja', 'Lekki', 'Surulere', 'Yaba', 'Apapa', 'Wuse', 'Garki', 'Bodija', 'Enugu', 'Kano'];
 const kinds = ['Branch', 'Outlet', 'Warehouse', 'Kiosk', 'Market Stand', 'Online Shop'];

@@ -33,7 +33,7 @@ function failPayment(world: World, order: Order, reason: string): void {
   endUnpaid(world, order, 'failed', reason);
 }
 
-export const timeExceeded = 'The payment has exceeded the time allowed';
+const timeExceeded = 'The payment has exceeded the time allowed';
 
 /** Fails every payment whose 15 minutes for the OTP are over. */
 export function failOverdue(world: World): void {

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { ActResult, PageBlock, PageOption, PageUser, WorkspaceAction } from '../protocol.ts';
 import { applyAnswer } from './app-answer.ts';
-import type { BotAnswer, BotLine, Events } from './bot-line.ts';
+import type { BotAnswer, BotLine } from './bot-line.ts';
 import { botName, botUserId, canSee, type Channel } from './cast.ts';
 import { completeValues, findElement, type Element, type PlacedElement, unfilledInputs } from './elements.ts';
 import { slackbotDraft, type Message } from './messages.ts';
-import { channelPayload, commonPayload, messagePayload, slashPayload } from './payloads.ts';
+import { channelPayload, commonPayload, eventPayload, messagePayload, slashPayload } from './payloads.ts';
 import { readView, type View, viewPayload } from './views.ts';
 import type { World } from './world.ts';
 
@@ -42,22 +42,21 @@ function needsInteractivity(action: WorkspaceAction): boolean {
   return action.kind !== 'send_message' && action.kind !== 'open_home' && action.kind !== 'close_view';
 }
 
-async function openHome(deps: ActDeps, user: PageUser): Promise<ActResult> {
-  const { world } = deps;
-  if (!world.app.homeTab) return { ok: false, problem: 'This app has no Home tab.' };
+/** An event, which Slack would send again to a bot that is away; here a person opens their Home again. */
+async function openHome({ world, line }: ActDeps, user: PageUser): Promise<ActResult> {
+  if (!world.app.homeTab) return no('This app has no Home tab.');
+  if (!world.app.botEvents.has('app_home_opened')) return { ok: true };
   const shown = world.views.home(user.id);
-  await deps.events.send(
-    'app_home_opened',
-    {
-      type: 'app_home_opened',
-      user: user.id,
-      channel: world.directory.directMessage(user.id)?.id ?? '',
-      tab: 'home',
-      ...(shown === undefined ? {} : { view: viewPayload(shown) }),
-      event_ts: world.ids.ts(),
-    },
-    `${user.realName} opens the App Home`,
-  );
+  const event = {
+    type: 'app_home_opened',
+    user: user.id,
+    channel: world.directory.directMessage(user.id)?.id ?? '',
+    tab: 'home',
+    ...(shown === undefined ? {} : { view: viewPayload(shown) }),
+    event_ts: world.ids.ts(),
+  };
+  const payload = eventPayload(world, event);
+  await line.send({ kind: 'events_api', payload }, `${user.realName} opens the App Home`);
   return { ok: true };
 }
 
@@ -98,7 +97,7 @@ async function messageShortcut(
     callback_id: asked.callbackId,
     action_ts: world.ids.ts(),
     message_ts: message.ts,
-    message: wholeMessage(world, message),
+    message: messagePayload(message, true),
     channel: channelPayload(channel),
     trigger_id: world.triggers.issue({ userId: user.id, fromModal: false }),
     response_url: deps.responseUrl(world.responseUrls.issue(target)),
@@ -113,7 +112,6 @@ function shortcutName(world: World, kind: 'global' | 'message', callbackId: stri
 type ActDeps = {
   world: World;
   line: BotLine;
-  events: Events;
   /** The whole address of a response_url's path. */
   responseUrl: (path: string) => string;
 };
@@ -190,7 +188,7 @@ async function runSlash(deps: ActDeps, at: Place, typed: Of<'send_message'>): Pr
   const target = { channel: at.channel.id, userId: at.user.id };
   const payload = slashPayload(world, at, {
     command,
-    text: known.shouldEscape ? withIds(world, rest, true) : rest,
+    text: withIds(world, rest, true),
     responseUrl: deps.responseUrl(world.responseUrls.issue(target)),
   });
   const summary = `${[command, rest].join(' ').trim()} by ${at.user.realName}`;
@@ -358,13 +356,9 @@ function surfacePayload(deps: ActDeps, user: PageUser, surface: Surface): Record
       ...(message.threadTs === undefined ? {} : { thread_ts: message.threadTs }),
     },
     ...(channel === undefined ? {} : { channel: channelPayload(channel) }),
-    ...(message.visibleTo === undefined ? { message: wholeMessage(world, message) } : {}),
+    ...(message.visibleTo === undefined ? { message: messagePayload(message, true) } : {}),
     response_url: deps.responseUrl(world.responseUrls.issue(target)),
   };
-}
-
-function wholeMessage(world: World, message: Message): Record<string, unknown> {
-  return messagePayload(message, { replies: world.messages.replies(message), withMetadata: true });
 }
 
 const fixedFields = ['text', 'value', 'style'];

@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Recorder } from '../exchanges.ts';
-import { eventPayload } from './payloads.ts';
 import type { Envelope, SocketMode } from './socket-mode.ts';
-import type { World } from './world.ts';
 
 /** What one payload came to, in either transport. */
 export type BotAnswer =
@@ -40,7 +38,6 @@ export function createBotLine(deps: BotLineDeps) {
           'user-agent': 'Slackbot 1.0 (+https://api.slack.com/robots)',
           'x-slack-request-timestamp': String(timestamp),
           'x-slack-signature': sign(deps.signingSecret, timestamp, body),
-          ...retryHeaders(envelope),
         },
         body,
       });
@@ -109,11 +106,6 @@ function formBody(envelope: Envelope): string {
   return form.toString();
 }
 
-function retryHeaders(envelope: Envelope): Record<string, string> {
-  if (envelope.retry === undefined) return {};
-  return { 'x-slack-retry-num': String(envelope.retry.num), 'x-slack-retry-reason': envelope.retry.reason };
-}
-
 function answerBody(text: string): unknown {
   if (text.trim() === '') return undefined;
   try {
@@ -144,61 +136,4 @@ function inWords(answer: BotAnswer): string {
 
 function pathOf(url: string | undefined): string {
   return url === undefined ? '/' : new URL(url).pathname;
-}
-
-type EventsDeps = {
-  world: World;
-  line: BotLine;
-  /** Slack's own: at once, after a minute, after five. */
-  retryDelaysMs: readonly number[];
-};
-
-export type Events = ReturnType<typeof createEvents>;
-
-export function createEvents(deps: EventsDeps) {
-  const timers = new Set<NodeJS.Timeout>();
-
-  async function attempt(payload: Record<string, unknown>, summary: string, retry?: Retry): Promise<void> {
-    const again = retry === undefined ? '' : ` (retry ${retry.num})`;
-    const answer = await deps.line.send(
-      { kind: 'events_api', payload, ...(retry === undefined ? {} : { retry }) },
-      `${summary}${again}`,
-    );
-    const reason = retryReason(answer);
-    const num = (retry?.num ?? 0) + 1;
-    const delayMs = deps.retryDelaysMs[num - 1];
-    if (reason === undefined || delayMs === undefined) return;
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      void attempt(payload, summary, { num, reason });
-    }, delayMs);
-    timer.unref();
-    timers.add(timer);
-  }
-
-  return {
-    /** Sends an event if the manifest subscribes to it, and again when it is not answered; waits for the first attempt only. */
-    async send(subscription: string, event: Record<string, unknown>, summary: string) {
-      if (deps.world.app.botEvents.has(subscription)) await attempt(eventPayload(deps.world, event), summary);
-    },
-    close() {
-      for (const timer of timers) clearTimeout(timer);
-      timers.clear();
-    },
-  };
-}
-
-type Retry = { num: number; reason: string };
-
-function retryReason(answer: BotAnswer): string | undefined {
-  switch (answer.kind) {
-    case 'acknowledged':
-      return undefined;
-    case 'refused':
-      return 'http_error';
-    case 'timeout':
-      return 'http_timeout';
-    case 'unreachable':
-      return 'connection_failed';
-  }
 }

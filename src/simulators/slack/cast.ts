@@ -75,15 +75,16 @@ export const people: readonly PageUser[] = [
 /** What Slack says of an account besides its name. */
 export type AccountKind = 'member' | 'guest' | 'single_channel_guest' | 'bot' | 'deactivated';
 
-type OtherAccount = { readonly id: string; readonly name: string; readonly kind: AccountKind };
+/** An account as Slack tells of it. */
+export type Account = { id: string; name: string; realName: string; kind: AccountKind };
 
-/** Accounts that nobody works with on the page: Slack knows them, and says what they are. */
-export const otherAccounts: readonly OtherAccount[] = [
-  { id: botUserId, name: botName.toLowerCase(), kind: 'bot' },
-  { id: slackbotId, name: 'slackbot', kind: 'member' },
-  { id: 'U0GUEST001', name: 'gus', kind: 'guest' },
-  { id: 'U0GUEST002', name: 'greta', kind: 'single_channel_guest' },
-  { id: 'U0FORMER01', name: 'faye', kind: 'deactivated' },
+/** Nobody works with these on the page: Slack knows them, and says what they are. */
+const otherAccounts: readonly [id: string, name: string, kind: AccountKind][] = [
+  [botUserId, botName.toLowerCase(), 'bot'],
+  [slackbotId, 'slackbot', 'member'],
+  ['U0GUEST001', 'gus', 'guest'],
+  ['U0GUEST002', 'greta', 'single_channel_guest'],
+  ['U0FORMER01', 'faye', 'deactivated'],
 ];
 
 export const groups: readonly UserGroup[] = [
@@ -120,19 +121,13 @@ function directMessage(id: string, owner: string): Channel {
   return { id, name: botName, kind: 'dm', topic: '', botIsMember: true, archived: false, owner };
 }
 
-/** An account as Slack tells of it. */
-export type Account = { id: string; name: string; realName: string; kind: AccountKind };
-
 export function createDirectory(moreChannels: readonly Channel[] = []) {
   const channels = [...openChannels(), ...moreChannels];
   const byId = new Map(channels.map((channel) => [channel.id, channel]));
   const users = new Map(people.map((user) => [user.id, user]));
-  const accounts = new Map<string, Account>(
-    [
-      ...people.map(({ id, name, realName }) => ({ id, name, realName, kind: 'member' as const })),
-      ...otherAccounts.map((account) => ({ ...account, realName: account.name })),
-    ].map((account) => [account.id, account]),
-  );
+  const accounts = new Map<string, Account>();
+  for (const { id, name, realName } of people) accounts.set(id, { id, name, realName, kind: 'member' });
+  for (const [id, name, kind] of otherAccounts) accounts.set(id, { id, name, realName: name, kind });
 
   function directMessage(userId: string): Channel | undefined {
     return channels.find((channel) => channel.owner === userId);
@@ -143,8 +138,8 @@ export function createDirectory(moreChannels: readonly Channel[] = []) {
     groups,
     channels,
     user: (id: string) => users.get(id),
-    /** Everybody Slack knows, whether they can be somebody on the page or not. */
-    accounts: () => [...accounts.values()],
+    /** Of everybody Slack knows, whether they can be somebody on the page or not. */
+    account: (id: string) => accounts.get(id),
     /** As an administrator makes a member a guest, or deactivates them. */
     setAccount(userId: string, kind: AccountKind) {
       const account = accounts.get(userId);

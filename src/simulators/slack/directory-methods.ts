@@ -35,7 +35,7 @@ export function directoryMethods(url: string): Record<string, Method> {
         withChannel(world, given.channel, 'read', (channel) => granted({ channel: conversation(channel) })),
     ),
     'users.info': method({ scope: 'users:read' }, { user: text }, (world, given) => {
-      const account = world.directory.accounts().find(({ id }) => id === given.user);
+      const account = world.directory.account(given.user);
       return account === undefined ? refused('user_not_found') : granted({ user: member(account) });
     }),
     'usergroups.list': method(ofGroups('usergroups.list'), { include_users: flag }, (world, given) =>

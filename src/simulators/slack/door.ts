@@ -169,7 +169,7 @@ function fileUpload({ world }: DoorDeps, path: string, body: string): Call {
 function urlAnswer(deps: DoorDeps, path: string, body: string): Call {
   const { world } = deps;
   const checked = world.responseUrls.check(path);
-  const target = checked.kind === 'open' ? checked.target : undefined;
+  const target = checked.kind === 'open' ? checked.for : undefined;
   return {
     method: 'response_url',
     channel: target?.channel,
@@ -181,7 +181,7 @@ function urlAnswer(deps: DoorDeps, path: string, body: string): Call {
     request: () => parsedJson(body),
     run() {
       if (checked.kind === 'refused') return { status: 404, body: { ok: false, error: checked.error } };
-      const applied = applyAnswer(world, checked.target, parsedJson(body));
+      const applied = applyAnswer(world, checked.for, parsedJson(body));
       if (applied.kind === 'refused') {
         const { error, messages } = applied;
         return { status: 400, body: { ok: false, error, response_metadata: { messages } } };

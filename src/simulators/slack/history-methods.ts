@@ -12,7 +12,6 @@ import {
 import { withChannel } from './directory-methods.ts';
 import type { Message } from './messages.ts';
 import { messagePayload } from './payloads.ts';
-import type { World } from './world.ts';
 
 /** conversations.history and .replies: what is in a channel, as the bot may read it back. */
 
@@ -36,28 +35,22 @@ export const historyMethods: Record<string, Method> = {
       const before = all.findLastIndex((message) => Number(message.ts) < Number(given.oldest ?? 0));
       const newestFirst = all
         .slice(before + 1)
-        .filter(
-          (message) =>
-            isForAll(message) &&
-            !message.deleted &&
-            message.threadTs === undefined &&
-            isWithin(message, given),
-        )
+        .filter((message) => isForAll(message) && message.threadTs === undefined && isWithin(message, given))
         .toReversed();
-      return page(world, newestFirst, given);
+      return page(newestFirst, given);
     }),
   ),
   'conversations.replies': method({}, { ...window, ts: text }, (world, given) =>
     withChannel(world, given.channel, 'history', (channel) => {
       if (!channel.botIsMember) return refused('not_in_channel');
-      const named = world.messages.findThread(given.channel, given.ts);
+      const named = world.messages.find(given.channel, given.ts);
       const first =
-        named?.threadTs === undefined ? named : world.messages.findThread(given.channel, named.threadTs);
+        named?.threadTs === undefined ? named : world.messages.find(given.channel, named.threadTs);
       if (first === undefined) return refused('thread_not_found');
       const answers = world.messages
-        .thread(first)
+        .replies(first)
         .filter((message) => isForAll(message) && isWithin(message, given));
-      return page(world, [first, ...answers], given);
+      return page([first, ...answers], given);
     }),
   ),
 };
@@ -75,18 +68,13 @@ function isWithin(message: Message, given: Window): boolean {
   return afterOldest && beforeLatest;
 }
 
-function page(world: World, messages: Message[], given: Window): ApiAnswer {
+function page(messages: Message[], given: Window): ApiAnswer {
   const from = given.cursor === undefined ? 0 : Number(Buffer.from(given.cursor, 'base64').toString());
   if (!Number.isInteger(from)) return refused('invalid_cursor');
   const shown = messages.slice(from, from + given.limit);
   const hasMore = from + given.limit < messages.length;
   return granted({
-    messages: shown.map((message) =>
-      messagePayload(message, {
-        replies: world.messages.replies(message),
-        withMetadata: given.include_all_metadata,
-      }),
-    ),
+    messages: shown.map((message) => messagePayload(message, given.include_all_metadata)),
     has_more: hasMore,
     ...(hasMore
       ? { response_metadata: { next_cursor: Buffer.from(String(from + given.limit)).toString('base64') } }

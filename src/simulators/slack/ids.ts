@@ -24,34 +24,6 @@ export function createIds(now: () => number) {
 
 export type Trigger = { userId: string; fromModal: boolean };
 
-type RedeemedTrigger =
-  | { kind: 'redeemed'; trigger: Trigger }
-  | { kind: 'refused'; error: 'invalid_trigger_id' | 'expired_trigger_id' | 'exchanged_trigger_id' };
-
-/** Three seconds, unless the clock is not a real one, and one use, as Slack's. */
-export function createTriggers(ids: Ids, now: () => number, lifeMs = 3000) {
-  const known = new Map<string, { trigger: Trigger; until: number; spent: boolean }>();
-  return {
-    issue(trigger: Trigger) {
-      const id = `${now()}.${ids.secret(4)}.${ids.secret(16)}`;
-      known.set(id, { trigger, until: now() + lifeMs, spent: false });
-      return id;
-    },
-    /** Looks without using it up: Slack checks the view first, so a bad view does not cost the trigger. */
-    check(id: string): RedeemedTrigger {
-      const found = known.get(id);
-      if (found === undefined) return { kind: 'refused', error: 'invalid_trigger_id' };
-      if (found.spent) return { kind: 'refused', error: 'exchanged_trigger_id' };
-      if (now() > found.until) return { kind: 'refused', error: 'expired_trigger_id' };
-      return { kind: 'redeemed', trigger: found.trigger };
-    },
-    spend(id: string) {
-      const found = known.get(id);
-      if (found !== undefined) found.spent = true;
-    },
-  };
-}
-
 /** Where a response_url leads: to the place a command was typed, or to the message that was pressed. */
 export type ResponseTarget = {
   channel: string;
@@ -61,30 +33,58 @@ export type ResponseTarget = {
   messageTs?: string;
 };
 
-const lifeMs = 30 * 60 * 1000;
-const maxUses = 5;
+type Checked<For> = { kind: 'open'; for: For } | { kind: 'refused'; error: string };
+
+/** What Slack hands out for a while and so many uses; `errors` are its words for one that it does not take. */
+function createPasses<For>(
+  now: () => number,
+  {
+    lifeMs,
+    uses,
+    errors,
+  }: { lifeMs: number; uses: number; errors: Record<'unknown' | 'spent' | 'late', string> },
+) {
+  const known = new Map<string, { for: For; until: number; left: number }>();
+  return {
+    issue(name: string, target: For): string {
+      known.set(name, { for: target, until: now() + lifeMs, left: uses });
+      return name;
+    },
+    /** Looks without using it up: what Slack refuses for another reason costs none. */
+    check(name: string): Checked<For> {
+      const found = known.get(name);
+      if (found === undefined) return { kind: 'refused', error: errors.unknown };
+      if (found.left === 0) return { kind: 'refused', error: errors.spent };
+      if (now() > found.until) return { kind: 'refused', error: errors.late };
+      return { kind: 'open', for: found.for };
+    },
+    spend(name: string) {
+      const found = known.get(name);
+      if (found !== undefined) found.left -= 1;
+    },
+  };
+}
+
+/** Three seconds, unless the clock is not a real one, and one use, as Slack's. */
+export function createTriggers(ids: Ids, now: () => number, lifeMs = 3000) {
+  const errors = { unknown: 'invalid_trigger_id', spent: 'exchanged_trigger_id', late: 'expired_trigger_id' };
+  const passes = createPasses<Trigger>(now, { lifeMs, uses: 1, errors });
+  return {
+    ...passes,
+    issue: (trigger: Trigger) => passes.issue(`${now()}.${ids.secret(4)}.${ids.secret(16)}`, trigger),
+  };
+}
 
 /** Five uses within thirty minutes, as Slack's. */
 export function createResponseUrls(ids: Ids, now: () => number) {
-  const known = new Map<string, { target: ResponseTarget; until: number; uses: number }>();
+  const errors = { unknown: 'no_such_url', spent: 'used_url', late: 'expired_url' };
+  const passes = createPasses<ResponseTarget>(now, { lifeMs: 30 * 60_000, uses: 5, errors });
   return {
+    ...passes,
     /** The path of a new address. */
     issue(target: ResponseTarget) {
       const kind = target.messageTs === undefined ? 'commands' : 'actions';
-      const path = `/${kind}/${teamId}/${ids.secret(6)}/${ids.secret(12)}`;
-      known.set(path, { target, until: now() + lifeMs, uses: 0 });
-      return path;
-    },
-    check(path: string): { kind: 'open'; target: ResponseTarget } | { kind: 'refused'; error: string } {
-      const found = known.get(path);
-      if (found === undefined) return { kind: 'refused', error: 'no_such_url' };
-      if (now() > found.until) return { kind: 'refused', error: 'expired_url' };
-      if (found.uses >= maxUses) return { kind: 'refused', error: 'used_url' };
-      return { kind: 'open', target: found.target };
-    },
-    spend(path: string) {
-      const found = known.get(path);
-      if (found !== undefined) found.uses += 1;
+      return passes.issue(`/${kind}/${teamId}/${ids.secret(6)}/${ids.secret(12)}`, target);
     },
   };
 }

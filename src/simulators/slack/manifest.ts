@@ -1,16 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import type { WorkspaceState } from '../protocol.ts';
 
 /** What installing an app with this manifest would give it. */
 export type InstalledApp = {
   scopes: ReadonlySet<string>;
-  slashCommands: readonly {
-    command: string;
-    description: string;
-    usageHint: string;
-    shouldEscape: boolean;
-  }[];
+  slashCommands: WorkspaceState['slashCommands'];
   shortcuts: readonly { kind: 'global' | 'message'; callbackId: string; name: string }[];
   botEvents: ReadonlySet<string>;
   homeTab: boolean;
@@ -37,7 +33,8 @@ const manifestShape = z.looseObject({
           command: z.string().startsWith('/'),
           description: z.string(),
           usage_hint: z.string().default(''),
-          should_escape: z.boolean().default(false),
+          /** Names are ids by the time the bot reads them. */
+          should_escape: z.literal(true),
         }),
       )
       .default([]),
@@ -80,7 +77,6 @@ export async function installApp(
       command: entry.command,
       description: entry.description,
       usageHint: entry.usage_hint,
-      shouldEscape: entry.should_escape,
     })),
     shortcuts: manifest.features.shortcuts.map((entry) => ({
       kind: entry.type,

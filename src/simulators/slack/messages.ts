@@ -21,8 +21,6 @@ export type Message = MessageContent & {
   readonly visibleTo?: string;
   editedTs?: string;
   files: readonly SharedFile[];
-  /** A deleted message that has replies stays as a stone on their grave. */
-  deleted: boolean;
 };
 
 /** A file as everybody in the channel sees it; all of the playground’s are text. */
@@ -48,22 +46,17 @@ export function createMessages(ids: Ids) {
   function all(channelId: string): readonly Message[] {
     return byChannel.get(channelId) ?? [];
   }
-  /** With the stones of deleted answers, which a thread still shows. */
-  function thread(message: Message): readonly Message[] {
-    return byParent.get(message.ts) ?? [];
-  }
   function replies(message: Message): readonly Message[] {
-    return thread(message).filter((reply) => !reply.deleted);
+    return byParent.get(message.ts) ?? [];
   }
   /** Timestamps are given once in the whole workspace. */
   function at(channelId: string, ts: string): Message | undefined {
     const found = byTs.get(ts);
-    return found?.channel === channelId && !found.deleted ? found : undefined;
+    return found?.channel === channelId ? found : undefined;
   }
   return {
     all,
     replies,
-    thread,
     post(draft: Draft) {
       const { threadTs, ...rest } = draft;
       const message: Message = {
@@ -71,22 +64,16 @@ export function createMessages(ids: Ids) {
         ...(threadTs === undefined ? {} : { threadTs }),
         ts: ids.ts(),
         files: draft.files ?? [],
-        deleted: false,
       };
       byTs.set(message.ts, message);
       append(byChannel, draft.channel, message);
       if (threadTs !== undefined) append(byParent, threadTs, message);
       return message;
     },
-    /** A message as the Web API knows it: ephemeral and deleted ones are not there. */
+    /** A message as the Web API knows it: ephemeral ones are not there. */
     find(channelId: string, ts: string) {
       const found = at(channelId, ts);
       return found?.visibleTo === undefined ? found : undefined;
-    },
-    /** A message whose thread an answer can join: one that everybody sees, or the stone of one. */
-    findThread(channelId: string, ts: string) {
-      const found = byTs.get(ts);
-      return found?.channel === channelId && found.visibleTo === undefined ? found : undefined;
     },
     /** A message this person can see and press, ephemeral ones included. */
     findFor(userId: string, channelId: string, ts: string) {
@@ -98,14 +85,6 @@ export function createMessages(ids: Ids) {
       message.editedTs = ids.ts();
     },
     remove(message: Message) {
-      if (replies(message).length > 0) {
-        Object.assign(message, {
-          text: 'This message was deleted.',
-          blocks: [],
-          deleted: true,
-        });
-        return;
-      }
       byTs.delete(message.ts);
       drop(byChannel, message.channel, message);
       drop(byParent, message.threadTs ?? '', message);

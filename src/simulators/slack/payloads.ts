@@ -29,10 +29,7 @@ function channelName(channel: Channel): string {
   return channel.kind === 'private' ? 'privategroup' : channel.name;
 }
 
-export function messagePayload(
-  message: Message,
-  options: { replies: readonly Message[]; withMetadata: boolean },
-): Record<string, unknown> {
+export function messagePayload(message: Message, withMetadata: boolean): Record<string, unknown> {
   const isBot = message.authorId === botUserId;
   return {
     type: 'message',
@@ -43,23 +40,8 @@ export function messagePayload(
     ...(isBot ? { bot_id: botId, app_id: appId } : {}),
     ...(message.blocks.length > 0 ? { blocks: message.blocks } : {}),
     ...(message.threadTs === undefined ? {} : { thread_ts: message.threadTs }),
-    ...repliesPayload(message, options.replies),
-    ...(message.deleted ? { subtype: 'tombstone', hidden: true } : {}),
     ...(message.editedTs === undefined ? {} : { edited: { user: message.authorId, ts: message.editedTs } }),
-    ...(options.withMetadata && message.metadata !== undefined ? { metadata: message.metadata } : {}),
-  };
-}
-
-function repliesPayload(message: Message, replies: readonly Message[]): Record<string, unknown> {
-  const last = replies.at(-1);
-  if (last === undefined) return {};
-  const users = [...new Set(replies.map((reply) => reply.authorId))];
-  return {
-    thread_ts: message.ts,
-    reply_count: replies.length,
-    reply_users_count: users.length,
-    reply_users: users,
-    latest_reply: last.ts,
+    ...(withMetadata && message.metadata !== undefined ? { metadata: message.metadata } : {}),
   };
 }
 
@@ -130,11 +112,7 @@ export function workspaceState(world: World, userId: string): WorkspaceState {
     ),
     views: world.views.stack(userId).map(toPageView),
     ...(home === undefined ? {} : { home: toPageView(home) }),
-    slashCommands: world.app.slashCommands.map(({ command, description, usageHint }) => ({
-      command,
-      description,
-      usageHint,
-    })),
+    slashCommands: world.app.slashCommands,
     globalShortcuts: shortcuts(world, 'global'),
     messageShortcuts: shortcuts(world, 'message'),
   };
@@ -178,7 +156,7 @@ export function botPosts(world: World, channelId?: string): BotPost[] {
       .toSorted((one, other) => Number(one.ts) - Number(other.ts));
   return world.messages
     .all(channelId)
-    .filter((one) => one.authorId === botUserId && one.visibleTo === undefined && !one.deleted)
+    .filter((one) => one.authorId === botUserId && one.visibleTo === undefined)
     .map(({ ts, channel, text, blocks, editedTs, threadTs, metadata, files }) => ({
       ts,
       channel,

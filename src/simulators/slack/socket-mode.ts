@@ -10,14 +10,10 @@ type EnvelopeKind = 'slash_commands' | 'interactive' | 'events_api';
 export type Envelope = {
   kind: EnvelopeKind;
   payload: Record<string, unknown>;
-  retry?: { num: number; reason: string };
 };
 
 type SocketAnswer = { kind: 'acknowledged'; body: unknown } | { kind: 'timeout' } | { kind: 'unreachable' };
 
-export type DisconnectReason = 'warning' | 'refresh_requested' | 'link_disabled' | 'too_many_websockets';
-
-const maxConnections = 10;
 const ackShape = z.object({ envelope_id: z.string(), payload: z.unknown().optional() });
 
 export type SocketMode = ReturnType<typeof createSocketMode>;
@@ -37,11 +33,6 @@ export function createSocketMode(ids: Ids) {
     connection.on('message', (data) => acks.take(data));
     connection.on('close', () => drop(connection));
     connection.on('error', () => drop(connection));
-    if (connections.length >= maxConnections) {
-      connection.send(JSON.stringify({ type: 'disconnect', reason: 'too_many_websockets' }));
-      connection.close();
-      return;
-    }
     connections = [...connections, connection];
     connection.send(
       JSON.stringify({
@@ -79,10 +70,11 @@ export function createSocketMode(ids: Ids) {
         : acks.deliver(connection, { ...envelope, id: ids.secret(16) }, timeoutMs);
     },
     /** Asks every client to come back on a new connection; the old ones get nothing more. */
-    disconnect(reason: DisconnectReason) {
+    disconnect() {
       const retiring = connections;
       connections = [];
-      for (const connection of retiring) connection.send(JSON.stringify({ type: 'disconnect', reason }));
+      for (const connection of retiring)
+        connection.send(JSON.stringify({ type: 'disconnect', reason: 'refresh_requested' }));
     },
     /** Cuts every connection without a word. */
     cut() {
@@ -124,13 +116,11 @@ function createAcks() {
 }
 
 function frameOf(envelope: Envelope & { id: string }): Record<string, unknown> {
-  const { retry } = envelope;
   return {
     envelope_id: envelope.id,
     type: envelope.kind,
     accepts_response_payload: envelope.kind !== 'events_api',
     payload: envelope.payload,
-    ...(retry === undefined ? {} : { retry_attempt: retry.num, retry_reason: retry.reason }),
   };
 }
 

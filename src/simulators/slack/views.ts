@@ -200,7 +200,7 @@ export const viewMethods: Record<string, Method> = {
     }),
   ),
   'views.update': method({}, { view_id: text, hash: optionalText }, update),
-  'views.publish': method({}, { user_id: text, hash: optionalText }, publish),
+  'views.publish': method({}, { user_id: text }, publish),
 };
 
 type Show = (trigger: Trigger, definition: ViewDefinition) => View | string;
@@ -210,7 +210,7 @@ function withTrigger(world: World, triggerId: string, raw: unknown, show: Show):
   if (read.kind === 'refused') return refused(read.error, read.messages);
   const redeemed = world.triggers.check(triggerId);
   if (redeemed.kind === 'refused') return refused(redeemed.error);
-  const shown = show(redeemed.trigger, read.definition);
+  const shown = show(redeemed.for, read.definition);
   if (typeof shown === 'string') return refused(shown);
   world.triggers.spend(triggerId);
   return answerWith(world, shown);
@@ -230,19 +230,13 @@ function update(
   return answerWith(world, view);
 }
 
-function publish(
-  world: World,
-  given: { user_id: string; hash?: string | undefined },
-  raw: Record<string, unknown>,
-): ApiAnswer {
+function publish(world: World, given: { user_id: string }, raw: Record<string, unknown>): ApiAnswer {
   if (!world.app.homeTab) return refused('not_enabled');
   if (world.directory.user(given.user_id) === undefined) {
     return refused('invalid_arguments', ['[ERROR] user_id: no such user']);
   }
   const read = readView(parsedJson(raw['view']), 'home');
   if (read.kind === 'refused') return refused(read.error, read.messages);
-  const shown = world.views.home(given.user_id);
-  if (given.hash !== undefined && given.hash !== shown?.hash) return refused('hash_conflict');
   return answerWith(world, world.views.publish(given.user_id, read.definition));
 }
 

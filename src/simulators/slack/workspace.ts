@@ -1,7 +1,7 @@
 import type { ActResult, WorkspaceAction, WorkspaceState } from '../protocol.ts';
 import { openSimulator, type Simulator, type SimulatorOptions } from '../simulator.ts';
 import { act } from './act.ts';
-import { createBotLine, createEvents } from './bot-line.ts';
+import { createBotLine } from './bot-line.ts';
 import {
   type AccountKind,
   botId,
@@ -11,7 +11,6 @@ import {
   credentials,
   type Credentials,
   groupIds,
-  slackbotId,
   teamId,
   userIds,
 } from './cast.ts';
@@ -19,7 +18,7 @@ import { createDoor } from './door.ts';
 import { isDown, type SlackFault, type SlackStats } from './faults.ts';
 import { installApp, type ManifestSource } from './manifest.ts';
 import { botPosts, type BotPost, workspaceState } from './payloads.ts';
-import { createSocketMode, type DisconnectReason } from './socket-mode.ts';
+import { createSocketMode } from './socket-mode.ts';
 import { createWebApi } from './web-api.ts';
 import { createWorld } from './world.ts';
 
@@ -39,8 +38,6 @@ export type WorkspaceSettings = SimulatorOptions & {
   moreChannels?: readonly string[];
   /** How many messages in a channel Slack lets through at once, at one a second. Default 3; Infinity keeps no pace. */
   postBurst?: number;
-  /** When an event that was not answered with 2xx is sent again. Default at once, after 1 and after 5 minutes. */
-  eventRetryDelaysMs?: readonly number[];
 };
 
 export type Workspace = Simulator<SlackFault> & {
@@ -51,7 +48,6 @@ export type Workspace = Simulator<SlackFault> & {
     teamId: string;
     botId: string;
     botUserId: string;
-    slackbotId: string;
     channels: typeof channelIds;
     users: typeof userIds;
     groups: typeof groupIds;
@@ -73,7 +69,7 @@ export type Workspace = Simulator<SlackFault> & {
   /** How many Socket Mode connections take payloads now. */
   openSockets(): number;
   /** Slack asking Socket Mode clients to come back on a new connection. */
-  disconnectSockets(reason: DisconnectReason): void;
+  disconnectSockets(): void;
   close(): Promise<void>;
 };
 
@@ -115,11 +111,6 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     record,
     sockets,
   });
-  const events = createEvents({
-    world,
-    line,
-    retryDelaysMs: options.eventRetryDelaysMs ?? [0, 60_000, 300_000],
-  });
   const { url, port } = simulator;
   const openSocketUrl = (): string => `ws://127.0.0.1:${port}/link?ticket=${sockets.ticket()}`;
   opened.serve(createDoor({ world, api: createWebApi({ world, credentials, url, openSocketUrl }), faults }));
@@ -127,13 +118,13 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     if (isDown(faults.all())) socket.destroy();
     else sockets.upgrade(request, socket, head);
   });
-  const actDeps = { world, line, events, responseUrl: (path: string) => url + path };
+  const actDeps = { world, line, responseUrl: (path: string) => url + path };
 
   return {
     ...simulator,
     apiUrl: `${url}/api/`,
     credentials: { ...credentials },
-    ids: { teamId, botId, botUserId, slackbotId, channels: channelIds, users: userIds, groups: groupIds },
+    ids: { teamId, botId, botUserId, channels: channelIds, users: userIds, groups: groupIds },
     connect: (botUrl) => line.connect(botUrl),
     state: (userId) => workspaceState(world, userId),
     act: (userId, action) => act(actDeps, userId, action),
@@ -151,9 +142,8 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     },
     setAccount: (userId, kind) => world.directory.setAccount(userId, kind),
     openSockets: () => sockets.open(),
-    disconnectSockets: (reason) => sockets.disconnect(reason),
+    disconnectSockets: () => sockets.disconnect(),
     async close() {
-      events.close();
       sockets.close();
       await opened.close();
     },

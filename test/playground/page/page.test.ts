@@ -141,7 +141,6 @@ describe.skipIf(missing)('the playground page', () => {
         note: { a: { type: 'plain_text_input', value: null } },
         card: { a: { type: 'static_select', selected_option: option('Visa') } },
         terminal: { a: { type: 'external_select', selected_option: option('Till 7') } },
-        where: { a: { type: 'conversations_select', selected_conversation: null } },
         radio: { a: { type: 'radio_buttons', selected_option: option('later') } },
       },
     });
@@ -294,7 +293,6 @@ function everyInput(text: string): PageBlock[] {
     input('note', { type: 'plain_text_input' }),
     input('card', { type: 'static_select', options: [visa, verve], initial_option: verve }),
     input('terminal', { type: 'external_select', placeholder: plain('Terminal'), min_query_length: 0 }),
-    input('where', { type: 'conversations_select' }),
     input('radio', { type: 'radio_buttons', options: [now, later], initial_option: now }),
   ];
 }

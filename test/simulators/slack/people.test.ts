@@ -183,7 +183,7 @@ describe('what is typed', () => {
     expect(bot.requests).toEqual([]);
   });
 
-  it('has names as ids where the manifest escapes, and as typed where it does not', async () => {
+  it('has names as ids', async () => {
     const workspace = await openWorkspace();
     const texts: (string | null)[] = [];
     await openRawBot(workspace, ({ body }) => {
@@ -192,11 +192,9 @@ describe('what is typed', () => {
     });
     const words = '@ada #pay-ops @on-call ada@shop.example https://shop.example/a @nobody';
     await type(workspace, `/pay  ${words} `);
-    await type(workspace, `/raw ${words}`);
     const group = `<!subteam^${groupIds.onCall}|@on-call>`;
     expect(texts).toEqual([
       `<@${agent}|ada> <#${payOps}|pay-ops> ${group} <mailto:ada@shop.example|ada@shop.example> <https://shop.example/a> @nobody`,
-      words,
     ]);
   });
 

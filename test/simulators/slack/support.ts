@@ -16,7 +16,6 @@ export const manifest = {
     bot_user: { display_name: 'Pay' },
     slash_commands: [
       { command: '/pay', description: 'Payments', usage_hint: '<reference>', should_escape: true },
-      { command: '/raw', description: 'Not escaped' },
     ],
     shortcuts: [
       { type: 'global', name: 'Charge a saved card', callback_id: 'charge', description: 'x' },
