@@ -62,10 +62,22 @@ type RecordDeps = {
 
 export type AnswerDeps = RecordDeps & {
   claimOnce: Claim;
-  /** How long a person may look at nothing before being told what is happening. */
+} & Pick<Times, 'patienceMs' | 'openMs'>;
+
+/** How long one thing may take before the next is done; Slack waits three seconds. */
+export type Times = {
+  /** Before a command is acknowledged without its answer. */
+  ackMs: number;
+  /** Before a person who looks at nothing is told what is happening. */
   patienceMs: number;
-  /** The same for a form: its trigger lives three seconds. */
+  /** Before a form that waits is opened. */
   openMs: number;
+  /** For the answer to a submitted form, which leaves the rest of the three seconds for the way. */
+  submitMs: number;
+  /** Of that, for what becomes of it. */
+  resultMs: number;
+  /** For what a typeahead offers. */
+  suggestMs: number;
 };
 
 /**

@@ -69,7 +69,7 @@ describe('/pay link', () => {
     const card = await desk.sees('agent', ['Payment link, not paid yet', 'LINK-3'], 'agentDm');
     await desk.closes('agent');
     await desk.home('agent', 'Your open payment links');
-    await desk.presses('agent', 'Show it', 'home');
+    await desk.presses('agent', 'Show link', 'home');
     await desk.modalSays('agent', 'LINK-3');
     await desk.closes('agent');
     desk.house.sendEventsTo([]);

@@ -13,7 +13,7 @@ import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
-import { transactionMessage } from '../../slack/words/transaction-message.ts';
+import { revealButtonOf, transactionMessage } from '../../slack/words/transaction-message.ts';
 
 type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
 
@@ -102,7 +102,7 @@ export function lookedUpMessage(
     checkedAtMs: atMs,
     ...(declined ? { declined } : {}),
   };
-  return transactionMessage(view, mayReveal);
+  return transactionMessage(view, mayReveal ? revealButtonOf(view) : []);
 }
 
 const noReferenceWords = {

@@ -55,7 +55,8 @@ export async function homeFor(
   const place = own.merchant?.isFirst === false && pressed.length > 0 ? own.place : undefined;
   const buttons = place === undefined ? pressed : [context(plainText(place)), ...pressed];
   const room = limits.viewBlocks - buttons.length - 3;
-  const shown = filled.length === 0 ? [nothingOpen] : fitInto(room, filled);
+  const all = filled.length === 0 ? [nothingOpen] : filled.flat();
+  const shown = all.length <= room ? all : [...all.slice(0, room - 1), more];
   const top = buttons.length === 0 ? [] : [...buttons, divider()];
   const end = shown.at(-1)?.type === 'divider' ? [] : [divider()];
   return { text: 'Home', blocks: [...top, ...shown, ...end, help] };
@@ -86,16 +87,6 @@ async function sectionOf(
     );
     return [context(plainText(`⚠️ /pay ${verb.verb} can’t be shown now, error ${errorId}.`))];
   }
-}
-
-/** Every section keeps its share of the room, so that a long one pushes none out. */
-function fitInto(room: number, sections: readonly (readonly HomeBlock[])[]): HomeBlock[] {
-  const total = sections.reduce((sum, section) => sum + section.length, 0);
-  if (total <= room) return sections.flat();
-  const share = Math.floor(room / sections.length);
-  return sections.flatMap((section) =>
-    section.length <= share ? section : [...section.slice(0, share - 1), more],
-  );
 }
 
 const more: HomeBlock = context(plainText('… and more.'));

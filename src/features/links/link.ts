@@ -236,7 +236,7 @@ export function homeLinks(links: readonly PaymentLink[], place: ChargePlace): Ho
   return [
     header('Your open payment links'),
     ...links.slice(0, mostShown).flatMap((link) => {
-      const show = button({ actionId: linkActions.show, text: 'Show it', value: link.reference });
+      const show = button({ actionId: linkActions.show, text: 'Show link', value: link.reference });
       return noteMessage({ ...linkHead(link), buttons: [show] }).blocks;
     }),
     ...(more > 0 ? [context(plainText(`… and ${more} more.`))] : []),

@@ -3,8 +3,8 @@ import {
   type TransactionView,
   isMasked,
   lookingUpMessage,
-  refreshButton,
   revealButtonOf,
+  transactionMessage,
   transactionParts,
 } from '../../slack/words/transaction-message.ts';
 import { askedWords, openLookUpActionId } from '../../slack/words/evidence.ts';
@@ -35,11 +35,7 @@ export type AnswerMay = { share: boolean; reveal: boolean };
 
 /** One answer to the person who asked. */
 export function answerMessage(view: TransactionView, may: AnswerMay): SlackMessage {
-  const { text, blocks } = transactionParts(view);
-  const [refresh] = refreshButton(view);
-  if (!refresh) return { text, blocks };
-  const elements = [...refresh.elements, ...buttonsFor(view, may)];
-  return { text, blocks: [...blocks, { ...refresh, elements }] };
+  return transactionMessage(view, buttonsFor(view, may));
 }
 
 function buttonsFor(view: TransactionView, { share, reveal }: AnswerMay): Button[] {

@@ -3,28 +3,21 @@ import type { Log } from '../../log.ts';
 import { bold, modal, richText, words } from './blocks.ts';
 import type { OpenModal } from '../command.ts';
 import type { Modal, SlackMessage } from './message.ts';
-import { fixFor, readSlackError, slackErrorWord, type SlackProblem } from '../slack-error.ts';
-
-export type ModalRefusal =
-  /** The three seconds were over, or another modal was opened for the same press. */
-  | 'too_late'
-  /** Three modals lie on top of each other. */
-  | 'too_many'
-  /** Slack objects to the modal or to the app. */
-  | 'refused'
-  /** No answer that says whether the modal opened, or none asked for because Slack is too busy. */
-  | 'unreachable';
+import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 
 /** Slack did not open a modal, or did not say that it had. */
 export class ModalRefused extends Error {
-  readonly kind: ModalRefusal;
   readonly slackError: string;
 
-  constructor(kind: ModalRefusal, slackError: string, options?: ErrorOptions) {
+  constructor(slackError: string, options?: ErrorOptions) {
     super(`Slack opened no modal: ${slackError}`, options);
     this.name = 'ModalRefused';
-    this.kind = kind;
     this.slackError = slackError;
+  }
+
+  /** The three seconds were over, or another modal was opened for the same press. */
+  get isTooLate(): boolean {
+    return tooLate.has(this.slackError);
   }
 }
 
@@ -38,29 +31,13 @@ const tooLate = new Set([
 /** `onTop`: the person pressed in a modal, and that one stays below. */
 export function createOpenModal(client: WebClient, from: { triggerId: string; onTop: boolean }): OpenModal {
   return async function openModal(view) {
-    const shown = await send(client, from, view).catch((error: unknown) => {
-      const problem = readSlackError(error);
-      throw new ModalRefused(refusalKind(problem), slackErrorWord(problem), { cause: error });
+    const content = { trigger_id: from.triggerId, view };
+    const shown = await client.views[from.onTop ? 'push' : 'open'](content).catch((error: unknown) => {
+      throw new ModalRefused(slackErrorWord(readSlackError(error)), { cause: error });
     });
-    if (shown === undefined) throw new ModalRefused('unreachable', 'no_usable_answer');
-    return shown;
+    if (shown.view?.id === undefined) throw new ModalRefused('no_usable_answer');
+    return shown.view.id;
   };
-}
-
-async function send(
-  client: WebClient,
-  from: { triggerId: string; onTop: boolean },
-  view: Modal,
-): Promise<string | undefined> {
-  const content = { trigger_id: from.triggerId, view };
-  const answer = await (from.onTop ? client.views.push(content) : client.views.open(content));
-  return answer.view?.id;
-}
-
-function refusalKind(problem: SlackProblem): ModalRefusal {
-  if (problem.kind !== 'refused') return 'unreachable';
-  if (problem.slackError === 'push_limit_reached') return 'too_many';
-  return tooLate.has(problem.slackError) ? 'too_late' : 'refused';
 }
 
 type WaitingForm = { offer: (modal: Modal) => 'said' | 'new'; acknowledged: Promise<void> };

@@ -3,6 +3,7 @@ import { asRequest, newErrorId, type Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
 import { createHttpReceiver, type HttpReceiver } from './receiver.ts';
 import { route, type RouterDeps } from './router.ts';
+import type { Times } from '../answer.ts';
 import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
 import {
   clientOptions,
@@ -20,28 +21,14 @@ import {
 export type SlackSettings = WorkspaceSettings &
   ({ mode: 'http'; signingSecret: string } | { mode: 'socket'; appToken: string });
 
-export type SlackDeps = Omit<
-  RouterDeps,
-  'client' | 'identity' | 'ackMs' | 'patienceMs' | 'openMs' | 'submitMs' | 'resultMs' | 'suggestMs'
-> & {
-  clients: SlackClients;
-  /** Told how long each request of Slack waited for its acknowledgement. */
-  acknowledged?: (seconds: number) => void;
-  /** How long a command may wait for its answer before it is acknowledged without; 1 s when absent. */
-  ackMs?: number;
-  /** How long a person may look at nothing; 1.5 s when absent. */
-  patienceMs?: number;
-  /** How long a form may take before one that waits is opened; 0.5 s when absent. */
-  openMs?: number;
-  /** How long a form may wait for its answer; 2.3 s when absent, which leaves the rest of Slack's three for the way. */
-  submitMs?: number;
-  /** How long, of that, for what becomes of a form; 1 s when absent. */
-  resultMs?: number;
-  /** How long a typeahead may take; 2 s when absent. */
-  suggestMs?: number;
-  /** Between attempts to reach Slack, and for its hello in Socket Mode; the real time when absent. */
-  wait?: Wait;
-};
+export type SlackDeps = Omit<RouterDeps, 'client' | 'identity' | keyof Times> &
+  Partial<Times> & {
+    clients: SlackClients;
+    /** Told how long each request of Slack waited for its acknowledgement. */
+    acknowledged?: (seconds: number) => void;
+    /** Between attempts to reach Slack, and for its hello in Socket Mode; the real time when absent. */
+    wait?: Wait;
+  };
 
 export type Slack = {
   /** For `POST /slack/events`, in HTTP mode only. */
@@ -57,12 +44,14 @@ export type Slack = {
   identity(): Identity | undefined;
 };
 
-const usualAckMs = 1_000;
-const usualPatienceMs = 1_500;
-const usualOpenMs = 500;
-const usualResultMs = 1_000;
-const usualSubmitMs = 2_300;
-const usualSuggestMs = 2_000;
+const usualTimes: Times = {
+  ackMs: 1_000,
+  patienceMs: 1_500,
+  openMs: 500,
+  submitMs: 2_300,
+  resultMs: 1_000,
+  suggestMs: 2_000,
+};
 const respondTimeoutMs = 5_000;
 
 /**
@@ -81,17 +70,7 @@ export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
   measureAcks(app, deps.acknowledged ?? (() => undefined));
   // Bolt does not wait for what is done after `ack`; this does.
   const { add, drained } = createWorkUnderWay();
-  const routed: RouterDeps = {
-    ...deps,
-    client: deps.clients.interactive,
-    identity,
-    ackMs: deps.ackMs ?? usualAckMs,
-    patienceMs: deps.patienceMs ?? usualPatienceMs,
-    openMs: deps.openMs ?? usualOpenMs,
-    resultMs: deps.resultMs ?? usualResultMs,
-    submitMs: deps.submitMs ?? usualSubmitMs,
-    suggestMs: deps.suggestMs ?? usualSuggestMs,
-  };
+  const routed: RouterDeps = { ...usualTimes, ...deps, client: deps.clients.interactive, identity };
   app.use((args) => add(route(args, routed)));
 
   return {

@@ -4,7 +4,7 @@ import type { WebClient } from '@slack/web-api';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed } from '../../domain/parsed.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { answer, type AnswerDeps, type Asked } from '../answer.ts';
+import { answer, type AnswerDeps, type Asked, type Times } from '../answer.ts';
 import type { Caller, Command, Effect, Found, ModalDefinition, ViewAnswer } from '../command.ts';
 import { errorReply } from '../words/error-message.ts';
 import type { Modal } from '../kit/message.ts';
@@ -21,13 +21,7 @@ import { createReply } from '../reply.ts';
 import { viewValues } from './payload.ts';
 import type { Screen } from './screen.ts';
 
-export type FormDeps = AnswerDeps & {
-  client: WebClient;
-  /** How long a form may wait for its answer, of Slack's three seconds. */
-  submitMs: number;
-  /** How long, of those, for what becomes of it. */
-  resultMs: number;
-};
+export type FormDeps = AnswerDeps & { client: WebClient } & Pick<Times, 'submitMs' | 'resultMs'>;
 
 type Submitted = Found<ModalDefinition> & { caller: Caller; body: ViewSubmitAction };
 

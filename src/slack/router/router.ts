@@ -22,7 +22,7 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed } from '../../domain/parsed.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
-import { answer, recordAsked, refuse, type Asked } from '../answer.ts';
+import { answer, recordAsked, refuse, type Asked, type Times } from '../answer.ts';
 import { plainText, type Choice } from '../kit/blocks.ts';
 import type { Button, Caller, Command, CommandSet, Prepared, Press, Pressed } from '../command.ts';
 import { cardNumberMessage, refusalMessage } from '../words/error-message.ts';
@@ -51,11 +51,7 @@ export type RouterDeps = FormDeps & {
   commands: CommandSet;
   /** Undefined while Slack has not said who the bot is. */
   identity: () => Identity | undefined;
-  /** How long a command may wait for its answer before it is acknowledged without. */
-  ackMs: number;
-  /** How long a typeahead may take, of Slack's three seconds. */
-  suggestMs: number;
-};
+} & Times;
 
 /** One thing that came from Slack, as far as the guards need it. */
 type Turn = {

@@ -63,7 +63,7 @@ export function createScreen(ways: Ways): Screen {
     letGo();
     const waiting = await speak();
     if (waiting === undefined) return await ways.openModal(modal);
-    if ((await update(waiting, modal)) === 'not_shown') throw new ModalRefused('unreachable', 'not_shown');
+    if ((await update(waiting, modal)) === 'not_shown') throw new ModalRefused('not_shown');
     return waiting;
   }
   async function reply(message: SlackMessage, inDirect?: SlackMessage): Promise<void> {

@@ -6,7 +6,7 @@ import { bold, channelName, code, person, rich, words, type Run } from '../kit/b
 import { quoted, typedReference } from './evidence.ts';
 import type { Caller, Command, Refused } from '../command.ts';
 import type { SlackMessage } from '../kit/message.ts';
-import { ModalRefused, type ModalRefusal } from '../kit/modals.ts';
+import { ModalRefused } from '../kit/modals.ts';
 import { noteMessage } from '../kit/note.ts';
 import { direct } from '../people/role.ts';
 import { fixFor } from '../slack-error.ts';
@@ -54,8 +54,11 @@ function storeUnavailableMessage(about: Interrupted): SlackMessage {
 }
 
 /** Slack did not open the modal that was to be the answer. */
-function modalRefusedMessage(kind: ModalRefusal, about: Interrupted): SlackMessage {
-  const { what, next } = modalRefusedWords[kind];
+function modalRefusedMessage({ isTooLate }: ModalRefused, about: Interrupted): SlackMessage {
+  const what = isTooLate ? 'Slack gave the bot no more time to open the form' : 'Slack did not open the form';
+  const next = isTooLate
+    ? 'do the same again.'
+    : `do the same again; if it stays so, ${tellOperators}: the log says why.`;
   const money = about.moneyMayHaveMoved ? moneyWords(about) : 'nothing was charged or changed.';
   return brokenMessage(what, about, rich`${next}`, money);
 }
@@ -164,25 +167,6 @@ export const failureWords: Record<FailureKind, { what: string; next: string }> =
   },
 };
 
-const modalRefusedWords: Record<ModalRefusal, { what: string; next: string }> = {
-  too_late: {
-    what: 'Slack gave the bot no more time to open the form',
-    next: 'do the same again.',
-  },
-  too_many: {
-    what: 'Slack shows no more than three forms on top of each other',
-    next: 'close the one in front, then do the same again.',
-  },
-  refused: {
-    what: 'Slack did not open the form',
-    next: `do the same again; if it stays so, ${tellOperators}: the log says why.`,
-  },
-  unreachable: {
-    what: 'Slack did not say whether the form opened',
-    next: 'if there is no form, do the same again.',
-  },
-};
-
 function moneyWords({ reference, moneyMayHaveMoved }: Interrupted): string {
   const subject = reference === undefined ? 'this payment' : typedReference(reference);
   return moneyMayHaveMoved
@@ -228,9 +212,9 @@ export function errorReply(error: unknown, doing: Doing, log: Log): ErrorReply {
     };
   }
   if (error instanceof ModalRefused) {
-    const { kind, slackError } = error;
+    const { slackError } = error;
     log('warn', 'Slack opened no modal', { verb, userId, slackError, fix: fixFor(slackError) });
-    const message = modalRefusedMessage(kind, { ...reference, moneyMayHaveMoved });
+    const message = modalRefusedMessage(error, { ...reference, moneyMayHaveMoved });
     return { message, reason: `Slack opened no modal: ${slackError}` };
   }
   const errorId = newErrorId();

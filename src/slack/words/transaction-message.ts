@@ -37,14 +37,12 @@ export type TransactionView = {
 
 /**
  * What one look-up found, with its proof. *Paid (confirmed)* stands here only for a `confirmed` verdict; not
- * confirmed says which part does not hold and is never called failed; not found is an answer, not an error.
+ * confirmed says which part does not hold and is never called failed; not found is an answer, not an error. `more`:
+ * buttons beside *Refresh*.
  */
-export function transactionMessage(view: TransactionView, mayReveal = false): SlackMessage {
+export function transactionMessage(view: TransactionView, more: readonly Button[] = []): SlackMessage {
   const { text, blocks } = transactionParts(view);
-  const reveal = mayReveal ? revealButtonOf(view) : [];
-  const buttons = refreshButton(view).map((row) => {
-    return { ...row, elements: [...row.elements, ...reveal] };
-  });
+  const buttons = refreshButton(view).map((row) => ({ ...row, elements: [...row.elements, ...more] }));
   return { text, blocks: [...blocks, ...buttons] };
 }
 
