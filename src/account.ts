@@ -62,7 +62,7 @@ import { evidenceOf } from './features/alerts/alert-record.ts';
 import { summaryTimes } from './features/alerts/summary/daily-summaries.ts';
 import type { Kept } from './store/kept.ts';
 import type { Metrics } from './http/metrics.ts';
-import { createOutbox, type Outbox } from './messages/outbox.ts';
+import { createOutbox } from './messages/outbox.ts';
 import { readWebhooks, readsField } from './webhooks/webhook-settings.ts';
 
 /** All that the features of one merchant account work with; a feature takes it whole, a function what it needs of it. */
@@ -243,7 +243,6 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const made = createFeatures(account, {
     missing,
     charged: metrics.charged,
-    refused: () => outbox.refused(),
     doctor(undelivered) {
       const seenWebhooks = () => readSeenWebhooks(kept);
       const checks = [
@@ -255,7 +254,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   });
   const { features, alerts, charges, undelivered } = made;
   const { receiving, lookUpAhead } = alerts;
-  const outbox: Outbox = createOutbox(
+  const outbox = createOutbox(
     account,
     features.flatMap(({ messages = [] }) => messages),
     lookUpAhead,
@@ -272,8 +271,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     features,
     undelivered,
     receiving,
-    outbox,
-    kinds: [...outbox.kinds, ...features.flatMap(({ cases = [] }) => cases)],
+    kinds: [outbox, ...features.flatMap(({ cases = [] }) => cases)],
     tellStuck: (key: string, errorId: string) => tellStuck({ ...told, wake }, key, errorId),
     mayRun: account.people.mayRun,
     verbs: verbsOf(features),
@@ -285,7 +283,6 @@ type Around = {
   missing: MissingEvents;
   /** Told of each charge that ended, for the metrics. */
   charged: (outcome: string) => void;
-  refused: Outbox['refused'];
   doctor: (undelivered: () => Promise<PartHealth>) => Promise<Finding[]>;
 };
 
@@ -347,7 +344,7 @@ export function createFeatures(account: Account, around: Around) {
     const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
     return (charge ?? link)?.terms.customerEmail;
   });
-  const undelivered: Undelivered = createUndelivered(account, around.refused);
+  const undelivered: Undelivered = createUndelivered(account);
   const story = createStory(account, (reference) =>
     Promise.all(features.flatMap(({ story: tell }) => tell?.(reference) ?? [])),
   );

@@ -252,7 +252,7 @@ type Watched = {
   kept: Kept;
   slack: Slack;
   /** Of each merchant account, the first one first. */
-  merchantBots: readonly Pick<MerchantBot, 'place' | 'payments' | 'webhooks' | 'outbox' | 'undelivered'>[];
+  merchantBots: readonly Pick<MerchantBot, 'place' | 'payments' | 'webhooks' | 'undelivered'>[];
 };
 
 /** What whoever watches the bot asks: on a port of its own where METRICS_PORT says so. */
@@ -289,7 +289,6 @@ function accountChecks({
   place,
   payments,
   webhooks,
-  outbox,
   undelivered,
 }: Watched['merchantBots'][number]): PartCheck[] {
   const { merchant } = place;
@@ -317,7 +316,6 @@ function accountChecks({
         return { state: 'degraded', detail, fix: webhooksFix };
       },
     },
-    { name: named('alerts'), check: () => outbox.health() },
     { name: named('undelivered'), check: () => undelivered.health() },
   ];
 }

@@ -12,7 +12,7 @@ import { openKept, type Kept } from '../store/kept.ts';
 import { keptPart } from '../store/scoped-store.ts';
 import type { Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
-import { watchUndelivered } from '../features/undelivered/watch-undelivered.ts';
+import { undeliveredHealth } from '../features/undelivered/undelivered.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
 import { type CliCommand, allAccounts } from './command.ts';
 
@@ -56,7 +56,7 @@ async function lookAtAll(outside: Outside): Promise<Finding[]> {
         config: own,
         payments,
         webhooks: readWebhooks(own),
-        undelivered: watchUndelivered(kept.store, outside.now).health,
+        undelivered: () => undeliveredHealth(kept.store),
         seenWebhooks: () => readSeenWebhooks(kept),
       }),
     ),

@@ -2,7 +2,7 @@ import type { HistoryAnswer, PostOutcome } from './delivery.ts';
 import { growingDelayMs } from '../deadline.ts';
 import { tagLog } from '../log.ts';
 import type { Entry, WriteOptions } from '../store/store.ts';
-import { concludeRefusal, endTrouble, giveUp, type RefusalDeps } from './undelivered.ts';
+import { concludeRefusal, giveUp, type RefusalDeps } from './undelivered.ts';
 import {
   findMessageRecord,
   historyKey,
@@ -16,8 +16,6 @@ import type { Composed, Rendered, Said } from './views.ts';
 type SendDeps = RefusalDeps & {
   /** Looks for a message in the channel itself, or in one of its threads. */
   findByKey: (channel: string, key: string, sinceMs: number, threadTs?: string) => Promise<HistoryAnswer>;
-  /** What became of the last post to a channel, for health. */
-  report: (channel: string, outcome: PostOutcome) => void;
   /** Longer than a look-up, a history read and a post with their deadlines together. */
   leaseMs: number;
   /** Deadline of one post. */
@@ -107,7 +105,6 @@ async function askHistory(deps: SendDeps, work: Work): Promise<'none' | 'stands'
   switch (answer.kind) {
     case 'found': {
       const posted = { channel, ts: answer.ts };
-      await endOwnTrouble(deps, record, channel);
       await again(deps, work, { ...standing, posted }, { delayMs: paceMs, pauseMs: paceMs });
       return 'waits';
     }
@@ -206,7 +203,6 @@ async function post(deps: SendDeps, work: Work, posting: Posting): Promise<void>
   if (!held) return void (await again(deps, work, {}, { holdMs: 0 }));
   if (!hasTime(deps, heldAtMs)) return;
   const outcome = await message.post(channel, threadTs);
-  deps.report(channel, outcome);
   const undone = { doubt: older, mayBeRepeat: record.mayBeRepeat };
   const kind = older ? 'repeat' : 'post';
   await conclude(deps, held, { kind, channel, outcome, shown: message.digest, undone });
@@ -219,7 +215,6 @@ async function edit(
   message: Composed,
 ): Promise<void> {
   const outcome = await message.edit(channel, ts);
-  if (!isLeftAsItIs(work.record, outcome)) deps.report(channel, outcome);
   await conclude(deps, work, { kind: 'edit', channel, outcome, shown: message.digest, undone: {} });
 }
 
@@ -250,7 +245,6 @@ async function conclude(deps: SendDeps, work: Work, sent: Sent): Promise<void> {
     case 'posted': {
       log('info', kind === 'edit' ? 'edited' : 'posted', about);
       const posted = { channel: outcome.channel, ts: outcome.ts };
-      await endOwnTrouble(deps, record, outcome.channel);
       const isTaken = kind === 'edit' ? { reposted: undefined } : {};
       await finish(deps, work, { ...standing, ...isTaken, posted, shown });
       return;
@@ -286,12 +280,6 @@ async function conclude(deps: SendDeps, work: Work, sent: Sent): Promise<void> {
       else await concludeRefusal(deps, work, { channel, outcome, missed: { ...undone, misses } });
       return;
   }
-}
-
-/** A person’s channel has another name than theirs. */
-async function endOwnTrouble({ store }: SendDeps, { refused }: MessageRecord, channel: string) {
-  if (refused && (refused.channel === channel || channel.startsWith('D')))
-    await endTrouble(store, refused.channel);
 }
 
 /** An old alert in a channel that takes no edits any more, an archived one perhaps: nothing waits for it, and nobody is told. */

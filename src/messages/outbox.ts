@@ -1,10 +1,6 @@
 import type { WebClient } from '@slack/web-api';
-import { type HistoryAnswer, type PostOutcome, createDelivery, messageDigest } from './delivery.ts';
-import type { PartHealth } from '../domain/failure.ts';
+import { createDelivery, messageDigest } from './delivery.ts';
 import { messageKinds } from './message-record.ts';
-import { longestRetryMs } from './message-work.ts';
-import { utcTime } from '../slack/kit/text.ts';
-import { awayFix } from '../slack/slack-error.ts';
 import { deliverEntry, type DeliverDeps } from './deliver.ts';
 import { openBody, type FeatureMessages } from './views.ts';
 import type { Kind } from '../records/work-once.ts';
@@ -12,8 +8,6 @@ import type { SlackMessage } from '../slack/kit/message.ts';
 import { ownKey } from '../slack/own-account.ts';
 import { withNames, type NameOf } from '../slack/people/names.ts';
 import type { Entry } from '../store/store.ts';
-
-export type Outbox = { kinds: readonly Kind[] } & Pick<Refusals, 'health' | 'refused'>;
 
 /** What is kept of messages, and for how long. */
 type OutboxSettings = {
@@ -31,12 +25,12 @@ type OutboxParts = Pick<DeliverDeps<never>, 'store' | 'sealer' | 'leaseMs' | 'no
   people: { nameOf: NameOf };
 };
 
-/** What tells the channels whatever the features show, and what can be said of its health. */
+/** What tells the channels whatever the features show. */
 export function createOutbox(
   { store, sealer, settings, slack, people, leaseMs, wake, log, now }: OutboxParts,
   messages: readonly FeatureMessages[],
   ahead: Kind['ahead'],
-): Outbox {
+): Kind {
   const views: FeatureMessages['views'] = Object.assign({}, ...messages.map((one) => one.views));
   const unmade = messageKinds.filter((kind) => !views[kind]);
   if (unmade.length > 0) throw new Error(`No feature makes messages of the kinds ${unmade.join(', ')}.`);
@@ -44,7 +38,6 @@ export function createOutbox(
   const postTimeoutMs = settings.slackTimeoutSeconds * 1_000;
   const { alertDetailsDays } = settings;
   const delivery = createDelivery(slack.delivery, postTimeoutMs);
-  const refusals = createRefusals(now);
   const deliver: DeliverDeps<{ kind: string }> = {
     async render(work, said) {
       const { kind } = work.record;
@@ -73,12 +66,7 @@ export function createOutbox(
         },
       };
     },
-    async findByKey(channel, key, sinceMs, threadTs) {
-      const answer = await delivery.findByKey(channel, ownKey(key), sinceMs, threadTs);
-      refusals.looked(answer);
-      return answer;
-    },
-    report: refusals.note,
+    findByKey: (channel, key, ...span) => delivery.findByKey(channel, ownKey(key), ...span),
     store,
     sealer,
     opsChannel: settings.policy.channels.ops,
@@ -92,11 +80,7 @@ export function createOutbox(
     log,
   };
   const work = (entry: Entry): Promise<void> => deliverEntry(deliver, entry);
-  return {
-    kinds: [{ prefix: 'message:', work, ...(ahead && { ahead }) }],
-    health: refusals.health,
-    refused: refusals.refused,
-  };
+  return { prefix: 'message:', work, ...(ahead && { ahead }) };
 }
 
 /** Several accounts may post of one reference in one channel. */
@@ -105,70 +89,5 @@ function withOwnKey({ metadata, ...message }: SlackMessage): SlackMessage {
   return {
     ...message,
     metadata: { ...metadata, event_payload: { key: ownKey(metadata.event_payload.key) } },
-  };
-}
-
-export type RefusedChannel = { channel: string; slackError: string; fix: string };
-
-export type Refusals = {
-  note: (channel: string, outcome: PostOutcome) => void;
-  /** What a look for an earlier post brought: after an outage that comes before the next post. */
-  looked: (answer: HistoryAnswer) => void;
-  /** The channels and people whose messages are being tried again. */
-  refused: () => readonly RefusedChannel[];
-  health: () => PartHealth;
-};
-
-/** What waits for a channel is tried again sooner than this, so that nothing waits any more where nothing was refused. */
-const forgottenAfterMs = longestRetryMs + 600_000;
-
-/**
- * Which channels Slack refuses, and whether it answers posts at all, as this process saw it, for health. A channel is
- * forgotten with the next post there, and when nothing was refused for so long: its route may have changed, its person
- * left, its messages been given up, and those are told of as undelivered.
- */
-export function createRefusals(now: () => number): Refusals {
-  const refused = new Map<string, { slackError: string; fix: string; atMs: number }>();
-  /** Since the first post without an answer; any answer ends it. */
-  let away: { sinceMs: number; atMs: number } | undefined;
-
-  function forget(): void {
-    for (const [channel, { atMs }] of refused) if (now() - atMs > forgottenAfterMs) refused.delete(channel);
-    if (away && now() - away.atMs > forgottenAfterMs) away = undefined;
-  }
-
-  function noteAnswer(isAnswer: boolean): void {
-    forget();
-    const atMs = now();
-    away = isAnswer ? undefined : { sinceMs: away?.sinceMs ?? atMs, atMs };
-  }
-
-  return {
-    note(channel, outcome) {
-      noteAnswer(outcome.kind !== 'not_sent' && outcome.kind !== 'unsure');
-      if (outcome.kind === 'posted') refused.delete(channel);
-      if (outcome.kind !== 'refused') return;
-      const { slackError, fix } = outcome;
-      refused.set(channel, { slackError, fix, atMs: now() });
-    },
-    looked(answer) {
-      noteAnswer(answer.kind !== 'unknown' || answer.retryAfterMs !== undefined);
-    },
-    refused() {
-      forget();
-      return Array.from(refused, ([channel, { slackError, fix }]) => ({ channel, slackError, fix }));
-    },
-    health() {
-      forget();
-      if (away) {
-        const detail = `Slack has given posts no usable answer since ${utcTime(away.sinceMs)}; what is to be told waits`;
-        return { state: 'degraded', detail, fix: awayFix };
-      }
-      const [first, ...others] = refused;
-      if (!first) return { state: 'ok' };
-      const [channel, { slackError, fix }] = first;
-      const more = others.length > 0 ? `, and to ${others.length} more` : '';
-      return { state: 'degraded', detail: `Slack refuses posts to ${channel}: ${slackError}${more}`, fix };
-    },
   };
 }

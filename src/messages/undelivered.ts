@@ -1,6 +1,6 @@
 import type { PostOutcome, Undelivered } from './delivery.ts';
 import { newErrorId, type Log } from '../log.ts';
-import { createChangeRecord, pagesOf, type RecordStore } from '../records/change-record.ts';
+import { pagesOf, type RecordStore } from '../records/change-record.ts';
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
 import {
   deadLetters,
@@ -46,13 +46,14 @@ const longestRefusedMs = 600_000;
 const tellAfterMs = 300_000;
 /** What Slack may refuse for one message alone stands before the others for so long at most. */
 const longestInFrontMs = 3_600_000;
+const dayMs = 24 * longestInFrontMs;
 
 /**
  * Slack refused a post or an edit for a reason that only a person can mend. One message alone: it is put aside. The
  * whole bot: everything waits, for as long as it takes. A channel or a person: its messages wait in their order,
  * and those that are as old as the time for giving up become dead letters when the channel has been refused that
  * long; they are kept and listed until they are forgotten like any other. What is never given up only lets the others
- * pass after that time. The operators are told once per channel.
+ * pass after that time. The operators are told of a channel once for each day on which that began.
  */
 export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Refusal): Promise<void> {
   const { channel, outcome, missed } = refusal;
@@ -82,17 +83,13 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
   const nowMs = deps.now();
   const isKnown = refused?.channel === channel;
   // What stood behind a dead letter has been refused for as long as that, though it is tried for the first time.
-  const lettersMs = await refusedSince(deps.store, channel);
-  const isStill = (await deps.store.read(troubleKey(channel))) !== undefined;
-  const sinceMs = isKnown ? refused.sinceMs : ((isStill ? lettersMs : undefined) ?? nowMs);
+  const sinceMs = isKnown ? refused.sinceMs : ((await refusedSince(deps.store, channel)) ?? nowMs);
   const refusedForMs = nowMs - sinceMs;
   const leftMs = Math.max(sinceMs, receivedAtMs) + deps.giveUpMs - nowMs;
   if (refusedForMs >= Math.min(tellAfterMs, deps.giveUpMs) && channel !== deps.opsChannel) {
-    const keptMs = await troubleSince(deps.store, channel, sinceMs);
-    const troubleMs = lettersMs ?? keptMs;
     const giveUpHours = Math.round(deps.giveUpMs / 3_600_000);
-    const notice = { kind: 'refused', channel, slackError, fix, giveUpHours, sinceMs: troubleMs } as const;
-    await tellOperators(deps, `refused:${channel}:${troubleMs}`, notice);
+    const notice = { kind: 'refused', channel, slackError, fix, giveUpHours, sinceMs } as const;
+    await tellOperators(deps, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
   }
   const { isNeverGivenUp } = policyOf(kind);
   // Never at its first refusal: from the second on the record says that it is refused, and stays listed.
@@ -126,25 +123,6 @@ export async function giveUp(
 async function refusedSince(store: Pick<Store, 'list'>, channel: string): Promise<number | undefined> {
   const { entries } = await store.list(deadLettersOf(channel), { max: 1 });
   return entries[0] && readMessageRecord(entries[0].value).refused?.sinceMs;
-}
-
-const troubleKey = (channel: string): string => `refused-since:${channel}`;
-
-/**
- * When the trouble of a channel began, so that all of its messages are one, whatever became of them: some let others pass,
- * and are refused since a time of their own. It is over when none was refused for twenty minutes.
- */
-function troubleSince(store: RecordStore, channel: string, sinceMs: number): Promise<number> {
-  return createChangeRecord(store)(troubleKey(channel), (text) => {
-    const value = text ?? String(sinceMs);
-    return { kind: 'write', value, ttlMs: 2 * longestRefusedMs, result: Number(value) };
-  });
-}
-
-/** Slack takes what it refused: the next refusal is another trouble. */
-export async function endTrouble(store: Pick<Store, 'read' | 'write'>, channel: string): Promise<void> {
-  const entry = await store.read(troubleKey(channel));
-  if (entry) await store.write(entry, entry.value, { ttlMs: 0 });
 }
 
 // What was given up: records of the outbox, in the lists of what is undelivered. All of it throws StoreUnavailable.

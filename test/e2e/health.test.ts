@@ -56,7 +56,6 @@ describe('health and metrics', () => {
       'slack',
       'payments',
       'webhooks',
-      'alerts',
       'undelivered',
       'process',
     ]);

@@ -110,7 +110,6 @@ export function house(answers: Answers = {}) {
     sealer,
     opsChannel: ops,
     route: receive.route,
-    report: () => undefined,
     postTimeoutMs: 10_000,
     giveUpMs: 24 * 3_600_000,
     lookUp: () => Promise.resolve(answers.lookups?.shift() ?? { kind: 'not_found' }),

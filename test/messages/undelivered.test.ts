@@ -50,7 +50,6 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
       edit: () => Promise.reject(new Error('nothing is edited here')),
     }),
     findByKey: () => Promise.resolve({ kind: 'absent' }),
-    report: () => undefined,
     now: () => clock.nowMs,
     log: (_level, message) => void lines.push(message),
   };

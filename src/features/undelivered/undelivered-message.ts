@@ -23,44 +23,25 @@ export const deliverAgainId = 'undelivered.deliver_again';
 /** More than a person reads at once; each takes two blocks. */
 const mostShown = 10;
 
-/** What Slack refuses and is tried again by itself: what it is for, Slack's word, and what a person must do. */
-export type BeingTried = Pick<Undelivered, 'channel' | 'slackError' | 'fix'>;
-
 /**
- * What could not be delivered, by channel: how much, since when, why, the fix, and the button that tries again. `tried`:
- * what is refused and not given up yet, without a button; it is behind the others, and left out where they name it.
+ * What could not be delivered, by channel: how much, since when, why, the fix, and the button that tries again.
  */
-export function undeliveredMessage(
-  all: readonly Undelivered[],
-  tried: readonly BeingTried[] = [],
-): SlackMessage {
-  const stillTried = tried.filter(({ channel }) => !all.some((one) => one.channel === channel));
-  const items = [
-    ...all.map((one) => [
-      richText(
-        rich`${bold(counted(one.messages))} for ${personOrChannel(one.channel)}`,
-        rich`Refused since ${moment(one.sinceMs)} · Slack says ${code(word(one.slackError) ?? '')}`,
-        rich`First: ${one.fix}`,
-      ),
-      actions(deliverAgainButton(one)),
-    ]),
-    ...stillTried.map((one) => [
-      richText(
-        rich`${bold('Still trying')} for ${personOrChannel(one.channel)} · Slack says ${code(word(one.slackError) ?? '')}`,
-        rich`First: ${one.fix}`,
-      ),
-    ]),
-  ];
+export function undeliveredMessage(all: readonly Undelivered[]): SlackMessage {
+  const items = all.map((one) => [
+    richText(
+      rich`${bold(counted(one.messages))} for ${personOrChannel(one.channel)}`,
+      rich`Refused since ${moment(one.sinceMs)} · Slack says ${code(word(one.slackError) ?? '')}`,
+      rich`First: ${one.fix}`,
+    ),
+    actions(deliverAgainButton(one)),
+  ]);
   if (items.length === 0) return noteMessage({ state: '✅ Everything was delivered' });
   const total = all.reduce((sum, { messages }) => sum + messages, 0);
   const hidden = items.length - mostShown;
   const more = hidden > 0 ? [context(plainText(`And ${hidden} more, once these are delivered.`))] : [];
   return noteMessage({
-    state:
-      all.length > 0
-        ? `⚠️ ${counted(total)} could not be delivered`
-        : '⚠️ Slack refuses messages; the bot keeps trying',
-    about: [placesOf(all.length > 0 ? all : stillTried)],
+    state: `⚠️ ${counted(total)} could not be delivered`,
+    about: [placesOf(all)],
     body: [...items.slice(0, mostShown).flat(), ...more],
   });
 }
