@@ -111,7 +111,7 @@ export function createAlerts(account: Account, around: Around) {
     ...account,
     ...around,
     route: async (event, receivedAtMs) =>
-      routesOf(await around.mutes(), { event, receivedAtMs, plan: routes }),
+      routesOf(await around.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes }),
     needsLookUp: (event) => needsLookUp(routes, event),
     opsChannel: settings.policy.channels.ops,
     rememberMs,

@@ -21,14 +21,21 @@ import {
 /** `mutedBy`: the mutes that keep it from there. */
 export type Routed = Destination & { mutedBy?: readonly string[] };
 
-type Received = { event: PaymentEvent; receivedAtMs: number; plan: RoutePlan };
+type Received = { event: PaymentEvent; receivedAtMs: number; nowMs: number; plan: RoutePlan };
 
-/** Whether the mute keeps this event from there; by when it was received, so that all replicas say the same. */
-function isKept(mute: AlertMute, { channel }: Destination, { event, receivedAtMs, plan }: Received): boolean {
+/**
+ * Whether the mute keeps this event from there. What is routed after its end is told, whenever it was received: the
+ * channel may know by then what was kept back.
+ */
+function isKept(
+  mute: AlertMute,
+  { channel }: Destination,
+  { event, receivedAtMs, nowMs, plan }: Received,
+): boolean {
   return (
     mute.channel === channel &&
     receivedAtMs >= mute.fromMs &&
-    receivedAtMs < mute.untilMs &&
+    Math.max(receivedAtMs, nowMs) < mute.untilMs &&
     fits(mute.match, event, plan)
   );
 }

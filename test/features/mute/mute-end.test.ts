@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
+import { routesOf } from '../../../src/features/alerts/routing.ts';
 import { openMutes } from '../../../src/features/mute/mute-case.ts';
-import { sealer } from '../house.ts';
+import { event, sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';
 
 function muteHouse() {
@@ -48,4 +49,22 @@ it('says what a mute kept back once everything that came before its end is on re
   clock.nowMs += 5_000;
   await work();
   expect(isTold()).toBe(true);
+});
+
+it('keeps nothing back once it may have said what it kept, whatever a replica remembers of it', async () => {
+  const { clock, mutes, work, isTold } = muteHouse();
+  await mutes.cases.begin('V1', mute, { untold: true });
+  const place = { environment: 'live', account: 'main account' } as const;
+  const plan = { ...place, rules: [], failures: mute.channel, successes: undefined };
+  const receivedAtMs = mute.untilMs - 1;
+  const routed = async () => routesOf(await mutes.all(), { event, receivedAtMs, nowMs: clock.nowMs, plan });
+  clock.nowMs = receivedAtMs;
+  expect(await routed()).toEqual([{ channel: mute.channel, mutedBy: ['V1'] }]);
+  // Looked up for its rules, it is routed later, by what was read of the mute just before that was over.
+  clock.nowMs = mute.untilMs + 3_999;
+  await mutes.all();
+  clock.nowMs += 1;
+  await work();
+  expect(isTold()).toBe(true);
+  expect(await routed()).toEqual([{ channel: mute.channel }]);
 });
