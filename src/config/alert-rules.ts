@@ -1,7 +1,7 @@
 import { type RouteMatch, type AlertRule, isOfPlace, isSame, type RoutePlan } from '../domain/alert-route.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Log } from '../log.ts';
-import { policyCheck, type Config } from './config.ts';
+import { settingsCheck, type Config } from './config.ts';
 import type { Policy } from './policy.ts';
 
 type Route = NonNullable<Policy['routes']>[number];
@@ -35,7 +35,7 @@ function matchOf(when: Route['when']): RouteMatch {
 }
 
 /** What cannot hold between rules: two of one name, and one that can never be reached. */
-export const routesCheck = policyCheck(['routes'], ['payopsFile'], ({ policy, payopsFile }) => {
+export const routesCheck = settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile }) => {
   const rules = alertRules(policy);
   return rules.flatMap((_, index) => [
     ...twinProblems(rules, index, payopsFile),
@@ -170,7 +170,7 @@ function isOne(wide: NonNullable<RouteMatch['customer']>, narrow: RouteMatch['cu
  * A mention that never holds in a channel, because a rule before it, which goes on, tells that channel first: each is told
  * once, and the mention would be missed unnoticed.
  */
-export const routesCaution = policyCheck(['routes'], ['payopsFile'], ({ policy, payopsFile }) => {
+export const routesCaution = settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile }) => {
   const rules = alertRules(policy);
   return rules.flatMap(({ name, channels, mention }, index) =>
     channels.flatMap((channel) => {

@@ -15,13 +15,9 @@ export type Config = Environment & {
   readonly further?: readonly (Config & { readonly merchant: Merchant })[];
 };
 
-export type PolicySection = keyof Policy;
-
 /** What must hold between settings, beyond what each says by itself. Judged only when all it reads was readable. */
 export type SettingsCheck = {
   reads: readonly (keyof Config)[];
-  /** Of the policy file; one of them that could not be read hides no problem of the others. */
-  sections?: readonly PolicySection[];
   /** The problems, each naming the setting and what to write. */
   judge: (config: Config) => readonly string[];
 };
@@ -32,15 +28,6 @@ export function settingsCheck<const K extends keyof Config>(
   judge: (config: Pick<Config, K>) => readonly string[],
 ): SettingsCheck {
   return { reads, judge };
-}
-
-/** The same of the policy file's sections, and of other settings beside them. */
-export function policyCheck<const S extends PolicySection, const K extends Exclude<keyof Config, 'policy'>>(
-  sections: readonly S[],
-  reads: readonly K[],
-  judge: (config: Pick<Config, K> & { policy: Pick<Policy, S> }) => readonly string[],
-): SettingsCheck {
-  return { reads: ['policy', ...reads], sections, judge };
 }
 
 /** What every part of the app is made from. */

@@ -2,7 +2,7 @@ import { routesCaution, routesCheck } from './alert-rules.ts';
 import { approvalsCheck, limitsCheck } from './policy-rules.ts';
 import { accountsCheck, credentialsCheck } from './read-merchants.ts';
 import { parseRedisAddress } from '../domain/redis-address.ts';
-import { policyCheck, settingsCheck, type Config, type SettingsCheck } from './config.ts';
+import { settingsCheck, type Config, type SettingsCheck } from './config.ts';
 
 function refuse<const K extends keyof Config>(
   reads: readonly K[],
@@ -15,7 +15,7 @@ function refuse<const K extends keyof Config>(
 /** A copy of the example file that still has its own ids. No id of Slack's has four X behind its first letter. */
 const placeholder = /^[A-Z]X{4}/;
 
-const placeholderCheck = policyCheck(['channels', 'roles'], ['payopsFile'], ({ policy, payopsFile }) => [
+const placeholderCheck = settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile }) => [
   ...Object.entries(policy.channels)
     .filter(([, id]) => id !== undefined && placeholder.test(id))
     .map(
@@ -139,7 +139,7 @@ export const cautions: readonly SettingsCheck[] = [
   ),
   routesCaution,
   // Alerts are told all the same, so it is no refusal.
-  policyCheck(['roles'], ['payopsFile'], ({ policy: { roles }, payopsFile }) => {
+  settingsCheck(['policy', 'payopsFile'], ({ policy: { roles }, payopsFile }) => {
     const empty = Object.entries(roles).filter(([, { users, groups }]) => users.length + groups.length === 0);
     return empty.length === Object.keys(roles).length
       ? [

@@ -2,7 +2,7 @@ import type { ChargingRoles, LimitRules } from '../domain/charge.ts';
 import type { Policy } from './policy.ts';
 import type { ApprovalRule } from '../domain/approval.ts';
 import { nearestWord } from '../domain/wording.ts';
-import { policyCheck, type SettingsCheck } from './config.ts';
+import { settingsCheck, type SettingsCheck } from './config.ts';
 
 type Role = Policy['roles'][string];
 
@@ -34,9 +34,8 @@ function isFor({ accounts }: Role, account: string | undefined): boolean {
 }
 
 /** Limits of what nobody can charge, or of nobody. */
-export const limitsCheck = policyCheck(
-  ['roles'],
-  ['payopsFile', 'chargeCurrencies'],
+export const limitsCheck = settingsCheck(
+  ['policy', 'payopsFile', 'chargeCurrencies'],
   ({ policy, payopsFile, chargeCurrencies }) =>
     Object.entries(policy.roles).flatMap(([name, role]) => {
       if (role.limits === undefined) return [];
@@ -72,9 +71,8 @@ export function approvalRules(
 }
 
 /** What can never come to pass: a rule that fits nothing, and one that nobody, or too few people, could satisfy. */
-export const approvalsCheck = policyCheck(
-  ['approvals', 'accounts', 'roles'],
-  ['payopsFile', 'chargeCurrencies'],
+export const approvalsCheck = settingsCheck(
+  ['policy', 'payopsFile', 'chargeCurrencies'],
   ({ policy, payopsFile, chargeCurrencies }) => {
     const rules = policy.approvals?.rules ?? [];
     return rules
@@ -131,7 +129,7 @@ function peopleProblems(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Writte
 
 /** Names every permission of a role that no verb asks for: misspelt, it would let nobody do anything. */
 export function permissionCheck(permissions: readonly string[]): SettingsCheck {
-  return policyCheck(['roles'], ['payopsFile'], ({ policy, payopsFile }) =>
+  return settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile }) =>
     Object.entries(policy.roles).flatMap(([role, { may }]) =>
       may
         .filter((permission) => permission !== '*' && !permissions.includes(permission))

@@ -4,7 +4,6 @@ import { nearestWord } from '../domain/wording.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import type { Config, SettingsCheck } from './config.ts';
 import { cautions, contradictions } from './contradictions.ts';
-import type { Policy } from './policy.ts';
 import {
   inWordsOf,
   isMerchantVariable,
@@ -60,7 +59,6 @@ export function readConfig(variables: Variables, checks: readonly SettingsCheck[
   const policy = readPolicy(String(found.get('payopsFile')));
   if (policy.kind === 'read') found.set('policy', policy.policy);
   else problems.push(...policy.problems);
-  const readable = policy.kind === 'refused' ? policy.readable : undefined;
   // Each value came out of its own setting's reader, so the whole has the table's types; a check sees what it reads.
   const settled = Object.fromEntries(found) as Config;
   const all = [...contradictions, ...checks];
@@ -68,10 +66,6 @@ export function readConfig(variables: Variables, checks: readonly SettingsCheck[
   const [first = {}, ...further] = merchants;
   const config = { ...settled, ...first };
   problems.push(...judge(config, all));
-  if (readable) {
-    const between = all.filter(({ sections }) => sections?.every((section) => section in readable));
-    problems.push(...judge({ ...config, policy: readable as Policy }, between));
-  }
   warnings.push(...judge(config, cautions), ...openFiles(variables));
   for (const own of further) {
     const told = judge({ ...settled, ...own }, all).filter((problem) => !problems.includes(problem));

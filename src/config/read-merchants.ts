@@ -1,7 +1,7 @@
 import { nearestWord } from '../domain/wording.ts';
 import { merchantLabel, type Merchant } from '../domain/merchant.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import { policyCheck, settingsCheck, type Config } from './config.ts';
+import { settingsCheck, type Config } from './config.ts';
 import type { Policy } from './policy.ts';
 import { variableName, type Environment } from './settings.ts';
 
@@ -85,34 +85,29 @@ export const credentialsCheck = settingsCheck(
 );
 
 /** What cannot hold between accounts, and what names one that is not there. */
-export const accountsCheck = policyCheck(
-  ['accounts', 'routes', 'roles', 'approvals'],
-  ['payopsFile'],
-  ({ policy, payopsFile: file }) => {
-    const { accounts = [], routes = [], roles, approvals } = policy;
-    const names = accounts.map(({ name }) => name);
-    const unknown = (place: string, name: string | undefined): string[] => {
-      if (name === undefined || names.includes(name)) return [];
-      if (names.length === 0) return [`${file}: ${place}: the file has no accounts.`];
-      const nearest = nearestWord(name, names);
-      const hint =
-        nearest === undefined ? `The accounts are ${names.join(', ')}.` : `Did you mean ${nearest}?`;
-      return [`${file}: ${place}: there is no account ${name}. ${hint}`];
-    };
-    // Without accounts a route means the one of PAYMENTS_ACCOUNT_NAME.
-    const routed = names.length === 0 ? [] : routes;
-    return [
-      ...twins(accounts, file),
-      ...routed.flatMap(({ when }, index) => unknown(`routes.${index}.when.account`, when.account)),
-      ...(approvals?.rules ?? []).flatMap(({ account }, index) =>
-        unknown(`approvals.rules.${index}.account`, account),
-      ),
-      ...Object.entries(roles).flatMap(([role, { accounts: only = [] }]) =>
-        only.flatMap((name) => unknown(`roles.${role}.accounts`, name)),
-      ),
-    ];
-  },
-);
+export const accountsCheck = settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile: file }) => {
+  const { accounts = [], routes = [], roles, approvals } = policy;
+  const names = accounts.map(({ name }) => name);
+  const unknown = (place: string, name: string | undefined): string[] => {
+    if (name === undefined || names.includes(name)) return [];
+    if (names.length === 0) return [`${file}: ${place}: the file has no accounts.`];
+    const nearest = nearestWord(name, names);
+    const hint = nearest === undefined ? `The accounts are ${names.join(', ')}.` : `Did you mean ${nearest}?`;
+    return [`${file}: ${place}: there is no account ${name}. ${hint}`];
+  };
+  // Without accounts a route means the one of PAYMENTS_ACCOUNT_NAME.
+  const routed = names.length === 0 ? [] : routes;
+  return [
+    ...twins(accounts, file),
+    ...routed.flatMap(({ when }, index) => unknown(`routes.${index}.when.account`, when.account)),
+    ...(approvals?.rules ?? []).flatMap(({ account }, index) =>
+      unknown(`approvals.rules.${index}.account`, account),
+    ),
+    ...Object.entries(roles).flatMap(([role, { accounts: only = [] }]) =>
+      only.flatMap((name) => unknown(`roles.${role}.accounts`, name)),
+    ),
+  ];
+});
 
 function twins(accounts: readonly Account[], file: string): string[] {
   return accounts.flatMap((account, index) => {

@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
-import { isJsonObject } from '../domain/json-pointer.ts';
 import { nearestWord } from '../domain/wording.ts';
 import { policySchema, type Policy } from './policy.ts';
 import { fileErrorCode } from './readers.ts';
 
-/** `readable`: of a refused file the sections that can be read, so that what is wrong between them is told too. */
-export type PolicyResult =
-  | { kind: 'read'; policy: Policy }
-  | { kind: 'refused'; problems: string[]; readable?: Partial<Policy> };
+export type PolicyResult = { kind: 'read'; policy: Policy } | { kind: 'refused'; problems: string[] };
 
 const usualFix = 'copy payops.example.yml and fill it in, or name yours in PAYOPS_FILE';
 
@@ -36,36 +32,7 @@ export function readPolicy(path: string, fix = usualFix): PolicyResult {
   }
   const result = policySchema.safeParse(content ?? {}, { reportInput: true });
   if (result.success) return { kind: 'read', policy: result.data };
-  const { issues } = result.error;
-  return {
-    ...refused(issues.flatMap((issue) => policyProblems(path, issue))),
-    readable: readableOf(content, issues),
-  };
-}
-
-/** Each section that can be read once what is wrong in it by itself is left out. */
-function readableOf(content: unknown, issues: readonly z.core.$ZodIssue[]): Partial<Policy> {
-  if (!isJsonObject(content)) return {};
-  const left = structuredClone(content);
-  for (const issue of issues.toReversed()) {
-    const wrong =
-      issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
-    for (const path of wrong) leaveOut(left, path);
-  }
-  const sections = Object.entries(policySchema.shape).flatMap(([name, schema]) => {
-    const section = schema.safeParse(left[name]);
-    return section.success ? [[name, section.data]] : [];
-  });
-  return Object.fromEntries(sections) as Partial<Policy>;
-}
-
-/** A part of a list of parts stays: without it the others would be told of by wrong numbers. */
-function leaveOut(value: unknown, path: readonly PropertyKey[]): void {
-  const [key, ...rest] = path;
-  if (typeof value !== 'object' || value === null || key === undefined) return;
-  if (rest.length > 0) leaveOut(Reflect.get(value, key), rest);
-  else if (!Array.isArray(value)) Reflect.deleteProperty(value, key);
-  else if (typeof value[Number(key)] !== 'object') value.splice(Number(key), 1);
+  return refused(result.error.issues.flatMap((issue) => policyProblems(path, issue)));
 }
 
 function refused(problems: string[]) {
