@@ -322,6 +322,8 @@ function accountChecks({
 
 /** Enough that one slow look-up does not hold up the other channels. */
 const lanesAtOnce = 4;
+/** Of the events that a rule routes by what only their look-up says; by all replicas together, so that a flood is easy on the payments service. */
+const lookUpsAtOnce = 8;
 const idleMs = 250;
 const failureDelayMs = 1_000;
 
@@ -382,7 +384,7 @@ export function startWork({ config, log, now }: Outside, parts: WorkParts): Work
   });
   const kinds = putAside.guard([...ofAccounts, ...audit.kinds]);
   const leaseMs = config.workLeaseSeconds * 1_000;
-  const together = { lanes: toRouteLanes, most: config.routeLookupsAtOnce, now };
+  const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now };
   return startWorker({
     isPressed,
     concurrency: lanesAtOnce,

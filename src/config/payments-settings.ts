@@ -135,10 +135,4 @@ export const paymentsSettings = {
     wholeNumber(30, 31_536_000),
     '1800',
   ),
-  paymentsTokenRefreshAheadSeconds: setting(
-    token,
-    'How long before its end a token is renewed.',
-    wholeNumber(0, 3_600),
-    '60',
-  ),
 };

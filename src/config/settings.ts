@@ -91,12 +91,6 @@ export const settings = {
     wholeNumber(1, 30),
     '10',
   ),
-  deliveryGiveUpHours: setting(
-    slack,
-    'How long messages are tried again for a channel or a person that Slack refuses; then they are kept, listed by `/pay undelivered`, and delivered again when somebody asks for it. What keeps the whole bot from posting, such as a revoked token or an outage, is waited out without end.',
-    wholeNumber(1, 720),
-    '24',
-  ),
 
   ...paymentsSettings,
 
@@ -106,22 +100,9 @@ export const settings = {
 
   digestThreshold: setting(
     alerts,
-    'How many failed charges, and how many payments, a channel is told one by one within DIGEST_WINDOW_MINUTES. Past it, one digest of the failures or of the payments counts them all, those that still wait for Slack included, until fewer than three have come for as long; every event keeps its record. 0 never makes a digest. A rule that mentions somebody is counted for itself.',
+    'How many failed charges, and how many payments, a channel is told one by one within five minutes. Past it, one digest of the failures or of the payments counts them all, those that still wait for Slack included, until fewer than three have come for as long; every event keeps its record. 0 never makes a digest. A rule that mentions somebody is counted for itself.',
     wholeNumber(0, 200),
     '20',
-  ),
-  digestWindowMinutes: setting(
-    alerts,
-    'The time in which those messages are counted, and in which fewer than three must come until a storm is over.',
-    wholeNumber(1, 120),
-    '5',
-  ),
-
-  routeLookupsAtOnce: setting(
-    alerts,
-    'How many events that a rule routes by what only their look-up says are looked up at once, by all replicas together: so many of failed charges, and so many of payments. They are told in their order all the same. Less is easier on the payments service, whose call limit is not shown; 1: one after the other.',
-    wholeNumber(1, 32),
-    '8',
   ),
 
   alertDetailsDays: setting(

@@ -14,7 +14,6 @@ type OutboxSettings = {
   slackTimeoutSeconds: number;
   alertDetailsDays: number;
   webhookRememberDays: number;
-  deliveryGiveUpHours: number;
   policy: { channels: { ops?: string | undefined } };
 };
 
@@ -24,6 +23,9 @@ type OutboxParts = Pick<DeliverDeps<never>, 'store' | 'sealer' | 'leaseMs' | 'no
   slack: { delivery: WebClient };
   people: { nameOf: NameOf };
 };
+
+/** How long Slack may refuse a channel or a person: long enough that somebody looks at it on the next working day. */
+const giveUpMs = 24 * 3_600_000;
 
 /** What tells the channels whatever the features show. */
 export function createOutbox(
@@ -75,7 +77,7 @@ export function createOutbox(
     postTimeoutMs,
     rememberMs: settings.webhookRememberDays * 86_400_000,
     ...(alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 }),
-    giveUpMs: settings.deliveryGiveUpHours * 3_600_000,
+    giveUpMs,
     now,
     log,
   };

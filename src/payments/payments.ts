@@ -162,7 +162,7 @@ function createToken(
     refresh: refreshBody
       ? (last) => refreshToken(client(), { ...settings, refreshBody }, last, now)
       : undefined,
-    refreshAheadMs: config.paymentsTokenRefreshAheadSeconds * 1_000,
+    refreshAheadMs: 60_000,
     timeoutMs: config.paymentsTimeoutSeconds * 1_000,
     wait: sleep,
     now,

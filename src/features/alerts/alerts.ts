@@ -27,7 +27,7 @@ import { alertViews, alertWords } from './alert-views.ts';
 import { lookUpAhead } from './route-event.ts';
 import type { ReceiveDeps } from './receive-event.ts';
 import { createTestAlerts } from './test-alert.ts';
-import { type Storms, createStorms, stormPrefix, stormTerms } from './storm/storms.ts';
+import { type Storms, createStorms, stormPrefix, stormWindowMs } from './storm/storms.ts';
 import { createDailySummaries, dailySummaryPrefix, type SummaryTime } from './summary/daily-summaries.ts';
 import { type AlertCardDeps, alertCardParts } from './card-presses.ts';
 import { stormPresses } from './storm/storm-list.ts';
@@ -80,7 +80,7 @@ export function createAlerts(account: Account, around: Around) {
   const lookUp = createEventLookUp({ findTransaction, now });
   const rememberMs = settings.webhookRememberDays * 86_400_000;
   const shared = { ...account, rememberMs, audit: audit.write };
-  const terms = stormTerms(settings);
+  const terms = { threshold: settings.digestThreshold, windowMs: stormWindowMs };
   const storms: Storms = createStorms({
     ...shared,
     ...terms,

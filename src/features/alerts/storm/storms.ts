@@ -1,4 +1,3 @@
-import type { Account } from '../../../account.ts';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { withLookUp } from '../routing.ts';
@@ -315,13 +314,5 @@ function itemOf(sealer: Sealer, { key, value }: Entry): StormItem {
   };
 }
 
-/** What makes a storm; a threshold of 0: nothing. */
-export function stormTerms({
-  digestThreshold,
-  digestWindowMinutes,
-}: Pick<Account['settings'], 'digestThreshold' | 'digestWindowMinutes'>): {
-  threshold: number;
-  windowMs: number;
-} {
-  return { threshold: digestThreshold, windowMs: digestWindowMinutes * 60_000 };
-}
+/** The time in which messages are counted, and in which fewer than three must come until a storm is over. */
+export const stormWindowMs = 5 * 60_000;
