@@ -12,7 +12,6 @@ const longest = [
   'e2e/alerts',
   'e2e/outages',
   'e2e/canary',
-  'e2e/charge-canary',
   'e2e/command-line',
   'e2e/charge',
   'e2e/saved-cards',
