@@ -8,8 +8,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { mutants, type Mutant } from '../test/tapes/mutants.ts';
-import type { TapesResult } from '../test/tapes/run-tapes.ts';
+import { type Mutant, mutants } from '../test/tapes/mutants.ts';
+import type { TapesResult } from '../test/tapes/play.ts';
 
 type RunTapes = (options: { count: number; seed: number; shrink: boolean }) => TapesResult;
 
@@ -49,7 +49,7 @@ async function playCopy(mutant: Mutant, index: number, count: number): Promise<T
       throw new Error(`${mutant.name}: ${file} holds this ${parts.length - 1} times: ${from}`);
     writeFileSync(join(copy, file), parts.join(to));
   }
-  const url = pathToFileURL(join(copy, 'test/tapes/run-tapes.ts')).href;
+  const url = pathToFileURL(join(copy, 'test/tapes/play.ts')).href;
   const { runTapes } = (await import(url)) as { runTapes: RunTapes };
   return runTapes({ count, seed, shrink: false });
 }

@@ -6,7 +6,6 @@
  */
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { plot } from '../test/load/plot.ts';
 import { runSoak, type Sample } from '../test/load/soak.ts';
 
 const { values } = parseArgs({
@@ -57,4 +56,53 @@ function pointsOf(name: Exclude<keyof Sample, 'atSeconds'>): [number, number][] 
 
 function told(counts: ReadonlyMap<string, number>): string {
   return [...counts].map(([answer, times]) => `${answer} ${times}`).join(', ') || 'none';
+}
+
+type Line = { title: string; unit: string; points: readonly (readonly [x: number, y: number])[] };
+
+const width = 860;
+const height = 170;
+const left = 60;
+const right = 20;
+const top = 34;
+const bottom = 26;
+
+/** Charts one below the other over the same time, in minutes, each from 0 up, as SVG. */
+function plot(heading: string, lines: readonly Line[]): string {
+  const all = lines.length * height + 40;
+  const charts = lines.map(
+    (line, at) => `<g transform="translate(0 ${40 + at * height})">${chart(line)}</g>`,
+  );
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${all}" font-family="sans-serif" font-size="12">
+<rect width="100%" height="100%" fill="#fff"/>
+<text x="${left}" y="24" font-size="15" font-weight="bold">${heading}</text>
+${charts.join('\n')}
+</svg>
+`;
+}
+
+function chart({ title, unit, points }: Line): string {
+  const lastX = Math.max(...points.map(([x]) => x));
+  const { highest, step } = scaleFor(Math.max(...points.map(([, y]) => y)));
+  const x = (minutes: number): number => left + ((width - left - right) * minutes) / lastX;
+  const y = (value: number): number => top + (height - top - bottom) * (1 - value / highest);
+  const rules = Array.from({ length: Math.round(highest / step) + 1 }, (_, at) => at * step).map(
+    (value) =>
+      `<path d="M${left} ${y(value).toFixed(1)}H${width - right}" stroke="#ddd"/><text x="${left - 6}" y="${(y(value) + 4).toFixed(1)}" text-anchor="end">${Number(value.toFixed(3))}</text>`,
+  );
+  const times = [0, 0.25, 0.5, 0.75, 1].map(
+    (share) =>
+      `<text x="${x(lastX * share).toFixed(1)}" y="${height - 8}" text-anchor="middle">${(lastX * share).toFixed(lastX < 8 ? 1 : 0)} min</text>`,
+  );
+  const path = points.map(([minutes, value]) => `${x(minutes).toFixed(1)},${y(value).toFixed(1)}`).join(' ');
+  return `<text x="${left}" y="${top - 12}" font-weight="bold">${title}, ${unit}</text>
+${rules.join('')}${times.join('')}
+<polyline points="${path}" fill="none" stroke="#1264a3" stroke-width="1.5"/>`;
+}
+
+/** A round number above the highest value, and a step that divides it into a few. */
+function scaleFor(most: number): { highest: number; step: number } {
+  const power = 10 ** Math.floor(Math.log10(Math.max(most, 0.001)));
+  const step = [0.2, 0.5, 1, 2].map((part) => part * power).find((one) => most / one <= 5) ?? 2 * power;
+  return { highest: Math.max(1, Math.ceil(most / step)) * step, step };
 }

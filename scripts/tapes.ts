@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { runTapes } from '../test/tapes/run-tapes.ts';
+import { runTapes } from '../test/tapes/play.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const { values } = parseArgs({ options: { count: { type: 'string' }, seed: { type: 'string' } } });

@@ -7,7 +7,7 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { breakages } from '../test/walks/breakages.ts';
-import { findBreakage, runWalks } from '../test/walks/run-walks.ts';
+import { findBreakage, runWalks } from '../test/walks/walk.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const { values } = parseArgs({

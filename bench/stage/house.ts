@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
-import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
+import { type PaymentsService, startPaymentsService } from '../../src/simulators/payments/service.ts';
 import { startWorkspace } from '../../src/simulators/slack/workspace.ts';
-import { startOptions } from '../../test/support/start-options.ts';
+import { startOptions } from '../../test/support/bot.ts';
 import { secrets } from '../ingest/event.ts';
-import { programPath, type Program } from './contestant.ts';
+import { type Program, programPath } from './contestant.ts';
 
 export type House = {
   folder: string;

@@ -1,8 +1,17 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { createBot, type Bot } from '../support/bot.ts';
+import { type Bot, createBot } from '../support/bot.ts';
 import type { RedisServer } from '../support/redis-server.ts';
 import type { Random } from './random.ts';
-import { within } from './within.ts';
+import { withDeadline } from '../../src/deadline.ts';
+
+/** The promise's own outcome if it comes in time; else a rejection that says what was waited for. */
+function within<T>(timeoutMs: number, what: string, promise: Promise<T>): Promise<T> {
+  return withDeadline(
+    timeoutMs,
+    () => promise,
+    () => new Error(`Not within ${timeoutMs / 1_000} s: ${what}.`),
+  );
+}
 
 export type Victim = 'bot' | 'redis';
 

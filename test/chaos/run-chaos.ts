@@ -5,20 +5,43 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { botSettings } from '../../src/playground/bot-settings.ts';
 import { fastClock } from '../support/fast-clock.ts';
-import { bundleBot, type Bundle } from '../support/bot-bundle.ts';
-import { startRedis, type RedisServer } from '../support/redis-server.ts';
+import { type Bundle, bundleBot } from '../support/bot-bundle.ts';
+import { type RedisServer, startRedis } from '../support/redis-server.ts';
 import { runPayops } from '../support/run-payops.ts';
 import { channelWork, redisContents, sqliteContents, type StoreContents } from '../support/store-contents.ts';
-import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
+import { type PaymentsService, startPaymentsService } from '../../src/simulators/payments/service.ts';
 import type { SlackStats } from '../../src/simulators/slack/faults.ts';
 import { startWorkspace, type Workspace } from '../../src/simulators/slack/workspace.ts';
-import { keepAsking } from './asker.ts';
 import { checkHistory, type Findings } from './checker.ts';
-import { createFleet, type Fleet } from './fleet.ts';
-import { createSigns, killAlong, type Signs, type Watch } from './kill-along.ts';
-import { orderFor, otherChannels, planChaos, referenceIn, type Plan } from './plan.ts';
+import { createFleet, type Fleet, type Victim } from './fleet.ts';
+import { orderFor, otherChannels, type Plan, planChaos, referenceIn } from './plan.ts';
 import { createRandom, type Random } from './random.ts';
 import { createSender, type Sender } from './sender.ts';
+
+/** Often enough that every kill finds some entry of the audit under way, and too seldom to be a load. */
+const everyMs = 50;
+
+/**
+ * Somebody who asks for help all the while, of one bot after the other, so that bots have something for the audit when
+ * they are killed. Ends when `over` is.
+ */
+async function keepAsking(
+  workspace: Workspace,
+  target: () => string | undefined,
+  over: AbortSignal,
+): Promise<void> {
+  const { agent } = workspace.ids.users;
+  const { payDesk } = workspace.ids.channels;
+  while (!over.aborted) {
+    const url = target();
+    workspace.connect(url && `${url}/slack/events`);
+    // A bot that is killed meanwhile answers nothing, and is asked for nothing.
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await workspace.act(agent, { kind: 'send_message', channel: payDesk, text: '/pay help' });
+    // oxlint-disable-next-line no-await-in-loop
+    await rest(everyMs);
+  }
+}
 
 export type ChaosOptions = {
   store: 'redis' | 'sqlite';
@@ -313,4 +336,76 @@ function judge(stage: Stage, sender: Sender, workLeft: number): Played {
     workLeft,
     linesAbout: (reference) => fleet.lines().filter((line) => line.includes(reference)),
   };
+}
+
+/** What a kill can follow at once, when it is likeliest to cut something in two. */
+type Sign = 'acknowledged' | 'posted';
+
+type Signs = {
+  tell: (sign: Sign, url?: string) => void;
+  /** Resolves at the next one with the bot that it is of, where that is known; or after a while without one. */
+  next: (sign: Sign) => Promise<string | undefined>;
+};
+
+const signPatienceMs = 1_000;
+
+function createSigns(): Signs {
+  const waiting = new Map<Sign, (url?: string) => void>();
+  return {
+    tell(sign, url) {
+      waiting.get(sign)?.(url);
+      waiting.delete(sign);
+    },
+    next: (sign) =>
+      new Promise<string | undefined>((resolve) => {
+        const timer = setTimeout(() => resolve(undefined), signPatienceMs);
+        waiting.set(sign, (url) => {
+          clearTimeout(timer);
+          resolve(url);
+        });
+      }),
+  };
+}
+
+type Watch = {
+  /** From 0 to 1: how much of what is to be acknowledged and posted is. */
+  share: () => number;
+  /** For how long nothing has been acknowledged or posted. */
+  stillForMs: () => number;
+  /** Resolves when that is so long that nothing ever will be. */
+  hopeless: Promise<void>;
+  stop: () => void;
+};
+
+type Wanted = { kills: number; store: 'redis' | 'sqlite' };
+
+type Killing = Wanted & { fleet: Fleet; signs: Signs; watch: Watch; random: Random; over: AbortSignal };
+
+/**
+ * The kills, spread at random over the work, not over time: each waits for its share of it to be done, so that
+ * all find work under way. One that waits in vain comes anyway. Rejects when it is over before that.
+ */
+async function killAlong(killing: Killing): Promise<void> {
+  const { fleet, signs, watch, random, over, ...wanted } = killing;
+  for (const { moment, victim, after } of planKills(wanted, random)) {
+    // oxlint-disable-next-line no-await-in-loop -- one kill after the other
+    while (watch.share() < moment && watch.stillForMs() < 10_000) await rest(5, undefined, { signal: over });
+    const url =
+      // oxlint-disable-next-line no-await-in-loop
+      after === 'anything' ? await rest(random.below(40), undefined) : await signs.next(after);
+    // oxlint-disable-next-line no-await-in-loop
+    while (!(await fleet.kill(victim, url))) await rest(5, undefined, { signal: over });
+  }
+}
+
+type Kill = { moment: number; victim: Victim; after: Sign | 'anything' };
+
+/** With Redis, one kill in eight is its own, and at least one is. */
+function planKills({ kills, store }: Wanted, random: Random): Kill[] {
+  const ofRedis = store === 'redis' ? Math.min(kills, Math.max(1, Math.floor(kills / 8))) : 0;
+  return Array.from({ length: kills }, (_, index) => ({
+    moment: 0.01 + 0.94 * random.next(),
+    victim: index < ofRedis ? ('redis' as const) : ('bot' as const),
+    after: random.pick(['anything', 'acknowledged', 'posted'] as const),
+  })).toSorted((one, other) => one.moment - other.moment);
 }

@@ -338,7 +338,7 @@ async function placesOf(driven: Driven | Walked): Promise<Places> {
   const { users, channels } = house.workspace.ids;
   const people = Object.values(users).map((id) => house.workspace.state(id));
   const { stdout, stderr } = await runHere(['audit', 'export'], house.settings());
-  const places: Places = {
+  const places: Record<string, string> = {
     'the log': bot.lines.join('\n'),
     // At rest it is sealed, and would show nothing.
     'what the export of the audit printed': `${stdout}\n${stderr}`,

@@ -1,12 +1,21 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { createApp, type App } from '../../src/app.ts';
+import { readFileSync } from 'node:fs';
+import { type App, createApp } from '../../src/app.ts';
 import { openKept } from '../../src/store/kept.ts';
 import { openLog, readSettings } from '../../src/cli/read-settings.ts';
-import { openDoor, withoutCutWork, type Door } from './cuts.ts';
-import { startOptions } from './start-options.ts';
+import { type Door, openDoor, withoutCutWork } from './cuts.ts';
+
+const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  scripts: { start: string };
+};
+
+/** Node's options as `npm start` has them; the environment comes from whoever starts the bot. */
+export const startOptions: readonly string[] = scripts.start
+  .split(' ')
+  .filter((word) => word.startsWith('--') && !word.startsWith('--env-file'));
 
 export type BotEnd = { code: number | null; signal: NodeJS.Signals | null };
 

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { TestContext } from 'vitest';
+import { type TestContext, vi } from 'vitest';
 import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
 import {
-  startPaymentsService,
   type PaymentsOptions,
   type PaymentsService,
+  startPaymentsService,
 } from '../../src/simulators/payments/service.ts';
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import type { Exchange, PageMessage } from '../../src/simulators/protocol.ts';
@@ -20,12 +20,11 @@ import {
   type WorkspaceSettings,
 } from '../../src/simulators/slack/workspace.ts';
 import { galleryVariable, recordScreens } from '../gallery/screens.ts';
-import { createBot, createBotHere, type Bot } from './bot.ts';
-import { openClock } from './clock.ts';
-import { openGate, type Gate } from './gate.ts';
+import { type Bot, createBot, createBotHere } from './bot.ts';
+import { type Gate, openGate } from './gate.ts';
 import { createLimit } from './limit.ts';
 import { openSlashSender, type Sent } from './slash.ts';
-import { redisContents, sqliteContents, workIn, type StoreContents } from './store-contents.ts';
+import { redisContents, sqliteContents, type StoreContents, workIn } from './store-contents.ts';
 
 export type HouseOptions = {
   workspace?: WorkspaceSettings & { manifestPath?: string };
@@ -373,5 +372,29 @@ function createExchanges(tell: () => void): {
       tell();
     },
     all: () => [...byId.values()],
+  };
+}
+
+type Clock = {
+  /** So much later it is. What the bots and the simulators do by the minute, they do once. */
+  pass: (ms: number) => void;
+  close: () => void;
+};
+
+/** No pause between two rounds of what is done by the minute is longer. */
+const roundMs = 60_000;
+
+/**
+ * Time of this process, for all that runs in it: dates and intervals, which go on with real time and are moved by
+ * `pass`. Timeouts stay real, as connections are. Between two ticks, of 20 ms, it stands still.
+ */
+function openClock(): Clock {
+  vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'], shouldAdvanceTime: true });
+  return {
+    pass(ms) {
+      if (ms > roundMs) vi.setSystemTime(Date.now() + ms - roundMs);
+      vi.advanceTimersByTime(Math.min(ms, roundMs));
+    },
+    close: () => void vi.useRealTimers(),
   };
 }

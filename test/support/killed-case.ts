@@ -2,13 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { referenceOf } from '../../src/records/reference-of.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
-import { openChargeInStore, type ChargeInStore } from './charge-in-store.ts';
-import { reviews, sitAt, type Desk } from './desk.ts';
+import { type ChargeInStore, isTold, openChargeInStore, type Ran, type Run } from './killed-charge-scene.ts';
+import { type Desk, reviews, sitAt } from './desk.ts';
 import type { House } from './house.ts';
-import { openFastHouse } from './killed-charge.ts';
-import { cards } from './killed-charge-agent.ts';
-import { directMessages, endWords, keyOf, requests } from './killed-charge-promises.ts';
-import { isTold, type Ran, type Run } from './killed-charge-scene.ts';
+import { cards, directMessages, endWords, keyOf, openFastHouse, requests } from './killed-charge.ts';
 
 /** What is killed besides charges that nobody has to approve, at every await from `act` on. */
 export const casePlays = ['four-eyes', 'alert', 'link', 'card-email'] as const;

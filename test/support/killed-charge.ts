@@ -1,15 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setTimeout as rest } from 'node:timers/promises';
 import { referenceOf } from '../../src/records/reference-of.ts';
-import { bundleBot, type Bundle } from './bot-bundle.ts';
-import { openChargeInStore } from './charge-in-store.ts';
-import { reviews, sitAt } from './desk.ts';
+import { type Bundle, bundleBot } from './bot-bundle.ts';
+import {
+  isCodeless,
+  isQuiet,
+  isSettled,
+  openChargeInStore,
+  orderOf,
+  type Ran,
+  type Run,
+  type Scene,
+  type Story,
+} from './killed-charge-scene.ts';
+import { reviews, sitAt, type Typed } from './desk.ts';
 import { fastClock } from './fast-clock.ts';
-import { openHouse, type House } from './house.ts';
-import { cards, chargeAsAgent, isReadBack, settleAsAgent, submit, topView } from './killed-charge-agent.ts';
-import { problemsOf, watchForPaid } from './killed-charge-promises.ts';
-import type { Ran, Run, Scene } from './killed-charge-scene.ts';
+import { type House, openHouse } from './house.ts';
+import type { PageView } from '../../src/simulators/protocol.ts';
+import { outcomeWords } from '../../src/slack/words/state-words.ts';
+import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 
 /** Fast enough that 30 s pass in 1.5 s and the 15 minutes of a code in 45 s, while 25 s still leave room to do something. */
 const factor = 20;
@@ -97,4 +108,227 @@ export function openFastHouse({ place }: Pick<Run, 'place'>, cleanUps: (() => un
 
 async function endOf({ store, reference }: Scene): Promise<string> {
   return (await store.read(reference))?.intent.state.kind ?? 'none';
+}
+
+/** Longer than anything takes here that is not waited for by the clock. */
+const stepMs = 20_000;
+const runDeadlineMs = 150_000;
+const lookAgainMs = 100;
+
+export const cards: Record<Story, Typed> = {
+  approved: { token: 'tok-ada-approves', email: 'ada.obi@example.com', amount: '12,500.00' },
+  otp: { token: 'tok-bola-otp', email: 'bola.ade@example.com', amount: '12,500.00' },
+  declined: { token: 'tok-chidi-declines', email: 'chidi.eze@example.com', amount: '12,500.00' },
+  rejected: { token: 'tok-nobody-has', email: 'ada.obi@example.com', amount: '12,500.00' },
+  lost: { token: 'tok-ada-approves', email: 'ada.obi@example.com', amount: '12,500.09' },
+};
+
+/** The first is refused by the bank; what is entered after a restart is right. */
+const codes = ['000000', '123456'];
+const rightCode = '123456';
+
+/** Submits the review and enters what code is asked for, until it is over or the bot is dead. */
+async function chargeAsAgent(scene: Scene): Promise<void> {
+  const { house, first } = scene;
+  const isDead = (): boolean => !first.isRunning();
+  await submit(scene, {});
+  for (const code of scene.run.story === 'otp' ? codes : []) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await house.until('a field for the code', () => isDead() || hasCodeField(topView(house)), stepMs);
+    // oxlint-disable-next-line no-await-in-loop
+    if (!isDead()) await enterCode(scene, code);
+  }
+  await house.until('the end of it', async () => isDead() || (await isSettled(scene)), stepMs);
+}
+
+/** Another bot has the store now. A person who is asked for a code enters it, as `/pay otp` lets them. */
+async function settleAsAgent(scene: Scene): Promise<void> {
+  const { run, store, reference } = scene;
+  const endsAt = performance.now() + runDeadlineMs;
+  let settledLooks = 0;
+  while (performance.now() < endsAt) {
+    // oxlint-disable-next-line no-await-in-loop -- one look after the other
+    const record = await store.read(reference);
+    if (!record || (run.awaitExpiry === false && isCodeless(scene, record))) return;
+    // oxlint-disable-next-line no-await-in-loop
+    settledLooks = (await isQuiet(scene)) ? settledLooks + 1 : 0;
+    if (settledLooks > 1) return;
+    // oxlint-disable-next-line no-await-in-loop
+    if (record.intent.state.kind === 'otp') await reopenAndEnter(scene);
+    // oxlint-disable-next-line no-await-in-loop
+    else await rest(lookAgainMs);
+  }
+}
+
+async function reopenAndEnter(scene: Scene): Promise<void> {
+  const { house } = scene;
+  const user = house.workspace.ids.users.agent;
+  for (let view = topView(house); view; view = topView(house)) {
+    // oxlint-disable-next-line no-await-in-loop
+    await house.workspace.act(user, { kind: 'close_view', viewId: view.id });
+  }
+  await house.type('agent', '/pay otp');
+  await house.until('a field for the code', () => hasCodeField(topView(house)), 1_000).catch(() => undefined);
+  if (!hasCodeField(topView(house))) return;
+  await enterCode(scene, rightCode);
+  const isOver = async (): Promise<boolean> =>
+    (await scene.store.read(scene.reference))?.intent.state.kind !== 'otp';
+  await house.until('the code is taken', isOver, stepMs).catch(() => undefined);
+}
+
+function topView(house: House): PageView | undefined {
+  return house.workspace.state(house.workspace.ids.users.agent).views.at(-1);
+}
+
+/** With the button that charges, or that asks a second person. */
+function isReadBack(view: PageView | undefined): boolean {
+  return /^(Charge |Ask for approval$)/.test(view?.submit ?? '');
+}
+
+function hasCodeField(view: PageView | undefined): boolean {
+  return (
+    view?.blocks.some((block) => block.type === 'input' && block.block_id?.startsWith('otp_code')) === true
+  );
+}
+
+type Values = Record<string, Record<string, unknown>>;
+
+/** A bot that dies meanwhile leaves the person with “We had some trouble connecting”, which is no problem of ours. */
+async function submit({ house }: Pick<Scene, 'house'>, values: Values): Promise<void> {
+  const viewId = topView(house)?.id;
+  if (viewId === undefined) return;
+  await house.workspace.act(house.workspace.ids.users.agent, { kind: 'submit_view', viewId, values });
+}
+
+async function enterCode(scene: Scene, code: string): Promise<void> {
+  const field = topView(scene.house)?.blocks.find((block) => block.block_id?.startsWith('otp_code'));
+  if (field?.block_id === undefined) return;
+  const { action_id: actionId } = field['element'] as { action_id: string };
+  await submit(scene, { [field.block_id]: { [actionId]: { type: 'plain_text_input', value: code } } });
+}
+
+/** In the order of the words: the one at the beginning of a first line is the state. */
+export const endWords: Record<string, string> = {
+  approved: `✅ ${outcomeWords.paid}`,
+  declined: `❌ ${outcomeWords.declined}`,
+  rejected: `⛔ ${outcomeWords.rejected}`,
+  abandoned: `📭 ${outcomeWords.abandoned}`,
+  wrong_codes: `🚫 ${outcomeWords.wrongCodes}`,
+  expired: `⌛ ${outcomeWords.expired}`,
+};
+/**
+ * A charge whose answer with the OTP's transaction id was lost can be given no code: the service ends it. One whose
+ * rejection was lost is found nowhere, and is sent again only while that is not too late.
+ */
+const ends: Record<Story, readonly string[]> = {
+  approved: ['approved'],
+  lost: ['approved'],
+  declined: ['declined'],
+  rejected: ['rejected', 'abandoned'],
+  otp: ['approved', 'declined', 'expired'],
+};
+
+/** Nothing may say that it is paid while the service's own record does not. */
+function watchForPaid(scene: Scene): void {
+  const { house, tooEarly } = scene;
+  if (orderOf(scene)?.state === 'paid') return;
+  const { views, messages } = house.workspace.state(house.workspace.ids.users.agent);
+  const shown = [...views, ...Object.values(messages).flat()].map((one) => JSON.stringify(one));
+  for (const one of shown) if (one.includes(outcomeWords.paid)) tooEarly.add(one.slice(0, 200));
+}
+
+/** What is not as promised, once the charge is settled. */
+async function problemsOf(scene: Scene): Promise<string[]> {
+  const { reference, run, store } = scene;
+  const record = await store.read(reference);
+  const problems = [...scene.tooEarly].map((text) => `said to be paid while it was not: ${text}`);
+  if (!record) return [...problems, ...neverStoredProblems(scene)];
+  const end = record.intent.state.kind;
+  if (run.awaitExpiry === false && isCodeless(scene, record)) {
+    if (scene.house.posts('payDesk').some(isVerdict))
+      problems.push('a verdict was told of a charge in doubt');
+    return [...problems, ...moneyProblems(scene, 1)];
+  }
+  if (!(await isSettled(scene))) {
+    problems.push(`not settled: ${end}; to tell: ${(await store.toTell()).join(', ')}`);
+  }
+  return [...problems, ...endProblems(scene, end), ...toldProblems(scene, end)];
+}
+
+/** It ended as its story has it, and as the service has it. */
+function endProblems(scene: Scene, end: string): string[] {
+  const { story } = scene.run;
+  // Too late to be sent when somebody came to look: money did not move, and the words say so.
+  const isAbandoned = end === 'abandoned' && requests(scene) === 0;
+  const isPaid = orderOf(scene)?.state === 'paid';
+  return [
+    ...(isAbandoned || ends[story].includes(end) ? [] : [`ended as ${end}`]),
+    ...(isPaid === (end === 'approved')
+      ? []
+      : [`ended as ${end}, and the service has it ${isPaid ? '' : 'not '}paid`]),
+    ...moneyProblems(scene, story === 'rejected' || isAbandoned ? 0 : 1),
+  ];
+}
+
+/** The process died before anything was agreed: nothing happened, unless the agent agrees once more. */
+function neverStoredProblems(scene: Scene): string[] {
+  const desk = scene.house.posts('payDesk');
+  return [
+    ...moneyProblems(scene, 0),
+    ...(requests(scene) > 0 ? ['the service was asked to charge though nothing was stored'] : []),
+    ...(desk.length > 0 ? [`the desk was told of a charge that was never stored: ${desk[0]?.text}`] : []),
+    ...(scene.pressedAgain ? ['the button was pressed again and nothing was stored'] : []),
+  ];
+}
+
+/** So many charges were accepted, all of them under the one reference; and never more codes than the bank takes. */
+function moneyProblems({ house, reference }: Scene, accepted: number): string[] {
+  const { otpSubmissions } = house.payments.stats();
+  const charged = house.payments.state().orders.map((order) => order.orderReference);
+  const ours = charged.filter((one) => one.startsWith('pay-'));
+  return [
+    ...(ours.length === accepted ? [] : [`${ours.length} charges accepted, not ${accepted}`]),
+    ...(ours.every((one) => one === reference) ? [] : [`charged as ${ours.join(', ')}, not ${reference}`]),
+    ...(otpSubmissions <= 3 ? [] : [`${otpSubmissions} codes sent`]),
+  ];
+}
+
+export function requests({ house }: Pick<Scene, 'house'>): number {
+  return house.payments.stats().calls['POST /v1/checkout/tokenized-card-payment'] ?? 0;
+}
+
+/** Told once: each message stands once, each verdict in one note, and in at most one direct message. */
+function toldProblems({ house }: Scene, end: string): string[] {
+  const problems: string[] = [];
+  const desk = house.posts('payDesk');
+  const dms = directMessages(house);
+  const keys = [...desk, ...dms, ...house.posts('payAlerts'), ...house.posts('general')].map(keyOf);
+  const twice = keys.filter((key, index) => keys.indexOf(key) !== index);
+  if (twice.length > 0) problems.push(`told twice: ${twice.join(', ')}`);
+  const words = endWords[end] ?? end;
+  const parents = desk.filter(({ threadTs }) => threadTs === undefined).map(({ text }) => text);
+  if (parents.length !== 1 || !parents[0]?.startsWith(words))
+    problems.push(`the desk has ${JSON.stringify(parents)}`);
+  const verdicts = desk.filter(isVerdict).map(({ text }) => text);
+  if (verdicts.length !== 1 || !verdicts[0]?.startsWith(words))
+    problems.push(`the thread has ${JSON.stringify(verdicts)}`);
+  const direct = dms.filter((post) => !keyOf(post).includes(':otp:')).map(({ text }) => text);
+  if (direct.length > 1 || (direct[0] !== undefined && !direct[0].startsWith(words))) {
+    problems.push(`the agent was sent ${JSON.stringify(direct)}`);
+  }
+  return problems;
+}
+
+function isVerdict({ threadTs, text }: BotPost): boolean {
+  return threadTs !== undefined && Object.values(endWords).some((words) => text.startsWith(words));
+}
+
+export function keyOf({ ts, metadata }: BotPost): string {
+  const payload = metadata?.event_payload as { key?: unknown } | undefined;
+  return typeof payload?.key === 'string' ? payload.key : `no key, at ${ts}`;
+}
+
+export function directMessages(house: House, of: string = house.workspace.ids.users.agent): BotPost[] {
+  const { channels } = house.workspace.state(of);
+  return channels.filter(({ kind }) => kind === 'dm').flatMap(({ id }) => house.workspace.posts(id));
 }

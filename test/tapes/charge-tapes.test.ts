@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { mutants } from './mutants.ts';
-import { play } from './play.ts';
-import { runTapes } from './run-tapes.ts';
+import { play, runTapes } from './play.ts';
 
 it('holds every invariant on random tapes of crashes, lost answers, late requests and clicks', () => {
   const seed = randomInt(2 ** 31);

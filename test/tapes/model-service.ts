@@ -1,8 +1,8 @@
-import type { StoredChargeAnswer, ChargeEvent, StoredOtpAnswer } from '../../src/features/charge/machine.ts';
+import type { ChargeEvent, StoredChargeAnswer, StoredOtpAnswer } from '../../src/features/charge/machine.ts';
 import type { Money } from '../../src/domain/money.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import type { Clock, Draw } from './tape.ts';
-import { Violation } from './violation.ts';
+import { Violation } from './watch.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,15 +1,22 @@
-import type {
-  StoredChargeAnswer,
-  ChargeEvent,
-  ChargeIntent,
-  Effect,
+import {
+  type ChargeEvent,
+  type ChargeIntent,
+  type Effect,
+  replay,
+  type StoredChargeAnswer,
 } from '../../src/features/charge/machine.ts';
 import type { Told } from '../../src/domain/charge.ts';
-import { checkEnd } from './end-invariants.ts';
 import type { Found, ServiceRecord } from './model-service.ts';
-import { checkStep, type WrittenStep } from './step-invariants.ts';
 import type { Clock } from './tape.ts';
-import { demand } from './violation.ts';
+
+/** An invariant does not hold. Everything else that is thrown is a bug of the model. */
+export class Violation extends Error {
+  override readonly name = 'Violation';
+}
+
+export function demand(holds: unknown, invariant: string): void {
+  if (!holds) throw new Violation(invariant);
+}
 
 /** Two minutes for the last send, 25 s for it to leave, and a second for steps that share a millisecond. */
 const latestLeaveMs = 146_000;
@@ -112,4 +119,165 @@ export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind
       checkEnd({ intent, record, records: records.size, said, values, sawDifference, otpRequired });
     },
   };
+}
+
+type WrittenStep = {
+  before: ChargeIntent | undefined;
+  next: ChargeIntent;
+  effect: Effect | undefined;
+};
+
+/** What must hold of every stored step, whatever led to it. */
+function checkStep(step: WrittenStep): void {
+  const { before, next } = step;
+  demand(!before || before.reference === next.reference, 'one reference per intent');
+  demand(before?.state.kind !== 'approved' || next.state.kind === 'approved', 'approved is for ever');
+  demand(!before || next.at > before.at, 'time never runs backwards');
+  demand(next.history.length <= 120, 'the history stays small');
+  demand((next.otp?.tries ?? 0) <= 3, 'at most 3 OTP submissions');
+  if (!before) return;
+  checkSend(before, step);
+  if (before.state.kind !== next.state.kind) checkConclusion(next);
+  checkDoubt(before, next);
+}
+
+const otpGraceMs = 60_000;
+
+/** When no code can be open any more, as far as the merchant can know. */
+function codeEnd({ otp, sends }: ChargeIntent): number {
+  return otp?.until ?? Math.max(...sends) + 15 * 60_000;
+}
+
+function checkConclusion(next: ChargeIntent): void {
+  const { state, history, at } = next;
+  const last = history.at(-1)?.event;
+  const isFinal = last?.kind === 'looked_up' && last.finding.kind === 'final_not_paid';
+  const isOver = at >= codeEnd(next) + otpGraceMs;
+  if (state.kind === 'declined') {
+    demand(isFinal || isOver || hasOwnDecline(next), 'no event decides "declined" while a code may be open');
+  }
+  if (state.kind === 'expired') {
+    demand(at >= codeEnd(next) && (isFinal || isOver), 'nothing expires while a code may be open');
+  }
+  if (state.kind === 'wrong_codes') demand(isRefusedThrice(next), 'every code that was entered was refused');
+}
+
+/** The answer to the look-up under way ends what it can: a card is not blocked for longer than its doubt. */
+function checkDoubt(before: ChargeIntent, next: ChargeIntent): void {
+  const last = next.history.at(-1)?.event;
+  if (last?.kind !== 'looked_up' || before.state.kind !== 'confirming') return;
+  const { kind } = last.finding;
+  const staysOpen = next.state.kind === 'confirming';
+  demand(!staysOpen || kind !== 'final_not_paid', 'a final status ends the doubt');
+  if (isCalledPaid(next)) return;
+  const isOver = next.at >= codeEnd(next) + otpGraceMs;
+  demand(
+    !staysOpen || kind !== 'pending' || !isOver,
+    'a record without success ends the doubt after the codes',
+  );
+  const shows = kind === 'pending' || kind === 'not_found' || kind === 'final_not_paid';
+  const isRight = !shows || !isRefusedThrice(next) || next.state.kind === 'wrong_codes';
+  demand(isRight, 'three refused codes are no doubt and no decline');
+}
+
+function hasOwnDecline({ history }: ChargeIntent): boolean {
+  return history.some(({ event }) => event.kind === 'charge_answered' && event.answer.kind === 'declined');
+}
+
+function isCalledPaid({ history }: ChargeIntent): boolean {
+  return history.some(
+    ({ event }) =>
+      event.kind === 'payment_success' ||
+      (event.kind === 'charge_answered' && event.answer.kind === 'approved') ||
+      (event.kind === 'otp_answered' && event.answer.kind === 'accepted'),
+  );
+}
+
+function isRefusedThrice({ history, otp }: ChargeIntent): boolean {
+  const entered = history.filter(({ event }) => event.kind === 'otp_submitted').length;
+  const refused = history.filter(
+    ({ event }) => event.kind === 'otp_answered' && ['wrong', 'too_many'].includes(event.answer.kind),
+  ).length;
+  return otp !== undefined && otp.tries >= 3 && refused === entered;
+}
+
+function checkSend(before: ChargeIntent, { next, effect }: WrittenStep): void {
+  const resends = effect?.kind === 'charge';
+  demand(!resends || !isKnownToExist(before), 'nothing is sent again that the service is known to have');
+  const last = next.history.at(-1)?.event;
+  if (last?.kind !== 'looked_up' || !(resends || next.state.kind === 'abandoned')) return;
+  const isNewer = last.askedAt > (before.sends.at(-1) ?? 0);
+  demand(isNewer, 'a look-up older than the last send says nothing about it');
+}
+
+/** Read from the history alone, so that a machine that forgets to note it is found out. */
+function isKnownToExist({ history }: ChargeIntent): boolean {
+  return history.some(
+    ({ event }) =>
+      event.kind === 'payment_success' ||
+      event.kind === 'payment_failed' ||
+      (event.kind === 'looked_up' && !['not_found', 'failed'].includes(event.finding.kind)) ||
+      (event.kind === 'charge_answered' && !['rejected', 'unknown'].includes(event.answer.kind)),
+  );
+}
+
+/** What the world looks like when nothing more will happen. */
+type End = {
+  intent: ChargeIntent;
+  /** The service's record of the intent's reference, and how many records it has in all. */
+  record: ServiceRecord | undefined;
+  records: number;
+  said: readonly Told[];
+  values: number;
+  /** Whether a look-up has shown money that was not the right money. */
+  sawDifference: boolean;
+  otpRequired: boolean;
+};
+
+function checkEnd(end: End): void {
+  demand('concludedAt' in end.intent.state && end.intent.dueAt === undefined, 'every intent ends');
+  demand(end.records <= 1, 'at most one charge accepted per intent');
+  demand(!end.otpRequired || end.intent.otp || isApproved(end), 'no answer is forgotten');
+  checkMoney(end);
+  checkSaid(end);
+  checkReplay(end.intent);
+}
+
+function checkMoney(end: End): void {
+  const { intent, record } = end;
+  const isPaid = record?.status === 'SUCCESS';
+  const isRight =
+    record?.taken.minor === intent.money.minor && record.taken.currency === intent.money.currency;
+  const inReview = intent.state.kind === 'review';
+  demand(isApproved(end) === (end.values === 1), 'value is given when, and only when, approved');
+  demand(!isApproved(end) || (isPaid && isRight), 'approved only when the right amount was taken');
+  demand(!isPaid || isApproved(end) || inReview, 'money taken ends approved or in review');
+  demand(!isPaid || isRight || !end.sawDifference || inReview, 'a difference ends in review');
+}
+
+/** A case can go to review, be looked at again and come back: that is told once. */
+function checkSaid({ intent, said }: End): void {
+  const { kind } = intent.state;
+  demand(said.at(-1) === kind || (kind === 'review' && said.includes(kind)), 'the agent is told the end');
+  const areSaid = intent.told.every((what) => said.includes(what));
+  demand(areSaid, 'only what was said is on record as told');
+}
+
+function isApproved({ intent }: End): boolean {
+  return intent.state.kind === 'approved';
+}
+
+/** Look-ups that found the same are kept as one, so only the histories themselves may differ. */
+function checkReplay(intent: ChargeIntent): void {
+  const stored = JSON.parse(JSON.stringify(intent)) as ChargeIntent;
+  const replayed = replay(stored.history);
+  demand(replayed && canonical(replayed) === canonical(stored), 'replay gives the stored state');
+}
+
+function canonical(intent: ChargeIntent): string {
+  return JSON.stringify({ ...intent, history: [] }, (_key, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
 }

@@ -1,6 +1,13 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import { residentMb, streamAlone, streamBeside, watchMemory, type Endless } from './endless-bodies.ts';
-import { oddBodies, sendOdd } from './odd-bodies.ts';
+import {
+  type Endless,
+  oddBodies,
+  residentMb,
+  sendOdd,
+  streamAlone,
+  streamBeside,
+  watchMemory,
+} from './endless-bodies.ts';
 import { eventText, paths, type Scene } from './scene.ts';
 
 export type BodiesResult = {

@@ -1,17 +1,16 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
-import { duplexPair, type Duplex } from 'node:stream';
+import { type Duplex, duplexPair } from 'node:stream';
 import { createHttpServer } from '../../../src/http/server.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { defaultEventPointers } from '../../../src/webhooks/event.ts';
 import { createWebhookHandler } from '../../../src/webhooks/route.ts';
 import { createRandom, type Random } from '../../chaos/random.ts';
 import { eventBody } from './event-bodies.ts';
-import { bodyMutations } from './mutate-body.ts';
-import { contentType, headerMutations, type Scene } from './mutate-headers.ts';
-import { rememberGenuine, type Genuine, type Original } from './same-request.ts';
-import { senders, toleranceMs, type Sender } from './senders.ts';
+import { bodyMutations, contentType, headerMutations, type Scene } from './mutate-headers.ts';
+import { type Genuine, type Original, rememberGenuine } from './same-request.ts';
+import { type Sender, senders, toleranceMs } from './senders.ts';
 import { wireBytes, type WireRequest } from './wire-request.ts';
 
 export type RequestsResult = {

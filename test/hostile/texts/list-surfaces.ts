@@ -1,6 +1,3 @@
-// The service's lists, what is told of their CSV, and sub accounts: outside words come from the service's records,
-// from what people type as a filter or into the form, and from Slack's answers.
-
 import { unescaped } from '../../slack/shown-text.ts';
 import {
   type Account,
@@ -21,8 +18,8 @@ import {
 } from '../../../src/features/new-account/new-account.ts';
 import { richText, words } from '../../../src/slack/kit/blocks.ts';
 import {
-  type FileEnd,
   exportingMessage,
+  type FileEnd,
   fileNews,
   listFile,
   listMessage,
@@ -34,6 +31,19 @@ import { fixFor } from '../../../src/slack/slack-error.ts';
 import { oneLine, visible } from '../../../src/slack/kit/text.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { messageOf, modalOf, type Outside, type Surface } from './surface.ts';
+import {
+  type CardsContext,
+  cardsMessage,
+  deletingMessage,
+  deletionMessage,
+  listingMessage,
+  noCardsMessage,
+  refusedCardsMessage,
+} from '../../../src/features/cards/cards-message.ts';
+import type { CardDeletion, ListedCard } from '../../../src/features/cards/saved-card-desk.ts';
+
+// The service's lists, what is told of their CSV, and sub accounts: outside words come from the service's records,
+// from what people type as a filter or into the form, and from Slack's answers.
 
 const at = Date.UTC(2026, 8, 14, 13, 37);
 const colleague = 'U0OWN00002';
@@ -180,4 +190,53 @@ function endOf(outside: Outside): AccountEnd {
     { kind: 'not_made', failure: 'invalid_request', message: text() },
     { kind: 'doubt', lookUp: random.pick(['not_found', 'another', 'failed', 'impossible']) },
   ]);
+}
+
+// The saved cards of a customer: what the service lists and answers is outside words, and so is the typed e-mail.
+
+const list = 'f'.repeat(32);
+
+export const cardsSurfaces: readonly Surface[] = [
+  messageOf('saved cards', (outside) =>
+    cardsMessage(
+      { list, email: outside.text(), cards: Array.from({ length: 12 }, () => cardOf(outside)), total: 120 },
+      contextOf(outside),
+    ),
+  ),
+  messageOf('saved cards being listed', ({ text }) => listingMessage(text())),
+  messageOf('no saved cards', (outside) => noCardsMessage(outside.text(), contextOf(outside))),
+  messageOf('saved cards refused', (outside) =>
+    refusedCardsMessage({ email: outside.text(), message: outside.text() }, contextOf(outside)),
+  ),
+  messageOf('a card being deleted', (outside) => deletingMessage(cardOf(outside), { list, index: 0 })),
+  messageOf('a card deleted or not', (outside) =>
+    deletionMessage(deletionOf(outside), { list, index: 0 }, contextOf(outside)),
+  ),
+];
+
+function contextOf(outside: Outside): CardsContext {
+  const chance = () => outside.random.chance(0.7);
+  const may = { charge: chance(), changeEmail: chance(), remove: chance() };
+  return { place: placeOf(outside), may, canOffer: chance(), nowMs: Date.UTC(2026, 8, 14, 13, 37) };
+}
+
+function cardOf({ random, text }: Outside): ListedCard {
+  return {
+    ...(random.chance(0.8) ? { fingerprint: 'e'.repeat(32) } : {}),
+    face: random.chance(0.9) ? { cardType: text(), lastFour: text() } : {},
+    expiry: text(),
+    customerEmail: random.pick([text(), `${text()}@${text()}`]),
+  };
+}
+
+function deletionOf(outside: Outside): CardDeletion {
+  const { random, text } = outside;
+  const told = { card: cardOf(outside) };
+  return random.pick<() => CardDeletion>([
+    () => ({ kind: 'deleted', ...told, records: random.pick(['forgotten', 'behind']) }),
+    () => ({ kind: 'no_such_card', ...told, records: 'forgotten' }),
+    () => ({ kind: 'refused', message: text(), ...told, records: 'kept' }),
+    () => ({ kind: 'not_made', failure: 'invalid_request', message: text(), ...told, records: 'kept' }),
+    () => ({ kind: 'unknown', cause: new ServiceFailure('timeout', text()), ...told, records: 'kept' }),
+  ])();
 }

@@ -1,10 +1,7 @@
-// What is shown of a look-up outside its own answer, and what the menu and the App Home add to it. The message that a
-// reference is looked up in is somebody else's, whole.
-
 import { candidateReferences } from '../../../src/features/lookup/candidate-references.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
-import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
+import { type OrderReference, parseOrderReference } from '../../../src/domain/order-reference.ts';
 import { homeAlerts } from '../../../src/features/alerts/alert-message.ts';
 import { openCodes, openDoubts } from '../../../src/features/charge/charge-list.ts';
 import {
@@ -31,6 +28,11 @@ import type { TransactionView } from '../../../src/slack/words/transaction-messa
 import { cardOf, eventOf, lookupOf, placeOf, recordOf } from './alert-surfaces.ts';
 import { chargeOf } from './charge-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
+import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
+import { noStoryMessage, storyFileMessage, storyMessage } from '../../../src/features/story/story-message.ts';
+
+// What is shown of a look-up outside its own answer, and what the menu and the App Home add to it. The message that a
+// reference is looked up in is somebody else's, whole.
 
 const at = Date.UTC(2026, 8, 14, 13, 37);
 const channel = 'C0OWN00001';
@@ -101,4 +103,45 @@ function viewOf(outside: Outside): TransactionView {
   const reference = typed.ok ? typed.value : ('REF-1' as OrderReference);
   const confirmation = confirm({ reference }, recordOf(outside, reference));
   return { reference, confirmation, ...placeOf(outside), checkedAtMs: at, amountMinor: 500 };
+}
+
+// The story of a reference: outside words come from the bank, from events and from what people give as a reason, and a
+// reference is the merchant's own.
+
+export const storySurfaces: readonly Surface[] = [
+  messageOf('a story', (outside) =>
+    storyMessage(
+      {
+        reference: outside.text(),
+        event: {
+          kind: 'payment_failed',
+          amountMinor: 500,
+          currency: outside.text(),
+          customerEmail: outside.text(),
+        },
+        entries: kinds.map((what, index) => entryOf(outside, what, index)),
+      },
+      1,
+      { place: placeOf(outside), nowMs: at },
+    ),
+  ),
+  messageOf('a story that nobody knows', ({ text }) => noStoryMessage(text())),
+  messageOf('what became of a story’s file', ({ text }) => storyFileMessage(text(), { kind: 'uploaded' })),
+];
+
+const kinds = ['command', 'press', 'form', 'decision', 'step', 'answer', 'reveal'] as const;
+
+function entryOf({ random, text }: Outside, what: AuditEntry['what'], index: number): AuditEntry {
+  return {
+    id: String(index),
+    atMs: at + index,
+    who: random.pick([ada, 'payops', 'payments', 'operator']),
+    what,
+    verb: text(),
+    reference: text(),
+    before: text(),
+    after: text(),
+    result: text(),
+    reason: text(),
+  };
 }

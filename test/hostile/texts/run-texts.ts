@@ -7,13 +7,11 @@ import { botSurfaces } from './bot-surfaces.ts';
 import type { SlackMessage } from '../../../src/slack/kit/message.ts';
 import { isGeneratedReference } from '../../../src/domain/order-reference.ts';
 import { firstLine, unescaped } from '../../slack/shown-text.ts';
-import { cardsSurfaces } from './cards-surfaces.ts';
+import { cardsSurfaces, listSurfaces } from './list-surfaces.ts';
 import { chargeSurfaces } from './charge-surfaces.ts';
-import { listSurfaces } from './list-surfaces.ts';
-import { storySurfaces } from './story-surfaces.ts';
+import { lookUpSurfaces, storySurfaces } from './look-up-surfaces.ts';
 import { findLiveText } from './find-live-text.ts';
 import { hostileText } from './hostile-texts.ts';
-import { lookUpSurfaces } from './look-up-surfaces.ts';
 import type { Shown, Surface } from './surface.ts';
 
 export type TextsResult = {
