@@ -6,7 +6,6 @@ import { readFileSync } from 'node:fs';
 import { type App, createApp } from '../../src/app.ts';
 import { openKept } from '../../src/store/kept.ts';
 import { openLog, readSettings } from '../../src/cli/read-settings.ts';
-import { type Door, openDoor, withoutCutWork } from './cuts.ts';
 
 const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   scripts: { start: string };
@@ -148,14 +147,13 @@ export function createBotHere(
   const lines: string[] = [];
   let settings = { ...env };
   let app: App | undefined;
-  let door: Door | undefined;
+  let port: number | undefined;
   let ended: BotEnd = { code: null, signal: null };
 
   async function stop(): Promise<BotEnd> {
     const ending = app;
     app = undefined;
     if (ending) ended = { code: (await ending.stop()) === 'finished' ? 0 : 1, signal: null };
-    await door?.close();
     return ended;
   }
 
@@ -164,8 +162,8 @@ export function createBotHere(
     isRunning: () => app !== undefined,
     pid: needsProcess,
     url() {
-      if (!door) throw new Error('The bot has never listened.');
-      return door.url;
+      if (port === undefined) throw new Error('The bot has never listened.');
+      return `http://127.0.0.1:${port}`;
     },
     async start(more = {}) {
       if (app) throw new Error('The bot is running already.');
@@ -179,8 +177,8 @@ export function createBotHere(
       });
       for (const warning of warnings) log('warn', warning);
       const outside = { config, log, now };
-      const begun = createApp(outside, withoutCutWork(await openKept(outside)));
-      door = await openDoor(await begun.start());
+      const begun = createApp(outside, await openKept(outside));
+      port = await begun.start();
       app = begun;
     },
     kill9: needsProcess,

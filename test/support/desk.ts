@@ -10,7 +10,6 @@ import type {
 } from '../../src/simulators/protocol.ts';
 import { people as cast } from '../../src/simulators/slack/cast.ts';
 import type { Bot } from './bot.ts';
-import { wordsLeft } from './cuts.ts';
 import { findCanaries, type Canaries } from './canaries.ts';
 import { openHouse, type House, type HouseOptions, type Person } from './house.ts';
 import { visibleText } from './visible-text.ts';
@@ -404,7 +403,7 @@ export async function runHere(
   });
   const streams = { stdout: stream('stdout'), stderr: stream('stderr') };
   const code = await runCommandLine({
-    words: wordsLeft(words),
+    words,
     variables,
     ...streams,
     now,
