@@ -40,19 +40,6 @@ describe('without Slack', () => {
     expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
     await house.until('it is well again', async () => (await readiness(bot.url())).state === 'ok');
   });
-
-  it('in the middle: answers that were lost are looked for, and each alert is there once', async (test) => {
-    const house = await openHouse(test, { clock: true, workspace: { grantedOptionalScopes: 'all' } });
-    const bot = house.bot();
-    await house.start(bot);
-    house.workspace.setFaults({ kind: 'answer_lost' });
-    const reference = await house.decline();
-    await house.until('it was posted', () => house.posts('payAlerts').length === 1);
-    await house.until('the history was asked for', () => callsTo(house, '/conversations.history').length > 0);
-    house.workspace.setFaults();
-    await house.until('all work is done', async () => (await house.workLeft()) === 0);
-    expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
-  });
 });
 
 describe('without the payments service', () => {
@@ -113,10 +100,8 @@ describe.skipIf(missing).concurrent('without Redis', () => {
 
     await house.type('agent', '/pay help');
     await house.type('agent', '/pay ORDER-1001');
-    await house.until('both are answered', () => house.seenBy('agent').length === 2);
-    expect(house.seenBy('agent').map(({ text }) => text)).toEqual(
-      expect.arrayContaining([expect.stringContaining('Paid (confirmed)'), expect.stringContaining('/pay')]),
-    );
+    const isHelped = () => house.seenBy('agent').some(({ text }) => text.includes('/pay'));
+    await house.until('the agent has help and verdict', () => isHelped() && paid(house));
 
     await redis.restart();
     await isReadyInTime(house, bot, 'Redis’s start');

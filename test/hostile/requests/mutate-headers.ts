@@ -1,9 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { Random } from '../../chaos/random.ts';
-import type { Original } from './same-request.ts';
-import { type Sender, senders } from './senders.ts';
-import type { WireRequest } from './wire-request.ts';
-import type { EventBody } from './event-bodies.ts';
+import type { Original, WireRequest } from './same-request.ts';
+import { type EventBody, type Sender, senders } from './senders.ts';
 
 /** What a mutation may use besides the request: others that were really sent. */
 export type Scene = { random: Random; sender: Sender; original: Original; other: Original; nowMs: number };

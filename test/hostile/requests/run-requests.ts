@@ -7,11 +7,9 @@ import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { defaultEventPointers } from '../../../src/webhooks/event.ts';
 import { createWebhookHandler } from '../../../src/webhooks/route.ts';
 import { createRandom, type Random } from '../../chaos/random.ts';
-import { eventBody } from './event-bodies.ts';
+import { eventBody, type Sender, senders, toleranceMs } from './senders.ts';
 import { bodyMutations, contentType, headerMutations, type Scene } from './mutate-headers.ts';
-import { type Genuine, type Original, rememberGenuine } from './same-request.ts';
-import { type Sender, senders, toleranceMs } from './senders.ts';
-import { wireBytes, type WireRequest } from './wire-request.ts';
+import { type Genuine, type Original, rememberGenuine, wireBytes, type WireRequest } from './same-request.ts';
 
 export type RequestsResult = {
   /** Mutated requests that nobody signed, and how they were answered. */
