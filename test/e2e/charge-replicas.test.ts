@@ -4,7 +4,6 @@ import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
 import type { Bot } from '../support/bot.ts';
 import {
-  ackFigures,
   codeSubmission,
   chargeReferences,
   openSlackLine,
@@ -64,7 +63,6 @@ describe.skipIf(missing || bySocket)('charges on two replicas with one Redis', (
     const forms = await readBackAll(opened, await saveCards(house, readBacks));
     const acks = await submitTwice(opened, forms);
     expect(new Set(acks.map(({ status }) => status))).toEqual(new Set([200]));
-    console.log(`${2 * readBacks} submissions at once acknowledged in: ${ackFigures(acks)}`);
     await house.until('all are charged', () => chargeReferences(house).length >= readBacks);
     const told = (): Promise<string[]> => house.storeKeys('message:charge_direct:');
     await house.until('all are told', async () => (await told()).length >= readBacks);

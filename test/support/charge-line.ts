@@ -81,18 +81,6 @@ export async function openSlackLine(
   };
 }
 
-/** "median 4.2 ms, p99 9.1 ms, worst 12.0 ms (100)". */
-export function ackFigures(acks: readonly Acked[]): string {
-  const figure = (quantile: number): string => `${ackAt(acks, quantile).toFixed(1)} ms`;
-  return `median ${figure(0.5)}, p99 ${figure(0.99)}, worst ${figure(1)} (${acks.length})`;
-}
-
-/** How long the sender waited, at that quantile. */
-export function ackAt(acks: readonly Acked[], quantile: number): number {
-  const sorted = acks.map(({ ackMs }) => ackMs).toSorted((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * quantile) - 1)] ?? Infinity;
-}
-
 /** The payload with which a person submits this code in the modal they see, which the bot opened or updated through Slack's API. */
 export async function codeSubmission(
   { house, modal: modalOf }: Desk,
@@ -137,14 +125,12 @@ function formOf(payload: unknown): string {
   return new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
 }
 
-/** How a bot took a payload: the acknowledgement's status and body, and how long the sender waited for it. */
-export type Acked = { status: number; body: string; ackMs: number };
+/** How a bot took a payload: the acknowledgement's status and body. */
+export type Acked = { status: number; body: string };
 
 /** Sends it as Slack would, signed, past the workspace. */
 export async function sendToBot(house: House, bot: Bot, form: string): Promise<Acked> {
   const request = signSlack(form, { secret: house.workspace.credentials.signingSecret });
-  const startedAt = performance.now();
   const response = await fetch(`${bot.url()}/slack/events`, { method: 'POST', ...request });
-  const body = await response.text();
-  return { status: response.status, body, ackMs: performance.now() - startedAt };
+  return { status: response.status, body: await response.text() };
 }

@@ -4,7 +4,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 const longest = [
   'e2e/browser',
   'chaos/chaos',
-  'e2e/charge-hang',
   'e2e/lists',
   'e2e/kills',
   'e2e/move-store',

@@ -12,6 +12,12 @@ import {
 import { signWebhook } from '../../../src/simulators/payments/webhooks-out.ts';
 import { serveOnLoopback } from '../../support/loopback.ts';
 
+/**
+ * Records the simulator always tells whole. The specification requires none of their fields, so without
+ * this an empty object would pass for a transaction.
+ */
+const wholeRecords = ['Account', 'BankEntry', 'SavedCard', 'Transaction', 'Terminal'];
+
 export const openapi = loadOpenapiAnswers(new URL('../../../openapi/payments.yaml', import.meta.url));
 
 export type Reply = { status: number; headers: Headers; body: { [name: string]: unknown }; data: Data };
@@ -162,12 +168,6 @@ type OpenapiAnswers = {
   /** Throws, saying why, unless the document declares this event with this payload. */
   checkEvent: (event: string, payload: unknown) => void;
 };
-
-/**
- * Records the simulator always tells whole. The specification requires none of their fields, so without
- * this an empty object would pass for a transaction.
- */
-const wholeRecords = ['Account', 'BankEntry', 'SavedCard', 'Transaction', 'Terminal'];
 
 function loadOpenapiAnswers(file: string | URL): OpenapiAnswers {
   const document = parse(readFileSync(file, 'utf8'), { maxAliasCount: -1 }) as Json;
