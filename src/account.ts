@@ -332,8 +332,6 @@ export function createFeatures(account: Account, around: Around) {
     ledger,
     approvals: gate,
     requestModal,
-    findCharge: charges.find,
-    sayUnknownCharge: charges.sayUnknown,
   });
   const cards = createCards(account, {
     ledger,

@@ -65,8 +65,6 @@ export type Approval = {
 export type ApprovalGate = {
   /** Undefined: nobody else is needed. For `retry` it also says whether an override may be asked for at all. */
   needFor(question: ApprovalQuestion): ApprovalNeeded | undefined;
-  /** From which amount a charge in this currency needs somebody. */
-  chargesFrom(currency: string): Money | undefined;
   /** Both throw StoreUnavailable. */
   desk: {
     /** Written down, and told to whoever may decide. Asked again for the same id it gives what is kept. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
 import { channelIds } from '../../src/simulators/slack/cast.ts';
-import { asksForMore, reviews, sitAt, type Desk, type Message } from '../support/desk.ts';
+import { reviews, sitAt, type Desk, type Message } from '../support/desk.ts';
 import { openHouse, type House, type HouseOptions, type Person } from '../support/house.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 
@@ -92,7 +92,6 @@ describe('several merchant accounts in one bot', () => {
     const form = await desk.opens('agent', '/pay charge 1,234.00 --account lagos');
     expect(form.shown.text).toContain('lagos');
     await lagos.service.act({ kind: 'order_next_charge', next: 'otp' });
-    await asksForMore(desk, 'agent');
     await desk.submits('agent', { 'Or the card’s token key': tokenKey, 'Customer’s e-mail': ada });
     expect((await desk.modalSays('agent', 'Nothing sent yet.')).shown.text).toContain('lagos');
     await desk.submits('agent');
@@ -122,12 +121,10 @@ describe('several merchant accounts in one bot', () => {
     const { desk, test } = at;
     const typed = { 'Or the card’s token key': 'any-token-key', 'Customer’s e-mail': ada };
     await desk.opens('agent', '/pay charge 10.00');
-    await asksForMore(desk, 'agent');
     const live = await desk.submits('agent', typed);
     expect(live?.shown.text).toContain('🔴 Real money: main');
     await desk.closes('agent');
     await desk.opens('agent', '/pay charge 10.00 --account test');
-    await asksForMore(desk, 'agent');
     const sandbox = await desk.submits('agent', typed);
     expect(sandbox?.title).toContain('SANDBOX');
     expect(sandbox?.shown.text).not.toContain('LIVE');
@@ -240,7 +237,6 @@ describe('further accounts', () => {
     const tokenKey = await savedToken(main, 'CARD-M');
     await main.service.act({ kind: 'order_next_charge', next: 'otp' });
     await desk.opens('agent', '/pay charge 321.00');
-    await asksForMore(desk, 'agent');
     await desk.submits('agent', { 'Or the card’s token key': tokenKey, 'Customer’s e-mail': ada });
     await desk.submits('agent');
     await desk.modalSays('agent', 'tries left');

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asksForMore, openDesk, shareDesk, type Desk } from '../support/desk.ts';
+import { openDesk, shareDesk, type Desk } from '../support/desk.ts';
 import { openGate, type Gate } from '../support/gate.ts';
 import { bySocket } from '../support/house.ts';
 import { signSlack } from '../support/slack-requests.ts';
@@ -96,7 +96,6 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     await desk.opens('agent', '/pay charge 1.00');
     await expect(desk.submits('agent', { 'Saved card': 'nothing' })).rejects.toThrow('offers nothing');
     expect(await sends(desk, moved(lastSent()))).toEqual({ status: 200, text: '{"options":[]}' });
-    await asksForMore(desk, 'agent');
     await desk.submits('agent', { 'Or the card’s token key': 'tok-x', 'Customer’s e-mail': 'a@example.com' });
     const form = await sends(desk, moved(lastSent()));
     expect(form.text).toContain(fromElsewhere);

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
-import { asksForMore, runHere, shareDesk, type Desk, type Message } from '../support/desk.ts';
+import { runHere, shareDesk, type Desk, type Message } from '../support/desk.ts';
 
 const dayMs = 86_400_000;
 const { requiresOtp: bola } = seedCards;
@@ -206,7 +206,6 @@ describe('the audit trail', () => {
 async function paidAtTheSecondCode(desk: Desk): Promise<string> {
   await desk.opens('agent', '/pay charge 12,500.00');
   const token = { 'Or the card’s token key': bola.tokenKey, 'Customer’s e-mail': bola.customerEmail };
-  await asksForMore(desk, 'agent');
   await desk.submits('agent', token);
   await desk.submits('agent');
   for (const [code, words] of [

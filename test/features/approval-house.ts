@@ -1,4 +1,4 @@
-import { chargesFrom, needFor } from '../../src/features/approvals/approval-need.ts';
+import { needFor } from '../../src/features/approvals/approval-need.ts';
 import type { ApprovalRule, Approval, ApprovalGate } from '../../src/domain/approval.ts';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
 import type { EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
@@ -78,7 +78,6 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
   });
   const gate: ApprovalGate = {
     needFor: (question) => needFor(world.approvalRules, question),
-    chargesFrom: (currency) => chargesFrom(world.approvalRules, currency),
     desk: approvals.desk,
     charged: () => Promise.resolve(),
   };

@@ -146,7 +146,7 @@ function kindOfPost(event: string, blocks: readonly PageBlock[]): Kind {
 
 function kindOfWindow(callbackId: string, blocks: readonly PageBlock[]): Kind {
   if (callbackId === 'charge') return 'charge_form';
-  if (callbackId === 'charge_terms' || callbackId === 'approval_override') return 'review';
+  if (callbackId === 'charge_terms') return 'review';
   if (callbackId === 'otp' || /^[^ ]* ?Needs OTP/.test(headOf(blocks))) return 'code';
   if (callbackId.startsWith('charge_')) return 'outcome';
   if (callbackId === 'approval_request')

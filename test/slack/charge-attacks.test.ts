@@ -44,7 +44,6 @@ async function openShop(plan: Plan) {
   const deps = {
     desk,
     ledger: undefined,
-    approvalFrom: () => undefined,
     requestModal() {
       throw new Error('nothing needs a second person here');
     },
@@ -106,9 +105,9 @@ const oversize: SentView['inputs'] = {
   [chargeFields.reason]: '<!channel> '.repeat(270),
 };
 
-const { card: _typeahead, changeEmail: _otherVerb, ...buttons } = { ...chargeActions, ...otpActions };
+const { card: _typeahead, ...buttons } = { ...chargeActions, ...otpActions };
 /** All but those whose modal says which terms they are about. */
-const { change, more: _form, ...ofCharges } = buttons;
+const { change, ...ofCharges } = buttons;
 
 describe('a code', () => {
   it('reaches the bank from nobody but the agent in charge, whatever form it is typed into', async () => {

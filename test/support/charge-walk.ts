@@ -2,7 +2,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { foreignTokenKey, seedCards } from '../../src/simulators/payments/seed.ts';
 import { chargeReferences, saveCards, type NewCard } from './charge-line.ts';
-import { asksForMore, reviews, type Desk, type Typed as TypedCharge } from './desk.ts';
+import { reviews, type Desk, type Typed as TypedCharge } from './desk.ts';
 import type { House, Person } from './house.ts';
 
 /** What was typed on the way and must stand nowhere, unlike anything else there is. */
@@ -51,7 +51,6 @@ async function typeCardNumbers(desk: Desk, typed: Typed): Promise<void> {
   }
   await desk.opens('agent', '/pay charge 12,500.00');
   await seeks(desk, pan);
-  await asksForMore(desk, 'agent');
   const token = 'Or the card’s token key';
   const good = {
     [token]: seedCards.approves.tokenKey,

@@ -494,18 +494,11 @@ export async function reviews(
     customerId: 'Customer id',
     reason: 'Reason',
   };
-  if ('token' in typed || 'email' in typed || 'customerId' in typed) await asksForMore(desk, person);
   const names = Object.keys(typed) as (keyof Typed)[];
   const filled = Object.fromEntries(names.map((name) => [labels[name], typed[name] ?? '']));
   const shown = await desk.submits(person, filled);
   if (!shown) throw new Error('The form was closed.');
   return shown;
-}
-
-/** In the form of `/pay charge`: the fields that few need. */
-export async function asksForMore(desk: Desk, person: Person): Promise<void> {
-  await desk.presses(person, 'More fields');
-  await desk.modalSays(person, 'token key');
 }
 
 /** The same, and the press that charges or asks; resolves with the charge's reference. */

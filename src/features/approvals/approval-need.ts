@@ -1,4 +1,4 @@
-import { formatMoney, type Money } from '../../domain/money.ts';
+import { formatMoney } from '../../domain/money.ts';
 import type { ApprovalRule, ApprovalQuestion, ApprovalNeeded } from '../../domain/approval.ts';
 
 /**
@@ -13,14 +13,6 @@ export function needFor(
   const fitting = rules.filter((rule) => isAbout(rule, question)).toSorted(strictestFirst);
   const [first] = fitting;
   return first && { rule: wordsOf(first), needed: first.needed };
-}
-
-/** The lowest amount of this currency that needs a second person; undefined: none does. */
-export function chargesFrom(rules: readonly ApprovalRule[], currency: string): Money | undefined {
-  const from = rules.flatMap((rule) =>
-    rule.what === 'charge' && rule.currency === currency ? [rule.fromMinor] : [],
-  );
-  return from.length === 0 ? undefined : { minor: Math.min(...from), currency };
 }
 
 function isAbout(rule: ApprovalRule, question: ApprovalQuestion): boolean {

@@ -1,7 +1,7 @@
 import type { Account } from '../../account.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { chargesFrom, needFor } from './approval-need.ts';
+import { needFor } from './approval-need.ts';
 import type { Approval, ApprovalGate } from '../../domain/approval.ts';
 import { createMessages } from '../../messages/messages.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
@@ -83,7 +83,6 @@ export function createFourEyes(account: Account, hands: Hands) {
   const { desk } = deciding;
   const gate: ApprovalGate = {
     needFor: (question) => needFor(rules.approvals, question),
-    chargesFrom: (currency) => chargesFrom(rules.approvals, currency),
     desk,
     charged: (reference) => deciding.refresh(reference),
   };

@@ -16,7 +16,7 @@ import {
   tokenInput,
 } from '../../slack/kit/form.ts';
 import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
-import type { CardFace, ChargeSeen } from '../../domain/charge.ts';
+import type { CardFace } from '../../domain/charge.ts';
 import { type CardEmails, createCardEmails, shownTerms } from './change-card-email.ts';
 import {
   type Command,
@@ -28,13 +28,7 @@ import {
 } from '../../slack/command.ts';
 import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
 import type { KnownCardEmails, KnownCards } from '../../domain/saved-card.ts';
-import {
-  cardChoice,
-  cardWords,
-  changeEmailActionId,
-  pasteAgainWords,
-  suggestCards,
-} from '../../slack/words/card-words.ts';
+import { cardChoice, cardWords, pasteAgainWords, suggestCards } from '../../slack/words/card-words.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { FailureKind } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
@@ -65,9 +59,6 @@ type Around = {
   approvals: ApprovalGate | undefined;
   /** What the window says of a change that a second person decides. */
   requestModal: (approval: Approval) => Modal;
-  findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-  /** There is no such charge: said where the button was pressed. */
-  sayUnknownCharge: (pressed: Pressed) => Promise<void>;
 };
 
 type Screens = ChargePlace &
@@ -109,14 +100,7 @@ function cardEmailCommand(deps: Screens): Command {
       { callbackId: cardEmailModalId, effect: 'none', submit: (submission) => review(deps, submission) },
       { callbackId: reviewModalId, effect: 'access', submit: (submission) => makeChange(deps, submission) },
     ],
-    presses: [
-      { actionId: cardEmailActions.again, press: (pressed) => correctAgain(deps, pressed) },
-      {
-        actionId: changeEmailActionId,
-        opensForm: true,
-        press: (pressed) => openForCharge(deps, pressed),
-      },
-    ],
+    presses: [{ actionId: cardEmailActions.again, press: (pressed) => correctAgain(deps, pressed) }],
     suggestions: [{ actionId: cardEmailActions.card, suggest: (typed) => suggestCards(deps.ledger, typed) }],
 
     async run(_nothing, { openModal }) {
@@ -173,16 +157,12 @@ async function correctAgain(deps: Screens, pressed: Pressed): Promise<void> {
   if (!view) return;
   const read = await deps.cardEmails.readDraft(view.id, view.privateMetadata);
   if (!read) return await updateModal(staleChangeModal(deps));
-  const filled = await filledAgain(deps.ledger, read.card, read.terms);
-  await updateModal(cardEmailModal({ ...formParts(deps), ...filled }));
-}
-
-/** From a charge that was rejected for its e-mail; on top of its modal, so that it can be tried again from there. */
-async function openForCharge(deps: Screens, pressed: Pressed): Promise<void> {
-  const charge = await deps.findCharge(pressed.value);
-  if (!charge) return await deps.sayUnknownCharge(pressed);
-  const filled = await formForCharge(charge, deps.ledger, pressed.caller.userId === charge.by);
-  await pressed.openModal(cardEmailModal({ ...formParts(deps), ...filled }));
+  const { currentEmail, newEmail } = read.terms;
+  const card = await deps.ledger?.find(read.card);
+  // A token key of a card that the bot does not know never stands in a modal.
+  const problem = card ? {} : { problem: pasteAgainWords };
+  const prefill = withoutUndefined({ card: card && cardChoice(card), currentEmail, newEmail });
+  await updateModal(cardEmailModal({ ...formParts(deps), prefill, ...problem }));
 }
 
 /** By block id; never what was typed. */
@@ -246,41 +226,6 @@ function missingProblem(currentEmail: string | undefined, card: Card | undefined
 /** Letter for letter: whether the service tells upper from lower case is not shown, so case alone can be put right. */
 function sameProblem(currentEmail: string | undefined, newEmail: string): string | undefined {
   return currentEmail === newEmail ? 'The card has this e-mail already. Type another.' : undefined;
-}
-
-/**
- * For a charge that was rejected for its e-mail. The e-mail it was tried with is the new one, unless it is the
- * one the bot has for the card: then that knowledge is wrong, and the linked one must be typed. `isOwn`: theirs who
- * asks; a colleague types the e-mail, which they see masked.
- */
-async function formForCharge(
-  charge: ChargeSeen,
-  ledger: KnownCards | undefined,
-  isOwn: boolean,
-): Promise<Pick<CardEmailModalOptions, 'prefill' | 'problem'>> {
-  const tried = charge.terms.customerEmail;
-  const card = await ledger?.find(charge.card);
-  if (card?.customerEmail?.toLowerCase() !== tried.toLowerCase()) {
-    return await filledAgain(ledger, charge.card, isOwn ? { newEmail: tried } : {});
-  }
-  const problem =
-    'The service says that the card is not linked with the e-mail the bot knows. Type the one it is linked with as the current e-mail.';
-  return { prefill: { card: cardChoice(card) }, problem };
-}
-
-type EmailPair = Pick<ShownCardEmail, 'currentEmail' | 'newEmail'>;
-
-/** The form of a change of a card's e-mail as it was, but for a token key of a card that the bot does not know. */
-async function filledAgain(
-  ledger: KnownCards | undefined,
-  id: string,
-  { currentEmail, newEmail }: Partial<EmailPair>,
-): Promise<Pick<CardEmailModalOptions, 'prefill' | 'problem'>> {
-  const emails = withoutUndefined({ currentEmail, newEmail });
-  const card = await ledger?.find(id);
-  return card
-    ? { prefill: { card: cardChoice(card), ...emails } }
-    : { prefill: emails, problem: pasteAgainWords };
 }
 
 const cardEmailActions = {

@@ -24,7 +24,6 @@ import type { ApprovalNeeded } from '../../domain/approval.ts';
 import type { CardHold, CardRefusal, Twin } from '../../domain/decline-reason.ts';
 import type { AlertTaken } from '../../domain/alert.ts';
 import { limitProblem } from './limit-words.ts';
-import type { SeenLimits } from './charge-limits.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { draftKeepMs } from '../../domain/saved-card.ts';
@@ -118,7 +117,6 @@ export type ChargeReview =
   | { kind: 'over_limit'; refusal: LimitRefusal }
   | {
       kind: 'ready';
-      limits?: SeenLimits;
       /** The card can't be charged now; with `approval` a second person may decide that it is. */
       hold?: CardRefusal;
       twin?: Twin;
@@ -134,8 +132,8 @@ type SubmitRequest = {
   by: string;
   /** The twin the person was shown and chose to charge beside. */
   despite?: string;
-  /** A second person is asked whether the card is charged though it is on hold. */
-  override?: true;
+  /** A second person is asked whether the card is charged though it is on hold; why now, in the agent's words. */
+  override?: string;
 };
 
 /**
@@ -153,15 +151,17 @@ export async function submitCharge(deps: ChargeDeps, request: SubmitRequest): Pr
 }
 
 async function submit(deps: ChargeDeps, request: SubmitRequest): Promise<SubmitResult> {
-  const { viewId, draft, by, despite } = request;
+  const { viewId, draft, by, despite, override } = request;
   const reference = referenceOf(viewId);
   const known = await deps.charges.read(reference);
   if (known) return { kind: 'known', charge: await see(deps, known) };
   // One dialogue, one charge, and so one request for it, whatever its terms are by now.
   const asked = await deps.approvals?.desk.find(reference);
   if (asked) return { kind: 'awaiting_approval', approval: asked };
-  const terms = await deps.drafts.read(viewId, draft);
-  if (!terms) return { kind: 'stale' };
+  const reviewed = await deps.drafts.read(viewId, draft);
+  if (!reviewed) return { kind: 'stale' };
+  const reason = [override, reviewed.reason].filter((part) => part !== undefined).join(' · ');
+  const terms = override === undefined ? reviewed : { ...reviewed, reason };
   // Taken before anything is claimed: a process that sleeps on the way wakes up too late to charge.
   const nowMs = deps.now();
   const card = await deps.fingerprint(terms.tokenKey);
@@ -275,7 +275,7 @@ async function askForApproval(
 ): Promise<SubmitResult | undefined> {
   const { approvals, alerts } = deps;
   // Whoever asks for an override is asked about it, also when the rest has just ended: that is what they pressed.
-  const overrides = override === true && approvals?.needFor({ kind: 'retry' }) !== undefined;
+  const overrides = override !== undefined && approvals?.needFor({ kind: 'retry' }) !== undefined;
   const overriding: { overridesRest?: true } = overrides ? { overridesRest: true } : {};
   const charge = { ...given, ...overriding };
   const { terms, by, reference: id } = charge;
@@ -309,7 +309,7 @@ export async function reviewCharge(
   const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
   const approval =
     hold && !mayOverride ? undefined : approvals?.needFor({ kind: 'charge', money, ...overriding });
-  return { kind: 'ready', ...withoutUndefined({ limits: limit.seen, hold, twin, approval }) };
+  return { kind: 'ready', ...withoutUndefined({ hold, twin, approval }) };
 }
 
 /** The same of a card alone, by its fingerprint. */

@@ -36,20 +36,19 @@ import {
 import { type ChargePlace, moneyTitle, placeFoot } from '../../slack/words/charge-place.ts';
 import type { ChargeSeen, ChargeTerms, ShownTerms } from '../../domain/charge.ts';
 import { nextSteps, reasonAfter, type CardRefusal, type Twin } from '../../domain/decline-reason.ts';
-import type { KnownCard, KnownCards } from '../../domain/saved-card.ts';
+import type { KnownCards } from '../../domain/saved-card.ts';
 import { cardChoice, pasteAgainWords, cardWords } from '../../slack/words/card-words.ts';
 import { customerWord, referenceRun, word } from '../../slack/words/evidence.ts';
 import { chargeActions, showButton } from './charge-screens.ts';
 import { type ChargeScreens, formParts } from './charge-views.ts';
 import type { ApprovalNeeded } from '../../domain/approval.ts';
-import type { SeenLimits } from './charge-limits.ts';
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import { parsed, problem } from '../../domain/parsed.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
 import { counted } from '../../domain/wording.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
-import { leftWords, notChargedModal } from './limit-words.ts';
+import { notChargedModal } from './limit-words.ts';
 
 export const chargeModalId = 'charge';
 
@@ -91,10 +90,6 @@ export type ChargeModalOptions = {
   ledger: boolean;
   prefill?: ChargePrefill;
   problem?: string;
-  /** With the fields that few need: the token key of a card that is not known, its e-mail, the customer's id. */
-  isWhole?: boolean;
-  /** From these amounts on a second person decides. */
-  approvalFrom?: readonly Money[];
   /** The failed charge it is to make good, by the id of its card; the form gives it back as its metadata. */
   alert?: string;
 };
@@ -103,23 +98,10 @@ const longestCustomerId = 100;
 const longestReason = 300;
 const longestMoney = 40;
 
-type Asked = {
-  currencies: readonly string[];
-  approvalFrom?: readonly Money[];
-  takesEmail: boolean;
-  takesCustomerId: boolean;
-};
-
 /** A currency is asked for where there are several. */
-function inputsOf({ currencies, approvalFrom = [], takesEmail, takesCustomerId }: Asked) {
+function inputsOf(currencies: readonly string[]) {
   const [only = '', ...others] = currencies;
-  const hints = [
-    ...(others.length === 0 ? [`In ${only}.`] : []),
-    ...(approvalFrom.length === 0
-      ? []
-      : [`Needs approval from ${approvalFrom.map((money) => formatMoney(money)).join(', ')}.`]),
-  ];
-  const hint = hints.length === 0 ? {} : { hint: hints.join(' ') };
+  const hint = others.length === 0 ? { hint: `In ${only}.` } : {};
   const currency = choice({
     label: 'Currency',
     choices: currencies.map((one) => ({ text: one, value: one })),
@@ -133,40 +115,28 @@ function inputsOf({ currencies, approvalFrom = [], takesEmail, takesCustomerId }
   );
   const reason = { label: 'Reason', hint: 'For colleagues, not sent.', maxLength: longestReason };
   return form('charge', {
-    ...(takesEmail
-      ? { email: optional(email({ label: 'Customer’s e-mail', hint: 'Required with a token key.' })) }
-      : {}),
     amount: text({ label: 'Amount', placeholder: '12,500.00', ...hint }, parseAmount),
     ...(others.length === 0 ? {} : { currency }),
     reason: optional(text(reason, parsed)),
-    ...(takesCustomerId ? { customer_id: customerId } : {}),
+    email: optional(email({ label: 'Customer’s e-mail', hint: 'Required with a token key.' })),
+    customer_id: customerId,
   });
 }
 
 /** Collects a charge; nothing is sent by it. No field for a card number exists, and none takes one. */
 export function chargeModal(options: ChargeModalOptions): Modal {
-  const { place, ledger, currencies, prefill = {}, isWhole = false } = options;
-  const takesEmail = isWhole || !ledger || prefill.customerEmail !== undefined;
-  const takesCustomerId = isWhole || prefill.customerId !== undefined;
+  const { place, ledger, currencies, prefill = {} } = options;
   const { amountMinor, currency, customerEmail, reason, customerId } = prefill;
   // An amount is one of its own currency: beside another one it would be another charge.
   const isOffered = currency === undefined || currencies.includes(currency);
   const amount = amountMinor === undefined || !isOffered ? undefined : amountOnly(amountMinor);
+  const filled = { email: customerEmail, amount, currency, reason, customer_id: customerId };
   const blocks: ModalBlock[] = [
     ...problems(options, isOffered).map((problem) => noticeLine('warning', problem)),
     richText([words('You review it before anything is charged.')]),
-    ...(ledger ? [cardInput(chargeFields.card, prefill.card, { optional: takesEmail })] : []),
-    ...(takesEmail ? [tokenInput(chargeFields.token, ledger)] : []),
-    ...inputsOf({ ...options, takesEmail, takesCustomerId }).inputs({
-      email: customerEmail,
-      amount,
-      currency,
-      reason,
-      customer_id: customerId,
-    }),
-    ...(takesEmail && takesCustomerId
-      ? []
-      : [actions(button({ actionId: chargeActions.more, text: 'More fields' }))]),
+    ...(ledger ? [cardInput(chargeFields.card, prefill.card, { optional: true })] : []),
+    tokenInput(chargeFields.token, ledger),
+    ...inputsOf(currencies).inputs(filled),
     placeFoot(place),
   ];
   return modal({
@@ -194,7 +164,7 @@ type ReadCharge = { kind: 'read'; form: ChargeForm } | { kind: 'errors'; errors:
 /** Everything that is wrong at once, each at its own field and without repeating what was typed; else the charge. */
 export function readChargeModal(values: ViewValues, currencies: readonly string[]): ReadCharge {
   const chosen = readCardChoice(values, chargeFields);
-  const filled = inputsOf({ currencies, takesEmail: true, takesCustomerId: true }).read(values);
+  const filled = inputsOf(currencies).read(values);
   const isUnmailed =
     chosen.ok && chosen.value.kind === 'pasted' && oneLine(values[chargeFields.email] ?? '') === '';
   const needed = 'Needed with a pasted token key: the e-mail the card is saved with.';
@@ -214,63 +184,35 @@ export function readChargeModal(values: ViewValues, currencies: readonly string[
   return { kind: 'read', form: { card, money, ...withoutUndefined({ customerId, reason }) } };
 }
 
-type Filled = Pick<ChargeModalOptions, 'prefill' | 'problem' | 'alert'>;
-
-/** What of the terms stands in the form again. What they make good stays theirs: once that is paid, nothing is charged for it. */
-function filledWith(
-  { money, customerId, reason, alert }: Omit<ShownTerms, 'card' | 'customerEmail'>,
-  card: KnownCard | undefined,
-  customerEmail?: string,
-): Filled {
-  const amount = { amountMinor: money.minor, currency: money.currency };
-  const chosen = card && cardChoice(card);
-  const prefill = withoutUndefined({ ...amount, customerId, reason, customerEmail, card: chosen });
-  return { prefill, ...withoutUndefined({ alert }) };
-}
-
 /**
- * The form on terms that are at hand without their token key, of the card of that id. A token key that the bot knows no
- * card of is never put back into a modal: it has to be pasted again.
+ * The form on terms that are at hand without their token key, which is never put back into a modal: one that the bot
+ * knows no card of has to be pasted again. What they make good stays theirs: once that is paid, nothing is charged for
+ * it. `card`: by its id; undefined: another is to be chosen.
  */
-export async function termsAgain(
-  terms: ShownTerms,
-  cardId: string | undefined,
-  ledger: KnownCards | undefined,
-): Promise<Filled> {
-  const card = cardId === undefined ? undefined : await ledger?.find(cardId);
-  // Left empty where the card's own serves, so that another card can be chosen without touching it.
-  const email = terms.customerEmail === card?.customerEmail ? undefined : terms.customerEmail;
-  return { ...filledWith(terms, card, email), ...(card ? {} : { problem: pasteAgainWords }) };
-}
-
-/**
- * A new form on the terms of an earlier charge. The card stays chosen, unless it is what was wrong; the
- * e-mail is left to the card.
- */
-export async function anotherCharge(charge: ChargeSeen, ledger: KnownCards | undefined): Promise<Filled> {
-  return filledWith(charge.terms, isCardWrong(charge) ? undefined : await ledger?.find(charge.card));
-}
-
-/** The form with all its fields, filled in as it is; its metadata is the alert that it is for. */
-export async function wholeForm(
+export async function formAgain(
   deps: ChargeScreens,
-  values: ViewValues,
-  alert: string,
-): Promise<ChargeModalOptions> {
-  const amount = parseAmount(values[chargeFields.amount] ?? '');
-  const chosen = values[chargeFields.card];
-  const card = chosen === undefined ? undefined : await deps.ledger?.find(chosen);
-  const prefill = withoutUndefined({
-    amountMinor: amount.ok ? amount.value : undefined,
-    currency: values[chargeFields.currency],
-    customerId: values[chargeFields.customerId],
-    reason: values[chargeFields.reason],
-    card: card && cardChoice(card),
+  { money, customerId, reason, alert, customerEmail }: ShownTerms,
+  card: string | undefined,
+): Promise<Modal> {
+  const known = card === undefined ? undefined : await deps.ledger?.find(card);
+  // Left empty where the card's own serves, so that another card can be chosen without touching it.
+  const isOwn = card === undefined || customerEmail === known?.customerEmail;
+  return chargeModal({
+    ...formParts(deps),
+    prefill: withoutUndefined({
+      card: known && cardChoice(known),
+      amountMinor: money.minor,
+      currency: money.currency,
+      customerEmail: isOwn ? undefined : customerEmail,
+      customerId,
+      reason,
+    }),
+    ...withoutUndefined({ alert, problem: known || card === undefined ? undefined : pasteAgainWords }),
   });
-  return { ...formParts(deps), isWhole: true, prefill, ...(alert === '' ? {} : { alert }) };
 }
 
-function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean {
+/** The card itself is what was wrong, so that another is chosen. */
+export function isCardWrong({ state, bankWords, nextTry }: ChargeSeen): boolean {
   if (state.kind === 'rejected') return state.reason === 'invalid_token';
   if (state.kind !== 'declined') return false;
   return nextSteps[reasonAfter(state.why ?? bankWords, nextTry)].kind === 'another_card';
@@ -327,23 +269,35 @@ async function pastedCard(
 }
 
 export const termsModalId = 'charge_terms';
-/** The review of a card on hold: submitting it asks a second person. */
-export const overrideModalId = 'approval_override';
-export const overrideField = 'approval_override_reason';
+/** In the review of a card on hold: submitting it asks a second person, who reads this. */
+const whyNowField = 'charge_why_now';
 
-const longestOverride = 300;
+const longestWhyNow = 300;
 const longestRule = 300;
 
 const whyNowInput = textInput({
-  id: overrideField,
+  id: whyNowField,
   label: 'Why now',
   hint: 'The approver reads it.',
-  maxLength: longestOverride,
+  maxLength: longestWhyNow,
 });
 
-export function readOverrideModal(values: ViewValues): Parsed<string> {
-  const reason = oneLine(values[overrideField] ?? '');
-  return reason === '' ? problem('Say in a few words why the card should be charged now.') : parsed(reason);
+type Agreed = { kind: 'agreed'; draft: string; despite?: string; override?: string };
+
+/** What a submitted review agrees to, and why a card on hold is to be charged now; `stale`: not what the bot made. */
+export function readTermsModal(
+  values: ViewValues,
+  metadata: string,
+): Agreed | { kind: 'stale' } | { kind: 'errors'; errors: Record<string, string> } {
+  const agreed = agreedTerms.read(metadata);
+  if (!agreed) return { kind: 'stale' };
+  const { [whyNowField]: typed } = values;
+  if (typed === undefined) return { kind: 'agreed', ...agreed };
+  const override = oneLine(typed);
+  const missing = 'Say in a few words why the card should be charged now.';
+  return override === ''
+    ? { kind: 'errors', errors: { [whyNowField]: missing } }
+    : { kind: 'agreed', ...agreed, override };
 }
 
 type TermsModalOptions = {
@@ -353,8 +307,6 @@ type TermsModalOptions = {
   draft: string;
   /** Charged shortly before: the person is asked whether they mean it. */
   twin?: Twin;
-  /** What the person's limits leave before this charge. */
-  limits?: SeenLimits | undefined;
   /** The card can't be charged now; with `approval` a second person may decide that it is. */
   hold?: CardRefusal;
   /** Submitting asks a second person. */
@@ -365,7 +317,6 @@ type TermsModalOptions = {
 /** The exact terms with every restriction on them; its submit button says what it does: charge, or ask. */
 export function termsModal(options: TermsModalOptions): Modal {
   const { place, terms, draft, twin, hold, approval, nowMs } = options;
-  const left = options.limits && leftWords(options.limits);
   // With a restriction on it there is enough to read.
   const isPlain = !hold && !approval && !twin;
   const amount = amountWord(terms.money);
@@ -384,11 +335,10 @@ export function termsModal(options: TermsModalOptions): Modal {
     context(
       plainText(word(place.account) ?? ''),
       plainText(isPlain ? 'Nothing sent yet. Expires in 30 minutes.' : 'Nothing sent yet.'),
-      ...(isPlain && left !== undefined ? [plainText(left)] : []),
     ),
   ];
   return modal({
-    callbackId: hold ? overrideModalId : termsModalId,
+    callbackId: termsModalId,
     title: moneyTitle('Review', place),
     blocks,
     ...(hold && !approval

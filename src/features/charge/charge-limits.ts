@@ -12,18 +12,7 @@ import type { Standing } from '../../slack/people/role.ts';
 /** What counts already of one day: of the agent, and of the card whoever charged it. */
 export type DayUse = { agentMinor: number; cardMinor: number };
 
-/** The limits of one currency for one person and card, with what counts already. Shown before they charge. */
-export type SeenLimits = {
-  currency: string;
-  limits: CurrencyLimits;
-  used: DayUse;
-  /** The next local midnight: what counts today no longer does. */
-  freesAtMs: number;
-};
-
-export type LimitVerdict =
-  /** `seen` is absent when nothing limits them. */
-  { kind: 'allowed'; seen?: SeenLimits } | { kind: 'refused'; refusal: LimitRefusal };
+export type LimitVerdict = { kind: 'allowed' } | { kind: 'refused'; refusal: LimitRefusal };
 
 /** The limits of a person over all currencies. */
 export type OwnLimits =

@@ -174,7 +174,7 @@ export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
   },
   email_mismatch: {
     why: 'The card is saved with another e-mail.',
-    fix: 'leave the e-mail empty, or change the card’s own.',
+    fix: 'leave the e-mail empty, or change the card’s own with /pay card-email.',
     again: correct,
   },
   email_invalid: {
@@ -228,8 +228,7 @@ export function modalButtons(charge: ChargeSeen): ActionsBlock[] {
     case 'rejected': {
       const { again } = rejectionWords[state.reason ?? 'other'];
       if (again === undefined) return [];
-      const change = state.reason === 'email_mismatch' ? [changeEmailButton(charge)] : [];
-      return row(anotherButton(charge, again), ...change);
+      return row(anotherButton(charge, again));
     }
     case 'abandoned':
     case 'wrong_codes':
@@ -266,10 +265,6 @@ function anotherButton({ reference }: ChargeSeen, text: string): Button {
   return button({ actionId: chargeActions.another, text, value: reference });
 }
 
-function changeEmailButton({ reference }: ChargeSeen): Button {
-  return button({ actionId: chargeActions.changeEmail, text: 'Change the linked e-mail', value: reference });
-}
-
 function linkRow({ nextTry, reference }: ChargeSeen): ActionsBlock[] {
   if (nextTry?.kind !== 'save_again') return [];
   return row(button({ actionId: chargeActions.link, text: 'Payment link', value: reference }));
@@ -286,11 +281,7 @@ export const chargeActions = {
   /** Opens the form of `/pay link`: the customer pays there, and saves the card again. */
   link: 'charge_link',
   change: 'charge_change',
-  /** In the form: the fields that few need. */
-  more: 'charge_more',
   show: 'charge_show',
-  /** Opens the form of `/pay card-email` for the charge's card. */
-  changeEmail: 'card_email_for',
   /** The typeahead over saved cards; its block has the same id. */
   card: 'charge_card',
 } as const;

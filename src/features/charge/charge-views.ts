@@ -7,7 +7,6 @@ import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import type { AlertTaken } from '../../domain/alert.ts';
 import type { Approval } from '../../domain/approval.ts';
 import type { KnownCards } from '../../domain/saved-card.ts';
-import type { Money } from '../../domain/money.ts';
 import type { Log } from '../../log.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
@@ -108,8 +107,6 @@ export type ChargeScreens = ShowDeps & {
   ledger: KnownCards | undefined;
   /** What may be charged in, the usual one first. */
   currencies: readonly string[];
-  /** From which amount a charge in this currency needs a second person. */
-  approvalFrom: (currency: string) => Money | undefined;
   /** What the window says of a charge that a second person decides. */
   requestModal: (approval: Approval) => Modal;
   /** The form of `/pay link`, filled in. */
@@ -123,11 +120,9 @@ export type ChargeScreens = ShowDeps & {
 
 /** What every form for a charge has, whatever stands in it. */
 export function formParts(
-  deps: ChargePlace & Pick<ChargeScreens, 'currencies' | 'ledger' | 'approvalFrom'>,
-): Pick<ChargeModalOptions, 'place' | 'currencies' | 'ledger' | 'approvalFrom'> {
-  const { currencies, ledger } = deps;
-  const approvalFrom = currencies.flatMap((currency) => deps.approvalFrom(currency) ?? []);
-  return { place: deps, currencies, ledger: ledger !== undefined, approvalFrom };
+  deps: ChargePlace & Pick<ChargeScreens, 'currencies' | 'ledger'>,
+): Pick<ChargeModalOptions, 'place' | 'currencies' | 'ledger'> {
+  return { place: deps, currencies: deps.currencies, ledger: deps.ledger !== undefined };
 }
 
 /** For so many modals the last step is remembered; a dialogue is over long before. */

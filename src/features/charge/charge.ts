@@ -8,7 +8,7 @@ import {
   hasEnded,
   seenOf,
 } from './charge-record.ts';
-import type { ChargeTerms, ShownTerms, ApprovedCharge, SubmitResult } from '../../domain/charge.ts';
+import type { ChargeTerms, ShownTerms, ApprovedCharge } from '../../domain/charge.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import type { Entry } from '../../store/store.ts';
@@ -48,17 +48,14 @@ import { otpCommand } from './otp.ts';
 import {
   type ChargeModalOptions,
   agreedTerms,
-  anotherCharge,
   chargeFields,
   chargeModal,
   chargeModalId,
   readChargeModal,
+  formAgain,
+  isCardWrong,
   readTerms,
-  termsAgain,
-  wholeForm,
-  overrideField,
-  overrideModalId,
-  readOverrideModal,
+  readTermsModal,
   staleTermsModal,
   termsModal,
   termsModalId,
@@ -88,7 +85,6 @@ const settledAtOnce = 32;
  */
 export function createCharges(account: Account, around: Around) {
   const { settings, place, payments, slack, audit, log, now } = account;
-  const { approvals } = around;
   const background = createBackground(log, 'a charge');
   const deskChannel = settings.policy.channels.desk;
   const charges = createChargeRecords(account);
@@ -115,15 +111,12 @@ export function createCharges(account: Account, around: Around) {
     ...around,
     desk,
     currencies: settings.chargeCurrencies,
-    approvalFrom: (currency) => approvals?.chargesFrom(currency),
     now,
   };
   return {
     verbs: [chargeCommand(screens), otpCommand(screens), doubtCommand(screens)],
     /** The form, filled with what is known of a charge that is to be made. */
     form: (filled: FilledForm): Modal => chargeModal({ ...formParts(screens), ...filled }),
-    /** There is no such charge: said where the button was pressed. */
-    sayUnknown: (pressed: Pressed) => sayUnknown(screens, pressed),
     alertTaken: (alert: string) => desk.alertTaken(alert),
     find: (reference: string) => desk.find(reference),
     submitApproved: (charge: ApprovedCharge, atMs: number) => submitApproved(deps, charge, atMs),
@@ -209,8 +202,6 @@ function chargeModals(deps: ChargeScreens): ModalDefinition[] {
   return [
     { callbackId: chargeModalId, effect: 'none', submit: (submission) => review(deps, submission) },
     { callbackId: termsModalId, effect: 'money', submit: (submission) => submitTerms(deps, submission) },
-    // The hold may be over by now, and then it charges.
-    { callbackId: overrideModalId, effect: 'money', submit: (submission) => askOverride(deps, submission) },
   ];
 }
 
@@ -223,7 +214,7 @@ async function review(deps: ChargeScreens, submission: Submission): Promise<View
   const form = readChargeModal(values, deps.currencies);
   if (form.kind === 'errors') return form;
   const read = await readTerms(form.form, deps.ledger);
-  if (read.kind === 'errors') return await askedAgain(deps, submission, read.errors);
+  if (read.kind === 'errors') return read;
   const terms: ChargeTerms = { ...read.terms, ...withoutUndefined({ alert }) };
   const reviewed = await deps.desk.review({ viewId, terms, by: caller.userId });
   if (reviewed.kind === 'over_limit') {
@@ -231,17 +222,6 @@ async function review(deps: ChargeScreens, submission: Submission): Promise<View
   }
   const draft = await deps.desk.keepDraft(viewId, terms);
   return update(reviewModal(deps, { terms, draft, reviewed }));
-}
-
-/** The e-mail has no field in the short form to tell its problem at: then the whole form does. */
-async function askedAgain(
-  deps: ChargeScreens,
-  { values, privateMetadata }: Submission,
-  errors: Readonly<Record<string, string>>,
-): Promise<ViewAnswer> {
-  const { [chargeFields.email]: problem } = errors;
-  if (problem === undefined || values[chargeFields.email] !== undefined) return { kind: 'errors', errors };
-  return update(chargeModal({ ...(await wholeForm(deps, values, privateMetadata)), problem }));
 }
 
 type Reviewed = { terms: ChargeTerms; draft: string; reviewed: Extract<ChargeReview, { kind: 'ready' }> };
@@ -252,50 +232,16 @@ function reviewModal(deps: ChargeScreens, { terms, draft, reviewed }: Reviewed):
 }
 
 /**
- * Charges on the reviewed terms. A second submit of the same dialogue finds the first one's charge.
- * A store that is away is the desk's `unsure`: an earlier submit of the dialogue may have charged.
+ * Charges on the reviewed terms, or asks whoever decides it. A second submit of the same dialogue finds the first one's
+ * charge or request. A store that is away is the desk's `unsure`: an earlier submit of the dialogue may have charged.
  */
 async function submitTerms(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
-  const { caller, viewId, privateMetadata } = submission;
-  const agreed = agreedTerms.read(privateMetadata);
-  if (!agreed) return update(staleTermsModal(deps));
-  const result = await deps.desk.submit({ viewId, by: caller.userId, ...agreed });
-  return await shownResult(deps, submission, { agreed, result });
-}
-
-/**
- * The same terms with why they cannot wait, for whoever decides whether a card on hold is charged. Submitted twice it
- * is one request.
- */
-async function askOverride(deps: ChargeScreens, submission: Submission): Promise<ViewAnswer> {
   const { caller, viewId, privateMetadata, values } = submission;
-  const why = readOverrideModal(values);
-  if (!why.ok) return { kind: 'errors', errors: { [overrideField]: why.problem } };
-  const agreed = agreedTerms.read(privateMetadata);
-  if (!agreed) return update(staleTermsModal(deps));
-  const terms = await deps.desk.readDraft(viewId, agreed.draft);
-  // Gone, or with its reason already: then the desk knows the dialogue's request, or calls the terms stale.
-  const withReason = terms ? await withWhy(deps, { viewId, agreed, terms }, why.value) : agreed;
-  const result = await deps.desk.submit({ viewId, by: caller.userId, ...withReason, override: true });
-  return await shownResult(deps, submission, { agreed: withReason, result });
-}
-
-async function withWhy(
-  { desk }: ChargeScreens,
-  { viewId, agreed, terms }: { viewId: string; agreed: Submitted['agreed']; terms: ChargeTerms },
-  why: string,
-): Promise<Submitted['agreed']> {
-  const reason = [why, terms.reason].filter((part) => part !== undefined).join(' · ');
-  return { ...agreed, draft: await desk.keepDraft(viewId, { ...terms, reason }) };
-}
-
-type Submitted = { agreed: { draft: string; despite?: string }; result: SubmitResult };
-
-async function shownResult(
-  deps: ChargeScreens,
-  submission: Submission,
-  { agreed, result }: Submitted,
-): Promise<ViewAnswer> {
+  const read = readTermsModal(values, privateMetadata);
+  if (read.kind === 'errors') return read;
+  if (read.kind === 'stale') return update(staleTermsModal(deps));
+  const { kind: _agreed, ...agreed } = read;
+  const result = await deps.desk.submit({ viewId, by: caller.userId, ...agreed });
   switch (result.kind) {
     case 'begun':
       return showAndCarryOn(deps, result.charge, submission, result.carryOn);
@@ -353,12 +299,6 @@ function chargePresses(deps: ChargeScreens): Press[] {
   return [
     { actionId: chargeActions.change, press: (pressed) => changeTerms(deps, pressed) },
     {
-      actionId: chargeActions.more,
-      press: async ({ view, updateModal }) => {
-        if (view) await updateModal(chargeModal(await wholeForm(deps, view.values, view.privateMetadata)));
-      },
-    },
-    {
       actionId: chargeActions.another,
       about: itself,
       opensForm: true,
@@ -396,14 +336,17 @@ async function changeTerms(deps: ChargeScreens, { view, updateModal }: Pressed):
   const terms = agreed && (await deps.desk.readDraft(view.id, agreed.draft));
   if (!terms) return await updateModal(staleTermsModal(deps));
   const card = await deps.ledger?.idOf(terms.tokenKey);
-  await updateModal(chargeModal({ ...formParts(deps), ...(await termsAgain(terms, card, deps.ledger)) }));
+  await updateModal(await formAgain(deps, terms, card ?? ''));
 }
 
 /** Always a modal of its own: in the old one the next charge would be the same charge. */
 async function chargeAnother(deps: ChargeScreens, pressed: Pressed): Promise<void> {
   const charge = await deps.desk.find(pressed.value);
   if (!charge) return await sayUnknown(deps, pressed);
-  await pressed.openModal(chargeModal({ ...formParts(deps), ...(await anotherCharge(charge, deps.ledger)) }));
+  const card = isCardWrong(charge) ? undefined : charge.card;
+  // A colleague types the e-mail, which they see masked.
+  const customerEmail = charge.by === pressed.caller.userId ? charge.terms.customerEmail : '';
+  await pressed.openModal(await formAgain(deps, { ...charge.terms, customerEmail }, card));
 }
 
 /** The link is one like any other from then on, with a message of its own. A colleague types the e-mail, which they see masked. */

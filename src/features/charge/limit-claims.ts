@@ -125,8 +125,7 @@ export function createLimitClaims(deps: LimitClaimsDeps) {
     if (!counts(agent, charge)) kinds.push('per_agent_per_day');
     if (!counts(card, charge)) kinds.push('per_card_per_day');
     const over = overLimit(limits, money, used, kinds);
-    if (over) return refused(asked, over, used);
-    return { kind: 'allowed', seen: { currency: money.currency, limits, used, freesAtMs: day.endsAtMs } };
+    return over ? refused(asked, over, used) : { kind: 'allowed' };
   }
 
   async function ask(charge: LimitedCharge): Promise<Asked | Refused> {

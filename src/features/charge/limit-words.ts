@@ -1,4 +1,4 @@
-import { leftOf, type OwnLimits, type SeenLimits } from './charge-limits.ts';
+import { leftOf, type OwnLimits } from './charge-limits.ts';
 import type { LimitRefusal } from '../../domain/charge.ts';
 import {
   bold,
@@ -86,18 +86,6 @@ function rolesWords(roles: readonly string[]): string {
   const names = roles.slice(0, mostRoles).flatMap((name) => word(name) ?? []);
   const rest = roles.length > mostRoles ? ` and ${roles.length - mostRoles} more` : '';
   return `people in the ${roles.length === 1 ? 'role' : 'roles'} ${names.join(', ')}${rest}`;
-}
-
-/** "Left today: …", before this charge; undefined where no day limits it. */
-export function leftWords({ currency, limits, used }: SeenLimits): string | undefined {
-  const { per_agent_per_day: agent, per_card_per_day: card } = limits;
-  const left = [
-    agent === undefined ? [] : `${amountWord({ minor: leftOf(agent, used.agentMinor), currency })} for you`,
-    card === undefined
-      ? []
-      : `${amountWord({ minor: leftOf(card, used.cardMinor), currency })} for this card`,
-  ].flat();
-  return left.length === 0 ? undefined : `Left today: ${left.join(', ')}.`;
 }
 
 /** A part of the App Home; nothing for whom nothing limits. */

@@ -69,9 +69,6 @@ export async function suggestCards(
   );
 }
 
-/** Opens the form of `/pay card-email` for a charge’s card; its value is the charge’s reference. */
-export const changeEmailActionId = 'card_email_for';
-
 // What is said of a card that was saved, or was to be.
 
 /** Before the state of the payment, which is proven or not by itself. */

@@ -1,6 +1,5 @@
 import { noteMessage } from '../../../src/slack/kit/note.ts';
 import { cardEmailEnds, type CardEmailEnd, type ShownCardEmail } from '../../../src/domain/approval.ts';
-import type { SeenLimits } from '../../../src/features/charge/charge-limits.ts';
 import type { LimitRefusal, ChargeNote, ChargeSeen, Told } from '../../../src/domain/charge.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
 import {
@@ -109,18 +108,17 @@ export const chargeSurfaces: readonly Surface[] = [
         ? { hold: { kind: 'under_way', reference: referenceOf(outside), by: colleague, at: nowMs } as const }
         : {}),
       ...(outside.random.chance(0.3) ? { approval: { rule: outside.text(), needed: 2 } } : {}),
-      ...(outside.random.chance(0.5) ? { limits: seenLimits(outside) } : {}),
     });
   }),
   modalOf('a charge beyond a limit', (outside) => limitRefusalModal(limitOf(outside), placeOf(outside))),
   homeOf('limits in the App Home', (outside) => {
     const currency = outside.random.pick(['NGN', outside.text()]);
-    const { limits, used } = seenLimits(outside);
+    const limits = { per_charge: 1, per_agent_per_day: 1_000_000, per_card_per_day: 999 };
     return homeLimits({
       kind: 'limited',
       timeZone: 'Africa/Lagos',
       freesAtMs: nowMs,
-      currencies: [{ currency, limits, agentMinor: used.agentMinor }],
+      currencies: [{ currency, limits, agentMinor: 1 }],
     });
   }),
   messageOf('a payment link', (outside) => linkMessage(payLinkOf(outside), placeOf(outside), about)),
@@ -222,15 +220,6 @@ function limitOf({ random, text }: Outside): LimitRefusal {
     }),
     () => ({ kind: 'currency', currency: text(), allowed: [text()], whoCan }),
   ])();
-}
-
-function seenLimits({ random, text }: Outside): SeenLimits {
-  return {
-    currency: random.pick(['NGN', text()]),
-    limits: { per_charge: 1, per_agent_per_day: 1_000_000, per_card_per_day: 999 },
-    used: { agentMinor: 1, cardMinor: 1_000 },
-    freesAtMs: nowMs,
-  };
 }
 
 function payLinkOf(outside: Outside): PaymentLink {
