@@ -299,7 +299,6 @@ export function createFeatures(account: Account, around: Around) {
     findCharge: (reference) => charges.find(reference),
     chargeForm: (filled) => charges.form(filled),
     mayReveal: (caller) => lookup.reveals.may(caller),
-    reveal: (pressed, reference) => lookup.reveals.ifAllowed(pressed, reference),
     summaryTimes: summaryTimes(settings),
     mutes: () => mutes.all(),
     rememberCard: ledger && ((card) => ledger.remember(card)),

@@ -7,14 +7,14 @@ export type Environment = 'live' | 'sandbox';
 
 /**
  * What the look-up behind an event gave. `unchecked`: the payments service could not be asked, so nothing
- * is claimed beyond what the signed event says. `no_reference`: the event names no order under its signature.
- * `hint`: what came of the unsigned reference that came with it; `other` is a record that is not the event's.
+ * is claimed beyond what the signed event says. `no_reference`: the event names no order under its signature,
+ * and nothing signed ties the unsigned reference that came with it to a record.
  */
 export type Lookup =
   | Confirmation
   /** `sinceMs`: since when the service as a whole gives no answer; absent where that may be about this order alone. */
   | { kind: 'unchecked'; failure: FailureKind; sinceMs?: number }
-  | { kind: 'no_reference'; hint?: 'unknown' | 'other' };
+  | { kind: 'no_reference' };
 
 /** Whom a rule's alerts call: a person or a user group, by Slack's id. */
 export type Mention = { kind: 'person' | 'group'; id: string };
@@ -45,8 +45,6 @@ export type Recovery = {
   reference: string;
   /** The failed reference itself was paid; else another one of the same customer, or with the same card. */
   isSameReference: boolean;
-  /** Only the card is known to be the same, because the bot charged it both times. */
-  isSameCard?: boolean;
   /** A charge that was begun from this very alert. */
   isChargedAgain?: boolean;
   money: Money;

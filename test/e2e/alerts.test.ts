@@ -109,7 +109,7 @@ describe('the states of an alert', () => {
     expect(told.ephemeral).toBe(true);
     const lead = desk.named('lead');
     const taken = await alertSays(reference, '👀 Acknowledged', `Acknowledged by ${lead}`);
-    expect(taken.shown.buttons).toEqual(['Look up', 'Close…', 'Assign…', 'Snooze…', 'Reveal e-mail']);
+    expect(taken.shown.buttons).toEqual(['Look up', 'Close…', 'Assign…', 'Snooze…']);
     const note = await desk.reads('onCall', ['👀 Acknowledged', `By ${lead}`], taken);
     // It names whoever pressed, and calls nobody.
     for (const { shown } of [taken, note]) expect(shown.text).not.toContain('<@');
@@ -183,20 +183,6 @@ describe('the states of an alert', () => {
     await idle();
     expect(desk.modal('agent')?.title ?? '').not.toContain('Close alert');
     expect((await alertSays(reference)).shown.buttons).toContain('Acknowledge');
-  });
-
-  test('Reveal e-mail: whoever may reads the address in full, on record; whoever may not is told so', async () => {
-    const desk = at();
-    const { alert, customerEmail, reference } = await isTaken();
-    await desk.presses('lead', 'Reveal e-mail', alert);
-    const shown = await desk.sees('lead', customerEmail, 'payAlerts');
-    expect(shown.ephemeral).toBe(true);
-    await desk.presses('onCall', 'Reveal e-mail', alert);
-    await desk.sees('onCall', ['Not allowed', 'reveal'], 'payAlerts');
-    const { stdout } = await desk.runs(['audit', 'export']);
-    expect(
-      stdout.split('\n').filter((line) => line.includes(reference) && line.includes('reveal')),
-    ).toHaveLength(1);
   });
 
   test('stand in the App Home of whoever has them, with the way to each; and no more once they are over', async () => {

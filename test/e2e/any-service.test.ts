@@ -113,6 +113,6 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     await says(desk, 'payAlerts', 'transaction T-ALONE');
     await send('T-FOREIGN', { orderReference: reference });
     const foreign = await says(desk, 'payAlerts', 'transaction T-FOREIGN');
-    expect(foreign).toContain(`${reference}, isn’t signed, and leads to another transaction`);
+    expect(foreign).toContain(`${reference}, isn’t signed, and nothing signed ties it to this event`);
   });
 });

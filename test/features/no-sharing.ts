@@ -12,7 +12,7 @@ export function lookupsOf(findTransaction: Account['payments']['findTransaction'
   const press = { actionId: 'reveal', press: () => Promise.reject(new Error('nothing is revealed here')) };
   return {
     account,
-    reveals: { press, may: () => Promise.resolve(false), ifAllowed: press.press },
+    reveals: { press, may: () => Promise.resolve(false) },
     ask: createAsk(account, () => Promise.resolve(undefined)),
   };
 }

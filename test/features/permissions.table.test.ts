@@ -113,7 +113,6 @@ const needs: Readonly<Record<string, string>> = {
   'press alert_charge_again': 'charge',
   'press alert_more': 'alerts',
   'press alert_more look_up:k': 'alerts | lookup',
-  'press alert_more reveal:k': 'alerts | lookup | reveal',
   'press alert_more assign:k': 'alerts',
   'press alert_more snooze:k': 'alerts',
   'press storm_acknowledge_all': 'alerts',

@@ -1,15 +1,6 @@
 import { z } from 'zod';
-import {
-  endsCard,
-  hadInHand,
-  handlersOf,
-  handOf,
-  moveCard,
-  type CardMove,
-  type CardStep,
-  type OtherPayment,
-} from './alert.ts';
-import type { AlertCard, AlertCharge } from '../../domain/alert.ts';
+import { endsCard, hadInHand, handlersOf, handOf, moveCard, type CardMove, type CardStep } from './alert.ts';
+import type { AlertCard, AlertCharge, Recovery } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { referenceOfEventKey } from '../../domain/payment-event.ts';
 import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
@@ -34,8 +25,8 @@ export type AlertCase = {
   /** What its threads are still to tell, behind the first `told` steps: a step's number never changes. */
   steps: readonly CardStep[];
   told: number;
-  /** Why the payments that were told did not resolve it. */
-  otherPayments: readonly OtherPayment['why'][];
+  /** A payment that did not resolve it was told. */
+  hasOtherPayment?: true;
   /** The storms whose digests tell it, or were about to: they count it once it is resolved. */
   storms: readonly string[];
   /** When its event came, and the lists in which payments look for it; absent: it was not about to be told yet. */
@@ -49,7 +40,7 @@ export type AlertCase = {
 export type AlertEvent =
   /** `seen`: how an open one is seen by everybody, because somebody acknowledged its storm. */
   | { kind: 'moved'; move: CardMove; seen: AlertCard }
-  | { kind: 'paid_otherwise'; payment: OtherPayment }
+  | { kind: 'paid_otherwise'; payment: Recovery }
   | { kind: 'failed'; atMs: number; lists: readonly string[]; storms: readonly string[] }
   | { kind: 'looked_up'; evidence: Evidence }
   /** `over`: the last holder of the claim that surely moves no money any more; one that came since is another. */
@@ -71,7 +62,7 @@ const alertCase: z.ZodType<AlertCase> = z.object({
   card: z.custom<AlertCard>(isKind),
   steps: z.array(z.custom<CardStep>(isKind)),
   told: z.int(),
-  otherPayments: z.array(z.enum(['other_order', 'amount_differs', 'amount_unknown'])),
+  hasOtherPayment: z.literal(true).exactOptional(),
   storms: z.array(z.string()),
   failed: z.object({ atMs: z.number(), lists: z.array(z.string()) }).exactOptional(),
   charge: z
@@ -87,7 +78,7 @@ const alertCase: z.ZodType<AlertCase> = z.object({
 
 /** One that nobody has done anything with. */
 export function untouched(id: string): AlertCase {
-  return { id, card: { kind: 'open' }, steps: [], told: 0, otherPayments: [], storms: [] };
+  return { id, card: { kind: 'open' }, steps: [], told: 0, storms: [] };
 }
 
 function listsOf({ card, storms, failed }: AlertCase): Index {
@@ -105,7 +96,7 @@ function listsOf({ card, storms, failed }: AlertCase): Index {
  * charge at a time has it, and none once it has ended; nothing leaves an end; each step is told once in each thread.
  */
 function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | undefined {
-  const { card, otherPayments, failed } = before;
+  const { card, failed } = before;
   switch (event.kind) {
     case 'moved': {
       const moved = moveCard(card.kind === 'open' ? event.seen : card, event.move, nowMs);
@@ -115,9 +106,9 @@ function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | 
     case 'paid_otherwise': {
       const { payment } = event;
       // A customer who pays every day would fill the thread of an alert that nobody closes.
-      if (otherPayments.includes(payment.why) || endsCard(card)) return undefined;
+      if (before.hasOtherPayment || endsCard(card)) return undefined;
       const told: CardStep = { kind: 'other_payment', payment, at: nowMs };
-      return { ...before, otherPayments: [...otherPayments, payment.why], steps: [...before.steps, told] };
+      return { ...before, hasOtherPayment: true, steps: [...before.steps, told] };
     }
     case 'failed': {
       const lists = distinct([...(failed?.lists ?? []), ...event.lists]);

@@ -149,15 +149,10 @@ function isDisputed(lookup: Lookup): boolean {
 
 function buttons(alert: Alert): ActionsBlock[] {
   const { event, card } = alert;
-  const orderReference = event.orderReference ?? hintToLookUp(alert);
+  const { orderReference } = event;
   if (!card) return orderReference === undefined ? [] : lookUpButton('Look up', orderReference);
   const canLookUp = orderReference !== undefined && parseOrderReference(orderReference).ok;
-  return cardButtons(card, { canLookUp, canReveal: customerOf(alert) !== '' });
-}
-
-/** It may be known by now, and a look-up is all that it is good for. */
-function hintToLookUp({ event, lookup }: Alert): string | undefined {
-  return lookup.kind === 'no_reference' && lookup.hint === 'unknown' ? event.referenceHint : undefined;
+  return cardButtons(card, canLookUp);
 }
 
 /** Why, in words that are not ours; once when the event and the look-up say the same. */
@@ -203,40 +198,19 @@ function verdict(alert: Alert): Verdict {
         next: 'look it up before you act.',
       };
     case 'no_reference':
-      return { state: `❔ ${says}, not checked`, ...withoutReference(event, lookup.hint) };
+      return { state: `❔ ${says}, not checked`, ...withoutReference(event) };
   }
 }
 
-type Unreferenced = Extract<Lookup, { kind: 'no_reference' }>;
-
 /** A reference that is not signed may be any order's: it is named as that, and never in the first line. */
-function withoutReference(
-  { referenceHint, transactionId }: PaymentEvent,
-  hint: Unreferenced['hint'],
-): { says: string; next: string } {
-  const unsigned = `The reference that came with it, ${word(referenceHint)}, isn’t signed`;
-  switch (hint) {
-    case undefined:
-      return {
-        says: 'The event’s signature covers no order reference, so there is nothing to look up.',
-        next: 'Find the payment in the merchant’s records.',
-      };
-    case 'unknown':
-      return {
-        says: `${unsigned}, and the service doesn’t know it.`,
-        next: 'Look it up again: a new payment can take a moment to show.',
-      };
-    case 'other':
-      return transactionId === undefined
-        ? {
-            says: `${unsigned}, and nothing signed ties it to this event.`,
-            next: 'Find the payment in the merchant’s records.',
-          }
-        : {
-            says: `${unsigned}, and leads to another transaction.`,
-            next: 'Don’t act on that reference. Find the signed transaction in the merchant’s records.',
-          };
-  }
+function withoutReference({ referenceHint }: PaymentEvent): { says: string; next: string } {
+  return {
+    says:
+      referenceHint === undefined
+        ? 'The event’s signature covers no order reference, so there is nothing to look up.'
+        : `The reference that came with it, ${word(referenceHint)}, isn’t signed, and nothing signed ties it to this event.`,
+    next: 'Find the payment in the merchant’s records.',
+  };
 }
 
 /** All that is known for sure of an event without a reference. */
@@ -361,17 +335,16 @@ function acknowledgedBy({ by, at }: Acknowledged): Record<string, readonly Run[]
   return { 'Acknowledged by': [person(by), words(' '), moment(at)] };
 }
 
-/** "NGN 12,500.00, another payment of the same customer, ORDER-7". */
+/** "NGN 12,500.00, another payment, ORDER-7". */
 export function paidBy(payment: Recovery): Run[] {
   const { money, reference } = payment;
   const which = whichPayment(payment);
   return [words(`${word(formatMoney(money)) ?? ''}, ${which}, `), referenceRun(reference)];
 }
 
-function whichPayment({ isSameReference, isSameCard, isChargedAgain }: Recovery): string {
+function whichPayment({ isSameReference, isChargedAgain }: Recovery): string {
   if (isChargedAgain) return 'charged again';
-  if (isSameReference) return 'the same reference';
-  return isSameCard ? 'another charge of the same card' : 'another payment of the same customer';
+  return isSameReference ? 'the same reference' : 'another payment';
 }
 
 /** "2 h 5 min after the failure". */
@@ -474,7 +447,7 @@ export const alertActions = {
   more: 'alert_more',
 } as const;
 
-export const moreChoices = ['look_up', 'assign', 'snooze', 'reveal'] as const;
+export const moreChoices = ['look_up', 'assign', 'snooze'] as const;
 
 type MoreChoice = (typeof moreChoices)[number];
 
@@ -489,10 +462,10 @@ export function readMore(value: string): { choice: MoreChoice; id: string } | un
   return choice && { choice, id: value.slice(at + 1) };
 }
 
-/** At most three, by state; none on a card that has ended. `canLookUp`: it names an order; `canReveal`: and a customer. */
+/** At most three, by state; none on a card that has ended. `canLookUp`: it names an order. */
 export function cardButtons(
   { id, card, canChargeAgain }: AlertCardShown,
-  { canLookUp, canReveal }: { canLookUp: boolean; canReveal: boolean },
+  canLookUp: boolean,
 ): ActionsBlock[] {
   switch (card.kind) {
     case 'open':
@@ -501,7 +474,6 @@ export function cardButtons(
       const hidden = [
         ...(canChargeAgain && canLookUp ? (['look_up'] as const) : []),
         ...(['assign', 'snooze'] as const),
-        ...(canLookUp && canReveal ? (['reveal'] as const) : []),
       ];
       const front = canChargeAgain ? [chargeAgain(id)] : canLookUp ? [lookUp(id)] : [];
       return row(...front, close(id), more(id, hidden));
@@ -532,7 +504,6 @@ const choiceWords: Record<MoreChoice, string> = {
   look_up: 'Look up',
   assign: 'Assign…',
   snooze: 'Snooze…',
-  reveal: 'Reveal e-mail',
 };
 
 function more(id: string, choices: readonly MoreChoice[]): Overflow {

@@ -1,6 +1,6 @@
 import type { RichTextBlock } from '@slack/types';
-import type { CardStep, OtherPayment, Alert } from './alert.ts';
-import type { Lookup } from '../../domain/alert.ts';
+import type { CardStep, Alert } from './alert.ts';
+import type { Lookup, Recovery } from '../../domain/alert.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
@@ -133,16 +133,9 @@ const stepWords: Record<Exclude<CardStep['kind'], 'recovered'>, string> = {
 };
 
 /** What was paid, when, and what a person can do about it. */
-function otherPaymentLine(payment: OtherPayment, alert: Alert): Run[] {
-  const { reference, money, why, afterMs } = payment;
-  const amount = word(formatMoney(money)) ?? '';
-  const paid: Record<OtherPayment['why'], string> = {
-    other_order: 'the same amount',
-    amount_differs: `${amount}, another amount`,
-    amount_unknown: amount,
-  };
+function otherPaymentLine({ reference, money, afterMs }: Recovery, alert: Alert): Run[] {
   return [
-    words(`The customer paid ${paid[why]} for `),
+    words(`The customer paid ${word(formatMoney(money)) ?? ''} for `),
     referenceRun(reference),
     words(', '),
     moment(alert.receivedAtMs + afterMs),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { recordOfOrder, type OtherPayment, endsCard } from './alert.ts';
+import { recordOfOrder, endsCard } from './alert.ts';
 import type { Lookup, BotCharge, ProvenPayment, Recovery } from '../../domain/alert.ts';
 import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import { growingDelayMs } from '../../deadline.ts';
@@ -345,7 +345,7 @@ async function settle(linking: Linking, payment: Payment, failure: Failure, proo
   if (verdict === 'resolves') {
     await resolve(linking, payment, failure, proof);
   } else {
-    const other = { ...recoveryOf(payment, failure, proof), why: verdict };
+    const other = recoveryOf(payment, failure, proof);
     await linking.alerts.hear(failure.id, { kind: 'paid_otherwise', payment: other });
   }
   return true;
@@ -357,16 +357,15 @@ async function judge(
   { hasOwn }: Payment,
   failure: Failure,
   { money }: Proof,
-): Promise<'resolves' | 'unchecked' | OtherPayment['why']> {
+): Promise<'resolves' | 'unchecked' | 'other_payment'> {
   if (failure.isOwn) return 'resolves';
   const alert = await cards.find(failure.id);
   // Forgotten: it is listed no more.
   if (!alert) return 'resolves';
   const failed = await moneyOfFailure(lookUp, alert);
   if (failed === 'unchecked') return failed;
-  if (!failed) return 'amount_unknown';
-  if (failed.minor !== money.minor || failed.currency !== money.currency) return 'amount_differs';
-  return hasOwn ? 'other_order' : 'resolves';
+  const isSame = failed?.minor === money.minor && failed.currency === money.currency;
+  return isSame && !hasOwn ? 'resolves' : 'other_payment';
 }
 
 async function resolve(
@@ -386,12 +385,10 @@ function recoveryOf(
   proof: Proof,
 ): Recovery {
   const isSameReference = id === failureKey(event, proof.reference) || isOfOrder({ id, atMs, by });
-  const isByCardAlone = by.length > 0 && by.every(({ what }) => what === 'card');
   return {
     ...proof,
     isSameReference,
     ...(isOwn && !isSameReference ? { isChargedAgain: true } : {}),
-    ...(isByCardAlone && !isOwn ? { isSameCard: true } : {}),
     afterMs: receivedAtMs - atMs,
   };
 }

@@ -16,7 +16,6 @@ import {
   actions,
   bold,
   button,
-  code,
   context,
   headline,
   moment,
@@ -183,18 +182,6 @@ function moneyWords({ currency, amount }: RouteMatch): string {
   return fromMinor === undefined
     ? ` of ${most} or less`
     : ` of ${formatMoney({ minor: fromMinor, currency })} to ${most}`;
-}
-
-/** To who types `/pay unmute` or `/pay route`: where that is done, and by whom. */
-export function rulesElsewhereMessage(): SlackMessage {
-  return noteMessage({
-    state: 'Alert rules are in payops.yml',
-    body: [
-      [bold('Next: '), words('ask its owner. '), code('routes'), words(' says which channel gets what.')],
-      [code('/pay mute'), words(' mutes alerts here for up to a day, and ends a mute.')],
-      [code('/pay alerts'), words(' shows this channel’s rules. For one alert: Acknowledge, then Snooze.')],
-    ],
-  });
 }
 
 /** What the person who pressed the button is told. */

@@ -18,12 +18,6 @@ import type {
 /** Shorter than any alert is remembered, lest it be forgotten while it is put off. */
 const longestSnoozeMs = 7 * 86_400_000;
 
-/**
- * A later payment that need not be for what failed: it is told below the card, which stays as it is. `other_order`: of
- * the same amount, and it has resolved the failure of its own order.
- */
-export type OtherPayment = Recovery & { why: 'other_order' | 'amount_differs' | 'amount_unknown' };
-
 export type CardMove =
   | { kind: 'acknowledge'; by: string }
   | { kind: 'assign'; by: string; to: string }
@@ -42,7 +36,8 @@ export type CardStep =
   | { kind: 'awake'; at: number }
   | { kind: 'closed'; by: string; reason: string; at: number }
   | { kind: 'recovered'; payment: Recovery; at: number }
-  | { kind: 'other_payment'; payment: OtherPayment; at: number };
+  /** A later payment that need not be for what failed: it is told below the card, which stays as it is. */
+  | { kind: 'other_payment'; payment: Recovery; at: number };
 
 export type MovedCard =
   | { kind: 'moved'; card: AlertCard; step: CardStep }

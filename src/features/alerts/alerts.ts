@@ -37,7 +37,6 @@ import { homeAlerts, openAlerts } from './alert-message.ts';
 import {
   noAlertsMessage,
   routesMessage,
-  rulesElsewhereMessage,
   testAlertActionId,
   testOnItsWayMessage,
 } from './alert-rules-message.ts';
@@ -62,7 +61,7 @@ type Around = {
   mutes: () => Promise<readonly AlertMute[]>;
   /** Charges and links hear of every event before it is called received. */
   beforeReceived: ReceiveDeps['beforeReceived'];
-} & Pick<AlertCardDeps, 'mayReveal' | 'reveal' | 'chargeForm'>;
+} & Pick<AlertCardDeps, 'mayReveal' | 'chargeForm'>;
 
 type Kept = NotPosted & { mute: AlertMute };
 
@@ -247,10 +246,6 @@ function alertsCommand(
     summary: 'Alerts here',
     examples: ['alerts'],
     permission: 'alerts',
-    elsewhere: {
-      words: ['mutes', 'unmute', 'silence', 'route', 'routes'],
-      answer: rulesElsewhereMessage,
-    },
     menu: { actionId: 'menu.alerts', text: 'Alerts here', opens: 'message' },
     open: async ({ userId }) => openAlerts(await cards.of(userId)),
     effect: 'none',

@@ -93,7 +93,7 @@ export function lookedUpMessage(
     const why = plain(`${failureWords[lookup.failure].what}. The alert stays as it was.`);
     return noteMessage({ state: '❔ Not checked', about: [referenceWord(reference)], body: [why] });
   }
-  if (lookup.kind === 'no_reference') return noteMessage({ state: noReferenceWords[lookup.hint ?? 'none'] });
+  if (lookup.kind === 'no_reference') return noteMessage({ state: '❔ There is no signed order to look up' });
   const view = {
     // It was looked up, so it is one.
     reference: reference as OrderReference,
@@ -104,12 +104,6 @@ export function lookedUpMessage(
   };
   return transactionMessage(view, mayReveal ? revealButtonOf(view) : []);
 }
-
-const noReferenceWords = {
-  none: '❔ There is no order to look up',
-  unknown: '🔎 The service doesn’t know this event’s unsigned reference',
-  other: '⚠️ This event’s unsigned reference leads to another transaction',
-} as const;
 
 /** Why the charge is not tried again now, and when. */
 type NotAgain = Exclude<ChargeAgain, { kind: 'allowed' }>;

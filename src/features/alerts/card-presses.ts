@@ -4,7 +4,6 @@ import { type CardMove, knownDecline, recordOf } from './alert.ts';
 import type { AlertTaken } from '../../domain/alert.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
 import { referenceOfEventKey } from '../../domain/payment-event.ts';
-import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
 import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
 import type { StandingOf } from '../../slack/people/role.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
@@ -48,8 +47,6 @@ export type AlertCardDeps = ChargePlace & {
   chargeForm: (filled: { prefill: Prefill; alert: string }) => Modal;
   /** The customer's e-mail in full, for whoever may read it. */
   mayReveal: (caller: Caller) => Promise<boolean>;
-  /** Asks whether they may, and tells whoever may not. */
-  reveal: (pressed: Pressed, reference: OrderReference) => Promise<void>;
 };
 
 type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; customerId?: string };
@@ -57,8 +54,6 @@ type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; cu
 /** Whoever may look a payment up may do it from its card. */
 const lookers = ['alerts', 'lookup'];
 const chargers = ['charge'];
-/** Of these, whoever may not is told so when it is asked. */
-const revealers = [...lookers, 'reveal'];
 
 /**
  * What acts on the cards of failed charges: the buttons of their messages, and the forms those open. Every one
@@ -112,14 +107,7 @@ export function alertCardParts(deps: AlertCardDeps): { presses: Press[]; modals:
 
 /** What stands on a button of one card and in the menu of another is for the same people. */
 function mayChoose(value: string): readonly Permission[] | undefined {
-  switch (readMore(value)?.choice) {
-    case 'look_up':
-      return lookers;
-    case 'reveal':
-      return revealers;
-    default:
-      return undefined;
-  }
+  return readMore(value)?.choice === 'look_up' ? lookers : undefined;
 }
 
 /** The message shows it; only whoever was not first is told anything. */
@@ -149,13 +137,6 @@ function referenceOf({ event, evidence }: FoundAlert): string {
   return event.orderReference ?? recordOf(evidence?.lookup)?.orderReference ?? '';
 }
 
-async function reveal(deps: AlertCardDeps, pressed: Pressed, id: string): Promise<void> {
-  const alert = await deps.alertCards.find(id);
-  const reference = alert && parseOrderReference(referenceOf(alert));
-  if (!reference?.ok) return await pressed.reply(unknownAlertMessage());
-  await deps.reveal(pressed, reference.value);
-}
-
 async function more(deps: AlertCardDeps, pressed: Pressed): Promise<void> {
   const chosen = readMore(pressed.value);
   if (!chosen) return;
@@ -167,8 +148,6 @@ async function more(deps: AlertCardDeps, pressed: Pressed): Promise<void> {
       return await open(pressed, assignModal(id, deps));
     case 'snooze':
       return await open(pressed, snoozeModal(id, deps));
-    case 'reveal':
-      return await reveal(deps, pressed, id);
   }
 }
 

@@ -18,8 +18,8 @@ export async function lookUpEvent(findTransaction: FindTransaction, event: Payme
   if (!reference.ok) return { kind: 'no_reference' };
   const expected = { reference: reference.value, ...expectedAmount(event) };
   return await lookUpExpected(findTransaction, expected, (transaction) => {
-    if (event.orderReference !== undefined || isOfEvent(transaction, event)) return undefined;
-    return { kind: 'no_reference', hint: transaction ? 'other' : 'unknown' };
+    const isOfEvent = event.orderReference !== undefined || isNamedBy(event, transaction);
+    return isOfEvent ? undefined : { kind: 'no_reference' };
   });
 }
 
@@ -39,7 +39,7 @@ export async function lookUpExpected(
 }
 
 /** An unsigned reference may name any order; only the signed transaction id ties its record to the event. */
-function isOfEvent(transaction: Transaction | undefined, event: PaymentEvent): boolean {
+function isNamedBy(event: PaymentEvent, transaction: Transaction | undefined): boolean {
   return event.transactionId !== undefined && transaction?.id === event.transactionId;
 }
 

@@ -2,7 +2,7 @@ import type { Account } from '../../account.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
-import { refusalMessage, serviceFailureMessage } from '../../slack/words/error-message.ts';
+import { serviceFailureMessage } from '../../slack/words/error-message.ts';
 import type { Caller, Permission, Press, Pressed } from '../../slack/command.ts';
 import { context, plainText, rich } from '../../slack/kit/blocks.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
@@ -73,13 +73,6 @@ export function createReveals(
     /** Whether to offer it. Whether they may is asked once more when they press it. */
     may: async (caller: Caller): Promise<boolean> =>
       (await mayRun(revealPermission, caller)).kind === 'allowed',
-    /** Where a choice of a message that everybody sees asks for it: whoever may not is told so. */
-    async ifAllowed(pressed: Pressed, reference: OrderReference): Promise<void> {
-      const permit = await mayRun(revealPermission, pressed.caller);
-      if (permit.kind === 'allowed') return await reveal(pressed, reference);
-      const { rule, whoCan } = permit;
-      await pressed.reply(refusalMessage({ what: 'Reveal e-mail', rule, whoCan }));
-    },
   };
 }
 

@@ -107,7 +107,7 @@ describe('a later payment of another order', () => {
     await house.drain(10_000);
     const [parent] = house.parents();
     expect(parent?.shown.text).toMatch(/^✅ Resolved/);
-    expect(parent && linesOf(parent)).toContain('another charge of the same card, ORDER-3');
+    expect(parent && linesOf(parent)).toContain('another payment, ORDER-3');
   });
 
   it('resolves a failure that Slack could not be told of when it came', async () => {
@@ -145,7 +145,7 @@ describe('a payment of an order that failed itself', () => {
     const [note, ...more] = house.notes(other?.ts ?? '');
     expect(more).toEqual([]);
     const lines = note ? linesOf(note) : '';
-    expect(lines).toContain('The customer paid the same amount for ORDER-1, ');
+    expect(lines).toContain('The customer paid NGN 12,500.00 for ORDER-1, ');
     expect(lines).toContain('If that pays this too, close it.');
     // It was for one failure, also when a failure that comes later has it looked at once more.
     await house.receive({ ...failed, key: 'payment_failed/order/ORDER-5', orderReference: 'ORDER-5' });
@@ -216,7 +216,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     ]);
     const [, , other] = house.parents();
     const [note] = house.notes(other?.ts ?? '');
-    expect(note && linesOf(note)).toContain('The customer paid the same amount for pay-1');
+    expect(note && linesOf(note)).toContain('The customer paid NGN 12,500.00 for pay-1');
   });
 
   it('resolves the alert of its own order alone, whichever of its events came and when', async () => {

@@ -33,7 +33,6 @@ function stage({ chargeAgain = { kind: 'allowed' }, taken, standing, now }: Opti
   const deps: AlertCardDeps = {
     ...place,
     mayReveal: async () => false,
-    reveal: async () => undefined,
     declines: { threeDSecureWords: [], waitMs: 3_600_000 },
     alertTaken: async () => taken,
     chargeForm(filled) {

@@ -53,7 +53,7 @@ export function stormMessage(storm: StormSeen, about: AboutMessage): SlackMessag
       Time: timeSpan(summary),
       'By currency': summary.sums.length > mostSums ? sumWords(summary, Infinity) : undefined,
       'Amount not known': summary.unsummed === 0 ? undefined : gathered(gathers, summary.unsummed),
-      ...(isPaid ? proofFields(storm) : caseFields(storm)),
+      ...(isPaid ? { 'Proven by look-up': `${summary.confirmed} of ${count}` } : caseFields(storm)),
     }),
     ...(isPaid ? [] : [reasons(storm)]),
     placeAlone(environment, account),
@@ -80,13 +80,6 @@ const paymentWords = {
 };
 
 type Fields = Parameters<typeof fields>[0];
-
-function proofFields({ count, summary: { confirmed, cardsSaved } }: StormSeen): Fields {
-  return {
-    'Proven by look-up': `${confirmed} of ${count}`,
-    'Cards saved': cardsSaved === 0 ? undefined : String(cardsSaved),
-  };
-}
 
 function caseFields({ taken, isOver, recovered }: StormSeen): Fields {
   const more = words(isOver ? '' : ', new ones too');

@@ -34,9 +34,8 @@ export type StormSummary = {
   lastMs: number;
   /** When the last few were added, oldest first. */
   lately: readonly number[];
-  /** Of payments: how many a look-up proved, and how many saved a card. */
+  /** Of payments: how many a look-up proved. */
   confirmed: number;
-  cardsSaved: number;
 };
 
 export const emptySummary: StormSummary = {
@@ -49,7 +48,6 @@ export const emptySummary: StormSummary = {
   lastMs: 0,
   lately: [],
   confirmed: 0,
-  cardsSaved: 0,
 };
 
 const mostReasons = 30;
@@ -66,7 +64,6 @@ export function summarise(summary: StormSummary, item: StormItem): StormSummary 
     lastMs: Math.max(summary.lastMs, receivedAtMs),
     lately: [...summary.lately, addedAtMs].slice(-stormPace),
     confirmed: summary.confirmed + Number(isPayment && isConfirmed),
-    cardsSaved: summary.cardsSaved + Number(isPayment && event.cardSaved !== undefined),
   };
 }
 

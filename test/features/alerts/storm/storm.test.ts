@@ -107,7 +107,6 @@ describe('what the failures of a storm come to', () => {
       lastMs: 40,
       lately: [15, 25, 45],
       confirmed: 0,
-      cardsSaved: 0,
     });
   });
 
