@@ -89,8 +89,8 @@ describe('payops lookup', () => {
   it('prints no data while the service or the store is away, and tells what may be tried again', async (test) => {
     const desk = await openDesk(test, { env: { PAYMENTS_TIMEOUT_SECONDS: '1' } });
     for (const [weather, code, words] of [
-      ['hang', 6, 'PAYMENTS_TIMEOUT_SECONDS'],
-      ['error_500', 6, 'try again in a few minutes'],
+      ['hang', 6, 'Check the network'],
+      ['error_500', 6, 'Ask the payments service'],
       ['rate_limited', 6, 'as the service asks'],
       ['unauthorized', 7, 'PAYMENTS_CLIENT_SECRET'],
     ] as const) {
@@ -105,7 +105,7 @@ describe('payops lookup', () => {
     expect(await desk.house.storeKeys('token:lock:')).toEqual([]);
     const gone = await desk.runs(['payops', 'lookup', 'A-1'], { PAYMENTS_BASE_URL: 'http://127.0.0.1:1' });
     expect(gone).toMatchObject({ code: 6, stdout: '' });
-    expect(gone.stderr).toContain('check PAYMENTS_BASE_URL');
+    expect(gone.stderr).toContain('Check PAYMENTS_BASE_URL');
     const away = { REDIS_URL: 'redis://127.0.0.1:1', SEALING_KEYS: k1 ?? '' };
     const noStore = await desk.runs(['payops', 'doubt'], away);
     expect(noStore).toMatchObject({ code: 6, stdout: '' });

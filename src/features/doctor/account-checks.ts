@@ -106,11 +106,16 @@ function urlSetting({ paymentsEnvironment: environment }: Config): string {
   return environment === 'sandbox' ? 'PAYMENTS_SANDBOX_URL' : 'PAYMENTS_BASE_URL';
 }
 
-/** The failure's own words end with what to check where they know it. */
-function failed({ kind, message }: ServiceFailure, config: Config): Verdict {
+/** What helps, for whoever can change the settings; the failure's own words end with what to check where they know it. */
+export function adviceOn({ kind, message }: ServiceFailure, config: Config): { says: string; fix: string } {
   const [, says = message, check] = /^(.*?): (check .*?)\.?$/s.exec(message) ?? [];
   const own = check === undefined ? undefined : `${check.charAt(0).toUpperCase()}${check.slice(1)}.`;
-  return problem(says.replace(/\.$/, ''), own ?? fixes[kind](urlSetting(config)));
+  return { says: says.replace(/\.$/, ''), fix: own ?? fixes[kind](urlSetting(config)) };
+}
+
+function failed(failure: ServiceFailure, config: Config): Verdict {
+  const { says, fix } = adviceOn(failure, config);
+  return problem(says, fix);
 }
 
 const fixes: Readonly<Record<FailureKind, (url: string) => string>> = {
