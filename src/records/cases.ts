@@ -184,8 +184,15 @@ export function createCases<State, Event>(
         if (before && !givesWay(before.state)) {
           return { kind: 'keep', result: { kind: 'known', state: before.state } };
         }
-        const first = { after: state, turn: 1, atMs: now() };
-        const kept = { state, turn: 1, told: untold ? 0 : 1, unwritten: unwrittenAfter(before, first) };
+        // Behind the turns of one that gave way: whoever is still to settle that one settles nothing of this.
+        const turn = (before?.turn ?? 0) + 1;
+        const first = { after: state, turn, atMs: now() };
+        const kept = {
+          state,
+          turn,
+          told: untold ? turn - 1 : turn,
+          unwritten: unwrittenAfter(before, first),
+        };
         const rest = untold ? { delayMs: settledWithinMs } : restOf(kept);
         return { kind: 'write', value: kept, rest, result: { kind: 'begun', kept } };
       }),
