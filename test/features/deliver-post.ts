@@ -1,11 +1,7 @@
-import type { AlertPostDeps, AlertShown } from '../../src/features/alerts/alert-record.ts';
-import { alertViews, type DigestShown } from '../../src/features/alerts/alert-views.ts';
+import type { AlertShown } from '../../src/features/alerts/alert-record.ts';
+import { type AlertViewDeps, alertViews, type DigestShown } from '../../src/features/alerts/alert-views.ts';
 import type { AlertStepShown } from '../../src/features/alerts/alert-notes.ts';
-import {
-  type SummaryPostDeps,
-  type SummaryShown,
-  summaryView,
-} from '../../src/features/alerts/summary/daily-summary.ts';
+import type { SummaryShown } from '../../src/features/alerts/summary/daily-summary.ts';
 import type { ApprovalPost } from '../../src/features/approvals/approval-screens.ts';
 import {
   chargeViews,
@@ -32,8 +28,7 @@ type Shown =
 
 export type Post = Shown & Said;
 
-export type DeliverPostDeps = AlertPostDeps &
-  SummaryPostDeps &
+export type DeliverPostDeps = AlertViewDeps &
   ChargePostDeps &
   LinkPostDeps &
   Omit<DeliverDeps<Shown>, 'render'>;
@@ -42,7 +37,6 @@ export type DeliverPostDeps = AlertPostDeps &
 export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Promise<void> {
   const views: FeatureMessages['views'] = {
     ...alertViews(deps),
-    ...summaryView(deps),
     ...chargeViews(deps),
     ...linkViews(deps),
     notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),

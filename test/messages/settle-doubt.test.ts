@@ -22,32 +22,12 @@ function unheard(compose: Compose): Compose {
 }
 
 describe('a post that may have arrived', () => {
-  it('does not repeat a post that the channel’s history shows', async () => {
-    const { receive, drain, posts } = house({
-      posts: [{ kind: 'unsure', cause: new Error('reset') }],
-      history: [{ kind: 'found', ts: '1.2' }],
-    });
-    await receiveEvent(receive, event, 'f');
-    await drain(120_000);
-    expect(posts).toHaveLength(1);
-  });
-
   it('repeats an unsure post that the history does not show', async () => {
     const { receive, drain, posts } = house({ posts: [{ kind: 'unsure', cause: new Error('reset') }] });
     await receiveEvent(receive, event, 'f');
     await drain(120_000);
     expect(posts).toHaveLength(2);
     expect(posts[1]?.post).toMatchObject({ alert: { mayBeRepeat: false } });
-  });
-
-  it('marks the repeat when the history may not be read', async () => {
-    const { receive, drain, posts } = house({
-      posts: [{ kind: 'unsure', cause: new Error('reset') }],
-      history: [{ kind: 'unreadable', slackError: 'missing_scope' }],
-    });
-    await receiveEvent(receive, event, 'f');
-    await drain(120_000);
-    expect(posts[1]?.post).toMatchObject({ alert: { mayBeRepeat: true } });
   });
 
   it('waits, before it marks, for a history that only does not answer now', async () => {

@@ -10,24 +10,38 @@ import {
   alertNoteViews,
 } from './alert-notes.ts';
 import { prepareAlert } from './prepare-alert.ts';
-import { type TestAlertBodies, testAlertMessage } from './test-alert.ts';
 import { stormMessage } from './storm/storm-message.ts';
 import type { StormSeen } from './storm/storm.ts';
 import type { DigestBodies } from './storm/storms.ts';
 import { dailySummaryMessage } from './summary/daily-summary-message.ts';
-import type { SummaryShown } from './summary/daily-summary.ts';
+import type { DailySummary, SummaryShown, SummarySpan } from './summary/daily-summary.ts';
+import type { Environment } from '../../domain/alert.ts';
+import { bold, context, person, plainText, words } from '../../slack/kit/blocks.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
+import { noteMessage, posted } from '../../slack/kit/note.ts';
+import { placeWords } from '../../slack/words/evidence.ts';
 
-type Bodies = AlertStepBodies & TestAlertBodies & DigestBodies & { alert: unknown };
+/** A test of one channel: who asked for it. */
+export type TestAlertBodies = { test_alert: { askedBy: string } };
+
+type Bodies = AlertStepBodies &
+  TestAlertBodies &
+  DigestBodies & { alert: unknown; daily_summary: SummarySpan };
 
 type TestShown = TestAlertBodies['test_alert'] & { kind: 'test_alert' };
 
 /** A storm’s digest, made of the storm as it is when it leaves. */
 export type DigestShown = { kind: 'digest'; storm: StormSeen };
 
-type Shown = AlertShown | AlertStepShown | TestShown | DigestShown;
+type Shown = AlertShown | AlertStepShown | TestShown | DigestShown | SummaryShown;
 
-/** What the messages of alerts show, but for the daily summary. */
-export function alertViews(deps: AlertPostDeps): Views<Bodies, Shown> {
+export type AlertViewDeps = AlertPostDeps & {
+  /** What a channel is told of a day; see `summariseDay`. */
+  summarise: (channel: string, time: SummarySpan) => Promise<DailySummary>;
+};
+
+/** What the messages of alerts show. */
+export function alertViews(deps: AlertViewDeps): Views<Bodies, Shown> {
   return {
     alert: (_event, work, said) => prepareAlert(deps, work, said),
     ...alertNoteViews(deps),
@@ -36,10 +50,14 @@ export function alertViews(deps: AlertPostDeps): Views<Bodies, Shown> {
       return storm ? { kind: 'shown', post: { kind: 'digest', storm } } : { kind: 'nothing' };
     },
     test_alert: async ({ askedBy }) => ({ kind: 'shown', post: { kind: 'test_alert', askedBy } }),
+    // Made when it leaves, behind the alerts that were before it in its channel.
+    async daily_summary(span, { record: { channel } }) {
+      return { kind: 'shown', post: { kind: 'daily_summary', summary: await deps.summarise(channel, span) } };
+    },
   };
 }
 
-export function alertWords(place: RoutePlace): Words<Shown | SummaryShown> {
+export function alertWords(place: RoutePlace): Words<Shown> {
   return {
     alert({ alert }) {
       const mention = alert.route?.mention;
@@ -51,4 +69,18 @@ export function alertWords(place: RoutePlace): Words<Shown | SummaryShown> {
     daily_summary: (post) => ({ message: dailySummaryMessage(post, place) }),
     digest: (post) => ({ message: stormMessage(post.storm, post) }),
   };
+}
+
+/** Proof that alerts reach this channel, unmistakably no alert. */
+export function testAlertMessage(
+  test: { askedBy: string; key: string; mayBeRepeat: boolean },
+  place: { environment: Environment; account: string },
+): SlackMessage {
+  const note = noteMessage({
+    state: '🧪 TEST alert',
+    about: ['no charge failed', 'alerts reach this channel'],
+    body: [[bold('Asked for by: '), person(test.askedBy), words(' with /pay alerts')]],
+    foot: context(plainText(placeWords(place.environment, place.account))),
+  });
+  return posted(note, 'payops_test_alert', test);
 }

@@ -4,13 +4,7 @@ import { needsLookUp, routesOf } from './routing.ts';
 import type { RoutePlan, AlertMute, NotPosted } from '../../domain/alert-route.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
-import {
-  type DailySummary,
-  type SummarySpan,
-  standing,
-  summariseDay,
-  summaryView,
-} from './summary/daily-summary.ts';
+import { type DailySummary, type SummarySpan, standing, summariseDay } from './summary/daily-summary.ts';
 import type { KnownCards } from '../../domain/saved-card.ts';
 import type { Entry } from '../../store/store.ts';
 import { createAlertCases } from './alert-case.ts';
@@ -20,13 +14,14 @@ import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-r
 import { cardsOf, judgeChargeAgain, type ChargeAgainDeps } from './charge-again.ts';
 import { createEventLog, findKeptEvent, lookedBackMs, openKeptEvent } from './event-log.ts';
 import { orderEventKey, type PaymentEventKind } from '../../domain/payment-event.ts';
-import { alertKey } from '../../messages/message-record.ts';
+import { alertKey, messageKey } from '../../messages/message-record.ts';
+import { createMessages, type Messages } from '../../messages/messages.ts';
+import { randomUUID } from 'node:crypto';
 import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
 import { alertCardPrefix, type AlertPostDeps } from './alert-record.ts';
-import { alertViews, alertWords } from './alert-views.ts';
+import { alertViews, alertWords, type TestAlertBodies } from './alert-views.ts';
 import { lookUpAhead } from './route-event.ts';
 import type { ReceiveDeps } from './receive-event.ts';
-import { createTestAlerts } from './test-alert.ts';
 import { type Storms, createStorms, stormPrefix, stormWindowMs } from './storm/storms.ts';
 import { createDailySummaries, dailySummaryPrefix, type SummaryTime } from './summary/daily-summaries.ts';
 import { type AlertCardDeps, alertCardParts } from './card-presses.ts';
@@ -180,10 +175,7 @@ export function createAlerts(account: Account, around: Around) {
       ),
     receiving,
     messages: {
-      views: {
-        ...alertViews(posts),
-        ...summaryView({ summarise }),
-      },
+      views: alertViews({ ...posts, summarise }),
       words: alertWords(place),
     },
     /** Asks the service about an event before its turn. */
@@ -224,11 +216,13 @@ function alertsCommand(
   const chargedCard = async (reference: string): Promise<string | undefined> =>
     (await chargeOf(reference))?.card;
   const restMs = settings.chargeRetryWaitHours * 3_600_000;
-  const sendTestAlert = createTestAlerts(account);
+  // Remembered long enough to find again what may have arrived.
+  const messages: Messages<TestAlertBodies> = createMessages({ ...account, rememberMs: 86_400_000 });
   /** Only where alerts go anyway: the rules may have changed since the button was shown. */
   async function sendTest({ value: channel, caller, reply }: Pressed): Promise<void> {
     if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage());
-    await sendTestAlert(channel, caller.userId);
+    const body = { askedBy: caller.userId };
+    await messages.post(messageKey('test_alert', randomUUID()), { kind: 'test_alert', channel, body });
     await reply(testOnItsWayMessage());
   }
   const { presses, modals } = alertCardParts({

@@ -70,8 +70,6 @@ export const lookedBackMs = 7 * 86_400_000;
 
 export type EventLog = ReturnType<typeof createEventLog>;
 
-const hourMs = 3_600_000;
-
 /** The events' own records, in one list by when they were received. */
 export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Sealer; log: Log }) {
   const { store, sealer, log } = deps;
@@ -89,23 +87,13 @@ export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Seale
 
   return {
     /**
-     * The events received from the one time up to and without the other, oldest first, an hour (UTC) at a time, hours
-     * without any left out. Those that cannot be opened are told in the log and left out. Throws StoreUnavailable.
+     * The events received since then, oldest first, a page at a time. Those that cannot be opened are told in the log and
+     * left out. Throws StoreUnavailable.
      */
-    async *between(fromMs: number, untilMs: number): AsyncGenerator<{ events: readonly LoggedEvent[] }> {
-      let hour: LoggedEvent[] = [];
-      pages: for await (const entries of pagesOf(store, eventsList, { from: fromMs })) {
-        for (const event of entries.flatMap(openIfPossible)) {
-          if (event.receivedAtMs >= untilMs) break pages;
-          const [first = event] = hour;
-          if (hourOf(first) !== hourOf(event)) {
-            yield { events: hour };
-            hour = [];
-          }
-          hour.push(event);
-        }
+    async *since(fromMs: number): AsyncGenerator<readonly LoggedEvent[]> {
+      for await (const entries of pagesOf(store, eventsList, { from: fromMs })) {
+        yield entries.flatMap(openIfPossible);
       }
-      if (hour.length > 0) yield { events: hour };
     },
     /** What a mute kept from its channel: how many, and the newest of them. Throws StoreUnavailable. */
     async keptBack(mute: string, max: number): Promise<{ count: number; newest: readonly LoggedEvent[] }> {
@@ -132,8 +120,4 @@ export async function newestEventMs({
     if (isUnreadable(error)) return undefined;
     throw error;
   }
-}
-
-function hourOf({ receivedAtMs }: LoggedEvent): number {
-  return Math.floor(receivedAtMs / hourMs);
 }

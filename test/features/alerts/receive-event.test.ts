@@ -30,15 +30,6 @@ describe('receiveEvent', () => {
     expect(posts.map((one) => one.channel)).toEqual([channel]);
   });
 
-  it('remembers an event that is told nowhere', async () => {
-    const { receive, drain, posts } = house();
-    const success: PaymentEvent = { ...event, kind: 'payment_success', key: 'payment_success:SUB-1' };
-    expect(await receiveEvent(receive, success, 'f')).toBe('new');
-    expect(await receiveEvent(receive, success, 'f')).toBe('duplicate');
-    await drain(60_000);
-    expect(posts).toEqual([]);
-  });
-
   it('keeps nothing of the customer in the clear, and no card token at all while the ledger is off', async () => {
     const { receive, store } = house();
     await receiveEvent(receive, { ...event, savedCard: { tokenKey: 'canary-token' } }, 'f');
@@ -180,14 +171,6 @@ describe('receiveEvent of an event that brings a saved card', () => {
     await receiveEvent(deps, event, 'g');
     expect(triggered).toEqual([event, event, event]);
   });
-
-  it('asks the store nothing more for an event without a card, or while the ledger is off', async () => {
-    const { deps, steps, remembered } = ledgerHouse();
-    await receiveEvent(deps, event, 'f');
-    await receiveEvent({ ...deps, rememberCard: undefined }, saving, 'f');
-    expect(steps).toEqual(['trigger', 'create', 'trigger', 'create']);
-    expect(remembered).toEqual([]);
-  });
 });
 
 describe('keepUnknownEvent', () => {
@@ -200,22 +183,5 @@ describe('keepUnknownEvent', () => {
     expect(posts).toMatchObject([
       { channel: ops, post: { notice: { kind: 'unknown_event', eventKind: 'refund', keptDays: 30 } } },
     ]);
-  });
-
-  it('tells a kind again once it is forgotten, as its notice says', async () => {
-    const { receive, clock, drain, posts } = house();
-    const delivery = { eventKind: 'refund', body: Buffer.from('{}') };
-    for (const [key, waitMs, told] of [
-      ['a', 0, 1],
-      ['b', receive.rememberMs / 2, 1],
-      ['c', receive.rememberMs, 2],
-    ] as const) {
-      clock.nowMs += waitMs;
-      // oxlint-disable-next-line no-await-in-loop
-      await keepUnknownEvent(receive, { ...delivery, key });
-      // oxlint-disable-next-line no-await-in-loop
-      await drain(60_000);
-      expect(posts).toHaveLength(told);
-    }
   });
 });

@@ -20,7 +20,7 @@ import { noticeMessage } from '../../../src/slack/words/notice-message.ts';
 import { placeWords } from '../../../src/slack/words/evidence.ts';
 import { routesMessage } from '../../../src/features/alerts/alert-rules-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
-import { testAlertMessage } from '../../../src/features/alerts/test-alert.ts';
+import { testAlertMessage } from '../../../src/features/alerts/alert-views.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { messageOf, type Outside, type Surface } from './surface.ts';
 

@@ -6,7 +6,6 @@ import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
 import { type EventLog, type LoggedEvent, lookedBackMs } from '../event-log.ts';
-import type { Views } from '../../../messages/views.ts';
 
 /** Events of one outcome: how many, what they come to by currency, and how many named no amount. */
 export type Counted = { count: number; sums: readonly Money[]; withoutAmount: number };
@@ -94,7 +93,7 @@ export type SummarySpan = { fromMs: number; untilMs: number };
 export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary };
 
 type SummariseDeps = {
-  eventLog: Pick<EventLog, 'between'>;
+  eventLog: Pick<EventLog, 'since'>;
   plan: RoutePlan;
   readCard: (id: string) => Promise<{ card: AlertCard }>;
   now: () => number;
@@ -116,7 +115,7 @@ export async function summariseDay(
   const day: LoggedEvent[] = [];
   const failuresHere: LoggedEvent[] = [];
   let toldHere = 0;
-  for await (const { events } of eventLog.between(Math.min(fromMs, nowMs - lookedBackMs), nowMs + 1)) {
+  for await (const events of eventLog.since(Math.min(fromMs, nowMs - lookedBackMs))) {
     for (const logged of events) {
       const isOfDay = logged.receivedAtMs >= fromMs && logged.receivedAtMs < untilMs;
       const isHere = isToldIn(plan, channel, logged);
@@ -171,21 +170,5 @@ async function cardsOf(
     acknowledged: standings.filter((one) => one === 'acknowledged').length,
     snoozed: standings.filter((one) => one === 'snoozed').length,
     leftOut: failures.length - oldest.length,
-  };
-}
-
-export type SummaryPostDeps = {
-  /** What a channel is told of a day; see `summariseDay`. */
-  summarise: (channel: string, time: SummarySpan) => Promise<DailySummary>;
-};
-
-/** Made when it leaves, behind the alerts that were before it in its channel. */
-export function summaryView({
-  summarise,
-}: SummaryPostDeps): Views<{ daily_summary: SummarySpan }, SummaryShown> {
-  return {
-    async daily_summary(span, { record: { channel } }) {
-      return { kind: 'shown', post: { kind: 'daily_summary', summary: await summarise(channel, span) } };
-    },
   };
 }
