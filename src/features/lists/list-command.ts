@@ -96,7 +96,7 @@ async function answer<Item>(
     anew: which === 'anew' || (which === 'typed' && filter === ''),
     progress: (reading, found) => Object.assign(seen, { reading, found }),
   };
-  const page = await whileWaiting(list.show(request), () =>
+  const page = await whileWaiting(list(request), () =>
     readingMessage(subject, { filter, reading: seen.reading, found: seen.found }),
   );
   return listMessage(subject, { filter, page }, place);
@@ -106,13 +106,13 @@ async function answer<Item>(
 async function answerCsv<Item>(
   listing: Listing<Item>,
   { filter, number }: Question,
-  conversation: Conversation,
+  { caller, whileWaiting }: Conversation,
 ): Promise<SlackMessage> {
   const { subject, list, place } = listing;
   const seen: { reading?: Reading; rows: number } = { rows: 0 };
-  const work = makeCsv(listing, filter, { conversation, seen });
-  const end = await conversation.whileWaiting(work, () => exportingMessage({ subject, filter }, seen));
-  const page = await list.show({ filter, number, mostCalls: callsAtFirst });
+  const work = makeCsv(listing, filter, { userId: caller.userId, seen });
+  const end = await whileWaiting(work, () => exportingMessage({ subject, filter }, seen));
+  const page = await list({ filter, number, mostCalls: callsAtFirst });
   return listMessage(subject, { filter, page, news: fileNews({ subject, filter }, end) }, place);
 }
 
@@ -120,29 +120,18 @@ async function answerCsv<Item>(
 async function makeCsv<Item>(
   { subject, list, columns, place, slack, now }: Listing<Item>,
   filter: string,
-  { conversation, seen }: { conversation: Conversation; seen: { reading?: Reading; rows: number } },
+  { userId, seen }: { userId: string; seen: { reading?: Reading; rows: number } },
 ): Promise<FileEnd> {
+  const { items, reading, stop } = await list({
+    filter,
+    mostCalls: callsAtMost,
+    progress: (far, rows) => Object.assign(seen, { reading: far, rows }),
+  });
+  const rows = items.length;
+  if (stop) return { kind: 'stopped', stop, rows, reading };
+  if (rows === 0) return { kind: 'nothing' };
   const written = fileColumns(columns);
-  const pieces = [csvHead(written)];
-  const walking = list.matchingPages({ filter, mostCalls: callsAtMost });
-  for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- a page is known by the one before it
-    const next = await walking.next();
-    if (next.done) {
-      const { reading, rows } = seen;
-      if (next.value) return { kind: 'stopped', stop: next.value, rows, reading };
-      if (!reading || rows === 0) return { kind: 'nothing' };
-      const made = { text: pieces.join(''), rows, reading };
-      const file = listFile({ subject, filter }, made, { place, nowMs: now() });
-      // oxlint-disable-next-line no-await-in-loop
-      return {
-        kind: 'placed',
-        placed: await slack.uploadFile({ channel: conversation.caller.userId }, file),
-        rows,
-      };
-    }
-    const { items, reading } = next.value;
-    pieces.push(csvRows(written, items));
-    Object.assign(seen, { reading, rows: seen.rows + items.length });
-  }
+  const made = { text: csvHead(written) + csvRows(written, items), rows, reading };
+  const file = listFile({ subject, filter }, made, { place, nowMs: now() });
+  return { kind: 'placed', placed: await slack.uploadFile({ channel: userId }, file), rows };
 }

@@ -75,10 +75,12 @@ function ownHead<Item>(
   { items, before, number, reading, hasNext }: ListPage<Item>,
 ): Head {
   const Many = many.charAt(0).toUpperCase() + many.slice(1);
-  if (items.length === 0 && reading.items === 0 && !hasNext) return { state: `No ${many}` };
-  const range = items.length === 0 ? 'an empty page' : `${before + 1}–${before + items.length}`;
+  if (items.length === 0) return { state: `No ${many}` };
   const end = hasNext ? 'more follow' : `the last of ${reading.items}`;
-  return { state: `${Many} ${range}`, about: [`page ${number + 1}`, end] };
+  return {
+    state: `${Many} ${before + 1}–${before + items.length}`,
+    about: [`page ${number + 1}`, end],
+  };
 }
 
 function filterHead<Item>(
@@ -248,7 +250,7 @@ function readSoFar(reading: Reading | undefined, rows: number): string[] {
 export type FileEnd =
   | { kind: 'placed'; placed: UploadOutcome; rows: number }
   | { kind: 'nothing' }
-  | { kind: 'stopped'; stop: ReadingStop; rows: number; reading: Reading | undefined };
+  | { kind: 'stopped'; stop: ReadingStop; rows: number; reading: Reading };
 
 /** What became of it, to stand above the list. */
 export function fileNews<Item>(wanted: Wanted<Item>, end: FileEnd): SlackMessage {

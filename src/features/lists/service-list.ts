@@ -1,10 +1,10 @@
 import { ServiceFailure } from '../../domain/failure.ts';
 import { largestPage, type ReadPage } from '../../payments/terminals.ts';
 
-/** Which page to show, from 0: of the service's own pages, or with a filter of what matches, fifty at a time. */
 export type ListRequest = {
   filter: string;
-  number: number;
+  /** Which fifty of what matches, from 0; all of them when absent. */
+  number?: number;
   /** How many pages may be asked of the service for this, the first of a new list not counted. */
   mostCalls: number;
   /** The list is read from its beginning, whatever of it is remembered. */
@@ -14,26 +14,17 @@ export type ListRequest = {
 };
 
 /**
- * A list of the payments service, read by its own cursors. What was read is remembered for half an hour, in this process
- * and for everybody who may see it; a cursor is only ever one the service returned.
+ * What to show of a list of the payments service, which is read by its own cursors as far as that needs: with a filter to
+ * its end. What was read is remembered for half an hour, in this process and for everybody who may see it; a cursor is
+ * only ever one the service returned. What stops the reading is told beside what was read. Throws ServiceFailure where
+ * there is no first page.
  */
-export type ServiceList<Item> = {
-  /**
-   * One page to show, reading on where it must. What stops the reading is told beside what was read. Throws
-   * ServiceFailure where there is no first page.
-   */
-  show: (request: ListRequest) => Promise<ListPage<Item>>;
-  /** What matches, page by page, with how far the list is read. Gives why it ended; undefined at the list's own end. */
-  matchingPages: (
-    request: Omit<ListRequest, 'number'>,
-  ) => AsyncGenerator<MatchingItems<Item>, ReadingStop | undefined>;
-};
-
-export type MatchingItems<Item> = { items: readonly Item[]; reading: Reading };
+export type ServiceList<Item> = (request: ListRequest) => Promise<ListPage<Item>>;
 
 type Remembered<Item> = {
   readAt: number;
-  pages: (readonly Item[])[];
+  pages: number;
+  items: Item[];
   /** Those that have led to a page; the last leads to the next. */
   cursors: string[];
   end: Reading['end'];
@@ -51,16 +42,6 @@ export function createServiceList<Item>(
 ): ServiceList<Item> {
   let remembered: Remembered<Item> | undefined;
 
-  async function open(anew = false): Promise<{ list: Remembered<Item>; calls: number }> {
-    const age = remembered ? now() - remembered.readAt : Infinity;
-    if (remembered && !anew && age < rememberMs) return { list: remembered, calls: 0 };
-    const list: Remembered<Item> = { readAt: now(), pages: [], cursors: [], end: 'more' };
-    const stop = await readNext(list);
-    if (stop) throw stop.kind === 'failure' ? stop.failure : refusedFirst();
-    remembered = list;
-    return { list, calls: 1 };
-  }
-
   function readNext(list: Remembered<Item>): Promise<ReadingStop | undefined> {
     list.next ??= read(list).finally(() => (list.next = undefined));
     return list.next;
@@ -73,93 +54,59 @@ export function createServiceList<Item>(
     });
     if (answer.kind !== 'page') return answer;
     const { items, cursor } = answer;
-    list.pages.push(items);
+    list.pages += 1;
+    list.items.push(...items);
     if (cursor === undefined) list.end = 'last_page';
     else if (list.cursors.includes(cursor)) list.end = 'repeated_cursor';
     else list.cursors.push(cursor);
     return undefined;
   }
 
-  async function* matchingPages({
-    filter,
-    mostCalls,
-    anew,
-  }: Omit<ListRequest, 'number'>): AsyncGenerator<MatchingItems<Item>, ReadingStop | undefined> {
-    const words = wordsOf(filter);
-    const { list, calls } = await open(anew);
-    const reading: Reading = { pages: 0, items: 0, calls, readAt: list.readAt, end: 'more' };
+  return async function show({ filter, number, mostCalls, anew = false, progress }) {
+    const isFresh = remembered && !anew && now() - remembered.readAt < rememberMs;
+    const list: Remembered<Item> =
+      remembered && isFresh ? remembered : { readAt: now(), pages: 0, items: [], cursors: [], end: 'more' };
+    const words = filter.toLowerCase().split(/\s+/u).filter(Boolean);
+    const enough = words.length === 0 && number !== undefined ? (number + 1) * largestPage : Infinity;
+    let [calls, left] = [0, list.pages === 0 ? mostCalls + 1 : mostCalls];
+    let found: readonly Item[] = [];
+    let reading: Reading;
+    let stop: ReadingStop | undefined;
     for (;;) {
-      if (list.pages.length === reading.pages) {
-        if (list.end !== 'more') return undefined;
-        if (reading.calls - calls >= mostCalls) return { kind: 'enough_calls' };
-        // oxlint-disable-next-line no-await-in-loop -- a page is known by the one before it
-        const stop = await readNext(list);
-        if (stop) return stop;
-        reading.calls += 1;
-      }
-      const items = list.pages[reading.pages] ?? [];
-      reading.pages += 1;
-      reading.items += items.length;
-      reading.end = reading.pages < list.pages.length ? 'more' : list.end;
-      yield { items: items.filter((item) => matches(item, words)), reading: { ...reading } };
+      found = words.length === 0 ? list.items : list.items.filter((item) => matches(item, words));
+      reading = { pages: list.pages, items: list.items.length, calls, readAt: list.readAt, end: list.end };
+      if (list.pages > 0) progress?.(reading, found.length);
+      if (stop || list.end !== 'more' || found.length >= enough) break;
+      // oxlint-disable-next-line no-await-in-loop -- a page is known by the one before it
+      stop = left === 0 ? { kind: 'enough_calls' } : await readNext(list);
+      if (stop) continue;
+      [calls, left] = [calls + 1, left - 1];
+      remembered = list;
     }
-  }
-
-  return {
-    matchingPages,
-    async show({ number: wanted, progress, ...request }) {
-      const hasFilter = request.filter !== '';
-      const found: Item[] = [];
-      let reading: Reading | undefined;
-      let [items, before]: [readonly Item[], number] = [[], 0];
-      const walking = matchingPages(request);
-      for (;;) {
-        // oxlint-disable-next-line no-await-in-loop
-        const next = await walking.next();
-        const stop = next.done ? next.value : undefined;
-        if (!next.done) {
-          [items, before] = [next.value.items, found.length];
-          found.push(...items);
-          ({ reading } = next.value);
-          progress?.(reading, found.length);
-        }
-        if (!reading) throw refusedFirst();
-        const isShown = !hasFilter && reading.pages > wanted;
-        if (!next.done && !isShown) continue;
-        const number = hasFilter ? wanted : reading.pages - 1;
-        if (hasFilter) {
-          before = number * largestPage;
-          items = found.slice(before, before + largestPage);
-        }
-        return {
-          number,
-          items,
-          before,
-          found: found.length,
-          hasNext: hasFilter ? found.length > before + items.length : reading.end === 'more',
-          reading,
-          ...(stop && { stop }),
-        };
-      }
-    },
+    if (stop && list.pages === 0) {
+      throw stop.kind === 'failure'
+        ? stop.failure
+        : new ServiceFailure('malformed', 'The first page was refused.');
+    }
+    const last = Math.max(0, Math.ceil(found.length / largestPage) - 1);
+    const shown = number === undefined ? 0 : Math.min(number, last);
+    const before = shown * largestPage;
+    const after = number === undefined ? found.length : before + largestPage;
+    const hasNext = found.length > after || (words.length === 0 && list.end === 'more');
+    return {
+      number: shown,
+      items: found.slice(before, after),
+      before,
+      found: found.length,
+      hasNext,
+      reading,
+      ...(stop && { stop }),
+    };
   };
-}
-
-function refusedFirst(): ServiceFailure {
-  return new ServiceFailure('malformed', 'The first page was refused.');
-}
-
-/** All of them must be found, in any order. */
-function wordsOf(filter: string): string[] {
-  return filter
-    .toLowerCase()
-    .split(/\s+/u)
-    .filter((word) => word !== '');
 }
 
 /** How far a list has been read. */
 export type Reading = {
-  /** Pages and their items that have been read, the list's first included. */
   pages: number;
   items: number;
   /** Calls of the service that this very request made. */

@@ -23,7 +23,7 @@ function open(count: number, answers: Record<number, Partial<PageAnswer<Item>> |
   const matches = ({ id }: Item, words: readonly string[]) => words.every((word) => id.includes(word));
   const list = createServiceList<Item>(readPage, matches, () => clock.nowMs);
   const show = (number: number, more: Partial<ListRequest> = {}) =>
-    list.show({ filter: '', number, mostCalls: 50, ...more });
+    list({ filter: '', number, mostCalls: 50, ...more });
   return { asked, answers, clock, list, show };
 }
 
