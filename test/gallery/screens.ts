@@ -90,7 +90,8 @@ export function recordScreens(workspace: Workspace, folder: string): { end: () =
     for (const { id } of people) {
       const { messages, views: open, home } = workspace.state(id);
       for (const { ephemeral, blocks } of Object.values(messages).flat()) {
-        if (ephemeral && isNew(blocks)) add(kindOfAnswer(blocks), `answer › ${headOf(blocks)}`, blocks);
+        if (ephemeral && blocks.length > 0 && isNew(blocks))
+          add(kindOfAnswer(blocks), `answer › ${headOf(blocks)}`, blocks);
       }
       for (const view of open) addWindow(view);
       if (home && isNew(home.blocks)) add('home', `home › ${homeHeads(home.blocks)}`, home.blocks);

@@ -1,3 +1,4 @@
+import { listed } from '../../domain/wording.ts';
 import type { InputBlock } from '@slack/types';
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
 import { type CardMove, knownDecline, recordOf } from './alert.ts';
@@ -237,7 +238,7 @@ async function readAssignment(
   return mayPress ? parsed({ kind: 'assign', by: caller.userId, to }) : problem(mayPressNothing);
 }
 
-const mayPressNothing = `They can’t use its buttons: no role in payops.yml gives them ${[...lookers, ...chargers].join(', ')}. Choose somebody else.`;
+const mayPressNothing = `They can’t use its buttons: no role in payops.yml gives them ${listed([...lookers, ...chargers], 'or')}. Choose somebody else.`;
 
 function moveOf<Value>(read: Parsed<Value>, move: (value: Value) => CardMove): Parsed<CardMove> {
   return read.ok ? { ok: true, value: move(read.value) } : read;

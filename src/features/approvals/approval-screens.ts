@@ -156,7 +156,7 @@ function whatSentence(shown: ApprovalShown): string {
 /** What decides, below a first line that has its amount and customer already. */
 function factsOf({ shown, by, rule }: Approval): Record<string, string | Run[]> {
   const asked = { 'Asked by': [person(by)], Rule: outsideText(rule, longestReason) };
-  if (shown.kind !== 'charge') return { What: whatLine(shown), ...asked };
+  if (shown.kind !== 'charge') return asked;
   const onHold = shown.overridesRest ? [words(', '), bold('on hold')] : [];
   return { Card: [words(cardWords(shown.terms.card)), ...onHold, words(idWords(shown.terms))], ...asked };
 }

@@ -64,7 +64,7 @@ export function cardsMessage(listing: CardListing, context: CardsContext): Slack
     body: [
       sampleLine(place.environment),
       canOffer ? [] : rich`CARD_LEDGER is off: to charge one, paste its token key in ${code('/pay charge')}.`,
-      unlisted > 0 ? rich`The service has ${unlisted} more, which don’t fit here.` : [],
+      unlisted > 0 ? rich`Not shown here: ${unlisted} more.` : [],
       mayHaveMore ? rich`There may be more.` : [],
       ...cards.flatMap((card, index) => cardBlocks(card, { list, index }, context)),
     ],

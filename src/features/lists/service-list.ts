@@ -62,46 +62,59 @@ export function createServiceList<Item>(
     return undefined;
   }
 
-  return async function show({ filter, number, mostCalls, anew = false, progress }) {
-    const isFresh = remembered && !anew && now() - remembered.readAt < rememberMs;
-    const list: Remembered<Item> =
-      remembered && isFresh ? remembered : { readAt: now(), pages: 0, items: [], cursors: [], end: 'more' };
+  function open(anew = false): Remembered<Item> {
+    if (remembered && !anew && now() - remembered.readAt < rememberMs) return remembered;
+    return { readAt: now(), pages: 0, items: [], cursors: [], end: 'more' };
+  }
+
+  return async function show({ filter, number, mostCalls, anew, progress }) {
+    const list = open(anew);
     const words = filter.toLowerCase().split(/\s+/u).filter(Boolean);
     const enough = words.length === 0 && number !== undefined ? (number + 1) * largestPage : Infinity;
     let [calls, left] = [0, list.pages === 0 ? mostCalls + 1 : mostCalls];
-    let found: readonly Item[] = [];
-    let reading: Reading;
-    let stop: ReadingStop | undefined;
-    for (;;) {
-      found = words.length === 0 ? list.items : list.items.filter((item) => matches(item, words));
-      reading = { pages: list.pages, items: list.items.length, calls, readAt: list.readAt, end: list.end };
-      if (list.pages > 0) progress?.(reading, found.length);
-      if (stop || list.end !== 'more' || found.length >= enough) break;
+    for (let stop: ReadingStop | undefined; ;) {
+      const { pages, readAt, end } = list;
+      const found = words.length === 0 ? list.items : list.items.filter((item) => matches(item, words));
+      const reading: Reading = { pages, items: list.items.length, calls, readAt, end };
+      if (pages > 0) progress?.(reading, found.length);
+      if (stop || end !== 'more' || found.length >= enough) {
+        if (stop && pages === 0) throw failureOf(stop);
+        const page = cutOf(found, number);
+        const hasNext = page.hasNext || (words.length === 0 && end === 'more');
+        return { ...page, hasNext, reading, ...(stop && { stop }) };
+      }
       // oxlint-disable-next-line no-await-in-loop -- a page is known by the one before it
       stop = left === 0 ? { kind: 'enough_calls' } : await readNext(list);
       if (stop) continue;
       [calls, left] = [calls + 1, left - 1];
       remembered = list;
     }
-    if (stop && list.pages === 0) {
-      throw stop.kind === 'failure'
-        ? stop.failure
-        : new ServiceFailure('malformed', 'The first page was refused.');
-    }
-    const last = Math.max(0, Math.ceil(found.length / largestPage) - 1);
-    const shown = number === undefined ? 0 : Math.min(number, last);
-    const before = shown * largestPage;
-    const after = number === undefined ? found.length : before + largestPage;
-    const hasNext = found.length > after || (words.length === 0 && list.end === 'more');
-    return {
-      number: shown,
-      items: found.slice(before, after),
-      before,
-      found: found.length,
-      hasNext,
-      reading,
-      ...(stop && { stop }),
-    };
+  };
+}
+
+function failureOf(stop: ReadingStop): ServiceFailure {
+  return stop.kind === 'failure'
+    ? stop.failure
+    : new ServiceFailure('malformed', 'The first page was refused.');
+}
+
+/** Fifty of what was found, or the last of them where there are fewer; all of it without a number. */
+function cutOf<Item>(
+  found: readonly Item[],
+  number: number | undefined,
+): Pick<ListPage<Item>, 'number' | 'items' | 'before' | 'found' | 'hasNext'> {
+  if (number === undefined) {
+    return { number: 0, items: found, before: 0, found: found.length, hasNext: false };
+  }
+  const shown = Math.min(number, Math.max(0, Math.ceil(found.length / largestPage) - 1));
+  const before = shown * largestPage;
+  const items = found.slice(before, before + largestPage);
+  return {
+    number: shown,
+    items,
+    before,
+    found: found.length,
+    hasNext: found.length > before + items.length,
   };
 }
 

@@ -307,7 +307,7 @@ function endNote(end: AccountEnd, { wanted, askedBy }: Asked): Note {
     case 'created':
       return {
         state: '✓ Account created',
-        about,
+        about: about.slice(0, 1),
         body: [earlierLine(askedBy), ...accountFacts({ ...shownOf(wanted), ...end.account })],
       };
     case 'not_made':
@@ -335,7 +335,7 @@ const doubtWords: Record<Extract<AccountEnd, { kind: 'doubt' }>['lookUp'], strin
 
 function notMadeLines(end: NotMade): NonNullable<Note['body']> {
   if (end.failure === 'invalid_request') {
-    const next = 'correct it. Reference, phone number or e-mail may belong to another account.';
+    const next = 'correct it. Reference, telephone number or e-mail may belong to another account.';
     const said = quoted('The service says:', end.message);
     return [rich`The service calls the request invalid.`, labelled('Next', next), ...said];
   }
@@ -384,7 +384,7 @@ type AccountShown = { place: ChargePlace; nowMs: number };
 export function accountMessage(account: SubAccount, { place, nowMs }: AccountShown): SlackMessage {
   return noteMessage({
     state: 'Account',
-    about: [word(account.accountName) ?? '', statusWord(account), word(account.accountRef) ?? ''],
+    about: [word(account.accountName) ?? '', statusWord(account)],
     body: accountFacts(account),
     foot: messageFoot(place, 'looked up', nowMs),
   });

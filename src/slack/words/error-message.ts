@@ -73,7 +73,7 @@ export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
 export function usageMessage(problem: string, example: string): SlackMessage {
   const [what = '', ...rest] = sentences(outsideText(maskNumbers(problem), longestProblem));
   const advice = rich`${rest.join(' ')}`;
-  return noteMessage({ state: what, body: [advice, rich`Like this: ${code(example)}`] });
+  return noteMessage({ state: what.replace(/\.$/u, ''), body: [advice, rich`Like this: ${code(example)}`] });
 }
 
 /** What a refusal says besides which rule and who can; see `Refused`. */
@@ -128,7 +128,7 @@ export function unknownVerbMessage(typed: string, nearest: string | undefined): 
 /** A card number was typed. Says nothing of what was typed, so that it is in Slack no second time. */
 export function cardNumberMessage(): SlackMessage {
   const [first = '', ...rest] = sentences(cardNumberRefusal);
-  return noteMessage({ state: `⛔ ${first}`, body: [rich`${rest.join(' ')}`] });
+  return noteMessage({ state: `⛔ ${first.replace(/\.$/u, '')}`, body: [rich`${rest.join(' ')}`] });
 }
 
 /** What broke outside, without a full stop, and what to do then, with one. */

@@ -95,7 +95,7 @@ export const alertSurfaces: readonly Surface[] = [
         { kind: 'uploaded' },
         {
           kind: 'failed',
-          why: `Slack’s word for it is “${outsideText(slackError, 80)}”.`,
+          why: `Slack says “${outsideText(slackError, 80)}”.`,
           fix: fixFor(slackError),
         },
       ]),
