@@ -101,9 +101,9 @@ const steps: readonly GuideStep[] = [
   type('Bola’s card asks for the code on the customer’s phone', '/pay charge'),
   show('Let the bank decline a saved card: one alert', 'Saved cards'),
   show('Send its event again, then with a bad signature: still one alert', 'Events'),
-  show('Send 60 failures: one message counts them', 'Saved cards'),
+  show('Send 60 failures: after 20, one message counts the rest', 'Saved cards'),
   type('needs a second person: be Lindiwe, approve it in #pay-ops', '/pay charge 100,000.00'),
-  { say: 'Home: codes to enter, charges, what you may do', button: 'Open it', press: openHome },
+  { say: 'Home: your charges, codes to enter, alerts assigned to you', button: 'Open it', press: openHome },
   show('Faults: the service hangs, decline, Kill −9; it works, Start: one alert', 'Faults'),
 ];
 
