@@ -326,7 +326,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await pressByKeys('is ORDER-1001 <img', 'More actions');
     await keysTo(page.getByRole('button', { name: 'Look up reference here' }));
     await page.keyboard.press('Enter');
-    await ada.modalSays('ORDER-1002');
+    await ada.modal.getByRole('combobox').filter({ hasText: 'ORDER-1002' }).waitFor();
     await page.keyboard.press('Escape');
     await ada.modal.waitFor({ state: 'hidden' });
     expect(await page.evaluate('typeof pwned')).toBe('undefined');

@@ -53,8 +53,6 @@ const drawn: Readonly<Record<string, (part: Part) => string>> = {
   static_select: menu,
   external_select: menu,
   users_select: menu,
-  radio_buttons: ({ options }) =>
-    (options as Part[]).map(({ text }) => `<div>◦ ${html(text)}</div>`).join(''),
   text: ({ text, style }) => styled(escape(String(text)), style as Part | undefined),
   mrkdwn: ({ text }) =>
     escape(

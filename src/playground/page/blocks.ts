@@ -22,7 +22,6 @@ const valueFields: Record<string, string> = {
   plain_text_input: 'value',
   static_select: 'selected_option',
   external_select: 'selected_option',
-  radio_buttons: 'selected_option',
   users_select: 'selected_user',
 };
 
@@ -104,8 +103,6 @@ function drawElement(element: Element, spot: Spot): Drawn {
     case 'static_select':
     case 'users_select':
       return drawSelect(element, spot);
-    case 'radio_buttons':
-      return drawRadios(element, spot);
     case 'external_select':
       return drawSearch(element, spot);
     default:
@@ -115,7 +112,7 @@ function drawElement(element: Element, spot: Spot): Drawn {
 
 type Select = Of<'static_select' | 'users_select'>;
 
-function choicesOf(element: Select | Of<'radio_buttons'>): { label: string; sent: unknown }[] {
+function choicesOf(element: Select): { label: string; sent: unknown }[] {
   if (element.type === 'users_select')
     return page.users.map(({ id, realName }) => ({ label: realName, sent: id }));
   return (element.options ?? []).map((option) => ({ label: option.text.text, sent: option }));
@@ -143,20 +140,14 @@ function drawTextInput(element: Of<'plain_text_input'>, { id, error }: Spot): Te
   />`;
 }
 
-/** In an actions block a choice is told at once, in a form when it is submitted. */
 function drawSelect(element: Select, spot: Spot): TemplateResult {
   const initial = JSON.stringify(initialOf(element));
-  const tell = ({ currentTarget }: Event): void => {
-    const field = currentTarget as HTMLElement;
-    if (!field.closest('.block-input')) press(spot, element, stateOf(field));
-  };
   return html`<select
     id=${spot.id}
     data-action=${actionIdOf(element)}
     data-type=${element.type}
     aria-label=${element.placeholder?.text ?? nothing}
     aria-invalid=${spot.error === undefined ? nothing : 'true'}
-    @change=${tell}
   >
     <option value="null" hidden>${element.placeholder?.text ?? 'Choose…'}</option>
     ${choicesOf(element).map(({ label, sent }) => {
@@ -164,24 +155,6 @@ function drawSelect(element: Select, spot: Spot): TemplateResult {
       return html`<option value=${value} ?selected=${value === initial}>${label}</option>`;
     })}
   </select>`;
-}
-
-function drawRadios(element: Of<'radio_buttons'>, { id }: Spot): TemplateResult {
-  const initial = JSON.stringify(initialOf(element));
-  return html`<div
-    id=${id}
-    role="radiogroup"
-    aria-labelledby="${id}-label"
-    data-action=${actionIdOf(element)}
-    data-type=${element.type}
-  >
-    ${choicesOf(element).map(({ label, sent }) => {
-      const value = JSON.stringify(sent);
-      return html`<label class="tick">
-        <input type="radio" name=${id} value=${value} ?checked=${value === initial} /> ${label}
-      </label>`;
-    })}
-  </div>`;
 }
 
 /** A select of a form whose options the bot gives while the person types: the combobox pattern of ARIA. */
@@ -313,7 +286,7 @@ export function readValues(root: ParentNode): Values {
 /** A choice stands in its field as the JSON that Slack would send. */
 function stateOf(field: HTMLElement): State {
   const { type = '', sent } = field.dataset;
-  const { value = 'null' } = (field.querySelector('input:checked') ?? field) as { value?: string };
+  const { value = 'null' } = field as { value?: string };
   const held: unknown = type === 'plain_text_input' ? value || null : JSON.parse(sent ?? value);
   return { type, [valueFields[type] ?? 'value']: held };
 }

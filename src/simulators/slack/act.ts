@@ -274,14 +274,12 @@ async function press(deps: ActDeps, user: PageUser, pressed: Of<'block_action'>)
   if (placed === undefined) return no('That button or field is not there any more.');
   const action = readAction(world, placed, pressed.element);
   if (action === undefined) return no('That choice is not one of the options.');
-  const values = completeValues(blocksOf(surface), pressed.values);
-  if (surface.kind === 'view') surface.view.values = values;
+  if (surface.kind === 'view') surface.view.values = completeValues(blocksOf(surface), pressed.values);
   const fromModal = surface.kind === 'view' && surface.view.definition.type === 'modal';
   const payload = {
     type: 'block_actions',
     trigger_id: world.triggers.issue({ userId: user.id, fromModal }),
     ...surfacePayload(deps, user, surface),
-    ...(surface.kind === 'message' ? { state: { values } } : {}),
     actions: [action],
   };
   return actResult(await interact(deps, user, payload, `presses ${labelOf(placed, action)}`));

@@ -98,22 +98,16 @@ const pressed = {
 };
 const menu = { ...pressed, focus_on_load: flag, placeholder: plain(limits.placeholder).optional() };
 
-function optionOf<Label extends z.ZodType>(label: Label) {
-  return z.strictObject({
-    text: label,
-    value: text(limits.optionValue),
-    description: plain(limits.optionDescription).optional(),
-  });
-}
-const option = optionOf(plain(limits.optionText));
-const choice = optionOf(anyText(limits.optionText));
+const option = z.strictObject({
+  text: plain(limits.optionText),
+  value: text(limits.optionValue),
+});
 
 /** What is chosen at first is among the options, word for word. */
 function isOffered(given: { options: unknown[]; initial_option?: unknown }): boolean {
   const offered = given.options.map((one) => JSON.stringify(one));
   return given.initial_option === undefined || offered.includes(JSON.stringify(given.initial_option));
 }
-const notOffered = 'what is chosen at first is not one of its options';
 
 const choices = [
   z
@@ -123,7 +117,7 @@ const choices = [
       options: z.array(option).min(1).max(limits.options),
       initial_option: option.optional(),
     })
-    .refine(isOffered, notOffered),
+    .refine(isOffered, 'what is chosen at first is not one of its options'),
   z.strictObject({
     type: z.literal('external_select'),
     ...menu,
@@ -131,19 +125,9 @@ const choices = [
     initial_option: option.optional(),
   }),
   z.strictObject({ type: z.literal('users_select'), ...menu, initial_user: someId.optional() }),
-  z
-    .strictObject({
-      type: z.literal('radio_buttons'),
-      ...pressed,
-      focus_on_load: flag,
-      options: z.array(choice).min(1).max(limits.choiceOptions),
-      initial_option: choice.optional(),
-    })
-    .refine(isOffered, notOffered),
 ] as const;
 
 const pressable = z.discriminatedUnion('type', [
-  ...choices,
   z.strictObject({
     type: z.literal('button'),
     ...pressed,

@@ -9,7 +9,6 @@ export const elementValues: Readonly<Record<string, { value: string; initial: st
   plain_text_input: { value: 'value', initial: 'initial_value' },
   static_select: { value: 'selected_option', initial: 'initial_option' },
   external_select: { value: 'selected_option', initial: 'initial_option' },
-  radio_buttons: { value: 'selected_option', initial: 'initial_option' },
   users_select: { value: 'selected_user', initial: 'initial_user' },
 };
 

@@ -39,9 +39,7 @@ export const limits = {
   confirmButton: 30,
 
   options: 100,
-  choiceOptions: 10,
   overflowOptions: 5,
   optionText: 75,
   optionValue: 150,
-  optionDescription: 75,
 } as const;

@@ -47,7 +47,6 @@ const each = (count: number, make: (index: number) => Json): Json[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 const overflow = (options: Json[]): Json => actions({ type: 'overflow', options });
-const radio = (options: Json[]): Json => input({ type: 'radio_buttons', options });
 const menu = (...options: Json[]): Json => input(select({ options }));
 const options = (count: number): Json[] => each(count, (index) => option(`${index}`));
 const dividers = (count: number): Json[] => each(count, () => ({ type: 'divider' }));
@@ -79,7 +78,6 @@ const most: Record<Surface, Most> = {
   modal: {
     blocks: [100, dividers],
     'options of a menu': [100, (size) => menu(...options(size))],
-    'radio buttons': [10, (size) => radio(options(size))],
     'an option': [75, (size) => menu(option('v', { text: plain(words(size)) }))],
     'what an option carries': [150, (size) => menu(option(words(size)))],
     'a placeholder': [150, (size) => input(textInput({ placeholder: plain(words(size)) }))],

@@ -7,6 +7,7 @@ import {
   closeAll,
   createClock,
   manifest,
+  modal,
   openBot,
   openRawBot,
   openWorkspace,
@@ -28,8 +29,7 @@ const row = {
   block_id: 'row',
   elements: [
     { type: 'button' as const, action_id: 'take', text: plain('Take it'), value: 'ORDER-1001' },
-    { type: 'static_select' as const, action_id: 'snooze', options: [option('1h'), option('4h')] },
-    { type: 'external_select' as const, action_id: 'card', min_query_length: 0 },
+    { type: 'overflow' as const, action_id: 'snooze', options: [option('1h'), option('4h')] },
   ],
 };
 
@@ -69,19 +69,19 @@ describe('a press', () => {
     expect(await press(pressOf(ts))).toMatchObject({ ok: false });
   });
 
-  it('picks only what is offered; a field that nobody touched is empty', async () => {
+  it('picks only what is offered', async () => {
     const workspace = await openWorkspace();
     const bot = await openRawBot(workspace, () => ({ status: 200 }));
     const ts = await posted(workspace);
     const pick = (value: string) => {
-      const element = { type: 'static_select', selected_option: option(value) };
-      const values = { row: { snooze: element } };
-      return workspace.act(onCall, pressOf(ts, { actionId: 'snooze', element, values }));
+      const element = { type: 'overflow', selected_option: option(value) };
+      return workspace.act(onCall, pressOf(ts, { actionId: 'snooze', element }));
     };
     expect(await pick('99h')).toEqual({ ok: false, problem: 'That choice is not one of the options.' });
     expect(await pick('4h')).toEqual({ ok: true });
-    const row = { snooze: { selected_option: { value: '4h' } }, card: { selected_option: null } };
-    expect(bot.requests.map(payloadOf)).toMatchObject([{ state: { values: { row } } }]);
+    expect(bot.requests.map(payloadOf)).toMatchObject([
+      { actions: [{ type: 'overflow', selected_option: { value: '4h' } }] },
+    ]);
   });
 
   it('says what went wrong when it is not acknowledged', async () => {
@@ -130,9 +130,13 @@ describe('the options of an external select', () => {
     ['more than a hundred', Array.from({ length: 101 }, (_, index) => option(String(index)))],
   ])('are not shown: %s', async (_what, options) => {
     const workspace = await openWorkspace();
-    await openRawBot(workspace, () => ({ status: 200, body: JSON.stringify({ options }) }));
-    await clientOf(workspace).views.publish({ user_id: agent, view: { type: 'home', blocks: [row] } });
-    const viewId = workspace.state(agent).home?.id ?? '';
+    const bot = await openRawBot(workspace, () => ({ status: 200, body: JSON.stringify({ options }) }));
+    await workspace.act(agent, shortcut);
+    const card = { type: 'external_select' as const, action_id: 'card' };
+    const field = { type: 'input' as const, block_id: 'row', label: plain('Card'), element: card };
+    const trigger_id = String(bot.requests.map(payloadOf)[0]?.['trigger_id']);
+    await clientOf(workspace).views.open({ trigger_id, view: modal('Charge', { blocks: [field] }) });
+    const viewId = workspace.state(agent).views[0]?.id ?? '';
     const ask = { kind: 'suggest', blockId: 'row', actionId: 'card', text: 'vi', viewId } as const;
     expect(await workspace.act(agent, ask)).toMatchObject({ ok: false });
   });
