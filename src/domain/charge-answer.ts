@@ -34,9 +34,6 @@ export type CheckoutOrder = {
 /** Until when (UTC milliseconds, that one included) a request may leave, by the clock of this process. */
 export type Leave = { leaveBy: number; now: () => number };
 
-/** It was after `leaveBy`: nothing was sent. */
-export type TooLate = { kind: 'too_late' };
-
 /**
  * The service refused this request before acting on it. It speaks of this request alone: an earlier one
  * with the same reference, whose answer was lost, may have been charged all the same.
@@ -76,8 +73,7 @@ export type ChargeAnswer =
   | { kind: 'declined'; bankMessage: string | undefined }
   | Rejected
   | NotMade
-  | Unknown
-  | TooLate;
+  | Unknown;
 
 /**
  * What the service answered to an OTP. `accepted` is to be confirmed by a look-up. `wrong` is every refusal
@@ -90,8 +86,7 @@ export type OtpAnswer =
   | { kind: 'wrong'; bankMessage: string | undefined }
   | { kind: 'too_many' }
   | NotMade
-  | Unknown
-  | TooLate;
+  | Unknown;
 
 /**
  * What the service answered to the wish for another OTP, which gives no more time in any case. The body is
@@ -103,8 +98,7 @@ export type ResendAnswer =
   | { kind: 'resent'; message: string | undefined }
   | { kind: 'refused'; message: string | undefined }
   | NotMade
-  | Unknown
-  | TooLate;
+  | Unknown;
 
 /**
  * What the service answered to a change of a card's e-mail. The card is told without its token key: in the

@@ -7,8 +7,7 @@ import type {
   SavedCardCharge,
 } from '../domain/charge-answer.ts';
 import { wireFromMinor } from '../domain/money.ts';
-import type { PaymentsClient } from './client.ts';
-import { leavingBy, orTooLate } from './leaving.ts';
+import { leavingBy, type PaymentsClient } from './client.ts';
 import { askForEffect, readBoolean, rejectedFor, type Told } from './effect-answer.ts';
 
 /**
@@ -34,7 +33,7 @@ export async function chargeSavedCard(
     ...(customerId === undefined ? {} : { customerId }),
   };
   const middleware = [leavingBy(leave)];
-  const call = askForEffect({
+  return await askForEffect({
     call: () =>
       client.POST('/v1/checkout/tokenized-card-payment', {
         params: { header: { accountId } },
@@ -45,7 +44,6 @@ export async function chargeSavedCard(
     secrets: [tokenKey],
     movesMoney: true,
   });
-  return await orTooLate(call);
 }
 
 function judgeCharge(told: Told): ChargeAnswer | undefined {
@@ -80,7 +78,7 @@ export async function submitOtp(
 ): Promise<OtpAnswer> {
   const { otp, transactionId, reference: orderReference } = submission;
   const middleware = [leavingBy(leave)];
-  const call = askForEffect({
+  return await askForEffect({
     call: () =>
       client.POST('/v1/checkout/checkout-card-otp', {
         body: { otp, orderReference, transactionId },
@@ -90,7 +88,6 @@ export async function submitOtp(
     secrets: [otp, transactionId],
     movesMoney: true,
   });
-  return await orTooLate(call);
 }
 
 /**
@@ -116,13 +113,12 @@ export async function resendOtp(
   leave: Leave,
 ): Promise<ResendAnswer> {
   const middleware = [leavingBy(leave)];
-  const call = askForEffect({
+  return await askForEffect({
     call: () =>
       client.POST('/v1/checkout/resend-otp', { body: { orderReference: transactionId }, middleware }),
     judge: judgeResend,
     secrets: [transactionId],
   });
-  return await orTooLate(call);
 }
 
 /** The body is not shown: whatever says no in it is a refusal. */

@@ -1,10 +1,10 @@
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import { withDeadline } from '../deadline.ts';
+import type { Leave } from '../domain/charge-answer.ts';
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import { isJsonObject } from '../domain/json-pointer.ts';
 import type { AccessToken } from './access-token.ts';
 import { failureOfStatus, failureOfThrow, rateLimited, timeoutFailure } from './failures.ts';
-import { refuseLate } from './leaving.ts';
 import type { paths } from './schema.d.ts';
 
 export type PaymentsClient = Client<paths>;
@@ -48,6 +48,24 @@ export const withoutAuthorization: Middleware = {
     tokenless.add(request);
   },
 };
+
+const latestLeaves = new WeakMap<Request, Leave>();
+
+/** For a request that must not leave late: the clock is asked at the door, after any wait for a token. */
+export function leavingBy(leave: Leave): Middleware {
+  return {
+    onRequest({ request }) {
+      latestLeaves.set(request, leave);
+    },
+  };
+}
+
+/** Throws when the request was given a time to leave by, and it is over. A time that is no number is over. */
+function refuseLate(request: Request): void {
+  const leave = latestLeaves.get(request);
+  if (!leave || leave.now() <= leave.leaveBy) return;
+  throw new ServiceFailure('timeout', 'It was too late for the request to leave: nothing was sent.');
+}
 
 const mebibyte = 1_048_576;
 

@@ -1,4 +1,3 @@
-import { isTooLateToLeave } from './leaving.ts';
 import type { NotMade, Rejected, RejectionReason, Unknown } from '../domain/charge-answer.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { JsonObject } from '../domain/json-pointer.ts';
@@ -45,8 +44,6 @@ export async function askForEffect<A>(effect: Effect<A>): Promise<A | NotMade | 
     const notMade = isInvalid && !saysMade(told);
     return effect.judge(told) ?? (notMade ? notValid(told) : notInTheSpecification(told));
   } catch (error) {
-    // Nothing left, which is for the caller to tell: only effects on money have a time to leave by.
-    if (isTooLateToLeave(error)) throw error;
     return answerOfThrow(error);
   }
 }

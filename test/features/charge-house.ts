@@ -152,6 +152,8 @@ function limitsOf({ rules, clock }: World, store: Store): LimitClaims {
   });
 }
 
+const late = { kind: 'unknown', cause: new ServiceFailure('timeout', 'too late') } as const;
+
 /** One process of the bot: all it awaits goes through `points`, where it can be killed. */
 export function startProcess(world: World, points: Points = everyPoint(), hasModal = true) {
   const { clock, bank, notes, directs, paid } = world;
@@ -205,10 +207,10 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     fingerprint,
     threeDSecureWords: ['3D Secure'],
     chargeSavedCard: (charge, { leaveBy }) =>
-      points.pass('charge', () => (now() > leaveBy ? { kind: 'too_late' } : bank.charge(charge.reference))),
+      points.pass('charge', () => (now() > leaveBy ? late : bank.charge(charge.reference))),
     submitOtp: (submission, { leaveBy }) =>
       points.pass('submit_otp', () => {
-        if (now() > leaveBy) return { kind: 'too_late' };
+        if (now() > leaveBy) return late;
         return bank.code(submission.reference, submission.otp);
       }),
     findTransaction: (reference) => points.pass('look_up', () => bank.find(reference)),

@@ -67,7 +67,6 @@ const needs: Readonly<Record<string, string>> = {
   'submit card_email_terms': 'card-email',
   'search card_email_card': 'card-email',
   'type cards ada@example.com': 'cards',
-  'press cards.again': 'cards',
   'press cards.charge': 'charge',
   'press cards.change_email': 'card-email',
   'press cards.delete': 'card-delete',

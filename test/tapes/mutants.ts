@@ -161,8 +161,8 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'the agent is told again at every repeat',
     edits: [
-      [machine, 'return `told:${what}:${reference}`', 'return `told:${what}:${reference}:${at}`'],
-      [machine, 'function tellKey({ reference }', 'function tellKey({ reference, at }'],
+      [machine, 'key: `told:${what}:${reference}`', 'key: `told:${what}:${reference}:${at}`'],
+      [machine, 'function telling({ reference }', 'function telling({ reference, at }'],
     ],
   },
   {

@@ -97,11 +97,8 @@ function* run(deps: ReplicaDeps, { next, effect }: Step, rightOtp: boolean | und
       return yield* lookUp(deps, effect, next);
     case 'submit_otp':
       return yield* submitOtp(deps, effect, rightOtp ?? false);
-    case 'ask_for_otp':
-      return yield* say(deps, 'otp', effect.key);
     case 'tell':
-      return yield* say(deps, effect.what, effect.key);
-    case 'give_value':
+      if (effect.what !== 'approved') return yield* say(deps, effect.what, effect.key);
       deps.watch.givesValue(effect.key);
       yield pause;
       return yield* handle(deps, { kind: 'told', what: 'approved' });

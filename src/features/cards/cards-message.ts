@@ -31,8 +31,6 @@ export const cardsActions = {
   charge: 'cards.charge',
   changeEmail: 'cards.change_email',
   remove: 'cards.delete',
-  /** Asks the service once more for the same e-mail. */
-  again: 'cards.again',
 } as const;
 
 /** `may`: what the person may do with a card. `canOffer`: the bot remembers cards, so that its forms can offer them. */
@@ -201,7 +199,7 @@ export function deletingMessage(card: ListedCard, at: CardsPlace): SlackMessage 
     state: '⏳ Deleting the card',
     about: cardDetails(card),
     body: [labelled('If nothing follows within a minute', `it may have been deleted: ${askAgain}`)],
-    buttons: nextButtons(at, true),
+    buttons: [deleteAgain(at)],
   });
 }
 
@@ -220,7 +218,7 @@ export function deletionMessage(
       rich`${recordWords[deletion.records]}`,
       sampleLine(place.environment),
       ...quoted('The service says:', theirs),
-      actions(...nextButtons(at, deletion.kind === 'unknown' || deletion.records === 'behind')),
+      ...(deletion.kind === 'unknown' || deletion.records === 'behind' ? [actions(deleteAgain(at))] : []),
     ],
     foot: messageFoot(place, 'answered', nowMs),
   });
@@ -230,11 +228,8 @@ function cardDetails({ face, customerEmail }: ListedCard): string[] {
   return [faceWords(face), customerWord(customerEmail)];
 }
 
-function nextButtons(at: CardsPlace, mayDelete: boolean): Button[] {
-  const [value, first] = [cardsPlace.write(at), cardsPlace.write({ ...at, index: 0 })];
-  const again = button({ actionId: cardsActions.remove, text: 'Delete again', value });
-  const list = button({ actionId: cardsActions.again, text: 'List again', value: first });
-  return mayDelete ? [again, list] : [list];
+function deleteAgain(at: CardsPlace): Button {
+  return button({ actionId: cardsActions.remove, text: 'Delete again', value: cardsPlace.write(at) });
 }
 
 type EndWords = { state: string; lines: Run[][]; theirs?: string | undefined };
@@ -250,7 +245,12 @@ function endWords(deletion: CardDeletion): EndWords {
     case 'no_such_card':
       return { state: '✓ Already gone', lines: [rich`The service knows no such card.`] };
     case 'refused': {
-      const next = labelled('Next', 'list again, and compare.');
+      const next = labelled(
+        'Next',
+        'list them once more with ',
+        code('/pay cards <e-mail>'),
+        ', and compare.',
+      );
       return {
         state,
         lines: [rich`The service refused. The card can still be charged.`, next],

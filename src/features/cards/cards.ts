@@ -21,7 +21,6 @@ import {
   defineCommand,
   type Caller,
   type Command,
-  type Conversation,
   type MayRun,
   type Permission,
   type Press,
@@ -88,10 +87,6 @@ export function createCards(account: Account, around: Around): Feature {
 /** To delete a saved card; the list alone needs `cards`. */
 export const deleteCardPermission: Permission = 'card-delete';
 
-type Question = { kind: 'typed'; email: string } | { kind: 'again'; list: string };
-
-const pressedWord = '--cards';
-
 const facts = {
   verb: 'cards',
   usage: '<e-mail>',
@@ -116,40 +111,24 @@ function cardsCommand(deps: Screens): Command {
     });
   }
   const ready: Ready = { ...deps, desk: savedCards.desk };
-  return defineCommand<Question>({
+  return defineCommand<{ email: string }>({
     ...facts,
     summary: 'Saved cards',
-    buttons: [{ actionId: cardsActions.again, words: (value) => [pressedWord, value] }],
     presses: cardsPresses(ready),
     parse: parseQuestion,
-    run: (question, conversation) => answer(ready, question, conversation),
+    run: ({ email }, { caller, whileWaiting }) =>
+      whileWaiting(list(ready, email, caller), listingMessage(email)),
   });
 }
 
 type Ready = Screens & { desk: SavedCardDesk };
 
 /** What was typed is not repeated: an e-mail address stays out of what the bot says. */
-function parseQuestion(words: readonly string[]): Parsed<Question> {
-  const [first = '', value = ''] = words;
-  if (first === pressedWord) {
-    const place = cardsPlace.read(value);
-    return place ? parsed({ kind: 'again', list: place.list }) : problem('This button has expired.');
-  }
-  const email = oneLine(first);
+function parseQuestion(words: readonly string[]): Parsed<{ email: string }> {
+  const email = oneLine(words[0] ?? '');
   if (words.length !== 1) return problem('Give the customer’s e-mail, and nothing else.');
   const wrong = emailFormProblem(email);
-  return wrong === undefined ? parsed({ kind: 'typed', email }) : problem(wrong);
-}
-
-async function answer(
-  deps: Ready,
-  question: Question,
-  { caller, whileWaiting }: Conversation,
-): Promise<SlackMessage> {
-  const email =
-    question.kind === 'typed' ? question.email : await deps.desk.emailOf(question.list, caller.userId);
-  if (email === undefined) return goneCardsMessage();
-  return await whileWaiting(list(deps, email, caller), listingMessage(email));
+  return wrong === undefined ? parsed({ email }) : problem(wrong);
 }
 
 async function list(deps: Ready, email: string, caller: Caller): Promise<SlackMessage> {

@@ -139,8 +139,6 @@ export function createSavedCardDesk(
       }
       return { kind: 'listed', ...(await shown(list, listing)) };
     },
-    /** The address that was asked for; undefined when the list is forgotten, or another person's. */
-    emailOf: async (list: string, by: string): Promise<string | undefined> => (await find(list, by))?.email,
     async card(place: ListedPlace): Promise<ListedCard | undefined> {
       const card = await cardAt(place);
       return card && (await shownCard(card));

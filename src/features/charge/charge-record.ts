@@ -87,7 +87,7 @@ const chargeRecord = z.object({
     z.object({
       at: z.number(),
       by: z.string(),
-      answer: z.enum(['resent', 'refused', 'not_made', 'unknown', 'too_late']).exactOptional(),
+      answer: z.enum(['resent', 'refused', 'not_made', 'unknown']).exactOptional(),
     }),
   ),
   /** The modals that show it, newest last. */

@@ -91,18 +91,17 @@ export type ChargeEvent =
   | { kind: 'due' }
   /** A person wants to know now. */
   | { kind: 'look_up_asked'; by: string }
-  /** What a `tell`, `give_value` or `ask_for_otp` had to say is on record and will be delivered. */
+  /** What a `tell` had to say is on record and will be delivered. */
   | { kind: 'told'; what: Told };
 
 /**
  * What to do once the next state is written, by whoever wrote it and nobody else. A call that has not
  * left by `leaveBy` must not leave, and counts as `unknown`; `giveUpAt` is when its answer is no
- * longer waited for. `key` makes telling and giving repeatable: the same key is done once.
+ * longer waited for. `key` makes telling repeatable: the same key is done once.
  */
 export type Effect =
   | { kind: 'charge'; reference: OrderReference; send: number; leaveBy: number; giveUpAt: number }
   | { kind: 'look_up'; reference: OrderReference; askedAt: number }
-  | { kind: 'ask_for_otp'; key: string; triesLeft: number; until: number }
   | {
       kind: 'submit_otp';
       reference: OrderReference;
@@ -111,9 +110,8 @@ export type Effect =
       leaveBy: number;
       giveUpAt: number;
     }
-  /** Gives value and tells; the only effect that may say paid. */
-  | { kind: 'give_value'; key: string; corrects?: Verdict }
-  | { kind: 'tell'; what: Verdict; key: string; corrects?: Verdict };
+  /** Of `approved` it gives value too, and nothing else may say paid; of `otp` it asks for the code. */
+  | { kind: 'tell'; what: Told; key: string };
 
 export type Step = { next: ChargeIntent; effect: Effect | undefined };
 
@@ -364,13 +362,7 @@ export function askForOtp(intent: ChargeIntent, at: number): Step {
   if (!intent.otp || standing?.kind !== 'open') return lookUp(intent, at);
   const { until } = intent.otp;
   const dueAt = intent.told.includes('otp') ? until : Math.min(until, at + chargeLimits.answerMs);
-  const { triesLeft } = standing;
-  return enter(intent, { kind: 'otp' }, dueAt, {
-    kind: 'ask_for_otp',
-    key: tellKey(intent, 'otp'),
-    triesLeft,
-    until,
-  });
+  return enter(intent, { kind: 'otp' }, dueAt, telling(intent, 'otp'));
 }
 
 /** The try is counted here, before the code leaves: a crash in between costs a try, never allows a fourth. */
@@ -401,18 +393,11 @@ export function conclude(intent: ChargeIntent, at: number, verdict: Verdict, bec
 
 /** Repeated until it is on record as told; the key makes the repeats one. */
 export function announce(intent: ChargeIntent, state: Conclusion, at: number): Step {
-  const key = tellKey(intent, state.kind);
-  const corrects = intent.told.findLast((what) => what !== 'otp');
-  const shared = corrects === undefined ? { key } : { key, corrects };
-  const effect: Effect =
-    state.kind === 'approved'
-      ? { kind: 'give_value', ...shared }
-      : { kind: 'tell', what: state.kind, ...shared };
-  return enter(intent, state, at + chargeLimits.answerMs, effect);
+  return enter(intent, state, at + chargeLimits.answerMs, telling(intent, state.kind));
 }
 
-function tellKey({ reference }: ChargeIntent, what: Told): string {
-  return `told:${what}:${reference}`;
+function telling({ reference }: ChargeIntent, what: Told): Effect {
+  return { kind: 'tell', what, key: `told:${what}:${reference}` };
 }
 
 /** When the time for a code is over, if the bank wants one: what no answer has told may still be paid until then. */

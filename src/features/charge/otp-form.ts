@@ -161,7 +161,7 @@ function resending({ reference, resends }: ChargeSeen, place: ChargePlace, mayAs
   ];
 }
 
-/** What came of the last wish for another code; `not_made` and `too_late`: nothing was asked of the bank. */
+/** What came of the last wish for another code; `not_made`: nothing was asked of the bank. */
 function resendWords(answer: Resend['answer']): string {
   switch (answer) {
     case undefined:
@@ -172,8 +172,6 @@ function resendWords(answer: Resend['answer']): string {
       return 'refused. The earlier code still counts.';
     case 'not_made':
       return 'not sent. The earlier code still counts.';
-    case 'too_late':
-      return 'too late, none was sent.';
     case 'unknown':
       return 'it may or may not arrive.';
   }

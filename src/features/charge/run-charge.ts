@@ -145,9 +145,7 @@ async function auditSteps(deps: ChargeDeps, reference: string): Promise<void> {
 }
 
 async function run(deps: ChargeDeps, { record, effect }: Advanced, code?: string): Promise<void> {
-  if (effect?.kind === 'ask_for_otp') return await tell(deps, record, 'otp', effect.key);
   if (effect?.kind === 'tell') return await tell(deps, record, effect.what, effect.key);
-  if (effect?.kind === 'give_value') return await tell(deps, record, 'approved', effect.key);
   await showProgress(deps, record);
   switch (effect?.kind) {
     case undefined:
@@ -412,7 +410,6 @@ export function storedChargeAnswer(
         ...words(answer.failure === 'invalid_request' ? answer.message : undefined),
       };
     case 'unknown':
-    case 'too_late':
       return { kind: 'unknown' };
   }
 }
@@ -427,7 +424,6 @@ export function storedOtpAnswer(answer: OtpAnswer): StoredOtpAnswer {
       return { kind: 'wrong', ...words(answer.bankMessage) };
     case 'not_made':
     case 'unknown':
-    case 'too_late':
       return { kind: 'unknown' };
   }
 }

@@ -27,7 +27,6 @@ describe('what the history keeps of an answer', () => {
     [{ kind: 'declined', bankMessage: undefined }, { kind: 'declined' }],
     [{ kind: 'approved' }, { kind: 'approved' }],
     [{ kind: 'unknown', cause }, { kind: 'unknown' }],
-    [{ kind: 'too_late' }, { kind: 'unknown' }],
   ])('to a charge, %o, is %o', (answer, kept) => {
     expect(storedChargeAnswer(answer, () => 'sealed')).toStrictEqual(kept);
   });
@@ -40,7 +39,6 @@ describe('what the history keeps of an answer', () => {
     [{ kind: 'accepted' }, { kind: 'accepted' }],
     [{ kind: 'too_many' }, { kind: 'too_many' }],
     [{ kind: 'unknown', cause }, { kind: 'unknown' }],
-    [{ kind: 'too_late' }, { kind: 'unknown' }],
     [{ kind: 'not_made', failure: 'forbidden', cause }, { kind: 'unknown' }],
   ])('to a code, %o, is %o', (answer, kept) => {
     expect(storedOtpAnswer(answer)).toStrictEqual(kept);
