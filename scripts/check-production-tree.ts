@@ -11,8 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as rest } from 'node:timers/promises';
-import { startLoad } from '../test/load/load.ts';
-import { openStage, type Stage } from '../test/load/stage.ts';
+import { openStage, type Stage, startLoad } from '../test/load/load.ts';
 
 /** $1 becomes the root, $2 its /app, $3 the folder of node, $4 the user; the rest is what runs there. Nothing of it can be written. */
 const inReadOnlyRoot = `

@@ -7,9 +7,8 @@
  */
 import { setTimeout as rest } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startLoad } from '../test/load/load.ts';
-import { startService, type ReplicaEnd } from '../test/load/service.ts';
-import { openStage } from '../test/load/stage.ts';
+import { openStage, startLoad } from '../test/load/load.ts';
+import { type ReplicaEnd, startService } from '../test/load/service.ts';
 import { readDeployment } from '../test/support/kubernetes.ts';
 import { wholeNumber } from './whole-number.ts';
 

@@ -4,8 +4,7 @@ import { connectRedis } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createBot } from '../support/bot.ts';
-import { startLoad, type Load } from './load.ts';
-import { openStage, stagePrefix } from './stage.ts';
+import { type Load, openStage, stagePrefix, startLoad } from './load.ts';
 
 export type SoakOptions = {
   seconds: number;

@@ -19,7 +19,7 @@ import {
   type Workspace,
   type WorkspaceSettings,
 } from '../../src/simulators/slack/workspace.ts';
-import { galleryVariable, recordScreens } from '../gallery/screens.ts';
+import { galleryVariable, recordScreens } from './screens.ts';
 import { type Bot, createBot, createBotHere } from './bot.ts';
 import { type Gate, openGate } from './gate.ts';
 import { createLimit } from './limit.ts';

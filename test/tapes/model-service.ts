@@ -1,8 +1,26 @@
 import type { ChargeEvent, StoredChargeAnswer, StoredOtpAnswer } from '../../src/features/charge/machine.ts';
 import type { Money } from '../../src/domain/money.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import type { Clock, Draw } from './tape.ts';
 import { Violation } from './watch.ts';
+
+/** The true time in UTC ms, which no replica can see. */
+export type Clock = { time: number };
+
+/** One choice out of `count`; 0, the harmless one, when the tape has run out. */
+export type Draw = (count: number) => number;
+
+export function readTape(tape: readonly number[]): { draw: Draw; isOver: () => boolean } {
+  let position = 0;
+  return {
+    draw(count) {
+      const value = tape[position];
+      if (value === undefined) return 0;
+      position += 1;
+      return value % count;
+    },
+    isOver: () => position >= tape.length,
+  };
+}
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,10 +1,16 @@
 import { array, check, nat, property } from 'fast-check';
 import type { ChargeEvent } from '../../src/features/charge/machine.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import { type Answer, type Call, createModelService } from './model-service.ts';
+import {
+  type Answer,
+  type Call,
+  type Clock,
+  createModelService,
+  type Draw,
+  readTape,
+} from './model-service.ts';
 import { createModelStore } from './model-store.ts';
 import { type Await, type Flow, handle, type ReplicaDeps, submit, work } from './replica.ts';
-import { type Clock, type Draw, readTape } from './tape.ts';
 import { createWatch, largestSkewMs, Violation } from './watch.ts';
 
 const hourMs = 3_600_000;

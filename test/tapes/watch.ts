@@ -6,8 +6,7 @@ import {
   type StoredChargeAnswer,
 } from '../../src/features/charge/machine.ts';
 import type { Told } from '../../src/domain/charge.ts';
-import type { Found, ServiceRecord } from './model-service.ts';
-import type { Clock } from './tape.ts';
+import type { Clock, Found, ServiceRecord } from './model-service.ts';
 
 /** An invariant does not hold. Everything else that is thrown is a bug of the model. */
 export class Violation extends Error {
