@@ -162,20 +162,35 @@ describe('a charge that a second person decides', () => {
     await charges(desk, 'agent', { card: chidi, amount: '900.00' });
     await desk.modalSays('agent', 'Declined by the bank');
     await desk.closes('agent');
-    const review = await reviews(desk, 'agent', { card: chidi, amount: '901.00' });
+    const review = await reviews(desk, 'agent', { card: chidi, amount: '900.00' });
     expect(review.shown.text).toContain('Card on hold until');
     expect(review.submit).toBe('Ask for approval');
     await desk.submits('agent', { 'Why now': 'The limit was raised' });
     const waits = await desk.modalSays('agent', 'Needs approval');
     const card = await desk.reads(
       'lead',
-      ['🟡 Needs approval', 'NGN 901.00', 'on hold', 'The limit was raised'],
+      ['🟡 Needs approval', 'NGN 900.00', 'on hold', 'The limit was raised'],
       'leadDm',
     );
-    expect(waits.shown.text).toContain('NGN 901.00');
+    expect(waits.shown.text).toContain('NGN 900.00');
     await desk.house.payments.act({ kind: 'order_next_charge', next: 'approve' });
     await desk.presses('lead', approve(card), card);
-    await desk.modalSays('agent', ['✅ Paid (confirmed)', 'NGN 901.00']);
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', 'NGN 900.00']);
+  });
+
+  it('of a card on hold that was charged the same amount before says that too', async () => {
+    const desk = at();
+    await desk.house.payments.act({ kind: 'order_next_charge', next: 'approve' });
+    await charges(desk, 'agent', { card: chidi, amount: '902.00' });
+    await desk.modalSays('agent', '✅ Paid (confirmed)');
+    await desk.closes('agent');
+    await charges(desk, 'agent', { card: chidi, amount: '903.00' });
+    await desk.modalSays('agent', 'Declined by the bank');
+    await desk.closes('agent');
+    const review = await reviews(desk, 'agent', { card: chidi, amount: '902.00' });
+    expect(review.shown.text).toMatch(/Charged .*same card, same amount[^]*Card on hold until/);
+    await desk.submits('agent', { 'Why now': 'It is owed twice' });
+    await desk.modalSays('agent', 'Needs approval');
   });
 
   it('is not done when something no longer holds, and says what', async () => {

@@ -109,7 +109,9 @@ async function judgeClaim(
   const refusal = refusalOf(others, claim.money, deps.rule, now);
   const isOverridden = refusal?.kind === 'resting' && claim.overridesRest === true;
   if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
-  const twin = twinOf(others, claim.money, now - deps.twinMs);
+  // Whoever lets a card be charged after a decline knows of that one.
+  const besides = isOverridden ? others.filter(({ outcome }) => outcome !== 'declined') : others;
+  const twin = twinOf(besides, claim.money, now - deps.twinMs);
   if (twin && twin.reference !== claim.despite) return { kind: 'keep', result: { kind: 'twin', twin } };
   const { reference, money, by } = claim;
   const attempt: Attempt = { reference, begunAt: now, at: now, outcome: 'pending', by, ...money };

@@ -302,11 +302,14 @@ export async function reviewCharge(
   const reference = referenceOf(viewId);
   const limit = await limits.check({ reference, by, card, money, atMs: now() });
   if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal };
-  const verdict = await cards.judge({ card, reference, money, by });
+  const claim = { card, reference, money, by };
+  const verdict = await cards.judge(claim);
   const hold = verdict.kind === 'refused' ? verdict.refusal : undefined;
-  const twin = verdict.kind === 'twin' ? verdict.twin : undefined;
   const mayOverride = hold?.kind === 'resting' && approvals?.needFor({ kind: 'retry' }) !== undefined;
   const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
+  // What stands in the way besides the hold is seen with it, or asking for approval would lead back to here.
+  const beside = mayOverride ? await cards.judge({ ...claim, ...overriding }) : verdict;
+  const twin = beside.kind === 'twin' ? beside.twin : undefined;
   const approval =
     hold && !mayOverride ? undefined : approvals?.needFor({ kind: 'charge', money, ...overriding });
   return { kind: 'ready', ...withoutUndefined({ hold, twin, approval }) };

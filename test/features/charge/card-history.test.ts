@@ -8,6 +8,8 @@ import { card, claimOf, day, minute, ref, start, till, twinMs } from '../till.ts
 
 // What the model (`card-history-model.test.ts`) leaves out.
 
+const refused = (kind: string) => ({ kind: 'refused', refusal: { kind } });
+
 describe('the history of a card', () => {
   it('claims nothing while it cannot be known whether the charge exists', async () => {
     const { clock, store, history } = till();
@@ -59,6 +61,24 @@ describe('the history of a card', () => {
     await history.settle(card, ref('b'), 'approved');
     clock.nowMs += 10 * 365 * day;
     expect(await store.read(`card:${card}`)).toBeDefined();
+  });
+
+  it('lets a second person charge a card on hold, and one that anything else stands in the way of not', async () => {
+    const { run, begin, history } = till();
+    const overridden = async (reference: string, minor: number) =>
+      await begin(claimOf(reference, minor, { overridesRest: true }));
+    await run('paid', 'approved', 1);
+    await run('a', 'declined', 2);
+    expect(await begin(claimOf('b', 2))).toMatchObject(refused('resting'));
+    expect(await overridden('b', 1)).toMatchObject({ kind: 'twin', twin: { reference: 'paid' } });
+    expect(await overridden('b', 2)).toEqual({ kind: 'claimed' });
+    expect(await overridden('c', 3)).toMatchObject(refused('under_way'));
+    await history.settle(card, ref('b'), 'declined');
+    expect(await overridden('c', 3)).toEqual({ kind: 'claimed' });
+    await history.settle(card, ref('c'), 'declined');
+    expect(await overridden('d', 4)).toMatchObject(refused('stopped'));
+    await history.settle(card, ref('c'), 'three_d_secure');
+    expect(await overridden('d', 4)).toMatchObject(refused('save_again'));
   });
 
   it('lets no card be charged whose history cannot be read', async () => {
