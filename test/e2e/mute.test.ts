@@ -5,9 +5,7 @@ const minuteMs = 60_000;
 /** A mute begins and ends five seconds after the press. */
 const soonMs = 6_000;
 
-/** By a rule for reasons: then an event that names none is looked up for it. */
-const rule = '\nroutes:\n  - { name: fraud, when: { reason: suspected fraud }, to: C0ALERTS01 }\n';
-const at = shareDesk({ clock: true, policy: (text) => text + rule });
+const at = shareDesk({ clock: true });
 
 const isTold = (reference: string): boolean =>
   at()

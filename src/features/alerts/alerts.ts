@@ -106,7 +106,14 @@ export function createAlerts(account: Account, around: Around) {
     ...around,
     route: async (event, receivedAtMs) =>
       routesOf(await around.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes }),
-    needsLookUp: (event) => needsLookUp(routes, event),
+    needsLookUp: async (event) => {
+      const mutes = await around.mutes();
+      return needsLookUp(
+        routes,
+        event,
+        mutes.filter(({ isOver }) => !isOver),
+      );
+    },
     opsChannel: settings.policy.channels.ops,
     rememberMs,
     expect: (...payment) => recovery.expect(...payment),

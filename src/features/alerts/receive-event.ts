@@ -13,7 +13,7 @@ export type ReceiveDeps = TellDeps & {
   /** The channels that an event received then is told in, and those that mutes keep it from; none: it is remembered and not told. */
   route: (event: PaymentEvent, receivedAtMs: number) => readonly Routed[] | Promise<readonly Routed[]>;
   /** Whether that hangs on what only a look-up says. */
-  needsLookUp: (event: PaymentEvent) => boolean;
+  needsLookUp: (event: PaymentEvent) => boolean | Promise<boolean>;
   rememberMs: number;
   /** Called after new work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
@@ -54,7 +54,7 @@ export async function receiveEvent(
 ): Promise<ReceiveResult> {
   const kept = await takeToken(deps, event);
   const receivedAtMs = deps.now();
-  const routed = deps.needsLookUp(kept) ? undefined : await deps.route(kept, receivedAtMs);
+  const routed = (await deps.needsLookUp(kept)) ? undefined : await deps.route(kept, receivedAtMs);
   const isPayment = kept.kind === 'payment_success';
   const split = routed && splitRouted(routed);
   const isUntold = split?.routed.length === 0;

@@ -122,11 +122,17 @@ function holdsPart(part: string | undefined, reason: string | undefined): boolea
  *
  * Spec: Events (payload fields beyond those listed: not shown).
  */
-export function needsLookUp(plan: RoutePlan, event: PaymentEvent): boolean {
+export function needsLookUp(
+  plan: RoutePlan,
+  event: PaymentEvent,
+  mutes: readonly Pick<AlertMute, 'match'>[] = [],
+): boolean {
+  const mayFit = (match: RouteMatch): boolean => fits(partsItSays(match, event), event, plan);
+  if (mutes.some(({ match }) => !fits(match, event, plan) && mayFit(match))) return true;
   for (const { match, goesOn } of plan.rules) {
     if (fits(match, event, plan)) {
       if (!goesOn) return false;
-    } else if (fits(partsItSays(match, event), event, plan)) return true;
+    } else if (mayFit(match)) return true;
   }
   return false;
 }
