@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Money, amountOnly, formatMoney, parseAmount } from '../../domain/money.ts';
+import { amountOnly, formatMoney, parseAmount } from '../../domain/money.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
   actions,
@@ -22,6 +22,7 @@ import type { ViewValues } from '../../slack/command.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import {
+  type CardChoice,
   type OfferedCard,
   cardInput,
   readCardChoice,
@@ -62,16 +63,6 @@ export const chargeFields = {
   customerId: 'charge_customer_id',
   reason: 'charge_reason',
 } as const;
-
-/** What an agent typed and chose. `tokenKey` is a secret. Without an e-mail: the one the card is saved with. */
-type ChargeForm = {
-  card:
-    | { kind: 'ledger'; id: string; customerEmail?: string }
-    | { kind: 'pasted'; tokenKey: string; customerEmail: string };
-  money: Money;
-  customerId?: string;
-  reason?: string;
-};
 
 type ChargePrefill = {
   card?: OfferedCard;
@@ -159,31 +150,6 @@ function problems({ problem, currencies, prefill = {} }: ChargeModalOptions, isO
   ];
 }
 
-type ReadCharge = { kind: 'read'; form: ChargeForm } | { kind: 'errors'; errors: Record<string, string> };
-
-/** Everything that is wrong at once, each at its own field and without repeating what was typed; else the charge. */
-export function readChargeModal(values: ViewValues, currencies: readonly string[]): ReadCharge {
-  const chosen = readCardChoice(values, chargeFields);
-  const filled = inputsOf(currencies).read(values);
-  const isUnmailed =
-    chosen.ok && chosen.value.kind === 'pasted' && oneLine(values[chargeFields.email] ?? '') === '';
-  const needed = 'Needed with a pasted token key: the e-mail the card is saved with.';
-  const errors = {
-    ...(filled.kind === 'errors' ? filled.errors : {}),
-    ...(isUnmailed ? { [chargeFields.email]: needed } : {}),
-    ...(chosen.ok ? {} : { [chargeFields.token]: chosen.problem }),
-  };
-  if (!chosen.ok || filled.kind === 'errors' || isUnmailed) return { kind: 'errors', errors };
-  const { amount, currency = currencies[0] ?? '', customer_id: customerId, reason } = filled.read;
-  const { email: customerEmail = '' } = filled.read;
-  const card =
-    chosen.value.kind === 'pasted'
-      ? { ...chosen.value, customerEmail }
-      : { ...chosen.value, ...(customerEmail === '' ? {} : { customerEmail }) };
-  const money = { minor: amount, currency };
-  return { kind: 'read', form: { card, money, ...withoutUndefined({ customerId, reason }) } };
-}
-
 /**
  * The form on terms that are at hand without their token key, which is never put back into a modal: one that the bot
  * knows no card of has to be pasted again. What they make good stays theirs: once that is paid, nothing is charged for
@@ -225,21 +191,56 @@ type ReadTerms =
 
 type Card = Pick<ChargeTerms, 'tokenKey' | 'card' | 'customerEmail'>;
 
-/** What the filled form would charge, whole: the card behind the choice, and the e-mail it is saved with. */
-export async function readTerms(form: ChargeForm, ledger: KnownCards | undefined): Promise<ReadTerms> {
-  const card =
-    form.card.kind === 'ledger' ? await chosenCard(form.card, ledger) : await pastedCard(form.card, ledger);
+/**
+ * What the filled form would charge, whole: the card behind the choice, and the e-mail it is saved with. Else everything
+ * that is wrong at once, each at its own field and without repeating what was typed.
+ */
+export async function readTerms(
+  values: ViewValues,
+  currencies: readonly string[],
+  ledger: KnownCards | undefined,
+): Promise<ReadTerms> {
+  const chosen = readCardChoice(values, chargeFields);
+  const filled = inputsOf(currencies).read(values);
+  const isUnmailed =
+    chosen.ok && chosen.value.kind === 'pasted' && oneLine(values[chargeFields.email] ?? '') === '';
+  const needed = 'Needed with a pasted token key: the e-mail the card is saved with.';
+  const errors = {
+    ...(filled.kind === 'errors' ? filled.errors : {}),
+    ...(isUnmailed ? { [chargeFields.email]: needed } : {}),
+    ...(chosen.ok ? {} : { [chargeFields.token]: chosen.problem }),
+  };
+  if (!chosen.ok || filled.kind === 'errors' || isUnmailed) return { kind: 'errors', errors };
+  const {
+    amount,
+    currency = currencies[0] ?? '',
+    customer_id: customerId,
+    reason,
+    email: typed,
+  } = filled.read;
+  const card = await readCard(chosen.value, typed ?? '', ledger);
   if ('errors' in card) return { kind: 'errors', errors: card.errors };
-  const { money, customerId, reason } = form;
+  const money = { minor: amount, currency };
   return { kind: 'terms', terms: { ...card, money, ...withoutUndefined({ customerId, reason }) } };
 }
 
-/** Spec: charge a saved card (order.customerEmail must equal the e-mail the card was saved with). */
-async function chosenCard(
-  { id, customerEmail: typed = '' }: { id: string; customerEmail?: string },
+/**
+ * A pasted token may be one of a card the bot knows: then people see which. Its typed e-mail stands, for whoever pastes a
+ * token may know of a change that the bot has not heard of.
+ *
+ * Spec: charge a saved card (order.customerEmail must equal the e-mail the card was saved with).
+ */
+async function readCard(
+  card: CardChoice,
+  typed: string,
   ledger: KnownCards | undefined,
 ): Promise<Card | { errors: Record<string, string> }> {
-  const found = await ledger?.find(id);
+  if (card.kind === 'pasted') {
+    const { tokenKey } = card;
+    const known = await ledger?.find(await ledger.idOf(tokenKey));
+    return { tokenKey, card: known?.face ?? {}, customerEmail: typed };
+  }
+  const found = await ledger?.find(card.id);
   if (!found) {
     const gone = 'The bot does not know this card any more. Choose another, or paste its token key.';
     return { errors: { [chargeActions.card]: gone } };
@@ -254,18 +255,6 @@ async function chosenCard(
     return { errors: { [chargeFields.email]: `The card is saved with ${customerWord(linked)}; ${fix}` } };
   }
   return { tokenKey: found.tokenKey, card: found.face, customerEmail: linked || typed };
-}
-
-/**
- * A pasted token may be one of a card the bot knows: then people see which. Its typed e-mail stands, for whoever
- * pastes a token may know of a change that the bot has not heard of.
- */
-async function pastedCard(
-  { tokenKey, customerEmail }: { tokenKey: string; customerEmail: string },
-  ledger: KnownCards | undefined,
-): Promise<Card> {
-  const known = ledger && (await ledger.find(await ledger.idOf(tokenKey)));
-  return { tokenKey, card: known?.face ?? {}, customerEmail };
 }
 
 export const termsModalId = 'charge_terms';

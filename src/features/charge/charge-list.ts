@@ -39,11 +39,7 @@ export function pendingCodesMessage(
   const body =
     charges.length === 0
       ? [plain('For a colleague’s charge: ', code('/pay otp <reference>'), words(', then Take over.'))]
-      : listed(charges, 'They follow as these end.', (charge) => [
-          chargeHeadline(charge).block,
-          richText(standing(charge)),
-          actions(enterCodeButton(charge.reference)),
-        ]);
+      : listed(charges, 'They follow as these end.', (charge) => homeItem(charge, nowMs));
   const state =
     charges.length === 0
       ? 'No charge waits for a code from you'

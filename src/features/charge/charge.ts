@@ -51,7 +51,6 @@ import {
   chargeFields,
   chargeModal,
   chargeModalId,
-  readChargeModal,
   formAgain,
   isCardWrong,
   readTerms,
@@ -211,9 +210,7 @@ async function review(deps: ChargeScreens, submission: Submission): Promise<View
   const alert = submission.privateMetadata || undefined;
   const taken = alert === undefined ? undefined : await deps.desk.alertTaken(alert, viewId);
   if (taken) return update(alertTakenModal(deps, taken, caller.userId));
-  const form = readChargeModal(values, deps.currencies);
-  if (form.kind === 'errors') return form;
-  const read = await readTerms(form.form, deps.ledger);
+  const read = await readTerms(values, deps.currencies, deps.ledger);
   if (read.kind === 'errors') return read;
   const terms: ChargeTerms = { ...read.terms, ...withoutUndefined({ alert }) };
   const reviewed = await deps.desk.review({ viewId, terms, by: caller.userId });
