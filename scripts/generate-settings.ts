@@ -10,7 +10,7 @@ import { commands } from '../src/cli/commands.ts';
 import { everyVerb } from './every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';
 import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
-import type { Setting } from '../src/config/setting.ts';
+import type { Setting } from '../src/config/readers.ts';
 import { settings, variableName } from '../src/config/settings.ts';
 
 const groups = Map.groupBy(Object.entries<Setting>(settings), ([, setting]) => setting.group);

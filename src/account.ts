@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readRoutes } from './config/alert-rules.ts';
-import type { AuditTrail } from './audit/audit-trail.ts';
+import type { AuditTrail, AuditNotes } from './audit/audit-trail.ts';
 import { keptPart, type KeptPart } from './store/scoped-store.ts';
 import { type Payments, createPayments } from './payments/payments.ts';
-import type { AuditNotes } from './audit/audit-notes.ts';
 import { approvalRules, limitRules } from './config/policy-rules.ts';
 import type { Config, Outside } from './config/config.ts';
 import type { RoutePlan } from './domain/alert-route.ts';
@@ -13,7 +12,7 @@ import type { PartHealth } from './domain/failure.ts';
 import type { PaymentEvent } from './domain/payment-event.ts';
 import type { Notice } from './domain/notice.ts';
 import type { FeatureMessages, Said } from './messages/views.ts';
-import type { Kind } from './records/work-once.ts';
+import type { Kind } from './records/worker.ts';
 import { placeWords } from './slack/words/evidence.ts';
 import { noticeMessage } from './slack/words/notice-message.ts';
 import {

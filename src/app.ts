@@ -11,7 +11,7 @@ import { createCommandSet, type AccountVerbs } from './features/help/command-set
 import { createHealthRoute, createReadinessRoute, type PartCheck } from './http/health.ts';
 import { createHttpServer, type Route } from './http/server.ts';
 import { keepUnknownEvent, receiveEvent } from './features/alerts/receive-event.ts';
-import { startWorker, type Worker } from './records/worker.ts';
+import { startWorker, type Worker, workOnce, type Kind } from './records/worker.ts';
 import { createSlack, type Slack } from './slack/router/bolt.ts';
 import { inAccount } from './slack/own-account.ts';
 import { createDirectory } from './slack/people/directory.ts';
@@ -24,7 +24,6 @@ import { toRouteLanes } from './features/alerts/route-event.ts';
 import { merchantPrefix } from './domain/merchant.ts';
 import { logged } from './log.ts';
 import { asideReasons, createPutAside } from './records/put-aside.ts';
-import { workOnce, type Kind } from './records/work-once.ts';
 import type { Entry, Store } from './store/store.ts';
 import { storeHealth } from './store/kept.ts';
 

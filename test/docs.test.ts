@@ -11,7 +11,7 @@ import { createCommandSet } from '../src/features/help/command-set.ts';
 import { everyVerb } from '../scripts/every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';
 import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
-import type { Setting } from '../src/config/setting.ts';
+import type { Setting } from '../src/config/readers.ts';
 import { settings, variableName } from '../src/config/settings.ts';
 import { installApp } from '../src/simulators/slack/manifest.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';

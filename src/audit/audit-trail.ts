@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAuditLog, type AuditLog } from './audit-log.ts';
-import { createAuditNotes, type AllAuditNotes } from './audit-notes.ts';
+import { type AuditLog, createAuditLog } from './audit-log.ts';
 import { auditRetentionPrefix, createAuditRetention } from './audit-retention.ts';
-import type { WorkOnceDeps } from '../records/work-once.ts';
+import type { WorkOnceDeps } from '../records/worker.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
+import { randomUUID } from 'node:crypto';
+import type { Audit, AuditEntry, NoteAudit } from '../domain/audit-entry.ts';
+import { createWorkUnderWay } from '../under-way.ts';
 
 export type AuditTrail = Pick<AuditLog, 'append' | 'ofReference' | 'start' | 'stop'> & {
   /** What is written into it as the bot goes. */
@@ -35,4 +37,68 @@ export function createAuditTrail(
       await trail.stop();
     },
   };
+}
+
+/** What the bot writes into its audit as it goes, without anybody waiting for it. */
+export type AuditNotes = {
+  note: NoteAudit;
+  /** True once it is on the chain; false when its tries did not get it there, which the log says. Never throws. */
+  write: (entry: AuditEntry) => Promise<boolean>;
+};
+
+/** The notes of all merchant accounts, in the one trail. */
+export type AllAuditNotes = {
+  /** Of one account; undefined: of what belongs to none, or of a bot that knows one alone. */
+  of: (account: string | undefined) => AuditNotes;
+  /** Resolves when nothing is on its way any more. */
+  drained: () => Promise<void>;
+};
+
+type AuditNotesDeps = {
+  audit: Audit;
+  now: () => number;
+  wait: (ms: number) => Promise<unknown>;
+  log: Log;
+};
+
+/** A process that stops waits for these: together with the store's own deadlines they fit its grace period. */
+const triesAfterMs = [0, 100, 400, 1_600];
+
+/**
+ * An answer to a person never waits for the audit, and never breaks with it: what is written here goes its own way,
+ * and an entry that does not get there is told in the log by its id.
+ */
+export function createAuditNotes(deps: AuditNotesDeps): AllAuditNotes {
+  const underWay = createWorkUnderWay();
+  return {
+    of(account) {
+      function write(entry: AuditEntry): Promise<boolean> {
+        return underWay.add(tryAll(deps, ofAccount(entry, account)));
+      }
+      return { write, note: (note) => void write({ id: randomUUID(), atMs: deps.now(), ...note }) };
+    },
+    drained: underWay.drained,
+  };
+}
+
+/** Two accounts may have an order of one reference: their entries are not one. */
+function ofAccount(entry: AuditEntry, account: string | undefined): AuditEntry {
+  return account === undefined ? entry : { ...entry, id: `${account}/${entry.id}`, account };
+}
+
+async function tryAll({ audit, wait, log }: AuditNotesDeps, entry: AuditEntry): Promise<boolean> {
+  let failure: unknown;
+  for (const afterMs of triesAfterMs) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one try after the other is the point
+      if (afterMs > 0) await wait(afterMs);
+      // oxlint-disable-next-line no-await-in-loop
+      await audit(entry);
+      return true;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  log('error', 'an entry of the audit could not be written', { key: entry.id, result: entry.what }, failure);
+  return false;
 }

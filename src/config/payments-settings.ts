@@ -11,8 +11,9 @@ import {
   text,
   uuid,
   wholeNumber,
+  secret,
+  setting,
 } from './readers.ts';
-import { secret, setting } from './setting.ts';
 
 const payments = 'Payments service';
 const token = 'Access token of the payments service';

@@ -12,8 +12,7 @@ import {
   type MerchantSettings,
 } from './read-merchants.ts';
 import { readPolicy } from './read-policy.ts';
-import { fileErrorCode } from './readers.ts';
-import type { Setting } from './setting.ts';
+import { fileErrorCode, type Setting } from './readers.ts';
 import { settings, variableName } from './settings.ts';
 
 /** Warnings refuse nothing by themselves; beside a problem they may be why there is one. */

@@ -10,8 +10,8 @@ import {
   text,
   type JsonObject,
   type JsonValue,
+  setting,
 } from './readers.ts';
-import { setting } from './setting.ts';
 
 export const savedCardFields = [
   'tokenKey',

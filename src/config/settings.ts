@@ -1,11 +1,23 @@
 import { redisAddressForms } from '../domain/redis-address.ts';
 import { defaultRetryRule } from '../domain/decline-reason.ts';
 import { logLevels } from '../log.ts';
-import { currencyList, httpUrl, list, oneOf, redisUrl, sealingKeys, text, wholeNumber } from './readers.ts';
+import {
+  currencyList,
+  httpUrl,
+  list,
+  oneOf,
+  redisUrl,
+  sealingKeys,
+  text,
+  wholeNumber,
+  secret,
+  setting,
+  type RequiredSetting,
+  type Setting,
+} from './readers.ts';
 import { paymentsSettings } from './payments-settings.ts';
 import { savedCardSettings } from './saved-card-settings.ts';
 import { webhookSettings } from './webhook-settings.ts';
-import { secret, setting, type RequiredSetting, type Setting } from './setting.ts';
 
 const server = 'Server';
 const slack = 'Slack';

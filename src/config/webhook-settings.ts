@@ -1,5 +1,4 @@
-import { jsonObject, list, oneOf, text, wholeNumber } from './readers.ts';
-import { secret, setting } from './setting.ts';
+import { jsonObject, list, oneOf, text, wholeNumber, secret, setting } from './readers.ts';
 
 /** Recipes of webhook signatures that settings start from. Spec: not shown (Events: signature scheme). */
 export const signaturePresetNames = [

@@ -3,7 +3,7 @@ import { createDelivery, messageDigest } from './delivery.ts';
 import { messageKinds } from './message-record.ts';
 import { deliverEntry, type DeliverDeps } from './deliver.ts';
 import { openBody, type FeatureMessages } from './views.ts';
-import type { Kind } from '../records/work-once.ts';
+import type { Kind } from '../records/worker.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 import { ownKey } from '../slack/own-account.ts';
 import { withNames, type NameOf } from '../slack/people/names.ts';

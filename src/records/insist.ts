@@ -1,4 +1,5 @@
 import { StoreUnavailable } from '../domain/failure.ts';
+import { type Log, newErrorId } from '../log.ts';
 
 type InsistDeps = { now: () => number; wait: (ms: number) => Promise<unknown> };
 
@@ -17,6 +18,35 @@ export async function insist<T>({ now, wait }: InsistDeps, work: () => Promise<T
       if (!(error instanceof StoreUnavailable) || now() >= until) throw error;
       // oxlint-disable-next-line no-await-in-loop
       await wait(insistAgainMs);
+    }
+  }
+}
+
+/** How often the bot's own records are told what the service has done already. */
+const tries = 3;
+const againMs = 200;
+
+/**
+ * Brings the bot's own records up to date with what the service has done. `behind` when that could not be, which is
+ * in the log as `what`: the service's answer stands whatever becomes of our records, so nothing is thrown from here.
+ */
+export async function catchUp(
+  { log, wait }: { log: Log; wait: (ms: number) => Promise<unknown> },
+  what: string,
+  work: () => Promise<unknown>,
+): Promise<'current' | 'behind'> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
+      await work();
+      return 'current';
+    } catch (error) {
+      if (attempt >= tries) {
+        log('error', what, { errorId: newErrorId() }, error);
+        return 'behind';
+      }
+      // oxlint-disable-next-line no-await-in-loop
+      await wait(againMs);
     }
   }
 }

@@ -5,7 +5,7 @@ import type { Entry, Store } from '../store/store.ts';
 import { entriesOf } from './change-record.ts';
 import { NewerRelease, isNewer } from './newer-release.ts';
 import { isUnreadable } from './records.ts';
-import type { Kind } from './work-once.ts';
+import type { Kind } from './worker.ts';
 
 /** `unreadable`: cannot be opened or parsed, or is of no known kind. `failing`: its work threw time after time. */
 export const asideReasons = ['unreadable', 'failing'] as const;

@@ -1,12 +1,11 @@
 import KeyvRedis from '@keyv/redis';
 import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
 import type { Log } from '../log.ts';
-import { followRedis } from './follow-redis.ts';
+import { followRedis, createRedisNews, type RedisClient } from './follow-redis.ts';
 import type { Inspectable } from './check-redis.ts';
-import { createRedisNews, type RedisClient } from './redis-node.ts';
 import type { ScriptRunner } from './redis-store.ts';
 
-export type { RedisClient } from './redis-node.ts';
+export type { RedisClient } from './follow-redis.ts';
 
 export type RedisConnection = {
   /** The connection as it stands now. Ask anew each time: an outage makes another. */

@@ -4,7 +4,7 @@ import type { AuditEntry } from '../../src/domain/audit-entry.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { allBlocks, blockKey, entriesOf, readMarks } from '../../src/audit/audit-chain.ts';
 import { createAuditLog } from '../../src/audit/audit-log.ts';
-import { createAuditNotes } from '../../src/audit/audit-notes.ts';
+import { createAuditNotes } from '../../src/audit/audit-trail.ts';
 import { exportAudit } from '../../src/cli/audit.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import { findCanaries } from '../support/canaries.ts';

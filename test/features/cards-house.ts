@@ -15,7 +15,7 @@ import { lookUpEvent } from '../../src/features/alerts/look-up-event.ts';
 import type { Composed } from '../../src/messages/views.ts';
 import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
 import { createStorms, stormPrefix, type Storms } from '../../src/features/alerts/storm/storms.ts';
-import { workOnce } from '../../src/records/work-once.ts';
+import { workOnce } from '../../src/records/worker.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../src/features/alerts/alert-notes.ts';
 import { stormMessage } from '../../src/features/alerts/storm/storm-message.ts';
 import { alertMessage } from '../../src/features/alerts/alert-message.ts';

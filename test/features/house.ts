@@ -12,7 +12,7 @@ import { createEventLog } from '../../src/features/alerts/event-log.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { createRecords, type RecordsDeps } from '../../src/records/records.ts';
 import { paymentKind } from '../../src/features/alerts/alert-recovery.ts';
-import { workOnce } from '../../src/records/work-once.ts';
+import { workOnce } from '../../src/records/worker.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { memoryStore } from './memory-store.ts';
 

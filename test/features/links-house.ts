@@ -7,7 +7,7 @@ import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/aler
 import { linkPrefix, type PaymentLink } from '../../src/features/links/link-case.ts';
 import { createPaymentLinks, type LinkRequest } from '../../src/features/links/payment-links.ts';
 import { createDeliverPost } from './deliver-post.ts';
-import { workOnce } from '../../src/records/work-once.ts';
+import { workOnce } from '../../src/records/worker.ts';
 import type { Store } from '../../src/store/store.ts';
 import { house, sealer } from './house.ts';
 

@@ -8,7 +8,7 @@ import {
 import type { AlertCard } from '../../src/domain/alert.ts';
 import type { RoutePlan } from '../../src/domain/alert-route.ts';
 import { createDeliverPost } from './deliver-post.ts';
-import { workOnce } from '../../src/records/work-once.ts';
+import { workOnce } from '../../src/records/worker.ts';
 import type { Entry } from '../../src/store/store.ts';
 import { channel, house, sealer } from './house.ts';
 

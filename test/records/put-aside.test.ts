@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ServiceFailure, StoreUnavailable } from '../../src/domain/failure.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
-import { workOnce } from '../../src/records/work-once.ts';
+import { workOnce } from '../../src/records/worker.ts';
 import type { Entry } from '../../src/store/store.ts';
 import { memoryStore } from '../features/memory-store.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/store/store.ts';
-import { workOnce, type WorkOnceDeps } from '../../src/records/work-once.ts';
+import { workOnce, type WorkOnceDeps } from '../../src/records/worker.ts';
 import { memoryStore } from '../features/memory-store.ts';
 
 function workshop() {

@@ -16,7 +16,7 @@ import type { Log } from '../../log.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';
 import { approvalId } from '../../records/reference-of.ts';
 import { draftKeepMs, type KnownCardEmails } from '../../domain/saved-card.ts';
-import { catchUp } from '../../records/catch-up.ts';
+import { catchUp } from '../../records/insist.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 

@@ -12,7 +12,7 @@ import type {
 } from '../../payments/saved-cards.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
-import { catchUp } from '../../records/catch-up.ts';
+import { catchUp } from '../../records/insist.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import { createRecords, type RecordsDeps } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';

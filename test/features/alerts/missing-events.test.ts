@@ -4,7 +4,7 @@ import { alarmPrefix, createMissingEvents, successKey } from '../../../src/featu
 import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
 import { openBody } from '../../../src/messages/views.ts';
 import { readMessageRecord } from '../../../src/messages/message-record.ts';
-import { workOnce } from '../../../src/records/work-once.ts';
+import { workOnce } from '../../../src/records/worker.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { defaultEventPointers, parseEvent } from '../../../src/webhooks/event.ts';
 import { house, ops, sealer } from '../house.ts';

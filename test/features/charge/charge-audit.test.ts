@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
 import { auditOfCharge, type ChargeRecord } from '../../../src/features/charge/charge-record.ts';
 import { replay } from '../../../src/features/charge/machine.ts';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
-import { createAuditNotes } from '../../../src/audit/audit-notes.ts';
+import { createAuditNotes } from '../../../src/audit/audit-trail.ts';
 import {
   charge,
   everyPoint,

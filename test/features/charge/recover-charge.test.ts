@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { recoverCharge } from '../../../src/features/charge/run-charge.ts';
 import { createPutAside } from '../../../src/records/put-aside.ts';
-import { workOnce } from '../../../src/records/work-once.ts';
+import { workOnce } from '../../../src/records/worker.ts';
 import type { Entry } from '../../../src/store/store.ts';
 import {
   ada,

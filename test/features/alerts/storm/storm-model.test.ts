@@ -12,7 +12,7 @@ import { receiveEvent } from '../../../../src/features/alerts/receive-event.ts';
 import type { Composed } from '../../../../src/messages/views.ts';
 import { createDeliverPost, type Post } from '../../deliver-post.ts';
 import { createStorms, stormPrefix, type Storms } from '../../../../src/features/alerts/storm/storms.ts';
-import { workOnce } from '../../../../src/records/work-once.ts';
+import { workOnce } from '../../../../src/records/worker.ts';
 import type { Entry, Store } from '../../../../src/store/store.ts';
 import { countOf } from '../../../support/counts.ts';
 import { momentsOf } from '../../../support/kill-everywhere.ts';

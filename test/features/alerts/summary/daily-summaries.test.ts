@@ -4,7 +4,7 @@ import {
   dailySummaryPrefix,
   summaryTime,
 } from '../../../../src/features/alerts/summary/daily-summaries.ts';
-import { workOnce } from '../../../../src/records/work-once.ts';
+import { workOnce } from '../../../../src/records/worker.ts';
 import type { Entry, Store } from '../../../../src/store/store.ts';
 import { channel, killed, sealer } from '../../house.ts';
 import { onBothStores } from '../../two-stores.ts';
