@@ -107,6 +107,8 @@ export function createMetrics({ webhookResults, asideReasons, log, now }: Told) 
     ['reason'],
   );
   for (const reason of asideReasons) aside.inc({ reason }, 0);
+  // Rules ask whether any was ok, and Prometheus sees no increase in the first value of a series.
+  slack.zero({ method: 'chat.postMessage', result: 'ok' });
   gauge('payops_build_info', 'Which release runs.', ['version', 'node'], async () => [
     { value: 1, labels: { version: version(), node: process.version } },
   ]);
@@ -137,6 +139,7 @@ export function createMetrics({ webhookResults, asideReasons, log, now }: Told) 
       for (const result of webhookResults) deliveries.inc({ account, result }, 0);
       for (const cause of refusalCauses) refusals.inc({ account, cause }, 0);
       for (const outcome of outcomes) charges.inc({ account, outcome }, 0);
+      service.zero({ account, operation: 'POST /v1/auth/token/issue', result: 'ok' });
       return {
         delivered: (result: string) => deliveries.inc({ account, result }),
         refused: (why: string) => refusals.inc({ account, cause: causeOf(why) }),

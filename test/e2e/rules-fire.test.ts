@@ -168,6 +168,21 @@ const troubles: Record<string, Trouble> = {
     meanwhile: (desk) => desk.types('agent', '/pay ORDER-1001'),
     fires: ['PayopsServiceFailing', 'PayopsTokenFailing'],
   },
+  'the first access tokens failed, and one was given since': {
+    desk: { payments: {} },
+    async breaks({ house, asks, types }) {
+      house.payments.setFaults({ kind: 'down', operation: 'POST /v1/auth/token/issue' });
+      for (let minute = 0; minute < 3; minute += 1) {
+        await types('agent', '/pay ORDER-1001');
+        await rest(1_000);
+        house.later(59_000);
+      }
+      house.payments.setFaults();
+      await asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    },
+    meanwhile: (desk) => desk.types('agent', '/pay ORDER-1001'),
+    fires: [],
+  },
   'the payments service is away': {
     async breaks(desk) {
       await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
