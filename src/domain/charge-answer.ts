@@ -1,7 +1,6 @@
 import type { ServiceFailure } from './failure.ts';
 import type { Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
-import type { SavedCard } from './saved-card.ts';
 
 /** A saved-card charge. `tokenKey` is a secret; the e-mail must be the one linked to the card. */
 export type SavedCardCharge = {
@@ -94,20 +93,15 @@ export type OtpAnswer =
  *
  * Spec: resend-otp.
  */
-export type ResendAnswer =
-  | { kind: 'resent'; message: string | undefined }
-  | { kind: 'refused'; message: string | undefined }
-  | NotMade
-  | Unknown;
+export type ResendAnswer = { kind: 'resent' | 'refused' } | NotMade | Unknown;
 
 /**
- * What the service answered to a change of a card's e-mail. The card is told without its token key: in the
- * sandbox it is a fixed sample, not the card that was asked for.
+ * What the service answered to a change of a card's e-mail.
  *
  * Spec: change the email of a saved card.
  */
 export type EmailChangeAnswer =
-  | { kind: 'changed'; card: Omit<SavedCard, 'tokenKey'> | undefined }
+  | { kind: 'changed' }
   /** `currentEmail` is not the e-mail linked to the card: nothing was changed. */
   | { kind: 'not_linked'; message: string | undefined }
   | { kind: 'no_such_card' }

@@ -124,9 +124,8 @@ export async function resendOtp(
 /** The body is not shown: whatever says no in it is a refusal. */
 function judgeResend(told: Told): ResendAnswer | undefined {
   const { code, status, data, isDenied } = told;
-  const message = told.message ?? told.description;
-  if (told.httpStatus === 404) return { kind: 'refused', message };
+  if (told.httpStatus === 404) return { kind: 'refused' };
   if (!told.isOk || code === undefined) return undefined;
   const saysNo = isDenied || status === false || readBoolean(data?.['success']) === false;
-  return { kind: code === '00' && !saysNo ? 'resent' : 'refused', message };
+  return { kind: code === '00' && !saysNo ? 'resent' : 'refused' };
 }

@@ -101,7 +101,7 @@ function readTold(response: Response, body: unknown, known: readonly string[]): 
 }
 
 /** An object, or the one object of a list; of several nobody could say which is meant. */
-export function only(value: unknown): JsonObject | undefined {
+function only(value: unknown): JsonObject | undefined {
   const objects = asObjects(value);
   return objects.length === 1 ? objects[0] : undefined;
 }

@@ -5,7 +5,7 @@ import { savedCardFields, type SavedCardShape } from '../config/saved-card-setti
 import type { SavedCard } from '../domain/saved-card.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { withoutAuthorization, type PaymentsClient } from './client.ts';
-import { askForEffect, only, rejectedFor, type Told } from './effect-answer.ts';
+import { askForEffect, rejectedFor, type Told } from './effect-answer.ts';
 import { failureOfAnswer, wordsOf } from './failures.ts';
 import { fillTemplate } from './tokens.ts';
 import { asObject, looseText } from './wire.ts';
@@ -185,23 +185,11 @@ export async function changeCardEmail(
   });
 }
 
-function judgeChange({ isOk, httpStatus, code, status, data, message }: Told): EmailChangeAnswer | undefined {
+function judgeChange({ isOk, httpStatus, code, status, message }: Told): EmailChangeAnswer | undefined {
   if (httpStatus === 404 || (isOk && code === '404')) return { kind: 'no_such_card' };
   if (code === '400' && status === false) return rejectedFor(message);
   if (!isOk || code !== '00' || status === undefined) return undefined;
-  return status
-    ? { kind: 'changed', card: readChanged(only(data?.['tokenizedCardData'])) }
-    : { kind: 'not_linked', message };
-}
-
-function readChanged(card: JsonObject | undefined): Omit<SavedCard, 'tokenKey'> | undefined {
-  if (!card) return undefined;
-  return withoutUndefined({
-    cardType: looseText.parse(card['cardType']),
-    tokenExpiryDate: looseText.parse(card['tokenExpiryDate']),
-    cardPan: looseText.parse(card['cardPan']),
-    customerEmail: looseText.parse(card['customerEmail']),
-  });
+  return status ? { kind: 'changed' } : { kind: 'not_linked', message };
 }
 
 /** A card as the list told it; without a token key it can be shown and nothing else. */

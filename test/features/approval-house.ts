@@ -38,7 +38,7 @@ export function openApprovalWorld(plan: Plan = 'approved', rules = usualRules) {
     told: new Set<string>(),
     audited: new Map<string, AuditEntry>(),
     emailChanges: [] as string[],
-    emailAnswer: { kind: 'changed', card: undefined } as EmailChangeAnswer,
+    emailAnswer: { kind: 'changed' } as EmailChangeAnswer,
     /** What whoever asked may do by now. */
     standing: { kind: 'known', roles: ['support-agent'] } as Standing,
   };

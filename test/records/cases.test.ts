@@ -470,7 +470,7 @@ function cardEmail(world: World): Driven {
             if (service.asked > begun.size) wrong.add('it is asked for more often than it was agreed to');
             if (service.linked !== currentEmail) return { kind: 'not_linked', message: undefined };
             service.linked = newEmail;
-            return { kind: 'changed', card: undefined };
+            return { kind: 'changed' };
           },
           () => ({ kind: 'unknown', cause: lost }),
         ),
