@@ -93,7 +93,8 @@ describe('/pay <reference>', () => {
         desk.shortcut('agent', lookUpHere, message),
       );
     });
-    const kept = await desk.kept({ pan, compact: pan.replaceAll(' ', ''), tail: '1111 1111' });
+    const mistyped = '4111111111111112';
+    const kept = await desk.kept({ pan, compact: pan.replaceAll(' ', ''), tail: '1111 1111', mistyped });
     expect(kept).toEqual([]);
     expect(JSON.stringify(desk.messages('agent'))).not.toMatch(/4111 ?1111/);
   });

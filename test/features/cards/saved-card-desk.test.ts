@@ -1,17 +1,19 @@
 import { expect, it } from 'vitest';
 import { createSavedCardDesk } from '../../../src/features/cards/saved-card-desk.ts';
+import type { ToldCard } from '../../../src/payments/saved-cards.ts';
 import { sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';
 
-it('gives a list, and deletes by it, to nobody but whom it was made for', async () => {
+function openDesk(cards: readonly ToldCard[]) {
   const deleted: string[] = [];
   const clock = { nowMs: 1_900_000_000_000 };
+  const store = memoryStore(clock);
   const desk = createSavedCardDesk({
-    store: memoryStore(clock),
+    store,
     sealer,
     ledger: { remember: async () => undefined, find: async () => undefined, forgetCard: async () => true },
     fingerprint: async (text) => `of ${text}`,
-    listSavedCards: async () => ({ kind: 'cards', cards: [{ tokenKey: 'tok-ada', cardPan: '****4081' }] }),
+    listSavedCards: async () => ({ kind: 'cards', cards }),
     async deleteSavedCard({ tokenKey }) {
       deleted.push(tokenKey);
       return { kind: 'deleted' };
@@ -20,6 +22,11 @@ it('gives a list, and deletes by it, to nobody but whom it was made for', async 
     now: () => clock.nowMs,
     log: () => undefined,
   });
+  return { desk, deleted };
+}
+
+it('gives a list, and deletes by it, to nobody but whom it was made for', async () => {
+  const { desk, deleted } = openDesk([{ tokenKey: 'tok-ada', cardPan: '****4081' }]);
   const listed = await desk.list('ada@example.com', 'U0ADA');
   if (listed.kind !== 'listed') throw new Error(listed.kind);
   const at = { list: listed.list, index: 0 };
@@ -30,4 +37,21 @@ it('gives a list, and deletes by it, to nobody but whom it was made for', async 
   expect(deleted).toEqual([]);
   expect(await desk.remove({ ...at, by: 'U0ADA' })).toMatchObject({ kind: 'deleted' });
   expect(deleted).toEqual(['tok-ada']);
+});
+
+it('shows neither a token key nor a card number, in whichever field the service writes it', async () => {
+  const [tokenKey, pan] = ['tok-canary', '4242 4242 4242 4242'];
+  const { desk } = openDesk([
+    {
+      tokenKey,
+      cardType: `Visa ${tokenKey}`,
+      tokenExpiryDate: pan,
+      customerEmail: `${tokenKey}@example.com`,
+    },
+    { tokenKey, cardType: pan, tokenExpiryDate: `12/29 ${tokenKey}`, customerEmail: `${pan}@example.com` },
+  ]);
+  const listed = await desk.list('ada@example.com', 'U0ADA');
+  if (listed.kind !== 'listed') throw new Error(listed.kind);
+  const shown = { face: {}, customerEmail: 'ada@example.com', fingerprint: `of ${tokenKey}` };
+  expect(listed.cards).toEqual([shown, shown]);
 });
