@@ -9,6 +9,7 @@
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { bundleChaosBot, runChaos, type ChaosResult } from '../test/chaos/run-chaos.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const { values } = parseArgs({
   options: {
@@ -21,12 +22,15 @@ const { values } = parseArgs({
   },
 });
 const { store } = values;
-if (store !== 'redis' && store !== 'sqlite') refuse('--store is redis or sqlite.');
-const compress = wholeNumber('compress', 1, 100);
-const channels = wholeNumber('channels', 1, 1_000);
-const events = wholeNumber('events', 1, 1_000_000);
-const kills = wholeNumber('kills', 0, 100_000);
-const seed = wholeNumber('seed', 0, 1_000_000_000);
+if (store !== 'redis' && store !== 'sqlite') {
+  console.error('--store is redis or sqlite.');
+  process.exit(2);
+}
+const compress = wholeNumber('compress', values.compress, { least: 1, most: 100 });
+const channels = wholeNumber('channels', values.channels, { least: 1, most: 1_000 });
+const events = wholeNumber('events', values.events, { least: 1, most: 1_000_000 });
+const kills = wholeNumber('kills', values.kills, { most: 100_000 });
+const seed = wholeNumber('seed', values.seed, { most: 1_000_000_000 });
 
 console.log(`seed ${seed}: ${events} events and their repeats, ${kills} kills, on ${store}`);
 console.log(`time passes ${compress} times as fast: Slack’s pace is one post in ${1_000 / compress} ms`);
@@ -89,15 +93,4 @@ function tell(found: ChaosResult): void {
       for (const line of found.linesAbout(reference)) console.log(`    ${line.slice(0, 400)}`);
     }
   }
-}
-
-function wholeNumber(name: Exclude<keyof typeof values, 'store'>, least: number, most: number): number {
-  const number = Number(values[name]);
-  if (Number.isSafeInteger(number) && number >= least && number <= most) return number;
-  refuse(`--${name} is a whole number from ${least} to ${most}.`);
-}
-
-function refuse(words: string): never {
-  console.error(words);
-  process.exit(2);
 }

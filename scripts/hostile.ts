@@ -12,6 +12,7 @@ import { openScene } from '../test/hostile/bot/scene.ts';
 import { closedWithinMs, heldUp, runSlowSockets, type SlowResult } from '../test/hostile/bot/slow-sockets.ts';
 import { runRequests, type RequestsResult } from '../test/hostile/requests/run-requests.ts';
 import { runTexts, type TextsResult } from '../test/hostile/texts/run-texts.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,11 +23,11 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(randomInt(1_000_000_000)) },
   },
 });
-const requestCount = wholeNumber('requests', 1, 10_000_000);
-const textCount = wholeNumber('texts', 1, 10_000_000);
-const megabytes = wholeNumber('megabytes', 32, 100_000);
-const sockets = wholeNumber('sockets', 1, 5_000);
-const seed = wholeNumber('seed', 0, 1_000_000_000);
+const requestCount = wholeNumber('requests', values.requests, { least: 1, most: 10_000_000 });
+const textCount = wholeNumber('texts', values.texts, { least: 1, most: 10_000_000 });
+const megabytes = wholeNumber('megabytes', values.megabytes, { least: 32, most: 100_000 });
+const sockets = wholeNumber('sockets', values.sockets, { least: 1, most: 5_000 });
+const seed = wholeNumber('seed', values.seed, { most: 1_000_000_000 });
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(130));
 
 console.log(`seed ${seed}`);
@@ -97,11 +98,4 @@ function tellSlow({ sockets: count, open, slowestMs, before, during }: SlowResul
 
 function show(problems: readonly string[]): void {
   for (const problem of problems.slice(0, 10)) console.log(problem);
-}
-
-function wholeNumber(name: keyof typeof values, least: number, most: number): number {
-  const number = Number(values[name]);
-  if (Number.isSafeInteger(number) && number >= least && number <= most) return number;
-  console.error(`--${name} is a whole number from ${least} to ${most}.`);
-  process.exit(2);
 }

@@ -13,6 +13,7 @@ import { killEverywhere, type KillsResult } from '../test/support/kill-everywher
 import { bundleKilledBot, type Place, stories, type Story } from '../test/support/killed-charge.ts';
 import { createLimit } from '../test/support/limit.ts';
 import { startRedis } from '../test/support/redis-server.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const stores = ['sqlite', 'redis'] as const;
 type StoreName = (typeof stores)[number];
@@ -28,16 +29,8 @@ const { values } = parseArgs({
 const chosenStores = oneOrAll('store', stores, values.store);
 // The one with the longest waits first.
 const chosenStories = oneOrAll('story', stories, values.story).toSorted((one) => (one === 'otp' ? -1 : 0));
-const every = Number(values.every ?? 1);
-if (!Number.isSafeInteger(every) || every < 1) {
-  console.error('--every must be a whole number from 1.');
-  process.exit(2);
-}
-const from = Number(values.from ?? randomInt(every));
-if (!Number.isSafeInteger(from) || from < 0) {
-  console.error('--from must be a whole number from 0.');
-  process.exit(2);
-}
+const every = wholeNumber('every', values.every ?? '1', { least: 1 });
+const from = wholeNumber('from', values.from ?? String(randomInt(every)));
 if (every > 1) console.log(`--every ${every} --from ${from}`);
 
 const startedAt = performance.now();

@@ -1,7 +1,11 @@
-/** The option's number; ends the process with 2 and says why when it is none. */
-export function wholeNumber(name: string, text: string): number {
+/** The option's number; ends the process with 2 and says why when it is none, or is too small or too large. */
+export function wholeNumber(
+  name: string,
+  text: string,
+  { least = 0, most = Number.MAX_SAFE_INTEGER }: { least?: number; most?: number } = {},
+): number {
   const value = Number(text);
-  if (Number.isSafeInteger(value) && value >= 0) return value;
-  console.error(`--${name} must be a whole number.`);
+  if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
+  console.error(`--${name} must be a whole number from ${least} to ${most}.`);
   process.exit(2);
 }
