@@ -74,9 +74,6 @@ const kinds = ['Branch', 'Outlet', 'Warehouse', 'Kiosk', 'Market Stand', 'Online
 
 const hourMs = 3_600_000;
 
-/** Its accountRef; charges in its name are rejected because it has no card payments. */
-export const accountWithoutCards = 'NO-CARDS-ACCOUNT-001';
-
 /** Its accountRef; one card was saved by it, which the parent may therefore not charge. */
 export const accountWithOwnCard = 'OWN-CARD-ACCOUNT-001';
 
@@ -84,8 +81,7 @@ export const accountWithOwnCard = 'OWN-CARD-ACCOUNT-001';
 export function seedAccounts(accounts: Accounts, now: number): void {
   for (const [index, { branch, kind }] of names().entries()) {
     const number = String(index + 1).padStart(3, '0');
-    const ref =
-      index === 0 ? accountWithoutCards : index === 1 ? accountWithOwnCard : `PLAYGROUND-SUB-00${number}`;
+    const ref = index === 0 ? accountWithOwnCard : `PLAYGROUND-SUB-00${number}`;
     accounts.create({
       accountName: `${branch} ${kind}`,
       accountRef: ref,

@@ -14,7 +14,6 @@ import {
   merchant,
 } from './route.ts';
 import {
-  cardsNotEnabledWords,
   chargeScript,
   nextChargeScripts,
   threeDSecureWords,
@@ -24,7 +23,6 @@ import {
 } from './bank.ts';
 import { openOtp, type Order } from './orders.ts';
 import { completePayment, declinePayment } from './payment-flow.ts';
-import { accountWithoutCards } from './accounts.ts';
 import { unreadable } from './faults.ts';
 import type { World } from './world.ts';
 
@@ -111,9 +109,6 @@ function check(world: World, call: Call, body: ChargeBody, script: ChargeScript)
   if (!customerEmail.success) return { kind: 'rejected', message: 'Customer email is invalid' };
   if (script.rejected && 'words' in script.rejected)
     return { kind: 'rejected', message: script.rejected.words };
-  if (world.accounts.byId(call.accountId)?.accountRef === accountWithoutCards) {
-    return { kind: 'rejected', message: cardsNotEnabledWords };
-  }
   const card = world.cards.find(call.accountId, body.tokenKey);
   if (!card) return { kind: 'rejected', message: 'Invalid card token' };
   if (card.customerEmail !== customerEmail.data) {

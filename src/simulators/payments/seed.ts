@@ -64,27 +64,11 @@ export function seedWorld(world: World): void {
     takenMinor: 1_400_000,
     ...of(ada),
   });
-  addPaid(world, 24, {
-    orderReference: 'SUB-2040',
-    amountMinor: 500_000,
-    isSavedCardCharge: true,
-    ...of(ada),
-  });
   addPaid(world, 3, {
     orderReference: 'ORDER-1001',
     amountMinor: 1_250_000,
     customerId: 'CUST-17',
     ...of(ada),
-  });
-  world.orders.add({
-    ...common(world, 2),
-    ...of(chidi),
-    orderReference: 'SUB-2041',
-    amountMinor: 500_000,
-    customerId: 'CUST-42',
-    isSavedCardCharge: true,
-    state: 'declined',
-    reason: 'Insufficient funds',
   });
   world.orders.add({
     ...common(world, 1),

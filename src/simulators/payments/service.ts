@@ -133,7 +133,7 @@ export async function startPaymentsService(options: PaymentsOptions): Promise<Pa
       return Promise.resolve(act(world, setFaults, action));
     },
     sendWebhooksTo: world.webhooks.sendTo,
-    settled: world.webhooks.settled,
+    settled: () => world.webhooks.settled(),
     stats: () => ({ ...structuredClone(world.stats), faults: faults.struck() }),
     close: () => {
       clearInterval(clock);

@@ -37,15 +37,11 @@ type WebhooksOutOptions = {
 /** The headers that sign a delivery. */
 export type SignDelivery = (body: string, secret: string) => Record<string, string>;
 
-type Delivery = PaymentsDelivery & {
+type Delivery = {
+  shown: PaymentsDelivery;
   body: string;
   payload: WebhookPayload;
   signature: Record<string, string>;
-  /** A forger does not try again. */
-  once: boolean;
-  /** There was no URL to send it to; it leaves when there is one. */
-  parked: boolean;
-  note: string;
 };
 
 const lateByMs = 3 * 24 * 3_600_000;
@@ -67,106 +63,91 @@ export type WebhooksOut = ReturnType<typeof createWebhooksOut>;
 export function createWebhooksOut(options: WebhooksOutOptions) {
   const { sign = signWhole } = options;
   const deliveries: Delivery[] = [];
-  const sender = createSender(options);
+  const underWay = new Set<Promise<void>>();
+  const closing = new AbortController();
+  /** There was no URL to send them to. */
+  let parked: Delivery[] = [];
+  let url: string | undefined;
 
+  async function attempt(delivery: Delivery): Promise<void> {
+    const { shown } = delivery;
+    if (url === undefined) return void parked.push(delivery);
+    shown.attempts += 1;
+    shown.lastStatus = await post(url, delivery, options, closing.signal);
+    const isReceived = shown.lastStatus >= 200 && shown.lastStatus < 300;
+    // A forger does not try again.
+    const delayMs = shown.how === 'bad_signature' ? undefined : options.retryDelaysMs[shown.attempts - 1];
+    if (!isReceived && delayMs !== undefined) {
+      options.changed();
+      await pause(delayMs, closing.signal);
+      if (!closing.signal.aborted) return attempt(delivery);
+    }
+    shown.state = isReceived ? 'delivered' : 'gave_up';
+  }
+  function start(delivery: Delivery): void {
+    const done = attempt(delivery).finally(() => {
+      underWay.delete(done);
+      options.changed();
+    });
+    underWay.add(done);
+  }
   function queue(payload: WebhookPayload, how?: Redelivery): void {
     const body = JSON.stringify(payload);
+    const signature = sign(body, how === 'bad_signature' ? randomUUID() : options.secret);
+    const { orderReference } = payload.data.order;
+    const id = deliveries.length + 1;
+    const about = { id, event: payload.event, orderReference, ...(how === undefined ? {} : { how }) };
     const delivery: Delivery = {
-      id: deliveries.length + 1,
-      event: payload.event,
-      orderReference: payload.data.order.orderReference,
-      attempts: 0,
-      state: 'waiting',
+      shown: { ...about, attempts: 0, state: 'waiting' },
       body,
       payload,
-      signature: sign(body, how === 'bad_signature' ? randomUUID() : options.secret),
-      once: how === 'bad_signature',
-      parked: false,
-      note: how === undefined ? '' : redeliveryNotes[how],
-      ...(how === undefined ? {} : { how }),
+      signature,
     };
     deliveries.push(delivery);
     options.changed();
-    sender.start(delivery);
+    start(delivery);
   }
 
   return {
     send: (payload: WebhookPayload) => queue(payload),
     /** A copy of an earlier delivery as a delivery of its own; false when there is none of that id. */
     redeliver: (deliveryId: number, how: Redelivery) => {
-      const earlier = deliveries.find((delivery) => delivery.id === deliveryId);
+      const earlier = deliveries[deliveryId - 1];
       if (!earlier) return false;
       queue(redelivered(earlier.payload, how, options.now()), how);
       return true;
     },
     /** Deliveries that had nowhere to go leave at once. */
-    sendTo: (url: string | undefined) => {
-      sender.setUrl(url);
-      for (const delivery of deliveries.filter(({ parked }) => parked)) sender.start(delivery);
+    sendTo: (target: string | undefined) => {
+      url = target === undefined ? undefined : new URL(target).href;
+      const waiting = parked;
+      parked = [];
+      for (const delivery of waiting) start(delivery);
     },
     /** Newest first. */
-    deliveries: () => deliveries.map(shown).toReversed(),
-    settled: sender.settled,
-    close: sender.close,
-  };
-}
-
-function createSender(options: WebhooksOutOptions) {
-  const timers = new Set<NodeJS.Timeout>();
-  const closing = new AbortController();
-  let url: string | undefined;
-  let active = 0;
-  let waiters: (() => void)[] = [];
-
-  function settle(): void {
-    active -= 1;
-    options.changed();
-    if (active > 0) return;
-    for (const done of waiters) done();
-    waiters = [];
-  }
-
-  async function attempt(delivery: Delivery): Promise<void> {
-    delivery.parked = url === undefined;
-    if (url === undefined || closing.signal.aborted) return settle();
-    delivery.attempts += 1;
-    delivery.lastStatus = await post(url, delivery, options, closing.signal);
-    const received = delivery.lastStatus >= 200 && delivery.lastStatus < 300;
-    const delayMs = delivery.once ? undefined : options.retryDelaysMs[delivery.attempts - 1];
-    if (received || delayMs === undefined || closing.signal.aborted) {
-      delivery.state = received ? 'delivered' : 'gave_up';
-      return settle();
-    }
-    options.changed();
-    const timer = setTimeout(() => {
-      timers.delete(timer);
-      void attempt(delivery);
-    }, delayMs);
-    timers.add(timer);
-  }
-
-  return {
-    setUrl: (target: string | undefined) => {
-      url = target === undefined ? undefined : new URL(target).href;
-    },
-    start: (delivery: Delivery) => {
-      active += 1;
-      void attempt(delivery);
-    },
+    deliveries: () => deliveries.map(({ shown }) => ({ ...shown })).toReversed(),
     /** Resolves when nothing is under way or waiting for its next attempt; what has no URL to go to is not waited for. */
-    settled: () => (active === 0 ? Promise.resolve() : new Promise<void>((resolve) => waiters.push(resolve))),
-    close: () => {
-      closing.abort();
-      for (const timer of timers) {
-        clearTimeout(timer);
-        settle();
-      }
-      timers.clear();
+    async settled(): Promise<void> {
+      if (underWay.size === 0) return undefined;
+      await Promise.all(underWay);
+      return this.settled();
     },
+    close: () => closing.abort(),
   };
 }
 
-const redeliveryNotes: Record<Redelivery, string> = {
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+const notes: Record<Redelivery, string> = {
   again: ', sent again',
   new_id: ', sent again with a new event id',
   late: ', sent again three days late',
@@ -186,13 +167,14 @@ async function post(
   options: WebhooksOutOptions,
   closing: AbortSignal,
 ): Promise<number> {
-  const attempt = delivery.attempts === 1 ? '' : `, attempt ${delivery.attempts}`;
+  const { event, orderReference, attempts, how } = delivery.shown;
+  const times = attempts === 1 ? '' : `, attempt ${attempts}`;
   const end = options.record(() => ({
     from: 'payments',
     to: 'bot',
     method: 'POST',
     path: new URL(url).pathname,
-    summary: `${delivery.event} for ${delivery.orderReference}${delivery.note}${attempt}`,
+    summary: `${event} for ${orderReference}${how === undefined ? '' : notes[how]}${times}`,
     request: { headers: delivery.signature, body: delivery.payload },
   }));
   try {
@@ -216,17 +198,4 @@ async function post(
 function answerWords(status: number): string {
   if (status >= 200 && status < 300) return 'received';
   return status === 401 ? 'refused' : `not received (${status})`;
-}
-
-function shown(delivery: Delivery): PaymentsDelivery {
-  const { id, event, orderReference, attempts, lastStatus, state, how } = delivery;
-  return {
-    id,
-    event,
-    orderReference,
-    attempts,
-    state,
-    ...(lastStatus === undefined ? {} : { lastStatus }),
-    ...(how === undefined ? {} : { how }),
-  };
 }

@@ -15,7 +15,6 @@ type Refusal = Extract<ReadContent, { kind: 'refused' }>;
 const maxTextLength = 40_000;
 const maxMetadataBytes = 8_000;
 
-const blocksShape = z.array(z.looseObject({ type: z.string(), block_id: z.string().optional() }));
 const metadataShape = z.object({
   event_type: z.string().min(1),
   event_payload: z.record(z.string(), z.unknown()),
@@ -48,11 +47,11 @@ function readText(raw: unknown, content: Partial<MessageContent>): Refusal | und
 
 function readBlocks(raw: unknown, content: Partial<MessageContent>, ids: Ids): Refusal | undefined {
   if (raw === undefined || raw === null || raw === '') return undefined;
-  const read = blocksShape.safeParse(parsedJson(raw));
-  if (!read.success) return refuse('invalid_blocks_format');
-  const problems = findBlockProblems('message', read.data);
+  const blocks = parsedJson(raw);
+  if (!Array.isArray(blocks)) return refuse('invalid_blocks_format');
+  const problems = findBlockProblems('message', blocks);
   if (problems.length > 0) return refuse('invalid_blocks', problems);
-  content.blocks = nameBlocks(read.data.map(withoutUndefined), ids);
+  content.blocks = nameBlocks(blocks as PageBlock[], ids);
   return undefined;
 }
 
@@ -68,11 +67,6 @@ function readMetadata(raw: unknown, content: Partial<MessageContent>): Refusal |
 
 function refuse(error: string, messages: string[] = []): Refusal {
   return { kind: 'refused', error, messages: messages.map((message) => `[ERROR] ${message}`) };
-}
-
-function withoutUndefined(block: z.infer<typeof blocksShape>[number]): PageBlock {
-  const { block_id: blockId, ...rest } = block;
-  return { ...rest, ...(blockId === undefined ? {} : { block_id: blockId }) };
 }
 
 /** Form bodies carry structures as JSON text; a text that is no JSON stays itself, and no shape takes it. */

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { accountWithoutCards } from '../../../src/simulators/payments/accounts.ts';
 import { foreignTokenKey, seedCards } from '../../../src/simulators/payments/seed.ts';
 import { eventsOf, startMerchant, startReceiver } from './merchant.ts';
 
@@ -107,17 +106,6 @@ describe('a rejected charge', () => {
     });
     expect(merchant.service.stats().chargesByReference).toEqual({});
     expect((await merchant.lookUp('R-1')).body).toMatchObject({ code: '01', data: null });
-  });
-
-  it('meets an account without card payments', async () => {
-    const merchant = await startMerchant();
-    const query = { accountRef: accountWithoutCards };
-    const account = (await merchant.call('GET', '/v1/accounts/sub-account-details', { query })).data;
-    const reply = await merchant.call('POST', '/v1/checkout/tokenized-card-payment', {
-      headers: { accountId: account['accountId'] as string },
-      body: { tokenKey: approves.tokenKey, order: valid },
-    });
-    expect(reply.data['message']).toContain('Card payment is not supported');
   });
 
   it.each([
