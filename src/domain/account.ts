@@ -74,19 +74,7 @@ export function parseAccountKey(
   return problem(count === 0 ? `An account is missing. ${forms}` : `${forms} This has ${count}.`);
 }
 
-/** Whether each of the words, lower-case, stands in what names the account. */
-export function accountMatches(account: Account, words: readonly string[]): boolean {
-  const { accountId, accountRef, accountName, status, type, email, description, banks = [] } = account;
-  const named = [accountId, accountRef, accountName, status, type, email, description];
-  const numbers = banks.map(({ bankAccountNumber }) => bankAccountNumber);
-  const text = [...named, ...numbers].join('\n').toLowerCase();
-  return words.every((word) => text.includes(word));
-}
-
 export type Length = { shortest: number; longest: number };
-
-/** Spec: Limits (accountRef). */
-const specifiedRefLength = 20;
 
 /**
  * One field of the request that creates an account, as the settings name it. Lengths count characters as people see
@@ -111,7 +99,8 @@ export type AccountField = {
 export const knownAccountFields =
   'accountName!:2-255,accountRef:20,type:virtual|physical,currency:NGN,phoneNumber,email,bvn:11,address:0-255,description';
 
-const refField = 'accountRef';
+/** What an account is looked up by. */
+export const refField = 'accountRef';
 const secretByDefault: ReadonlySet<string> = new Set(['pin', 'bvn']);
 
 /** A modal has room for no more beside its own lines. */
@@ -162,27 +151,6 @@ function withChoices(field: AccountField, rule: string): AccountField | undefine
     : undefined;
 }
 
-/**
- * What a person typed for the field, or the problem for it; the problem never repeats it. Absent: it was left empty
- * and may be.
- */
-export function readAccountField(field: AccountField, typed: string): Parsed<string | undefined> {
-  const { required, choices } = field;
-  if (typed === '') {
-    return required ? problem('This is needed.') : parsed(undefined);
-  }
-  if (choices !== undefined) {
-    return choices.includes(typed) ? parsed(typed) : problem('Choose one of those offered.');
-  }
-  const wrong = lengthProblem(field, [...typed].length);
-  return wrong === undefined ? parsed(typed) : problem(wrong);
-}
-
-function lengthProblem({ shortest, longest }: AccountField, length: number): string | undefined {
-  if (length >= shortest && length <= longest) return undefined;
-  return `Needs ${lengthWords({ shortest, longest })}; this has ${length}.`;
-}
-
 /** "20 characters", "2 to 255 characters". */
 export function lengthWords({ shortest, longest }: Length): string {
   if (shortest === longest) return `${longest} characters`;
@@ -197,33 +165,4 @@ export function isAnyLength({ shortest, longest }: Length): boolean {
 /** How long a reference is, for the form and the look-up alike; any length where the form has none or says none. */
 export function refLength(fields: readonly AccountField[]): Length {
   return fields.find(({ name }) => name === refField) ?? { shortest: 0, longest: longestText };
-}
-
-export function takesRef(fields: readonly AccountField[]): boolean {
-  return fields.some(({ name }) => name === refField);
-}
-
-/** Neither 0 nor 1 nor O nor I, so that no character is taken for another when read aloud or copied by hand. */
-const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
-const refPrefix = 'PAY';
-
-/**
- * The reference of an account that a Slack view asks for, when the person gave none: the same view gives the same
- * on every replica and after every crash, so that a lost answer can be asked after by it.
- * `hash` must be a cryptographic one (SHA-256). Of a range of lengths it takes the one nearest to the specified.
- *
- * Spec: Account (accountRef: exactly 20 characters, generated if not provided).
- */
-export function mintAccountRef(
-  viewId: string,
-  hash: (text: string) => Uint8Array,
-  { shortest, longest }: Length,
-): string {
-  const length = Math.min(Math.max(specifiedRefLength, shortest), longest);
-  const digest = hash(`account:${viewId}`);
-  let ref = refPrefix;
-  for (let index = 0; ref.length < length; index += 1) {
-    ref += alphabet.charAt((digest[index] ?? 0) & 31);
-  }
-  return ref.slice(0, length);
 }

@@ -1,16 +1,13 @@
-import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import {
   parseAccountKey,
   knownAccountFields,
-  mintAccountRef,
   parseAccountFields,
   refLength,
 } from '../../src/domain/account.ts';
 import { maskPhone } from '../../src/domain/outside-text.ts';
 
 const byDefault = refLength(parseAccountFields(knownAccountFields.split(',')) ?? []);
-const hash = (text: string) => createHash('sha256').update(text).digest();
 
 describe('the fields of a new account', () => {
   it('are the Account’s by default, with the specification’s constraints', () => {
@@ -94,15 +91,6 @@ describe('the key of an account', () => {
       problem: expect.stringContaining('20 characters'),
     });
   });
-});
-
-it('mints references of exactly 20 characters, the same for the same view', () => {
-  const refs = Array.from({ length: 500 }, (_, index) => mintAccountRef(`V${index}`, hash, byDefault));
-  expect(refs.every((ref) => /^PAY[A-HJ-NP-Z2-9]{17}$/.test(ref))).toBe(true);
-  expect(new Set(refs).size).toBe(500);
-  expect(mintAccountRef('V1', hash, byDefault)).toBe(refs[1]);
-  expect(mintAccountRef('V1', hash, { shortest: 6, longest: 12 })).toHaveLength(12);
-  expect(mintAccountRef('V1', hash, { shortest: 0, longest: 3_000 })).toHaveLength(20);
 });
 
 it('shows the last four digits of a telephone number, and none of a short one', () => {

@@ -1,6 +1,6 @@
 import type { Account as MerchantAccount, Feature } from '../../account.ts';
 import type { CsvColumn } from '../../csv.ts';
-import { accountMatches, type Account } from '../../domain/account.ts';
+import type { Account } from '../../domain/account.ts';
 import { terminalMatches, type Terminal } from '../../payments/terminals.ts';
 import { code, words } from '../../slack/kit/blocks.ts';
 import { listCommand } from './list-command.ts';
@@ -114,3 +114,12 @@ const accountColumns: readonly CsvColumn<Account>[] = (
     'updatedAt',
   ] as const
 ).map((head) => ({ head, cell: (account) => account[head] }));
+
+/** Whether each of the words, lower-case, stands in what names the account. */
+function accountMatches(account: Account, words: readonly string[]): boolean {
+  const { accountId, accountRef, accountName, status, type, email, description, banks = [] } = account;
+  const named = [accountId, accountRef, accountName, status, type, email, description];
+  const numbers = banks.map(({ bankAccountNumber }) => bankAccountNumber);
+  const text = [...named, ...numbers].join('\n').toLowerCase();
+  return words.every((word) => text.includes(word));
+}

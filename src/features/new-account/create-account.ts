@@ -6,10 +6,10 @@ import {
   type AccountKey,
   type NewAccount,
   type NewAccountAnswer,
-  mintAccountRef,
+  refField,
   refLength,
-  takesRef,
   type AccountField,
+  type Length,
 } from '../../domain/account.ts';
 import type { NoteAudit } from '../../domain/audit-entry.ts';
 import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
@@ -94,7 +94,6 @@ function ownAccount(wanted: NewAccount, found: LookedUp) {
 
 export type BeginAccount = ReturnType<typeof createBeginAccount>;
 
-const refField = 'accountRef';
 const rememberMs = 30 * 86_400_000;
 /** The service may still be at work when the answer was lost. */
 const lookUpAfterMs = 2_000;
@@ -122,9 +121,7 @@ export function createBeginAccount(
   return async function begin(request: { viewId: string; wanted: NewAccount; by: string }) {
     const { viewId, wanted: given, by } = request;
     const minted = given[refField] === undefined && takesRef(fields);
-    const wanted = minted
-      ? { ...given, [refField]: mintAccountRef(viewId, sha256, refLength(fields)) }
-      : given;
+    const wanted = minted ? { ...given, [refField]: mintAccountRef(viewId, refLength(fields)) } : given;
     const ref = wanted[refField];
 
     async function move(event: AccountEvent, known?: AccountCase): Promise<AccountStep> {
@@ -204,4 +201,32 @@ async function lookUp(
     if (error instanceof ServiceFailure) return { kind: 'failed' };
     throw error;
   }
+}
+
+function takesRef(fields: readonly AccountField[]): boolean {
+  return fields.some(({ name }) => name === refField);
+}
+
+/** Spec: Limits (accountRef). */
+const specifiedRefLength = 20;
+
+/** Neither 0 nor 1 nor O nor I, so that no character is taken for another when read aloud or copied by hand. */
+const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const refPrefix = 'PAY';
+
+/**
+ * The reference of an account that a Slack view asks for, when the person gave none: the same view gives the same
+ * on every replica and after every crash, so that a lost answer can be asked after by it. Of a range of lengths it takes
+ * the one nearest to the specified.
+ *
+ * Spec: Account (accountRef: exactly 20 characters, generated if not provided).
+ */
+export function mintAccountRef(viewId: string, { shortest, longest }: Length): string {
+  const length = Math.min(Math.max(specifiedRefLength, shortest), longest);
+  const digest = sha256(`account:${viewId}`);
+  let ref = refPrefix;
+  for (let index = 0; ref.length < length; index += 1) {
+    ref += alphabet.charAt((digest[index] ?? 0) & 31);
+  }
+  return ref.slice(0, length);
 }

@@ -4,7 +4,6 @@ import {
   type Length,
   isAnyLength,
   lengthWords,
-  readAccountField,
   refLength,
   type Account as SubAccount,
   type AccountEnd,
@@ -463,4 +462,25 @@ export function refusedKeyMessage(
     body: [labelled('Next', other, code('/pay accounts'), '.'), ...quoted('The service says:', message)],
     foot: messageFoot(place, 'looked up', nowMs),
   });
+}
+
+/**
+ * What a person typed for the field, or the problem for it; the problem never repeats it. Absent: it was left empty
+ * and may be.
+ */
+function readAccountField(field: AccountField, typed: string): Parsed<string | undefined> {
+  const { required, choices } = field;
+  if (typed === '') {
+    return required ? problem('This is needed.') : parsed(undefined);
+  }
+  if (choices !== undefined) {
+    return choices.includes(typed) ? parsed(typed) : problem('Choose one of those offered.');
+  }
+  const wrong = lengthProblem(field, [...typed].length);
+  return wrong === undefined ? parsed(typed) : problem(wrong);
+}
+
+function lengthProblem({ shortest, longest }: AccountField, length: number): string | undefined {
+  if (length >= shortest && length <= longest) return undefined;
+  return `Needs ${lengthWords({ shortest, longest })}; this has ${length}.`;
 }

@@ -28,18 +28,6 @@ function open(count: number, answers: Record<number, Partial<PageAnswer<Item>> |
 }
 
 describe('a list of the service', () => {
-  it('shows the service’s own pages, asks for each once, and passes back only cursors it was given', async () => {
-    const { show, asked } = open(120);
-    expect(await show(0)).toMatchObject({ number: 0, before: 0, hasNext: true });
-    expect(await show(1)).toMatchObject({ number: 1, before: 50, hasNext: true });
-    const last = await show(2);
-    const reading = { end: 'last_page', items: 120, calls: 1 };
-    expect(last).toMatchObject({ before: 100, hasNext: false, reading });
-    expect(last.items.length).toBe(20);
-    expect(await show(0)).toMatchObject({ number: 0, reading: { calls: 0 } });
-    expect(asked).toEqual([undefined, 'c1', 'c2']);
-  });
-
   it('stays on the last page when one beyond it is asked for', async () => {
     const { show, asked } = open(60);
     expect(await show(9)).toMatchObject({ number: 1, hasNext: false });
@@ -61,18 +49,6 @@ describe('a list of the service', () => {
     const { show } = open(120, { 1: { items: [] } });
     const reading = { pages: 3, end: 'last_page' };
     expect(await show(0, { filter: 'item' })).toMatchObject({ found: 70, reading });
-  });
-
-  it('wants every word of the filter, and counts to the end of what is read', async () => {
-    const { show } = open(130);
-    expect(await show(0, { filter: ' 2  item ', mostCalls: 0 })).toMatchObject({
-      found: 14,
-      stop: { kind: 'enough_calls' },
-    });
-    const all = await show(1, { filter: 'item' });
-    expect(all).toMatchObject({ found: 130, before: 50, hasNext: true });
-    expect(all.items[0]).toEqual({ id: 'item-50' });
-    expect(await show(0, { filter: 'item nothing' })).toMatchObject({ found: 0, items: [], hasNext: false });
   });
 
   it('throws the failure of the first page, and lets a bug be a bug', async () => {

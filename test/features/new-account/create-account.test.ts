@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { AccountAnswer } from '../../../src/domain/account.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
-import { stepAccount } from '../../../src/features/new-account/create-account.ts';
+import { mintAccountRef, stepAccount } from '../../../src/features/new-account/create-account.ts';
 
 const wanted = { accountName: 'Yaba Kiosk' };
 const refused = { kind: 'refused', message: undefined } as const;
@@ -23,4 +23,14 @@ it.each<[string, AccountAnswer, object]>([
     effect: 'tell',
     end,
   });
+});
+
+it('mints references of exactly 20 characters, the same for the same view', () => {
+  const byDefault = { shortest: 20, longest: 20 };
+  const refs = Array.from({ length: 500 }, (_, index) => mintAccountRef(`V${index}`, byDefault));
+  expect(refs.every((ref) => /^PAY[A-HJ-NP-Z2-9]{17}$/.test(ref))).toBe(true);
+  expect(new Set(refs).size).toBe(500);
+  expect(mintAccountRef('V1', byDefault)).toBe(refs[1]);
+  expect(mintAccountRef('V1', { shortest: 6, longest: 12 })).toHaveLength(12);
+  expect(mintAccountRef('V1', { shortest: 0, longest: 3_000 })).toHaveLength(20);
 });
