@@ -41,7 +41,7 @@ export function createUploadFile(client: WebClient): UploadFile {
         return answer.status;
       });
       if (status !== 200) return failed(`http_${status}`, channel);
-      if (isPerson(channel)) ({ channel, threadTs } = await messageAhead(client, channel));
+      if (isPerson(channel)) ({ channel, threadTs } = await messageAhead(client, channel, title));
       await client.files.completeUploadExternal({
         files: [{ id, title }],
         channel_id: channel,
@@ -62,8 +62,9 @@ export function createUploadFile(client: WebClient): UploadFile {
 async function messageAhead(
   client: WebClient,
   person: string,
+  title: string,
 ): Promise<{ channel: string; threadTs: string }> {
-  const { text, block } = headline('📄 Your file is in this thread', []);
+  const { text, block } = headline(`📄 ${title}`, ['the file you asked for is in this thread']);
   const posted = await client.chat.postMessage({ channel: person, text, blocks: [block] });
   return { channel: posted.channel ?? person, threadTs: posted.ts ?? '' };
 }
