@@ -194,6 +194,53 @@ async function shootPayments(lead: PersonWindow, { payments }: Playground): Prom
   await shootMessage(lead, 'Many payments: ', 'many-payments');
 }
 
+/** Of the playground on a telephone, to be looked at; no page shows them. */
+const narrowFolder = fileURLToPath(new URL('../.cache/pictures/', import.meta.url));
+
+async function shootNarrow({ page, ...ada }: PersonWindow): Promise<void> {
+  const shootIt = async (name: string): Promise<void> => {
+    await page.screenshot({ path: `${narrowFolder}${name}.png` });
+    console.log(`.cache/pictures/${name}.png`);
+  };
+  await ada.channel('pay-desk');
+  await shootIt('desk-1280');
+  await page.setViewportSize({ width: 390, height: 844 });
+  await shootIt('desk-390');
+  await ada.type('/pay charge');
+  await ada.modalSays('You review it');
+  await shootIt('form-390');
+  await ada.close();
+  const panel = page.getByRole('button', { name: 'Payments', exact: true });
+  await panel.click();
+  for (const tab of ['Events', 'Faults', 'Saved cards']) {
+    // oxlint-disable-next-line no-await-in-loop -- one hand clicks
+    await ada.tab(tab);
+    // oxlint-disable-next-line no-await-in-loop
+    await shootIt(`${tab.replace(' ', '-').toLowerCase()}-390`);
+  }
+  await panel.click();
+  await page.getByRole('button', { name: 'HTTP exchanges' }).click();
+  await shootIt('exchanges-390');
+  await page.locator('.log summary').last().click();
+  await page.getByRole('group', { name: 'Request' }).last().waitFor();
+  await shootIt('exchange-390');
+  await page.locator('.log summary').last().click();
+  await page.getByRole('button', { name: 'HTTP exchanges' }).click();
+  await page.getByText('Try this').click();
+  await shootIt('guide-390');
+  await page.getByText('Try this').click();
+  await ada.channel('Pay');
+  await ada.tab('Home');
+  await page.getByText('Waiting for a code').waitFor();
+  await shootIt('home-390');
+  await page.getByRole('button', { name: 'Enter code' }).first().click();
+  await ada.modalSays('3 of 3 tries left');
+  await shootIt('code-390');
+  await ada.close();
+  await page.setViewportSize(size);
+  await ada.channel('pay-desk');
+}
+
 async function waitForOpening({ url }: Playground): Promise<void> {
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- one look after the other
@@ -205,6 +252,7 @@ async function waitForOpening({ url }: Playground): Promise<void> {
 }
 
 await mkdir(folder, { recursive: true });
+await mkdir(narrowFolder, { recursive: true });
 const playground = await startPlayground({ rules: paidRule, live: true });
 await waitForOpening(playground);
 const browser = await openBrowser({ viewport: size, deviceScaleFactor: 1.25 });
@@ -228,6 +276,7 @@ try {
   await shootApproval(ada, lead);
   await shootStorm(lead);
   await shootPayments(lead, playground);
+  await shootNarrow(ada);
 } finally {
   await browser.close();
   await playground.close();
