@@ -1,7 +1,8 @@
 /**
- * `npm run kills -- --store redis|sqlite --story approved|otp|declined|rejected|lost`: starts the whole bot against the
- * simulated payments service and the local Slack workspace, and kills it with SIGKILL at every await of a charge, one
- * after the other.
+ * `npm run kills -- --store redis|sqlite --story approved|otp|declined|rejected|lost|four-eyes|alert|link|card-email`: starts the whole bot
+ * against the simulated payments service and the local Slack workspace, and kills it with SIGKILL at every await of a
+ * charge, one after the other; `four-eyes`: from a second person's click to the end of the charge; `alert`: from a failure's
+ * event to the payment that resolves it; `link`: until it is paid; `card-email`: from the press to what became of it.
  * Without options: all stories on both stores. `--every N` takes every Nth moment, from a random one unless `--from`
  * says which.
  * The last line is the count and the verdict; the exit code follows it.
@@ -9,12 +10,16 @@
 import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { killEverywhere, type KillsResult } from '../test/support/kill-everywhere.ts';
-import { bundleKilledBot, type Place, stories, type Story } from '../test/support/killed-charge.ts';
+import { killEverywhere, type Kills, type KillsResult } from '../test/support/kill-everywhere.ts';
+import { casePlays, runCase } from '../test/support/killed-case.ts';
+import { bundleKilledBot } from '../test/support/killed-charge.ts';
+import { stories, type Place, type Story } from '../test/support/killed-charge-scene.ts';
 import { createLimit } from '../test/support/limit.ts';
 import { startRedis } from '../test/support/redis-server.ts';
 import { wholeNumber } from './whole-number.ts';
 
+const plays = [...stories, ...casePlays] as const;
+type Play = (typeof plays)[number];
 const stores = ['sqlite', 'redis'] as const;
 type StoreName = (typeof stores)[number];
 
@@ -28,7 +33,7 @@ const { values } = parseArgs({
 });
 const chosenStores = oneOrAll('store', stores, values.store);
 // The one with the longest waits first.
-const chosenStories = oneOrAll('story', stories, values.story).toSorted((one) => (one === 'otp' ? -1 : 0));
+const chosenStories = oneOrAll('story', plays, values.story).toSorted((one) => (one === 'otp' ? -1 : 0));
 const every = wholeNumber('every', values.every ?? '1', { least: 1 });
 const from = wholeNumber('from', values.from ?? String(randomInt(every)));
 if (every > 1) console.log(`--every ${every} --from ${from}`);
@@ -56,14 +61,14 @@ async function close(): Promise<void> {
   bundle.remove();
 }
 
-async function tell(story: Story, store: StoreName): Promise<KillsResult> {
+async function tell(story: Play, store: StoreName): Promise<KillsResult> {
   const place: Place = {
     bundle,
     busy,
     ...(store === 'redis' && server ? { redis: { url: server.url } } : {}),
   };
-  const ways = { story, place, limit, every, from };
-  const result = await killEverywhere({ ...ways, pressAgain: true, awaitExpiry: true });
+  const ways = { place, limit, every, from, pressAgain: true, awaitExpiry: true };
+  const result = await killEverywhere({ ...ways, ...playOf(story) });
   const ends = [...result.ends].map(([end, times]) => `${end} ${times}`).join(', ');
   const fine = result.wrong.length + tooManyMissed(result) === 0;
   console.log(
@@ -72,6 +77,11 @@ async function tell(story: Story, store: StoreName): Promise<KillsResult> {
   for (const { at, problems } of result.wrong) console.log(`    killed ${at}: ${problems.join('; ')}`);
   for (const point of result.missed) console.log(`    the charge was over before: ${point}`);
   return result;
+}
+
+function playOf(story: Play): Pick<Kills, 'story' | 'play'> {
+  const own = casePlays.find((one) => one === story);
+  return own ? { story: 'approved', play: (run) => runCase(own, run) } : { story: story as Story };
 }
 
 /** A few moments near the end, or among reads that repeat until news comes, depend on what overtakes what; more would be kills that are only claimed. */

@@ -1,9 +1,12 @@
-import { type Place, type Ran, type Run, runCharge, type Story } from './killed-charge.ts';
+import type { Place, Ran, Run, Story } from './killed-charge-scene.ts';
+import { runCharge } from './killed-charge.ts';
 import type { Limit } from './limit.ts';
 
 export type Kills = {
   story: Story;
   place: Place;
+  /** What is played and killed; a charge when absent. */
+  play?: (run: Run) => Promise<Ran>;
   /** Lets so many runs be under way at once, those included that only wait. */
   limit: Limit;
   /** 1: at every moment; 4: at every fourth, counted from `from`. */
@@ -29,11 +32,17 @@ export type KillsResult = {
 };
 
 /** One charge as it goes when nothing happens to it, and one for each moment of that one, killed there. */
-export async function killEverywhere({ story, place, limit, ...options }: Kills): Promise<KillsResult> {
+export async function killEverywhere({
+  story,
+  place,
+  limit,
+  play = runCharge,
+  ...options
+}: Kills): Promise<KillsResult> {
   /** What throws is a promise broken too: somebody waited for something that did not come. */
   function run(one: Run): Promise<Ran> {
     return limit(() =>
-      runCharge(one).catch((error: unknown) => ({
+      play(one).catch((error: unknown) => ({
         killed: false,
         stuck: false,
         end: 'broken off',

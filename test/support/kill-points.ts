@@ -6,12 +6,14 @@ import type { CreateOptions, Entry, Store, WriteOptions } from '../../src/store/
  * side change places.
  */
 export type KillPoints = {
+  /** From now on there are points, whatever was passed so far. */
+  begin: () => void;
   before: (name: string) => void;
   after: (name: string) => void;
   pass: <T>(name: string, effect: () => Promise<T>) => Promise<T>;
 };
 
-/** `reached` is called at every point with its name, from the first time that `first` is passed. */
+/** `reached` is called at every point with its name, from the first time that `first` is passed, or from `begin` on. */
 export function createKillPoints(first: string, reached: (point: string) => void): KillPoints {
   const times = new Map<string, number>();
   let begun = false;
@@ -25,6 +27,7 @@ export function createKillPoints(first: string, reached: (point: string) => void
   const before = (name: string): void => point(`before ${name}`);
   const after = (name: string): void => point(`after ${name}`);
   return {
+    begin: () => (begun = true),
     before,
     after,
     async pass(name, effect) {

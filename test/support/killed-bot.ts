@@ -3,6 +3,8 @@
  * itself at one exact point. It is told by
  *   KILL_CLOCK  {"fromMs": …, "factor": …}: see `fastClock`
  *   KILL_AT     the point at which it sends itself SIGKILL, there and then, or its number, from 1; absent: never
+ *   KILL_FROM   the point with which they begin; absent: the form’s terms being kept, which is the first thing that is
+ *               written of a charge, or as soon as it is sent SIGUSR2
  *   KILL_LIST   a file to which it writes each point as it is passed; absent: none
  *
  * Why faster: a charge whose process died is taken up when its timer of 30 s goes off, and a code is awaited
@@ -16,16 +18,16 @@ import { flushCompileCache } from 'node:module';
 import { hastenClock, openBot } from './hastened-bot.ts';
 import { createKillPoints, hastenedStore, pointedFetch, pointedStore } from './kill-points.ts';
 
-const { KILL_CLOCK, KILL_AT, KILL_LIST, ...environment } = process.env;
+const { KILL_CLOCK, KILL_AT, KILL_FROM, KILL_LIST, ...environment } = process.env;
 const { factor, realNow } = hastenClock(KILL_CLOCK);
 
 let number = 0;
-// The form’s terms being kept is the first thing that is written of a charge.
-const points = createKillPoints('before read draft', (point) => {
+const points = createKillPoints(KILL_FROM ?? 'before read draft', (point) => {
   number += 1;
   if (KILL_LIST !== undefined) appendFileSync(KILL_LIST, `${point}\n`);
   if (point === KILL_AT || String(number) === KILL_AT) process.kill(process.pid, 'SIGKILL');
 });
+process.on('SIGUSR2', () => points.begin());
 // Before anything is imported: Slack's client takes it as it starts.
 globalThis.fetch = pointedFetch(globalThis.fetch, points);
 

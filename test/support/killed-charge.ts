@@ -1,122 +1,26 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { setTimeout as rest, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as rest } from 'node:timers/promises';
 import { referenceOf } from '../../src/records/reference-of.ts';
 import { type Bundle, bundleBot } from './bot-bundle.ts';
+import {
+  isCodeless,
+  isQuiet,
+  isSettled,
+  openChargeInStore,
+  orderOf,
+  type Ran,
+  type Run,
+  type Scene,
+  type Story,
+} from './killed-charge-scene.ts';
 import { reviews, sitAt, type Typed } from './desk.ts';
 import { fastClock } from './fast-clock.ts';
 import { type House, openHouse } from './house.ts';
 import type { PageView } from '../../src/simulators/protocol.ts';
 import { outcomeWords } from '../../src/slack/words/state-words.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
-import { type ChargeRecord, createChargeRecords } from '../../src/features/charge/charge-record.ts';
-import type { Bot } from './bot.ts';
-import { readSettings } from '../../src/cli/read-settings.ts';
-import { openKept } from '../../src/store/kept.ts';
-import { workIn } from './store-contents.ts';
-
-/** What a bot's store holds of charges, read past the bot. */
-type ChargeInStore = {
-  read: (reference: string) => Promise<ChargeRecord | undefined>;
-  /** Keys of what is still to be told or edited. */
-  toTell: () => Promise<string[]>;
-  close: () => Promise<void>;
-};
-
-/** Of a house whose bot has started once: there is no file before. */
-async function openChargeInStore(house: House): Promise<ChargeInStore> {
-  const settings = readSettings(house.settings());
-  if (settings.kind === 'refused') throw new Error(settings.words);
-  const kept = await openKept({ config: settings.config, log: () => undefined, now: Date.now });
-  const { store, sealer, close } = kept;
-  const charges = createChargeRecords({ store, sealer, wait: sleep });
-  return {
-    read: (reference) => charges.read(reference),
-    toTell: async () =>
-      workIn(await house.due())
-        .map(({ key }) => key)
-        .filter((key) => key.startsWith('message:')),
-    close,
-  };
-}
-
-/** What the bank does with the charge; `lost`: it charges, and the connection breaks before the answer. */
-export const stories = ['approved', 'otp', 'declined', 'rejected', 'lost'] as const;
-export type Story = (typeof stories)[number];
-
-/** What runs share. */
-export type Place = {
-  bundle: Bundle;
-  /** Where the bots of a run keep their store: this Redis, under a prefix of their own; absent: a file of their own. */
-  redis?: { url: string };
-  /** What keeps a processor busy, or must not be kept waiting, goes through here. */
-  busy: <T>(work: () => Promise<T>) => Promise<T>;
-};
-
-export type Run = {
-  story: Story;
-  place: Place;
-  /** See killed-bot.ts; absent: it is not killed, and `passed` names all its points. */
-  killAt?: string;
-  /** The agent, who sees the read-back stand there still, presses its button again once the bot is back. */
-  pressAgain?: boolean;
-  /**
-   * Waits until a charge ends for which no code can be entered, its answer having died with the bot. False leaves
-   * it in doubt, which it must then be said to be.
-   */
-  awaitExpiry?: boolean;
-};
-
-export type Ran = {
-  killed: boolean;
-  /** The read-back was still in front of the agent when the bot was back. */
-  stuck: boolean;
-  /** How the charge ended; `none`: it was never stored. */
-  end: string;
-  passed: string[];
-  /** What is wrong; empty when all is as promised. */
-  problems: string[];
-};
-
-/** One run as it goes. */
-type Scene = {
-  run: Run;
-  house: House;
-  first: Bot;
-  store: ChargeInStore;
-  /** Which the charge has, or would have. */
-  reference: string;
-  /** The agent pressed the read-back's button a second time. */
-  pressedAgain: boolean;
-  /** Said too early, whatever it became later. */
-  tooEarly: Set<string>;
-};
-
-function orderOf({ house, reference }: Scene) {
-  return house.payments.state().orders.find((order) => order.orderReference === reference);
-}
-
-/** Also the events have come to the bot, and what they brought is done if it is quiet at the next look too. */
-async function isQuiet(scene: Scene): Promise<boolean> {
-  const { deliveries } = scene.house.payments.state();
-  return deliveries.every(({ state }) => state === 'delivered') && (await isSettled(scene));
-}
-
-async function isSettled({ store, reference }: Scene): Promise<boolean> {
-  const record = await store.read(reference);
-  return record !== undefined && isTold(record) && (await store.toTell()).length === 0;
-}
-
-function isTold({ intent: { state, told } }: ChargeRecord): boolean {
-  return 'concludedAt' in state && told.includes(state.kind);
-}
-
-/** The service waits for a code, and the bot knows of none: its transaction id was in the answer that was lost. */
-function isCodeless(scene: Scene, { intent }: ChargeRecord): boolean {
-  const isWaiting = orderOf(scene)?.state === 'awaiting_otp';
-  return isWaiting && intent.otp === undefined && intent.state.kind === 'confirming';
-}
 
 /** Fast enough that 30 s pass in 1.5 s and the 15 minutes of a code in 45 s, while 25 s still leave room to do something. */
 const factor = 20;
@@ -179,7 +83,7 @@ async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
   return { kind: 'restarted', scene, stuck };
 }
 
-function openFastHouse({ place }: Pick<Run, 'place'>, cleanUps: (() => unknown)[]): Promise<House> {
+export function openFastHouse({ place }: Pick<Run, 'place'>, cleanUps: (() => unknown)[]): Promise<House> {
   const clock = { fromMs: Date.now(), factor };
   const now = fastClock(clock);
   return openHouse(
@@ -211,7 +115,7 @@ const stepMs = 20_000;
 const runDeadlineMs = 150_000;
 const lookAgainMs = 100;
 
-const cards: Record<Story, Typed> = {
+export const cards: Record<Story, Typed> = {
   approved: { token: 'tok-ada-approves', email: 'ada.obi@example.com', amount: '12,500.00' },
   otp: { token: 'tok-bola-otp', email: 'bola.ade@example.com', amount: '12,500.00' },
   declined: { token: 'tok-chidi-declines', email: 'chidi.eze@example.com', amount: '12,500.00' },
@@ -304,7 +208,7 @@ async function enterCode(scene: Scene, code: string): Promise<void> {
 }
 
 /** In the order of the words: the one at the beginning of a first line is the state. */
-const endWords: Record<string, string> = {
+export const endWords: Record<string, string> = {
   approved: `✅ ${outcomeWords.paid}`,
   declined: `❌ ${outcomeWords.declined}`,
   rejected: `⛔ ${outcomeWords.rejected}`,
@@ -389,7 +293,7 @@ function moneyProblems({ house, reference }: Scene, accepted: number): string[] 
   ];
 }
 
-function requests({ house }: Pick<Scene, 'house'>): number {
+export function requests({ house }: Pick<Scene, 'house'>): number {
   return house.payments.stats().calls['POST /v1/checkout/tokenized-card-payment'] ?? 0;
 }
 
@@ -419,12 +323,12 @@ function isVerdict({ threadTs, text }: BotPost): boolean {
   return threadTs !== undefined && Object.values(endWords).some((words) => text.startsWith(words));
 }
 
-function keyOf({ ts, metadata }: BotPost): string {
+export function keyOf({ ts, metadata }: BotPost): string {
   const payload = metadata?.event_payload as { key?: unknown } | undefined;
   return typeof payload?.key === 'string' ? payload.key : `no key, at ${ts}`;
 }
 
-function directMessages(house: House): BotPost[] {
-  const { channels } = house.workspace.state(house.workspace.ids.users.agent);
+export function directMessages(house: House, of: string = house.workspace.ids.users.agent): BotPost[] {
+  const { channels } = house.workspace.state(of);
   return channels.filter(({ kind }) => kind === 'dm').flatMap(({ id }) => house.workspace.posts(id));
 }
