@@ -236,7 +236,16 @@ function addStore(gauge: AddGauge, store: Store): void {
     'payops_work_oldest_due_seconds',
     'How long the oldest due work waits; 0: nothing is due.',
     [],
-    async () => [{ value: (await store.oldestDueMs()) / 1_000 }],
+    async () => [{ value: (await store.backlog()).oldestDueMs / 1_000 }],
+  );
+  gauge(
+    'payops_work_due',
+    'Work that is due, by the state of its lane (usually a channel): free, leased by a worker, or paused. 10,000 stands for that many or more.',
+    ['lane'],
+    async () => {
+      const { due } = await store.backlog();
+      return Object.entries(due).map(([lane, value]) => ({ value, labels: { lane } }));
+    },
   );
 }
 

@@ -219,16 +219,30 @@ export const keysScript = script(`
 return redis.call('SCAN', ARGV[1], 'MATCH', record_of('') .. '*', 'COUNT', 500)
 `);
 
-/** How long the oldest due record waits (ms): of the free lanes the first holds it, of the others any. */
-export const oldestDueScript = script(`
+/** ARGV: how many at most. [how long the oldest due record waits (ms), due in free lanes, in leased ones, in paused ones]. */
+export const backlogScript = script(`
+local most = tonumber(ARGV[1])
 local oldest = now
-local function look_at(lane)
+local function due_in(lane, limit)
   local first = redis.call('ZRANGE', work_of(lane), 0, 0, 'WITHSCORES')
-  if first[1] then oldest = math.min(oldest, tonumber(first[2])) end
+  if not first[1] or tonumber(first[2]) > now then return 0 end
+  oldest = math.min(oldest, tonumber(first[2]))
+  return math.min(redis.call('ZCOUNT', work_of(lane), '-inf', whole(now)), limit)
 end
-for _, lane in ipairs(redis.call('ZRANGE', ready, 0, 0)) do look_at(lane) end
-for _, lane in ipairs(redis.call('ZRANGE', blocked, 0, 9999)) do look_at(lane) end
-return whole((now - oldest) / 1000)
+local free, leased, paused = 0, 0, 0
+-- The first of them holds the oldest.
+for _, lane in ipairs(redis.call('ZRANGEBYSCORE', ready, '-inf', whole(now), 'LIMIT', 0, most)) do
+  if free >= most then break end
+  free = free + due_in(lane, most - free)
+end
+for _, lane in ipairs(redis.call('ZRANGE', blocked, 0, most - 1)) do
+  local state = redis.call('HMGET', state_of(lane), 'lease_until', 'pause_until')
+  local count = due_in(lane, most)
+  if tonumber(state[1] or 0) > now then leased = leased + count
+  elseif tonumber(state[2] or 0) > now then paused = paused + count
+  else free = free + count end
+end
+return { whole((now - oldest) / 1000), free, leased, paused }
 `);
 
 /** Writes, because a Redis that only reads is of no help: out of memory, a full disk, a replica. */

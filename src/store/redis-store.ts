@@ -13,10 +13,10 @@ import {
   type Fate,
 } from './fate.ts';
 import {
+  backlogScript,
   createScript,
   keysScript,
   listScript,
-  oldestDueScript,
   pingScript,
   readScript,
   replaceScript,
@@ -24,7 +24,7 @@ import {
   writeScript,
   type Script,
 } from './redis-scripts.ts';
-import type { Entry, Index, Store, WriteOptions } from './store.ts';
+import { mostDue, type Entry, type Index, type Store, type WriteOptions } from './store.ts';
 
 type ScriptOptions = { keys: string[]; arguments: string[] };
 
@@ -117,7 +117,11 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
       const prefix = `${root}:record:`.length;
       return { keys: names.map((name) => name.slice(prefix)), next: next === '0' ? undefined : next };
     },
-    oldestDueMs: async () => Number(await run(oldestDueScript)),
+    async backlog() {
+      const [oldest, free, leased, paused] = (await run(backlogScript, String(mostDue))) as unknown[];
+      const due = { free: Number(free), leased: Number(leased), paused: Number(paused) };
+      return { oldestDueMs: Number(oldest), due };
+    },
     async ping() {
       await run(pingScript);
     },

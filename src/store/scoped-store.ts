@@ -47,7 +47,7 @@ export function scopeStore(store: Store, name: string): Scope {
       keysAfter() {
         return Promise.reject(new Error('A part of the store was asked for all keys.'));
       },
-      oldestDueMs() {
+      backlog() {
         return Promise.reject(new Error('A part of the store was asked for what is due.'));
       },
       ping: () => store.ping(),

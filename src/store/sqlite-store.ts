@@ -15,7 +15,7 @@ import {
 } from './fate.ts';
 import { createGroupCommit, type Turn } from './group-commit.ts';
 import { openStoreFile } from './sqlite-file.ts';
-import type { Entry, Store } from './store.ts';
+import { mostDue, type Entry, type Store } from './store.ts';
 
 /**
  * The store in one file, for a single machine: what a call has answered survives kill -9 and power cuts.
@@ -78,10 +78,16 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
         return { keys, next: keys.length < keysAtOnce ? undefined : keys.at(-1) };
       });
     },
-    async oldestDueMs() {
+    async backlog() {
       return reading(() => {
         const nowMs = Math.floor(options.now());
-        return nowMs - Math.min(nowMs, Number(statements.due.get()?.['oldest'] ?? nowMs));
+        const due = { free: 0, leased: 0, paused: 0 };
+        let oldestMs = nowMs;
+        for (const row of statements.due.all({ now: nowMs, most: mostDue })) {
+          due[String(row['state']) as keyof typeof due] = Number(row['records']);
+          oldestMs = Math.min(oldestMs, Number(row['oldest']));
+        }
+        return { oldestDueMs: nowMs - oldestMs, due };
       });
     },
     async ping() {
@@ -107,9 +113,10 @@ function prepareStatements(db: DatabaseSync) {
       'select key, value, version, lane, attempts from entries where key = ? and (expires_at is null or expires_at > ?)',
     ),
     due: db.prepare(
-      `select min(head) as oldest from (
-         select min(head_at) as head from lanes where free_at is null and head_at is not null
-         union all select min(head_at) from lanes where free_at is not null)`,
+      `select case when l.lease_until > :now then 'leased' when l.pause_until > :now then 'paused' else 'free' end as state,
+         count(*) as records, min(e.due_at) as oldest
+       from (select lane, due_at from entries where due_at <= :now limit :most) e join lanes l on l.lane = e.lane
+       group by state`,
     ),
     keys: db.prepare('select key from entries where key > ? order by key limit ?'),
     oldest: db.prepare(pageOf('>', 'asc')),

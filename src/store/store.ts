@@ -58,6 +58,14 @@ export type ListOptions = {
 export type Listed = { entries: readonly Entry[]; next?: string };
 
 /**
+ * How long the oldest due record waits (0: nothing is due), and how many are due by what their lane is: `free`, `leased`
+ * to a worker, or `paused`. `mostDue` stands for that many or more.
+ */
+export type Backlog = { oldestDueMs: number; due: Readonly<Record<'free' | 'leased' | 'paused', number>> };
+
+export const mostDue = 10_000;
+
+/**
  * Dedupe memory, outbox, timer, lock and record of intent in one: a few methods, all atomic, all judged by
  * the store's own clock, so that only durations cross this port and no replica's clock matters.
  * Every method throws `StoreUnavailable` when the store cannot answer within its deadline; a call that
@@ -98,8 +106,8 @@ export type Store = {
    * all the while is told once at least.
    */
   keysAfter(after: string): Promise<{ keys: readonly string[]; next: string | undefined }>;
-  /** How long the oldest due record waits, for whoever watches from outside; 0: nothing is due. */
-  oldestDueMs(): Promise<number>;
+  /** What is due now, for whoever watches from outside: costs more the more there is, up to `mostDue`. */
+  backlog(): Promise<Backlog>;
   /** Answers when the store can be written to; throws StoreUnavailable otherwise: away, full, read-only. */
   ping(): Promise<void>;
   /** Waits for calls under way; later ones throw StoreUnavailable. May be called twice. */

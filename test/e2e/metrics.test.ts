@@ -70,12 +70,13 @@ describe('metrics', () => {
     );
     expect(at('payops_store_up')).toBe(1);
     expect(at('payops_charges_in_doubt{account="main"}')).toBe(0);
+    expect(at('payops_work_due{lane="free"}')).toBe(0);
 
     const there = namesOf(samples);
     const named = [...rules.map(({ expr }) => expr), ...expressions].flatMap(
       (expr) => expr.match(metricName) ?? [],
     );
-    expect(new Set(named).size).toBeGreaterThan(15);
+    expect(new Set(named).size).toBeGreaterThan(20);
     expect(named.filter((name) => !there.has(name))).toEqual([]);
     const page = read('docs/on-call.md');
     const bases = [...there]

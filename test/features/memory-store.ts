@@ -36,7 +36,7 @@ export function memoryStore(clock: { nowMs: number }): Store & { keys(): string[
         checkTake(leaseMs, max);
         return model.take(leaseMs, max, lanes);
       }),
-    oldestDueMs: () => open(() => model.oldestDueMs()),
+    backlog: () => open(() => model.backlog()),
     ping: () => open(() => model.ping()),
     close() {
       isClosed = true;

@@ -15,6 +15,7 @@ it('says that the store is away, and counts the calls that failed for it', async
   const well = await metrics.expose();
   expect(well).toContain('payops_store_up 1\n');
   expect(well).toContain('payops_work_oldest_due_seconds 7\n');
+  expect(well).toContain('payops_work_due{lane="free"} 1\n');
   expect(well).toContain('payops_store_request_duration_seconds_count{operation="create",result="ok"} 1\n');
   await whole.close();
   await expect(store.read('a')).rejects.toThrow(StoreUnavailable);

@@ -110,7 +110,7 @@ async function oldestDueMs(store: Store): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
       // oxlint-disable-next-line no-await-in-loop -- asked again until it answers
-      return await store.oldestDueMs();
+      return (await store.backlog()).oldestDueMs;
     } catch (error) {
       if (tries === 60) throw error;
       // oxlint-disable-next-line no-await-in-loop

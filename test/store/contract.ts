@@ -512,23 +512,22 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
       expect([...found].toSorted()).toEqual(names.toSorted());
     });
 
-    it.each(['free', 'leased', 'paused'])(
-      'tells how long the oldest due record waits, in a lane that is %s',
-      async (state) => {
-        await store.create('later', '', { delayMs: longMs });
-        await store.create('memory', '');
-        expect(await store.oldestDueMs()).toBe(0);
-        await work('due', 'l');
-        const taken = state === 'free' ? undefined : await takeOne();
-        if (taken && state === 'paused') {
-          await store.write(taken, 'again', { delayMs: 0, pauseMs: longMs });
-        }
-        await opened.pass(enoughMs);
-        const waitsMs = await store.oldestDueMs();
-        expect(waitsMs).toBeGreaterThanOrEqual(enoughMs);
-        expect(waitsMs).toBeLessThan(longMs);
-      },
-    );
+    it('tells how long the oldest due record waits, and how many are due by what their lane is', async () => {
+      expect(await store.backlog()).toEqual({ oldestDueMs: 0, due: { free: 0, leased: 0, paused: 0 } });
+      await work('leased', 'l');
+      await work('behind it', 'l');
+      expect(await takeOne()).toMatchObject({ key: 'leased' });
+      await work('paused', 'p');
+      await store.write(await takeOne(), 'again', { delayMs: 0, pauseMs: longMs });
+      await work('free');
+      await store.create('later', '', { delayMs: longMs });
+      await store.create('memory', '');
+      await opened.pass(enoughMs);
+      const { oldestDueMs, due } = await store.backlog();
+      expect(due).toEqual({ free: 1, leased: 2, paused: 1 });
+      expect(oldestDueMs).toBeGreaterThanOrEqual(enoughMs);
+      expect(oldestDueMs).toBeLessThan(longMs);
+    });
     it('answers a ping', async () => {
       await expect(store.ping()).resolves.toBeUndefined();
     });

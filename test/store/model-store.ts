@@ -117,8 +117,16 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
     async keysAfter() {
       return { keys: [...entries.keys()], next: undefined };
     },
-    async oldestDueMs() {
-      return now() - Math.min(now(), ...Array.from(entries.values(), ({ dueAt = Infinity }) => dueAt));
+    async backlog() {
+      const found = [...entries.values()].filter(
+        (entry) => entry.dueAt !== undefined && entry.dueAt <= now(),
+      );
+      const due = { free: 0, leased: 0, paused: 0 };
+      for (const { lane } of found) {
+        const { leaseUntil, pauseUntil } = laneOf(lane);
+        due[leaseUntil > now() ? 'leased' : pauseUntil > now() ? 'paused' : 'free'] += 1;
+      }
+      return { oldestDueMs: now() - Math.min(now(), ...found.map(({ dueAt = 0 }) => dueAt)), due };
     },
     async ping() {},
     async close() {},
