@@ -305,6 +305,8 @@ describe('the scripts of package.json', () => {
     'revoke-token',
     'explain-delivery',
     'forget-cards',
+    'rehearse',
+    'redrive',
     'reseal',
     'move-store',
   ])('read for %s the settings that the bot reads', (name) => {

@@ -7,6 +7,8 @@ import { explainDeliveryCommand } from './explain-delivery.ts';
 import { forgetCardsCommand } from './forget-cards.ts';
 import { lookupCommand } from './lookup.ts';
 import { moveStoreCommand } from './move-store.ts';
+import { redriveCommand } from './redrive.ts';
+import { rehearseCommand } from './rehearse.ts';
 import { resealCommand } from './reseal.ts';
 import { revokeTokenCommand } from './revoke-token.ts';
 
@@ -18,6 +20,8 @@ export const commands: Readonly<Record<string, CliCommand>> = {
   'explain-delivery': explainDeliveryCommand,
   'forget-cards': forgetCardsCommand,
   'move-store': moveStoreCommand,
+  redrive: redriveCommand,
+  rehearse: rehearseCommand,
   reseal: resealCommand,
   'revoke-token': revokeTokenCommand,
 };

@@ -32,6 +32,15 @@ const placeholderCheck = settingsCheck(['policy', 'payopsFile'], ({ policy, payo
   ),
 ]);
 
+/** Those that ask what the policy file may say. */
+export const policyChecks: readonly SettingsCheck[] = [
+  routesCheck,
+  approvalsCheck,
+  limitsCheck,
+  accountsCheck,
+  placeholderCheck,
+];
+
 /** What must hold between the settings whatever the program does with them. */
 export const contradictions: readonly SettingsCheck[] = [
   refuse(
@@ -93,11 +102,7 @@ export const contradictions: readonly SettingsCheck[] = [
     'STOP_SECONDS must be more than DRAIN_SECONDS, or no time is left to finish what is under way.',
   ),
   settingsCheck(['workLeaseSeconds', 'paymentsTimeoutSeconds', 'slackTimeoutSeconds'], checkLease),
-  routesCheck,
-  approvalsCheck,
-  limitsCheck,
-  accountsCheck,
-  placeholderCheck,
+  ...policyChecks,
   credentialsCheck,
   refuse(
     ['chargeRetryForgetDays', 'chargeRetryWaitHours'],

@@ -7,15 +7,18 @@ import { fileErrorCode } from './readers.ts';
 
 export type PolicyResult = { kind: 'read'; policy: Policy } | { kind: 'refused'; problems: string[] };
 
-/** The policy file's content, or all that is wrong with it, each problem led by the file's path. Never throws. */
-export function readPolicy(path: string): PolicyResult {
+const usualFix = 'copy payops.example.yml and fill it in, or name yours in PAYOPS_FILE';
+
+/**
+ * The policy file's content, or all that is wrong with it, each problem led by the file's path. `fix`: what to do where
+ * it cannot be read. Never throws.
+ */
+export function readPolicy(path: string, fix = usualFix): PolicyResult {
   let source: string;
   try {
     source = readFileSync(path, 'utf8');
   } catch (error) {
-    return refused([
-      `The policy file ${path} cannot be read (${fileErrorCode(error)}): copy payops.example.yml and fill it in, or name yours in PAYOPS_FILE.`,
-    ]);
+    return refused([`The policy file ${path} cannot be read (${fileErrorCode(error)}): ${fix}.`]);
   }
   const document = parseDocument(source, { prettyErrors: true });
   if (document.errors.length > 0) {

@@ -183,7 +183,7 @@ describe('without settings', () => {
         stdout: '',
       });
     }
-    for (const words of [['lookup', 'ORDER-1'], ['reseal']]) {
+    for (const words of [['lookup', 'ORDER-1'], ['redrive']]) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       const end = await runHere(words, {});
       expect(end).toMatchObject({ code: 5, stdout: '' });
@@ -265,6 +265,31 @@ describe('the operators’ commands', () => {
     expect(mistyped.stderr).not.toContain('4242');
     expect((await desk.runs(['forget-cards', ada.customerEmail], { DATA_DIR: '/dev/null/none' })).code).toBe(
       1,
+    );
+  });
+
+  it('rehearse says what the rules, or others, would have posted in the last 7 days', async () => {
+    const desk = at();
+    const policy = join(desk.house.folder, 'new.yml');
+    const rehearse = (routes: string) => {
+      writeFileSync(policy, `channels:\n  alerts: C0ALERTS01\nroutes:\n${routes}`);
+      return desk.runs(['rehearse', '--policy', policy], { SEALING_KEYS: k2 ?? '' });
+    };
+    await desk.house.decline();
+    await desk.settled();
+    const inForce = await desk.runs(['rehearse'], { SEALING_KEYS: k2 ?? '' });
+    expect(inForce.stdout).toMatch(/^Of the 5 events of the last 7 days/);
+    const other = await rehearse('  - { name: usd, when: { currency: USD }, to: C0BIG00001 }\n');
+    expect(other.stdout).toContain('usd → C0BIG00001: no alerts');
+    expect(other.stdout).toMatch(/channels\.alerts → C0ALERTS01: \d alerts?, worst hour/);
+    const never = await rehearse('  - { name: all, to: C0BIG00001 }\n  - { name: never, to: C0BIG00001 }\n');
+    expect(never).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('routes.1 (never) can never fit'),
+    });
+    expect(await desk.runs(['rehearse', '--policy', `${policy}.none`])).toMatchObject({ code: 1 });
+    expect((await desk.runs(['redrive'], { SEALING_KEYS: k2 ?? '' })).stdout).toContain(
+      'Nothing is undelivered',
     );
   });
 

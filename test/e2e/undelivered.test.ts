@@ -82,6 +82,30 @@ describe('a channel that Slack refuses', () => {
     await desk.settled('soon');
   });
 
+  test('npm run redrive has it delivered by the running bot, of one channel alone if so asked', async () => {
+    const desk = at();
+    const { workspace } = desk.house;
+    const { payAlerts, payOps } = workspace.ids.channels;
+    workspace.setFaults({ kind: 'refused', channel: payAlerts, error: 'channel_not_found' });
+    const before = tries(desk);
+    const reference = await desk.house.decline();
+    await isRefused(before);
+    desk.house.later(25 * hourMs);
+    await desk.house.until(
+      'it is given up',
+      async () => (await health(desk, 'undelivered'))?.state === 'degraded',
+    );
+    workspace.setFaults();
+    expect((await desk.runs(['redrive', '--channel', payOps])).stdout).toContain('Nothing is undelivered');
+    const { stdout, code } = await desk.runs(['redrive']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^One message is on the way again.*\n  ${payAlerts}: 1$`, 'm'));
+    await desk.reads('lead', reference, 'payAlerts');
+    expect((await desk.runs(['redrive'])).stdout).toContain('Nothing is undelivered');
+    await desk.settled('soon');
+    expect(alertsOf([reference])).toEqual([reference]);
+  });
+
   test('where the workspace forbids edits, what changes is posted once more, and then told in its thread', async () => {
     const desk = at();
     const { workspace } = desk.house;

@@ -65,7 +65,7 @@ export function openKeptEvent(sealer: Sealer, entry: Pick<Entry, 'key' | 'value'
   };
 }
 
-/** As far back as summaries and mutes look. */
+/** As far back as rehearsals, summaries and mutes look. */
 export const lookedBackMs = 7 * 86_400_000;
 
 export type EventLog = ReturnType<typeof createEventLog>;

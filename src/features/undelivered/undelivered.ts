@@ -69,7 +69,7 @@ function judge(all: Awaited<ReturnType<typeof readUndelivered>>): PartHealth {
   return {
     state: 'degraded',
     detail: `${first.messages} undelivered for ${first.channel}: ${first.slackError}${rest}`,
-    fix: `${first.fix} Then /pay undelivered.`,
+    fix: `${first.fix} Then /pay undelivered, or npm run redrive.`,
   };
 }
 

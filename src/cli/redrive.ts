@@ -1,0 +1,49 @@
+import { redrive } from '../messages/undelivered.ts';
+import { parsed, problem } from '../domain/parsed.ts';
+import { type CommandEnd, type CliCommand, reasonOf, withKept } from './command.ts';
+import type { Outside } from '../config/config.ts';
+
+/**
+ * Has everything that Slack refused for too long, or what is for one channel or person, delivered again by the running
+ * bots. Running it twice, or beside somebody who presses the button, delivers nothing twice.
+ */
+export const redriveCommand: CliCommand = {
+  summary: 'Have what Slack refused for too long delivered again',
+  usage: ['npm run redrive -- [--channel C0123ABCD] [--account NAME]'],
+  more: 'Without a channel: everything. Run it twice and nothing is delivered twice. /pay undelivered lists what there is.',
+  scope: 'each',
+  prepare([option, channel = '', ...more]) {
+    const isChannel = option === '--channel' && /^[A-Z][A-Z0-9]{6,}$/.test(channel) && more.length === 0;
+    if (option !== undefined && !isChannel) {
+      return problem(
+        'Nothing was done. Type nothing more, for all channels, or the id of one: npm run redrive -- --channel C0123ABCD',
+      );
+    }
+    return parsed({ run: (outside) => redriveOn(outside, isChannel ? channel : undefined) });
+  },
+};
+
+async function redriveOn(outside: Outside, channel: string | undefined): Promise<CommandEnd> {
+  return await withKept(
+    outside,
+    async ({ store }) => ({ exitCode: 0, words: told(await redrive(store, channel)) }),
+    (error) => ({
+      exitCode: 1,
+      words: `Not everything is surely on its way. ${reasonOf(error)} Run this again once that is mended: nothing is delivered twice.`,
+    }),
+    'redrive',
+  );
+}
+
+function told(redriven: readonly { channel: string; messages: number }[]): string {
+  if (redriven.length === 0) {
+    return 'Nothing is undelivered. Run this with the very settings of the bot.';
+  }
+  const total = redriven.reduce((sum, { messages }) => sum + messages, 0);
+  const lines = redriven.map(({ channel, messages }) => `  ${channel}: ${messages}`);
+  const first = total === 1 ? 'One message is' : `${total} messages are`;
+  return [
+    `${first} on the way again, about one a second in each channel, as long as a bot runs:`,
+    ...lines,
+  ].join('\n');
+}

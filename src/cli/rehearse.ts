@@ -1,0 +1,141 @@
+import { permissions } from '../features/registry.ts';
+import type { Config, Outside } from '../config/config.ts';
+import { policyChecks } from '../config/contradictions.ts';
+import { permissionCheck } from '../config/policy-rules.ts';
+import { readPolicy, type PolicyResult } from '../config/read-policy.ts';
+import type { RoutePlan } from '../domain/alert-route.ts';
+import { createEventLog, type EventLog, lookedBackMs } from '../features/alerts/event-log.ts';
+import { destinationsOf, needsLookUp } from '../features/alerts/routing.ts';
+import { counted } from '../domain/wording.ts';
+import { readRoutes } from '../config/alert-rules.ts';
+import { parsed, problem } from '../domain/parsed.ts';
+import { type CommandEnd, type CliCommand, reasonOf, withKept } from './command.ts';
+import { utcTime } from '../slack/kit/text.ts';
+
+/**
+ * What the rules of the policy file, or of another one that is not deployed yet, would have posted of the events of the
+ * last 7 days.
+ */
+export const rehearseCommand: CliCommand = {
+  summary: 'Say what routes would have posted in the last 7 days',
+  usage: ['npm run rehearse -- [--policy payops.new.yml] [--account NAME]'],
+  more: 'Without a file: the rules that are in force. Posts and changes nothing.',
+  scope: 'each',
+  prepare([option, path, ...more]) {
+    const isFile = option === '--policy' && path !== undefined && more.length === 0;
+    if (option !== undefined && !isFile) {
+      return problem(
+        'Nothing was done. Type nothing more, for the rules that are in force, or name a file: npm run rehearse -- --policy payops.new.yml',
+      );
+    }
+    return parsed({ run: (outside) => rehearseOn(outside, path ?? outside.config.payopsFile) });
+  },
+};
+
+async function rehearseOn(outside: Outside, path: string): Promise<CommandEnd> {
+  const read = readCandidate(outside.config, path);
+  if (read.kind === 'refused') return { exitCode: 1, words: read.problems.join('\n') };
+  return await withKept(
+    outside,
+    async ({ store, sealer }) => {
+      const eventLog = createEventLog({ store, sealer, log: outside.log });
+      const plan = readRoutes({ ...outside.config, policy: read.policy });
+      return {
+        exitCode: 0,
+        words: told(plan, await rehearse(eventLog, plan, outside.now())),
+      };
+    },
+    (error) => ({ exitCode: 1, words: `The rules could not be rehearsed. ${reasonOf(error)}` }),
+  );
+}
+
+/** As strict with the file as a start of the bot would be, so that what is rehearsed can be deployed. */
+function readCandidate(config: Config, payopsFile: string): PolicyResult {
+  const read = readPolicy(payopsFile, 'name one that is there behind --policy');
+  if (read.kind === 'refused') return read;
+  const candidate = { ...config, payopsFile, policy: read.policy };
+  const checks = [...policyChecks, permissionCheck(permissions)];
+  const problems = checks.flatMap((check) => check.judge(candidate));
+  return problems.length > 0 ? { kind: 'refused', problems } : read;
+}
+
+type Rehearsal = {
+  events: number;
+  sinceMs: number | undefined;
+  /** Events that nobody looked up, which the plan would have routed by a look-up: counted by what they say themselves. */
+  unsure: number;
+  /** By channel and rule. */
+  counts: ReadonlyMap<string, { alerts: number; worstHour: number }>;
+};
+
+/**
+ * What the plan would have told in the last 7 days, by the very functions that route events. Reads the whole log:
+ * about a second for a hundred thousand events, in pieces that keep nobody else waiting. Throws StoreUnavailable.
+ */
+export async function rehearse(
+  eventLog: Pick<EventLog, 'between'>,
+  plan: RoutePlan,
+  nowMs: number,
+): Promise<Rehearsal> {
+  const counts = new Map<string, { alerts: number; worstHour: number }>();
+  let [events, unsure] = [0, 0];
+  let sinceMs: number | undefined;
+  for await (const hour of eventLog.between(nowMs - lookedBackMs, nowMs + 1)) {
+    const ofHour = new Map<string, number>();
+    for (const { event, receivedAtMs, lookup } of hour.events) {
+      events += 1;
+      sinceMs ??= receivedAtMs;
+      const isLookedUp = lookup !== undefined && lookup !== 'unchecked';
+      if (!isLookedUp && needsLookUp(plan, event)) unsure += 1;
+      for (const { channel, rule } of destinationsOf(plan, event)) {
+        const key = keyOf(channel, rule?.name);
+        ofHour.set(key, (ofHour.get(key) ?? 0) + 1);
+      }
+    }
+    for (const [key, count] of ofHour) {
+      const { alerts, worstHour } = counts.get(key) ?? { alerts: 0, worstHour: 0 };
+      counts.set(key, { alerts: alerts + count, worstHour: Math.max(worstHour, count) });
+    }
+  }
+  return { events, sinceMs, unsure, counts };
+}
+
+function keyOf(channel: string, rule = ''): string {
+  return `${channel} ${rule}`;
+}
+
+function told(plan: RoutePlan, { events, sinceMs, unsure, counts }: Rehearsal): string {
+  if (sinceMs === undefined) {
+    return 'No event of the last 7 days is on record, so nothing can be said. Run this with the very settings of the bot.';
+  }
+  const lines = placesOf(plan).map(({ name, channel, rule }) => {
+    const told = counts.get(keyOf(channel, rule));
+    const words = told ? `${counted(told.alerts, 'alert')}, worst hour ${told.worstHour}` : 'no alerts';
+    return `  ${name} → ${channel}: ${words}`;
+  });
+  return [
+    `Of the ${events === 1 ? 'one event' : `${events} events`} of the last 7 days (the first ${utcTime(sinceMs)}) these rules would have told, mutes and digests left out:`,
+    ...lines,
+    ...(unsure > 0 ? [unsureWords(unsure)] : []),
+  ].join('\n');
+}
+
+function unsureWords(unsure: number): string {
+  return unsure === 1
+    ? 'One of them was not looked up, as these rules would have it: it is counted by what it says.'
+    : `${unsure} of them were not looked up, as these rules would have it: they are counted by what they say.`;
+}
+
+function placesOf({
+  rules,
+  failures,
+  successes,
+}: RoutePlan): { name: string; channel: string; rule?: string }[] {
+  return [
+    ...rules.flatMap(({ name, channels }) => channels.map((channel) => ({ name, channel, rule: name }))),
+    { name: 'channels.alerts', channel: failures },
+    ...(successes === undefined || successes === failures
+      ? []
+      : [{ name: 'channels.successes', channel: successes }]),
+  ];
+}

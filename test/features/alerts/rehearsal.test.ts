@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { rehearse } from '../../../src/cli/rehearse.ts';
+import type { RoutePlan } from '../../../src/domain/alert-route.ts';
+import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
+import type { LoggedEvent } from '../../../src/features/alerts/event-log.ts';
+
+it('a rehearsal says of how many events nobody asked the service what a rule wants to know', async () => {
+  const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', reason: 'Insufficient funds' };
+  const rules = [{ name: 'r', match: { currency: 'NGN' }, channels: ['C'], goesOn: false }];
+  const place = { environment: 'live', account: 'main' } as const;
+  const plan: RoutePlan = { ...place, rules, failures: 'CALERTS', successes: undefined };
+  const silent = { event: failure, receivedAtMs: 1 };
+  const known: LoggedEvent = { event: { ...failure, currency: 'NGN' }, receivedAtMs: 1 };
+  async function* between() {
+    yield {
+      events: [silent, { ...silent, lookup: 'unchecked' }, { ...silent, lookup: 'not_found' }] as const,
+    };
+    yield { events: [known, known] };
+    yield { events: [known] };
+  }
+  const { counts, ...others } = await rehearse({ between }, plan, 1_000);
+  expect(others).toEqual({ events: 6, unsure: 2, sinceMs: 1 });
+  expect([...counts]).toEqual([
+    ['CALERTS ', { alerts: 3, worstHour: 3 }],
+    ['C r', { alerts: 3, worstHour: 2 }],
+  ]);
+});
