@@ -129,6 +129,8 @@ type AuditCheck = {
 type CheckOptions = {
   /** What the first line must follow; undefined: the lines are a part, which may begin anywhere. */
   before: AuditHead | undefined;
+  /** The lines were chosen: entries in between are missing rightly. */
+  hasGaps?: boolean;
   witnesses?: readonly Witness[];
 };
 
@@ -138,7 +140,7 @@ const mostProblems = 20;
  * Reads a chain line by line and finds whatever was changed, removed, put elsewhere or put in twice. Goes on behind
  * what is wrong, so that the rest is judged for itself. Holds no lines, and no more than twenty problems.
  */
-export function createAuditCheck({ before, witnesses = [] }: CheckOptions): AuditCheck {
+export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: CheckOptions): AuditCheck {
   const problems: AuditProblem[] = [];
   let furtherProblems = 0;
   let count = 0;
@@ -169,7 +171,7 @@ export function createAuditCheck({ before, witnesses = [] }: CheckOptions): Audi
       return;
     }
     if (seq > last.seq + 1) {
-      add(missing(last.seq + 1, seq, place));
+      if (!hasGaps) add(missing(last.seq + 1, seq, place));
       return;
     }
     if (last.hash !== undefined && read.prev !== last.hash) {

@@ -3,7 +3,12 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { exitCodes } from './exit-codes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
-import { allBlocks, readAuditLine, readMarks, type BlockDeps } from '../audit/audit-chain.ts';
+import {
+  exportAudit,
+  type AuditChoice,
+  type AuditFormat,
+  type ExportedAudit,
+} from '../audit/export-audit.ts';
 import {
   createAuditCheck,
   judgeEnd,
@@ -13,14 +18,15 @@ import {
   type Witness,
 } from '../audit/verify-audit.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
 import { type CommandEnd, type CliCommand, reasonOf, withKept } from './command.ts';
 import { hasStore } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
 
 const auditUsage = [
   'npm run audit -- verify [--head SEQ:HASH]',
-  'npm run audit -- verify --file export.jsonl [--head SEQ:HASH]',
-  'npm run audit --silent -- export > export.jsonl',
+  'npm run audit -- verify --file export.jsonl [--part] [--head SEQ:HASH]',
+  'npm run audit --silent -- export [--format jsonl|csv] [--from DATE] [--to DATE] [--reference REF] [--account NAME]',
 ];
 
 /** Says whether the audit trail is whole, and what is wrong where it is not; or writes it out. */
@@ -52,7 +58,7 @@ async function runOnStore(
     async (kept) =>
       asked.kind === 'verify'
         ? verified(await verifyAudit(kept, asked.witnesses))
-        : await exportAudit(kept, out),
+        : exported(await exportAudit(kept, asked, out)),
     (error) => ({
       exitCode: error instanceof StoreUnavailable ? exitCodes.noAnswer : exitCodes.failed,
       words: `The audit trail could not be read to its end. ${reasonOf(error)}`,
@@ -105,20 +111,7 @@ function broken({ problems, furtherProblems, count, last }: AuditReport, what: s
   };
 }
 
-/** All entries as JSON Lines, oldest first, each to the byte as it is kept; block by block, so that a trail of any length fits. Throws StoreUnavailable. */
-export async function exportAudit(
-  deps: BlockDeps,
-  out: (text: string) => Promise<void>,
-): Promise<CommandEnd> {
-  let [count, unreadable] = [0, 0];
-  // Also an export without entries is data.
-  await out('');
-  for await (const { lines } of allBlocks(deps, await readMarks(deps))) {
-    const spoilt = lines.filter((line) => readAuditLine(line) === undefined).length;
-    count += lines.length - spoilt;
-    unreadable += spoilt;
-    await out(lines.map((line) => `${line}\n`).join(''));
-  }
+function exported({ count, unreadable }: ExportedAudit): CommandEnd {
   const words = `${count} ${count === 1 ? 'entry' : 'entries'} exported.`;
   if (unreadable === 0) return { exitCode: exitCodes.ok, words };
   return {
@@ -130,7 +123,7 @@ export async function exportAudit(
 /** What was exported, by itself: without the store and its keys, so without what only they show. */
 async function verifyFile(asked: Extract<AuditAsked, { kind: 'verify_file' }>): Promise<CommandEnd> {
   const witnesses: readonly Witness[] = asked.witnesses;
-  const check = createAuditCheck({ before: undefined, witnesses });
+  const check = createAuditCheck({ before: undefined, hasGaps: asked.hasGaps, witnesses });
   try {
     let number = 0;
     for await (const line of createInterface({ input: createReadStream(asked.path), crlfDelay: Infinity })) {
@@ -149,14 +142,15 @@ async function verifyFile(asked: Extract<AuditAsked, { kind: 'verify_file' }>): 
 
 type AuditAsked =
   | { kind: 'verify'; witnesses: readonly Witness[] }
-  | { kind: 'verify_file'; path: string; witnesses: readonly Witness[] }
-  | { kind: 'export' };
+  /** `hasGaps`: the file holds entries that were chosen. */
+  | { kind: 'verify_file'; path: string; hasGaps: boolean; witnesses: readonly Witness[] }
+  | { kind: 'export'; format: AuditFormat; choice: AuditChoice };
 
 function readAuditWords([command, ...words]: readonly string[]): Parsed<AuditAsked> {
-  if (command === 'export' && words.length === 0) return parsed({ kind: 'export' });
-  if (command !== 'verify') return problem('Say verify or export.');
   try {
-    return readVerify(words);
+    if (command === 'verify') return readVerify(words);
+    if (command === 'export') return readExport(words);
+    return problem('Say verify or export.');
   } catch {
     // What was typed is not repeated.
     return problem('That was not understood; nothing was done.');
@@ -166,7 +160,11 @@ function readAuditWords([command, ...words]: readonly string[]): Parsed<AuditAsk
 function readVerify(words: readonly string[]): Parsed<AuditAsked> {
   const { values } = parseArgs({
     args: [...words],
-    options: { head: { type: 'string', multiple: true, default: [] }, file: { type: 'string' } },
+    options: {
+      head: { type: 'string', multiple: true, default: [] },
+      file: { type: 'string' },
+      part: { type: 'boolean', default: false },
+    },
   });
   const witnesses: Witness[] = [];
   for (const text of values.head) {
@@ -176,8 +174,42 @@ function readVerify(words: readonly string[]): Parsed<AuditAsked> {
     }
     witnesses.push({ seq: Number(seq), hash, by: 'What was given with --head' });
   }
-  const { file } = values;
+  const { file, part } = values;
+  if (file === undefined && part) return problem('--part is about a --file.');
   return parsed(
-    file === undefined ? { kind: 'verify', witnesses } : { kind: 'verify_file', path: file, witnesses },
+    file === undefined
+      ? { kind: 'verify', witnesses }
+      : { kind: 'verify_file', path: file, hasGaps: part, witnesses },
   );
+}
+
+function readExport(words: readonly string[]): Parsed<AuditAsked> {
+  const { values } = parseArgs({
+    args: [...words],
+    options: {
+      format: { type: 'string', default: 'jsonl' },
+      from: { type: 'string' },
+      to: { type: 'string' },
+      reference: { type: 'string' },
+      account: { type: 'string' },
+    },
+  });
+  const { format, from, to, reference, account } = values;
+  if (format !== 'jsonl' && format !== 'csv') return problem('--format is jsonl or csv.');
+  const fromMs = from === undefined ? undefined : readTime(from, 0);
+  // A day is meant with its end.
+  const untilMs = to === undefined ? undefined : readTime(to, dayMs);
+  if (Number.isNaN(fromMs) || Number.isNaN(untilMs)) {
+    return problem('--from and --to are days or times in UTC, like 2026-11-21 or 2026-11-21T14:30:00Z.');
+  }
+  const choice = withoutUndefined({ fromMs, untilMs, reference, account });
+  return parsed({ kind: 'export', format, choice });
+}
+
+const dayMs = 86_400_000;
+
+/** NaN: it is neither. */
+function readTime(text: string, addedToDayMs: number): number {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(text)) return Date.parse(`${text}T00:00:00Z`) + addedToDayMs;
+  return /^\d{4}-\d{2}-\d{2}T[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
 }

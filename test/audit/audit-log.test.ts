@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { allBlocks, blockKey, entriesOf, readMarks } from '../../src/audit/audit-chain.ts';
 import { createAuditLog } from '../../src/audit/audit-log.ts';
 import { createAuditNotes } from '../../src/audit/audit-trail.ts';
-import { exportAudit } from '../../src/cli/audit.ts';
+import { exportAudit } from '../../src/audit/export-audit.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import { findCanaries } from '../support/canaries.ts';
 import {
@@ -279,14 +279,18 @@ it('is exported with no more of it held than is read at once, however slowly it 
       return store.read(key);
     },
   };
-  const exported = await exportAudit({ store: counted, sealer }, async (text) => {
-    if (text !== '') texts += 1;
-    if (texts !== 50 || readsAtFifty > 0) return;
-    // oxlint-disable-next-line no-await-in-loop -- whatever it could do meanwhile, it has done by then
-    for (let turns = 0; turns < 100; turns += 1) await turn();
-    readsAtFifty = reads;
-  });
-  expect(exported).toEqual({ exitCode: 0, words: '300 entries exported.' });
+  const exported = await exportAudit(
+    { store: counted, sealer },
+    { choice: {}, format: 'jsonl' },
+    async (text) => {
+      if (text !== '') texts += 1;
+      if (texts !== 50 || readsAtFifty > 0) return;
+      // oxlint-disable-next-line no-await-in-loop -- whatever it could do meanwhile, it has done by then
+      for (let turns = 0; turns < 100; turns += 1) await turn();
+      readsAtFifty = reads;
+    },
+  );
+  expect(exported).toEqual({ count: 300, unreadable: 0 });
   expect(readsAtFifty).toBeGreaterThan(0);
   expect(readsAtFifty).toBeLessThan(100);
 });

@@ -127,7 +127,7 @@ describe('the audit trail', () => {
     expect(JSON.stringify(entries)).not.toMatch(/canary|12,500|4111 ?1111/);
   });
 
-  it('is verified whole, also from its export without the store, and with any tool', async () => {
+  it('is verified whole, also from its export without the store, and with any tool; a spreadsheet runs nothing of it', async () => {
     const desk = at();
     // The trail is written in blocks, a moment after.
     await desk.house.until('the link is on record', async () =>
@@ -157,6 +157,21 @@ describe('the audit trail', () => {
     expect(await runHere(['audit', 'verify', '--file', file], {})).toMatchObject({ code: 0 });
     writeFileSync(file, stdout.replace('"lookup"', '"charge"'));
     expect(await runHere(['audit', 'verify', '--file', file], {})).toMatchObject({ code: 3 });
+    const some = await desk.runs(['audit', 'export', '--reference', 'TYPED-7']);
+    expect(some.stdout.trimEnd().split('\n')).toHaveLength(1);
+    writeFileSync(file, some.stdout);
+    expect(await runHere(['audit', 'verify', '--file', file, '--part'], {})).toMatchObject({ code: 0 });
+    const today = new Date().toISOString().slice(0, 10);
+    expect((await desk.runs(['audit', 'export', '--from', today])).stdout).toBe(stdout);
+    expect((await desk.runs(['audit', 'export', '--to', '2020-01-01'])).stdout).toBe('');
+
+    await desk.asks('agent', '/pay story "=HYPERLINK(1)"', 'Not allowed');
+    await desk.house.until('it is on record', async () =>
+      (await exported(desk)).some(({ reference }) => reference === '=HYPERLINK(1)'),
+    );
+    const csv = await desk.runs(['audit', 'export', '--format', 'csv']);
+    expect(csv.stdout).toContain("'=HYPERLINK(1)");
+    expect(csv.stdout).not.toMatch(/(^|,)"?=/m);
   });
 
   it('is removed once it is older than it is kept, what is left is whole, and a changed word is found', async () => {

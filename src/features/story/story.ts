@@ -5,7 +5,7 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
+import { storyCsv } from '../../audit/export-audit.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
 import { lookUpWords, referenceWord } from '../../slack/words/evidence.ts';
@@ -85,32 +85,12 @@ async function shareStory(
     {
       name: `story-${new Date(account.now()).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`,
       title,
-      text: csvHead(entryColumns) + csvRows(entryColumns, story.entries),
+      text: storyCsv(story.entries),
       comment: mrkdwnText(`${title}: ${story.entries.length} entries`, 500),
     },
   );
   await reply(storyFileMessage(story.reference, placed));
 }
-
-/** What an entry says, in the audit's own words. */
-const entryColumns: readonly CsvColumn<AuditEntry>[] = [
-  { head: 'at', cell: ({ atMs }) => new Date(atMs).toISOString() },
-  ...(
-    [
-      'who',
-      'where',
-      'what',
-      'verb',
-      'account',
-      'reference',
-      'before',
-      'after',
-      'result',
-      'reason',
-      'id',
-    ] as const
-  ).map((head) => ({ head, cell: (entry: AuditEntry) => entry[head] })),
-];
 
 /**
  * The audit is the story. What stands in no entry of it, or not yet, is added from the records: the steps of a charge

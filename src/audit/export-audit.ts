@@ -1,0 +1,91 @@
+import { csvHead, csvRows, type CsvColumn } from '../csv.ts';
+import type { AuditEntry } from '../domain/audit-entry.ts';
+import {
+  allBlocks,
+  keptReference,
+  readAuditLine,
+  readMarks,
+  type BlockDeps,
+  type ChainedEntry,
+} from './audit-chain.ts';
+
+/** Which entries: from one time (UTC ms) on, before another, of one reference, of one merchant account. */
+export type AuditChoice = { fromMs?: number; untilMs?: number; reference?: string; account?: string };
+
+export type AuditFormat = 'jsonl' | 'csv';
+
+export type ExportedAudit = {
+  count: number;
+  /** Lines that cannot be read; as JSON Lines they are given as they stand. */
+  unreadable: number;
+};
+
+/**
+ * The chosen entries, oldest first, block by block, so that a trail of any length fits; as JSON Lines each as it is
+ * kept, to the byte. Throws StoreUnavailable.
+ */
+export async function exportAudit(
+  deps: BlockDeps,
+  { choice, format }: { choice: AuditChoice; format: AuditFormat },
+  out: (text: string) => Promise<void>,
+): Promise<ExportedAudit> {
+  const isChosen = chooser(choice);
+  let count = 0;
+  let unreadable = 0;
+  // Also an export without entries is data.
+  await out(format === 'csv' ? csvHead(auditColumns) : '');
+  for await (const { lines } of allBlocks(deps, await readMarks(deps))) {
+    const chosen = lines
+      .map((line) => ({ line, read: readAuditLine(line) }))
+      .filter(({ read }) => read === undefined || isChosen(read.entry));
+    const read = chosen.flatMap((one) => one.read ?? []);
+    count += read.length;
+    unreadable += chosen.length - read.length;
+    const text =
+      format === 'csv' ? csvRows(auditColumns, read) : chosen.map(({ line }) => `${line}\n`).join('');
+    if (text !== '') await out(text);
+  }
+  return { count, unreadable };
+}
+
+function chooser(choice: AuditChoice): (entry: AuditEntry) => boolean {
+  const { fromMs = -Infinity, untilMs = Infinity, account } = choice;
+  const reference = choice.reference === undefined ? undefined : keptReference(choice.reference);
+  return (entry) =>
+    entry.atMs >= fromMs &&
+    entry.atMs < untilMs &&
+    (reference === undefined || entry.reference === reference) &&
+    (account === undefined || entry.account === account);
+}
+
+/** What an entry says, in the audit's own words; the hashes around it are an export's. */
+const entryColumns: readonly CsvColumn<AuditEntry>[] = [
+  { head: 'at', cell: ({ atMs }) => new Date(atMs).toISOString() },
+  ...(
+    [
+      'who',
+      'where',
+      'what',
+      'verb',
+      'account',
+      'reference',
+      'before',
+      'after',
+      'result',
+      'reason',
+      'id',
+    ] as const
+  ).map((head) => ({ head, cell: (entry: AuditEntry) => entry[head] })),
+];
+
+const auditColumns: readonly CsvColumn<ChainedEntry>[] = [
+  { head: 'seq', cell: ({ seq }) => String(seq) },
+  ...entryColumns.map(({ head, cell }) => ({ head, cell: ({ entry }: ChainedEntry) => cell(entry) })),
+  { head: 'prev', cell: ({ prev }) => prev },
+  { head: 'hash', cell: ({ hash }) => hash },
+];
+
+/** The whole story as a CSV file's text, in the audit's own words. */
+export function storyCsv(entries: readonly AuditEntry[]): string {
+  return csvHead(entryColumns) + csvRows(entryColumns, entries);
+}
