@@ -172,10 +172,11 @@ async function shootStorm(lead: PersonWindow): Promise<void> {
   await shootMessage(lead, 'This channel gets alerts', 'alert-routes');
 }
 
-/** One channel is told of payments too. */
+/** One channel is told of payments too, and soon by a digest. */
 const paidRule = `  - name: paid
     when: { event: payment_success }
     to: ${channelIds.general}
+    digest_after: 5
 `;
 
 async function shootPayments(lead: PersonWindow, { payments }: Playground): Promise<void> {

@@ -73,28 +73,30 @@ type Rehearsal = {
  * about a second for a hundred thousand events, in pieces that keep nobody else waiting. Throws StoreUnavailable.
  */
 export async function rehearse(
-  eventLog: Pick<EventLog, 'between'>,
+  eventLog: Pick<EventLog, 'since'>,
   plan: RoutePlan,
   nowMs: number,
 ): Promise<Rehearsal> {
+  const unmuted = { ...plan, rules: plan.rules.map(({ mutedUntilMs: _end, ...rule }) => rule) };
   const counts = new Map<string, { alerts: number; worstHour: number }>();
+  const ofHour = new Map<string, { hour: number; alerts: number }>();
   let [events, unsure] = [0, 0];
   let sinceMs: number | undefined;
-  for await (const hour of eventLog.between(nowMs - lookedBackMs, nowMs + 1)) {
-    const ofHour = new Map<string, number>();
-    for (const { event, receivedAtMs, lookup } of hour.events) {
+  for await (const page of eventLog.since(nowMs - lookedBackMs)) {
+    for (const { event, receivedAtMs, lookup } of page) {
       events += 1;
       sinceMs ??= receivedAtMs;
       const isLookedUp = lookup !== undefined && lookup !== 'unchecked';
-      if (!isLookedUp && needsLookUp(plan, event)) unsure += 1;
-      for (const { channel, rule } of destinationsOf(plan, event)) {
+      if (!isLookedUp && needsLookUp(unmuted, event)) unsure += 1;
+      const hour = Math.floor(receivedAtMs / 3_600_000);
+      for (const { channel, rule } of destinationsOf(unmuted, event, receivedAtMs)) {
         const key = keyOf(channel, rule?.name);
-        ofHour.set(key, (ofHour.get(key) ?? 0) + 1);
+        const before = ofHour.get(key);
+        const inHour = before?.hour === hour ? before.alerts + 1 : 1;
+        ofHour.set(key, { hour, alerts: inHour });
+        const { alerts, worstHour } = counts.get(key) ?? { alerts: 0, worstHour: 0 };
+        counts.set(key, { alerts: alerts + 1, worstHour: Math.max(worstHour, inHour) });
       }
-    }
-    for (const [key, count] of ofHour) {
-      const { alerts, worstHour } = counts.get(key) ?? { alerts: 0, worstHour: 0 };
-      counts.set(key, { alerts: alerts + count, worstHour: Math.max(worstHour, count) });
     }
   }
   return { events, sinceMs, unsure, counts };

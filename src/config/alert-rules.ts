@@ -1,4 +1,12 @@
-import { type RouteMatch, type AlertRule, isOfPlace, isSame, type RoutePlan } from '../domain/alert-route.ts';
+import {
+  type RouteMatch,
+  type AlertRule,
+  isOfPlace,
+  isSame,
+  isMuted,
+  type RoutePlan,
+} from '../domain/alert-route.ts';
+import { listed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Log } from '../log.ts';
 import { settingsCheck, type Config } from './config.ts';
@@ -9,11 +17,16 @@ type Route = NonNullable<Policy['routes']>[number];
 /** The rules of the policy file in domain words, in their order; none when it has no `routes`. */
 export function alertRules({ routes = [] }: Pick<Policy, 'routes'>): AlertRule[] {
   return routes.map((route) => {
+    const { quiet_hours: quiet } = route;
     return withoutUndefined({
       name: route.name,
       match: matchOf(route.when),
       channels: route.to,
       mention: route.mention,
+      severity: route.severity,
+      quietHours: quiet && { fromMinute: quiet.from, toMinute: quiet.to, timeZone: quiet.tz },
+      mutedUntilMs: route.mute_until,
+      digestAfter: route.digest_after,
       goesOn: route.continue,
     });
   });
@@ -30,6 +43,7 @@ function matchOf(when: Route['when']): RouteMatch {
     currency: when.currency,
     amount: isRange ? withoutUndefined({ fromMinor, toMinor }) : undefined,
     customer: when.customer_id,
+    emailDomain: when.email_domain,
     reasonPart: when.reason,
   });
 }
@@ -73,6 +87,19 @@ export function readRoutes({
     failures: policy.channels.alerts,
     successes: policy.channels.successes,
   };
+}
+
+/** No mute is forgotten: what is silent now, and what only looks so, stands in the log of every start. */
+export function tellMutes({ rules }: RoutePlan, nowMs: number, log: Log): void {
+  for (const rule of rules) {
+    if (rule.mutedUntilMs === undefined) continue;
+    const end = new Date(rule.mutedUntilMs).toISOString();
+    if (isMuted(rule, nowMs)) log('info', `Rule ${rule.name} tells nothing until ${end}`);
+    else {
+      const fix = `take mute_until out of rule ${rule.name}`;
+      log('warn', `The mute of rule ${rule.name} ended at ${end}`, { fix });
+    }
+  }
 }
 
 /** A rule for a place where this bot is not takes nothing here. One file may serve several bots, so it is no refusal. */
@@ -126,10 +153,10 @@ export function ruleInTheWay(
   return rule && rules.slice(0, index).find((before) => leavesNothing(before, rule.match, channel));
 }
 
-/** What goes on leaves all but its channel. */
+/** What goes on leaves all but its channel, and that too while it is muted. */
 function leavesNothing(before: AlertRule, narrow: RouteMatch, channel: string | undefined): boolean {
-  const { match, goesOn, channels } = before;
-  const tellsIt = channel !== undefined && channels.includes(channel);
+  const { match, goesOn, channels, mutedUntilMs } = before;
+  const tellsIt = channel !== undefined && mutedUntilMs === undefined && channels.includes(channel);
   return (!goesOn || tellsIt) && coversPlace(match, narrow) && covers(match, narrow);
 }
 
@@ -145,6 +172,7 @@ function covers(wide: RouteMatch, narrow: RouteMatch): boolean {
     (alsoSaves || isSame(event, narrow.event)) &&
     isSame(wide.isSavedCardCharge, narrow.isSavedCardCharge) &&
     isSame(wide.currency, narrow.currency) &&
+    isSame(wide.emailDomain, narrow.emailDomain) &&
     (amount === undefined || coversRange(amount, narrow.amount)) &&
     (customer === undefined || isOne(customer, narrow.customer)) &&
     (reasonPart === undefined || narrow.reasonPart?.includes(reasonPart) === true)
@@ -167,17 +195,20 @@ function isOne(wide: NonNullable<RouteMatch['customer']>, narrow: RouteMatch['cu
 }
 
 /**
- * A mention that never holds in a channel, because a rule before it, which goes on, tells that channel first: each is told
- * once, and the mention would be missed unnoticed.
+ * What a rule says that never holds in a channel, because one before it, which goes on, tells that channel first: each is
+ * told once, and the mention would be missed unnoticed.
  */
 export const routesCaution = settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile }) => {
   const rules = alertRules(policy);
-  return rules.flatMap(({ name, channels, mention }, index) =>
-    channels.flatMap((channel) => {
-      const first = mention && ruleInTheWay(rules, index, channel);
+  return rules.flatMap(({ name, channels, mention, severity, digestAfter }, index) => {
+    const says = Object.entries({ mention, severity, digest_after: digestAfter }).flatMap(([word, said]) =>
+      said === undefined ? [] : [word],
+    );
+    return channels.flatMap((channel) => {
+      const first = says.length === 0 ? undefined : ruleInTheWay(rules, index, channel);
       if (!first) return [];
-      const what = `the mention of rule ${name} never holds in ${channel}`;
+      const what = `the ${listed(says, 'and')} of rule ${name} never ${says.length === 1 ? 'holds' : 'hold'} in ${channel}`;
       return `${payopsFile}: ${what}: ${first.name} before it tells that channel all that it asks for. Move ${name} up, before ${first.name}.`;
-    }),
-  );
+    });
+  });
 });

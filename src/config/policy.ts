@@ -4,6 +4,7 @@ import { minorFromWire } from '../domain/money.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { listed } from '../domain/wording.ts';
 import { httpUrl } from './readers.ts';
+import { severities } from '../domain/alert.ts';
 import { oneLine } from '../domain/outside-text.ts';
 
 /** Text of this shape; what is no text at all is told in the same words. */
@@ -73,6 +74,17 @@ const match = z
     amount_from: amount.optional().describe('This amount or more, like 100000.00. Needs a currency.'),
     amount_to: amount.optional().describe('This amount or less. Needs a currency.'),
     customer_id: customer.optional().describe('A customer id, or the beginning of one with a star: VIP-*.'),
+    email_domain: z
+      .string('must be text')
+      .regex(
+        /^[^@\s.,*]+(?:\.[^@\s.,*]+)+$/,
+        'must be what stands behind the @, like example.com: one whole domain, without a star',
+      )
+      .transform((written) => written.toLowerCase())
+      .optional()
+      .describe(
+        'What stands behind the @ of the customer’s e-mail address, in capitals or not; a subdomain is another one.',
+      ),
     reason: z
       .string('must be text')
       .trim()
@@ -102,6 +114,15 @@ const timeZone = z
   .refine(isTimeZone, timeZoneWords)
   .describe('A name like Africa/Lagos.');
 
+const quietHours = z
+  .strictObject({
+    from: clock.describe('Like "22:00".'),
+    to: clock.describe('Like "06:00"; before `from` it is the next day’s.'),
+    tz: timeZone,
+  })
+  .refine(({ from, to }) => from !== to, { path: ['to'], error: 'must differ from `from`' })
+  .describe('When the rule’s alerts are posted without mentioning anybody.');
+
 function isTimeZone(written: string): boolean {
   if (!/^[A-Za-z]/.test(written)) return false;
   try {
@@ -110,6 +131,22 @@ function isTimeZone(written: string): boolean {
     return false;
   }
 }
+
+const muteUntil = z
+  .union(
+    [z.iso.date(), z.iso.datetime({ offset: true })],
+    'must be a day like 2026-12-01, which begins at 00:00 UTC, or a time like 2026-12-01T08:00:00+01:00',
+  )
+  .transform((written) => Date.parse(written))
+  .describe('What the rule takes is told nowhere before this; it is remembered all the same.');
+
+const digestAfter = z
+  .int('must be a whole number like 20')
+  .min(0, 'must be 0 or more')
+  .max(200, 'must be 200 or less')
+  .describe(
+    'In place of DIGEST_THRESHOLD: how many of its failures, and how many of its payments, a channel is told one by one within DIGEST_WINDOW_MINUTES, before a digest tells the rest. 0: all of them.',
+  );
 
 const mention = shapedText(
   /^[UWS][A-Z0-9]{6,}$/,
@@ -126,20 +163,32 @@ const routedTo = z
   .transform((written) => [written].flat())
   .refine((ids) => new Set(ids).size === ids.length, 'names a channel twice');
 
-const routeRule = z.strictObject({
-  name: ruleName,
-  when: match
-    .prefault({})
-    .describe(
-      'What an event must be, by what it says or, where it says nothing, by its look-up; without it every failed charge fits.',
-    ),
-  to: routedTo.describe('The channel, or the channels, that are told.'),
-  mention: mention.optional(),
-  continue: z
-    .boolean('must be true or false')
-    .default(false)
-    .describe('true: the rules after it, and `channels` behind them, are asked too.'),
-});
+const routeRule = z
+  .strictObject({
+    name: ruleName,
+    when: match
+      .prefault({})
+      .describe(
+        'What an event must be, by what it says or, where it says nothing, by its look-up; without it every failed charge fits.',
+      ),
+    to: routedTo.describe('The channel, or the channels, that are told.'),
+    mention: mention.optional(),
+    severity: z
+      .enum(severities, `must be ${listed(severities, 'or')}`)
+      .optional()
+      .describe('A word on the alert.'),
+    quiet_hours: quietHours.optional(),
+    mute_until: muteUntil.optional(),
+    digest_after: digestAfter.optional(),
+    continue: z
+      .boolean('must be true or false')
+      .default(false)
+      .describe('true: the rules after it, and `channels` behind them, are asked too.'),
+  })
+  .refine((given) => given.quiet_hours === undefined || given.mention !== undefined, {
+    path: ['quiet_hours'],
+    error: 'does nothing without a mention: it only says when that is left out',
+  });
 /** `routes` of the policy file, read into the domain’s own values; what holds between rules is judged elsewhere. */
 const routesSchema = z
   .array(routeRule)

@@ -112,7 +112,7 @@ export const settings = {
 
   digestThreshold: setting(
     alerts,
-    'How many failed charges, and how many payments, a channel is told one by one within five minutes. Past it, one digest of the failures or of the payments counts them all, those that still wait for Slack included, until fewer than three have come for as long; every event keeps its record. 0 never makes a digest. A rule that mentions somebody is counted for itself.',
+    'How many failed charges, and how many payments, a channel is told one by one within five minutes. Past it, one digest of the failures or of the payments counts them all, those that still wait for Slack included, until fewer than three have come for as long; every event keeps its record. 0 never makes a digest. A rule of the policy file may say its own with `digest_after`; one that mentions somebody is counted for itself.',
     wholeNumber(0, 200),
     '20',
   ),

@@ -1,4 +1,4 @@
-import { type Environment, type Mention } from './alert.ts';
+import { type Environment, type Mention, type Severity } from './alert.ts';
 import { type PaymentEventKind } from './payment-event.ts';
 
 /** `card_saved`: a success that says what became of the card it saved; it is a `payment_success` too. */
@@ -11,7 +11,7 @@ export type CustomerPattern = { kind: 'exact' | 'prefix'; text: string };
 
 /**
  * What an event must be for a rule to fit: every part that is there must hold, and a part that the event says
- * nothing about does not hold. The reason is in lower case and in one line.
+ * nothing about does not hold. E-mail domain and reason are in lower case, the reason in one line.
  */
 export type RouteMatch = {
   event?: RoutedKind;
@@ -23,15 +23,24 @@ export type RouteMatch = {
   currency?: string;
   amount?: AmountRange;
   customer?: CustomerPattern;
+  emailDomain?: string;
   reasonPart?: string;
 };
 
-/** One rule of `payops.yml`. */
+/** Local wall-clock time, in minutes since midnight: from the first until just before the second, over midnight too. */
+export type QuietHours = { fromMinute: number; toMinute: number; timeZone: string };
+
+/** One rule of `payops.yml`. Mentions nobody in its quiet hours, and tells nothing before `mutedUntilMs`. */
 export type AlertRule = {
   name: string;
   match: RouteMatch;
   channels: readonly string[];
   mention?: Mention;
+  severity?: Severity;
+  quietHours?: QuietHours;
+  mutedUntilMs?: number;
+  /** How many of its failures, and of its payments, a channel is told singly before a digest tells them; 0: all of them. Absent: as everywhere; see `countsAlone`. */
+  digestAfter?: number;
   /** The rules after it are asked too. */
   goesOn: boolean;
 };
@@ -49,7 +58,7 @@ export type RoutePlan = RoutePlace & {
 };
 
 /** What an alert keeps of the rule that sent it to its channel. */
-export type RoutedRule = Pick<AlertRule, 'name' | 'mention'>;
+export type RoutedRule = Pick<AlertRule, 'name' | 'mention' | 'severity' | 'quietHours' | 'digestAfter'>;
 
 /** One channel that is told an event, and the rule that says so; without a rule it is `channels` that does. */
 export type Destination = { channel: string; rule?: RoutedRule };
@@ -63,10 +72,16 @@ export function isSame<T>(wanted: T | undefined, given: T | undefined): boolean 
   return wanted === undefined || wanted === given;
 }
 
+export function isMuted({ mutedUntilMs }: AlertRule, atMs: number): boolean {
+  return mutedUntilMs !== undefined && atMs < mutedUntilMs;
+}
+
 /** What somebody keeps one channel from being told until then: what fits every part that is there. Times are UTC ms. */
 export type AlertMute = {
   id: string;
   channel: string;
+  /** What that rule of `payops.yml` sends there. */
+  rule?: string;
   match: Pick<RouteMatch, 'reasonPart' | 'customer'>;
   why: string;
   by: string;

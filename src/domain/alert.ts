@@ -16,11 +16,16 @@ export type Lookup =
   | { kind: 'unchecked'; failure: FailureKind; sinceMs?: number }
   | { kind: 'no_reference' };
 
+export const severities = ['low', 'normal', 'high'] as const;
+
+/** How much a rule's alerts matter, by the rule's word; shown, and decides nothing. */
+export type Severity = (typeof severities)[number];
+
 /** Whom a rule's alerts call: a person or a user group, by Slack's id. */
 export type Mention = { kind: 'person' | 'group'; id: string };
 
 /** The rule by which a channel gets an alert, as the alert shows it. */
-export type AlertRoute = { rule: string; mention?: Mention };
+export type AlertRoute = { rule: string; severity?: Severity; mention?: Mention };
 
 /**
  * Where the card of a failed charge stands with the people who watch the alerts. People are Slack user ids,

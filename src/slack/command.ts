@@ -191,6 +191,8 @@ type Facts = {
   home?: (caller: Caller) => Promise<readonly HomeBlock[]>;
   /** Words typed without a verb go to this one. */
   takesBareWords?: true;
+  /** Words that people type first for what no verb does, and the answer: where it is done. */
+  elsewhere?: { words: readonly string[]; answer: () => SlackMessage };
   /** The merchant account whose verb it is, for the log; absent where the bot knows one alone. */
   merchant?: string;
   /** Answers when it is typed, and stands in no list: something it needs is not set up. */

@@ -61,17 +61,18 @@ function saidOf(...routes: object[]): readonly string[] {
 describe('what a start says of a rule behind one that goes on, in the same channel', () => {
   const all = { name: 'all', to: 'C0ALERTS01', continue: true };
   const plain = { name: 'big', to: ['C0BIG00001', 'C0ALERTS01'], when: { currency: 'NGN' } };
-  const big = { ...plain, mention: 'S0ONCALL01' };
+  const big = { ...plain, mention: 'S0ONCALL01', severity: 'high' };
 
   it('names what never holds there, because each channel is told once', () => {
     expect(saidOf(all, big)).toEqual([
-      'payops.yml: the mention of rule big never holds in C0ALERTS01: all before it tells that channel all that it asks for. Move big up, before all.',
+      'payops.yml: the mention and severity of rule big never hold in C0ALERTS01: all before it tells that channel all that it asks for. Move big up, before all.',
     ]);
   });
 
-  it('says nothing of one that comes first, or says no more than they do', () => {
+  it('says nothing of one that comes first, says no more than they do, or is told while they are muted', () => {
     expect(saidOf(big, all)).toEqual([]);
     expect(saidOf(all, plain)).toEqual([]);
+    expect(saidOf({ ...all, mute_until: '2020-01-01T00:00:00Z' }, big)).toEqual([]);
     expect(saidOf({ ...all, when: { currency: 'USD' } }, big)).toEqual([]);
   });
 });
@@ -86,7 +87,7 @@ function unreadIn(preset: string, more: Record<string, string> = {}): string[] {
     vip: { customer: { kind: 'prefix', text: 'VIP-' } },
     first: { isSavedCardCharge: false },
     saved: { event: 'card_saved' },
-    big: { currency: 'NGN', amount: { fromMinor: 1 }, reasonPart: 'funds' },
+    big: { currency: 'NGN', amount: { fromMinor: 1 }, emailDomain: 'example.com', reasonPart: 'funds' },
   }).map(([name, match]) => ({ name, match, channels: ['C0ALERTS01'], goesOn: true }));
   const lines: string[] = [];
   const here = { ...plan({ account: 'lagos', environment: 'live' }), rules };

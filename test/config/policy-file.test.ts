@@ -59,9 +59,12 @@ describe('the policy file', () => {
   it('routes events by rules, amounts in minor units and names as what they mean', () => {
     const policy = policyOf(`${head}routes:
   - name: big-ones
-    when: { event: any, environment: live, saved_card: true, currency: NGN, amount_from: 100000.00, amount_to: "250000.5", customer_id: VIP-*, reason: "Do  Not\\u00a0Honour" }
+    when: { event: any, environment: live, saved_card: true, currency: NGN, amount_from: 100000.00, amount_to: "250000.5", customer_id: VIP-*, email_domain: Example.COM, reason: "Do  Not\\u00a0Honour" }
     to: [C0BIG00001, C0BIG00002]
     mention: S0ONCALL01
+    severity: high
+    quiet_hours: { from: 22:00, to: 06:30, tz: Africa/Lagos }
+    mute_until: 2026-12-01
     continue: true
   - { name: all, to: C0BIG00001 }
 `);
@@ -74,10 +77,14 @@ describe('the policy file', () => {
           currency: 'NGN',
           amount: { fromMinor: 10_000_000, toMinor: 25_000_050 },
           customer: { kind: 'prefix', text: 'VIP-' },
+          emailDomain: 'example.com',
           reasonPart: 'do not honour',
         },
         channels: ['C0BIG00001', 'C0BIG00002'],
         mention: { kind: 'group', id: 'S0ONCALL01' },
+        severity: 'high',
+        quietHours: { fromMinute: 1_320, toMinute: 390, timeZone: 'Africa/Lagos' },
+        mutedUntilMs: Date.UTC(2026, 11, 1),
         goesOn: true,
       },
       { name: 'all', match: { event: 'payment_failed' }, channels: ['C0BIG00001'], goesOn: false },
@@ -138,9 +145,12 @@ roles:
       `channels: { alerts: C0ALERTS01, opps: C0123OPS01 }
 routes:
   - name: big ones
-    when: { event: failed, currency: ngn, amount_from: "1,000", customer_id: "*-VIP", reason: " " }
+    when: { event: failed, currency: ngn, amount_from: "1,000", customer_id: "*-VIP", email_domain: ada@example.com, reason: " " }
     to: alerts
     mention: "@oncall"
+    severity: urgent
+    quiet_hours: { from: 24:00, to: 06:00, tz: Lagos }
+    mute_until: 2026-02-30
     continue: maybe
   - to: []
 roles:
@@ -152,9 +162,14 @@ roles:
       'routes.0.when.currency must be a currency code in capitals, like NGN.',
       'routes.0.when.amount_from must be an amount like 100000.00, without separators.',
       'routes.0.when.customer_id must be a customer id like C-1042, or the beginning of one with a star behind it: VIP-*.',
+      'routes.0.when.email_domain must be what stands behind the @, like example.com: one whole domain, without a star.',
       'routes.0.when.reason must not be empty.',
       'routes.0.to must be a channel id like C0123ABCD',
       'routes.0.mention must be a user id like U0123ABCD or a user group’s id like S0123ABCD.',
+      'routes.0.severity must be low, normal or high.',
+      'routes.0.quiet_hours.from must be a time like "22:00", in quotes.',
+      'routes.0.quiet_hours.tz must be a time zone’s name like Africa/Lagos.',
+      'routes.0.mute_until must be a day like 2026-12-01',
       'routes.0.continue must be true or false.',
       'routes.1.name is missing: it must be up to 40 letters, digits and dashes, like big-ones.',
       'routes.1.to must name at least one channel.',
@@ -240,10 +255,20 @@ roles:
       route('when: { mention: U0AGENT01 }'),
       '0.when.mention is not a setting. It belongs beside when, not under it.',
     ],
+    [route('when: { email_domain: "*.example.com" }'), '0.when.email_domain must be what stands'],
+    [route('when: { email_domain: "example.com,example.org" }'), '0.when.email_domain must be what stands'],
     [route('when: { amount_from: 1 }'), '0.when.currency is needed beside an amount'],
     [
       route('when: { currency: NGN, amount_from: 2, amount_to: 1 }'),
       '0.when.amount_from is above amount_to, so that no amount fits.',
+    ],
+    [
+      route('mention: U0AGENT01, quiet_hours: { from: "22:00", to: "22:00", tz: UTC }'),
+      '0.quiet_hours.to must differ from `from`.',
+    ],
+    [
+      route('quiet_hours: { from: "22:00", to: "06:00", tz: UTC }'),
+      '0.quiet_hours does nothing without a mention',
     ],
     [routes('{ name: a }'), '0.to is missing: it must be a channel id like C0123ABCD, or a list of them.'],
     [routes('{ name: a, to: [C0BIG00001, C0BIG00001] }'), '0.to names a channel twice.'],

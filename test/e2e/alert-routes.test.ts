@@ -18,9 +18,17 @@ const routes = `routes:
     when: { reason: suspected fraud }
     to: [${payOps}, ${payDesk}]
     mention: ${onCallGroup}
-  - { name: honour, when: { reason: do not honour }, to: ${payDesk}, continue: true }
+    severity: high
+  - name: quiet
+    when: { reason: quiet please }
+    to: ${payOps}
+    mention: ${onCallGroup}
+    quiet_hours: { from: '${clockTime(-2)}', to: '${clockTime(6)}', tz: UTC }
+  - { name: silent, when: { reason: not a word }, to: ${payOps}, mute_until: 2999-01-01 }
+  - { name: vip, when: { email_domain: vip.example.com }, to: ${payDesk}, continue: true }
   - { name: big, when: { currency: NGN, amount_from: 100000.00, reason: do not honour }, to: ${payOps} }
-  - { name: small, when: { event: payment_success, currency: NGN, amount_to: 20.00 }, to: ${payOps} }
+  - { name: counted, when: { reason: count me }, to: ${payDesk}, digest_after: 1 }
+  - { name: paid-vip, when: { event: payment_success, email_domain: vip.example.com }, to: ${payOps} }
 `;
 
 describe('routes of payops.yml', () => {
@@ -32,12 +40,12 @@ describe('routes of payops.yml', () => {
         .some(({ text }) => text.includes(reference)),
     );
 
-  test('send a failure to each channel of its rule, with its mention, and nowhere else', async () => {
+  test('send a failure to each channel of its rule, with its mention and severity, and nowhere else', async () => {
     const desk = at();
     const reference = await desk.house.decline({ reason: 'Suspected fraud' });
     for (const channel of ['payOps', 'payDesk'] as const) {
       // oxlint-disable-next-line no-await-in-loop
-      const alert = await desk.reads('lead', [reference, 'by rule fraud'], channel);
+      const alert = await desk.reads('lead', [reference, 'High severity', 'by rule fraud'], channel);
       expect(JSON.stringify(alert.blocks)).toContain(`"usergroup_id":"${onCallGroup}"`);
     }
     await desk.settled('soon');
@@ -47,21 +55,30 @@ describe('routes of payops.yml', () => {
     await desk.reads('lead', [reference, '👀 Acknowledged'], 'payDesk');
   });
 
-  test('what none takes goes to channels.alerts, payments to channels.successes', async () => {
+  test('post in quiet hours, and call nobody then', async () => {
     const desk = at();
+    const reference = await desk.house.decline({ reason: 'Quiet please' });
+    const alert = await desk.reads('lead', [reference, 'by rule quiet'], 'payOps');
+    expect(JSON.stringify(alert.blocks)).not.toContain(onCallGroup);
+  });
+
+  test('of a muted rule tell nothing; what none takes goes to channels.alerts, payments to channels.successes', async () => {
+    const desk = at();
+    const muted = await desk.house.decline({ reason: 'Not a word' });
     const other = await desk.house.decline();
     const paid = await desk.house.approve({ customerEmail: 'nobody.special@example.com' });
     await desk.reads('lead', other, 'payAlerts');
     await desk.reads('lead', ['Paid (confirmed)', paid], 'general');
     await desk.settled('soon');
-    expect([other, paid].map(toldIn)).toEqual([['payAlerts'], ['general']]);
+    expect([muted, other, paid].map(toldIn)).toEqual([[], ['payAlerts'], ['general']]);
   });
 
-  test('continue asks the rules after it too; amounts and successes match as they are written', async () => {
+  test('continue asks the rules after it too; amounts, domains and successes match as they are written', async () => {
     const desk = at();
-    const both = await desk.house.decline({ amount: '100000.00', reason: 'Do not honour' });
-    const small = await desk.house.decline({ amount: '99999.99', reason: 'Do not honour' });
-    const paid = await desk.house.approve({ amount: '12.00' });
+    const customerEmail = 'vera@vip.example.com';
+    const both = await desk.house.decline({ customerEmail, amount: '100000.00', reason: 'Do not honour' });
+    const small = await desk.house.decline({ customerEmail, amount: '99999.99', reason: 'Do not honour' });
+    const paid = await desk.house.approve({ customerEmail, amount: '12.00' });
     await desk.settled('soon');
     expect([both, small, paid].map(toldIn)).toEqual([
       ['payOps', 'payDesk'],
@@ -70,11 +87,22 @@ describe('routes of payops.yml', () => {
     ]);
   });
 
-  test('/pay alerts says what the channel gets and why', async () => {
+  test('digest_after stands in place of DIGEST_THRESHOLD', async () => {
+    const desk = at();
+    for (let number = 0; number < 3; number += 1)
+      // oxlint-disable-next-line no-await-in-loop
+      await desk.house.decline({ reason: 'Count me', customerEmail: `counted.${number}@example.com` });
+    const digest = await desk.reads('lead', ['Storm', 'failed charges'], 'payDesk');
+    expect(digest.shown.buttons).toContain('Acknowledge all');
+  });
+
+  test('/pay alerts says what the channel gets and why, and its mutes', async () => {
     const desk = at();
     await desk.asks('agent', '/pay alerts', 'Not allowed', 'payOps');
+    await desk.asks('onCall', '/pay unmute fraud', '/pay mute', 'payOps');
+    await desk.asks('onCall', '/pay route', 'payops.yml', 'payOps');
     const said = await desk.asks('onCall', '/pay alerts', 'This channel gets alerts', 'payOps');
-    for (const words of ['fraud', 'small']) expect(said.shown.text).toContain(words);
+    for (const words of ['fraud', 'silent', '1 muted now']) expect(said.shown.text).toContain(words);
   });
 
   test('its button in the menu of /pay says the same', async () => {
@@ -83,7 +111,7 @@ describe('routes of payops.yml', () => {
     const said = await desk.seesBy('onCall', 'This channel gets alerts', () =>
       desk.presses('onCall', 'Alerts here', menu),
     );
-    expect(said.shown.text).toContain('honour');
+    expect(said.shown.text).toContain('vip');
   });
 
   test('Send a test alert goes the whole way of an alert, and says who asked', async () => {
@@ -110,6 +138,18 @@ describe('routes of payops.yml', () => {
     expect(code).toBe(0);
     expect(stdout).toContain(general);
     expect(stdout).toMatch(/everything.*\d+/);
+  });
+
+  test('mutes that are over, and those that last, are named at each start, with their end', async () => {
+    const desk = at();
+    await desk.restarts(
+      {},
+      (policy) =>
+        `${policy}  - { name: over, when: { currency: USD }, to: ${payOps}, mute_until: 2020-01-01 }\n`,
+    );
+    const lines = desk.bot.lines.join('\n');
+    expect(lines).toMatch(/"level":"warn".*The mute of rule over ended at 2020-01-01.*take mute_until out/);
+    expect(lines).toMatch(/"level":"info".*Rule silent tells nothing until 2999-01-01/);
   });
 });
 
@@ -152,10 +192,10 @@ describe('daily_summary of payops.yml', () => {
   const at = shareDesk({
     clock: true,
     policy: (policy) =>
-      `${policy}daily_summary:\n  - { channel: ${payOps}, at: '${clockTime(13)}', tz: Africa/Lagos }\n`,
+      `${policy}routes:\n  - { name: silent, when: { currency: USD }, to: ${payOps}, mute_until: 2999-01-01 }\ndaily_summary:\n  - { channel: ${payOps}, at: '${clockTime(13)}', tz: Africa/Lagos }\n`,
   });
 
-  test('tells its channel once a day what came, and the open alerts, over a restart too', async () => {
+  test('tells its channel once a day what came, the open alerts and the mutes, over a restart too', async () => {
     const desk = at();
     await desk.house.decline();
     await desk.house.decline({ customerEmail: 'other@example.com' });
@@ -169,7 +209,7 @@ describe('daily_summary of payops.yml', () => {
       ['📋 Daily summary', '2 failed charges', '1 successful payment'],
       'payOps',
     );
-    for (const words of ['10,000.00', 'Insufficient funds', 'proven by look-up'])
+    for (const words of ['10,000.00', 'Insufficient funds', 'proven by look-up', 'silent'])
       expect(first.shown.text).toContain(words);
     await desk.restarts();
     desk.house.later(24 * 60 * minuteMs);

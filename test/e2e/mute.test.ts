@@ -4,8 +4,15 @@ import { shareDesk } from '../support/desk.ts';
 const minuteMs = 60_000;
 /** A mute begins and ends five seconds after the press. */
 const soonMs = 6_000;
+const policy = (text: string): string =>
+  text.concat(`
+daily_summary:
+  - { channel: C0ALERTS01, at: '12:00', tz: UTC }
+routes:
+  - { name: fraud, when: { reason: suspected fraud }, to: C0ALERTS01 }
+`);
 
-const at = shareDesk({ clock: true });
+const at = shareDesk({ clock: true, policy });
 
 const isTold = (reference: string): boolean =>
   at()
@@ -15,7 +22,13 @@ const isTold = (reference: string): boolean =>
 test('a mute keeps what fits it from the channel, which is told until when, why, and at the end of what', async () => {
   const desk = at();
   const form = await desk.opens('onCall', '/pay mute', 'payAlerts');
-  expect(form.fields).toEqual(['Bank’s reason contains', 'Customer id', 'For how long', 'Why']);
+  expect(form.fields).toEqual([
+    'Bank’s reason contains',
+    'Customer id',
+    'Sent here by',
+    'For how long',
+    'Why',
+  ]);
   await desk.submits('onCall', { 'Bank’s reason contains': 'Insufficient FUNDS', Why: 'The bank is down' });
   await desk.modalSays('onCall', '🔕 Muted');
   const told = await desk.reads(
@@ -31,6 +44,7 @@ test('a mute keeps what fits it from the channel, which is told until when, why,
   await desk.settled('soon');
   expect(isTold(muted)).toBe(false);
   await desk.asks('onCall', '/pay alerts', muted, 'payAlerts');
+  await desk.home('onCall', 'Muted now');
   desk.house.later(61 * minuteMs);
   await desk.reads('lead', ['🔔 Mute is over', '1 not posted', muted], 'payAlerts');
   const after = await desk.house.decline({ reason: 'Insufficient funds' });
@@ -70,6 +84,20 @@ test('a mute of everything is ended by the button in the channel, and by the for
   desk.house.later(soonMs);
   await desk.reads('lead', ['🔔 Mute is over', kept], 'payAlerts');
   expect(isTold(kept)).toBe(false);
+});
+
+test('what a mute keeps back is in the daily summary, which names the mute', async () => {
+  const desk = at();
+  await desk.opens('onCall', '/pay mute', 'payAlerts');
+  await desk.submits('onCall', { 'Sent here by': 'Rule fraud', 'For how long': '24 hours', Why: 'Tests' });
+  await desk.modalSays('onCall', 'rule fraud');
+  await desk.closes('onCall');
+  desk.house.later(soonMs);
+  const kept = await desk.house.decline({ reason: 'Suspected fraud' });
+  await desk.settled('soon');
+  desk.house.later(23 * 60 * minuteMs);
+  const summary = await desk.reads('lead', ['Muted now', kept], 'payAlerts');
+  expect(summary.shown.text).toContain('by rule fraud');
 });
 
 test('muting is refused without the permission, and where no alerts come', async () => {

@@ -139,6 +139,7 @@ export function cardsHouse(
     log: () => undefined,
   };
   const storms: Storms = createStorms({
+    mutedIn: async () => [],
     ...shared,
     threshold,
     windowMs: 300_000,

@@ -1,4 +1,8 @@
-import { type DailySummary, summariseDay } from '../../src/features/alerts/summary/daily-summary.ts';
+import {
+  type DailySummary,
+  mutedNow,
+  summariseDay,
+} from '../../src/features/alerts/summary/daily-summary.ts';
 import {
   type DailySummariesDeps,
   createDailySummaries,
@@ -45,6 +49,7 @@ export function stage(startMs: number, time = at8('Africa/Lagos'), cards: Record
       {
         eventLog,
         plan,
+        muted: mutedNow(plan, clock.nowMs),
         readCard: (id) => Promise.resolve({ card: cards[id] ?? { kind: 'open' } }),
         now: () => clock.nowMs,
       },

@@ -3,11 +3,13 @@ import {
   type AlertMute,
   type NotPosted,
   type AlertRule,
+  type QuietHours,
   type RouteMatch,
   type RoutePlace,
   type RoutePlan,
+  isMuted,
 } from '../../domain/alert-route.ts';
-import type { AlertRoute, Mention } from '../../domain/alert.ts';
+import type { AlertRoute, Mention, Severity } from '../../domain/alert.ts';
 import { counted } from '../../domain/wording.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { Storm } from './storm/storm.ts';
@@ -16,6 +18,7 @@ import {
   actions,
   bold,
   button,
+  code,
   context,
   headline,
   moment,
@@ -25,7 +28,7 @@ import {
   userGroup,
   words,
 } from '../../slack/kit/blocks.ts';
-import type { SlackMessage } from '../../slack/kit/message.ts';
+import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { environmentWords, word } from '../../slack/words/evidence.ts';
 import { muteLine, notPostedLine } from '../../slack/words/mute-lines.ts';
@@ -46,25 +49,30 @@ type RoutesView = {
 
 /** More sentences than these nobody reads; they also fit one message whatever the rules say. */
 const mostRules = 12;
+/** So many of those that are muted have a sentence; all have their names and ends. */
+const mostMuted = 5;
 /** Of so many mutes it is said by name what they kept back. */
 const mostNamed = 10;
 
 /**
- * What one channel gets and why: its mutes, a plain sentence for each rule that tells it, then what `channels` sends it.
- * The button is there when anything is.
+ * What one channel gets and why: a plain sentence for each rule that tells it, those that are muted first, then what
+ * `channels` sends it. Whatever is left out, every mute has its name and its end. The button is there when anything is.
  */
 export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: RoutesView): SlackMessage {
   const rules = plan.rules.filter(({ channels }) => channels.includes(channel));
   const rest = restLines(plan, channel);
   if (rules.length + rest.length === 0) return noAlertsMessage();
-  const muted = kept.filter(({ mute }) => mute.untilMs > nowMs).length;
+  const muted = rules.filter((rule) => isMuted(rule, nowMs));
+  const mutedFirst = [...muted, ...rules.filter((rule) => !isMuted(rule, nowMs))];
   const { text, block } = headline('🔔 This channel gets alerts', [
     rules.length === 0 ? 'by channels of payops.yml' : `by ${counted(rules.length, 'rule')}`,
-    muted === 0 ? '' : counted(muted, 'mute'),
+    muted.length === 0 ? '' : `${muted.length} muted now`,
   ]);
-  const left = rules.length - mostRules;
+  const shown = mutedFirst.slice(0, mostRules);
+  const left = rules.length - Math.max(shown.length, muted.length);
   const lines = [
-    ...(left <= 0 ? [] : [[words(`… and by ${counted(left, 'more rule')} of payops.yml.`)]]),
+    ...briefMutes(muted.slice(mostRules)),
+    ...(left === 0 ? [] : [[words(`… and by ${counted(left, 'more rule')} of payops.yml.`)]]),
     ...rest,
     ...storms.flatMap((storm, index) =>
       storm && storm.endedMs === undefined
@@ -85,9 +93,9 @@ export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: 
       ...(kept.length === 0
         ? []
         : [richText(...kept.flatMap((one, index) => keptLines(one, nowMs, index < mostNamed)))]),
-      ...rules.slice(0, mostRules).map((rule) => richText(ruleLine(rule, plan))),
+      ...shown.map((rule) => richText(ruleLine(rule, plan, nowMs))),
       ...lines.map((line) => richText(line)),
-      context(plainText(plan.rules.length === 0 ? withoutRules : order)),
+      context(plainText(plan.rules.length === 0 ? withoutRules : orderWords(muted.length > 0))),
       actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),
     ],
   };
@@ -103,6 +111,10 @@ function keptLines(
     [bold(mute.untilMs > nowMs ? 'Muted: ' : 'Mute over: '), ...muteLine(mute)],
     notPostedLine({ count, newest: isNamed ? newest : [] }),
   ];
+}
+
+function orderWords(isMutedFirst: boolean): string {
+  return isMutedFirst ? `Muted rules first. ${order}` : order;
 }
 
 const order = 'First match wins, unless the rule continues.';
@@ -127,24 +139,34 @@ function restLine(what: string, setting: string): Run[] {
   return [words(`${what}, by `), bold(setting), words('.')];
 }
 
-/** "Failed charges of NGN 100,000.00 or more, with @oncall, by rule big-ones." */
-function ruleLine({ match, mention, name, goesOn }: AlertRule, place: RoutePlace): Run[] {
+/** "Failed charges of NGN 100,000.00 or more, with @oncall, by rule big-ones; quiet 22:00–06:00 Africa/Lagos." */
+function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run[] {
+  const { match, mention, severity, name, goesOn, quietHours, mutedUntilMs } = rule;
+  const isMutedNow = mutedUntilMs !== undefined && isMuted(rule, nowMs);
   return [
     words(whatItTakes(match, place)),
     ...(mention ? [words(', with '), mentioned(mention)] : []),
+    ...(severity === undefined ? [] : [words(`, as ${severityWords[severity].toLowerCase()}`)]),
     words(', by rule '),
     bold(word(name) ?? ''),
     ...(goesOn ? [words(', which continues')] : []),
+    ...(quietHours ? [words(`; quiet ${quietWords(quietHours)}`)] : []),
+    ...(isMutedNow ? [words('; '), bold('muted until '), moment(mutedUntilMs)] : []),
     words('.'),
   ];
 }
 
+function quietWords({ fromMinute, toMinute, timeZone }: QuietHours): string {
+  return `${clock(fromMinute)}–${clock(toMinute)} ${timeZone}`;
+}
+
 function whatItTakes(match: RouteMatch, place: RoutePlace): string {
-  const { customer, reasonPart } = match;
+  const { customer, emailDomain, reasonPart } = match;
   const parts = [
     `${subject(match)}${moneyWords(match)}`,
     customer?.kind === 'exact' ? `of customer ${word(customer.text)}` : '',
     customer?.kind === 'prefix' ? `of customers whose id begins with ${word(customer.text)}` : '',
+    emailDomain === undefined ? '' : `of customers with an e-mail address at ${word(emailDomain)}`,
     reasonPart === undefined ? '' : `when the reason says “${word(reasonPart)}”`,
     match.environment === undefined
       ? ''
@@ -184,24 +206,82 @@ function moneyWords({ currency, amount }: RouteMatch): string {
     : ` of ${formatMoney({ minor: fromMinor, currency })} to ${most}`;
 }
 
+/** What the App Home says of mutes: every one that holds now, with its end; nothing when none does. */
+export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
+  // One block for all: where the Home is full, it keeps the first blocks of each part.
+  return muteBlocks(
+    plan.rules.filter((rule) => isMuted(rule, nowMs)),
+    plan,
+  );
+}
+
+/** To who types `/pay unmute` or `/pay route`: where that is done, and by whom. */
+export function rulesElsewhereMessage(): SlackMessage {
+  return noteMessage({
+    state: 'Alert rules are in payops.yml',
+    body: [
+      [bold('Next: '), words('ask its owner. '), code('routes'), words(' says which channel gets what.')],
+      [code('/pay mute'), words(' mutes alerts here for up to a day, and ends a mute.')],
+      [code('/pay alerts'), words(' shows this channel’s rules. For one alert: Acknowledge, then Snooze.')],
+    ],
+  });
+}
+
 /** What the person who pressed the button is told. */
 export function testOnItsWayMessage(): SlackMessage {
   const advice = words('None within a minute? Invite the bot to the channel; /readyz and the log say more.');
   return noteMessage({ state: '🧪 A test alert is on its way to this channel', body: [[advice]] });
 }
 
+/** Rules that are muted now, each with its end; without whom they mention: here that would call them. */
+export function muteBlocks(muted: readonly AlertRule[], place: RoutePlace): RichTextBlock[] {
+  if (muted.length === 0) return [];
+  const shown = muted.slice(0, mostMuted);
+  const lines = shown.map(({ mention: _whom, ...rule }) => ruleLine(rule, place, beforeEveryEnd));
+  return [richText([bold('Muted now')], ...lines, ...briefMutes(muted.slice(mostMuted)))];
+}
+
+/** They are muted, whatever the clock says by the time the line is made. */
+const beforeEveryEnd = 0;
+
+/**
+ * "Muted too: no-funds until 1 Dec, expired-cards until 3 Dec." What a list of sentences has no room for still has
+ * its name and its end: a mute that nobody sees is an alert lost. A hundred, which is all there can be, fit anywhere.
+ */
+function briefMutes(muted: readonly AlertRule[]): Run[][] {
+  if (muted.length === 0) return [];
+  const each = muted.flatMap(({ name, mutedUntilMs = 0 }, index): Run[] => [
+    words(`${index === 0 ? '' : ', '}${word(name)} until `),
+    moment(mutedUntilMs),
+  ]);
+  return [[bold('Muted too: '), ...each, words('.')]];
+}
+
+const severityWords: Record<Severity, string> = {
+  low: 'Low severity',
+  normal: 'Normal severity',
+  high: 'High severity',
+};
+
 /** Calls them, where it stands in a message that is newly posted. */
 function mentioned({ kind, id }: Mention): Run {
   return kind === 'group' ? userGroup(id) : person(id);
 }
 
-/** Who is called, and the rule that says so; no block where no rule does. */
+/** Who is called, how much it matters, and the rule that says so; no block where no rule does. */
 export function routeBlocks(route: AlertRoute | undefined): RichTextBlock[] {
   if (!route) return [];
-  const { mention, rule } = route;
+  const { mention, severity, rule } = route;
+  const isAlone = mention === undefined && severity === undefined;
   const line: Run[] = [
     ...(mention ? [mentioned(mention), words(' · ')] : []),
-    words(`${mention ? 'by rule' : 'Sent here by rule'} ${word(rule) ?? ''}`),
+    ...(severity === undefined ? [] : [bold(severityWords[severity]), words(' · ')]),
+    words(`${isAlone ? 'Sent here by rule' : 'by rule'} ${word(rule) ?? ''}`),
   ];
   return [richText(line)];
+}
+
+/** "08:00", of minutes since midnight. */
+function clock(minute: number): string {
+  return [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, '0')).join(':');
 }

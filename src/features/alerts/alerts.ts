@@ -1,10 +1,17 @@
 import type { Account } from '../../account.ts';
 import type { AlertClaims, ProvenPayment } from '../../domain/alert.ts';
-import { needsLookUp, routesOf } from './routing.ts';
+import { needsLookUp, routesOf, withMutes } from './routing.ts';
 import type { RoutePlan, AlertMute, NotPosted } from '../../domain/alert-route.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
-import { type DailySummary, type SummarySpan, standing, summariseDay } from './summary/daily-summary.ts';
+import {
+  type DailySummary,
+  type SummarySpan,
+  mutedIn,
+  mutedNow,
+  standing,
+  summariseDay,
+} from './summary/daily-summary.ts';
 import type { KnownCards } from '../../domain/saved-card.ts';
 import type { Entry } from '../../store/store.ts';
 import { createAlertCases } from './alert-case.ts';
@@ -30,8 +37,10 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { homeAlerts, openAlerts } from './alert-message.ts';
 import {
+  homeMutes,
   noAlertsMessage,
   routesMessage,
+  rulesElsewhereMessage,
   testAlertActionId,
   testOnItsWayMessage,
 } from './alert-rules-message.ts';
@@ -75,11 +84,13 @@ export function createAlerts(account: Account, around: Around) {
   const rememberMs = settings.webhookRememberDays * 86_400_000;
   const shared = { ...account, rememberMs, audit: audit.write };
   const terms = { threshold: settings.digestThreshold, windowMs: stormWindowMs };
+  const planWithMutes = async (): Promise<RoutePlan> => withMutes(routes, await around.mutes(), now());
   const storms: Storms = createStorms({
     ...shared,
     ...terms,
     environment: place.environment,
     account: place.account,
+    mutedIn: async (channel) => mutedIn(await planWithMutes(), channel, now()),
   });
   const cases = createAlertCases({ ...shared, storms });
   const claims = createAlertClaims({ ...account, alerts: cases, hasEnded, chargeOf });
@@ -153,11 +164,12 @@ export function createAlerts(account: Account, around: Around) {
     return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());
   }
   async function summarise(channel: string, time: SummarySpan): Promise<DailySummary> {
-    const asked = { eventLog, plan: routes, readCard: (id: string) => cards.read(id), now };
+    const muted = mutedNow(await planWithMutes(), now());
+    const asked = { eventLog, plan: routes, muted, readCard: (id: string) => cards.read(id), now };
     return await summariseDay(asked, channel, time);
   }
   return {
-    verbs: [alertsCommand(account, around, { storms, cards, claims, keptFrom })],
+    verbs: [alertsCommand(account, around, { storms, cards, claims, planWithMutes, keptFrom })],
     claims,
     async story(reference: string) {
       const keys = eventKinds.map((kind) => orderEventKey(kind, reference));
@@ -209,11 +221,13 @@ function alertsCommand(
     storms,
     cards,
     claims,
+    planWithMutes,
     keptFrom,
   }: {
     storms: Storms;
     cards: AlertCards;
     claims: AlertClaims;
+    planWithMutes: () => Promise<RoutePlan>;
     keptFrom: (channel: string) => Promise<Kept[]>;
   },
 ): Command {
@@ -247,6 +261,10 @@ function alertsCommand(
     summary: 'Alerts here',
     examples: ['alerts'],
     permission: 'alerts',
+    elsewhere: {
+      words: ['mutes', 'unmute', 'silence', 'route', 'routes'],
+      answer: rulesElsewhereMessage,
+    },
     menu: { actionId: 'menu.alerts', text: 'Alerts here', opens: 'message' },
     open: async ({ userId }) => openAlerts(await cards.of(userId)),
     effect: 'none',
@@ -257,7 +275,11 @@ function alertsCommand(
       ...stormPresses({ storms, alertCards: cards, uploadFile: slack.uploadFile }),
     ],
     modals,
-    home: async ({ userId }) => homeAlerts(await cards.of(userId), place),
+    home: async ({ userId }) => [
+      // Two blocks at most: however many alerts are in hand, no mute is cut off.
+      ...homeMutes(await planWithMutes(), now()),
+      ...homeAlerts(await cards.of(userId), place),
+    ],
     async run(_, { caller: { channelId: channel = '' } }) {
       const newest = Promise.all(eventKinds.map((kind) => storms.newest(channel, kind)));
       const [kept, last] = await Promise.all([ifStoreAnswers(keptFrom(channel)), ifStoreAnswers(newest)]);

@@ -1,3 +1,4 @@
+import { routeAt } from './routing.ts';
 import type { RoutedRule } from '../../domain/alert-route.ts';
 import {
   contradicts,
@@ -124,7 +125,7 @@ async function tellSingly(
   const alert: Alert = {
     ...alertOf(deps, work, event, lookup),
     mayBeRepeat: said.mayBeRepeat,
-    ...withoutUndefined({ route: routeOf(record, rule, shown?.card), card: shown?.card }),
+    ...withoutUndefined({ route: routeOf(deps, record, rule, shown?.card), card: shown?.card }),
   };
   const post = { kind: 'alert', alert } as const;
   if (record.posted) return { kind: 'shown', post };
@@ -133,15 +134,19 @@ async function tellSingly(
   return { kind: 'shown', post, keep: { evidence } };
 }
 
-/** What somebody has taken, or is over, calls nobody: it may be posted only then. Nor does what takes another's place. */
+/**
+ * As the post said it, whose time Slack names a message by, in seconds. What somebody has taken, or is over, calls
+ * nobody: it may be posted only then.
+ */
 function routeOf(
-  { replaced }: MessageRecord,
+  { now }: AlertPostDeps,
+  { posted, replaced }: MessageRecord,
   rule: RoutedRule | undefined,
   shown: AlertCardShown | undefined,
 ): AlertRoute | undefined {
+  const postedAtMs = posted ? Number(posted.ts) * 1_000 : now();
   const isTaken = shown !== undefined && shown.card.kind !== 'open';
-  const { mention } = isTaken || replaced ? {} : (rule ?? {});
-  return rule && { rule: rule.name, ...withoutUndefined({ mention }) };
+  return rule && routeAt(rule, postedAtMs, !isTaken && replaced === undefined);
 }
 
 async function cardOf(

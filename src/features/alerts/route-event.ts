@@ -107,8 +107,8 @@ function whereTold(
 
 function asKept({ channel, rule }: Destination): Destination {
   if (!rule) return { channel };
-  const { name, mention } = rule;
-  return { channel, rule: withoutUndefined({ name, mention }) };
+  const { name, mention, severity, quietHours, digestAfter } = rule;
+  return { channel, rule: withoutUndefined({ name, mention, severity, quietHours, digestAfter }) };
 }
 
 /** A service that is away delays an alert by this much at most; then it is told unchecked. */

@@ -1,5 +1,5 @@
 import { recordOfOrder } from './alert.ts';
-import type { Lookup } from '../../domain/alert.ts';
+import type { AlertRoute, Lookup } from '../../domain/alert.ts';
 import { oneLine } from '../../domain/outside-text.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
@@ -9,12 +9,15 @@ import {
   type AmountRange,
   type CustomerPattern,
   type RouteMatch,
+  type QuietHours,
   type AlertRule,
   type RoutePlace,
   type RoutePlan,
+  type RoutedRule,
   type Destination,
   isOfPlace,
   isSame,
+  isMuted,
   type AlertMute,
 } from '../../domain/alert-route.ts';
 
@@ -29,11 +32,12 @@ type Received = { event: PaymentEvent; receivedAtMs: number; nowMs: number; plan
  */
 function isKept(
   mute: AlertMute,
-  { channel }: Destination,
+  { channel, rule }: Destination,
   { event, receivedAtMs, nowMs, plan }: Received,
 ): boolean {
   return (
     mute.channel === channel &&
+    (mute.rule === undefined || mute.rule === rule?.name) &&
     receivedAtMs >= mute.fromMs &&
     Math.max(receivedAtMs, nowMs) < mute.untilMs &&
     fits(mute.match, event, plan)
@@ -41,27 +45,54 @@ function isKept(
 }
 
 /**
- * Every channel that the event is told in, and behind those each that mutes keep it from.
+ * Every channel that the event is told in, and behind those each that mutes keep it from. What another rule tells the same
+ * channel is told all the same.
  */
 export function routesOf(mutes: readonly AlertMute[], of: Received): Routed[] {
-  const all = destinationsOf(of.plan, of.event).map((to): Routed => {
-    const mutedBy = mutes.filter((mute) => !mute.isOver && isKept(mute, to, of)).map(({ id }) => id);
-    return mutedBy.length === 0 ? to : { ...to, mutedBy };
+  const { plan, event, receivedAtMs } = of;
+  const mutedBy = (to: Destination): string[] =>
+    mutes.filter((mute) => !mute.isOver && isKept(mute, to, of)).map(({ id }) => id);
+  const told = destinationsOf(plan, event, receivedAtMs, (to) => mutedBy(to).length === 0);
+  const kept = destinationsOf(plan, event, receivedAtMs)
+    .filter(({ channel }) => !told.some((one) => one.channel === channel))
+    .map((to) => ({ ...to, mutedBy: mutedBy(to) }));
+  return [...told, ...kept];
+}
+
+/** The plan with these mutes as muted rules: for those who name all that is muted. */
+export function withMutes(plan: RoutePlan, mutes: readonly AlertMute[], nowMs: number): RoutePlan {
+  const rules = mutes.map((mute): AlertRule => {
+    const rule = plan.rules.find(({ name }) => name === mute.rule);
+    return {
+      name: mute.rule ?? '/pay mute',
+      match: { ...rule?.match, ...mute.match },
+      channels: [mute.channel],
+      goesOn: true,
+      mutedUntilMs: mute.untilMs,
+    };
   });
-  return [...all.filter(({ mutedBy }) => !mutedBy), ...all.filter(({ mutedBy }) => mutedBy)];
+  return { ...plan, rules: [...rules.filter((rule) => isMuted(rule, nowMs)), ...plan.rules] };
 }
 
 /**
- * Every channel that an event is told in, each once, by the first rule that names it; empty when it is remembered and not
- * told.
+ * Every channel that an event received then is told in, each once, by the first rule that names it; empty when it
+ * is remembered and not told. A muted rule takes its events like any other and tells none of them: what another rule
+ * tells the same channel is told all the same. So is it where `mayTell` keeps back what one rule tells.
  */
-export function destinationsOf(plan: RoutePlan, event: PaymentEvent): Destination[] {
+export function destinationsOf(
+  plan: RoutePlan,
+  event: PaymentEvent,
+  receivedAtMs: number,
+  mayTell: (to: Destination) => boolean = () => true,
+): Destination[] {
   const { rules, leavesIt } = takersOf(plan, event);
-  const told: Destination[] = rules.flatMap((rule) => rule.channels.map((channel) => ({ channel, rule })));
+  const told: Destination[] = rules
+    .filter((rule) => !isMuted(rule, receivedAtMs))
+    .flatMap((rule) => rule.channels.map((channel) => ({ channel, rule })));
   if (leavesIt) told.push(...restOf(plan, event).map((channel) => ({ channel })));
-  return told.filter(
-    ({ channel }, index) => told.findIndex((earlier) => earlier.channel === channel) === index,
-  );
+  return told
+    .filter(mayTell)
+    .filter(({ channel }, index, may) => may.findIndex((earlier) => earlier.channel === channel) === index);
 }
 
 /** Where `channels` sends what no rule takes. */
@@ -90,6 +121,7 @@ export function fits(match: RouteMatch, event: PaymentEvent, place: RoutePlace):
     isSame(match.currency, event.currency) &&
     isWithin(match.amount, event.amountMinor) &&
     isCustomer(match.customer, event.customerId) &&
+    isSame(match.emailDomain, domainOf(event.customerEmail)) &&
     holdsPart(match.reasonPart, event.reason)
   );
 }
@@ -109,6 +141,17 @@ function isCustomer(pattern: CustomerPattern | undefined, id: string | undefined
   if (!pattern) return true;
   if (id === undefined) return false;
   return pattern.kind === 'exact' ? id === pattern.text : id.startsWith(pattern.text);
+}
+
+/** What stands behind the last @, in lower case. */
+export function domainOf(email: string | undefined): string | undefined {
+  const at = email?.lastIndexOf('@') ?? -1;
+  return at < 0
+    ? undefined
+    : email
+        ?.slice(at + 1)
+        .trim()
+        .toLowerCase();
 }
 
 /** In one line, as the alert shows the reason and people copy it. */
@@ -139,11 +182,12 @@ export function needsLookUp(
 
 /** What a rule asks for, without what a look-up could still say. */
 function partsItSays(match: RouteMatch, event: PaymentEvent): RouteMatch {
-  const { currency, amount, reasonPart, ...rest } = match;
+  const { currency, amount, emailDomain, reasonPart, ...rest } = match;
   return withoutUndefined({
     ...rest,
     currency: event.currency === undefined ? undefined : currency,
     amount: event.amountMinor === undefined ? undefined : amount,
+    emailDomain: event.customerEmail === undefined ? undefined : emailDomain,
     reasonPart: event.reason === undefined ? undefined : reasonPart,
   });
 }
@@ -177,3 +221,46 @@ function moneyOf(
   const isOther = told !== undefined && named !== undefined && named !== told;
   return { amountMinor: isOther ? undefined : found.minor, currency: named };
 }
+
+/**
+ * Whether a storm of other alerts leaves this rule’s alone: it says its own number, or it calls somebody, which the
+ * digest that is edited for its alerts would not.
+ */
+export function countsAlone({ digestAfter, mention }: RoutedRule): boolean {
+  return digestAfter !== undefined || mention !== undefined;
+}
+
+/** By the wall clock of its time zone, so that summer time moves it along. */
+export function isQuiet({ fromMinute, toMinute, timeZone }: QuietHours, atMs: number): boolean {
+  const minute = minuteOfDay(atMs, timeZone);
+  return fromMinute < toMinute
+    ? minute >= fromMinute && minute < toMinute
+    : minute >= fromMinute || minute < toMinute;
+}
+
+function minuteOfDay(atMs: number, timeZone: string): number {
+  const clock = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  });
+  const [hour = '', minute = ''] = clock.format(atMs).split(':');
+  return Number(hour) * 60 + Number(minute);
+}
+
+/**
+ * What a message posted then says of its rule, and goes on saying when it is edited, which calls nobody. One posted in
+ * quiet hours mentions nobody.
+ */
+export function routeAt(rule: RoutedRule, postedAtMs: number, mayCall: boolean): AlertRoute {
+  const { name, severity, mention, quietHours } = rule;
+  const mayMention = mayCall && !(quietHours && isQuiet(quietHours, postedAtMs));
+  return {
+    rule: name,
+    ...(severity === undefined ? {} : { severity }),
+    ...(mention && mayMention ? { mention } : {}),
+  };
+}
+
+// Whether a rule can be reached: for the check of payops.yml, which refuses one that a rule before it leaves nothing to.

@@ -186,6 +186,10 @@ function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): 
   const isQuoted = /^\s*["“”„«]/.test(text);
   const verb = isQuoted ? undefined : all.find((command) => command.verb === first.toLowerCase());
   if (verb) return { kind: 'command', command: verb, words: rest };
+  const elsewhere = isQuoted
+    ? undefined
+    : all.find((command) => command.elsewhere?.words.includes(first.toLowerCase()))?.elsewhere;
+  if (elsewhere) return { kind: 'unclear', message: elsewhere.answer() };
   const bare = all.find((command) => command.takesBareWords);
   const nearest = nearestWord(
     first,

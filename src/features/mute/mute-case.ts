@@ -19,6 +19,7 @@ export type MuteShown = { kind: 'mute'; mute: AlertMute; notPosted?: NotPosted }
 const muteCase: z.ZodType<AlertMute> = z.object({
   id: z.string(),
   channel: z.string(),
+  rule: z.string().exactOptional(),
   match: z.object({
     reasonPart: z.string().exactOptional(),
     customer: z.object({ kind: z.enum(['exact', 'prefix']), text: z.string() }).exactOptional(),

@@ -26,6 +26,7 @@ export const muteModalId = 'mute';
 export const endMuteId = 'mute_end';
 
 const ids = {
+  rule: 'mute_rule',
   reason: 'mute_reason',
   customer: 'mute_customer',
   for: 'mute_for',
@@ -44,8 +45,9 @@ const times = [
 /** What is muted here, each with a button that ends it; below, the form for one more. */
 export function muteModal(
   channel: string,
-  { mutes, place }: { mutes: readonly AlertMute[]; place: ChargePlace },
+  { rules, mutes, place }: { rules: readonly string[]; mutes: readonly AlertMute[]; place: ChargePlace },
 ): Modal {
+  const every = { text: 'Any rule', value: '*' };
   return modal({
     callbackId: muteModalId,
     title: placeTitle('Mute alerts here', place),
@@ -63,6 +65,16 @@ export function muteModal(
         optional: true,
       }),
       textInput({ id: ids.customer, label: 'Customer id', maxLength: 100, optional: true }),
+      ...(rules.length === 0
+        ? []
+        : [
+            select({
+              id: ids.rule,
+              label: 'Sent here by',
+              choices: [every, ...rules.map((rule) => ({ text: `Rule ${rule}`, value: rule }))],
+              initial: every.value,
+            }),
+          ]),
       select({ id: ids.for, label: 'For how long', choices: times, initial: '1' }),
       textInput({
         id: ids.why,
@@ -81,7 +93,7 @@ function endButton({ id }: AlertMute) {
 }
 
 type ReadMute =
-  | { kind: 'read'; wanted: Pick<AlertMute, 'match' | 'why'> & { forMs: number } }
+  | { kind: 'read'; wanted: Pick<AlertMute, 'rule' | 'match' | 'why'> & { forMs: number } }
   | { kind: 'errors'; errors: Record<string, string> };
 
 export function readMuteModal(values: ViewValues): ReadMute {
@@ -90,12 +102,13 @@ export function readMuteModal(values: ViewValues): ReadMute {
   const why = text(ids.why);
   if (!chosen) return { kind: 'errors', errors: { [ids.for]: 'Choose how long.' } };
   if (why === '') return { kind: 'errors', errors: { [ids.why]: 'Say in a few words why.' } };
-  const [reason, customer] = [text(ids.reason), text(ids.customer)];
+  const [rule, reason, customer] = [text(ids.rule), text(ids.reason), text(ids.customer)];
   return {
     kind: 'read',
     wanted: {
       why,
       forMs: Number(chosen.value) * hourMs,
+      ...(rule === '' || rule === '*' ? {} : { rule }),
       match: {
         ...(reason === '' ? {} : { reasonPart: reason.toLowerCase() }),
         ...(customer === '' ? {} : { customer: { kind: 'exact', text: customer } }),

@@ -29,10 +29,11 @@ export function createMutes(account: Account, notPosted: Parameters<typeof muteV
   const { cases, all, newest } = openMutes({ ...account, rememberMs, audit: audit.write });
 
   async function formFor(channel: string) {
+    const here = rules.routes.rules.filter(({ channels }) => channels.includes(channel));
     const isOn = (mute: AlertMute): boolean =>
       mute.channel === channel && mute.endedBy === undefined && mute.untilMs > now();
     const mutes = (await newest()).filter(isOn);
-    return muteModal(channel, { mutes, place });
+    return muteModal(channel, { rules: here.map(({ name }) => name), mutes, place });
   }
 
   /** The channel’s message and the audit follow by the worker. */

@@ -2,9 +2,10 @@ import type { AlertMute, NotPosted } from '../../domain/alert-route.ts';
 import { bold, moment, person, words, type Run } from '../kit/blocks.ts';
 import { referenceRun, word } from './evidence.ts';
 
-/** "Everything here", or "reason “insufficient funds” · customer C-1042". */
-export function mutedWords({ match: { reasonPart, customer } }: AlertMute): string {
+/** "Everything here", or "rule big-ones · reason “insufficient funds”". */
+export function mutedWords({ rule, match: { reasonPart, customer } }: AlertMute): string {
   const parts = [
+    ...(rule === undefined ? [] : [`rule ${word(rule)}`]),
     ...(reasonPart === undefined ? [] : [`reason “${word(reasonPart)}”`]),
     ...(customer === undefined ? [] : [`customer ${word(customer.text)}`]),
   ];

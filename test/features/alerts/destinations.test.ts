@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { destinationsOf, fits, needsLookUp, withLookUp } from '../../../src/features/alerts/routing.ts';
+import {
+  destinationsOf,
+  fits,
+  isQuiet,
+  needsLookUp,
+  routeAt,
+  withLookUp,
+} from '../../../src/features/alerts/routing.ts';
 import type { AlertRule, RouteMatch, RoutePlan } from '../../../src/domain/alert-route.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
@@ -28,8 +35,8 @@ describe('destinationsOf', () => {
         maybe(['CDONE', 'C0']),
         (rules, event, place, successes) => {
           const plan = { rules, ...place, failures: 'CALERTS', successes };
-          const told = destinationsOf(plan, event).map(({ channel }) => channel);
-          expect(told).toEqual(naiveChannels(plan, event));
+          const told = destinationsOf(plan, event, 1_000).map(({ channel }) => channel);
+          expect(told).toEqual(naiveChannels(plan, event, 1_000));
         },
       ),
       { numRuns: 3_000 },
@@ -40,11 +47,18 @@ describe('destinationsOf', () => {
     const told = destinationsOf(
       plan(rule({ name: 'a', goesOn: true }), rule({ name: 'b', channels: ['CRULE', 'CB'] })),
       failure,
+      0,
     );
     expect(told.map(({ channel, rule }) => [channel, rule?.name])).toEqual([
       ['CRULE', 'a'],
       ['CB', 'b'],
     ]);
+  });
+
+  it('tells a channel by a later rule what one rule alone is kept from telling it', () => {
+    const both = plan(rule({ name: 'a', goesOn: true }), rule({ name: 'b' }));
+    const told = destinationsOf(both, failure, 0, (to) => to.rule?.name !== 'a');
+    expect(told.map(({ channel, rule }) => [channel, rule?.name])).toEqual([['CRULE', 'b']]);
   });
 
   it('counts both ends of an amount range in, and needs an amount', () => {
@@ -76,7 +90,7 @@ describe('needsLookUp', () => {
         }
         const { currency, amountMinor, customerEmail, reason } = other;
         const told = { ...withoutUndefined({ currency, amountMinor, customerEmail, reason }), ...event };
-        expect(destinationsOf(plan, told)).toEqual(destinationsOf(plan, event));
+        expect(destinationsOf(plan, told, 1_000)).toEqual(destinationsOf(plan, event, 1_000));
       }),
       { numRuns: 3_000 },
     );
@@ -107,6 +121,15 @@ describe('what an event says', () => {
   ])('fits words of the reason as the alert shows them: %j', (reason) =>
     expect(fits({ reasonPart: 'insufficient funds' }, { ...failed, reason }, place)).toBe(true),
   );
+
+  it.each([
+    ['ada@Example.COM', true],
+    [' ada@example.com \n', true],
+    ['ada@mail.example.com', false],
+    ['ada@example.com@other.test', false],
+  ])('has the e-mail domain of %j, whatever stands around it', (customerEmail, does) => {
+    expect(fits({ emailDomain: 'example.com' }, { ...failed, customerEmail }, place)).toBe(does);
+  });
 });
 
 describe('withLookUp', () => {
@@ -158,5 +181,71 @@ describe('withLookUp', () => {
     expect(withLookUp(event, confirm({ reference: 'SUB-1' as OrderReference }, other))).toEqual(event);
     expect(withLookUp(event, { kind: 'not_found' })).toEqual(event);
     expect(withLookUp(event, { kind: 'unchecked', failure: 'timeout' })).toEqual(event);
+  });
+});
+
+describe('quiet hours', () => {
+  const night = { fromMinute: 22 * 60, toMinute: 6 * 60, timeZone: 'Africa/Lagos' };
+  // Lagos is an hour ahead of UTC the whole year.
+  it.each([
+    ['20:59', false],
+    ['21:00', true],
+    ['23:30', true],
+    ['00:00', true],
+    ['04:59', true],
+    ['05:00', false],
+    ['12:00', false],
+  ])('over midnight: at %s UTC they hold: %s', (time, holds) => {
+    expect(isQuiet(night, Date.parse(`2026-11-21T${time}:00Z`))).toBe(holds);
+  });
+
+  it.each([
+    // London: clocks go forward on 29 March 2026 at 01:00 UTC and back on 25 October at 01:00 UTC.
+    ['2026-03-28T06:30:00Z', true],
+    ['2026-03-29T06:30:00Z', false],
+    ['2026-10-24T06:30:00Z', false],
+    ['2026-10-25T06:30:00Z', true],
+    // 02:30 does not exist on that day: the hour that is skipped is neither missed nor doubled.
+    ['2026-03-29T00:59:00Z', true],
+    ['2026-03-29T01:00:00Z', true],
+    ['2026-10-25T00:30:00Z', true],
+    ['2026-10-25T01:30:00Z', true],
+  ])('follow summer time: at %s they hold: %s', (time, holds) => {
+    expect(
+      isQuiet({ fromMinute: 22 * 60, toMinute: 7 * 60, timeZone: 'Europe/London' }, Date.parse(time)),
+    ).toBe(holds);
+  });
+
+  it('hold within a day too', () => {
+    const noon = { fromMinute: 12 * 60, toMinute: 13 * 60, timeZone: 'UTC' };
+    expect(
+      ['11:59', '12:00', '12:59', '13:00'].map((at) => isQuiet(noon, Date.parse(`2026-01-01T${at}Z`))),
+    ).toEqual([false, true, true, false]);
+  });
+
+  it('leave out the mention, and nothing else', () => {
+    const rule: AlertRule = {
+      name: 'big-ones',
+      match: {},
+      channels: ['C'],
+      goesOn: false,
+      severity: 'high',
+      mention: { kind: 'group', id: 'S1' },
+      quietHours: night,
+    };
+    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), true)).toEqual({
+      rule: 'big-ones',
+      severity: 'high',
+      mention: { kind: 'group', id: 'S1' },
+    });
+    expect(routeAt(rule, Date.parse('2026-11-21T23:00Z'), true)).toEqual({
+      rule: 'big-ones',
+      severity: 'high',
+    });
+    // Nor does one that takes the place of a deleted message.
+    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), false)).toEqual({
+      rule: 'big-ones',
+      severity: 'high',
+    });
   });
 });

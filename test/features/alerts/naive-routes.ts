@@ -42,6 +42,7 @@ const matches: fc.Arbitrary<RouteMatch> = fc
       fc.record({ kind: fc.constantFrom('exact', 'prefix'), text: fc.constantFrom(...ids) }),
       { nil: undefined },
     ),
+    emailDomain: maybe(['example.com', 'x.test']),
     reasonPart: maybe(parts),
   })
   // Rules that leave most open are the usual ones, and those that shadow others.
@@ -55,7 +56,7 @@ const matches: fc.Arbitrary<RouteMatch> = fc
   );
 
 export const rules: fc.Arbitrary<AlertRule[]> = fc
-  .array(fc.record({ match: matches, goesOn: fc.boolean() }), {
+  .array(fc.record({ match: matches, goesOn: fc.boolean(), mutedUntilMs: maybe([0, 500, 2_000]) }), {
     minLength: 1,
     maxLength: 6,
   })
@@ -85,6 +86,7 @@ export function naiveFit(match: RouteMatch, event: PaymentEvent, place: RoutePla
     [match.account, place.account],
     [match.isSavedCardCharge, event.isSavedCardCharge],
     [match.currency, event.currency],
+    [match.emailDomain, domainSaid(event)],
   ];
   const { amount, customer, reasonPart } = match;
   return (
@@ -111,13 +113,17 @@ function patternOf({ kind, text }: CustomerPattern): RegExp {
   return new RegExp(`^${text.replace(/[^a-z0-9]/gi, '\\$&')}${kind === 'exact' ? '$' : ''}`);
 }
 
+function domainSaid({ customerEmail = '' }: PaymentEvent): string | undefined {
+  return customerEmail.split('@').slice(1).at(-1)?.toLowerCase();
+}
+
 /** Where it goes, told by walking the rules by hand. */
-export function naiveChannels(plan: RoutePlan, event: PaymentEvent): string[] {
+export function naiveChannels(plan: RoutePlan, event: PaymentEvent, atMs: number): string[] {
   const channels: string[] = [];
   let isTaken = false;
   for (const rule of plan.rules) {
     if (isTaken || !naiveFit(rule.match, event, plan)) continue;
-    channels.push(...rule.channels);
+    if (!(atMs < (rule.mutedUntilMs ?? 0))) channels.push(...rule.channels);
     isTaken = !rule.goesOn;
   }
   const kinds = kindsSaid(event);

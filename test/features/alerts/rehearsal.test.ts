@@ -5,20 +5,19 @@ import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import type { LoggedEvent } from '../../../src/features/alerts/event-log.ts';
 
 it('a rehearsal says of how many events nobody asked the service what a rule wants to know', async () => {
+  const hourMs = 3_600_000;
   const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', reason: 'Insufficient funds' };
-  const rules = [{ name: 'r', match: { currency: 'NGN' }, channels: ['C'], goesOn: false }];
+  const rules = [{ name: 'r', match: { currency: 'NGN' }, channels: ['C'], goesOn: false, mutedUntilMs: 9 }];
   const place = { environment: 'live', account: 'main' } as const;
   const plan: RoutePlan = { ...place, rules, failures: 'CALERTS', successes: undefined };
   const silent = { event: failure, receivedAtMs: 1 };
   const known: LoggedEvent = { event: { ...failure, currency: 'NGN' }, receivedAtMs: 1 };
-  async function* between() {
-    yield {
-      events: [silent, { ...silent, lookup: 'unchecked' }, { ...silent, lookup: 'not_found' }] as const,
-    };
-    yield { events: [known, known] };
-    yield { events: [known] };
+  async function* since() {
+    yield [silent, { ...silent, lookup: 'unchecked' }, { ...silent, lookup: 'not_found' }] as const;
+    yield [known, known];
+    yield [{ ...known, receivedAtMs: hourMs }];
   }
-  const { counts, ...others } = await rehearse({ between }, plan, 1_000);
+  const { counts, ...others } = await rehearse({ since }, plan, 2 * hourMs);
   expect(others).toEqual({ events: 6, unsure: 2, sinceMs: 1 });
   expect([...counts]).toEqual([
     ['CALERTS ', { alerts: 3, worstHour: 3 }],

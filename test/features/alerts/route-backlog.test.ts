@@ -43,7 +43,7 @@ async function backlog(fail: (asked: number, reference: string) => FailureKind |
     },
   });
   const routing = {
-    route: (told: PaymentEvent) => destinationsOf(plan, told),
+    route: (told: PaymentEvent, atMs: number) => destinationsOf(plan, told, atMs),
     needsLookUp: (told: PaymentEvent) => needsLookUp(plan, told),
   };
   Object.assign(receive, routing);

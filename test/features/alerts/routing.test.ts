@@ -24,7 +24,7 @@ function routed(rules: AlertRule[], answers: Parameters<typeof house>[0] = {}) {
     failures: alerts,
     successes: undefined,
   };
-  const route: ReceiveDeps['route'] = (told) => destinationsOf(plan, told);
+  const route: ReceiveDeps['route'] = (told, atMs) => destinationsOf(plan, told, atMs);
   Object.assign(opened.receive, { route, needsLookUp: (told: PaymentEvent) => needsLookUp(plan, told) });
   Object.assign(opened.deliver, { route });
   const told = () => opened.posts.map(({ channel }) => channel).toSorted();
@@ -67,12 +67,13 @@ describe('an event for several channels', () => {
   });
 
   it('keeps its channels and its rule when the rules change before it is told', async () => {
-    const { receive, deliver, drain, told, posts } = routed([rule({})]);
+    const { receive, deliver, drain, told, posts } = routed([rule({ severity: 'high' })]);
     await receiveEvent(receive, event, 'f');
     for (const deps of [receive, deliver]) deps.route = () => [{ channel: alerts }];
     await drain(60_000);
     expect(told()).toEqual([big, quiet]);
-    for (const { post } of posts) expect(post).toMatchObject({ alert: { route: { rule: 'all' } } });
+    for (const { post } of posts)
+      expect(post).toMatchObject({ alert: { route: { rule: 'all', severity: 'high' } } });
   });
 
   it('is told once in each when the answer to the last write was lost', async () => {
@@ -116,7 +117,7 @@ describe('an event that does not say what a rule asks for', () => {
     { reference: 'SUB-1' as OrderReference },
     { status: 'FAILED', orderReference: 'SUB-1', gatewayMessage: 'Insufficient FUNDS' },
   );
-  const noFunds = rule({ name: 'no-funds', match: { reasonPart: 'funds' } });
+  const noFunds = rule({ name: 'no-funds', match: { reasonPart: 'funds' }, severity: 'high' });
   const away: Lookup = { kind: 'unchecked', failure: 'network' };
 
   it('is told within seconds though the service is away, where what it says itself sends it', async () => {

@@ -10,6 +10,7 @@ import {
 } from '../../../src/features/alerts/alert.ts';
 import type { AlertCard, Recovery, Lookup } from '../../../src/domain/alert.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
+import type { AlertRule } from '../../../src/domain/alert-route.ts';
 import type { DailySummary } from '../../../src/features/alerts/summary/daily-summary.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
@@ -133,6 +134,7 @@ function alertOf(outside: Outside, card: AlertCardShown | undefined): Alert {
       ? {
           route: {
             rule: text(),
+            severity: random.pick(['low', 'normal', 'high']),
             mention: random.pick([
               { kind: 'person', id: ada },
               { kind: 'group', id: 'S0OWN00001' },
@@ -216,7 +218,7 @@ function stormItems({ random, text }: Outside): StormItem[] {
 }
 
 function stormOf(outside: Outside): StormSeen {
-  const { random } = outside;
+  const { random, text } = outside;
   return {
     id: `C0OWN00001/${at}`,
     gathers: random.pick(['payment_failed', 'payment_success']),
@@ -225,8 +227,14 @@ function stormOf(outside: Outside): StormSeen {
     isOver: random.chance(0.5),
     recovered: random.below(3),
     ...(random.chance(0.5) ? { taken: { by: ada, at } } : {}),
+    muted: [mutedRule(text()), mutedRule(text())],
     ...placeOf(outside),
   };
+}
+
+function mutedRule(name: string): AlertRule {
+  const match = { event: 'payment_failed', reasonPart: name, emailDomain: name } as const;
+  return { name, match, channels: ['C0OWN00001'], goesOn: false, mutedUntilMs: at + 60_000 };
 }
 
 function summaryOf({ random, text }: Outside): DailySummary {
@@ -249,6 +257,7 @@ function summaryOf({ random, text }: Outside): DailySummary {
       snoozed: 1,
       leftOut: 0,
     },
+    muted: Array.from({ length: 7 }, () => mutedRule(text())),
     nowMs: at,
   };
 }

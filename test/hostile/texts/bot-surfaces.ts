@@ -18,11 +18,11 @@ import {
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { noticeMessage } from '../../../src/slack/words/notice-message.ts';
 import { placeWords } from '../../../src/slack/words/evidence.ts';
-import { routesMessage } from '../../../src/features/alerts/alert-rules-message.ts';
+import { homeMutes, routesMessage } from '../../../src/features/alerts/alert-rules-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { testAlertMessage } from '../../../src/features/alerts/alert-views.ts';
 import { placeOf } from './alert-surfaces.ts';
-import { messageOf, type Outside, type Surface } from './surface.ts';
+import { homeOf, messageOf, type Outside, type Surface } from './surface.ts';
 
 const at = Date.UTC(2026, 8, 14, 13, 37);
 const channel = 'C0OWN00001';
@@ -59,6 +59,7 @@ export const botSurfaces: readonly Surface[] = [
       nowMs: at,
     }),
   ),
+  homeOf('mutes in the App Home', (outside) => homeMutes(planOf(outside), at)),
   messageOf('a test alert', (outside) =>
     testAlertMessage({ askedBy: ada, key: 'message:test:1', mayBeRepeat: true }, placeOf(outside)),
   ),
@@ -104,10 +105,12 @@ function ruleOf({ random, text }: Outside): AlertRule {
       event: 'payment_failed',
       currency: 'NGN',
       customer: { kind: random.pick(['exact', 'prefix']), text: text() },
+      emailDomain: text(),
       reasonPart: text(),
     },
     channels: [channel],
     mention: { kind: 'person', id: ada },
     goesOn: random.chance(0.5),
+    ...(random.chance(0.5) ? { mutedUntilMs: at + 60_000 } : {}),
   };
 }

@@ -18,6 +18,7 @@ import {
 import { posted, type AboutMessage } from '../../../slack/kit/note.ts';
 import { placeAlone, word } from '../../../slack/words/evidence.ts';
 import type { MessageBlock, SlackMessage } from '../../../slack/kit/message.ts';
+import { muteBlocks } from '../alert-rules-message.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 
 /** The buttons of a storm’s digest; each carries the storm’s id. */
@@ -56,6 +57,7 @@ export function stormMessage(storm: StormSeen, about: AboutMessage): SlackMessag
       ...(isPaid ? { 'Proven by look-up': `${summary.confirmed} of ${count}` } : caseFields(storm)),
     }),
     ...(isPaid ? [] : [reasons(storm)]),
+    ...muteBlocks(storm.muted, { environment, account }),
     placeAlone(environment, account),
     actions(
       ...(isPaid || taken ? [] : [acknowledgeButton(id)]),

@@ -1,5 +1,6 @@
 import type { AlertCard, Environment } from '../../../domain/alert.ts';
-import type { RoutedRule } from '../../../domain/alert-route.ts';
+import { countsAlone } from '../routing.ts';
+import type { AlertRule, RoutedRule } from '../../../domain/alert-route.ts';
 import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
@@ -118,6 +119,8 @@ export type StormSeen = {
   /** How many of them a later payment resolved. */
   recovered: number;
   taken?: StormTaken;
+  /** The rules that are muted now and would tell this channel more. */
+  muted: readonly AlertRule[];
   environment: Environment;
   account: string;
 };
@@ -134,7 +137,7 @@ export type StormCount = { count: number; recovered: number; summary: StormSumma
  */
 export type Storm = {
   sinceMs: number;
-  /** The alerts that it takes in: of rules that call somebody, by their names, and '' for those of all others. */
+  /** The alerts that it takes in: of rules that count alone, by their names, and '' for those of all others. */
   groups: readonly string[];
   /** As they were last counted. */
   counted: StormCount;
@@ -213,9 +216,12 @@ export function isNews(before: Storm, after: Storm): boolean {
 }
 
 /**
- * What an alert is counted with. A storm of other alerts leaves those of a rule that calls somebody alone: the digest that
- * is edited for them would not.
+ * What an alert is counted with, by the rule that tells it or by none, and how many of these pass singly in a window;
+ * 0: all of them. `usual`: where no rule says its own.
  */
-export function groupOf(rule: RoutedRule | undefined): string {
-  return rule?.mention ? rule.name : '';
+export function countedWith(
+  rule: RoutedRule | undefined,
+  usual: number,
+): { group: string; threshold: number } {
+  return { group: rule && countsAlone(rule) ? rule.name : '', threshold: rule?.digestAfter ?? usual };
 }

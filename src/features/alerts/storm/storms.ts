@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { withLookUp } from '../routing.ts';
-import type { Destination } from '../../../domain/alert-route.ts';
+import type { AlertRule, Destination } from '../../../domain/alert-route.ts';
 import type { Environment } from '../../../domain/alert.ts';
 import type { AuditEntry } from '../../../domain/audit-entry.ts';
 import type { PaymentEventKind } from '../../../domain/payment-event.ts';
@@ -13,8 +13,8 @@ import {
   type StormItem,
   type StormSeen,
   type StormTaken,
+  countedWith,
   emptySummary,
-  groupOf,
   isNews,
   newStorm,
   stepStorm,
@@ -39,7 +39,7 @@ export const stormPrefix = 'storm:';
 
 /** The alerts of one kind that a channel is told, by when they came or were posted: what makes a storm. */
 export function arrivals({ channel, rule }: Destination, gathers: PaymentEventKind): string {
-  return arrivalsOf(streamOf(channel, gathers), groupOf(rule));
+  return arrivalsOf(streamOf(channel, gathers), countedWith(rule, 0).group);
 }
 
 const arrivalsOf = (stream: string, group: string): string => `channel-alerts:${stream}/${group}`;
@@ -56,7 +56,7 @@ const mostListed = 100;
 const minuteMs = 60_000;
 
 type StormsDeps = CasesDeps & {
-  /** Alerts of one channel that pass singly in a window; 0: all of them. */
+  /** Alerts of one channel that pass singly in a window, where no rule says otherwise; 0: all of them. */
   threshold: number;
   /** The window they are counted in, and how long no more than a few come before a storm is over. */
   windowMs: number;
@@ -64,6 +64,8 @@ type StormsDeps = CasesDeps & {
   leaseMs: number;
   environment: Environment;
   account: string;
+  /** The rules that are muted now and name that channel. */
+  mutedIn: (channel: string) => Promise<readonly AlertRule[]>;
 };
 
 /** A storm, told to its channel. */
@@ -155,8 +157,7 @@ export function createStorms(deps: StormsDeps) {
       key: string,
       gathers: PaymentEventKind,
     ): Promise<string | undefined> {
-      const { threshold } = deps;
-      const group = groupOf(rule);
+      const { group, threshold } = countedWith(rule, deps.threshold);
       if (threshold === 0) return undefined;
       const stream = streamOf(channel, gathers);
       let unreadable = 0;
@@ -193,7 +194,7 @@ export function createStorms(deps: StormsDeps) {
     async see(id: string): Promise<StormSeen | undefined> {
       const storm = await storms.find(id);
       if (!storm) return undefined;
-      const { gathers } = nameOf(id);
+      const { channel, gathers } = nameOf(id);
       const { counted, endedMs, taken } = storm;
       return {
         id,
@@ -201,6 +202,7 @@ export function createStorms(deps: StormsDeps) {
         ...counted,
         isOver: endedMs !== undefined,
         ...withoutUndefined({ taken }),
+        muted: await deps.mutedIn(channel),
         environment: deps.environment,
         account: deps.account,
       };

@@ -18,6 +18,7 @@ import {
 import { posted } from '../../../slack/kit/note.ts';
 import { placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
+import { muteBlocks } from '../alert-rules-message.ts';
 
 const mostOpen = 5;
 const mostCurrencies = 8;
@@ -48,6 +49,7 @@ export function dailySummaryMessage(
       ),
       ...reasonBlocks(summary),
       openBlock(summary),
+      ...muteBlocks(summary.muted, place),
       context(plainText(placeWords(place.environment, place.account))),
     ],
   };

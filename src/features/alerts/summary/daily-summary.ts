@@ -1,7 +1,7 @@
 import { contradicts } from '../alert.ts';
 import type { AlertCard } from '../../../domain/alert.ts';
 import { destinationsOf } from '../routing.ts';
-import type { RoutePlan } from '../../../domain/alert-route.ts';
+import { type AlertRule, type RoutePlan, isMuted } from '../../../domain/alert-route.ts';
 import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
@@ -33,6 +33,8 @@ export type DailySummary = {
   reasons: readonly { reason: string; count: number }[];
   /** Of this channel's failures of the last 7 days; `leftOut`: later ones that nobody asked for. */
   cards: { open: readonly OpenAlert[]; acknowledged: number; snoozed: number; leftOut: number };
+  /** Every rule that is silent now, whatever its channels. */
+  muted: readonly AlertRule[];
   nowMs: number;
 };
 
@@ -76,8 +78,17 @@ export function successRate({ failed, paid }: Pick<DailySummary, 'failed' | 'pai
   return all === 0 ? undefined : Math.floor((paid.count * 1_000) / all) / 10;
 }
 
-function isToldIn(plan: RoutePlan, channel: string, { event }: LoggedEvent): boolean {
-  return destinationsOf(plan, event).some((destination) => destination.channel === channel);
+function isToldIn(plan: RoutePlan, channel: string, { event, receivedAtMs }: LoggedEvent): boolean {
+  return destinationsOf(plan, event, receivedAtMs).some((destination) => destination.channel === channel);
+}
+
+export function mutedNow({ rules }: RoutePlan, nowMs: number): AlertRule[] {
+  return rules.filter((rule) => isMuted(rule, nowMs));
+}
+
+/** Of these, the ones that would tell this channel. */
+export function mutedIn(plan: RoutePlan, channel: string, nowMs: number): AlertRule[] {
+  return mutedNow(plan, nowMs).filter(({ channels }) => channels.includes(channel));
 }
 
 /** Where its people stand with an alert, as the summary counts it. */
@@ -95,6 +106,8 @@ export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary };
 type SummariseDeps = {
   eventLog: Pick<EventLog, 'since'>;
   plan: RoutePlan;
+  /** All that are muted now, from Slack too. */
+  muted: DailySummary['muted'];
   readCard: (id: string) => Promise<{ card: AlertCard }>;
   now: () => number;
 };
@@ -140,6 +153,7 @@ export async function summariseDay(
     toldHere,
     reasons: topReasons(agreed, mostReasons),
     cards: await cardsOf(deps, failuresHere),
+    muted: deps.muted,
     nowMs,
   };
 }

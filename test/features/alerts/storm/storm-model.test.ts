@@ -98,6 +98,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
   };
   const place = { environment: 'live', account: 'main account' } as const;
   const storms: Storms = createStorms({
+    mutedIn: async () => [],
     ...shared,
     ...place,
     threshold,
@@ -471,6 +472,11 @@ describe('which alerts make a storm', () => {
 
   it('counts the alerts of all rules that mention nobody as one', async () => {
     expect(await told([rule('one'), rule('two'), rule('three')])).toEqual(['single', 'single', 'digest']);
+  });
+
+  it('never makes one of a rule whose threshold is 0', async () => {
+    const never = rule('never', { digestAfter: 0 });
+    expect(await told([never, never, never, never])).toEqual(['single', 'single', 'single', 'single']);
   });
 });
 

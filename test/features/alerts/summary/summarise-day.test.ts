@@ -16,7 +16,7 @@ describe('summaries, one after the other', () => {
           await Promise.resolve();
           yield events;
         }
-        const deps = { eventLog: { since }, plan, readCard: openCard, now: () => 200 };
+        const deps = { eventLog: { since }, plan, muted: [], readCard: openCard, now: () => 200 };
         const ends = [0, 10, 30, 31, 61, 200];
         const counts = await Promise.all(
           ends.slice(1).map(async (untilMs, index) => {
@@ -51,7 +51,7 @@ describe('an event whose own look-up says otherwise', () => {
       await Promise.resolve();
       yield events;
     }
-    const deps = { eventLog: { since }, plan, readCard: openCard, now: () => 3 };
+    const deps = { eventLog: { since }, plan, muted: [], readCard: openCard, now: () => 3 };
     expect(await summariseDay(deps, channel, { fromMs: 0, untilMs: 2 })).toMatchObject({
       failed: { count: 4, sums: [{ minor: 11_011 }] },
       paid: { count: 3, sums: [{ minor: 111 }] },
