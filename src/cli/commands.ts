@@ -5,6 +5,7 @@ import { doubtCommand } from './doubt.ts';
 import { exitCodeWords } from './exit-codes.ts';
 import { explainDeliveryCommand } from './explain-delivery.ts';
 import { forgetCardsCommand } from './forget-cards.ts';
+import { accountsCommand, terminalsCommand } from './lists.ts';
 import { lookupCommand } from './lookup.ts';
 import { moveStoreCommand } from './move-store.ts';
 import { redriveCommand } from './redrive.ts';
@@ -14,6 +15,8 @@ import { revokeTokenCommand } from './revoke-token.ts';
 
 export const commands: Readonly<Record<string, CliCommand>> = {
   lookup: lookupCommand,
+  terminals: terminalsCommand,
+  accounts: accountsCommand,
   doubt: doubtCommand,
   audit: auditCommand,
   doctor: doctorCommand,

@@ -20,7 +20,7 @@ export const exitCodeWords: Readonly<Record<ExitCode, string>> = {
   1: 'not done, for a reason that standard error tells, or because of a bug; explain-delivery: it does not verify; doctor: something is broken',
   2: 'the command was not understood; nothing was asked of anybody',
   3: 'lookup: the transaction is there, but not proven paid; doubt: some outcome is not known; audit: the trail is not whole',
-  4: 'lookup: the service knows no such transaction',
+  4: 'lookup: the service knows no such transaction; a list: nothing matches',
   5: 'a setting is missing or wrong',
   6: 'no usable answer from the payments service or the store; try again',
   7: 'the payments service refused the credentials, the permission or the question; trying again will not help',

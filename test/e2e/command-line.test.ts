@@ -70,6 +70,8 @@ describe('payops lookup', () => {
       ['lookup', 'A', '1', '2'],
       ['lookup', 'A', '--csv'],
       ['lokup', 'A'],
+      ['terminals', '--frob'],
+      ['terminals', '--csv', '--json'],
       ['doubt', 'ORDER-1001'],
       ['--help', 'lookup', 'A'],
       ['lookup', '5555 5555 5555 4444'],
@@ -110,6 +112,38 @@ describe('payops lookup', () => {
     const noStore = await desk.runs(['payops', 'doubt'], away);
     expect(noStore).toMatchObject({ code: 6, stdout: '' });
     expect(noStore.stderr).toContain('The store does not answer');
+  });
+});
+
+describe('payops terminals and accounts', () => {
+  it('print the list to its end as a table, CSV or one document, and beside it how much was read', async () => {
+    const all = await ask('terminals');
+    expect(all).toMatchObject({ code: 0, stderr: '120 terminals read in 3 pages\n' });
+    const lines = all.stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^terminalId +terminalLabel +merchantName/);
+    expect(lines).toHaveLength(121);
+    const csv = await ask('terminals', '--csv');
+    expect(csv.stdout.trimEnd().split('\r\n')).toHaveLength(121);
+    const none = await ask('terminals', 'nothing-like-it');
+    expect(none).toMatchObject({ code: 4, stdout: '' });
+    expect(none.stderr).toContain('No terminal matches “nothing-like-it”; 120 terminals read in 3 pages');
+    const accounts = await ask('accounts', 'PLAYGROUND-SUB-00003', '--json');
+    const shown = { kind: 'accounts', filter: 'PLAYGROUND-SUB-00003', found: 1, complete: true };
+    expect(JSON.parse(accounts.stdout)).toMatchObject(shown);
+    expect(accounts.stdout).not.toMatch(/@|phone/i);
+  });
+
+  it('that break off say so by code and words, and the document is one all the same', async (test) => {
+    const desk = await openDesk(test, { payments: { rateLimit: { limit: 2, windowMs: 600_000 } } });
+    const json = await desk.runs(['payops', 'terminals', '--json']);
+    expect(json.code).toBe(6);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      found: 100,
+      read: { pages: 2, items: 100 },
+      complete: false,
+    });
+    expect(json.stderr).toContain('The list broke off: 100 terminals read in 2 pages.');
+    expect(json.stderr).toContain('as the service asks');
   });
 });
 

@@ -101,7 +101,7 @@ export const terminalColumns: readonly CsvColumn<Terminal>[] = (
 ).map((head) => ({ head, cell: (terminal) => terminal[head] }));
 
 /** Neither the e-mail nor the telephone number: a file is passed on. Spec: Account. */
-const accountColumns: readonly CsvColumn<Account>[] = (
+export const accountColumns: readonly CsvColumn<Account>[] = (
   [
     'accountId',
     'accountRef',
@@ -116,7 +116,7 @@ const accountColumns: readonly CsvColumn<Account>[] = (
 ).map((head) => ({ head, cell: (account) => account[head] }));
 
 /** Whether each of the words, lower-case, stands in what names the account. */
-function accountMatches(account: Account, words: readonly string[]): boolean {
+export function accountMatches(account: Account, words: readonly string[]): boolean {
   const { accountId, accountRef, accountName, status, type, email, description, banks = [] } = account;
   const named = [accountId, accountRef, accountName, status, type, email, description];
   const numbers = banks.map(({ bankAccountNumber }) => bankAccountNumber);

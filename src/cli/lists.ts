@@ -1,0 +1,155 @@
+import { parseArgs } from 'node:util';
+import type { Outside } from '../config/config.ts';
+import { csvHead, csvRows, type CsvColumn } from '../csv.ts';
+import { parsed, problem } from '../domain/parsed.ts';
+import { counted } from '../domain/wording.ts';
+import { fileColumns } from '../features/lists/list-message.ts';
+import { accountColumns, accountMatches, terminalColumns } from '../features/lists/lists.ts';
+import { createServiceList } from '../features/lists/service-list.ts';
+import { createPayments, type Payments } from '../payments/payments.ts';
+import { terminalMatches, type ReadPage } from '../payments/terminals.ts';
+import { outsideText } from '../slack/kit/text.ts';
+import { type CliCommand, type CommandEnd, withKept } from './command.ts';
+import { exitCodes, type ExitCode } from './exit-codes.ts';
+import { failedQuestion } from './failed-question.ts';
+import { isoTime, jsonText, merchantJson } from './lines.ts';
+
+type Listed<Item> = {
+  one: string;
+  many: string;
+  columns: readonly CsvColumn<Item>[];
+  readPage: (payments: Payments) => ReadPage<Item>;
+  matches: (item: Item, words: readonly string[]) => boolean;
+};
+
+/** The list to its end, or what matches of it; as CSV the very file that Slack gives. */
+export const terminalsCommand = listCommand({
+  one: 'terminal',
+  many: 'terminals',
+  columns: terminalColumns,
+  readPage: (payments) => payments.listTerminals,
+  matches: terminalMatches,
+});
+
+export const accountsCommand = listCommand({
+  one: 'account',
+  many: 'accounts',
+  columns: accountColumns,
+  readPage: (payments) => payments.listAccounts,
+  matches: accountMatches,
+});
+
+type Form = 'text' | 'csv' | 'json';
+
+function listCommand<Item>(listed: Listed<Item>): CliCommand {
+  const { one, many } = listed;
+  const usage = `npm run payops --silent -- ${many} [filter] [--csv | --json] [--account NAME]`;
+  return {
+    summary: `List the ${many}, or those that a filter finds`,
+    usage: [usage],
+    more: `Reads the list to its end; a filter is words that a ${one} holds. Several accounts: the first, unless one is named.`,
+    scope: 'first',
+    prepare(words) {
+      const typed = readWords(words);
+      return typed === undefined
+        ? problem(`Give a filter, and --csv or --json: ${usage}`)
+        : parsed({ run: (outside, out) => list(outside, listed, { ...typed, out }) });
+    },
+  };
+}
+
+function readWords(args: readonly string[]): { filter: string; form: Form } | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      options: { csv: { type: 'boolean' }, json: { type: 'boolean' } },
+      allowPositionals: true,
+    });
+    if (values.csv && values.json) return undefined;
+    return { filter: positionals.join(' '), form: values.csv ? 'csv' : values.json ? 'json' : 'text' };
+  } catch {
+    return undefined;
+  }
+}
+
+type Asked = { filter: string; form: Form; out: (text: string) => Promise<void> };
+
+async function list<Item>(
+  outside: Outside,
+  { one, many, columns, readPage, matches }: Listed<Item>,
+  { filter, form, out }: Asked,
+): Promise<CommandEnd> {
+  const { config, now } = outside;
+  return await withKept(
+    outside,
+    async (kept) => {
+      const payments = createPayments(outside, kept);
+      try {
+        const read = createServiceList(readPage(payments), matches, now);
+        const { items, found, reading, stop } = await read({ filter, mostCalls: Infinity, progress });
+        tellProgress('');
+        const shown = fileColumns(columns);
+        const isComplete = stop === undefined && reading.end === 'last_page';
+        if (form === 'json') {
+          const merchant = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
+          const document = {
+            kind: many,
+            filter,
+            items: items.map((item) =>
+              Object.fromEntries(shown.map(({ head, cell }) => [head, cell(item) || null])),
+            ),
+            found,
+            read: { pages: reading.pages, items: reading.items },
+            complete: isComplete,
+            merchant: merchantJson(merchant),
+            readAt: isoTime(reading.readAt),
+          };
+          await out(jsonText(document));
+        } else if (found > 0) {
+          await out(form === 'csv' ? csvHead(shown) + csvRows(shown, items) : table(shown, items));
+        }
+        const far = `${counted(reading.items, one, many)} read in ${counted(reading.pages, 'page')}`;
+        if (stop) {
+          const { words } =
+            stop.kind === 'failure'
+              ? failedQuestion(outside, stop.failure)
+              : { words: 'Its cursor was refused.' };
+          return { exitCode: exitCodes.noAnswer, words: `The list broke off: ${far}. ${words}` };
+        }
+        const end = isComplete ? far : `${far}; it may be longer: the service gave a cursor twice`;
+        if (found > 0) return { exitCode: exitCodes.ok, words: end };
+        const none = filter === '' ? `There is no ${one}` : `No ${one} matches “${outsideText(filter, 120)}”`;
+        return { exitCode: exitCodes.notFound satisfies ExitCode, words: `${none}; ${end}` };
+      } finally {
+        await payments.letGo();
+      }
+    },
+    (error) => failedQuestion(outside, error),
+  );
+}
+
+function progress({ pages, items }: { pages: number; items: number }): void {
+  tellProgress(`${pages} pages, ${items} rows …`);
+}
+
+/** How many pages there are, nobody knows before the last: so no bar. */
+function tellProgress(words: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${words}`);
+}
+
+function table<Item>(columns: readonly CsvColumn<Item>[], items: readonly Item[]): string {
+  const rows = [
+    columns.map(({ head }) => head),
+    ...items.map((item) => columns.map(({ cell }) => (cell(item) ?? '').slice(0, 40))),
+  ];
+  const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+  return rows
+    .map(
+      (row) =>
+        `${row
+          .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('');
+}
