@@ -74,6 +74,19 @@ describe('/pay charge', () => {
     await desk.modalSays('agent', 'Paid (confirmed)');
   });
 
+  it('asks for the card, the amount and why; for the rest on demand, and what was filled in stays', async () => {
+    const desk = at();
+    const form = await desk.opens('agent', '/pay charge 17.50');
+    expect(form.fields).toEqual(['Saved card', 'Amount', 'Reason']);
+    const typed = {
+      'Or the card’s token key': 'tok-ada-approves',
+      'Customer’s e-mail': 'ada.obi@example.com',
+    };
+    const review = await desk.submits('agent', typed);
+    expect(review?.submit).toBe('Charge NGN 17.50');
+    await desk.closes('agent');
+  });
+
   it('goes back to the form as it was filled in with Change, and charges what is changed', async () => {
     const desk = at();
     await reviews(desk, 'agent', { card: ada, amount: '100.00' });

@@ -38,6 +38,7 @@ const needs: Readonly<Record<string, string>> = {
   'type charge 12,500.00': 'charge',
   'press menu.charge': 'charge',
   'press charge_change': 'charge',
+  'press charge_more': 'charge',
   'press charge_another': 'charge',
   'press charge_link': 'link',
   'press charge_show': 'charge | otp | doubt',

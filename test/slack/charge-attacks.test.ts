@@ -107,7 +107,7 @@ const oversize: SentView['inputs'] = {
 
 const { card: _typeahead, ...buttons } = { ...chargeActions, ...otpActions };
 /** All but those whose modal says which terms they are about. */
-const { change, ...ofCharges } = buttons;
+const { change, more: _form, ...ofCharges } = buttons;
 
 describe('a code', () => {
   it('reaches the bank from nobody but the agent in charge, whatever form it is typed into', async () => {

@@ -250,7 +250,7 @@ export function sitAt(house: House, bot: Bot): Desk {
     store: await house.storeDump(),
   });
 
-  return {
+  const desk: Desk = {
     house,
     bot,
     id: (person) => users[person],
@@ -305,6 +305,16 @@ export function sitAt(house: House, bot: Bot): Desk {
         () => modal(person)?.shown.text,
       ),
     async submits(person, filled = {}) {
+      // The form of a charge has the fields that few need behind a button.
+      const isShort = onTop(person).shown.buttons.includes('More fields');
+      if (isShort && Object.keys(filled).some((label) => !onTop(person).fields.includes(label))) {
+        await desk.presses(person, 'More fields');
+        await found(
+          'the form has all its fields',
+          () => (modal(person)?.shown.buttons.includes('More fields') === false ? true : undefined),
+          () => modal(person)?.shown.text,
+        );
+      }
       const view = onTop(person);
       const values: Record<string, Record<string, object>> = {};
       for (const [label, typed] of Object.entries(filled)) {
@@ -384,6 +394,7 @@ export function sitAt(house: House, bot: Bot): Desk {
     },
     kept: async (canaries) => findCanaries(canaries, await inside()),
   };
+  return desk;
 }
 
 /** A command with these settings and nothing else of the environment, in the test's own process. */

@@ -81,6 +81,8 @@ export type ChargeModalOptions = {
   ledger: boolean;
   prefill?: ChargePrefill;
   problem?: string;
+  /** With the fields that few need: the token key of a card that is not known, its e-mail, the customer's id. */
+  isWhole?: boolean;
   /** The failed charge it is to make good, by the id of its card; the form gives it back as its metadata. */
   alert?: string;
 };
@@ -90,7 +92,7 @@ const longestReason = 300;
 const longestMoney = 40;
 
 /** A currency is asked for where there are several. */
-function inputsOf(currencies: readonly string[]) {
+function inputsOf(currencies: readonly string[], isWhole: boolean) {
   const [only = '', ...others] = currencies;
   const hint = others.length === 0 ? { hint: `In ${only}.` } : {};
   const currency = choice({
@@ -109,8 +111,12 @@ function inputsOf(currencies: readonly string[]) {
     amount: text({ label: 'Amount', placeholder: '12,500.00', ...hint }, parseAmount),
     ...(others.length === 0 ? {} : { currency }),
     reason: optional(text(reason, parsed)),
-    email: optional(email({ label: 'Customer’s e-mail', hint: 'Required with a token key.' })),
-    customer_id: customerId,
+    ...(isWhole
+      ? {
+          email: optional(email({ label: 'Customer’s e-mail', hint: 'Required with a token key.' })),
+          customer_id: customerId,
+        }
+      : {}),
   });
 }
 
@@ -122,12 +128,14 @@ export function chargeModal(options: ChargeModalOptions): Modal {
   const isOffered = currency === undefined || currencies.includes(currency);
   const amount = amountMinor === undefined || !isOffered ? undefined : amountOnly(amountMinor);
   const filled = { email: customerEmail, amount, currency, reason, customer_id: customerId };
+  const isWhole = options.isWhole || !ledger || customerEmail !== undefined || customerId !== undefined;
   const blocks: ModalBlock[] = [
     ...problems(options, isOffered).map((problem) => noticeLine('warning', problem)),
     richText([words('You review it before anything is charged.')]),
-    ...(ledger ? [cardInput(chargeFields.card, prefill.card, { optional: true })] : []),
-    tokenInput(chargeFields.token, ledger),
-    ...inputsOf(currencies).inputs(filled),
+    ...(ledger ? [cardInput(chargeFields.card, prefill.card, { optional: isWhole })] : []),
+    ...(isWhole ? [tokenInput(chargeFields.token, ledger)] : []),
+    ...inputsOf(currencies, isWhole).inputs(filled),
+    ...(isWhole ? [] : [actions(button({ actionId: chargeActions.more, text: 'More fields' }))]),
     placeFoot(place),
   ];
   return modal({
@@ -173,7 +181,29 @@ export async function formAgain(
       customerId,
       reason,
     }),
-    ...withoutUndefined({ alert, problem: known || card === undefined ? undefined : pasteAgainWords }),
+    ...withoutUndefined({ alert }),
+    ...(known || card === undefined ? {} : { isWhole: true, problem: pasteAgainWords }),
+  });
+}
+
+/** The form with all its fields: Slack keeps what was typed into those that stay, and what was filled in stands there again. */
+export async function wholeForm(
+  deps: ChargeScreens,
+  { values, privateMetadata: alert }: { values: ViewValues; privateMetadata: string },
+): Promise<Modal> {
+  const amount = parseAmount(values[chargeFields.amount] ?? '');
+  const chosen = values[chargeFields.card];
+  const card = chosen === undefined ? undefined : await deps.ledger?.find(chosen);
+  return chargeModal({
+    ...formParts(deps),
+    isWhole: true,
+    prefill: withoutUndefined({
+      card: card && cardChoice(card),
+      amountMinor: amount.ok ? amount.value : undefined,
+      currency: values[chargeFields.currency],
+      reason: values[chargeFields.reason],
+    }),
+    ...(alert === '' ? {} : { alert }),
   });
 }
 
@@ -201,14 +231,17 @@ export async function readTerms(
   ledger: KnownCards | undefined,
 ): Promise<ReadTerms> {
   const chosen = readCardChoice(values, chargeFields);
-  const filled = inputsOf(currencies).read(values);
+  const filled = inputsOf(currencies, true).read(values);
   const isUnmailed =
     chosen.ok && chosen.value.kind === 'pasted' && oneLine(values[chargeFields.email] ?? '') === '';
+  // The field of the token key may not be there.
+  const cardField =
+    ledger && (values[chargeFields.token] ?? '') === '' ? chargeFields.card : chargeFields.token;
   const needed = 'Needed with a pasted token key: the e-mail the card is saved with.';
   const errors = {
     ...(filled.kind === 'errors' ? filled.errors : {}),
     ...(isUnmailed ? { [chargeFields.email]: needed } : {}),
-    ...(chosen.ok ? {} : { [chargeFields.token]: chosen.problem }),
+    ...(chosen.ok ? {} : { [cardField]: chosen.problem }),
   };
   if (!chosen.ok || filled.kind === 'errors' || isUnmailed) return { kind: 'errors', errors };
   const {
@@ -247,8 +280,9 @@ async function readCard(
   }
   const linked = found.customerEmail?.trim() ?? '';
   if (linked === '' && typed === '') {
-    const unknown = 'The bot does not know this card’s e-mail. Type the one it was saved with.';
-    return { errors: { [chargeFields.email]: unknown } };
+    const unknown =
+      'The bot does not know this card’s e-mail. Type the one it was saved with: More fields, Customer’s e-mail.';
+    return { errors: { [chargeFields.card]: unknown } };
   }
   if (linked !== '' && typed !== '' && typed.toLowerCase() !== linked.toLowerCase()) {
     const fix = 'the service refuses any other. Leave it empty to use that one.';

@@ -274,13 +274,15 @@ function row(...buttons: Button[]): ActionsBlock[] {
   return [actions(...buttons)];
 }
 
-/** The buttons of a charge. Each carries the charge's reference; `change` none, because its modal says which terms. */
+/** The buttons of a charge. Each carries the charge's reference; `change` and `more` none, because their modal says which terms. */
 export const chargeActions = {
   checkNow: 'charge_check',
   another: 'charge_another',
   /** Opens the form of `/pay link`: the customer pays there, and saves the card again. */
   link: 'charge_link',
   change: 'charge_change',
+  /** In the form: the fields that few need. */
+  more: 'charge_more',
   show: 'charge_show',
   /** The typeahead over saved cards; its block has the same id. */
   card: 'charge_card',

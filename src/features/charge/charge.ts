@@ -58,6 +58,7 @@ import {
   staleTermsModal,
   termsModal,
   termsModalId,
+  wholeForm,
 } from './charge-forms.ts';
 import { type ChargeDeps, type Room, recoverCharge, triggerCharge } from './run-charge.ts';
 import { chargeActions, unsureChargeModal } from './charge-screens.ts';
@@ -295,6 +296,12 @@ const lookers = ['charge', 'otp', 'doubt'];
 function chargePresses(deps: ChargeScreens): Press[] {
   return [
     { actionId: chargeActions.change, press: (pressed) => changeTerms(deps, pressed) },
+    {
+      actionId: chargeActions.more,
+      async press({ view, updateModal }) {
+        if (view) await updateModal(await wholeForm(deps, view));
+      },
+    },
     {
       actionId: chargeActions.another,
       about: itself,
