@@ -193,12 +193,12 @@ export const settings = {
   dataDir: setting(store, 'Folder of the embedded store and of its key file.', text(), 'data'),
   redisUrl: secret(
     store,
-    `Redis instead of the embedded store; needed for more than one replica. ${redisAddressForms}. Name several Sentinels, so that one may be down. Sentinels are asked without a password first. A certificate of your own authority: start the process with \`NODE_EXTRA_CA_CERTS\` set to its file; with TLS the nodes must announce the names or addresses that stand in their certificates.`,
+    `Redis instead of the embedded store; needed for more than one replica. ${redisAddressForms}. Name several nodes or Sentinels, so that one may be down. Sentinels are asked without a password first. A certificate of your own authority: start the process with \`NODE_EXTRA_CA_CERTS\` set to its file; with TLS the nodes must announce the names or addresses that stand in their certificates.`,
     redisUrl(),
   ),
   redisWaitReplicas: setting(
     store,
-    'How many replicas of Redis must have a change before it counts; fewer within half a second, and the call fails as if Redis were away. With Sentinels set it to 1: with 0 a failover can lose the last changes, and with them events that were answered 200 and charges that were sent.',
+    'How many replicas of Redis must have a change before it counts; fewer within half a second, and the call fails as if Redis were away. With a Cluster or Sentinels set it to 1: with 0 a failover can lose the last changes, and with them events that were answered 200 and charges that were sent.',
     wholeNumber(0, 5),
     '0',
   ),

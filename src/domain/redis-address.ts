@@ -1,15 +1,17 @@
 export type RedisNode = { readonly host: string; readonly port: number };
 
 /**
- * How the store's Redis is named. Alone, the address itself says all. Of a Redis under Sentinels they are named, and
- * asked which node serves.
+ * How the store's Redis is named. Alone, the address itself says all. Of a Cluster some nodes are named, of a
+ * Redis under Sentinels the Sentinels; which node serves is asked of them.
  */
-export type RedisAddress = { kind: 'alone'; url: string } | SentinelAddress;
+export type RedisAddress = { kind: 'alone'; url: string } | ClusterAddress | SentinelAddress;
 
-export type SentinelAddress = {
-  kind: 'sentinel';
-  /** The name under which the Sentinels watch it. */
-  master: string;
+export type ClusterAddress = { kind: 'cluster' } & Named;
+
+/** `master` is the name under which the Sentinels watch it. */
+export type SentinelAddress = { kind: 'sentinel'; master: string } & Named;
+
+type Named = {
   nodes: readonly [RedisNode, ...RedisNode[]];
   tls: boolean;
   username: string | undefined;
@@ -18,21 +20,23 @@ export type SentinelAddress = {
 
 /** Completes the sentence "the address must look like …". */
 export const redisAddressForms =
-  'redis://host:6379 or redis+sentinel://host1:26379,host2:26379/name, with rediss for TLS and user:password@ before the hosts';
+  'redis://host:6379, redis+cluster://host1:6379,host2:6379 or redis+sentinel://host1:26379,host2:26379/name, with rediss for TLS and user:password@ before the hosts';
 
-const named = /^(rediss?)\+sentinel:\/\/(?:([^@/?#\s]*)@)?([^@/?#\s]+?)\/([^/?#\s]+)$/;
-const usualPort = 26_379;
+const named = /^(rediss?)\+(cluster|sentinel):\/\/(?:([^@/?#\s]*)@)?([^@/?#\s]+?)(?:\/([^/?#\s]*))?$/;
 
 /** Undefined for an address that can never work. Never throws, so that a password in it is never told. */
 export function parseRedisAddress(text: string): RedisAddress | undefined {
   const match = named.exec(text);
   if (match === null) return parseAlone(text);
-  const [, scheme, login, hosts = '', path = ''] = match;
-  const master = decode(path);
-  const nodes = readNodes(hosts);
+  const [, scheme, kind, login, hosts = '', path = ''] = match;
+  const name = decode(path);
+  const nodes = readNodes(hosts, kind === 'sentinel' ? 26_379 : 6_379);
   const credentials = readLogin(login);
-  if (nodes === undefined || credentials === undefined || master === undefined) return undefined;
-  return { kind: 'sentinel', master, nodes, tls: scheme === 'rediss', ...credentials };
+  if (nodes === undefined || credentials === undefined || name === undefined) return undefined;
+  const both = { nodes, tls: scheme === 'rediss', ...credentials };
+  if (kind === 'sentinel') return name === '' ? undefined : { kind, master: name, ...both };
+  // A Cluster has the one database 0.
+  return name === '' || name === '0' ? { kind: 'cluster', ...both } : undefined;
 }
 
 function parseAlone(text: string): RedisAddress | undefined {
@@ -40,13 +44,13 @@ function parseAlone(text: string): RedisAddress | undefined {
   return protocol === 'redis:' || protocol === 'rediss:' ? { kind: 'alone', url: text } : undefined;
 }
 
-function readNodes(text: string): [RedisNode, ...RedisNode[]] | undefined {
-  const nodes = text.split(',').map((host) => readNode(host));
+function readNodes(text: string, usualPort: number): [RedisNode, ...RedisNode[]] | undefined {
+  const nodes = text.split(',').map((host) => readNode(host, usualPort));
   const [first, ...rest] = nodes.filter((node) => node !== undefined);
   return first === undefined || rest.length + 1 < nodes.length ? undefined : [first, ...rest];
 }
 
-function readNode(text: string): RedisNode | undefined {
+function readNode(text: string, usualPort: number): RedisNode | undefined {
   const url = `redis://${text}`;
   if (text === '' || !URL.canParse(url)) return undefined;
   const { hostname, port } = new URL(url);
@@ -54,7 +58,7 @@ function readNode(text: string): RedisNode | undefined {
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? usualPort : Number(port) };
 }
 
-function readLogin(text = ''): Pick<SentinelAddress, 'username' | 'password'> | undefined {
+function readLogin(text = ''): Pick<Named, 'username' | 'password'> | undefined {
   const colon = text.indexOf(':');
   const username = decode(colon === -1 ? text : text.slice(0, colon));
   const password = decode(colon === -1 ? '' : text.slice(colon + 1));

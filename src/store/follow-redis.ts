@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { growingDelayMs } from '../deadline.ts';
 import { withinDeadline } from './deadline.ts';
-import type { RedisAddress, RedisNode, SentinelAddress } from '../domain/redis-address.ts';
+import type { ClusterAddress, RedisAddress, RedisNode, SentinelAddress } from '../domain/redis-address.ts';
 import { createClient } from '@keyv/redis';
 import { errorCode } from '../domain/failure.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
@@ -22,6 +22,13 @@ const answerMs = 1_500;
 /** Where there is one address alone, which says it all. */
 const theOne: ServingNode = { host: '', port: 0, epoch: 0 };
 
+/** How to find the node that serves the store's keys. */
+type NodeSearch = {
+  address: RedisAddress;
+  /** Any key under the store's hash tag: with it a Cluster keeps them all on one node. */
+  key: string;
+};
+
 /** One connection, however it is found. */
 export type RedisLine = {
   client: () => RedisClient;
@@ -36,10 +43,11 @@ export type RedisLine = {
 
 /**
  * One connection to the node that serves, found anew whenever it is lost or says that another one serves. Not
- * node-redis's own Sentinel client: it sends a call again by itself, by which a `create` that was carried out is
- * answered "there already".
+ * node-redis's own Cluster and Sentinel clients: they send a call again by themselves, by which a `create` that was
+ * carried out is answered "there already", and they follow ASK.
  */
-export function followRedis(address: RedisAddress, news: RedisNews, onOtherNode: () => void): RedisLine {
+export function followRedis(search: NodeSearch, news: RedisNews, onOtherNode: () => void): RedisLine {
+  const { address } = search;
   const over = new AbortController();
   const first = Promise.withResolvers<void>();
   // Stands in until a node is found: never connected, so its calls fail at once.
@@ -51,7 +59,7 @@ export function followRedis(address: RedisAddress, news: RedisNews, onOtherNode:
   let leftAt = -Infinity;
 
   async function connect(): Promise<void> {
-    const node = address.kind === 'alone' ? theOne : await findMaster(address);
+    const node = await findNode(search);
     // A Sentinel that has not heard of the failover yet still names a master that may be back, and doomed.
     const isOld = served !== undefined && node.epoch < served.epoch;
     if (isOld && performance.now() - lostAt < newsMs) throw new Error('The Sentinels name an old master.');
@@ -59,7 +67,7 @@ export function followRedis(address: RedisAddress, news: RedisNews, onOtherNode:
     found.on('error', (error: unknown) => renew(found, reasonOf(error)));
     try {
       await withinDeadline(
-        connectOnce(found).then(() => checkServes(found, address)),
+        connectOnce(found).then(() => checkServes(found, search)),
         connectMs,
       );
       over.signal.throwIfAborted();
@@ -126,11 +134,54 @@ function isOther(node: ServingNode, served: ServingNode | undefined): boolean {
   return served !== undefined && (served.host !== node.host || served.port !== node.port);
 }
 
+/** The node that serves now, as most of the Cluster's nodes or the newest word of the Sentinels has it. Rejects when none is known. */
+async function findNode({ address, key }: NodeSearch): Promise<ServingNode> {
+  if (address.kind === 'alone') return theOne;
+  return address.kind === 'cluster' ? await findSlotOwner(address, key) : await findMaster(address);
+}
+
 /** Rejects unless the node itself says that it serves: a master may have been replaced since it was named. */
-async function checkServes(client: RedisClient, address: RedisAddress): Promise<void> {
+async function checkServes(client: RedisClient, { address, key }: NodeSearch): Promise<void> {
   if (address.kind === 'alone') return;
+  if (address.kind === 'cluster') return await ownedHere(client, key);
   const role = await client.sendCommand<unknown[]>(['ROLE']);
   if (role[0] !== 'master') throw new Error('The node that the Sentinels name is not a master.');
+}
+
+async function findSlotOwner(address: ClusterAddress, key: string): Promise<ServingNode> {
+  const answers = await Promise.all(
+    address.nodes.map((node) =>
+      askNode(address, node, async (client) => {
+        try {
+          await ownedHere(client, key);
+          return node;
+        } catch (error) {
+          const owner = readMoved(error, node);
+          if (owner === undefined) throw error;
+          return owner;
+        }
+      }),
+    ),
+  );
+  const votes = Map.groupBy(told(answers), ({ host, port }) => `${host} ${port}`);
+  const [most] = [...votes.values()].toSorted((one, other) => other.length - one.length);
+  return { ...first(most, answers), epoch: 0 };
+}
+
+/** Resolves on the node that owns the key; rejects with MOVED on every other. */
+async function ownedHere(client: RedisClient, key: string): Promise<void> {
+  try {
+    await client.exists(key);
+  } catch (error) {
+    // It still owns the slot while it gives it away; that nothing may be asked of it meanwhile is the caller's.
+    if (!(error instanceof Error && /^(ASK|TRYAGAIN)\b/.test(error.message))) throw error;
+  }
+}
+
+function readMoved(error: unknown, asked: RedisNode): RedisNode | undefined {
+  const match = error instanceof Error ? /^MOVED \d+ (.*):(\d+)$/.exec(error.message) : null;
+  // Without a host it is the asked node's own, as Redis has it for nodes that do not know their address.
+  return match === null ? undefined : { host: match[1] || asked.host, port: Number(match[2]) };
 }
 
 /** The one of the newest word of the Sentinels. Rejects when none is known. */
@@ -167,7 +218,7 @@ function readMaster(words: readonly string[]): ServingNode {
 
 /** One question over a connection of its own, which is gone afterwards; never longer than a second and a half. */
 async function askNode<T>(
-  address: SentinelAddress,
+  address: ClusterAddress | SentinelAddress,
   node: RedisNode,
   question: (client: RedisClient) => Promise<T>,
 ): Promise<T | Error> {

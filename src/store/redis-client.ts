@@ -24,7 +24,7 @@ export type RedisOptions = {
   /** See `redisAddressForms`. */
   url: string;
   log: Log;
-  /** The store's. Default `payops`. */
+  /** The store's; it decides which node of a Cluster serves. Default `payops`. */
   prefix?: string;
   /** So many replicas must have what a script of `commands` changed or saw; fewer reject the call. Default 0. */
   waitReplicas?: number;
@@ -52,7 +52,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     });
   }
   const news = createRedisNews(log);
-  const line = followRedis(address, news, onOtherNode);
+  const line = followRedis({ address, key: `{${prefix}}` }, news, onOtherNode);
   // The socket's own timeout starts anew with every write, so under steady calls a connection whose other
   // end has vanished without a word would be kept for the many minutes of TCP's patience.
   const watchdog = setInterval(() => {
@@ -100,7 +100,9 @@ const servesNot = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
 const replicasWithinMs = 500;
 
 /**
- * Every call goes once, to one node, and is never sent again: whoever asked must decide.
+ * Every call goes once, to one node, and is never sent again: whoever asked must decide. What the node
+ * answers with ASK is refused too: while a Cluster moves the store's slot, half of its records are elsewhere,
+ * and a script that ran on either half would find a claimed key unclaimed.
  */
 function createRedisCommands(options: CommandOptions): RedisCommands {
   const { client, onElsewhere, waitReplicas, waitKey } = options;

@@ -7,7 +7,8 @@ export type Script = { readonly text: string; readonly sha1: string };
 export const redisSchema = '2';
 
 /**
- * What all scripts share. Keys, all under KEYS[1], the prefix:
+ * What all scripts share. Keys, all under KEYS[1], which is the hash tag, so that a Cluster keeps
+ * them on one node:
  *   :schema         what the records are written as, since the first
  *   :version        the last version given to any record, so that none ever comes twice
  *   :record:<key>   hash: value, version, lane, attempts, lease

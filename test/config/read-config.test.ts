@@ -175,9 +175,7 @@ describe('readConfig', () => {
     const keys = { SEALING_KEYS: `k1:${Buffer.alloc(32).toString('base64')}` };
     const plain = expect.stringContaining('REDIS_URL has no TLS');
     expect(warningsOf({ ...keys, REDIS_URL: 'redis://redis.example.com:6379' })).toEqual([plain]);
-    expect(warningsOf({ ...keys, REDIS_URL: 'redis+sentinel://10.0.0.1:1,127.0.0.1:1/main' })).toEqual([
-      plain,
-    ]);
+    expect(warningsOf({ ...keys, REDIS_URL: 'redis+cluster://10.0.0.1:1,127.0.0.1:1' })).toEqual([plain]);
     expect(warningsOf({ ...keys, REDIS_URL: 'rediss://redis.example.com:6379' })).toEqual([]);
     expect(warningsOf({ ...keys, REDIS_URL: 'redis://localhost:6379' })).toEqual([]);
     expect(warningsOf({ WEBHOOK_SECRETS: 'long-enough-to-be-one,short' })).toEqual([

@@ -8,6 +8,25 @@ describe('parseRedisAddress', () => {
     }
   });
 
+  it('reads the nodes of a Cluster, with and without ports, TLS and a login', () => {
+    expect(parseRedisAddress('redis+cluster://one,two:7000,[::1]:7001')).toEqual({
+      kind: 'cluster',
+      nodes: [
+        { host: 'one', port: 6379 },
+        { host: 'two', port: 7000 },
+        { host: '::1', port: 7001 },
+      ],
+      tls: false,
+      username: undefined,
+      password: undefined,
+    });
+    expect(parseRedisAddress('rediss+cluster://bot:p%40%3Ass:x@one:7000/0')).toMatchObject({
+      tls: true,
+      username: 'bot',
+      password: 'p@:ss:x',
+    });
+  });
+
   it('reads the Sentinels and the name of the master they watch', () => {
     expect(parseRedisAddress('redis+sentinel://:secret@one,two:5000/my%20master')).toEqual({
       kind: 'sentinel',
@@ -20,12 +39,6 @@ describe('parseRedisAddress', () => {
       username: undefined,
       password: 'secret',
     });
-    expect(parseRedisAddress('rediss+sentinel://bot:p%40%3Ass:x@[::1]/main')).toMatchObject({
-      nodes: [{ host: '::1', port: 26379 }],
-      tls: true,
-      username: 'bot',
-      password: 'p@:ss:x',
-    });
   });
 
   it.each([
@@ -33,11 +46,11 @@ describe('parseRedisAddress', () => {
     'host',
     'http://host',
     'redis://host:port',
-    'redis+cluster://one,two',
-    'redis+sentinel:///main',
-    'redis+sentinel://one,,two/main',
-    'redis+sentinel://one,two:70000/main',
-    'redis+sentinel://us%er%:pw@one/main',
+    'redis+cluster://',
+    'redis+cluster://one,,two',
+    'redis+cluster://one,two:70000',
+    'redis+cluster://one/1',
+    'redis+cluster://us%er%:pw@one',
     'redis+sentinel://one,two',
     'redis+sentinel://one,two/',
     'redis+sentinel://one/master/2',

@@ -176,7 +176,7 @@ describe.skipIf(missing)('openRedisStore', () => {
     expect(await store.take(1000)).toEqual([]);
   });
 
-  it('keeps every key under its prefix, so that one access rule covers all', async () => {
+  it('keeps every key under its hash tag, so that a Cluster keeps them on one node', async () => {
     await connection().client.flushAll();
     const store = newStore();
     for (const key of ['{a}', '}', 'b']) await store.create(key, '', { delayMs: 0, lane: `{${key}` });

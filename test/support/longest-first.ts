@@ -17,6 +17,7 @@ const longest = [
   'e2e/several-accounts',
   'store/redis-sentinel',
   'playground/page/page',
+  'store/redis-cluster',
   'walks/walks',
   'records/cases',
 ].map((name) => `/test/${name}.test.ts`);

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCache } from '../../src/store/cache.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
+import { calmMs } from '../support/calm-ms.ts';
+import { findProgram } from '../support/programs.ts';
+import { freePort, startRedis, type RedisServer } from '../support/redis-server.ts';
+import { askRedis, openRedis, untilRedis } from '../support/redis-store.ts';
+
+const missing = findProgram('redis-server') === undefined;
+if (missing) console.warn('SKIPPED: the store on a Redis Cluster, because redis-server is not installed.');
+
+describe.skipIf(missing)('the store on a Redis Cluster', () => {
+  let cluster: RedisCluster;
+  beforeAll(async () => {
+    cluster = await startRedisCluster();
+  });
+  afterAll(() => cluster?.stop());
+
+  it('finds its node whichever of the nodes are named', async () => {
+    for (const { port } of cluster.nodes) {
+      const { store, close } = await openRedis({ url: `redis+cluster://127.0.0.1:1,127.0.0.1:${port}` });
+      expect(await store.create('a', '')).toBe(true);
+      close();
+    }
+  });
+
+  it('refuses every call while its slot is being moved, gives no key twice, and goes on at the new node', async () => {
+    const prefix = 'moved';
+    const { slot, owner, other } = await cluster.ownerOf(`{${prefix}}`);
+    const opened = await openRedis({ url: cluster.url, prefix });
+    const { store } = opened;
+    const cache = createCache<string>({ redis: opened, prefix, namespace: 'pages', ttlMs: 60_000 });
+    await store.create('claimed', 'value', { delayMs: 0 });
+    await cache.set('a', 'x');
+
+    await cluster.beginMove(slot, owner, other);
+    await expect(store.create('claimed', '')).rejects.toThrow(StoreUnavailable);
+    await expect(store.create('fresh', '')).rejects.toThrow(StoreUnavailable);
+    await expect(store.take(1_000)).rejects.toThrow(StoreUnavailable);
+    await cluster.endMove(slot, owner, other);
+
+    await expect.poll(() => store.create('claimed', ''), { interval: 20 }).toBe(false);
+    expect(await store.take(60_000)).toMatchObject([{ key: 'claimed', value: 'value' }]);
+    expect(await cache.get('a')).toBe('x');
+    expect(opened.client.options?.socket).toMatchObject({ port: other.port });
+    opened.close();
+  });
+
+  it('rejects at once while its node is dead, and is back within 3 s of its return', async () => {
+    const prefix = 'killed';
+    const { owner } = await cluster.ownerOf(`{${prefix}}`);
+    const { store, close } = await openRedis({ url: cluster.url, prefix });
+    await store.create('kept', '');
+    await owner.kill9();
+    async function refuses(): Promise<void> {
+      for (let calls = 0; calls < 5; calls += 1) {
+        await expect(store.create(`lost ${calls}`, '')).rejects.toThrow(StoreUnavailable);
+      }
+    }
+    expect(await calmMs(refuses)).toBeLessThan(2_500);
+    await owner.restart();
+    await cluster.isWhole();
+    const isKept = async () =>
+      await expect.poll(() => store.create('kept', ''), { interval: 20 }).toBe(false);
+    expect(await calmMs(isKept)).toBeLessThan(3_000);
+    close();
+  });
+});
+
+type RedisCluster = {
+  /** Names all nodes. */
+  readonly url: string;
+  readonly nodes: readonly RedisServer[];
+  /** The node that owns the key's slot, and one that does not. */
+  ownerOf(key: string): Promise<{ slot: number; owner: RedisServer; other: RedisServer }>;
+  /** From now on the slot is being moved: what the owner no longer has it sends to the target with ASK. */
+  beginMove(slot: number, from: RedisServer, to: RedisServer): Promise<void>;
+  /** Moves what is there, and makes the target the owner. */
+  endMove(slot: number, from: RedisServer, to: RedisServer): Promise<void>;
+  /** Resolves when every node knows the others and all slots are served. */
+  isWhole(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const slots = 16_384;
+
+/** A Cluster of the test's own on loopback: three masters that share the slots, and no replicas. */
+async function startRedisCluster(): Promise<RedisCluster> {
+  const nodes = await Promise.all([0, 1, 2].map(startNode));
+  const bounds = [0, 5_461, 10_923, slots];
+  await Promise.all(
+    nodes.map(({ node }, n) => {
+      const [from = 0, until = 0] = bounds.slice(n);
+      return askRedis(node.port, 'CLUSTER', 'ADDSLOTSRANGE', String(from), String(until - 1));
+    }),
+  );
+  const [first, ...rest] = nodes;
+  if (first === undefined) throw new Error('no node');
+  for (const { node, busPort } of rest) {
+    await askRedis(first.node.port, 'CLUSTER', 'MEET', '127.0.0.1', String(node.port), String(busPort));
+  }
+  const servers = nodes.map(({ node }) => node);
+  const cluster = handle(servers);
+  await cluster.isWhole();
+  return cluster;
+}
+
+async function startNode(): Promise<{ node: RedisServer; busPort: number }> {
+  // Its default, the port and 10,000, is no port at all for most free ports.
+  const busPort = await freePort();
+  // No power is cut here: what a killed process wrote is there without a wait for the disk, too.
+  const settings = `--appendfsync no --cluster-enabled yes --cluster-node-timeout 500 --cluster-port ${busPort}`;
+  return { node: await startRedis({ args: settings.split(' ') }), busPort };
+}
+
+function handle(nodes: readonly RedisServer[]): RedisCluster {
+  return {
+    url: `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`,
+    nodes,
+    async ownerOf(key) {
+      const slot = Number(await askRedis(nodes[0]?.port ?? 0, 'CLUSTER', 'KEYSLOT', key));
+      const owns = await Promise.all(
+        nodes.map(({ port }) =>
+          askRedis(port, 'EXISTS', key).then(
+            () => true,
+            () => false,
+          ),
+        ),
+      );
+      const owner = nodes[owns.indexOf(true)];
+      const other = nodes[owns.indexOf(false)];
+      if (owner === undefined || other === undefined) throw new Error(`nobody owns ${key}`);
+      return { slot, owner, other };
+    },
+    async beginMove(slot, from, to) {
+      await setSlot(to, slot, 'IMPORTING', await idOf(from));
+      await setSlot(from, slot, 'MIGRATING', await idOf(to));
+    },
+    async endMove(slot, from, to) {
+      const keys = (await askRedis(from.port, 'CLUSTER', 'GETKEYSINSLOT', String(slot), '1000')) as string[];
+      const where = ['127.0.0.1', String(to.port), '', '0', '5000'];
+      await askRedis(from.port, 'MIGRATE', ...where, 'KEYS', ...keys);
+      const owner = await idOf(to);
+      for (const node of [to, from, ...nodes]) await setSlot(node, slot, 'NODE', owner);
+    },
+    isWhole: () =>
+      untilRedis('every node knows the others', async () => {
+        const infos = await Promise.all(nodes.map(({ port }) => askRedis(port, 'CLUSTER', 'INFO')));
+        return infos.every((info) => /state:ok[^]*slots_ok:16384[^]*known_nodes:3/.test(String(info)));
+      }),
+    async stop() {
+      await Promise.all(nodes.map((node) => node.stop()));
+    },
+  };
+}
+
+async function idOf({ port }: RedisServer): Promise<string> {
+  return String(await askRedis(port, 'CLUSTER', 'MYID'));
+}
+
+async function setSlot({ port }: RedisServer, slot: number, ...words: string[]): Promise<void> {
+  await askRedis(port, 'CLUSTER', 'SETSLOT', String(slot), ...words);
+}
