@@ -313,7 +313,9 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await pressByKeys('match “lekki”', 'CSV');
     await ada.message('CSV of 12 terminals that match “lekki” · in your direct messages').waitFor();
     await ada.channel('Pay');
-    await ada.click(ada.message('Your file is in this thread').getByRole('button', { name: '1 reply' }));
+    await ada.click(
+      ada.message('the file you asked for is in this thread').getByRole('button', { name: '1 reply' }),
+    );
     const file = ada.page.locator('details.file').last();
     await file.getByText(/terminals-\d{4}-\d\d-\d\d-\d{4}\.csv/).waitFor();
     expect((await file.locator('pre').textContent())?.trim().split('\n')).toHaveLength(13);
