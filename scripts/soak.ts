@@ -8,6 +8,14 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { runSoak, type Sample } from '../test/load/soak.ts';
 
+/** Of one chart, in pixels. */
+const width = 860;
+const height = 170;
+const left = 60;
+const right = 20;
+const top = 34;
+const bottom = 26;
+
 const { values } = parseArgs({
   options: {
     minutes: { type: 'string', default: '60' },
@@ -59,13 +67,6 @@ function told(counts: ReadonlyMap<string, number>): string {
 }
 
 type Line = { title: string; unit: string; points: readonly (readonly [x: number, y: number])[] };
-
-const width = 860;
-const height = 170;
-const left = 60;
-const right = 20;
-const top = 34;
-const bottom = 26;
 
 /** Charts one below the other over the same time, in minutes, each from 0 up, as SVG. */
 function plot(heading: string, lines: readonly Line[]): string {
