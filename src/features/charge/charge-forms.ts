@@ -425,7 +425,7 @@ function twinBlocks(twin: Twin, nowMs: number): ModalBlock[] {
   return [
     noticeLine(
       'warning',
-      `Charged ${minutesAgo(twin.at, nowMs)}: same card, same amount. Charge again only if it’s owed twice.`,
+      `Charged ${minutesAgo(twin.at, nowMs)}: same card, same amount. Is it owed twice?`,
     ),
     richText(labelled('The first', person(twin.by), ', ', twinWords[twin.outcome]), [
       referenceRun(twin.reference),
