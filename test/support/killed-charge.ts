@@ -57,7 +57,14 @@ async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
   house.sendEventsTo([]);
   const store = await openChargeInStore(house);
   cleanUps.push(() => store.close());
-  const { id: viewId } = await reviews(sitAt(house, first), 'agent', cards[run.story]);
+  const review = await reviews(sitAt(house, first), 'agent', cards[run.story]).catch(
+    async (error: unknown) => {
+      // What Slack tells the person of a bot that is dying; of one that lives on it is a fault.
+      await house.until('it is dead', () => !first.isRunning(), stepMs).catch(() => Promise.reject(error));
+      return topView(house);
+    },
+  );
+  const viewId = review?.id ?? '';
   const scene: Scene = {
     run,
     house,
