@@ -423,10 +423,7 @@ function submitWords({ money }: ShownTerms, isAgain: boolean): string {
 
 function twinBlocks(twin: Twin, nowMs: number): ModalBlock[] {
   return [
-    noticeLine(
-      'warning',
-      `Charged ${minutesAgo(twin.at, nowMs)}: same card, same amount. Is it owed twice?`,
-    ),
+    noticeLine('warning', `Charged ${minutesAgo(twin.at, nowMs)}: same card, same amount. Is it owed twice?`),
     richText(labelled('The first', person(twin.by), ', ', twinWords[twin.outcome]), [
       referenceRun(twin.reference),
     ]),
