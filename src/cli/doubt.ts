@@ -11,7 +11,7 @@ import { stateWord } from '../slack/words/state-words.ts';
 import { hasStore } from '../store/kept.ts';
 import { type CliCommand, type CommandEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import { failedQuestion } from './failed-question.ts';
+import { failedQuestion } from './ask-service.ts';
 import {
   factLines,
   firstLine,

@@ -6,12 +6,12 @@ import { counted } from '../domain/wording.ts';
 import { fileColumns } from '../features/lists/list-message.ts';
 import { accountColumns, accountMatches, terminalColumns } from '../features/lists/lists.ts';
 import { createServiceList } from '../features/lists/service-list.ts';
-import { createPayments, type Payments } from '../payments/payments.ts';
+import type { Payments } from '../payments/payments.ts';
 import { terminalMatches, type ReadPage } from '../payments/terminals.ts';
 import { outsideText } from '../slack/kit/text.ts';
-import { type CliCommand, type CommandEnd, withKept } from './command.ts';
-import { exitCodes, type ExitCode } from './exit-codes.ts';
-import { failedQuestion } from './failed-question.ts';
+import type { CliCommand, CommandEnd } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
+import { askService, failedQuestion } from './ask-service.ts';
 import { isoTime, jsonText, merchantJson } from './lines.ts';
 
 type Listed<Item> = {
@@ -76,56 +76,43 @@ type Asked = { filter: string; form: Form; out: (text: string) => Promise<void> 
 
 async function list<Item>(
   outside: Outside,
-  { one, many, columns, readPage, matches }: Listed<Item>,
+  listed: Listed<Item>,
   { filter, form, out }: Asked,
 ): Promise<CommandEnd> {
-  const { config, now } = outside;
-  return await withKept(
-    outside,
-    async (kept) => {
-      const payments = createPayments(outside, kept);
-      try {
-        const read = createServiceList(readPage(payments), matches, now);
-        const { items, found, reading, stop } = await read({ filter, mostCalls: Infinity, progress });
-        tellProgress('');
-        const shown = fileColumns(columns);
-        const isComplete = stop === undefined && reading.end === 'last_page';
-        if (form === 'json') {
-          const merchant = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
-          const document = {
-            kind: many,
-            filter,
-            items: items.map((item) =>
-              Object.fromEntries(shown.map(({ head, cell }) => [head, cell(item) || null])),
-            ),
-            found,
-            read: { pages: reading.pages, items: reading.items },
-            complete: isComplete,
-            merchant: merchantJson(merchant),
-            readAt: isoTime(reading.readAt),
-          };
-          await out(jsonText(document));
-        } else if (found > 0) {
-          await out(form === 'csv' ? csvHead(shown) + csvRows(shown, items) : table(shown, items));
-        }
-        const far = `${counted(reading.items, one, many)} read in ${counted(reading.pages, 'page')}`;
-        if (stop) {
-          const { words } =
-            stop.kind === 'failure'
-              ? failedQuestion(outside, stop.failure)
-              : { words: 'Its cursor was refused.' };
-          return { exitCode: exitCodes.noAnswer, words: `The list broke off: ${far}. ${words}` };
-        }
-        const end = isComplete ? far : `${far}; it may be longer: the service gave a cursor twice`;
-        if (found > 0) return { exitCode: exitCodes.ok, words: end };
-        const none = filter === '' ? `There is no ${one}` : `No ${one} matches “${outsideText(filter, 120)}”`;
-        return { exitCode: exitCodes.notFound satisfies ExitCode, words: `${none}; ${end}` };
-      } finally {
-        await payments.letGo();
-      }
-    },
-    (error) => failedQuestion(outside, error),
-  );
+  const { one, many, readPage, matches } = listed;
+  return await askService(outside, async (payments, place) => {
+    const read = createServiceList(readPage(payments), matches, outside.now);
+    const page = await read({ filter, mostCalls: Infinity, progress });
+    tellProgress('');
+    const { found, reading, stop } = page;
+    const isComplete = stop === undefined && reading.end === 'last_page';
+    if (form === 'json') {
+      const merchant = merchantJson(place);
+      const items = records(listed, page.items);
+      const { pages, items: all, readAt } = reading;
+      const how = { read: { pages, items: all }, complete: isComplete, merchant, readAt: isoTime(readAt) };
+      await out(jsonText({ kind: many, filter, items, found, ...how }));
+    } else if (found > 0) {
+      const shown = fileColumns(listed.columns);
+      await out(form === 'csv' ? csvHead(shown) + csvRows(shown, page.items) : table(shown, page.items));
+    }
+    const far = `${counted(reading.items, one, many)} read in ${counted(reading.pages, 'page')}`;
+    if (stop) {
+      const why =
+        stop.kind === 'failure' ? failedQuestion(outside, stop.failure).words : 'Its cursor was refused.';
+      return { exitCode: exitCodes.noAnswer, words: `The list broke off: ${far}. ${why}` };
+    }
+    const end = isComplete ? far : `${far}; it may be longer: the service gave a cursor twice`;
+    if (found > 0) return { exitCode: exitCodes.ok, words: end };
+    const none = filter === '' ? `There is no ${one}` : `No ${one} matches “${outsideText(filter, 120)}”`;
+    return { exitCode: exitCodes.notFound, words: `${none}; ${end}` };
+  });
+}
+
+/** Under the specification's own names, as in the CSV. */
+function records<Item>({ columns }: Listed<Item>, items: readonly Item[]): Record<string, string | null>[] {
+  const shown = fileColumns(columns);
+  return items.map((item) => Object.fromEntries(shown.map(({ head, cell }) => [head, cell(item) || null])));
 }
 
 function progress({ pages, items }: { pages: number; items: number }): void {

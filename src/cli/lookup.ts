@@ -7,7 +7,6 @@ import { parseOrderReference, type OrderReference } from '../domain/order-refere
 import { maskEmail } from '../domain/outside-text.ts';
 import { parsed, problem } from '../domain/parsed.ts';
 import type { Transaction } from '../domain/transaction.ts';
-import { createPayments } from '../payments/payments.ts';
 import type { Piece } from '../slack/kit/blocks.ts';
 import { outsideText } from '../slack/kit/text.ts';
 import {
@@ -16,9 +15,9 @@ import {
   whyNot,
   type TransactionView,
 } from '../slack/words/transaction-message.ts';
-import { type CliCommand, type CommandEnd, withKept } from './command.ts';
+import type { CliCommand, CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import { failedQuestion } from './failed-question.ts';
+import { askService } from './ask-service.ts';
 import {
   factLines,
   firstLine,
@@ -75,24 +74,12 @@ async function lookUp(
   { reference, minor }: { reference: OrderReference; minor: number | undefined },
   isJson: boolean,
 ): Promise<CommandEnd> {
-  const { config, now } = outside;
-  return await withKept(
-    outside,
-    async (kept) => {
-      const payments = createPayments(outside, kept);
-      try {
-        const transaction = await payments.findTransaction(reference);
-        const amount = minor === undefined ? {} : { amount: { minor, source: 'person' as const } };
-        const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
-        const confirmation = confirm({ reference, ...amount }, transaction);
-        return reported(lookupAnswer({ reference, confirmation, ...place, checkedAtMs: now() }), isJson);
-      } finally {
-        // A call that was given up may still be asking for one.
-        await payments.letGo();
-      }
-    },
-    (error) => failedQuestion(outside, error),
-  );
+  return await askService(outside, async (payments, place) => {
+    const transaction = await payments.findTransaction(reference);
+    const amount = minor === undefined ? {} : { amount: { minor, source: 'person' as const } };
+    const confirmation = confirm({ reference, ...amount }, transaction);
+    return reported(lookupAnswer({ reference, confirmation, ...place, checkedAtMs: outside.now() }), isJson);
+  });
 }
 
 /** Success is for a transaction that is proven paid, and for nothing else. */

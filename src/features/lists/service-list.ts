@@ -67,14 +67,27 @@ export function createServiceList<Item>(
     return { readAt: now(), pages: 0, items: [], cursors: [], end: 'more' };
   }
 
+  /** What matches of what is read by then; each item is judged once, however often that is asked. */
+  function matching({ items }: Remembered<Item>, words: readonly string[]): () => readonly Item[] {
+    if (words.length === 0) return () => items;
+    const found: Item[] = [];
+    let judged = 0;
+    return () => {
+      for (const item of items.slice(judged)) if (matches(item, words)) found.push(item);
+      judged = items.length;
+      return found;
+    };
+  }
+
   return async function show({ filter, number, mostCalls, anew, progress }) {
     const list = open(anew);
     const words = filter.toLowerCase().split(/\s+/u).filter(Boolean);
     const enough = words.length === 0 && number !== undefined ? (number + 1) * largestPage : Infinity;
     let [calls, left] = [0, list.pages === 0 ? mostCalls + 1 : mostCalls];
+    const soFar = matching(list, words);
     for (let stop: ReadingStop | undefined; ;) {
       const { pages, readAt, end } = list;
-      const found = words.length === 0 ? list.items : list.items.filter((item) => matches(item, words));
+      const found = soFar();
       const reading: Reading = { pages, items: list.items.length, calls, readAt, end };
       if (pages > 0) progress?.(reading, found.length);
       if (stop || end !== 'more' || found.length >= enough) {

@@ -2,9 +2,37 @@ import type { Config, Outside } from '../config/config.ts';
 import { ServiceFailure, StoreUnavailable } from '../domain/failure.ts';
 import { adviceOn } from '../features/doctor/account-checks.ts';
 import { newErrorId } from '../log.ts';
-import type { CommandEnd } from './command.ts';
+import { createPayments, type Payments } from '../payments/payments.ts';
+import { type CommandEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
-import { quotedText } from './lines.ts';
+import { type Place, quotedText } from './lines.ts';
+
+/**
+ * One question of the payments service, with the bot's own settings, token and store. What the outside does is told as
+ * `failedQuestion` does; the token is let go of whatever happens.
+ */
+export async function askService(
+  outside: Outside,
+  question: (payments: Payments, place: Place) => Promise<CommandEnd>,
+): Promise<CommandEnd> {
+  const { config } = outside;
+  return await withKept(
+    outside,
+    async (kept) => {
+      const payments = createPayments(outside, kept);
+      try {
+        return await question(payments, {
+          environment: config.paymentsEnvironment,
+          account: config.paymentsAccountName,
+        });
+      } finally {
+        // A call that was given up may still be asking for one.
+        await payments.letGo();
+      }
+    },
+    (error) => failedQuestion(outside, error),
+  );
+}
 
 /** What the outside did and what helps, for whoever can change the settings; a bug is in the log by its id. */
 export function failedQuestion({ config, log }: Outside, error: unknown): CommandEnd {
