@@ -57,7 +57,6 @@ import { tellStuck } from './messages/messages.ts';
 import { accountChecks, longestLookMs } from './features/doctor/account-checks.ts';
 import { slackChecks } from './features/doctor/slack-checks.ts';
 import { storeChecks } from './features/doctor/store-checks.ts';
-import { evidenceOf } from './features/alerts/alert-record.ts';
 import { summaryTimes } from './features/alerts/summary/daily-summaries.ts';
 import type { Kept } from './store/kept.ts';
 import type { Metrics } from './http/metrics.ts';
@@ -157,7 +156,7 @@ function openAccount(
     payments: createPayments(outside, kept, { pauses, called }),
     store,
     sealer,
-    fingerprint: openFingerprint({ store, sealer, log }),
+    fingerprint: openFingerprint(store, sealer, log),
     rememberMs: config.chargeRememberDays * 86_400_000,
     leaseMs: config.workLeaseSeconds * 1_000,
     audit: { ...audit, ...audit.notes.of(merchant?.name) },
@@ -376,10 +375,7 @@ function noticesOf({ name, place }: Account): FeatureMessages {
 
 /** Of what all accounts have together. `kept`: the whole store, or why there is none. */
 export function sharedChecks({ config, now }: Outside, kept: Kept | string, clients: SlackClients): Check[] {
-  return [
-    ...storeChecks(kept, (key) => [key, evidenceOf(key)], now),
-    ...slackChecks(config, clients.interactive, now),
-  ];
+  return [...storeChecks(kept, now), ...slackChecks(config, clients.interactive, now)];
 }
 
 /** Who may do what at this account alone. */

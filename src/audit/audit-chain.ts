@@ -6,7 +6,7 @@ import { holdsCardNumber } from '../domain/card-number.ts';
 import { cut } from '../domain/outside-text.ts';
 import type { Sealer, Entry, Store } from '../store/store.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import { pagesOf } from '../records/change-record.ts';
+import { pagesOf } from '../records/pages.ts';
 
 /** Where a chain stands: the number of an entry, counted from 1, and the entry's hash. */
 export type AuditHead = { seq: number; hash: string };

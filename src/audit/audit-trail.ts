@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AuditLog, createAuditLog } from './audit-log.ts';
 import { auditRetentionPrefix, createAuditRetention } from './audit-retention.ts';
-import type { WorkOnceDeps } from '../records/worker.ts';
+import type { Kind } from '../records/worker.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
 import { randomUUID } from 'node:crypto';
@@ -11,7 +11,7 @@ import { createWorkUnderWay } from '../under-way.ts';
 export type AuditTrail = Pick<AuditLog, 'append' | 'ofReference' | 'start' | 'stop'> & {
   /** What is written into it as the bot goes. */
   notes: AllAuditNotes;
-  kinds: WorkOnceDeps['kinds'];
+  kinds: readonly Kind[];
 };
 
 /** One trail for all merchant accounts, in the whole store: what was done, and for how long that is kept. */

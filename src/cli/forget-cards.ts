@@ -26,7 +26,7 @@ async function forget(outside: Outside, email: string): Promise<CommandEnd> {
   return await withKept(
     outside,
     async ({ store, sealer }) => {
-      const fingerprint = openFingerprint({ store, sealer, log: outside.log });
+      const fingerprint = openFingerprint(store, sealer, outside.log);
       const keepMs = outside.config.savedCardDays * 86_400_000;
       const ledger = createCardLedger({ store, sealer, fingerprint, keepMs, now: outside.now, wait: sleep });
       return { exitCode: 0, words: told(await ledger.forget(email)) };

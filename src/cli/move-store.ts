@@ -7,7 +7,6 @@ import { createSealer } from '../store/sealed.ts';
 import { embeddedStore } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
 import { type CommandEnd, type CliCommand, reasonOf, withKept, withoutWords } from './command.ts';
-import { contextsOf } from './reseal.ts';
 
 /** Moves all records of the embedded store to the Redis of the settings, and verifies them. Broken off it may be run again. */
 export const moveStoreCommand: CliCommand = {
@@ -30,7 +29,7 @@ async function moveAll(outside: Outside): Promise<CommandEnd> {
     const { path, keys } = embeddedStore(outside.config);
     if (!existsSync(path)) return nothing(1, `There is no store in ${dataDir} (DATA_DIR).`);
     const lost = new Map<string, number>();
-    const sealing = { sealer: createSealer(keys), keyIds: keys.map(({ id }) => id), contextsOf };
+    const sealing = { sealer: createSealer(keys), keyIds: keys.map(({ id }) => id) };
     const change = (key: string, value: string): string =>
       resealText(sealing, key, value, (id) => lost.set(id, (lost.get(id) ?? 0) + 1));
     const end = await moveTo(outside, redisUrl, { path, change });

@@ -1,4 +1,3 @@
-import { evidenceOf } from '../features/alerts/alert-record.ts';
 import { reseal, type Resealed } from '../records/reseal.ts';
 import { type CommandEnd, type CliCommand, reasonOf, withKept, withoutWords } from './command.ts';
 
@@ -12,8 +11,7 @@ export const resealCommand: CliCommand = {
     (outside) =>
       withKept(
         outside,
-        async ({ store, sealer, keyIds }) =>
-          endOf(await reseal({ store, sealer, keyIds, contextsOf }), keyIds),
+        async ({ store, sealer, keyIds }) => endOf(await reseal(store, { sealer, keyIds }), keyIds),
         (error) => ({
           exitCode: 1,
           words: `Not everything is sealed under the first key. ${reasonOf(error)} Run this again once that is mended: it goes on where it stopped.`,
@@ -23,11 +21,6 @@ export const resealCommand: CliCommand = {
     'Nothing was done. Type npm run reseal and nothing more.',
   ),
 };
-
-/** What a record of that key may have sealed its parts for. */
-export function contextsOf(key: string): string[] {
-  return [key, evidenceOf(key)];
-}
 
 function endOf({ resealed, busy, unopened }: Resealed, keyIds: readonly string[]): CommandEnd {
   const [first = '', ...others] = keyIds;

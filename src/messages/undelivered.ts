@@ -1,6 +1,6 @@
 import type { PostOutcome, Undelivered } from './delivery.ts';
 import { newErrorId, type Log } from '../log.ts';
-import { pagesOf, type RecordStore } from '../records/change-record.ts';
+import { pagesOf } from '../records/pages.ts';
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
 import {
   deadLetters,
@@ -25,7 +25,7 @@ import { tellOperators, tellStuck, type TellDeps } from './messages.ts';
 
 export type RefusalDeps = WorkDeps &
   TellDeps & {
-    store: RecordStore & Pick<Store, 'list'>;
+    store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
     log: Log;
     /** For how long a channel that Slack refuses is tried before its messages become dead letters. */
     giveUpMs: number;

@@ -5,12 +5,6 @@ import type { Store, Sealer } from '../store/store.ts';
 /** A keyed hash: the same text has the same one on every replica and for ever, and nobody without the store can make it. */
 export type Fingerprint = (text: string) => Promise<string>;
 
-export type FingerprintDeps = {
-  store: Pick<Store, 'create' | 'read' | 'write'>;
-  sealer: Sealer;
-  log: Log;
-};
-
 const keyName = 'secret:fingerprint';
 const keyBytes = 32;
 const shownCharacters = 32;
@@ -24,12 +18,16 @@ const shownCharacters = 32;
  * A key that cannot be opened is never replaced: every wait after a decline stands under names made with it,
  * and with another key every card would look like one that was never charged.
  */
-export function openFingerprint(deps: FingerprintDeps): Fingerprint {
+export function openFingerprint(
+  store: Pick<Store, 'create' | 'read' | 'write'>,
+  sealer: Sealer,
+  log: Log,
+): Fingerprint {
   let opening: Promise<KeyObject> | undefined;
   async function open(): Promise<KeyObject> {
     try {
       // Node checks bytes that are given as a key anew each time, which takes four times as long as the hash.
-      return createSecretKey(await openKey(deps));
+      return createSecretKey(await openKey(store, sealer, log));
     } catch (error) {
       opening = undefined;
       throw error;
@@ -44,7 +42,11 @@ export function openFingerprint(deps: FingerprintDeps): Fingerprint {
   };
 }
 
-async function openKey({ store, sealer, log }: FingerprintDeps): Promise<Buffer> {
+async function openKey(
+  store: Pick<Store, 'create' | 'read' | 'write'>,
+  sealer: Sealer,
+  log: Log,
+): Promise<Buffer> {
   let entry = await store.read(keyName);
   if (!entry) {
     const made = sealer.seal(keyName, randomBytes(keyBytes).toString('hex'));

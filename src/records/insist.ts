@@ -1,14 +1,15 @@
 import { StoreUnavailable } from '../domain/failure.ts';
 import { type Log, newErrorId } from '../log.ts';
 
-type InsistDeps = { now: () => number; wait: (ms: number) => Promise<unknown> };
-
 /** How long an answer is held on to while the store is away; then the timers take over. */
 const insistMs = 30_000;
 const insistAgainMs = 500;
 
 /** An answer that cannot be had a second time (where a code was sent, say) is not let go because the store blinks. */
-export async function insist<T>({ now, wait }: InsistDeps, work: () => Promise<T>): Promise<T> {
+export async function insist<T>(
+  { now, wait }: { now: () => number; wait: (ms: number) => Promise<unknown> },
+  work: () => Promise<T>,
+): Promise<T> {
   const until = now() + insistMs;
   for (;;) {
     try {

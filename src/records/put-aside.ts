@@ -2,7 +2,7 @@ import { errorCode, ServiceFailure, StoreUnavailable } from '../domain/failure.t
 import { growingDelayMs } from '../deadline.ts';
 import { newErrorId, type Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
-import { entriesOf } from './change-record.ts';
+import { entriesOf } from './pages.ts';
 import { NewerRelease, isNewer } from './newer-release.ts';
 import { isUnreadable } from './records.ts';
 import type { Kind } from './worker.ts';
@@ -10,18 +10,6 @@ import type { Kind } from './worker.ts';
 /** `unreadable`: cannot be opened or parsed, or is of no known kind. `failing`: its work threw time after time. */
 export const asideReasons = ['unreadable', 'failing'] as const;
 type Reason = (typeof asideReasons)[number];
-
-export type PutAsideDeps = {
-  /** The whole one, which is shared by all accounts. */
-  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
-  /** Tells the operators, once of each record. */
-  tell: (entry: Entry, errorId: string) => Promise<void>;
-  count: (reason: Reason) => void;
-  now: () => number;
-  log: Log;
-  /** Absent: this release's. */
-  newestForm?: number;
-};
 
 export type PutAside = {
   /** The same kinds, and one for what is of none: what they throw concerns their record alone, unless it is outside. */
@@ -50,7 +38,18 @@ const longestRetryMs = 60_000;
  * minutes at the soonest. Where the store, Slack or the payments service is away the record waits for its lease to end.
  * What a newer release wrote, and what is about that, keeps its place in its lane for a replica of that release.
  */
-export function createPutAside({ store, tell, count, now, log, newestForm }: PutAsideDeps): PutAside {
+export function createPutAside(options: {
+  /** The whole one, which is shared by all accounts. */
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+  /** Tells the operators, once of each record. */
+  tell: (entry: Entry, errorId: string) => Promise<void>;
+  count: (reason: Reason) => void;
+  now: () => number;
+  log: Log;
+  /** Absent: this release's. */
+  newestForm?: number;
+}): PutAside {
+  const { store, tell, count, now, log, newestForm } = options;
   let isNewerTold = false;
   const failing = new Map<string, { failures: number; sinceMs: number }>();
   let taken: Promise<void> | undefined;

@@ -1,4 +1,7 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { growingDelayMs } from '../deadline.ts';
 import {
   SealBroken,
   type Sealer,
@@ -8,7 +11,7 @@ import {
   type Store,
 } from '../store/store.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
-import { createChangeRecord, entriesOf } from './change-record.ts';
+import { entriesOf } from './pages.ts';
 import { NewerRelease, withForm, withoutForm } from './newer-release.ts';
 
 /** One kind of record: what its keys begin with, what it is, and the lists it is in as it stands. */
@@ -27,6 +30,8 @@ export type RecordChange<T, Result> =
   | { kind: 'keep'; result: Result }
   | { kind: 'write'; value: T; rest?: Rest; result: Result };
 
+type Judge<T, Result> = (before: T | undefined) => RecordChange<T, Result> | Promise<RecordChange<T, Result>>;
+
 export type Records<T> = {
   keyOf(id: string): string;
   idOf(entry: Pick<Entry, 'key'>): string;
@@ -41,10 +46,7 @@ export type Records<T> = {
    * Compare-and-swap: `judge` is called again with what stands then whenever somebody else was faster. Where only the
    * store's answer was lost, the change counts as made if it stands. Throws StoreUnavailable when that cannot be found out.
    */
-  change<Result>(
-    id: string,
-    judge: (before: T | undefined) => RecordChange<T, Result> | Promise<RecordChange<T, Result>>,
-  ): Promise<Result>;
+  change<Result>(id: string, judge: Judge<T, Result>): Promise<Result>;
   /** Of a list, in its order, without what cannot be read. */
   list(name: string, options: { max: number; newestFirst?: boolean }): Promise<T[]>;
   all(name: string): Promise<T[]>;
@@ -58,6 +60,10 @@ export type RecordsDeps = {
   newestForm?: number;
 };
 
+/** Whoever loses that often loses to somebody who wins every time: better an error than a person who waits. */
+const mostTries = 100;
+const firstRestMs = 1;
+const longestRestMs = 30;
 /** How often a change is made again whose answer was lost, and how soon. */
 const lostAnswers = 2;
 const againMs = 100;
@@ -66,13 +72,17 @@ const againMs = 100;
 export function createRecords<T>(deps: RecordsDeps, kind: RecordKind<T>): Records<T> {
   const { store, sealer, wait, newestForm } = deps;
   const { prefix, lists, form } = kind;
-  const changeRecord = createChangeRecord(store);
+  const takeTurn = createTurns();
   const keyOf = (id: string): string => prefix + id;
 
   const open = (entry: Pick<Entry, 'key' | 'value'>): T => openRecord(sealer, kind, entry, newestForm);
 
   function sealed(key: string, value: T): string {
     return withForm(sealer.seal(key, JSON.stringify(value)), form);
+  }
+
+  async function listed(value: T): Promise<{ index?: Index }> {
+    return lists ? { index: await lists(value) } : {};
   }
 
   function readable(entries: readonly Entry[]): T[] {
@@ -87,6 +97,35 @@ export function createRecords<T>(deps: RecordsDeps, kind: RecordKind<T>): Record
     });
   }
 
+  async function swap<Result>(key: string, judge: Judge<T, Result>): Promise<Result> {
+    let sent: { text: string; result: Result } | undefined;
+    let lost = 0;
+    /* oxlint-disable no-await-in-loop -- each try needs what the one before it left */
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      try {
+        const entry = await store.read(key);
+        // Sealed text is never the same twice: what stands is ours when it is this.
+        if (sent && entry?.value === sent.text) return sent.result;
+        const change = await judge(entry && open(entry));
+        if (change.kind === 'keep') return change.result;
+        const { value, rest, result } = change;
+        const options = { ...rest, ...(await listed(value)) };
+        const text = sealed(key, value);
+        sent = { text, result };
+        if (entry ? await store.write(entry, text, options) : await store.create(key, text, options))
+          return result;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable) || !sent || lost >= lostAnswers) throw error;
+        lost += 1;
+        await wait(againMs);
+        continue;
+      }
+      await pause(randomInt(1 + growingDelayMs(firstRestMs, tries, longestRestMs)));
+    }
+    /* oxlint-enable no-await-in-loop */
+    throw new StoreUnavailable('A record is changed by others all the time.');
+  }
+
   return {
     keyOf,
     idOf: ({ key }) => key.slice(prefix.length),
@@ -97,47 +136,36 @@ export function createRecords<T>(deps: RecordsDeps, kind: RecordKind<T>): Record
     },
     async create(id, value, options) {
       const key = keyOf(id);
-      const index = lists && { index: await lists(value) };
-      return await store.create(key, sealed(key, value), { ...options, ...index });
+      return await store.create(key, sealed(key, value), { ...options, ...(await listed(value)) });
     },
     async write(entry, value, rest) {
-      const index = lists && { index: await lists(value) };
-      return await store.write(entry, sealed(entry.key, value), { ...rest, ...index });
+      return await store.write(entry, sealed(entry.key, value), { ...rest, ...(await listed(value)) });
     },
-    async change<Result>(
-      id: string,
-      judge: (before: T | undefined) => RecordChange<T, Result> | Promise<RecordChange<T, Result>>,
-    ) {
-      const key = keyOf(id);
-      // Sealed text is never the same twice: what stands is ours when it is this.
-      let sent: { text: string; result: Result } | undefined;
-      let lost = 0;
-      const swap = (): Promise<Result> =>
-        changeRecord<Result>(key, async (text) => {
-          if (lost > 0 && sent && text === sent.text) return { kind: 'keep', result: sent.result };
-          const change = await judge(text === undefined ? undefined : open({ key, value: text }));
-          if (change.kind === 'keep') return change;
-          const { value, rest, result } = change;
-          sent = { text: sealed(key, value), result };
-          const index = lists && { index: await lists(value) };
-          return { kind: 'write', value: sent.text, ...rest, ...index, result };
-        });
-      for (;;) {
-        try {
-          // oxlint-disable-next-line no-await-in-loop -- one try after the other is the point
-          return await swap();
-        } catch (error) {
-          if (!(error instanceof StoreUnavailable) || !sent || lost >= lostAnswers) throw error;
-          lost += 1;
-          // oxlint-disable-next-line no-await-in-loop
-          await wait(againMs);
-        }
-      }
-    },
+    change: (id, judge) => takeTurn(id, () => swap(keyOf(id), judge)),
     async list(name, options) {
       return readable((await store.list(name, options)).entries);
     },
     all: async (name) => readable(await entriesOf(store, name)),
+  };
+}
+
+/**
+ * One after the other for one id, side by side for different ones: so a process competes with other replicas alone.
+ * Where the store is away, whoever waits behind that call gets its error too, instead of waiting once more each.
+ */
+function createTurns(): <Result>(id: string, work: () => Promise<Result>) => Promise<Result> {
+  const last = new Map<string, Promise<unknown>>();
+  return async function takeTurn(id, work) {
+    const turn = (last.get(id) ?? Promise.resolve()).then(work, (error: unknown) => {
+      if (error instanceof StoreUnavailable) throw error;
+      return work();
+    });
+    last.set(id, turn);
+    try {
+      return await turn;
+    } finally {
+      if (last.get(id) === turn) last.delete(id);
+    }
   };
 }
 

@@ -1,15 +1,13 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { Sealer, Store } from '../store/store.ts';
 
-export type ResealDeps = {
-  store: Pick<Store, 'keysAfter' | 'read' | 'replace'>;
-  sealer: Sealer;
-  /** Of the keys that are here; the first seals. */
-  keyIds: readonly string[];
-  /** What a record of that key may have sealed its parts for. */
-  contextsOf: (key: string) => readonly string[];
-  wait?: (ms: number) => Promise<unknown>;
-};
+/** What seals, and the ids of the keys that are here; the first seals. */
+type Sealing = { sealer: Sealer; keyIds: readonly string[] };
+
+/** What stands sealed beside a record's own text is sealed for this: an alert's evidence. */
+export function evidenceOf(key: string): string {
+  return `${key}#evidence`;
+}
 
 /** What a round over the store came to. */
 export type Resealed = {
@@ -30,15 +28,18 @@ const againMs = 200;
  * Seals under the first key whatever the store holds under another, record by record, by compare-and-swap: a bot may
  * run, and a round that is broken off is taken up by the next. What is due or expires stays so. Throws StoreUnavailable.
  */
-export async function reseal(deps: ResealDeps): Promise<Resealed> {
+export async function reseal(
+  store: Pick<Store, 'keysAfter' | 'read' | 'replace'>,
+  sealing: Sealing,
+): Promise<Resealed> {
   const unopened = new Map<string, string[]>();
   const counts = { resealed: 0, busy: 0 };
   let after: string | undefined = '';
   /* oxlint-disable no-await-in-loop -- bots that run need the store more */
   while (after !== undefined) {
-    const page: Awaited<ReturnType<Store['keysAfter']>> = await deps.store.keysAfter(after);
+    const page: Awaited<ReturnType<Store['keysAfter']>> = await store.keysAfter(after);
     for (const key of page.keys) {
-      const end = await resealRecord(deps, key, unopened);
+      const end = await resealRecord(store, sealing, key, unopened);
       if (end !== 'current') counts[end] += 1;
     }
     after = page.next;
@@ -48,22 +49,22 @@ export async function reseal(deps: ResealDeps): Promise<Resealed> {
 }
 
 async function resealRecord(
-  deps: ResealDeps,
+  store: Pick<Store, 'read' | 'replace'>,
+  sealing: Sealing,
   key: string,
   unopened: Map<string, string[]>,
 ): Promise<'current' | 'resealed' | 'busy'> {
-  const { store, wait = rest } = deps;
   /* oxlint-disable no-await-in-loop -- each try reads what the last one lost to */
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const entry = await store.read(key);
     if (!entry) return 'current';
     const lost = new Set<string>();
-    const value = resealText(deps, key, entry.value, (id) => lost.add(id));
+    const value = resealText(sealing, key, entry.value, (id) => lost.add(id));
     if (value === entry.value || (await store.replace(entry, value))) {
       for (const id of lost) unopened.set(id, [...(unopened.get(id) ?? []), key]);
       return value === entry.value ? 'current' : 'resealed';
     }
-    await wait(againMs);
+    await rest(againMs);
   }
   /* oxlint-enable no-await-in-loop */
   return 'busy';
@@ -73,21 +74,19 @@ async function resealRecord(
  * The text with all that is sealed in it sealed under the first key; `lose` is told the key of what could not be opened,
  * which stays. What is sealed may hold something sealed: a charge does.
  */
-export function resealText(
-  deps: Pick<ResealDeps, 'sealer' | 'keyIds' | 'contextsOf'>,
-  key: string,
-  text: string,
-  lose: (id: string) => void,
-): string {
-  const { sealer, keyIds, contextsOf } = deps;
+export function resealText(sealing: Sealing, key: string, text: string, lose: (id: string) => void): string {
+  const { sealer, keyIds } = sealing;
   return text.replace(sealedText, (sealed: string, id: string) => {
-    const opened = contextsOf(key).map((context) => ({ context, plain: openOrNot(sealer, context, sealed) }));
+    const opened = [key, evidenceOf(key)].map((context) => ({
+      context,
+      plain: openOrNot(sealer, context, sealed),
+    }));
     const found = opened.find(({ plain }) => plain !== undefined);
     if (found?.plain === undefined) {
       if (keyIds.includes(id) || sealed === text) lose(id);
       return sealed;
     }
-    const plain = resealText(deps, key, found.plain, lose);
+    const plain = resealText(sealing, key, found.plain, lose);
     const isCurrent = id === keyIds[0] && plain === found.plain;
     return isCurrent ? sealed : sealer.seal(found.context, plain);
   });

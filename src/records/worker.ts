@@ -1,20 +1,6 @@
 import type { Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
 
-export type WorkerDeps = {
-  /** Does one piece of due work; false when there was none. */
-  workOnce: () => Promise<boolean>;
-  /** How many pieces may be under way at once in this replica; lanes keep them apart. */
-  concurrency: number;
-  /** How long an idle loop waits before it looks again; `wake` cuts it short. */
-  idleMs: number;
-  /** How long it waits after a throw. */
-  failureDelayMs: number;
-  /** Whether others wait for this process to answer them; what is due then waits for its turn. */
-  isPressed?: () => boolean;
-  log: Log;
-};
-
 export type Worker = {
   /** Lets it look at once, or as soon as the last time is long enough ago: a burst of events costs few looks. */
   wake: () => void;
@@ -35,7 +21,20 @@ const pressedRestMs = 100;
  * Keeps doing due work until stopped. A throw ends one piece, never the loop: its record is due again
  * when its lease runs out, and the cause is in the log, once per outage.
  */
-export function startWorker(deps: WorkerDeps): Worker {
+export function startWorker(options: {
+  /** Does one piece of due work; false when there was none. */
+  workOnce: () => Promise<boolean>;
+  /** How many pieces may be under way at once in this replica; lanes keep them apart. */
+  concurrency: number;
+  /** How long an idle loop waits before it looks again; `wake` cuts it short. */
+  idleMs: number;
+  /** How long it waits after a throw. */
+  failureDelayMs: number;
+  /** Whether others wait for this process to answer them; what is due then waits for its turn. */
+  isPressed?: () => boolean;
+  log: Log;
+}): Worker {
+  const { workOnce: workNow, idleMs, failureDelayMs, isPressed, log } = options;
   const stopped = new AbortController();
   let failing = false;
   const sleepers = new Set<() => void>();
@@ -75,16 +74,16 @@ export function startWorker(deps: WorkerDeps): Worker {
 
   async function workOrRest(): Promise<void> {
     try {
-      const worked = await deps.workOnce();
-      if (failing) deps.log('info', 'work goes on');
+      const worked = await workNow();
+      if (failing) log('info', 'work goes on');
       failing = false;
       if (stopped.signal.aborted) return;
-      if (!worked) await rest(deps.idleMs);
-      else if (deps.isPressed?.()) await new Promise((resolve) => setTimeout(resolve, pressedRestMs));
+      if (!worked) await rest(idleMs);
+      else if (isPressed?.()) await new Promise((resolve) => setTimeout(resolve, pressedRestMs));
     } catch (error) {
-      if (!failing) deps.log('error', 'work failed; trying again until it succeeds', {}, error);
+      if (!failing) log('error', 'work failed; trying again until it succeeds', {}, error);
       failing = true;
-      if (!stopped.signal.aborted) await rest(deps.failureDelayMs);
+      if (!stopped.signal.aborted) await rest(failureDelayMs);
     }
   }
 
@@ -92,7 +91,7 @@ export function startWorker(deps: WorkerDeps): Worker {
     while (!stopped.signal.aborted) await workOrRest();
   }
 
-  const loops = Array.from({ length: deps.concurrency }, () => loop());
+  const loops = Array.from({ length: options.concurrency }, () => loop());
   return {
     wake,
     async stop(): Promise<void> {
@@ -115,53 +114,42 @@ export type Kind = {
   ahead?: (entry: Entry) => Promise<Entry | undefined>;
 };
 
-export type WorkOnceDeps = {
-  store: Pick<Store, 'take' | 'write'>;
+/**
+ * Takes one due record and hands it to its kind; false when nothing was due. Throws what that work throws: the record is
+ * then due again when its lease ends.
+ */
+export async function workOnce(options: {
+  store: Pick<Store, 'take'>;
   /** Longer than any kind of work takes. */
   leaseMs: number;
   /** The first that fits. */
   kinds: readonly Kind[];
   /** Of lanes whose names begin so, so many records are taken at once, for what can be done ahead; absent: one of any. */
   together?: { lanes: string; most: number; now: () => number };
-};
-
-/**
- * Takes one due record and hands it to its kind; false when nothing was due. Throws what that work throws:
- * the record is then due again when its lease ends.
- */
-export async function workOnce(deps: WorkOnceDeps): Promise<boolean> {
-  const { lanes = '', most = 1, now = () => 0 } = deps.together ?? {};
-  const [first, ...others] = await deps.store.take(deps.leaseMs, most, lanes);
-  if (!first) return false;
-  if (others.length === 0) await work(deps, first);
-  else await workInTurn(deps, now, [first, ...others]);
-  return true;
-}
-
-/**
- * For all of them at once what can be done ahead, and the rest one after the other, up to the first that is not ready,
- * and only while the lease is sure to hold: or another replica would be given what comes after it first.
- * What is behind is left as it was taken: it keeps its place, and its lease ends with the lane's.
- */
-async function workInTurn(deps: WorkOnceDeps, now: () => number, taken: readonly Entry[]): Promise<void> {
-  const done = await Promise.all(
-    taken.map(async (entry) => ({ entry, ready: await (kindOf(deps, entry)?.ahead?.(entry) ?? entry) })),
+}): Promise<boolean> {
+  const { store, leaseMs, kinds, together } = options;
+  const { lanes = '', most = 1, now = () => 0 } = together ?? {};
+  const taken = await store.take(leaseMs, most, lanes);
+  const ready = await Promise.all(
+    taken.map(async (entry) =>
+      taken.length === 1 ? entry : await (kindOf(kinds, entry).ahead?.(entry) ?? entry),
+    ),
   );
   const heldAtMs = now();
-  for (const { entry, ready } of done) {
-    if (now() - heldAtMs > deps.leaseMs / 2) return;
-    // oxlint-disable-next-line no-await-in-loop -- in their order
-    await work(deps, ready ?? entry);
-    if (!ready) return;
+  // In their order, up to the first that is not ready, and only while the lease is sure to hold: or another replica would
+  // be given what comes after it first. What is behind is left as it was taken: it keeps its place.
+  for (const [at, entry] of taken.entries()) {
+    if (now() - heldAtMs > leaseMs / 2) break;
+    const own = ready[at];
+    // oxlint-disable-next-line no-await-in-loop
+    await kindOf(kinds, entry).work(own ?? entry);
+    if (!own) break;
   }
+  return taken.length > 0;
 }
 
-async function work(deps: WorkOnceDeps, entry: Entry): Promise<void> {
-  const kind = kindOf(deps, entry);
+function kindOf(kinds: readonly Kind[], { key }: Entry): Kind {
+  const kind = kinds.find(({ prefix }) => key.startsWith(prefix));
   if (!kind) throw new Error('Work of no known kind is due.');
-  await kind.work(entry);
-}
-
-function kindOf({ kinds }: WorkOnceDeps, { key }: Entry): Kind | undefined {
-  return kinds.find(({ prefix }) => key.startsWith(prefix));
+  return kind;
 }

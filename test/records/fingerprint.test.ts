@@ -11,7 +11,7 @@ const newKey = { id: 'new', key: randomBytes(32) };
 const record = 'secret:fingerprint';
 
 function opened(store: Store, keys = [oldKey]) {
-  return openFingerprint({ store, sealer: createSealer(keys), log: () => undefined });
+  return openFingerprint(store, createSealer(keys), () => undefined);
 }
 
 onBothStores('openFingerprint', (open) => {

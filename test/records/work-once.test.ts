@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../src/store/store.ts';
-import { workOnce, type WorkOnceDeps } from '../../src/records/worker.ts';
+import { workOnce, type Kind } from '../../src/records/worker.ts';
 import { memoryStore } from '../features/memory-store.ts';
 
 function workshop() {
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
   const done: string[] = [];
-  function kind(name: string): WorkOnceDeps['kinds'][number] {
+  function kind(name: string): Kind {
     return {
       prefix: `${name}:`,
       async work(entry) {
@@ -16,7 +16,7 @@ function workshop() {
       },
     };
   }
-  const deps: WorkOnceDeps = {
+  const deps = {
     store,
     leaseMs: 45_000,
     kinds: [kind('message'), kind('charge')],
@@ -101,16 +101,5 @@ describe('workOnce', () => {
     clock.nowMs += deps.leaseMs;
     expect(await workOnce({ ...deps, together })).toBe(true);
     expect(done.at(-1)).toBe('message did message:3');
-  });
-
-  it('throws what the work throws, and the record is due again when its lease ends', async () => {
-    const { clock, store, done, deps } = workshop();
-    await store.create('message:y', '', { delayMs: 0 });
-    const broken = { prefix: 'message:', work: () => Promise.reject(new Error('away')) };
-    await expect(workOnce({ ...deps, kinds: [broken] })).rejects.toThrow('away');
-    expect(await workOnce(deps)).toBe(false);
-    clock.nowMs += deps.leaseMs;
-    expect(await workOnce(deps)).toBe(true);
-    expect(done).toEqual(['message did message:y']);
   });
 });

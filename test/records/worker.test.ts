@@ -39,24 +39,6 @@ describe('startWorker', () => {
     expect(logged).toEqual(['error: work failed; trying again until it succeeds', 'info: work goes on']);
   });
 
-  it('looks again at once when it is woken', async () => {
-    const { hit, reached } = counter(2);
-    const worker = startWorker({
-      concurrency: 1,
-      idleMs: 60_000,
-      failureDelayMs: 1,
-      log: () => undefined,
-      workOnce() {
-        hit();
-        setImmediate(() => worker.wake());
-        return Promise.resolve(false);
-      },
-    });
-    await reached;
-    await worker.stop();
-    expect.assertions(0);
-  });
-
   it('finishes what is under way before stop resolves', async () => {
     const started = Promise.withResolvers<void>();
     const mayFinish = Promise.withResolvers<void>();

@@ -4,6 +4,7 @@ import { type Alert, knownDecline, recordOf } from './alert.ts';
 import type { AlertCard, AlertCharge, Environment, Lookup } from '../../domain/alert.ts';
 import type { Destination } from '../../domain/alert-route.ts';
 import type { DeclineRule } from '../../domain/decline-reason.ts';
+import { evidenceOf } from '../../records/reseal.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer, Store } from '../../store/store.ts';
@@ -33,11 +34,6 @@ export function sealEvidence(sealer: Sealer, key: string, evidence: Evidence): s
 export function openEvidence(sealer: Sealer, key: string, { evidence }: MessageRecord): Evidence | undefined {
   if (evidence === undefined) return undefined;
   return JSON.parse(sealer.open(evidenceOf(key), evidence)) as Evidence;
-}
-
-/** What the evidence beside a record is sealed for. */
-export function evidenceOf(key: string): string {
-  return `${key}#evidence`;
 }
 
 /** Of the note in an alert’s thread that tells one step of its card; a step’s number never changes. */

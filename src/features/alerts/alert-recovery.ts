@@ -7,7 +7,6 @@ import type { Money } from '../../domain/money.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { newErrorId, type Log } from '../../log.ts';
-import { createChangeRecord, makeDue, type ChangeRecord } from '../../records/change-record.ts';
 import { createRecords, type RecordKind, type Records, type RecordsDeps } from '../../records/records.ts';
 import type { Entry } from '../../store/store.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
@@ -112,7 +111,7 @@ export async function keepProvenPayment(
   await createRecords(deps, paymentKind).create(event.key, payment, { delayMs: 0 });
 }
 
-type Linking = AlertRecoveryDeps & { payments: Records<Payment>; changeRecord: ChangeRecord };
+type Linking = AlertRecoveryDeps & { payments: Records<Payment> };
 
 /**
  * Resolves alerts by payments. A payment that is of a failed order, or was charged from its alert, resolves that alert
@@ -120,9 +119,9 @@ type Linking = AlertRecoveryDeps & { payments: Records<Payment>; changeRecord: C
  * not resolve is told in the alert's thread. A webhook proves nothing: the look-up, or the bot's own charge, does.
  */
 export function createAlertRecovery(deps: AlertRecoveryDeps) {
-  const { store, log } = deps;
+  const { log } = deps;
   const payments: Records<Payment> = createRecords(deps, paymentKind);
-  const linking: Linking = { ...deps, payments, changeRecord: createChangeRecord(store) };
+  const linking: Linking = { ...deps, payments };
 
   return {
     /**
@@ -205,7 +204,17 @@ async function link(
     .flatMap(({ text }) => [orderEventKey('payment_success', text), provenKey(text)]);
   const ids = new Set([paymentKey(event), ...ofOrder, ...since.map(({ id }) => id)]);
   // Its proof may come later; and whoever has it in hand may have looked before the failure was listed.
-  await Promise.all([...ids].map((id) => makeDue(linking.changeRecord, paymentPrefix + id, firstProofMs)));
+  await Promise.all([...ids].map((id) => makeDue(linking.store, paymentPrefix + id)));
+}
+
+/** Has a payment looked at again soon, whoever writes it meanwhile. */
+async function makeDue(store: Linking['store'], key: string): Promise<void> {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
+    const entry = await store.read(key);
+    // oxlint-disable-next-line no-await-in-loop
+    if (!entry || (await store.write(entry, entry.value, { delayMs: firstProofMs }))) return;
+  }
 }
 
 const newest = { max: mostFound, newestFirst: true };

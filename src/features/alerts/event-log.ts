@@ -14,7 +14,7 @@ import {
   openEvent,
   readMessageRecord,
 } from '../../messages/message-record.ts';
-import { pagesOf } from '../../records/change-record.ts';
+import { pagesOf } from '../../records/pages.ts';
 import { sealingKeyFix } from '../../records/put-aside.ts';
 import { isUnreadable, openRecord } from '../../records/records.ts';
 

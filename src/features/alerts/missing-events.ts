@@ -4,7 +4,6 @@ import { paymentPrefix } from './alert-recovery.ts';
 import { newestEventMs } from './event-log.ts';
 import type { Log } from '../../log.ts';
 import { type TellDeps, tellOperators } from '../../messages/messages.ts';
-import { createChangeRecord } from '../../records/change-record.ts';
 
 type MissingEventsDeps = Omit<TellDeps, 'store'> & {
   store: TellDeps['store'] & Pick<Store, 'read' | 'write' | 'list'>;
@@ -76,16 +75,20 @@ export function createRefusalMemory(
   store: Pick<Store, 'create' | 'read' | 'write'>,
   log: Log,
 ): (atMs: number, why: () => string) => void {
-  const changeRecord = createChangeRecord(store);
   let lastMs = -Infinity;
   return function remember(atMs, why) {
     if (atMs - lastMs < minuteMs) return;
     lastMs = atMs;
-    const value = JSON.stringify({ atMs, why: why() });
-    changeRecord(refusedKey, () => ({ kind: 'write', value, ttlMs: weekMs, result: undefined })).catch(
-      (error: unknown) => log('debug', 'why a webhook was refused is not on record', {}, error),
+    note(JSON.stringify({ atMs, why: why() })).catch((error: unknown) =>
+      log('debug', 'why a webhook was refused is not on record', {}, error),
     );
   };
+  /** Where another replica notes one at the same moment, that one stays. */
+  async function note(value: string): Promise<void> {
+    const entry = await store.read(refusedKey);
+    const kept = { ttlMs: weekMs };
+    await (entry ? store.write(entry, value, kept) : store.create(refusedKey, value, kept));
+  }
 }
 
 export async function readSeenWebhooks(kept: {

@@ -5,7 +5,7 @@ import { faceOf, type SavedCard } from '../../domain/saved-card.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
 import type { CardFace } from '../../domain/charge.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { pagesOf } from '../../records/change-record.ts';
+import { pagesOf } from '../../records/pages.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
 import { createRecords, isUnreadable, type RecordChange, type RecordsDeps } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';

@@ -29,7 +29,7 @@ import {
 import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert.ts';
-import { entriesOf } from '../../records/change-record.ts';
+import { entriesOf } from '../../records/pages.ts';
 import { chargeTermsShape, moneyShape } from '../../records/shapes.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { formatMoney } from '../../domain/money.ts';

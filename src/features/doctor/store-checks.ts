@@ -22,11 +22,7 @@ const mostRecords = 500;
 const fileFix = 'Restore the folder DATA_DIR from a backup, or set DATA_DIR to another one.';
 
 /** Of the whole store. `kept`: why there is none, in words whose last sentence is what to do. */
-export function storeChecks(
-  kept: Kept | string,
-  contextsOf: (key: string) => string[],
-  now: () => number,
-): Check[] {
+export function storeChecks(kept: Kept | string, now: () => number): Check[] {
   if (typeof kept === 'string') {
     return [
       { part: 'Store', look: () => problemWithFix(kept, fileFix) },
@@ -47,7 +43,7 @@ export function storeChecks(
   return [
     { part: 'Store', look: usable },
     ...ofRedis,
-    { part: 'Sealing keys', look: onceUsable(() => sealingKeys(kept, contextsOf)) },
+    { part: 'Sealing keys', look: onceUsable(() => sealingKeys(kept)) },
     { part: 'Records put aside', look: onceUsable(() => putAside(kept)) },
   ];
 }
@@ -94,26 +90,19 @@ async function clockOf({ commands }: RedisConnection, now: () => number): Promis
   return judgeClock('Redis', seconds === undefined ? Number.NaN : seconds * 1_000, now());
 }
 
-async function sealingKeys(
-  { store, sealer, keyIds }: Kept,
-  contextsOf: (key: string) => string[],
-): Promise<Verdict> {
+async function sealingKeys({ store, sealer, keyIds }: Kept): Promise<Verdict> {
   let seen = 0;
-  const looked = await reseal({
-    store: {
-      async keysAfter(after) {
-        const page = await store.keysAfter(after);
-        seen += page.keys.length;
-        return seen < mostRecords ? page : { ...page, next: undefined };
-      },
-      read: (key) => store.read(key),
-      // Nothing is sealed anew: it is only counted.
-      replace: () => Promise.resolve(true),
+  const counted = {
+    async keysAfter(after: string) {
+      const page = await store.keysAfter(after);
+      seen += page.keys.length;
+      return seen < mostRecords ? page : { ...page, next: undefined };
     },
-    sealer,
-    keyIds,
-    contextsOf,
-  });
+    read: (key: string) => store.read(key),
+    // Nothing is sealed anew: it is only counted.
+    replace: () => Promise.resolve(true),
+  };
+  const looked = await reseal(counted, { sealer, keyIds });
   const lost = [...looked.unopened];
   if (lost.length > 0) {
     const ids = lost.map(([id]) => id).join(', ');

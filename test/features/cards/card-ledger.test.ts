@@ -29,7 +29,7 @@ const now = () => (lastMs += 1);
 
 function ledgerOn(store: Store, keys = [oldKey]): CardLedger {
   const sealer = createSealer(keys);
-  const fingerprint = openFingerprint({ store, sealer, log: () => undefined });
+  const fingerprint = openFingerprint(store, sealer, () => undefined);
   const keepMs = 1_095 * 86_400_000;
   return createCardLedger({ store, sealer, fingerprint, keepMs, now, wait: async () => undefined });
 }
@@ -47,7 +47,7 @@ onBothStores('createCardLedger', (open) => {
     const clock = { nowMs: 1_900_000_000_000 };
     const store = memoryStore(clock);
     const sealer = createSealer([oldKey]);
-    const fingerprint = openFingerprint({ store, sealer, log: () => undefined });
+    const fingerprint = openFingerprint(store, sealer, () => undefined);
     const keepMs = 1_000 * 86_400_000;
     const own = createCardLedger({
       store,

@@ -32,7 +32,7 @@ import { createMessages, type Messages } from '../../../messages/messages.ts';
 import { alertCardPrefix, openEvidence } from '../alert-record.ts';
 import { isUnreadable } from '../../../records/records.ts';
 import { createCases, type CasesDeps } from '../../../records/cases.ts';
-import { pagesOf } from '../../../records/change-record.ts';
+import { pagesOf } from '../../../records/pages.ts';
 
 /** A storm is work while it is on, and whenever something is to be told of it. */
 export const stormPrefix = 'storm:';

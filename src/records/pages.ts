@@ -1,0 +1,26 @@
+import type { Entry, ListOptions, Store } from '../store/store.ts';
+
+/** All of a list, 500 at a time where `max` says nothing else. Throws StoreUnavailable. */
+export async function* pagesOf(
+  store: Pick<Store, 'list'>,
+  name: string,
+  options: Partial<Omit<ListOptions, 'after'>> = {},
+): AsyncGenerator<readonly Entry[]> {
+  let next: string | undefined;
+  do {
+    // oxlint-disable-next-line no-await-in-loop -- each page begins where the one before it ended
+    const page = await store.list(name, {
+      max: 500,
+      ...options,
+      ...(next === undefined ? {} : { after: next }),
+    });
+    yield page.entries;
+    ({ next } = page);
+  } while (next !== undefined);
+}
+
+export async function entriesOf(store: Pick<Store, 'list'>, name: string): Promise<Entry[]> {
+  const entries: Entry[] = [];
+  for await (const page of pagesOf(store, name)) entries.push(...page);
+  return entries;
+}
