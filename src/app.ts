@@ -54,7 +54,7 @@ export function createApp(outside: Outside, opened: Kept): App {
   const clients = createClients({ botToken, slackApiUrl, deliveryTimeoutMs }, log, metrics.slackCalled);
   let worker: Worker | undefined;
   const wake = (): void => worker?.wake();
-  const cache = createCache<string>({
+  const cache = createCache<{ value: unknown; atMs: number }>({
     ...(kept.redis ? { redis: kept.redis } : {}),
     prefix: config.redisPrefix,
     namespace: 'slack-directory',

@@ -1,8 +1,14 @@
 import type { Account as PayopsAccount } from '../../account.ts';
 import type { AuthTestResponse, WebClient } from '@slack/web-api';
 import { createLookAtChannel } from '../../messages/look-at-channel.ts';
-import { fetchAccount, noMember, type Account } from '../../slack/people/people.ts';
-import { emptyGroupFix, membersOf, type Members } from '../../slack/people/user-groups.ts';
+import {
+  emptyGroupFix,
+  fetchAccount,
+  membersOf,
+  noMember,
+  type Account,
+  type Members,
+} from '../../slack/people/people.ts';
 import { fixFor, readSlackError, slackErrorWord, awayFix } from '../../slack/slack-error.ts';
 import { identityOf } from '../../slack/workspace.ts';
 import { judgeClock, ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';

@@ -1,7 +1,6 @@
 import type { UsersInfoResponse, WebClient } from '@slack/web-api';
-import type { Refused } from '../command.ts';
-import { createRemembered, type Remembered, type RememberDeps } from '../remembered.ts';
-import { readSlackError, usersReadFix } from '../slack-error.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { readSlackError, slackErrorWord } from '../slack-error.ts';
 import type { Identity } from '../workspace.ts';
 
 /** What Slack says of an account, as far as it decides who is let near money, and what others read as its name. */
@@ -20,17 +19,6 @@ export type Account = {
   teams?: readonly string[];
 };
 
-export type NoMember = 'deactivated' | 'bot' | 'other_workspace' | 'guest' | 'unknown_account';
-
-/** What accounts are, by user id. */
-export function createPeople(deps: RememberDeps & { client: WebClient }): Remembered<Account> {
-  return createRemembered<Account>(deps, {
-    prefix: 'slack-person:',
-    what: 'What kind of account somebody has',
-    ask: (userId) => fetchAccount(deps.client, userId),
-  });
-}
-
 /** Slack answers with these for an account that is not of this workspace, or of none. */
 const nobodyHere = new Set(['user_not_found', 'user_not_visible', 'users_not_found']);
 
@@ -39,8 +27,7 @@ export async function fetchAccount(client: WebClient, userId: string): Promise<A
   try {
     return readAccount(await client.users.info({ user: userId }));
   } catch (error) {
-    const problem = readSlackError(error);
-    if (problem.kind === 'refused' && nobodyHere.has(problem.slackError)) return { isUnknown: true };
+    if (nobodyHere.has(slackErrorWord(readSlackError(error)))) return { isUnknown: true };
     throw error;
   }
 }
@@ -51,22 +38,33 @@ const slackbot = 'USLACKBOT';
 function readAccount({ user }: UsersInfoResponse): Account {
   // A success without the account it is about says nothing that anybody could be let through by.
   if (!user) return { isUnknown: true };
-  const { team_id: team, enterprise_user: grid } = user;
-  const name = user.profile?.display_name || user.profile?.real_name || user.name;
-  return {
-    ...(name === undefined ? {} : { name }),
+  return withoutUndefined({
+    name: user.profile?.display_name || user.profile?.real_name || user.name,
     isDeactivated: user.deleted === true,
     isBot: user.is_bot === true || user.is_workflow_bot === true || user.id === slackbot,
     isGuest: user.is_restricted === true || user.is_ultra_restricted === true,
     isForeign: user.is_stranger === true,
-    ...(team === undefined ? {} : { team }),
-    ...(grid?.enterprise_id === undefined ? {} : { organisation: grid.enterprise_id }),
-    ...(grid?.teams === undefined ? {} : { teams: grid.teams }),
-  };
+    team: user.team_id,
+    organisation: user.enterprise_user?.enterprise_id,
+    teams: user.enterprise_user?.teams,
+  });
 }
 
-/** Why the account is no member's, whatever role lists it; undefined when it is one's. */
-export function noMember(account: Account, own: Identity | undefined): NoMember | undefined {
+/** Why an account is no member’s, as a refusal tells it. */
+export const noMemberRules = {
+  unknown_account: 'Slack knows no such account in the bot’s workspace, and no role counts for it',
+  deactivated: 'This Slack account is deactivated, and no role counts for it',
+  bot: 'Bots and workflows may not use this one, whatever role lists them: behind each step must be a person',
+  other_workspace:
+    'Payments are worked with only by people of the workspace the bot is installed in, whatever role lists others',
+  guest: 'Guests may not use the bot, whatever role lists them',
+} as const;
+
+/** Undefined: it is a member's. */
+export function noMember(
+  account: Account,
+  own: Identity | undefined,
+): keyof typeof noMemberRules | undefined {
   if (account.isUnknown) return 'unknown_account';
   if (account.isDeactivated) return 'deactivated';
   if (account.isBot) return 'bot';
@@ -81,47 +79,45 @@ function isOfOther({ team, organisation, teams = [] }: Account, own: Identity | 
   return own.enterpriseId === undefined || (own.enterpriseId !== organisation && own.enterpriseId !== team);
 }
 
-export function noMemberRefusal(kind: NoMember): Refused {
-  return { kind: 'refused', ...noMemberWords[kind] };
+/** Who is in a user group. `empty`: why it counts as having nobody, in Slack's word, until somebody changes something. */
+export type Members = { users: readonly string[]; empty?: string };
+
+/**
+ * Of a user group by `@handle` or id. Throws what Slack answers with, unless it refuses for good: a workspace without
+ * user groups, or a missing scope, makes the group count as empty.
+ */
+export async function membersOf(client: WebClient, group: string): Promise<Members> {
+  try {
+    const usergroup = group.startsWith('@') ? await groupId(client, group.slice(1)) : group;
+    if (usergroup === undefined) return { users: [], empty: 'no_such_subteam' };
+    const { users = [] } = await client.usergroups.users.list({ usergroup });
+    return { users };
+  } catch (error) {
+    const empty = slackErrorWord(readSlackError(error));
+    if (emptyGroupFix(empty) === '') throw error;
+    return { users: [], empty };
+  }
 }
 
-const noMemberWords: Record<NoMember, { rule: string; whoCan: string }> = {
-  deactivated: {
-    rule: 'This Slack account is deactivated, and no role counts for it',
-    whoCan: 'An active member who is in a role; an admin of the workspace can activate the account again',
-  },
-  bot: {
-    rule: 'Bots and workflows may not use this one, whatever role lists them: behind each step must be a person',
-    whoCan: 'A member of the workspace who is in a role, by their own hand',
-  },
-  other_workspace: {
-    rule: 'Payments are worked with only by people of the workspace the bot is installed in, whatever role lists others',
-    whoCan: 'A member of that workspace who is in a role',
-  },
-  guest: {
-    rule: 'Guests may not use the bot, whatever role lists them',
-    whoCan:
-      'A full member of the workspace who is in a role; an admin can make a guest a member (Slack › Manage members)',
-  },
-  unknown_account: {
-    rule: 'Slack knows no such account in the bot’s workspace, and no role counts for it',
-    whoCan:
-      'A member of the workspace who is in a role; the user id in payops.yml may be another workspace’s',
-  },
+async function groupId(client: WebClient, handle: string): Promise<string | undefined> {
+  const { usergroups } = await client.usergroups.list();
+  return usergroups?.find((group) => group.handle === handle)?.id;
+}
+
+const listUsers = 'list user ids under “users” in payops.yml';
+
+/** What a workspace refuses for good. */
+const degrading: Readonly<Record<string, string>> = {
+  paid_teams_only: `User groups need a paid Slack plan: ${listUsers} instead.`,
+  plan_upgrade_required: `User groups need a paid Slack plan: ${listUsers} instead.`,
+  missing_scope: `Give the app the scope usergroups:read and reinstall it, or ${listUsers}.`,
+  not_allowed_token_type: `This token may not read user groups: ${listUsers} instead.`,
+  unknown_method: `The Slack API at SLACK_API_URL knows no user groups: ${listUsers}.`,
+  no_such_subteam: 'No such user group: check its handle or id in payops.yml.',
+  subteam_disabled: 'The user group is disabled: enable it in Slack, or take it out of payops.yml.',
 };
 
-/** What must be done when Slack does not say what somebody's account is. */
-export function notKnownWho(slackError: string): Refused {
-  if (slackError === 'missing_scope') {
-    return {
-      kind: 'refused',
-      rule: 'The bot may not ask Slack who is a guest',
-      whoCan: `Everybody in a role, once it may. ${usersReadFix}`,
-    };
-  }
-  return {
-    kind: 'refused',
-    rule: 'Slack didn’t confirm your account',
-    whoCan: 'Try again in a minute; if it stays so, tell the people who run this bot: the log says why',
-  };
+/** What is to be done about a group that counts as empty, a sentence; nothing for a word that makes none empty. */
+export function emptyGroupFix(slackError: string): string {
+  return Object.hasOwn(degrading, slackError) ? (degrading[slackError] ?? '') : '';
 }
