@@ -9,6 +9,7 @@ import { recoverCharge, type Room } from '../../src/features/charge/run-charge.t
 import { submitApproved } from '../../src/features/charge/charge-desk.ts';
 import { termsHash } from '../../src/features/approvals/approval-case.ts';
 import type { Entry } from '../../src/store/store.ts';
+import { accountOf } from '../support/account.ts';
 import {
   bola,
   everyPoint,
@@ -82,16 +83,18 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     charged: () => Promise.resolve(),
   };
   deps.approvals = gate;
-  const cardEmails = createCardEmails({
+  const account = accountOf({
     ...deps,
-    store,
-    ledger: undefined,
-    changeCardEmail: ({ newEmail }) =>
-      points.pass('change_email', () => {
-        world.emailChanges.push(newEmail);
-        return world.emailAnswer;
-      }),
+    payments: {
+      changeCardEmail: ({ newEmail }) =>
+        points.pass('change_email', () => {
+          world.emailChanges.push(newEmail);
+          return world.emailAnswer;
+        }),
+    },
+    audit: { note: () => undefined },
   });
+  const cardEmails = createCardEmails(account, undefined, gate);
   const room: Room = { taken: 0, size: 32 };
   async function workOn(entry: Entry): Promise<void> {
     await (entry.key.startsWith('approval:') ? approvals.work(entry) : recoverCharge(deps, room, entry));

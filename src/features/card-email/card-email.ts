@@ -10,16 +10,16 @@ import {
   type CardChoice,
   type OfferedCard,
   cardInput,
-  emailFormProblem,
-  longestEmail,
+  email,
+  form,
+  optional,
   readCardChoice,
   tokenInput,
 } from '../../slack/kit/form.ts';
 import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import type { CardFace } from '../../domain/charge.ts';
-import { type CardEmails, createCardEmails, shownTerms } from './change-card-email.ts';
+import { createCardEmails, shownTerms } from './change-card-email.ts';
 import {
-  type Command,
   type Pressed,
   type Submission,
   type ViewAnswer,
@@ -43,13 +43,13 @@ import {
   plainText,
   rich,
   richText,
-  textInput,
+  type Run,
 } from '../../slack/kit/blocks.ts';
 import { emailWord, labelled } from '../../slack/words/charge-facts.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { customerWord, quoted } from '../../slack/words/evidence.ts';
-import { type Note, noteMessage, noteModal } from '../../slack/kit/note.ts';
-import { oneLine } from '../../slack/kit/text.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
 
 /** What card e-mails need of other features. */
 type Around = {
@@ -61,31 +61,71 @@ type Around = {
   requestModal: (approval: Approval) => Modal;
 };
 
-type Screens = ChargePlace &
-  Around & { cardEmails: CardEmails; showEnd: Account['slack']['showEnd']; now: () => number };
-
 export type CardEmail = ReturnType<typeof createCardEmail>;
 
-/** The e-mail that a saved card is linked with: changed on request, after a review, once (`change-card-email.ts`). */
-export function createCardEmail(account: Account, around: Around) {
-  const { place, payments, slack, audit, now } = account;
-  const { changeCardEmail } = payments;
-  const cardEmails = createCardEmails({ ...account, ...around, changeCardEmail, note: audit.note });
-  const screens: Screens = { ...place, ...around, cardEmails, showEnd: slack.showEnd, now };
-  return {
-    verbs: [cardEmailCommand(screens)],
-    /** The form with the card chosen. */
-    form: (card: OfferedCard): Modal => cardEmailModal({ ...formParts(screens), prefill: { card } }),
-    change: cardEmails.change,
-  };
-}
-
 /**
- * `/pay card-email`: the form, the review of exactly what changes, the change, and what became of it, all in
- * one modal. Running it changes nothing; the change is asked for once for each review.
+ * The e-mail that a saved card is linked with. `/pay card-email`: the form, the review of exactly what changes, the change,
+ * and what became of it, all in one modal. Running it changes nothing; the change is asked for once for each review
+ * (`change-card-email.ts`).
  */
-function cardEmailCommand(deps: Screens): Command {
-  return defineCommand<undefined>({
+export function createCardEmail(account: Account, { ledger, approvals, requestModal }: Around) {
+  const { place, slack, now } = account;
+  const cardEmails = createCardEmails(account, ledger, approvals);
+  const formOf = (prefill?: Prefill, problem?: string): Modal =>
+    cardEmailModal(place, ledger !== undefined, prefill, problem);
+
+  /** Nothing is sent from here: the change is kept for review. */
+  async function review({ values }: Submission): Promise<ViewAnswer> {
+    const read = await readTerms(values, ledger);
+    if (read.kind === 'errors') return read;
+    const draft = await cardEmails.keepDraft(read.terms);
+    return { kind: 'update', modal: reviewModal(shownTerms(read.terms), draft, place) };
+  }
+
+  async function makeChange(submission: Submission): Promise<ViewAnswer> {
+    const { caller, viewId, privateMetadata: draft } = submission;
+    const { userId } = caller;
+    const beginning = await cardEmails.begin(draft, userId);
+    switch (beginning.kind) {
+      case 'begun': {
+        const { terms } = beginning;
+        return {
+          kind: 'update',
+          modal: windowOf(changingMessage(terms, place), place),
+          async carryOn() {
+            const message = endMessage(await beginning.carryOn(), { terms, draft }, place, now());
+            await slack.showEnd({ viewId, userId }, { modal: windowOf(message, place), message });
+          },
+        };
+      }
+      case 'known': {
+        const { terms, end } = beginning;
+        const message = end ? endMessage(end, { terms, draft }, place, now()) : changingMessage(terms, place);
+        return { kind: 'update', modal: windowOf(message, place) };
+      }
+      case 'awaiting_approval':
+        return { kind: 'update', modal: requestModal(beginning.approval) };
+      case 'stale':
+        return { kind: 'update', modal: windowOf(staleMessage(place), place) };
+    }
+  }
+
+  /** Back to the form: in its own dialogue, or in a new one from a direct message. */
+  async function correctAgain({ value, view, openModal, updateModal }: Pressed): Promise<void> {
+    const read = await cardEmails.readDraft(value);
+    const card = read && (await ledger?.find(read.card));
+    const { currentEmail, newEmail } = read?.terms ?? {};
+    // A token key of a card that the bot does not know never stands in a modal.
+    const modal = read
+      ? formOf(
+          withoutUndefined({ card: card && cardChoice(card), currentEmail, newEmail }),
+          card ? undefined : pasteAgainWords,
+        )
+      : windowOf(staleMessage(place), place);
+    await (view ? updateModal(modal) : openModal(modal));
+  }
+
+  const verb = defineCommand<undefined>({
     verb: 'card-email',
     usage: '',
     summary: 'Change a card’s e-mail',
@@ -97,102 +137,57 @@ function cardEmailCommand(deps: Screens): Command {
     // What was typed is not repeated: an e-mail address stays out of what the bot says.
     parse: nothingAfter('Type nothing after it: the card and both addresses are asked for in a form.'),
     modals: [
-      { callbackId: cardEmailModalId, effect: 'none', submit: (submission) => review(deps, submission) },
-      { callbackId: reviewModalId, effect: 'access', submit: (submission) => makeChange(deps, submission) },
+      { callbackId: cardEmailModalId, effect: 'none', submit: review },
+      { callbackId: reviewModalId, effect: 'access', submit: makeChange },
     ],
-    presses: [{ actionId: cardEmailActions.again, press: (pressed) => correctAgain(deps, pressed) }],
-    suggestions: [{ actionId: cardEmailActions.card, suggest: (typed) => suggestCards(deps.ledger, typed) }],
+    presses: [{ actionId: cardEmailActions.again, press: correctAgain }],
+    suggestions: [{ actionId: cardEmailActions.card, suggest: (typed) => suggestCards(ledger, typed) }],
 
     async run(_nothing, { openModal }) {
-      await openModal(cardEmailModal(formParts(deps)));
+      await openModal(formOf());
       return undefined;
     },
   });
+  return {
+    verbs: [verb],
+    /** The form with the card chosen. */
+    form: (card: OfferedCard): Modal => formOf({ card }),
+    change: cardEmails.change,
+  };
 }
-
-/** What every form has, whatever stands in it. */
-function formParts(deps: Screens): Pick<CardEmailModalOptions, 'place' | 'ledger'> {
-  return { place: deps, ledger: deps.ledger !== undefined };
-}
-
-/** Nothing is sent from here: the change is kept for review. */
-async function review(deps: Screens, { viewId, values }: Submission): Promise<ViewAnswer> {
-  const read = await readTerms(values, deps.ledger);
-  if (read.kind === 'errors') return read;
-  const draft = await deps.cardEmails.keepDraft(viewId, read.terms);
-  return { kind: 'update', modal: reviewModal(shownTerms(read.terms), draft, deps) };
-}
-
-async function makeChange(deps: Screens, submission: Submission): Promise<ViewAnswer> {
-  const { caller, viewId, privateMetadata: draft } = submission;
-  const beginning = await deps.cardEmails.begin({ viewId, draft, by: caller.userId });
-  switch (beginning.kind) {
-    case 'begun':
-      return {
-        kind: 'update',
-        modal: changingModal(beginning.terms, deps),
-        async carryOn() {
-          const { terms } = beginning;
-          const end = await beginning.carryOn();
-          const modal = endModal(end, { terms, draft }, deps);
-          const message = endMessage(end, terms, { place: deps, nowMs: deps.now() });
-          await deps.showEnd({ viewId, userId: caller.userId }, { modal, message });
-        },
-      };
-    case 'known': {
-      const { terms, end } = beginning;
-      const modal = end ? endModal(end, { terms, draft }, deps) : changingModal(terms, deps);
-      return { kind: 'update', modal };
-    }
-    case 'awaiting_approval':
-      return { kind: 'update', modal: deps.requestModal(beginning.approval) };
-    case 'stale':
-      return { kind: 'update', modal: staleChangeModal(deps) };
-  }
-}
-
-/** Back to the form, in the same dialogue. */
-async function correctAgain(deps: Screens, pressed: Pressed): Promise<void> {
-  const { view, updateModal } = pressed;
-  if (!view) return;
-  const read = await deps.cardEmails.readDraft(view.id, view.privateMetadata);
-  if (!read) return await updateModal(staleChangeModal(deps));
-  const { currentEmail, newEmail } = read.terms;
-  const card = await deps.ledger?.find(read.card);
-  // A token key of a card that the bot does not know never stands in a modal.
-  const problem = card ? {} : { problem: pasteAgainWords };
-  const prefill = withoutUndefined({ card: card && cardChoice(card), currentEmail, newEmail });
-  await updateModal(cardEmailModal({ ...formParts(deps), prefill, ...problem }));
-}
-
-/** By block id; never what was typed. */
-type Problems = { kind: 'errors'; errors: Record<string, string> };
 
 /**
- * What the filled form would change, whole: the card behind the choice, and the e-mail it is saved with. Everything that
- * is wrong at once, each at its own field.
+ * What the filled form would change, whole: the card behind the choice, and the e-mail it is saved with; or what is wrong,
+ * each at its own field.
  */
 async function readTerms(
   values: ViewValues,
   ledger: KnownCards | undefined,
-): Promise<{ kind: 'terms'; terms: CardEmailTerms } | Problems> {
+): Promise<{ kind: 'terms'; terms: CardEmailTerms } | { kind: 'errors'; errors: Record<string, string> }> {
+  const filled = emailFields(ledger !== undefined).read(values);
   const choice = readCardChoice(values, cardEmailFields);
-  // As the review shows them: what nobody sees is not sent either.
-  const typed = oneLine(values[cardEmailFields.current] ?? '');
-  const newEmail = oneLine(values[cardEmailFields.next] ?? '');
   const card = choice.ok ? await readCard(choice.value, ledger) : undefined;
-  const currentEmail = currentOf(typed, card?.linked);
-  const errors = withoutUndefined({
-    [cardEmailFields.token]: choice.ok ? undefined : choice.problem,
-    [cardEmailFields.card]:
-      choice.ok && !card
-        ? 'The bot does not know this card any more. Choose another, or paste its token key.'
-        : undefined,
-    [cardEmailFields.current]: typed === '' ? missingProblem(currentEmail, card) : emailFormProblem(typed),
-    [cardEmailFields.next]: emailFormProblem(newEmail) ?? sameProblem(currentEmail, newEmail),
-  });
-  if (!card || currentEmail === undefined || Object.keys(errors).length > 0)
-    return { kind: 'errors', errors };
+  if (filled.kind === 'errors' || !card) {
+    const cardErrors = choice.ok
+      ? card
+        ? {}
+        : {
+            [cardEmailFields.card]:
+              'The bot does not know this card any more. Choose another, or paste its token key.',
+          }
+      : { [cardEmailFields.token]: choice.problem };
+    return { kind: 'errors', errors: { ...cardErrors, ...(filled.kind === 'errors' ? filled.errors : {}) } };
+  }
+  const { current: typed, new: newEmail } = filled.read;
+  const currentEmail = currentOf(typed, card.linked);
+  if (currentEmail === undefined) {
+    const words = 'The bot doesn’t know this card’s e-mail. Type the one it is saved with.';
+    return { kind: 'errors', errors: { card_email_current: words } };
+  }
+  // Letter for letter: whether the service tells upper from lower case is not shown, so case alone can be put right.
+  if (currentEmail === newEmail) {
+    return { kind: 'errors', errors: { card_email_new: 'The card has this e-mail already. Type another.' } };
+  }
   return { kind: 'terms', terms: { tokenKey: card.tokenKey, card: card.face, currentEmail, newEmail } };
 }
 
@@ -212,20 +207,8 @@ async function readCard(card: CardChoice, ledger: KnownCards | undefined): Promi
  * What is typed stands, for a person may know of a change the bot has not heard of; but not for the sake of
  * capitals, which the service may take for another address.
  */
-function currentOf(typed: string, linked: string | undefined): string | undefined {
-  if (typed === '') return linked || undefined;
-  return typed.toLowerCase() === linked?.toLowerCase() ? linked : typed;
-}
-
-function missingProblem(currentEmail: string | undefined, card: Card | undefined): string | undefined {
-  return currentEmail === undefined && card
-    ? 'The bot doesn’t know this card’s e-mail. Type the one it is saved with.'
-    : undefined;
-}
-
-/** Letter for letter: whether the service tells upper from lower case is not shown, so case alone can be put right. */
-function sameProblem(currentEmail: string | undefined, newEmail: string): string | undefined {
-  return currentEmail === newEmail ? 'The card has this e-mail already. Type another.' : undefined;
+function currentOf(typed: string | undefined, linked: string | undefined): string | undefined {
+  return typed === undefined || typed.toLowerCase() === linked?.toLowerCase() ? linked || undefined : typed;
 }
 
 const cardEmailActions = {
@@ -237,46 +220,35 @@ const cardEmailActions = {
 
 const cardEmailModalId = 'card_email';
 
-/** The block ids of the fields; a field's error is told under the same name. */
-export const cardEmailFields = {
-  card: cardEmailActions.card,
-  token: 'card_email_token',
-  current: 'card_email_current',
-  next: 'card_email_new',
-} as const;
+const cardEmailFields = { card: cardEmailActions.card, token: 'card_email_token' } as const;
 
-type CardEmailModalOptions = {
-  place: ChargePlace;
-  /** Whether saved cards are known and can be chosen. */
-  ledger: boolean;
-  prefill?: { card?: OfferedCard; currentEmail?: string; newEmail?: string };
-  problem?: string;
-};
+/** `ledger`: the e-mail of a card that is chosen is known. */
+function emailFields(ledger: boolean) {
+  const hint = ledger
+    ? 'Leave empty to use the card’s saved e-mail. Required if you paste a token key.'
+    : 'The one the card is saved with.';
+  const current = email({ label: 'Current e-mail', hint });
+  return form('card_email', {
+    current: ledger ? optional(current) : current,
+    new: email({ label: 'New e-mail', hint: 'Every later charge of the card needs it.' }),
+  });
+}
 
-/** Collects a change of a card's e-mail; nothing is sent by it. */
-export function cardEmailModal({ place, ledger, prefill = {}, problem }: CardEmailModalOptions): Modal {
+type Prefill = { card?: OfferedCard; currentEmail?: string; newEmail?: string };
+
+/** Collects a change of a card's e-mail; nothing is sent by it. `ledger`: saved cards are known and can be chosen. */
+export function cardEmailModal(
+  place: ChargePlace,
+  ledger: boolean,
+  prefill: Prefill = {},
+  problem?: string,
+): Modal {
   const blocks: ModalBlock[] = [
     ...(problem === undefined ? [] : [noticeLine('warning', problem)]),
     richText(rich`You review it before anything is changed.`),
     ...(ledger ? [cardInput(cardEmailFields.card, prefill.card, { optional: true })] : []),
     tokenInput(cardEmailFields.token, ledger),
-    textInput({
-      id: cardEmailFields.current,
-      label: 'Current e-mail',
-      hint: ledger
-        ? 'Leave empty to use the card’s saved e-mail. Required if you paste a token key.'
-        : 'The one the card is saved with.',
-      maxLength: longestEmail,
-      optional: ledger,
-      ...filled(prefill.currentEmail),
-    }),
-    textInput({
-      id: cardEmailFields.next,
-      label: 'New e-mail',
-      hint: 'Every later charge of the card needs it.',
-      maxLength: longestEmail,
-      ...filled(prefill.newEmail),
-    }),
+    ...emailFields(ledger).inputs({ current: prefill.currentEmail, new: prefill.newEmail }),
     placeFoot(place),
   ];
   return modal({
@@ -285,10 +257,6 @@ export function cardEmailModal({ place, ledger, prefill = {}, problem }: CardEma
     blocks,
     submit: 'Review',
   });
-}
-
-function filled(initial: string | undefined): { initial?: string } {
-  return withoutUndefined({ initial: initial || undefined });
 }
 
 const reviewModalId = 'card_email_terms';
@@ -305,7 +273,7 @@ export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargeP
         rich`Change the e-mail of ${bold(cardWords(card))} from ${old ?? ''} to ${now ?? ''}.`,
         rich`Charges with the old e-mail are refused from then on.`,
       ),
-      actions(button({ actionId: cardEmailActions.again, text: 'Change' })),
+      actions(button({ actionId: cardEmailActions.again, text: 'Change', value: draft })),
       context(plainText('Nothing sent yet. Expires in 30 minutes.')),
       placeFoot(place),
     ],
@@ -315,55 +283,47 @@ export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargeP
   });
 }
 
-/** Nothing is submitted in any of these. */
-function endWindow(note: Note, place: ChargePlace, draft?: string): Modal {
-  const window = { callbackId: 'card_email_end', title: placeTitle('Card e-mail', place) };
-  return noteModal(
-    { ...note, foot: placeFoot(place) },
-    { ...window, ...(draft === undefined ? {} : { privateMetadata: draft }) },
-  );
+function windowOf(message: SlackMessage, place: ChargePlace): Modal {
+  return wordsModal(placeTitle('Card e-mail', place), message);
 }
 
 /** While the service is asked. It stays only when the bot ends meanwhile, so it says what is true then, too. */
-export function changingModal(terms: ShownCardEmail, place: ChargePlace): Modal {
-  const note: Note = {
+export function changingMessage(terms: ShownCardEmail, place: ChargePlace): SlackMessage {
+  return noteMessage({
     state: '⏳ Changing the e-mail …',
     about: aboutOf(terms),
     body: [
       rich`You may close this: the result comes as a direct message.`,
       labelled('If nothing comes within a minute', 'it may have been changed. ', doubtAdvice),
     ],
-  };
-  return endWindow(note, place);
+    foot: placeFoot(place),
+  });
 }
 
 /** What became of the change, with the way back to the form where that helps. */
-export function endModal(
+export function endMessage(
   end: CardEmailEnd,
   { terms, draft }: { terms: ShownCardEmail; draft: string },
   place: ChargePlace,
-): Modal {
-  const { note, again } = endNote(end, terms);
-  const back = again === undefined ? [] : [button({ actionId: cardEmailActions.again, text: again })];
-  return endWindow({ ...note, buttons: back }, place, draft);
-}
-
-/** The same for who has closed the modal: a direct message. */
-export function endMessage(
-  end: CardEmailEnd,
-  terms: ShownCardEmail,
-  { place, nowMs }: { place: ChargePlace; nowMs: number },
+  nowMs: number,
 ): SlackMessage {
-  const { note, again } = endNote(end, terms);
-  const next = again === undefined ? [] : [rich`Type ${code('/pay card-email')} for it.`];
-  const body = [...(note.body ?? []), ...next];
-  return noteMessage({ ...note, body, foot: messageFoot(place, 'answered', nowMs) });
+  const about = aboutOf(terms);
+  const { state, lines, again } = endWords(end.kind);
+  return noteMessage({
+    state,
+    about,
+    body: [...lines, ...quoted('The service says:', end.message)],
+    buttons:
+      again === undefined ? [] : [button({ actionId: cardEmailActions.again, text: again, value: draft })],
+    foot: messageFoot(place, 'answered', nowMs),
+  });
 }
 
-/** The review is gone or different by now. */
-function staleChangeModal(place: ChargePlace): Modal {
+/** The review is gone by now. */
+function staleMessage(place: ChargePlace): SlackMessage {
   const next = labelled('Next', 'start over with ', code('/pay card-email'), '.');
-  return endWindow({ state: '⌛ This review has expired', body: [rich`Nothing was changed.`, next] }, place);
+  const body = [rich`Nothing was changed.`, next];
+  return noteMessage({ state: '⌛ This review has expired', body, foot: placeFoot(place) });
 }
 
 /** A lost answer leaves two possibilities, and the service tells them apart when it is asked the same again. */
@@ -374,25 +334,27 @@ function aboutOf({ card, newEmail }: ShownCardEmail): string[] {
 }
 
 /** `again`: the button back to the form, where that helps. */
-function endNote(end: CardEmailEnd, terms: ShownCardEmail): { note: Note; again?: string } {
-  const about = aboutOf(terms);
-  const said = quoted('The service says:', end.message);
-  if (end.kind === 'changed') {
-    const body = [rich`Charges with the old e-mail are refused from now on.`, ...said];
-    return { note: { state: '✓ E-mail changed', about, body } };
+function endWords(kind: CardEmailEnd['kind']): { state: string; lines: Run[][]; again?: string } {
+  switch (kind) {
+    case 'changed':
+      return {
+        state: '✓ E-mail changed',
+        lines: [rich`Charges with the old e-mail are refused from now on.`],
+      };
+    case 'unknown':
+      return {
+        state: '❔ In doubt: the e-mail may have been changed',
+        lines: [
+          rich`The payments service gave no clear answer. No money moves by this.`,
+          labelled('Next', doubtAdvice),
+        ],
+        again: 'Do it again',
+      };
+    default: {
+      const { why, next, ...again } = notChangedWords[kind];
+      return { state: '✗ E-mail not changed', lines: [rich`${why}`, labelled('Next', next)], ...again };
+    }
   }
-  if (end.kind === 'unknown') {
-    const body = [
-      rich`The payments service gave no clear answer. No money moves by this.`,
-      labelled('Next', doubtAdvice),
-      ...said,
-    ];
-    const state = '❔ In doubt: the e-mail may have been changed';
-    return { note: { state, about, body }, again: 'Do it again' };
-  }
-  const { why, next, ...again } = notChangedWords[end.kind];
-  const body = [rich`${why}`, labelled('Next', next), ...said];
-  return { note: { state: '✗ E-mail not changed', about, body }, ...again };
 }
 
 const madeByEarlierTry =

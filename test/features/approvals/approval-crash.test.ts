@@ -6,7 +6,7 @@ import {
   type ApprovalProcess,
   type ApprovalWorld,
 } from '../approval-house.ts';
-import { ada, bola, everyPoint, minuteMs, reference, submit, viewId, type Points } from '../charge-house.ts';
+import { ada, bola, everyPoint, minuteMs, reference, submit, type Points } from '../charge-house.ts';
 
 type What = ApprovalTerms['kind'];
 const whats: What[] = ['charge', 'card_email'];
@@ -19,10 +19,8 @@ const change = {
 
 /** What somebody asks for; before anything can be killed. */
 async function ask(process: ApprovalProcess, what: What): Promise<Approval> {
-  const draft = what === 'charge' ? '' : await process.cardEmails.keepDraft(viewId, change);
-  const result = await (what === 'charge'
-    ? submit(process)
-    : process.cardEmails.begin({ viewId, draft, by: ada }));
+  const draft = what === 'charge' ? '' : await process.cardEmails.keepDraft(change);
+  const result = await (what === 'charge' ? submit(process) : process.cardEmails.begin(draft, ada));
   if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
   return result.approval;
 }

@@ -198,8 +198,8 @@ it('a change of a card’s e-mail that the service did not make is stopped, and 
   const process = startApprovals(world);
   const emails = { currentEmail: 'a@example.com', newEmail: 'b@example.com' };
   const change = { tokenKey: 'canary-token', card: {}, ...emails };
-  const draft = await process.cardEmails.keepDraft(viewId, change);
-  const begun = await process.cardEmails.begin({ viewId, draft, by: ada });
+  const draft = await process.cardEmails.keepDraft(change);
+  const begun = await process.cardEmails.begin(draft, ada);
   if (begun.kind !== 'awaiting_approval') throw new Error(begun.kind);
   await approve(process, begun.approval);
   expect((await process.approvals.find(begun.approval.id))?.state).toMatchObject({

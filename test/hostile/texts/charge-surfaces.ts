@@ -4,9 +4,8 @@ import type { LimitRefusal, ChargeNote, ChargeSeen, Told } from '../../../src/do
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
 import {
   cardEmailModal,
-  changingModal,
+  changingMessage,
   endMessage,
-  endModal,
   reviewModal,
 } from '../../../src/features/card-email/card-email.ts';
 import { cardWords } from '../../../src/slack/words/card-words.ts';
@@ -143,25 +142,20 @@ export const chargeSurfaces: readonly Surface[] = [
     unsureChargeModal(referenceOf(outside), placeOf(outside)),
   ),
   modalOf('the form of a card’s e-mail', (outside) =>
-    cardEmailModal({
-      place: placeOf(outside),
-      ledger: true,
-      prefill: {
-        card: { id: 'card', text: cardWords(faceOf(outside), outside.text()) },
-        currentEmail: outside.text(),
-        newEmail: outside.text(),
-      },
+    cardEmailModal(placeOf(outside), true, {
+      card: { id: 'card', text: cardWords(faceOf(outside), outside.text()) },
+      currentEmail: outside.text(),
+      newEmail: outside.text(),
     }),
   ),
   modalOf('a card’s e-mail read back', (outside) =>
     reviewModal(emailsOf(outside), 'draft', placeOf(outside)),
   ),
-  modalOf('a card’s e-mail being changed', (outside) => changingModal(emailsOf(outside), placeOf(outside))),
-  modalOf('a card’s e-mail changed or not', (outside) =>
-    endModal(endOf(outside), { terms: emailsOf(outside), draft: 'draft' }, placeOf(outside)),
+  messageOf('a card’s e-mail being changed', (outside) =>
+    changingMessage(emailsOf(outside), placeOf(outside)),
   ),
-  messageOf('a card’s e-mail changed or not, told', (outside) =>
-    endMessage(endOf(outside), emailsOf(outside), { place: placeOf(outside), nowMs }),
+  messageOf('a card’s e-mail changed or not', (outside) =>
+    endMessage(endOf(outside), { terms: emailsOf(outside), draft: 'draft' }, placeOf(outside), nowMs),
   ),
 ];
 

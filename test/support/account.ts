@@ -1,0 +1,18 @@
+import type { Account } from '../../src/account.ts';
+
+type Parts = { [Name in keyof Account]?: Partial<Account[Name]> };
+
+/** An account of what a test gives; all else is quiet, and what is asked of a part that was not given is a bug of the test. */
+export function accountOf(parts: Parts): Account {
+  return {
+    place: { environment: 'live', account: 'main account' },
+    fingerprint: async () => 'card',
+    rememberMs: 365 * 86_400_000,
+    leaseMs: 45_000,
+    audit: { note: () => undefined, write: async () => true },
+    wake: () => undefined,
+    wait: async () => undefined,
+    log: () => undefined,
+    ...parts,
+  } as unknown as Account;
+}
