@@ -1,6 +1,7 @@
 import type { Request } from 'autocannon';
-import type { SignatureScheme } from '../../src/webhooks/signature.ts';
-import { signaturePresets, signDelivery } from '../../src/webhooks/signature.ts';
+import type { SignatureScheme } from '../../src/webhooks/signed-delivery.ts';
+import { presetScheme } from '../../src/webhooks/webhook-settings.ts';
+import { signDelivery } from '../../test/support/sign-delivery.ts';
 
 /** How the load signs; every variant but standardwebhooks' takes the first. */
 export type Signing = 'raw-body' | 'standard-webhooks';
@@ -48,7 +49,7 @@ export type EventOrder = { kind: EventKind; signing: Signing };
 
 export function eventRequest({ kind, signing }: EventOrder, id: string): Request {
   const body = eventBody(kind, id);
-  const scheme: SignatureScheme = signaturePresets[signing];
+  const scheme: SignatureScheme = presetScheme(signing);
   const signed = signDelivery(scheme, secrets[signing], body, Date.now());
   const headers = { 'content-type': 'application/json', ...signed };
   return { method: 'POST', path: '/webhooks/payments', headers, body };

@@ -3,6 +3,7 @@ import { holdsCardNumber } from '../domain/card-number.ts';
 import { orderEventKey, type PaymentEvent, type PaymentEventKind } from '../domain/payment-event.ts';
 import { isJsonPointer, valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
 import { minorFromWire } from '../domain/money.ts';
+import { unreadableKind } from '../domain/notice.ts';
 import { saysNothing } from '../domain/outside-text.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
@@ -38,13 +39,12 @@ export const defaultEventPointers = {
 
 /**
  * What a validly signed body turned out to be. `fingerprint` tells a repeat of an event from one with the
- * same key that says another amount or outcome. `unknown_kind` and `unreadable` are to be kept and
- * reported: they were signed, so they meant something.
+ * same key that says another amount or outcome. What is `unknown` is to be kept and reported: it was signed, so it meant
+ * something. `why`: it cannot be read.
  */
 export type ParsedEvent =
   | { kind: 'event'; event: PaymentEvent; fingerprint: string }
-  | { kind: 'unknown_kind'; eventKind: string; key: string }
-  | { kind: 'unreadable'; why: string; key: string };
+  | { kind: 'unknown'; eventKind: string; key: string; why?: string };
 
 /**
  * Puts a person's pointers in front of the built-in ones: an object of field name to a pointer or a list
@@ -79,30 +79,35 @@ export function readEventPointers(settings: Readonly<Record<string, unknown>>): 
  */
 export function parseEvent(body: Buffer, pointers: EventPointers, coverage: Coverage): ParsedEvent {
   const bodyKey = () => `body/${hash(body)}`;
+  const unreadable = (why: string): ParsedEvent => ({
+    kind: 'unknown',
+    eventKind: unreadableKind,
+    why,
+    key: bodyKey(),
+  });
   const document = readJson(body);
-  if (!document.ok) return { kind: 'unreadable', why: document.problem, key: bodyKey() };
+  if (!document.ok) return unreadable(document.problem);
   const read = createReader(document.value.value, pointers, coverage);
   const eventKind = read.text('kind');
-  if (eventKind === undefined) return { kind: 'unreadable', why: noKind, key: bodyKey() };
+  if (eventKind === undefined) {
+    return unreadable('no event kind stands where it is looked for, or it is not signed');
+  }
   const kind = knownKind(eventKind);
   const signedBodyKey = () => (coverage.covers === 'body' ? bodyKey() : undefined);
   if (!kind) {
     // Not by its id: that may be of what several events are about, and all but the first would be lost.
     const key = signedBodyKey() ?? `fields/${hash(read.signedTexts())}`;
-    return { kind: 'unknown_kind', eventKind: eventKind.slice(0, 64), key };
+    return { kind: 'unknown', eventKind: eventKind.slice(0, 64), key };
   }
   const fields = readFields(kind, read);
   if (fields.orderReference === undefined && coverage.covers === 'fields') fields.signedAtMs = coverage.atMs;
   const eventId = read.text('eventId');
   const idKey = eventId === undefined ? undefined : `id/${hash(eventId)}`;
   const key = businessKey(kind, fields) ?? idKey ?? signedBodyKey();
-  if (key === undefined) return { kind: 'unreadable', why: nothingDistinct, key: bodyKey() };
+  if (key === undefined) return unreadable('nothing that is signed tells this event from another');
   const fingerprint = fingerprintOf(kind, fields, read);
   return { kind: 'event', event: withoutUndefined({ kind, key, ...fields }), fingerprint };
 }
-
-const noKind = 'no event kind stands where it is looked for, or it is not signed';
-const nothingDistinct = 'nothing that is signed tells this event from another';
 
 /** An amount that cannot be read still differs from another one. */
 function fingerprintOf(kind: PaymentEventKind, fields: EventFields, read: Reader): string {
@@ -110,37 +115,42 @@ function fingerprintOf(kind: PaymentEventKind, fields: EventFields, read: Reader
   return hash(JSON.stringify([kind, amount ?? null, fields.currency ?? null, fields.reason ?? null]));
 }
 
-type EventField = keyof EventPointers;
+export type EventField = keyof EventPointers;
 
-type Reader = {
-  value: (field: EventField) => unknown;
-  /** Text, or a number or boolean as text; the empty text, "null" and "N/A" are nothing. */
-  text: (field: EventField) => string | undefined;
-  /** What stands there unsigned; undefined where the signature covers it. */
-  hint: (field: EventField) => string | undefined;
-  signedTexts: () => string;
-};
+type Reader = ReturnType<typeof createReader>;
 
-function createReader(document: unknown, pointers: EventPointers, coverage: Coverage): Reader {
+/** Finds each field at the first of its pointers that holds something; where fields alone are signed, at a signed one. */
+export function createReader(document: unknown, pointers: EventPointers, coverage: Coverage) {
   const signed = coverage.covers === 'fields' ? new Set(coverage.pointers) : undefined;
   // Signing read these pointers to the letter. Reading them loosely could find what was signed as missing.
   const at = signed ? valueAt : valueAtLoosely;
+  const isSigned = (pointer: string): boolean => !signed || signed.has(pointer);
   function first<T>(field: EventField, read: (value: unknown) => T | undefined): T | undefined {
     for (const pointer of pointers[field]) {
-      const found = signed && !signed.has(pointer) ? undefined : read(at(document, pointer));
+      const found = isSigned(pointer) ? read(at(document, pointer)) : undefined;
       if (found !== undefined) return found;
     }
     return undefined;
   }
   return {
-    value: (field) => first(field, (value) => value ?? undefined),
-    text: (field) => first(field, textOf),
-    hint: (field) => {
-      const unsigned = signed ? pointers[field].filter((pointer) => !signed.has(pointer)) : [];
+    value: (field: EventField): unknown => first(field, (value) => value ?? undefined),
+    /** Text, or a number or boolean as text; the empty text, "null" and "N/A" are nothing. */
+    text: (field: EventField): string | undefined => first(field, textOf),
+    /** What stands there unsigned; undefined where the signature covers it. */
+    hint(field: EventField): string | undefined {
+      const unsigned = pointers[field].filter((pointer) => !isSigned(pointer));
       return unsigned.map((pointer) => textOf(valueAt(document, pointer))).find((text) => text !== undefined);
     },
-    signedTexts: () =>
+    signedTexts: (): string =>
       JSON.stringify([...(signed ?? [])].map((pointer) => [pointer, textOf(at(document, pointer))])),
+    /** Where it stands, for whoever asks why it was read or not. */
+    place(field: EventField): { pointer: string; isSigned: boolean } | undefined {
+      const there = pointers[field].filter(
+        (pointer) => ![undefined, null, '', 'null'].includes(at(document, pointer) as null),
+      );
+      const pointer = there.find(isSigned) ?? there[0];
+      return pointer === undefined ? undefined : { pointer, isSigned: isSigned(pointer) };
+    },
   };
 }
 

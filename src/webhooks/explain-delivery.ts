@@ -1,16 +1,18 @@
 import { signaturePresetNames } from '../config/webhook-settings.ts';
-import { valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
+import { createReader, parseEvent, type EventField, type EventPointers } from './event.ts';
 import { readJson } from './json.ts';
 import { refusalWords } from './refusal-words.ts';
-import { coverageOf, type Coverage } from './signature-template.ts';
-import { signaturePresets, verifySignature, type SignatureScheme } from './signature.ts';
-import type { SignedRequest } from './signed-delivery.ts';
+import { coverageOf } from './signature-template.ts';
+import { createVerifier } from './signature.ts';
+import type { SignatureScheme, SignedRequest } from './signed-delivery.ts';
+import { presetScheme } from './webhook-settings.ts';
 
-type SignatureSettings = { scheme: SignatureScheme | undefined; secrets: readonly string[] };
-
-export type ExplainSettings = SignatureSettings & { pointers: EventPointers };
+type ExplainSettings = {
+  scheme: SignatureScheme | undefined;
+  secrets: readonly string[];
+  pointers: EventPointers;
+};
 
 /**
  * Why the bot takes or refuses one delivery, at a given time and under given settings, the settings that would fit it,
@@ -25,15 +27,15 @@ export function explainDelivery(
   nowMs: number,
 ): { verifies: boolean; lines: readonly string[] } {
   const { scheme, secrets } = settings;
-  const verdict = verifySignature(scheme, secrets, request, nowMs);
-  const signature =
-    verdict.kind === 'valid'
-      ? ['Verdict: it verifies']
-      : [
-          `Verdict: refused. ${refusalWords(scheme, request, verdict.why, nowMs)}`,
-          ...fixLines(settings, request, nowMs),
-        ];
-  return { verifies: verdict.kind === 'valid', lines: [...signature, ...eventLines(settings, request)] };
+  const verdict = createVerifier(scheme, secrets)(request, nowMs);
+  const isValid = verdict.kind === 'valid';
+  const signature = isValid
+    ? ['Verdict: it verifies']
+    : [
+        `Verdict: refused. ${refusalWords(scheme, request, verdict.why, nowMs)}`,
+        ...fixLines(settings, request, nowMs),
+      ];
+  return { verifies: isValid, lines: [...signature, ...eventLines(settings, request)] };
 }
 
 const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
@@ -48,13 +50,13 @@ const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
 const mostHeaders = 20;
 
 /** The fewest settings under which it would verify, its time aside: ours changed, or a preset. */
-function fixLines({ scheme, secrets }: SignatureSettings, request: SignedRequest, nowMs: number): string[] {
+function fixLines({ scheme, secrets }: ExplainSettings, request: SignedRequest, nowMs: number): string[] {
   if (!scheme) return [];
   const bases = [
     { changes: [], base: scheme },
     ...signaturePresetNames.map((name) => ({
       changes: [`WEBHOOK_SIGNATURE_PRESET=${name}`],
-      base: signaturePresets[name],
+      base: presetScheme(name),
     })),
   ];
   const headers = Object.keys(request.headers).slice(0, mostHeaders);
@@ -66,7 +68,7 @@ function fixLines({ scheme, secrets }: SignatureSettings, request: SignedRequest
       for (const way of base.algorithm === 'none' ? [base] : ways) {
         const { algorithm, encoding, secretEncoding } = way;
         const tried = { ...base, headers: [header], algorithm, encoding, secretEncoding };
-        if (verifySignature(tried, secrets, request, nowMs).kind === 'invalid') continue;
+        if (createVerifier(tried, secrets)(request, nowMs).kind === 'invalid') continue;
         fits.push([
           ...changes,
           ...(header === known ? [] : [`WEBHOOK_SIGNATURE_HEADER=${header}`]),
@@ -89,38 +91,22 @@ function fixLines({ scheme, secrets }: SignatureSettings, request: SignedRequest
 }
 
 function eventLines({ scheme, pointers }: ExplainSettings, { body }: SignedRequest): string[] {
-  const coverage: Coverage =
-    !scheme || scheme.algorithm === 'none' ? { covers: 'body' } : coverageOf(scheme.template);
+  const coverage = scheme ? coverageOf(scheme.template) : ({ covers: 'body' } as const);
   const document = readJson(body);
   if (!document.ok) return [`Event: none, ${document.problem}`];
   const found = parseEvent(body, pointers, coverage);
-  const fields = Object.entries<readonly string[]>(pointers).map(([field, places]) =>
-    fieldLine(field, places, { document: document.value.value, coverage }),
-  );
+  const read = createReader(document.value.value, pointers, coverage);
+  const fields = (Object.keys(pointers) as EventField[]).map((field) => {
+    const place = read.place(field);
+    if (!place) return `  ${field}: not found at ${pointers[field].join(', ')}`;
+    return `  ${field}: at ${place.pointer}, ${place.isSigned ? 'signed' : 'not signed, so it is not used'}`;
+  });
   return [`Event: ${eventWords(found)}`, ...fields];
 }
 
-function eventWords(found: ParsedEvent): string {
+function eventWords(found: ReturnType<typeof parseEvent>): string {
   if (found.kind === 'event') return found.event.kind;
-  return found.kind === 'unreadable' ? `none, ${found.why}` : 'of an unknown kind; kept, and told once';
-}
-
-function fieldLine(
-  field: string,
-  places: readonly string[],
-  { document, coverage }: { document: unknown; coverage: Coverage },
-): string {
-  const signed = coverage.covers === 'fields' ? new Set(coverage.pointers) : undefined;
-  const at = signed ? valueAt : valueAtLoosely;
-  const there = places.filter(
-    (pointer) => ![undefined, null, '', 'null'].includes(at(document, pointer) as null),
-  );
-  const used = there.find((pointer) => !signed || signed.has(pointer));
-  if (used !== undefined) return `  ${field}: at ${used}, signed`;
-  const [unused] = there;
-  return unused === undefined
-    ? `  ${field}: not found at ${places.join(', ')}`
-    : `  ${field}: at ${unused}, not signed, so it is not used`;
+  return found.why === undefined ? 'of an unknown kind; kept, and told once' : `none, ${found.why}`;
 }
 
 /** One delivery as somebody captured it; `notes` say what of the capture is not what the bot would have been given. */

@@ -1,9 +1,8 @@
 import { nameOfSource, wordsOfTemplate } from './signature-template.ts';
-import type { SignatureScheme } from './signature.ts';
-import { readDelivery, readText, readTime, type SignedRequest } from './signed-delivery.ts';
+import { readDelivery, timeOf, type SignatureScheme, type SignedRequest } from './signed-delivery.ts';
 
 /** How a delivery must be signed, in the words of the settings. */
-export function schemeWords({ algorithm, encoding, secretEncoding, template }: SignatureScheme): string {
+function schemeWords({ algorithm, encoding, secretEncoding, template }: SignatureScheme): string {
   return algorithm === 'none'
     ? 'the header holds the secret itself; nothing is signed'
     : `HMAC ${algorithm} in ${encoding} over ${wordsOfTemplate(template)}; the secret is read as ${secretEncoding}`;
@@ -37,8 +36,7 @@ function timeWords(scheme: SignatureScheme, request: SignedRequest, nowMs: numbe
   const { timestamp } = scheme;
   if (!timestamp) return 'not checked';
   const delivery = readDelivery(scheme, request);
-  const written = delivery.ok ? readText(timestamp.source, delivery.value) : delivery;
-  const timeMs = written.ok ? readTime(timestamp.unit, written.value) : Number.NaN;
+  const timeMs = delivery.ok ? timeOf(timestamp, delivery.value) : Number.NaN;
   const place = nameOfSource(timestamp.source);
   if (Number.isNaN(timeMs)) return `${place} has none that is readable as ${timestamp.unit}`;
   const seconds = Math.round((nowMs - timeMs) / 1_000);

@@ -1,13 +1,13 @@
 import { isJsonPointer } from '../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 
-/** A place in a delivery where a piece of text stands; `pair` is an element of a `k=v,k=v` signature header. */
-export type TextSource =
-  | { kind: 'header'; name: string }
-  | { kind: 'pair'; key: string }
-  | { kind: 'json'; pointer: string };
+/**
+ * A place in a delivery where a piece of text stands: a header, by its name in lower case; an element of a `k=v,k=v`
+ * signature header; a field of the body, by its JSON pointer.
+ */
+export type TextSource = { kind: 'header' | 'pair' | 'json'; name: string };
 
-/** What is signed, in order. Header names are in lower case. */
+/** What is signed, in order. */
 export type SignatureTemplate = readonly TemplatePart[];
 
 export type TemplatePart = { kind: 'text'; text: string } | { kind: 'body' } | TextSource;
@@ -37,25 +37,22 @@ function parsePlaceholder(piece: string): TemplatePart | undefined {
 
 /** Reads `header:NAME`, `pair:K` or `json:/pointer`. */
 export function parseTextSource(words: string): TextSource | undefined {
-  const [, kind, value = ''] = /^(header|pair|json):(.+)$/.exec(words) ?? [];
-  if (kind === 'header') return /^[\w-]+$/.test(value) ? { kind, name: value.toLowerCase() } : undefined;
-  if (kind === 'pair') return /^[^=,\s]+$/.test(value) ? { kind, key: value } : undefined;
-  return kind === 'json' && isJsonPointer(value) ? { kind, pointer: value } : undefined;
+  const [, kind, name = ''] = /^(header|pair|json):(.+)$/.exec(words) ?? [];
+  if (kind === 'header') return /^[\w-]+$/.test(name) ? { kind, name: name.toLowerCase() } : undefined;
+  if (kind === 'pair') return /^[^=,\s]+$/.test(name) ? { kind, name } : undefined;
+  return kind === 'json' && isJsonPointer(name) ? { kind, name } : undefined;
 }
 
 export function coverageOf(template: SignatureTemplate): Coverage {
   if (template.some((part) => part.kind === 'body')) return { covers: 'body' };
-  return {
-    covers: 'fields',
-    pointers: template.flatMap((part) => (part.kind === 'json' ? [part.pointer] : [])),
-  };
+  const pointers = template.flatMap((part) => (part.kind === 'json' ? [part.name] : []));
+  return { covers: 'fields', pointers };
 }
 
 /** Whether a piece of text is part of what the template signs. */
 export function isSigned(source: TextSource, template: SignatureTemplate): boolean {
-  const name = nameOfSource(source);
   return template.some((part) =>
-    part.kind === 'body' ? source.kind === 'json' : part.kind !== 'text' && nameOfSource(part) === name,
+    part.kind === 'body' ? source.kind === 'json' : isTextSource(part) && isSame(part, source),
   );
 }
 
@@ -68,12 +65,11 @@ export function unseparated(
   template: SignatureTemplate,
   time: TextSource | undefined,
 ): readonly [TextSource, TextSource] | undefined {
-  const timeName = time && nameOfSource(time);
   for (const [index, part] of template.entries()) {
     const next = template[index + 1];
     if (!next || !isTextSource(part) || !isTextSource(next)) continue;
     const isLast = index + 2 === template.length;
-    const isTold = nameOfSource(part) === timeName || (isLast && nameOfSource(next) === timeName);
+    const isTold = time && (isSame(part, time) || (isLast && isSame(next, time)));
     if (!isTold) return [part, next];
   }
   return undefined;
@@ -83,30 +79,22 @@ export function isTextSource(part: TemplatePart): part is TextSource {
   return part.kind !== 'text' && part.kind !== 'body';
 }
 
+export function isSame(one: TextSource, other: TextSource): boolean {
+  return one.kind === other.kind && one.name === other.name;
+}
+
+const nouns = { header: 'header', pair: 'pair', json: 'field' };
+
 /** For the log: where it stands, never what it holds. */
-export function nameOfSource(source: TextSource): string {
-  switch (source.kind) {
-    case 'header':
-      return `header ${source.name}`;
-    case 'pair':
-      return `pair ${source.key}`;
-    case 'json':
-      return `field ${source.pointer}`;
-  }
+export function nameOfSource({ kind, name }: TextSource): string {
+  return `${nouns[kind]} ${name}`;
 }
 
 /** As WEBHOOK_SIGNED_TEMPLATE has it. */
 export function wordsOfTemplate(template: SignatureTemplate): string {
-  return template
-    .map((part) => {
-      if (part.kind === 'text') return part.text;
-      return part.kind === 'body' ? '{body}' : `{${wordsOfSource(part)}}`;
-    })
-    .join('');
-}
-
-/** As WEBHOOK_TIMESTAMP_SOURCE has it. */
-function wordsOfSource(source: TextSource): string {
-  if (source.kind === 'header') return `header:${source.name}`;
-  return source.kind === 'pair' ? `pair:${source.key}` : `json:${source.pointer}`;
+  const written = template.map((part) => {
+    if (part.kind === 'text') return part.text;
+    return part.kind === 'body' ? '{body}' : `{${part.kind}:${part.name}}`;
+  });
+  return written.join('');
 }

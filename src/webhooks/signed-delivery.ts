@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto';
 import { valueAt } from '../domain/json-pointer.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { readJson, type JsonReading } from './json.ts';
@@ -6,9 +7,31 @@ import {
   isTextSource,
   nameOfSource,
   type SignatureTemplate,
-  type TemplatePart,
   type TextSource,
 } from './signature-template.ts';
+
+/**
+ * How a sender signs, as settings can say it.
+ *
+ * Spec: not shown (Events: signature scheme).
+ */
+export type SignatureScheme = {
+  /** In lower case; the first of these that a delivery has carries the signature. */
+  headers: readonly string[];
+  /** `none`: the header holds the secret itself, and nothing is signed. */
+  algorithm: 'sha256' | 'sha512' | 'none';
+  encoding: 'hex' | 'base64';
+  /** `whsec`: base64 after an optional `whsec_`. */
+  secretEncoding: 'utf8' | 'hex' | 'base64' | 'whsec';
+  template: SignatureTemplate;
+  /** Where in its header a signature stands: all of it, each pair of a key, or each `version,signature` of a spaced list. */
+  place: { kind: 'whole' } | { kind: 'pair'; key: string } | { kind: 'list'; version: string };
+  /** Refuses deliveries signed longer ago, or further ahead, than the tolerance. The source must be signed. */
+  timestamp?: SignedTime;
+};
+
+/** When it was signed. `iso` needs its zone; `s` and `ms` count from 1970. */
+type SignedTime = { source: TextSource; unit: 'iso' | 's' | 'ms'; toleranceSeconds: number };
 
 /** Header names in lower case. Give arrays (`headersDistinct`): node:http joins a header sent twice otherwise. */
 export type SignedRequest = {
@@ -16,43 +39,25 @@ export type SignedRequest = {
   body: Buffer;
 };
 
-/** Where in its header a signature stands: all of it, each pair of a key, or each `version,signature` of a spaced list. */
-export type SignaturePlace =
-  | { kind: 'whole' }
-  | { kind: 'pair'; key: string }
-  | { kind: 'list'; version: string };
-
-/** When it was signed. `iso` needs its zone; `s` and `ms` count from 1970. */
-export type SignedTime = { source: TextSource; unit: 'iso' | 's' | 'ms'; toleranceSeconds: number };
-
 export type DeliveryParts = SignedRequest & {
   pairs: ReadonlyMap<string, readonly string[]>;
   /** Absent when the scheme reads no field. */
   document?: Parsed<JsonReading>;
 };
 
-/** Its zone may be missing. */
-const leadingTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/;
-const isoTime = new RegExp(`${leadingTime.source}$`);
-
 /** Finds the signatures a delivery carries, and reads what its scheme needs of it. */
 export function readDelivery(
-  scheme: {
-    headers: readonly string[];
-    place: SignaturePlace;
-    template: SignatureTemplate;
-    timestamp?: SignedTime;
-  },
+  { headers, place, template, timestamp }: SignatureScheme,
   request: SignedRequest,
 ): Parsed<DeliveryParts & { signatures: readonly string[] }> {
-  const name = scheme.headers.find((name) => ownHeader(request.headers, name) !== undefined);
-  if (name === undefined) return problem(`no signature header (${scheme.headers.join(', ')})`);
+  const name = headers.find((name) => ownHeader(request.headers, name) !== undefined);
+  if (name === undefined) return problem(`no signature header (${headers.join(', ')})`);
   const carrier = onlyText(request.headers[name], `header ${name}`);
   if (!carrier.ok) return carrier;
-  const pairs = carrier.value.includes('=') ? readPairs(carrier.value) : noPairs;
-  const signatures = signaturesIn(scheme.place, carrier.value, pairs);
+  const pairs = readPairs(carrier.value);
+  const signatures = signaturesIn(place, carrier.value, pairs);
   if (signatures.length === 0) return problem(`header ${name} carries no signature where the scheme has it`);
-  const readsFields = scheme.timestamp?.source.kind === 'json' || scheme.template.some(isField);
+  const readsFields = [...template, timestamp?.source].some((part) => part?.kind === 'json');
   return parsed({
     ...request,
     pairs,
@@ -61,15 +66,9 @@ export function readDelivery(
   });
 }
 
-const noPairs: DeliveryParts['pairs'] = new Map();
-
-function isField({ kind }: TemplatePart): boolean {
-  return kind === 'json';
-}
-
 function readPairs(carrier: string): Map<string, string[]> {
   const pairs = new Map<string, string[]>();
-  for (const element of carrier.split(',')) {
+  for (const element of carrier.includes('=') ? carrier.split(',') : []) {
     const [, key, value] = /^([^=\s]+)=(.*)$/.exec(element.trim()) ?? [];
     if (key === undefined || value === undefined) continue;
     const known = pairs.get(key);
@@ -80,7 +79,7 @@ function readPairs(carrier: string): Map<string, string[]> {
 }
 
 function signaturesIn(
-  place: SignaturePlace,
+  place: SignatureScheme['place'],
   carrier: string,
   pairs: DeliveryParts['pairs'],
 ): readonly string[] {
@@ -137,6 +136,10 @@ function readsOtherwise(template: SignatureTemplate, signed: readonly Buffer[]):
   return undefined;
 }
 
+/** Its zone may be missing. */
+const leadingTime = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?/;
+const isoTime = new RegExp(`${leadingTime.source}$`);
+
 function readUpTo(separator: string, rest: string): string {
   const time = leadingTime.exec(rest)?.[0];
   if (time !== undefined && rest.startsWith(separator, time.length)) return time;
@@ -144,23 +147,16 @@ function readUpTo(separator: string, rest: string): string {
 }
 
 export function readText(source: TextSource, delivery: DeliveryParts): Parsed<string> {
-  switch (source.kind) {
-    case 'header':
-      return onlyText(ownHeader(delivery.headers, source.name), nameOfSource(source));
-    case 'pair':
-      return onlyText(delivery.pairs.get(source.key), nameOfSource(source));
-    case 'json':
-      return readField(source, delivery.document);
-  }
+  if (source.kind === 'json') return readField(source, delivery.document);
+  const found =
+    source.kind === 'header' ? ownHeader(delivery.headers, source.name) : delivery.pairs.get(source.name);
+  return onlyText(found, nameOfSource(source));
 }
 
 /** Missing, null and "null" are the empty text, as senders of concatenated fields have it. */
-function readField(
-  source: TextSource & { kind: 'json' },
-  document: DeliveryParts['document'],
-): Parsed<string> {
+function readField(source: TextSource, document: DeliveryParts['document']): Parsed<string> {
   if (!document?.ok) return document ?? problem('the body was not read');
-  const value = valueAt(document.value.value, source.pointer) ?? '';
+  const value = valueAt(document.value.value, source.name) ?? '';
   if (value === 'null') return parsed('');
   if (typeof value === 'boolean') return parsed(String(value));
   // Half characters all become the same bytes: two different texts would be signed alike.
@@ -189,24 +185,29 @@ export function timeProblem(
 ): string | undefined {
   const written = readText(timestamp.source, delivery);
   if (!written.ok) return written.problem;
-  const aheadMs = readTime(timestamp.unit, written.value) - nowMs;
+  const aheadMs = timeOf(timestamp, delivery) - nowMs;
   if (Number.isNaN(aheadMs)) return `the timestamp (${nameOfSource(timestamp.source)}) is not readable`;
   if (Math.abs(aheadMs) <= timestamp.toleranceSeconds * 1000) return undefined;
   return aheadMs < 0 ? 'the timestamp is too old' : 'the timestamp is too far ahead';
 }
 
-export function timeOf({ source, unit }: SignedTime, delivery: DeliveryParts): number | undefined {
-  const written = readText(source, delivery);
-  return written.ok ? readTime(unit, written.value) : undefined;
-}
-
-export function readTime(unit: SignedTime['unit'], written: string): number {
+/** UTC milliseconds; not a number where no readable time stands. */
+export function timeOf({ source, unit }: SignedTime, delivery: DeliveryParts): number {
+  const text = readText(source, delivery);
+  const written = text.ok ? text.value : '';
   if (unit === 'iso') return isoTime.exec(written)?.[1] === undefined ? Number.NaN : Date.parse(written);
-  if (!/^\d{1,15}$/.test(written)) return Number.NaN;
-  return unit === 's' ? Number(written) * 1000 : Number(written);
+  return /^\d{1,15}$/.test(written) ? Number(written) * (unit === 's' ? 1000 : 1) : Number.NaN;
 }
 
-export function writeTime(unit: SignedTime['unit'], nowMs: number): string {
-  if (unit === 'iso') return new Date(nowMs).toISOString();
-  return String(unit === 's' ? Math.floor(nowMs / 1000) : nowMs);
+/** The bytes, or none at all when the text is not wholly in the encoding: node:buffer decodes as far as it can and drops the rest. */
+export function exactBytes(written: string, encoding: 'hex' | 'base64'): Buffer {
+  const bytes = Buffer.from(written, encoding);
+  const unpadded = bytes.toString(encoding).replace(/=+$/, '');
+  // Counting the bytes is not enough: of hex node:buffer reads the lower half of a character, and takes š for a.
+  const wanted = encoding === 'hex' ? written.toLowerCase() : written.replace(/={1,2}$/, '');
+  return unpadded === wanted ? bytes : Buffer.alloc(0);
+}
+
+export function sameBytes(expected: Buffer, given: Buffer): boolean {
+  return expected.length === given.length && timingSafeEqual(expected, given);
 }

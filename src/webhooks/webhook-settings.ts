@@ -1,13 +1,14 @@
 import { settingsCheck, type Config, type SettingsCheck } from '../config/config.ts';
 import { variableName, type Environment as Settings } from '../config/settings.ts';
-import { parsed, type Parsed } from '../domain/parsed.ts';
-import { signaturePresetNames, unsignedMeans } from '../config/webhook-settings.ts';
+import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { signaturePresetNames, unsignedMeans, type SignaturePreset } from '../config/webhook-settings.ts';
 import { readEventPointers, type EventPointers } from './event.ts';
-import { readSignatureScheme } from './scheme-settings.ts';
 import type { Log } from '../log.ts';
 import { listed } from '../domain/wording.ts';
-import { coverageOf } from './signature-template.ts';
-import { signatureProblem, type SignatureScheme } from './signature.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
+import { coverageOf, parseSignatureTemplate, parseTextSource } from './signature-template.ts';
+import type { SignatureScheme } from './signed-delivery.ts';
+import { signatureProblem } from './signature.ts';
 
 export type Webhooks = {
   scheme: SignatureScheme | undefined;
@@ -20,7 +21,7 @@ export const webhooksFix = 'set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS';
 
 /** Reads what the webhook settings mean together; a problem here refuses deliveries, not the start. */
 export function readWebhooks(config: Config): Webhooks {
-  const scheme = readScheme(config);
+  const scheme = readSignatureScheme(config);
   const pointers = readEventPointers(config.webhookEventPointers ?? {});
   // Both were found readable before the start, by webhookChecks.
   if (!scheme.ok || !pointers.ok) throw new Error('unreadable webhook settings');
@@ -33,7 +34,7 @@ export function readsField(
   { scheme, pointers }: Pick<Webhooks, 'scheme' | 'pointers'>,
   field: keyof EventPointers,
 ): boolean {
-  if (!scheme || scheme.algorithm === 'none') return scheme !== undefined;
+  if (!scheme) return false;
   const coverage = coverageOf(scheme.template);
   if (coverage.covers === 'body') return true;
   return pointers[field].some((pointer) => coverage.pointers.includes(pointer));
@@ -54,29 +55,62 @@ export function tellUnsignedFields(webhooks: Webhooks, log: Log): void {
   });
 }
 
-const recipe = [
-  'webhookSignatureHeader',
-  'webhookSignaturePlace',
-  'webhookSignatureAlgorithm',
-  'webhookSignatureEncoding',
-  'webhookSecretEncoding',
-  'webhookSignedTemplate',
-  'webhookTimestampSource',
-  'webhookTimestampUnit',
-  'webhookToleranceSeconds',
-] as const satisfies (keyof Settings)[];
+/** How a sender signs, each part as a person writes it. */
+type Recipe = { [Key in keyof typeof rawBody]: NonNullable<Settings[Key]> };
+export type RecipeSettings = { [Key in keyof Recipe]?: Recipe[Key] | undefined };
 
-type Recipe = Pick<Settings, 'webhookSignaturePreset' | (typeof recipe)[number]>;
+const rawBody = {
+  webhookSignatureHeader: ['x-webhook-signature', 'x-signature'],
+  webhookSignaturePlace: 'whole',
+  webhookSignatureAlgorithm: 'sha256',
+  webhookSignatureEncoding: 'hex',
+  webhookSecretEncoding: 'utf8',
+  webhookSignedTemplate: '{body}',
+  webhookTimestampSource: 'none',
+  webhookTimestampUnit: 's',
+  webhookToleranceSeconds: 300,
+} as const satisfies Partial<Settings>;
+
+const recipe = Object.keys(rawBody) as (keyof Recipe)[];
+
+/**
+ * Recipes to start from, by what they have otherwise than `raw-body`. Header names, fields and their order are the
+ * sender's own, so settings replace them; `field-concatenation` is made of what the spec shows of a payload.
+ */
+const presets: Readonly<Record<SignaturePreset, Partial<Recipe>>> = {
+  'raw-body': {},
+  'static-token': { webhookSignatureHeader: ['x-webhook-token', 'authorization'] },
+  'timestamped-pairs': {
+    webhookSignaturePlace: 'pair:v1',
+    webhookSignedTemplate: '{pair:t}.{body}',
+    webhookTimestampSource: 'pair:t',
+  },
+  'standard-webhooks': {
+    webhookSignatureHeader: ['webhook-signature'],
+    webhookSignaturePlace: 'list:v1',
+    webhookSignatureEncoding: 'base64',
+    webhookSecretEncoding: 'whsec',
+    webhookSignedTemplate: '{header:webhook-id}.{header:webhook-timestamp}.{body}',
+    webhookTimestampSource: 'header:webhook-timestamp',
+  },
+  'field-concatenation': {
+    webhookSignatureEncoding: 'base64',
+    webhookSignedTemplate:
+      '{json:/event_type}:{json:/data/order/orderReference}:{json:/data/order/orderId}:{header:x-webhook-timestamp}',
+    webhookTimestampSource: 'header:x-webhook-timestamp',
+    webhookTimestampUnit: 'iso',
+  },
+};
 
 /** What is wrong with the webhook settings, for the one message about the configuration. */
 export const webhookChecks: readonly SettingsCheck[] = [
   settingsCheck(['webhookSignaturePreset', ...recipe], (settings) => {
     if (settings.webhookSignaturePreset === undefined) return withoutPreset(settings);
-    const scheme = readScheme(settings);
+    const scheme = readSignatureScheme(settings);
     return scheme.ok ? [] : [`WEBHOOK_SIGNED_TEMPLATE or WEBHOOK_TIMESTAMP_SOURCE: ${scheme.problem}`];
   }),
   settingsCheck(['webhookSignaturePreset', 'webhookSecrets', ...recipe], (settings) => {
-    const scheme = readScheme(settings);
+    const scheme = readSignatureScheme(settings);
     if (!scheme.ok || !scheme.value || !settings.webhookSecrets?.length) return [];
     const unusable = signatureProblem(scheme.value, settings.webhookSecrets);
     return unusable === undefined
@@ -90,7 +124,7 @@ export const webhookChecks: readonly SettingsCheck[] = [
 ];
 
 /** Parts of a recipe that would go unused, which who set them cannot have meant. */
-function withoutPreset(settings: Recipe): string[] {
+function withoutPreset(settings: RecipeSettings): string[] {
   const unused = recipe.filter((key) => settings[key] !== undefined).map(variableName);
   if (unused.length === 0) return [];
   return [
@@ -98,17 +132,56 @@ function withoutPreset(settings: Recipe): string[] {
   ];
 }
 
-function readScheme(settings: Recipe): Parsed<SignatureScheme | undefined> {
-  if (settings.webhookSignaturePreset === undefined) return parsed(undefined);
-  return readSignatureScheme(settings.webhookSignaturePreset, {
-    headers: settings.webhookSignatureHeader,
-    place: settings.webhookSignaturePlace,
-    algorithm: settings.webhookSignatureAlgorithm,
-    encoding: settings.webhookSignatureEncoding,
-    secretEncoding: settings.webhookSecretEncoding,
-    template: settings.webhookSignedTemplate,
-    timestampSource: settings.webhookTimestampSource,
-    timestampUnit: settings.webhookTimestampUnit,
-    toleranceSeconds: settings.webhookToleranceSeconds,
+/**
+ * The preset with the settings in its place, ready to verify with; or what to change in the settings.
+ *
+ * Spec: not shown (Events: signature scheme).
+ */
+export function readSignatureScheme({
+  webhookSignaturePreset: preset,
+  ...settings
+}: RecipeSettings & Pick<Settings, 'webhookSignaturePreset'>): Parsed<SignatureScheme | undefined> {
+  if (preset === undefined) return parsed(undefined);
+  // A static token stays one: an algorithm would turn it into a signature that nobody makes.
+  const isToken = preset === 'static-token';
+  const { webhookSignatureHeader, webhookSignaturePlace } = settings;
+  const own: RecipeSettings = isToken ? { webhookSignatureHeader, webhookSignaturePlace } : settings;
+  const written: Recipe = { ...rawBody, ...presets[preset], ...withoutUndefined(own) };
+  const template = parseSignatureTemplate(written.webhookSignedTemplate);
+  if (!template.ok) return template;
+  const place = readPlace(written.webhookSignaturePlace);
+  if (!place) {
+    return problem(
+      `“${written.webhookSignaturePlace}” is no place of a signature: write whole, pair:KEY or list:VERSION.`,
+    );
+  }
+  const at = written.webhookTimestampSource;
+  const source = at === 'none' ? undefined : parseTextSource(at);
+  if (at !== 'none' && !source) {
+    return problem(`“${at}” is no place of a time: write none, header:NAME, pair:KEY or json:/pointer.`);
+  }
+  const { webhookTimestampUnit: unit, webhookToleranceSeconds: toleranceSeconds } = written;
+  return parsed({
+    headers: written.webhookSignatureHeader.map((name) => name.toLowerCase()),
+    algorithm: isToken ? 'none' : written.webhookSignatureAlgorithm,
+    encoding: written.webhookSignatureEncoding,
+    secretEncoding: written.webhookSecretEncoding,
+    template: template.value,
+    place,
+    ...(source && { timestamp: { source, unit, toleranceSeconds } }),
   });
+}
+
+function readPlace(written: string): SignatureScheme['place'] | undefined {
+  if (written === 'whole') return { kind: 'whole' };
+  const [, key, version] = /^(?:pair:([^=,\s]+)|list:([^,\s]+))$/.exec(written) ?? [];
+  if (key !== undefined) return { kind: 'pair', key };
+  return version === undefined ? undefined : { kind: 'list', version };
+}
+
+/** The preset alone. */
+export function presetScheme(preset: SignaturePreset): SignatureScheme {
+  const scheme = readSignatureScheme({ webhookSignaturePreset: preset });
+  if (!scheme.ok || !scheme.value) throw new Error(`The preset ${preset} cannot be read.`);
+  return scheme.value;
 }

@@ -6,12 +6,14 @@ import type { Outside } from '../../src/config/config.ts';
 import { readCommand, type CommandEnd } from '../../src/cli/command.ts';
 import { explainDeliveryCommand } from '../../src/cli/explain-delivery.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
-import { signaturePresets, signDelivery, type SignatureScheme } from '../../src/webhooks/signature.ts';
+import type { SignatureScheme } from '../../src/webhooks/signed-delivery.ts';
+import { presetScheme } from '../../src/webhooks/webhook-settings.ts';
 import { outsideOf } from '../support/outside-of.ts';
+import { signDelivery } from '../support/sign-delivery.ts';
 
 const signedAtMs = Date.UTC(2026, 2, 1, 9, 30);
 const secret = 'canary-webhook-secret-0001';
-const scheme = signaturePresets['timestamped-pairs'];
+const scheme = presetScheme('timestamped-pairs');
 const body = Buffer.from(
   '{"event_type":"payment_success","requestId":"r-1","data":{"order":{"orderReference":"SUB-1","customerId":"c-7","customerEmail":"jane@canary.test","amount":"5000.00"},"transaction":{"transactionId":"canary-transaction"},"tokenizedCardData":{"tokenKey":"canary-token-key"}}}',
 );
@@ -132,8 +134,8 @@ describe('explain-delivery', () => {
     ['another algorithm', { ...scheme, algorithm: 'sha512' }, 'WEBHOOK_SIGNATURE_ALGORITHM=sha512'],
     ['another header', { ...scheme, headers: ['x-theirs'] }, 'WEBHOOK_SIGNATURE_HEADER=x-theirs'],
     ['another encoding', { ...scheme, encoding: 'base64' }, 'WEBHOOK_SIGNATURE_ENCODING=base64'],
-    ['the whole body signed', signaturePresets['raw-body'], 'WEBHOOK_SIGNATURE_PRESET=raw-body'],
-    ['the secret itself', signaturePresets['static-token'], 'WEBHOOK_SIGNATURE_PRESET=static-token'],
+    ['the whole body signed', presetScheme('raw-body'), 'WEBHOOK_SIGNATURE_PRESET=raw-body'],
+    ['the secret itself', presetScheme('static-token'), 'WEBHOOK_SIGNATURE_PRESET=static-token'],
   ])('names the setting that fits %s', async (_what, theirs, fix) => {
     const { exitCode, words } = await explain(rawRequest(body, {}, '\r\n', theirs), at);
     expect(exitCode).toBe(1);
@@ -141,7 +143,7 @@ describe('explain-delivery', () => {
   });
 
   it('says what a signature of fields leaves unsigned', async () => {
-    const fields = signaturePresets['field-concatenation'];
+    const fields = presetScheme('field-concatenation');
     const { exitCode, words } = await explain(rawRequest(body, {}, '\r\n', fields), at, {
       WEBHOOK_SIGNATURE_PRESET: 'field-concatenation',
     });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { readSignatureScheme } from '../../src/webhooks/scheme-settings.ts';
-import { signDelivery } from '../../src/webhooks/signature.ts';
+import { readSignatureScheme } from '../../src/webhooks/webhook-settings.ts';
 import { charges, shareDesk, type Desk } from '../support/desk.ts';
 import type { Channel } from '../support/house.ts';
+import { signDelivery } from '../support/sign-delivery.ts';
 
 /** Of every story here, from the service's event to the words on the screen. */
 const soonMs = 10_000;
@@ -25,13 +25,14 @@ const settings = {
 const fee = '75.00';
 
 function sign(body: string, secret: string): Record<string, string> {
-  const scheme = readSignatureScheme('field-concatenation', {
-    headers: [signs.WEBHOOK_SIGNATURE_HEADER],
-    algorithm: signs.WEBHOOK_SIGNATURE_ALGORITHM,
-    template: signs.WEBHOOK_SIGNED_TEMPLATE,
-    timestampSource: signs.WEBHOOK_TIMESTAMP_SOURCE,
+  const scheme = readSignatureScheme({
+    webhookSignaturePreset: 'field-concatenation',
+    webhookSignatureHeader: [signs.WEBHOOK_SIGNATURE_HEADER],
+    webhookSignatureAlgorithm: signs.WEBHOOK_SIGNATURE_ALGORITHM,
+    webhookSignedTemplate: signs.WEBHOOK_SIGNED_TEMPLATE,
+    webhookTimestampSource: signs.WEBHOOK_TIMESTAMP_SOURCE,
   });
-  if (!scheme.ok) throw new Error(scheme.problem);
+  if (!scheme.ok || !scheme.value) throw new Error(scheme.ok ? 'none' : scheme.problem);
   return signDelivery(scheme.value, secret, Buffer.from(body), Date.now());
 }
 

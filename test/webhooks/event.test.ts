@@ -176,7 +176,8 @@ describe('parseEvent', () => {
     ['with an object for a kind', '{"event":{"type":"x"}}'],
   ])('keeps a body that is %s as unreadable, under the hash of its bytes', (_name, body) => {
     expect(parse(body)).toMatchObject({
-      kind: 'unreadable',
+      kind: 'unknown',
+      eventKind: 'unreadable',
       key: expect.stringMatching(/^body\/[0-9a-f]{40}$/),
     });
     expect(keyOf(body)).not.toBe(keyOf(`${body} `));
@@ -184,7 +185,7 @@ describe('parseEvent', () => {
 
   it('keeps another kind as unknown, under the hash of the body: nobody knows what its id is of', () => {
     const opened = { event: 'dispute_opened', id: 'D-1' };
-    expect(parse(opened)).toMatchObject({ kind: 'unknown_kind', eventKind: 'dispute_opened' });
+    expect(parse(opened)).toMatchObject({ kind: 'unknown', eventKind: 'dispute_opened' });
     expect(keyOf(opened)).toBe(keyOf({ ...opened }));
     for (const other of [
       { ...opened, event: 'dispute_lost' },
@@ -299,18 +300,22 @@ describe('parseEvent where fields alone are signed', () => {
 
   it('does not find in an array what was signed as missing', () => {
     const emptied = { event_type: 'payment_failed', data: [{ order: { orderReference: 'victim' } }] };
-    expect(parse(emptied, withReference)).toMatchObject({ kind: 'unreadable' });
+    expect(parse(emptied, withReference)).toMatchObject({ kind: 'unknown', eventKind: 'unreadable' });
     expect(eventOf(emptied).orderReference).toBe('victim');
   });
 
   it('does not take the kind from an unsigned place', () => {
-    expect(parse({ event: 'payment_success' }, withReference)).toMatchObject({ kind: 'unreadable' });
+    expect(parse({ event: 'payment_success' }, withReference)).toMatchObject({
+      kind: 'unknown',
+      eventKind: 'unreadable',
+    });
   });
 
   it('keeps an event that nothing signed tells apart as unreadable instead of losing its sisters', () => {
     const kindOnly: Coverage = { covers: 'fields', pointers: ['/event_type'] };
     expect(parse(failed, kindOnly)).toMatchObject({
-      kind: 'unreadable',
+      kind: 'unknown',
+      eventKind: 'unreadable',
       why: 'nothing that is signed tells this event from another',
     });
     const sister = { ...failed, data: { order: { orderReference: 'ref-2' } } };

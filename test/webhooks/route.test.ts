@@ -9,13 +9,14 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { LogFields } from '../../src/log.ts';
 import { defaultEventPointers } from '../../src/webhooks/event.ts';
-import { createWebhookHandler, type WebhookDeps, type WebhookResult } from '../../src/webhooks/route.ts';
-import { signaturePresets, signDelivery } from '../../src/webhooks/signature.ts';
+import { createWebhookHandler, type WebhookDoor, type WebhookResult } from '../../src/webhooks/route.ts';
+import { presetScheme } from '../../src/webhooks/webhook-settings.ts';
 import { connectRaw } from '../http/raw-client.ts';
+import { signDelivery } from '../support/sign-delivery.ts';
 
 const nowMs = Date.UTC(2026, 8, 29);
 const secret = 'webhook secret canary';
-const scheme = signaturePresets['timestamped-pairs'];
+const scheme = presetScheme('timestamped-pairs');
 
 const closers: (() => Promise<void>)[] = [];
 
@@ -25,7 +26,7 @@ afterEach(async () => {
 
 type Line = { level: string; message: string; fields?: LogFields | undefined; error?: unknown };
 
-async function start(overrides: Partial<WebhookDeps> = {}) {
+async function start(overrides: Partial<WebhookDoor> = {}) {
   const received: { key: string; fingerprint: string }[] = [];
   const unknown: { eventKind: string; key: string; body: Buffer }[] = [];
   const counts: WebhookResult[] = [];
@@ -241,9 +242,9 @@ describe('the webhook route', () => {
   });
 
   it('closes the connection after 413 and takes no request behind it for good', async () => {
-    const { port, counts } = await start({ limits: { bodyBytes: 100 } });
+    const { port, counts } = await start();
     const client = await connectRaw(port);
-    const large = Buffer.from(`{"x":"${'y'.repeat(200)}"}`);
+    const large = Buffer.from(`{"x":"${'y'.repeat(256 * 1024)}"}`);
     const refused = rawRequest(large, { 'content-length': String(large.length) });
     client.write(refused);
     const received = await client.receiveAll();
@@ -286,7 +287,7 @@ describe('the webhook route', () => {
     const { port, counts, lines } = await start({
       receive: fail,
       keepUnknown: fail,
-      limits: { keepTimeoutMs: 50 },
+      keepTimeoutMs: 50,
     });
     for (const body of [eventBody(), Buffer.from('{"event":"other"}')]) {
       expect(await post(port, body, signed(body))).toMatchObject({

@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { filledPolicyFile } from '../support/filled-policy.ts';
-import { readWebhooks, tellUnsignedFields, webhookChecks } from '../../src/webhooks/webhook-settings.ts';
+import { parseSignatureTemplate } from '../../src/webhooks/signature-template.ts';
+import { createVerifier } from '../../src/webhooks/signature.ts';
+import {
+  presetScheme,
+  readSignatureScheme,
+  readWebhooks,
+  type RecipeSettings,
+  tellUnsignedFields,
+  webhookChecks,
+} from '../../src/webhooks/webhook-settings.ts';
+import type { SignaturePreset } from '../../src/config/webhook-settings.ts';
 import { readConfig } from '../../src/config/read-config.ts';
+import { signDelivery } from '../support/sign-delivery.ts';
 
 const complete = {
   SLACK_BOT_TOKEN: 'xoxb-token',
@@ -96,5 +107,119 @@ describe('what a start says of a recipe that signs single fields', () => {
 
   it('is nothing where the body is signed', () => {
     expect([saidOf(rawBody), saidOf({})]).toEqual([[], []]);
+  });
+});
+
+function schemeOf(preset: SignaturePreset, settings: RecipeSettings) {
+  const scheme = readSignatureScheme({ webhookSignaturePreset: preset, ...settings });
+  if (!scheme.ok || !scheme.value) throw new Error(scheme.ok ? 'none' : scheme.problem);
+  return scheme.value;
+}
+
+describe('a recipe of settings', () => {
+  it('may be a neighbour’s from end to end', () => {
+    const scheme = schemeOf('field-concatenation', {
+      webhookSignatureHeader: ['X-Sender-Signature'],
+      webhookSignatureAlgorithm: 'sha512',
+      webhookSignatureEncoding: 'hex',
+      webhookSignedTemplate: '{json:/event}|{json:/requestId}|{json:/data/transaction/id}|{header:X-Sent-At}',
+      webhookTimestampSource: 'header:X-Sent-At',
+      webhookTimestampUnit: 'ms',
+      webhookToleranceSeconds: 60,
+    });
+    const body = Buffer.from('{"event":"payment_success","requestId":"r1","data":{"transaction":{"id":7}}}');
+    const headers = signDelivery(scheme, 'secret', body, 1_000);
+    expect(Object.keys(headers).toSorted()).toEqual(['x-sender-signature', 'x-sent-at']);
+    expect(createVerifier(scheme, ['secret'])({ headers, body }, 2_000)).toEqual({
+      kind: 'valid',
+      covers: 'fields',
+      pointers: ['/event', '/requestId', '/data/transaction/id'],
+      atMs: 1_000,
+    });
+  });
+
+  it('drops the time check on request, and takes one where the preset has none', () => {
+    const without = schemeOf('standard-webhooks', { webhookTimestampSource: 'none' });
+    expect(without.timestamp).toBeUndefined();
+    const sentAt = { webhookTimestampSource: 'json:/sentAt', webhookTimestampUnit: 'iso' } as const;
+    expect(schemeOf('raw-body', sentAt).timestamp).toEqual({
+      source: { kind: 'json', name: '/sentAt' },
+      unit: 'iso',
+      toleranceSeconds: 300,
+    });
+  });
+
+  it('reads a signature led by its algorithm: the sender’s own published example', () => {
+    const webhookSignatureHeader = ['X-Hub-Signature-256'];
+    const headers = {
+      'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
+    };
+    const request = { headers, body: Buffer.from('Hello, World!') };
+    const kinds = (['pair:sha256', 'whole'] as const).map((webhookSignaturePlace) => {
+      const scheme = schemeOf('raw-body', { webhookSignatureHeader, webhookSignaturePlace });
+      return createVerifier(scheme, ["It's a Secret to Everybody"])(request, 0).kind;
+    });
+    expect(kinds).toEqual(['valid', 'invalid']);
+  });
+
+  it.each([
+    ['raw-body', 'whole', /^[0-9a-f]{64}$/],
+    ['raw-body', 'pair:sha512', /^sha512=[0-9a-f]{64}$/],
+    ['raw-body', 'list:v2', /^v2,[0-9a-f]{64}$/],
+    ['timestamped-pairs', 'pair:s', /^t=1,s=[0-9a-f]{64}$/],
+    ['static-token', 'pair:token', /^token=secret$/],
+  ] as const)('lets %s stand at %s', (preset, webhookSignaturePlace, written) => {
+    const scheme = schemeOf(preset, { webhookSignatureHeader: ['x-signature'], webhookSignaturePlace });
+    const body = Buffer.from('{"a":1}');
+    const headers = signDelivery(scheme, 'secret', body, 1_000);
+    expect(headers['x-signature']).toMatch(written);
+    expect(createVerifier(scheme, ['secret'])({ headers, body }, 1_000).kind).toBe('valid');
+  });
+
+  it('keeps a static token a static token', () => {
+    const settings = {
+      webhookSignatureAlgorithm: 'sha512',
+      webhookSignedTemplate: '{json:/a}',
+      webhookSecretEncoding: 'hex',
+    } as const;
+    expect(schemeOf('static-token', settings)).toEqual(presetScheme('static-token'));
+  });
+
+  it.each<[RecipeSettings, string]>([
+    [{ webhookTimestampSource: 'header' }, 'write none, header:NAME'],
+    [{ webhookTimestampSource: 'json:at' }, 'write none, header:NAME'],
+    [{ webhookSignaturePlace: 'pair' }, 'write whole, pair:KEY or list:VERSION'],
+    [{ webhookSignaturePlace: 'pair:a=b' }, 'write whole, pair:KEY or list:VERSION'],
+    ...[
+      '{boddy}',
+      '{header:}',
+      '{header:a b}',
+      '{json:data}',
+      '{json:/a~2}',
+      '{pair:a=b}',
+      '{',
+      '{{body}}',
+    ].map((webhookSignedTemplate): [RecipeSettings, string] => [
+      { webhookSignedTemplate },
+      'write {body}, {header:NAME}',
+    ]),
+  ])('that is %o says what to write instead', (settings, words) => {
+    const scheme = readSignatureScheme({ webhookSignaturePreset: 'raw-body', ...settings });
+    expect(scheme.ok ? '' : scheme.problem).toContain(words);
+  });
+
+  it('has every kind of place in its template, and the text between', () => {
+    expect(parseSignatureTemplate('{header:X-Id}.{pair:t}|{json:/data/order~1x/0}:{body}')).toEqual({
+      ok: true,
+      value: [
+        { kind: 'header', name: 'x-id' },
+        { kind: 'text', text: '.' },
+        { kind: 'pair', name: 't' },
+        { kind: 'text', text: '|' },
+        { kind: 'json', name: '/data/order~1x/0' },
+        { kind: 'text', text: ':' },
+        { kind: 'body' },
+      ],
+    });
   });
 });

@@ -1,13 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { afterEach, expect, it, vi } from 'vitest';
 import type * as EventModule from '../../../src/webhooks/event.ts';
-import type * as BytesModule from '../../../src/webhooks/signature-bytes.ts';
 import type * as DeliveryModule from '../../../src/webhooks/signed-delivery.ts';
 import { runRequests } from './run-requests.ts';
 
 const fault = vi.hoisted(() => ({ name: 'none' }));
 
-vi.mock(import('../../../src/webhooks/signature-bytes.ts'), async (load): Promise<typeof BytesModule> => {
+vi.mock(import('../../../src/webhooks/signed-delivery.ts'), async (load): Promise<typeof DeliveryModule> => {
   const real = await load();
   return {
     ...real,
@@ -19,13 +18,6 @@ vi.mock(import('../../../src/webhooks/signature-bytes.ts'), async (load): Promis
       fault.name === 'decodes as far as it can'
         ? Buffer.from(written, encoding)
         : real.exactBytes(written, encoding),
-  };
-});
-
-vi.mock(import('../../../src/webhooks/signed-delivery.ts'), async (load): Promise<typeof DeliveryModule> => {
-  const real = await load();
-  return {
-    ...real,
     timeProblem: (...parts) => (fault.name === 'ignores the time' ? undefined : real.timeProblem(...parts)),
     readDelivery: (scheme, request) =>
       real.readDelivery(

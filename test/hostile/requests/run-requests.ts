@@ -191,7 +191,7 @@ async function openDoor(sender: Sender): Promise<Door> {
     count: () => undefined,
     log: silent,
     now: () => nowMs,
-    limits: { lingerMs: 1 },
+    lingerMs: 1,
   });
   const injected: Server = createServer((request, response) => void handle(request, response));
   const listening = createHttpServer({

@@ -2,8 +2,8 @@
 
 import { createHmac } from 'node:crypto';
 import type { SignaturePreset } from '../../../src/config/webhook-settings.ts';
-import { readSignatureScheme, type SchemeSettings } from '../../../src/webhooks/scheme-settings.ts';
-import type { SignatureScheme } from '../../../src/webhooks/signature.ts';
+import type { SignatureScheme } from '../../../src/webhooks/signed-delivery.ts';
+import { readSignatureScheme, type RecipeSettings } from '../../../src/webhooks/webhook-settings.ts';
 import type { Random } from '../../chaos/random.ts';
 
 export type Sender = {
@@ -48,9 +48,9 @@ function seconds(atMs: number): string {
   return String(Math.floor(atMs / 1_000));
 }
 
-function schemeOf(preset: SignaturePreset, settings: SchemeSettings = {}): SignatureScheme {
-  const reading = readSignatureScheme(preset, settings);
-  if (!reading.ok) throw new Error(reading.problem);
+function schemeOf(preset: SignaturePreset, settings: RecipeSettings = {}): SignatureScheme {
+  const reading = readSignatureScheme({ webhookSignaturePreset: preset, ...settings });
+  if (!reading.ok || !reading.value) throw new Error(reading.ok ? 'none' : reading.problem);
   return reading.value;
 }
 
@@ -65,7 +65,11 @@ export const senders: readonly Sender[] = [
   {
     ...plain,
     name: 'raw-body, sha512 in base64',
-    scheme: schemeOf('raw-body', { algorithm: 'sha512', encoding: 'base64', headers: ['X-Pay-Sign'] }),
+    scheme: schemeOf('raw-body', {
+      webhookSignatureAlgorithm: 'sha512',
+      webhookSignatureEncoding: 'base64',
+      webhookSignatureHeader: ['X-Pay-Sign'],
+    }),
     carriers: ['x-pay-sign'],
     encoding: 'base64',
     sign: (secret, { body }) => [['X-Pay-Sign', mac('sha512', secret, body).digest('base64')]],
@@ -137,7 +141,8 @@ export const senders: readonly Sender[] = [
     ...plain,
     name: 'fields between bars, the time in a pair',
     scheme: schemeOf('timestamped-pairs', {
-      template: '{json:/event_type}|{json:/data/order/orderReference}|{json:/data/order/orderId}|{pair:t}',
+      webhookSignedTemplate:
+        '{json:/event_type}|{json:/data/order/orderReference}|{json:/data/order/orderId}|{pair:t}',
     }),
     place: { pair: 'v1' },
     covers: 'fields',
@@ -152,10 +157,10 @@ export const senders: readonly Sender[] = [
     ...plain,
     name: 'body and a header of milliseconds, the key in hex',
     scheme: schemeOf('raw-body', {
-      template: '{header:x-time}.{body}',
-      timestampSource: 'header:x-time',
-      timestampUnit: 'ms',
-      secretEncoding: 'hex',
+      webhookSignedTemplate: '{header:x-time}.{body}',
+      webhookTimestampSource: 'header:x-time',
+      webhookTimestampUnit: 'ms',
+      webhookSecretEncoding: 'hex',
     }),
     secrets: ['00112233445566778899aabbccddeeff', 'ffeeddccbbaa99887766554433221100'],
     stranger: '0011223344556677',
@@ -173,7 +178,7 @@ export const senders: readonly Sender[] = [
   {
     ...plain,
     name: 'raw-body, the time in the body',
-    scheme: schemeOf('raw-body', { timestampSource: 'json:/sentAt', timestampUnit: 'iso' }),
+    scheme: schemeOf('raw-body', { webhookTimestampSource: 'json:/sentAt', webhookTimestampUnit: 'iso' }),
     // Else what one of the two signs would be the other's too.
     secrets: ['secret beside a time in the body', 'an older one of these'],
     time: { in: 'body', unit: 'iso' },
