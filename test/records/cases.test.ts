@@ -31,7 +31,7 @@ import {
   unsaid,
   writeMessageRecord,
 } from '../../src/messages/message-record.ts';
-import { createBeginAccount, type BeginAccount } from '../../src/features/new-account/create-account.ts';
+import { createNewAccounts, type NewAccounts } from '../../src/features/new-account/create-account.ts';
 import { createCases } from '../../src/records/cases.ts';
 import { noStorms } from '../features/house.ts';
 import { accountOf } from '../support/account.ts';
@@ -377,13 +377,14 @@ function newAccount(world: World): Driven {
   const service = { isMade: false, asked: 0, refused: 0 };
   const wrong = new Set<string>();
   const lines: unknown[] = [];
-  const all: BeginAccount[] = [];
+  const log = (...line: unknown[]): void => void lines.push(line);
+  const all: NewAccounts[] = [];
 
   async function answer(given: NewAccount): Promise<NewAccountAnswer> {
     const key = `account-new:${accountRef}`;
     const entry = await store.read(key);
     const kept = entry ? sealer.open(key, entry.value) : '';
-    if (!/"state":"(asking|doubt)"/.test(kept)) wrong.add('it is asked for, and not on record');
+    if (kept === '' || kept.includes('"settled"')) wrong.add('it is asked for, and not on record');
     if (/12345678901|Okonkwo/.test(kept)) wrong.add('what is secret is kept');
     if (given['maiden'] !== wanted.maiden) wrong.add('what is secret is not sent');
     if (service.asked > service.refused) wrong.add('it is asked for once more');
@@ -393,19 +394,15 @@ function newAccount(world: World): Driven {
     service.refused += 1;
     return { kind: 'not_made', failure: 'invalid_request', message: undefined };
   }
-  async function ask(begin: BeginAccount, by: string): Promise<string> {
+  async function ask({ begin }: NewAccounts, by: string): Promise<string> {
     const { kind } = await (await begin({ viewId: by, wanted, by })).carryOn();
     if (kind === 'created' && !service.isMade) wrong.add('it is called created, and is not');
     if (kind === 'not_made' && service.refused === 0) wrong.add('it is called not made, and was not refused');
     return kind;
   }
-  function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>): BeginAccount {
-    return createBeginAccount({
-      note: () => undefined,
-      store: through,
-      sealer,
-      fields,
-      createAccount: (given) =>
+  function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>): NewAccounts {
+    const payments = {
+      createAccount: (given: NewAccount) =>
         call<NewAccountAnswer>(
           () => answer(given),
           () => ({ kind: 'unknown', cause: lost }),
@@ -415,9 +412,9 @@ function newAccount(world: World): Driven {
           () => (service.isMade ? { kind: 'found', account: { accountRef } } : { kind: 'not_found' }),
           () => ({ kind: 'refused', message: undefined }),
         ),
-      log: (...line) => void lines.push(line),
-      wait,
-    });
+    };
+    const settings = { accountNewFields: fields };
+    return createNewAccounts(accountOf({ store: through, sealer, settings, payments, log, wait }));
   }
   return {
     start(process, index) {
@@ -426,7 +423,7 @@ function newAccount(world: World): Driven {
     },
     act(at, index) {
       const by = at.pick(['U0ADA00001', 'U0BOLA0001']);
-      return () => ask(all[index] as BeginAccount, by);
+      return () => ask(all[index] as NewAccounts, by);
     },
     async wrongs() {
       const { isMade } = service;

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import type { Account } from '../../account.ts';
 import {
+  type Account as SubAccount,
   type AccountAnswer,
   type AccountEnd,
-  type AccountKey,
   type NewAccount,
   type NewAccountAnswer,
   refField,
@@ -11,88 +12,45 @@ import {
   type AccountField,
   type Length,
 } from '../../domain/account.ts';
-import type { NoteAudit } from '../../domain/audit-entry.ts';
-import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
-import { newErrorId, type Log } from '../../log.ts';
-import { createRecords, type RecordsDeps } from '../../records/records.ts';
+import { ServiceFailure } from '../../domain/failure.ts';
+import { catchUp } from '../../records/insist.ts';
+import { createRecords } from '../../records/records.ts';
 
-/** A new account that was asked for, under its reference. */
-const accountCase = z.object({
-  /** Written before the request leaves; `refused`: surely not made, so its reference may be asked for again. */
-  state: z.enum(['asking', 'created', 'refused', 'doubt']),
+/** A new account that was asked for, under its reference: written before the request leaves. */
+const askedAccount = z.object({
   /** How often it was asked for: each answer is one of those. */
   asks: z.int(),
   by: z.string(),
   /** Without what nobody may see again. */
   wanted: z.record(z.string(), z.string()),
+  /** As the service settled it. `refused`: surely not made, so its reference may be asked for again. */
+  settled: z.enum(['created', 'refused']).exactOptional(),
 });
 
-type AccountCase = z.infer<typeof accountCase>;
+type AskedAccount = z.infer<typeof askedAccount>;
 
 /** `failed`: no usable answer; `impossible`: it was asked for without a reference. */
 type LookedUp = AccountAnswer | { kind: 'failed' | 'impossible' };
 
-type AccountEvent =
-  | { kind: 'submitted'; by: string; wanted: NewAccount }
-  | { kind: 'answered'; ask: number; answer: NewAccountAnswer }
-  | { kind: 'looked_up'; found: LookedUp };
-
-/** `next` is stored before its effect runs. Only `ask` creates anything. */
-type AccountStep = { next: AccountCase } & (
-  | { effect: 'ask' | 'look_up' }
-  | { effect: 'tell'; end: AccountEnd }
-);
-
 /**
- * All that can become of a new account. The specification gives it one thing to be known by, its reference, which is
- * unique: so what may have been asked for, by a request whose answer was lost or by a process that died, is looked up
- * and asked for no second time. Not found proves nothing: what the service is still at work on is not there yet.
- *
- * Spec: POST {base_url}/v1/accounts; GET {base_url}/v1/accounts/sub-account-details; Account (accountRef).
+ * What a look-up says of one that may have been made. Not found proves nothing: what the service is still at work on is not
+ * there yet.
  */
-export function stepAccount(state: AccountCase | undefined, event: AccountEvent): AccountStep {
-  if (event.kind === 'submitted') {
-    const { by, wanted } = event;
-    if (state && state.state !== 'refused') return { next: state, effect: 'look_up' };
-    return { next: { state: 'asking', by, wanted, asks: (state?.asks ?? 0) + 1 }, effect: 'ask' };
-  }
-  if (!state) throw new Error('An account that nobody asked for was answered or looked up.');
-  const created = { ...state, state: 'created' } as const;
-  // What the service has settled stays so, whatever is looked up after that.
-  const isOpen = state.state === 'asking' || state.state === 'doubt';
-  if (event.kind === 'looked_up') {
-    const own = ownAccount(state.wanted, event.found);
-    if (typeof own === 'object') {
-      return { next: created, effect: 'tell', end: { kind: 'created', account: own } };
-    }
-    if (state.state === 'created') {
-      return { next: state, effect: 'tell', end: { kind: 'created', account: undefined } };
-    }
-    const next: AccountCase = isOpen ? { ...state, state: 'doubt' } : state;
-    return { next, effect: 'tell', end: { kind: 'doubt', lookUp: own } };
-  }
-  const { answer } = event;
-  // Or a process that stood still would call refused what has been asked for again since.
-  const isAbout = isOpen && event.ask === state.asks;
-  switch (answer.kind) {
-    case 'created':
-      return { next: created, effect: 'tell', end: answer };
-    case 'not_made':
-      return { next: isAbout ? { ...state, state: 'refused' } : state, effect: 'tell', end: answer };
-    case 'unknown':
-      return { next: isAbout ? { ...state, state: 'doubt' } : state, effect: 'look_up' };
-  }
+export function endOfLookUp(
+  { wanted, settled }: Pick<AskedAccount, 'wanted' | 'settled'>,
+  found: LookedUp,
+): AccountEnd {
+  const account: SubAccount = found.kind === 'found' ? found.account : {};
+  const { accountName, accountRef } = account;
+  const isTold = (accountName ?? accountRef) !== undefined;
+  const isOwn = isTold && (accountName ?? wanted['accountName']) === wanted['accountName'];
+  if (isOwn || settled === 'created') return { kind: 'created', account: isOwn ? account : undefined };
+  if (isTold) return { kind: 'doubt', lookUp: 'another' };
+  const { kind } = found;
+  return { kind: 'doubt', lookUp: kind === 'not_found' || kind === 'impossible' ? kind : 'failed' };
 }
 
-/** The account, if it is the one that was asked for; else why that is not known. */
-function ownAccount(wanted: NewAccount, found: LookedUp) {
-  if (found.kind !== 'found') return found.kind === 'refused' ? 'failed' : found.kind;
-  const { accountName, accountRef } = found.account;
-  if (accountName === undefined && accountRef === undefined) return 'failed';
-  return accountName === undefined || accountName === wanted['accountName'] ? found.account : 'another';
-}
-
-export type BeginAccount = ReturnType<typeof createBeginAccount>;
+export type NewAccounts = ReturnType<typeof createNewAccounts>;
 
 const rememberMs = 30 * 86_400_000;
 /** The service may still be at work when the answer was lost. */
@@ -100,107 +58,99 @@ const lookUpAfterMs = 2_000;
 
 /**
  * Begins a new account: written down before anything is sent, and asked for at most once under its reference,
- * which is the view's own when none is given. Throws StoreUnavailable, and then nothing was sent.
+ * which is the view's own when none is given. The specification gives it one thing to be known by, that reference: so what
+ * may have been asked for, by a request whose answer was lost or by a process that died, is looked up and asked for no
+ * second time. Throws StoreUnavailable, and then nothing was sent.
+ *
+ * Spec: POST {base_url}/v1/accounts; GET {base_url}/v1/accounts/sub-account-details; Account (accountRef).
  */
-export function createBeginAccount(
-  deps: RecordsDeps & {
-    createAccount: (wanted: NewAccount) => Promise<NewAccountAnswer>;
-    /** Throws ServiceFailure. */
-    findAccount: (key: AccountKey) => Promise<AccountAnswer>;
-    /** What the request has: with one for the reference, the bot gives one; what is secret is not kept. */
-    fields: readonly AccountField[];
-    log: Log;
-    /** Writes into the audit, in the background. */
-    note: NoteAudit;
-  },
-) {
-  const { fields, log } = deps;
-  const records = createRecords<AccountCase>(deps, { prefix: 'account-new:', schema: accountCase });
+export function createNewAccounts(account: Account) {
+  const { payments, audit, log, wait } = account;
+  const { accountNewFields: fields } = account.settings;
+  const records = createRecords<AskedAccount>(account, { prefix: 'account-new:', schema: askedAccount });
   const secret = new Set(fields.flatMap((field) => (field.secret ? [field.name] : [])));
 
-  return async function begin(request: { viewId: string; wanted: NewAccount; by: string }) {
-    const { viewId, wanted: given, by } = request;
+  async function begin({ viewId, wanted: given, by }: { viewId: string; wanted: NewAccount; by: string }) {
     const minted = given[refField] === undefined && takesRef(fields);
     const wanted = minted ? { ...given, [refField]: mintAccountRef(viewId, refLength(fields)) } : given;
     const ref = wanted[refField];
+    const id = ref ?? viewId;
+    const shown = Object.fromEntries(Object.entries(wanted).filter(([name]) => !secret.has(name)));
+    const { isNew, asked } = await records.change<{ isNew: boolean; asked: AskedAccount }>(id, (before) => {
+      if (before && before.settled !== 'refused')
+        return { kind: 'keep', result: { isNew: false, asked: before } };
+      const value = { asks: (before?.asks ?? 0) + 1, by, wanted: shown };
+      return { kind: 'write', value, rest: { ttlMs: rememberMs }, result: { isNew: true, asked: value } };
+    });
 
-    async function move(event: AccountEvent, known?: AccountCase): Promise<AccountStep> {
-      return await records.change(ref ?? viewId, (state = known) => {
-        const result = stepAccount(state, event);
-        return result.next === state
-          ? { kind: 'keep', result }
-          : { kind: 'write', value: result.next, rest: { ttlMs: rememberMs }, result };
+    /** What became of it stands whatever becomes of the record: kept as asked for, it is not asked for again. */
+    async function settle(settled: 'created' | 'refused'): Promise<void> {
+      await catchUp(account, 'What became of a new account could not be noted', () =>
+        records.change<void>(id, (kept) =>
+          // Of a process that stood still it may have been asked for again since.
+          kept?.asks === asked.asks
+            ? { kind: 'write', value: { ...kept, settled }, rest: { ttlMs: rememberMs }, result: undefined }
+            : { kind: 'keep', result: undefined },
+        ),
+      );
+    }
+
+    async function ask(): Promise<AccountEnd> {
+      const answer = await payments.createAccount(wanted);
+      if (answer.kind !== 'unknown') await settle(answer.kind === 'created' ? 'created' : 'refused');
+      const end = answer.kind === 'unknown' ? await lookUp() : answer;
+      const failure = failureOf(answer);
+      const about = { verb: 'account', result: end.kind, userId: by };
+      log('info', 'Asked for a new account', { ...about, ...(failure && { failure }) });
+      const result = `account_${end.kind}`;
+      audit.note({
+        what: 'step',
+        who: by,
+        verb: 'account',
+        result,
+        ...(ref === undefined ? {} : { reference: ref }),
+      });
+      return end;
+    }
+
+    async function lookUp(): Promise<AccountEnd> {
+      await wait(lookUpAfterMs);
+      const found = await findByRef();
+      // Whoever asked may have its answer by now.
+      const kept = await records.read(id).catch(() => undefined);
+      return endOfLookUp(kept ?? asked, found);
+    }
+
+    async function findByRef(): Promise<LookedUp> {
+      if (ref === undefined) return { kind: 'impossible' };
+      return await payments.findAccount({ by: 'accountRef', value: ref }).catch((error: unknown) => {
+        if (error instanceof ServiceFailure) return { kind: 'failed' } as const;
+        throw error;
       });
     }
 
-    /** What became of it stands whatever becomes of the record: kept as asked for, it is not asked for again. */
-    async function moveOrTell(event: AccountEvent, known: AccountCase): Promise<AccountStep> {
-      try {
-        return await move(event, known);
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        log('warn', 'What became of a new account could not be noted', { errorId: newErrorId() }, error);
-        return stepAccount(known, event);
-      }
-    }
-
-    async function carryOn(step: AccountStep): Promise<AccountEnd> {
-      switch (step.effect) {
-        case 'ask': {
-          const answer = await deps.createAccount(wanted);
-          const answered = { kind: 'answered', ask: step.next.asks, answer } as const;
-          const end = await carryOn(await moveOrTell(answered, step.next));
-          const failure =
-            answer.kind === 'unknown' ? answer.cause.kind : 'failure' in answer && answer.failure;
-          const result = end.kind;
-          log('info', 'Asked for a new account', {
-            verb: 'account',
-            userId: by,
-            result,
-            ...(failure && { failure }),
-          });
-          const about = ref === undefined ? {} : { reference: ref };
-          deps.note({ what: 'step', who: by, verb: 'account', result: `account_${result}`, ...about });
-          return end;
-        }
-        case 'look_up': {
-          await deps.wait(lookUpAfterMs);
-          const found = await lookUp(deps.findAccount, ref);
-          return await carryOn(await moveOrTell({ kind: 'looked_up', found }, step.next));
-        }
-        case 'tell':
-          return step.end;
-      }
-    }
-
-    const shown = Object.fromEntries(Object.entries(wanted).filter(([name]) => !secret.has(name)));
-    const first = await move({ kind: 'submitted', by, wanted: shown });
     return {
+      id,
       /** What was asked for, without what nobody may see again. */
-      wanted: first.next.wanted,
+      wanted: asked.wanted,
       /** Who asked for it before; nothing is asked for again. */
-      ...(first.effect === 'ask' ? {} : { askedBy: first.next.by }),
+      ...(isNew ? {} : { askedBy: asked.by }),
       /** Asks the service, once, or looks up what became of it. Throws for a bug alone. */
-      carryOn: () => carryOn(first),
+      carryOn: isNew ? ask : lookUp,
     };
-  };
-}
-
-function sha256(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
-
-async function lookUp(
-  findAccount: (key: AccountKey) => Promise<AccountAnswer>,
-  ref: string | undefined,
-): Promise<LookedUp> {
-  if (ref === undefined) return { kind: 'impossible' };
-  try {
-    return await findAccount({ by: 'accountRef', value: ref });
-  } catch (error) {
-    if (error instanceof ServiceFailure) return { kind: 'failed' };
-    throw error;
   }
+
+  /** What was asked for under this id, without what nobody may see again. */
+  async function wantedOf(id: string): Promise<NewAccount | undefined> {
+    return (await records.read(id))?.wanted;
+  }
+
+  return { begin, wantedOf };
+}
+
+function failureOf(answer: NewAccountAnswer): string | undefined {
+  if (answer.kind === 'unknown') return answer.cause.kind;
+  return 'failure' in answer ? answer.failure : undefined;
 }
 
 function takesRef(fields: readonly AccountField[]): boolean {
@@ -223,7 +173,7 @@ const refPrefix = 'PAY';
  */
 export function mintAccountRef(viewId: string, { shortest, longest }: Length): string {
   const length = Math.min(Math.max(specifiedRefLength, shortest), longest);
-  const digest = sha256(`account:${viewId}`);
+  const digest = createHash('sha256').update(`account:${viewId}`).digest();
   let ref = refPrefix;
   for (let index = 0; ref.length < length; index += 1) {
     ref += alphabet.charAt((digest[index] ?? 0) & 31);

@@ -12,7 +12,9 @@ import {
   parseAccountKey,
 } from '../../domain/account.ts';
 import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
-import { type BeginAccount, createBeginAccount } from './create-account.ts';
+import { createNewAccounts, type NewAccounts } from './create-account.ts';
+import { limits } from '../../slack/kit/limits.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
 import {
   type Run,
   bold,
@@ -46,13 +48,12 @@ import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import type { Button, RichTextBlock } from '@slack/types';
 import type { NotMade } from '../../domain/charge-answer.ts';
-import { z } from 'zod';
 import { counted } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { codec, form, type Field, emailFormProblem } from '../../slack/kit/form.ts';
+import { form, type Field, emailFormProblem } from '../../slack/kit/form.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
-import { type Note, noteMessage, noteModal } from '../../slack/kit/note.ts';
+import { type Note, noteMessage } from '../../slack/kit/note.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
 import { maskPhone } from '../../domain/outside-text.ts';
 
@@ -68,12 +69,7 @@ type Question = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
 export function createNewAccount(account: Account): Feature {
   const { place, settings } = account;
   const fields = settings.accountNewFields;
-  const begin = createBeginAccount({
-    ...account,
-    ...account.payments,
-    fields,
-    note: account.audit.note,
-  });
+  const accounts = createNewAccounts(account);
   const verb = defineCommand<Question>({
     verb: 'account',
     usage: '<reference> | new',
@@ -89,7 +85,7 @@ export function createNewAccount(account: Account): Feature {
         effect: 'access',
         ifNoAnswer: 'If none comes, look at /pay accounts before you create it again.',
         permissions: [newAccountPermission],
-        submit: (submission) => createIt(account, begin, submission),
+        submit: (submission) => createIt(account, accounts, submission),
       },
     ],
     presses: [
@@ -97,7 +93,7 @@ export function createNewAccount(account: Account): Feature {
       {
         actionId: accountActions.again,
         permissions: [newAccountPermission],
-        press: (pressed) => correctAgain(account, pressed),
+        press: (pressed) => correctAgain(account, accounts, pressed),
       },
     ],
 
@@ -145,7 +141,7 @@ async function lookUpPressed(account: Account, { value, reply }: Pressed): Promi
 /** Asked for once, whoever submits it how often: what is known already is looked up and shown instead. */
 async function createIt(
   { place, settings, slack, now }: Account,
-  begin: BeginAccount,
+  { begin }: NewAccounts,
   { caller, viewId, values }: Submission,
 ): Promise<ViewAnswer> {
   const filled = accountForm(settings.accountNewFields).read(values);
@@ -157,20 +153,22 @@ async function createIt(
   });
   return {
     kind: 'update',
-    modal: creatingModal(asked, place),
+    modal: windowOf(creatingMessage(asked, place), place),
     async carryOn() {
-      const end = await asked.carryOn();
-      const modal = accountEndModal(end, asked, place);
-      const message = accountEndMessage(end, asked, { place, nowMs: now() });
-      await slack.showEnd({ viewId, userId: caller.userId }, { modal, message });
+      const message = accountEndMessage(await asked.carryOn(), asked, { place, nowMs: now() });
+      await slack.showEnd({ viewId, userId: caller.userId }, { modal: windowOf(message, place), message });
     },
   };
 }
 
-/** Back to the form, in the same dialogue; the bot's own reference stays the view's. */
-async function correctAgain({ place, settings }: Account, { view, updateModal }: Pressed): Promise<void> {
-  if (!view) return;
-  await updateModal(accountModal(settings.accountNewFields, place, heldForm.read(view.privateMetadata)));
+/** Back to the form: in its own dialogue, where the bot's own reference stays the view's, or in a new one. */
+async function correctAgain(
+  { place, settings }: Account,
+  { wantedOf }: NewAccounts,
+  { value, view, updateModal, openModal }: Pressed,
+): Promise<void> {
+  const modal = accountModal(settings.accountNewFields, place, await wantedOf(value));
+  await (view ? updateModal(modal) : openModal(modal));
 }
 
 const accountActions = {
@@ -251,18 +249,21 @@ function hintOf(field: AccountField): string | undefined {
   return words.length === 0 ? undefined : words.join(' ');
 }
 
-/** Nothing is submitted in any of these. */
-const endModalId = 'account_new_end';
+function windowOf(message: SlackMessage, place: ChargePlace): Modal {
+  return wordsModal(placeTitle('New account', place), message);
+}
 
 export type Asked = {
+  /** It is on record under this. */
+  id: string;
   wanted: NewAccount;
   /** Somebody asked for it before; nothing is asked for again. */
   askedBy?: string;
 };
 
 /** While the service is asked. It stays only when the bot ends meanwhile, so it says what is true then, too. */
-export function creatingModal({ wanted, askedBy }: Asked, place: ChargePlace): Modal {
-  const note: Note = {
+export function creatingMessage({ wanted, askedBy }: Asked, place: ChargePlace): SlackMessage {
+  return noteMessage({
     state: askedBy === undefined ? '⏳ Creating the account …' : '⏳ Looking up the account …',
     about: named(wanted),
     body: [
@@ -271,23 +272,10 @@ export function creatingModal({ wanted, askedBy }: Asked, place: ChargePlace): M
       labelled('If nothing comes within a minute', 'it may have been created: ', ...lookUpWords(wanted)),
     ],
     foot: placeFoot(place),
-  };
-  return noteModal(note, { callbackId: endModalId, title: placeTitle('New account', place) });
+  });
 }
 
-export function accountEndModal(end: AccountEnd, asked: Asked, place: ChargePlace): Modal {
-  const note = { ...endNote(end, asked), foot: placeFoot(place) };
-  const window = { callbackId: endModalId, title: placeTitle('New account', place) };
-  const again = end.kind === 'not_made' && end.failure !== 'unauthorized' && end.failure !== 'forbidden';
-  if (!again) return noteModal(note, window);
-  // The form's own texts, so that they need not be typed again; secret ones are not among them.
-  const held = heldForm.write(asked.wanted);
-  const correct = button({ actionId: accountActions.again, text: 'Correct and try again' });
-  const privateMetadata = held.length > longestMetadata ? '' : held;
-  return noteModal({ ...note, buttons: [correct] }, { ...window, privateMetadata });
-}
-
-/** The same for who has closed the modal. */
+/** What became of it, with the way back to the form where that helps. */
 export function accountEndMessage(
   end: AccountEnd,
   asked: Asked,
@@ -296,11 +284,7 @@ export function accountEndMessage(
   return noteMessage({ ...endNote(end, asked), foot: messageFoot(place, 'answered', nowMs) });
 }
 
-/** What the form held; empty where it is longer than Slack keeps. */
-const heldForm = codec(z.record(z.string(), z.string()));
-const longestMetadata = 3_000;
-
-function endNote(end: AccountEnd, { wanted, askedBy }: Asked): Note {
+function endNote(end: AccountEnd, { id, wanted, askedBy }: Asked): Note {
   const about = named(wanted);
   switch (end.kind) {
     case 'created':
@@ -310,7 +294,12 @@ function endNote(end: AccountEnd, { wanted, askedBy }: Asked): Note {
         body: [earlierLine(askedBy), ...accountFacts({ ...shownOf(wanted), ...end.account })],
       };
     case 'not_made':
-      return { state: '✗ Account not created', about, body: notMadeLines(end) };
+      return {
+        state: '✗ Account not created',
+        about,
+        body: notMadeLines(end),
+        buttons: againButton(end, id),
+      };
     case 'doubt':
       return {
         state: '❔ In doubt: the account may have been created',
@@ -323,6 +312,13 @@ function endNote(end: AccountEnd, { wanted, askedBy }: Asked): Note {
         buttons: lookUpButton(wanted),
       };
   }
+}
+
+function againButton({ failure }: NotMade, id: string): Button[] {
+  if (failure === 'unauthorized' || failure === 'forbidden') return [];
+  // One that is longer than a button carries is not found, and the form begins empty.
+  const value = id.slice(0, limits.buttonValue);
+  return [button({ actionId: accountActions.again, text: 'Correct and try again', value })];
 }
 
 const doubtWords: Record<Extract<AccountEnd, { kind: 'doubt' }>['lookUp'], string> = {

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
 import type { AccountAnswer } from '../../../src/domain/account.ts';
-import { ServiceFailure } from '../../../src/domain/failure.ts';
-import { mintAccountRef, stepAccount } from '../../../src/features/new-account/create-account.ts';
+import { endOfLookUp, mintAccountRef } from '../../../src/features/new-account/create-account.ts';
 
 const wanted = { accountName: 'Yaba Kiosk' };
 const refused = { kind: 'refused', message: undefined } as const;
@@ -15,14 +14,8 @@ it.each<[string, AccountAnswer, object]>([
   ['refused', refused, { kind: 'doubt', lookUp: 'failed' }],
   ['found with nothing told of it', found({}), { kind: 'doubt', lookUp: 'failed' }],
 ])('a new account whose answer was lost is looked up: %s', (_what, answer, end) => {
-  const asking = stepAccount(undefined, { kind: 'submitted', by: 'U1', wanted }).next;
-  const cause = new ServiceFailure('malformed', 'no answer');
-  const doubt = stepAccount(asking, { kind: 'answered', ask: 1, answer: { kind: 'unknown', cause } });
-  expect(doubt.effect).toBe('look_up');
-  expect(stepAccount(doubt.next, { kind: 'looked_up', found: answer })).toMatchObject({
-    effect: 'tell',
-    end,
-  });
+  expect(endOfLookUp({ wanted }, answer)).toMatchObject(end);
+  expect(endOfLookUp({ wanted, settled: 'created' }, answer).kind).toBe('created');
 });
 
 it('mints references of exactly 20 characters, the same for the same view', () => {

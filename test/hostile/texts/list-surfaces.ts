@@ -9,10 +9,9 @@ import { ServiceFailure } from '../../../src/domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from '../../../src/features/lists/service-list.ts';
 import {
   accountEndMessage,
-  accountEndModal,
   accountMessage,
   accountModal,
-  creatingModal,
+  creatingMessage,
   noAccountMessage,
   refusedKeyMessage,
 } from '../../../src/features/new-account/new-account.ts';
@@ -79,11 +78,8 @@ export const listSurfaces: readonly Surface[] = [
   modalOf('the form of a new account', (outside) =>
     accountModal(fields(), placeOf(outside), wantedOf(outside)),
   ),
-  modalOf('a new account that is made', (outside) => creatingModal(askedOf(outside), placeOf(outside))),
-  modalOf('what became of a new account', (outside) =>
-    accountEndModal(endOf(outside), askedOf(outside), placeOf(outside)),
-  ),
-  messageOf('what became of a new account, as a message', (outside) =>
+  messageOf('a new account that is made', (outside) => creatingMessage(askedOf(outside), placeOf(outside))),
+  messageOf('what became of a new account', (outside) =>
     accountEndMessage(endOf(outside), askedOf(outside), shownIn(outside)),
   ),
 ];
@@ -178,6 +174,7 @@ function wantedOf({ text }: Outside): Record<string, string> {
 
 function askedOf(outside: Outside) {
   return {
+    id: outside.text(),
     wanted: wantedOf(outside),
     ...(outside.random.chance(0.5) ? { askedBy: colleague } : {}),
   };
