@@ -138,7 +138,8 @@ export type AuditBlock = {
   problem: string | undefined;
 };
 
-export type BlockDeps = { store: Pick<Store, 'read' | 'list'>; sealer: Sealer };
+/** Where it is kept, and what signs it. */
+export type Chain = { store: Pick<Store, 'read' | 'list'>; sealer: Sealer };
 
 /** The last block and the entry it ends with; -1 before the first. */
 export type Tail = AuditHead & { block: number };
@@ -178,12 +179,12 @@ const mostBlocks = 5_000;
 const readTogether = 16;
 
 /** What stands on the chain about the reference, as entries have it, by any replica. */
-export async function entriesAbout(deps: BlockDeps, reference: string): Promise<ChainedEntry[]> {
+export async function entriesAbout(chain: Chain, reference: string): Promise<ChainedEntry[]> {
   const found: ChainedEntry[] = [];
   const newestFirst = { max: readTogether, newestFirst: true };
   let blocks = 0;
-  for await (const entries of pagesOf(deps.store, listOf(reference), newestFirst)) {
-    const all = entries.flatMap((entry) => entriesOf(openBlock(deps.sealer, entry)));
+  for await (const entries of pagesOf(chain.store, listOf(reference), newestFirst)) {
+    const all = entries.flatMap((entry) => entriesOf(openBlock(chain.sealer, entry)));
     found.push(...all.filter(({ entry }) => entry.reference === reference));
     blocks += entries.length;
     if (blocks >= mostBlocks) break;
@@ -191,10 +192,7 @@ export async function entriesAbout(deps: BlockDeps, reference: string): Promise<
   return found;
 }
 
-export async function readBlock(
-  { store, sealer }: BlockDeps,
-  number: number,
-): Promise<AuditBlock | undefined> {
+export async function readBlock({ store, sealer }: Chain, number: number): Promise<AuditBlock | undefined> {
   const entry = await store.read(blockKey(number));
   return entry && openBlock(sealer, entry);
 }
@@ -232,7 +230,7 @@ async function lastListed(store: Pick<Store, 'list'>): Promise<number> {
 }
 
 /** The number of the last block, from one on that is there. */
-export async function lastBlockFrom(store: BlockDeps['store'], from: number): Promise<number> {
+async function lastBlockFrom(store: Chain['store'], from: number): Promise<number> {
   let last = Math.max(from, await lastListed(store));
   // oxlint-disable-next-line no-await-in-loop -- mostly there is none behind it
   while (await store.read(blockKey(last + 1))) last += 1;
@@ -267,16 +265,8 @@ export function signMark(sealer: Sealer, key: string, said: Tail | AuditStub): s
   return signText(sealer, key, JSON.stringify(said));
 }
 
-export function readHead(deps: BlockDeps): Promise<Mark<Tail> | undefined> {
-  return readMark(deps, headKey, markShape);
-}
-
-export function readStub(deps: BlockDeps): Promise<Mark<AuditStub> | undefined> {
-  return readMark(deps, stubKey, stubShape);
-}
-
 async function readMark<T>(
-  { store, sealer }: BlockDeps,
+  { store, sealer }: Chain,
   key: string,
   shape: z.ZodType<T>,
 ): Promise<Mark<T> | undefined> {
@@ -289,28 +279,31 @@ async function readMark<T>(
 
 export type Marks = { head: Mark<Tail> | undefined; stub: Mark<AuditStub> | undefined };
 
-export async function readMarks(deps: BlockDeps): Promise<Marks> {
-  const [head, stub] = await Promise.all([readHead(deps), readStub(deps)]);
+export async function readMarks(chain: Chain): Promise<Marks> {
+  const [head, stub] = await Promise.all([
+    readMark(chain, headKey, markShape),
+    readMark(chain, stubKey, stubShape),
+  ]);
   return { head, stub };
 }
 
 /** Where the chain ends. What the marks say is tried and not believed: a forged one must not start the chain anew. */
-export async function findTail(deps: BlockDeps, { head, stub }: Marks): Promise<Tail> {
+export async function findTail(chain: Chain, { head, stub }: Marks): Promise<Tail> {
   const removed = believed(stub) ?? emptyTail;
-  const atHead = await readBlock(deps, head?.said?.block ?? -1);
+  const atHead = await readBlock(chain, head?.said?.block ?? -1);
   const from = Math.max(removed.block, atHead?.number ?? -1);
-  const last = await readBlock(deps, await lastBlockFrom(deps.store, from));
+  const last = await readBlock(chain, await lastBlockFrom(chain.store, from));
   return last ? endOf(last, Math.max(removed.seq, believed(head)?.seq ?? 0)) : removed;
 }
 
 /** The blocks from one number on; behind `until` they end with the first that is not there. */
-export async function* blocksFrom(deps: BlockDeps, from: number, until = from): AsyncGenerator<AuditBlock> {
+export async function* blocksFrom(chain: Chain, from: number, until = from): AsyncGenerator<AuditBlock> {
   for (let first = from; ; first += readTogether) {
     const numbers = Array.from({ length: readTogether }, (_, index) => first + index);
     // oxlint-disable-next-line no-await-in-loop -- a long chain must not keep everything else waiting
     await breathe();
     // oxlint-disable-next-line no-await-in-loop -- a few at once, and no more are held
-    const blocks = await Promise.all(numbers.map((number) => readBlock(deps, number)));
+    const blocks = await Promise.all(numbers.map((number) => readBlock(chain, number)));
     for (const [index, block] of blocks.entries()) {
       if (block) yield block;
       else if (first + index >= until) return;
@@ -319,7 +312,7 @@ export async function* blocksFrom(deps: BlockDeps, from: number, until = from): 
 }
 
 /** Every block that is there behind what retention removed, also behind gaps that somebody tore. */
-export async function* allBlocks(deps: BlockDeps, { head, stub }: Marks): AsyncGenerator<AuditBlock> {
-  const last = Math.max(believed(head)?.block ?? -1, await lastListed(deps.store));
-  yield* blocksFrom(deps, (stub?.said?.block ?? -1) + 1, last);
+export async function* allBlocks(chain: Chain, { head, stub }: Marks): AsyncGenerator<AuditBlock> {
+  const last = Math.max(believed(head)?.block ?? -1, await lastListed(chain.store));
+  yield* blocksFrom(chain, (stub?.said?.block ?? -1) + 1, last);
 }

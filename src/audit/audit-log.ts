@@ -13,10 +13,7 @@ import {
   findTail,
   headKey,
   keptReference,
-  lastBlockFrom,
-  readAuditLine,
   readBlock,
-  readHead,
   readMarks,
   sha256,
   signMark,
@@ -25,15 +22,6 @@ import {
   type AuditHead,
   type Tail,
 } from './audit-chain.ts';
-
-type AuditLogDeps = {
-  /** The whole store: with several merchant accounts there is one chain, and an entry names its account. */
-  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
-  sealer: Sealer;
-  log: Log;
-  /** Each block costs a write that waits for the disk, however few its entries are. */
-  blockEveryMs?: number;
-};
 
 /**
  * What was done, in one chain for all replicas: each entry carries the hash of the one before. Entries are cleaned
@@ -47,10 +35,11 @@ export type AuditLog = {
   append: Audit;
   /** Everything about the reference that was acknowledged before, by any replica, oldest first, each id once. Throws StoreUnavailable. */
   ofReference(reference: string): Promise<AuditEntry[]>;
-  /** Where it stands now; undefined while it is empty. Throws StoreUnavailable. */
-  head(): Promise<AuditHead | undefined>;
-  /** Brings the signed head up to the chain's end. Happens by itself a second after each append. Throws StoreUnavailable. */
-  settle(): Promise<void>;
+  /**
+   * Brings the signed head up to the chain's end, and gives that; undefined while it is empty. Happens by itself a second
+   * after each append. Throws StoreUnavailable.
+   */
+  settle(): Promise<AuditHead | undefined>;
   /** Takes up what a process that died left, and tells the log once an hour where the chain stands, as a witness outside the store. */
   start(): void;
   /** Finishes what is under way and tells the log once more. Never throws. */
@@ -67,16 +56,47 @@ const latestMs = Date.UTC(9999, 11, 31);
 
 type Waiting = { entry: AuditEntry; resolve: () => void; reject: (error: unknown) => void };
 
-export function createAuditLog(deps: AuditLogDeps): AuditLog {
-  const { log, blockEveryMs = 50 } = deps;
-  const moveHead = createHeadMark(deps);
-  const queue = createQueue(createChainEnd(deps), blockEveryMs, settleSoon);
+export function createAuditLog(options: {
+  /** The whole store: with several merchant accounts there is one chain, and an entry names its account. */
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+  sealer: Sealer;
+  log: Log;
+  /** Each block costs a write that waits for the disk, however few its entries are. */
+  blockEveryMs?: number;
+}): AuditLog {
+  const { store, sealer, log, blockEveryMs = 50 } = options;
+  const chain = { store, sealer };
+  const queue = createQueue(createChainEnd(store, sealer, log), blockEveryMs, settleSoon);
   let settling: NodeJS.Timeout | undefined;
   let witness: NodeJS.Timeout | undefined;
+  let isDamageTold = false;
 
-  async function settle(): Promise<void> {
-    const tail = await findTail(deps, await readMarks(deps));
-    if (tail.seq > 0) await moveHead(tail);
+  /**
+   * The head moves only along the chain: one that says what the chain does not hold stays as it is for ever, because it is
+   * what shows that the chain's end was cut off or written anew.
+   */
+  async function settle(): Promise<AuditHead | undefined> {
+    const marks = await readMarks(chain);
+    const tail = await findTail(chain, marks);
+    if (tail.seq === 0) return undefined;
+    const { head } = marks;
+    const said = believed(head);
+    // It is made before the first block: where there are blocks, somebody removed it.
+    if (!head) tellDamage(`the record ${headKey} is gone`);
+    else if (!said || !(await isOnChain(said))) tellDamage(`it does not lead on from the record ${headKey}`);
+    else if (said.seq < tail.seq) await store.write(head.entry, signMark(sealer, headKey, tail));
+    return { seq: tail.seq, hash: tail.hash };
+  }
+  async function isOnChain(said: Tail): Promise<boolean> {
+    const block = await readBlock(chain, said.block);
+    const end = block ? endOf(block) : emptyTail;
+    return end.seq === said.seq && end.hash === said.hash;
+  }
+  function tellDamage(what: string): void {
+    if (isDamageTold) return;
+    isDamageTold = true;
+    const fix = 'Run npm run audit -- verify, which says where; keep a copy of the store as it is.';
+    log('error', `The audit trail was damaged: ${what}. It is written on all the same`, { fix });
   }
   function settleSoon(): void {
     settling ??= setTimeout(() => {
@@ -87,15 +107,10 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
       });
     }, settleAfterMs).unref();
   }
-  async function stands(): Promise<AuditHead | undefined> {
-    const { seq, hash } = await findTail(deps, await readMarks(deps));
-    return seq > 0 ? { seq, hash } : undefined;
-  }
-  /** Never throws. The head first, where it may lag; one wait for a store that is away, whatever was to be done. */
+  /** Never throws. */
   async function tellWitness(): Promise<void> {
     try {
-      await settle();
-      const last = await stands();
+      const last = await settle();
       if (last) log('info', 'The audit trail stands here', { auditSeq: last.seq, auditHash: last.hash });
     } catch (error) {
       log('warn', 'Where the audit trail stands could not be read', {}, error);
@@ -111,13 +126,12 @@ export function createAuditLog(deps: AuditLogDeps): AuditLog {
     },
     async ofReference(reference) {
       const byId = new Map<string, AuditEntry>();
-      const found = await entriesAbout(deps, keptReference(reference));
+      const found = await entriesAbout(chain, keptReference(reference));
       for (const { entry } of found.toSorted((a, b) => a.seq - b.seq)) {
         if (!byId.has(entry.id)) byId.set(entry.id, entry);
       }
       return [...byId.values()];
     },
-    head: stands,
     settle,
     start() {
       settleSoon();
@@ -145,12 +159,12 @@ type ChainEnd = {
   /** Where the next block belongs. */
   current(seen: Seen): Promise<Tail>;
   /** Writes them behind that tail. False: another replica was faster. */
-  write(tail: Tail, entries: readonly AuditEntry[], seen: Seen): Promise<boolean>;
+  write(tail: Tail, entries: readonly AuditEntry[]): Promise<boolean>;
 };
 
 /** The end of the chain as this process knows it, and how it is continued. One `write` at a time. */
-function createChainEnd(deps: AuditLogDeps): ChainEnd {
-  const { store, sealer, log } = deps;
+function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: Sealer, log: Log): ChainEnd {
+  const chain = { store, sealer };
   let known: Tail | undefined;
   let trustedUntilMs = -Infinity;
 
@@ -160,18 +174,10 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
     return tail;
   }
 
-  async function open(): Promise<Tail> {
-    const marks = await readMarks(deps);
-    const tail = await findTail(deps, marks);
-    if (tail.block < 0 && !marks.head && !marks.stub) {
-      // Before the first block, so that a chain without it is one that was tampered with.
-      await store.create(headKey, signMark(sealer, headKey, emptyTail));
-    }
-    return tail;
-  }
-
   /** A witness outside the store: chain and head may agree on what is there now. */
-  function tellGoneBack({ seq, hash }: Tail): void {
+  async function tellWhereGoneBack({ block, seq, hash }: Tail): Promise<void> {
+    const same = await readBlock(chain, block);
+    if (same && endOf(same).hash === hash) return;
     const fix = `Run npm run audit -- verify --head ${seq}:${hash}; keep a copy of the store as it is.`;
     log('error', 'The audit trail has gone back: an entry that stood in it is gone or another', {
       auditSeq: seq,
@@ -180,42 +186,29 @@ function createChainEnd(deps: AuditLogDeps): ChainEnd {
     });
   }
 
-  /** What stands behind the tail that is known; undefined when the store has gone back to before it. */
-  async function follow(tail: Tail, seen: Seen): Promise<Tail | undefined> {
-    const next = await readBlock(deps, tail.block + 1);
-    if (next) {
-      // It may be ours, of a call whose answer was lost.
-      seen(next);
-      if (readAuditLine(next.lines[0] ?? '')?.prev !== tail.hash) tellGoneBack(tail);
-      const last = await readBlock(deps, await lastBlockFrom(store, next.number));
-      return last && endOf(last, tail.seq);
-    }
-    const same = tail.block < 0 ? undefined : await readBlock(deps, tail.block);
-    if (same && endOf(same).hash === tail.hash) return tail;
-    // Before the first block there is nothing to have gone back from.
-    if (tail.block >= 0) tellGoneBack(tail);
-    return undefined;
-  }
-
   return {
     async current(seen) {
       if (known && performance.now() < trustedUntilMs) return known;
-      const followed = known && (await follow(known, seen));
-      return trust(followed ?? (await open()));
+      // It may be ours, of a call whose answer was lost.
+      const next = known && (await readBlock(chain, known.block + 1));
+      if (next) seen(next);
+      const marks = await readMarks(chain);
+      const removed = believed(marks.stub)?.block ?? -1;
+      if (known && known.block > removed) await tellWhereGoneBack(known);
+      const tail = await findTail(chain, marks);
+      if (tail.block < 0 && !marks.head && !marks.stub) {
+        // Before the first block, so that a chain without it is one that was tampered with.
+        await store.create(headKey, signMark(sealer, headKey, emptyTail));
+      }
+      return trust(tail);
     },
-    async write(tail, entries, seen) {
+    async write(tail, entries) {
       const { lines, head } = chained(entries, tail);
       const number = tail.block + 1;
       trustedUntilMs = -Infinity;
-      if (await createBlock(deps, number, { lines, entries })) {
-        trust({ block: number, ...head });
-        return true;
-      }
-      const faster = await readBlock(deps, number);
-      if (!faster) return false;
-      seen(faster);
-      trust(endOf(faster, tail.seq));
-      return false;
+      if (!(await createBlock(chain, number, { lines, entries }))) return false;
+      trust({ block: number, ...head });
+      return true;
     },
   };
 }
@@ -255,7 +248,7 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
       const batch = waiting.slice(0, mostTogether);
       if (batch.length === 0) return;
       const entries = batch.map(({ entry }) => entry);
-      if (!(await chain.write(tail, entries, settleSeen))) continue;
+      if (!(await chain.write(tail, entries))) continue;
       lastAtMs = performance.now();
       /* oxlint-enable no-await-in-loop */
       // What came meanwhile stands behind them.
@@ -287,36 +280,5 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
       });
     },
     drained: () => writing ?? Promise.resolve(),
-  };
-}
-
-/**
- * Moves the signed record of how far the chain went forward to a tail, unless it is there already. It moves only along
- * the chain: one that says what the chain does not hold stays as it is for ever, because it is what shows that the
- * chain's end was cut off or written anew.
- */
-function createHeadMark(deps: AuditLogDeps): (tail: Tail) => Promise<void> {
-  let isTold = false;
-  function tellDamage(what: string): void {
-    if (isTold) return;
-    isTold = true;
-    const fix = 'Run npm run audit -- verify, which says where; keep a copy of the store as it is.';
-    deps.log('error', `The audit trail was damaged: ${what}. It is written on all the same`, { fix });
-  }
-  async function isOnChain(said: Tail): Promise<boolean> {
-    if (said.block < 0) return true;
-    const block = await readBlock(deps, said.block);
-    const end = block && endOf(block);
-    return end?.seq === said.seq && end.hash === said.hash;
-  }
-  return async (tail) => {
-    const head = await readHead(deps);
-    // It is made before the first block: where there are blocks, somebody removed it.
-    if (!head) return tellDamage(`the record ${headKey} is gone`);
-    const said = believed(head);
-    if (!said || !(await isOnChain(said)))
-      return tellDamage(`it does not lead on from the record ${headKey}`);
-    // Another replica may have moved it further meanwhile.
-    if (said.seq < tail.seq) await deps.store.write(head.entry, signMark(deps.sealer, headKey, tail));
   };
 }

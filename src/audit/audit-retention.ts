@@ -8,24 +8,13 @@ import {
   emptyTail,
   endOf,
   entriesOf,
-  readHead,
-  readStub,
+  readMarks,
   signMark,
   stubKey,
   type AuditBlock,
   type AuditStub,
 } from './audit-chain.ts';
 import { checkBlock, createAuditCheck } from './verify-audit.ts';
-
-type AuditRetentionDeps = {
-  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
-  sealer: Sealer;
-  append: Audit;
-  /** Undefined: nothing is ever removed. */
-  keepMs: number | undefined;
-  now: () => number;
-  log: Log;
-};
 
 /**
  * Removes the oldest blocks once all of their entries are older than they are kept, a day's worth once a day, and
@@ -47,14 +36,111 @@ const armEveryMs = 3_600_000;
 /** In one piece of work, so that it ends within its lease. */
 const mostBlocks = 256;
 
-export function createAuditRetention(deps: AuditRetentionDeps): AuditRetention {
-  const { store, keepMs, log } = deps;
+export function createAuditRetention(options: {
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+  sealer: Sealer;
+  append: Audit;
+  /** Undefined: nothing is ever removed. */
+  keepMs: number | undefined;
+  now: () => number;
+  log: Log;
+}): AuditRetention {
+  const { store, sealer, append, keepMs, now, log } = options;
+  const chain = { store, sealer };
   let timer: NodeJS.Timeout | undefined;
+
   function arm(): void {
     store
       .create(auditRetentionPrefix, '', { delayMs: armEveryMs })
       .catch((error: unknown) => log('debug', 'the audit retention is not on record yet', {}, error));
   }
+
+  function tellKept(what: string): void {
+    const fix = 'Run npm run audit -- verify, which says what is wrong.';
+    log('error', `Old entries of the audit trail are kept: ${what}`, { fix });
+  }
+
+  /** Whether there may be more to do at once. Throws StoreUnavailable. */
+  async function removeOld(beforeMs: number): Promise<boolean> {
+    const { head, stub: before } = await readMarks(chain);
+    const said = believed(before);
+    if (before && !said) {
+      tellKept(`the record ${stubKey} is not the bot's`);
+      return false;
+    }
+    if (before && said && !said.isDone) {
+      await finish(before.entry, said);
+      return true;
+    }
+    // Without a head that can be believed nothing goes.
+    const old = await findOld(said, beforeMs, believed(head)?.block ?? -1);
+    if (!old) return false;
+    const signed = signMark(sealer, stubKey, old.stub);
+    const written = before
+      ? await store.write(before.entry, signed)
+      : (await store.create(stubKey, signed)) && (await store.read(stubKey));
+    // Undefined: another replica is at it.
+    if (written) await finish(written, old.stub);
+    return old.blocks >= mostBlocks;
+  }
+
+  /** The old blocks at the chain's beginning that are as the bot wrote them; the last block is never among them. */
+  async function findOld(
+    stub: AuditStub | undefined,
+    beforeMs: number,
+    lastBlock: number,
+  ): Promise<{ stub: AuditStub; blocks: number } | undefined> {
+    const check = createAuditCheck({ before: stub ?? emptyTail });
+    let last: AuditBlock | undefined;
+    let blocks = 0;
+    let newestMs = 0;
+    for await (const block of blocksFrom(chain, (stub?.block ?? -1) + 1)) {
+      const blockMs = Math.max(...entriesOf(block).map(({ entry }) => entry.atMs));
+      if (blocks >= mostBlocks || block.number >= lastBlock || blockMs >= beforeMs) break;
+      checkBlock(check, block);
+      if (check.problems() > 0) {
+        tellKept(`block ${block.number} is not as the bot wrote it`);
+        break;
+      }
+      last = block;
+      blocks += 1;
+      newestMs = Math.max(newestMs, blockMs);
+    }
+    if (!last) return undefined;
+    const removedAt = new Date(now()).toISOString();
+    const newest = new Date(newestMs).toISOString();
+    const from = (stub?.seq ?? 0) + 1;
+    return { stub: { ...endOf(last), from, removedAt, newest, isDone: false }, blocks };
+  }
+
+  /** Removes what the stub says, adds the entry that tells of it, and notes that it is done. */
+  async function finish(entry: Entry, said: AuditStub): Promise<void> {
+    await removeBlocks(said.block);
+    await append({
+      id: `${auditRetentionPrefix}:${said.seq}`,
+      atMs: now(),
+      who: 'payops',
+      what: 'retention',
+      before: `entries ${said.from} to ${said.seq}, the newest of ${said.newest}`,
+      after: `removed; the last hash was ${said.hash}`,
+      result: 'removed',
+    });
+    await store.write(entry, signMark(sealer, stubKey, { ...said, isDone: true }));
+  }
+
+  /** The oldest first: what a crash leaves is then one run of blocks below the stub's, which is found from there. */
+  async function removeBlocks(last: number): Promise<void> {
+    const found: Entry[] = [];
+    /* oxlint-disable no-await-in-loop -- one after the other is what makes it safe to stop anywhere */
+    for (let number = last; number >= 0; number -= 1) {
+      const entry = await store.read(blockKey(number));
+      if (!entry) break;
+      found.push(entry);
+    }
+    for (const entry of found.toReversed()) await store.write(entry, '', { ttlMs: 0, index: {} });
+    /* oxlint-enable no-await-in-loop */
+  }
+
   return {
     start() {
       if (keepMs === undefined) return;
@@ -70,96 +156,8 @@ export function createAuditRetention(deps: AuditRetentionDeps): AuditRetention {
         await store.write(entry, '', { ttlMs: 0, index: {} });
         return;
       }
-      const isMore = await removeOld(deps, deps.now() - keepMs);
+      const isMore = await removeOld(now() - keepMs);
       await store.write(entry, '', { delayMs: isMore ? 0 : dayMs });
     },
   };
-}
-
-/** Whether there may be more to do at once. Throws StoreUnavailable. */
-async function removeOld(deps: AuditRetentionDeps, beforeMs: number): Promise<boolean> {
-  const { store, sealer, log } = deps;
-  const before = await readStub(deps);
-  const said = believed(before);
-  if (before && !said) {
-    tellKept(log, `the record ${stubKey} is not the bot's`);
-    return false;
-  }
-  if (before && said && !said.isDone) {
-    await finish(deps, before.entry, said);
-    return true;
-  }
-  const old = await findOld(deps, said, beforeMs);
-  if (!old) return false;
-  const signed = signMark(sealer, stubKey, old.stub);
-  const written = before
-    ? await store.write(before.entry, signed)
-    : (await store.create(stubKey, signed)) && (await store.read(stubKey));
-  // Undefined: another replica is at it.
-  if (written) await finish(deps, written, old.stub);
-  return old.blocks >= mostBlocks;
-}
-
-/** The old blocks at the chain's beginning that are as the bot wrote them; the last block is never among them. */
-async function findOld(
-  deps: AuditRetentionDeps,
-  stub: AuditStub | undefined,
-  beforeMs: number,
-): Promise<{ stub: AuditStub; blocks: number } | undefined> {
-  // Without a head that can be believed nothing goes.
-  const lastBlock = believed(await readHead(deps))?.block ?? -1;
-  const check = createAuditCheck({ before: stub ?? emptyTail });
-  let last: AuditBlock | undefined;
-  let blocks = 0;
-  let newestMs = 0;
-  for await (const block of blocksFrom(deps, (stub?.block ?? -1) + 1)) {
-    const blockMs = Math.max(...entriesOf(block).map(({ entry }) => entry.atMs));
-    if (blocks >= mostBlocks || block.number >= lastBlock || blockMs >= beforeMs) break;
-    checkBlock(check, block);
-    if (check.problems() > 0) {
-      tellKept(deps.log, `block ${block.number} is not as the bot wrote it`);
-      break;
-    }
-    last = block;
-    blocks += 1;
-    newestMs = Math.max(newestMs, blockMs);
-  }
-  if (!last) return undefined;
-  const removedAt = new Date(deps.now()).toISOString();
-  const newest = new Date(newestMs).toISOString();
-  const from = (stub?.seq ?? 0) + 1;
-  return { stub: { ...endOf(last), from, removedAt, newest, isDone: false }, blocks };
-}
-
-/** Removes what the stub says, adds the entry that tells of it, and notes that it is done. */
-async function finish(deps: AuditRetentionDeps, entry: Entry, said: AuditStub): Promise<void> {
-  await removeBlocks(deps, said.block);
-  await deps.append({
-    id: `${auditRetentionPrefix}:${said.seq}`,
-    atMs: deps.now(),
-    who: 'payops',
-    what: 'retention',
-    before: `entries ${said.from} to ${said.seq}, the newest of ${said.newest}`,
-    after: `removed; the last hash was ${said.hash}`,
-    result: 'removed',
-  });
-  await deps.store.write(entry, signMark(deps.sealer, stubKey, { ...said, isDone: true }));
-}
-
-/** The oldest first: what a crash leaves is then one run of blocks below the stub's, which is found from there. */
-async function removeBlocks({ store }: AuditRetentionDeps, last: number): Promise<void> {
-  const found: Entry[] = [];
-  /* oxlint-disable no-await-in-loop -- one after the other is what makes it safe to stop anywhere */
-  for (let number = last; number >= 0; number -= 1) {
-    const entry = await store.read(blockKey(number));
-    if (!entry) break;
-    found.push(entry);
-  }
-  for (const entry of found.toReversed()) await store.write(entry, '', { ttlMs: 0, index: {} });
-  /* oxlint-enable no-await-in-loop */
-}
-
-function tellKept(log: Log, what: string): void {
-  const fix = 'Run npm run audit -- verify, which says what is wrong.';
-  log('error', `Old entries of the audit trail are kept: ${what}`, { fix });
 }

@@ -54,13 +54,6 @@ export type AllAuditNotes = {
   drained: () => Promise<void>;
 };
 
-type AuditNotesDeps = {
-  audit: Audit;
-  now: () => number;
-  wait: (ms: number) => Promise<unknown>;
-  log: Log;
-};
-
 /** A process that stops waits for these: together with the store's own deadlines they fit its grace period. */
 const triesAfterMs = [0, 100, 400, 1_600];
 
@@ -68,37 +61,42 @@ const triesAfterMs = [0, 100, 400, 1_600];
  * An answer to a person never waits for the audit, and never breaks with it: what is written here goes its own way,
  * and an entry that does not get there is told in the log by its id.
  */
-export function createAuditNotes(deps: AuditNotesDeps): AllAuditNotes {
+export function createAuditNotes(options: {
+  audit: Audit;
+  now: () => number;
+  wait: (ms: number) => Promise<unknown>;
+  log: Log;
+}): AllAuditNotes {
+  const { audit, now, wait, log } = options;
   const underWay = createWorkUnderWay();
+
+  async function tryAll(entry: AuditEntry): Promise<boolean> {
+    let failure: unknown;
+    for (const afterMs of triesAfterMs) {
+      try {
+        // oxlint-disable-next-line no-await-in-loop -- one try after the other is the point
+        if (afterMs > 0) await wait(afterMs);
+        // oxlint-disable-next-line no-await-in-loop
+        await audit(entry);
+        return true;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    const about = { key: entry.id, result: entry.what };
+    log('error', 'an entry of the audit could not be written', about, failure);
+    return false;
+  }
+
   return {
     of(account) {
       function write(entry: AuditEntry): Promise<boolean> {
-        return underWay.add(tryAll(deps, ofAccount(entry, account)));
+        // Two accounts may have an order of one reference: their entries are not one.
+        const own = account === undefined ? entry : { ...entry, id: `${account}/${entry.id}`, account };
+        return underWay.add(tryAll(own));
       }
-      return { write, note: (note) => void write({ id: randomUUID(), atMs: deps.now(), ...note }) };
+      return { write, note: (note) => void write({ id: randomUUID(), atMs: now(), ...note }) };
     },
     drained: underWay.drained,
   };
-}
-
-/** Two accounts may have an order of one reference: their entries are not one. */
-function ofAccount(entry: AuditEntry, account: string | undefined): AuditEntry {
-  return account === undefined ? entry : { ...entry, id: `${account}/${entry.id}`, account };
-}
-
-async function tryAll({ audit, wait, log }: AuditNotesDeps, entry: AuditEntry): Promise<boolean> {
-  let failure: unknown;
-  for (const afterMs of triesAfterMs) {
-    try {
-      // oxlint-disable-next-line no-await-in-loop -- one try after the other is the point
-      if (afterMs > 0) await wait(afterMs);
-      // oxlint-disable-next-line no-await-in-loop
-      await audit(entry);
-      return true;
-    } catch (error) {
-      failure = error;
-    }
-  }
-  log('error', 'an entry of the audit could not be written', { key: entry.id, result: entry.what }, failure);
-  return false;
 }

@@ -5,7 +5,7 @@ import {
   keptReference,
   readAuditLine,
   readMarks,
-  type BlockDeps,
+  type Chain,
   type ChainedEntry,
 } from './audit-chain.ts';
 
@@ -25,7 +25,7 @@ export type ExportedAudit = {
  * kept, to the byte. Throws StoreUnavailable.
  */
 export async function exportAudit(
-  deps: BlockDeps,
+  chain: Chain,
   { choice, format }: { choice: AuditChoice; format: AuditFormat },
   out: (text: string) => Promise<void>,
 ): Promise<ExportedAudit> {
@@ -34,7 +34,7 @@ export async function exportAudit(
   let unreadable = 0;
   // Also an export without entries is data.
   await out(format === 'csv' ? csvHead(auditColumns) : '');
-  for await (const { lines } of allBlocks(deps, await readMarks(deps))) {
+  for await (const { lines } of allBlocks(chain, await readMarks(chain))) {
     const chosen = lines
       .map((line) => ({ line, read: readAuditLine(line) }))
       .filter(({ read }) => read === undefined || isChosen(read.entry));

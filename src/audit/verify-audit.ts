@@ -9,7 +9,7 @@ import {
   type AuditBlock,
   type AuditHead,
   type AuditStub,
-  type BlockDeps,
+  type Chain,
   type ChainedEntry,
   type Marks,
 } from './audit-chain.ts';
@@ -25,20 +25,17 @@ export type VerifiedAudit = AuditReport & {
  * keys did, or a store that was put back as a whole, only a witness shows. Bots may go on writing meanwhile.
  * Throws StoreUnavailable.
  */
-export async function verifyAudit(
-  deps: BlockDeps,
-  witnesses: readonly Witness[] = [],
-): Promise<VerifiedAudit> {
-  const marks = await readMarks(deps);
-  const verified = await verifyBehind(deps, marks, witnesses);
+export async function verifyAudit(chain: Chain, witnesses: readonly Witness[] = []): Promise<VerifiedAudit> {
+  const marks = await readMarks(chain);
+  const verified = await verifyBehind(chain, marks, witnesses);
   if (verified.problems.length === 0) return verified;
   // What retention removed meanwhile is no problem, nor a chain that began meanwhile.
-  const { head, stub } = await readMarks(deps);
+  const { head, stub } = await readMarks(chain);
   const isSame = stub?.said?.block === marks.stub?.said?.block && !head === !marks.head;
-  return isSame ? verified : verifyAudit(deps, witnesses);
+  return isSame ? verified : verifyAudit(chain, witnesses);
 }
 
-async function verifyBehind(deps: BlockDeps, marks: Marks, told: readonly Witness[]): Promise<VerifiedAudit> {
+async function verifyBehind(chain: Chain, marks: Marks, told: readonly Witness[]): Promise<VerifiedAudit> {
   const witnesses = [...told, ...headWitness(marks)];
   const before: AuditHead = marks.stub?.said ?? emptyTail;
   const check = createAuditCheck({ before, witnesses });
@@ -46,7 +43,7 @@ async function verifyBehind(deps: BlockDeps, marks: Marks, told: readonly Witnes
     if (witness.seq === before.seq && witness.hash !== before.hash) check.add(writtenAnew(witness));
   }
   judgeStub(check, marks);
-  for await (const block of allBlocks(deps, marks)) checkBlock(check, block);
+  for await (const block of allBlocks(chain, marks)) checkBlock(check, block);
   judgeHead(check, marks);
   judgeEnd(check, witnesses);
   return { ...check.report(), stub: marks.stub?.said };

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
-import { blockKey, type BlockDeps } from '../../src/audit/audit-chain.ts';
+import { blockKey, type Chain } from '../../src/audit/audit-chain.ts';
 import { createAuditLog, type AuditLog } from '../../src/audit/audit-log.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import { createSealer } from '../../src/store/sealed.ts';
@@ -32,8 +32,8 @@ export async function appendBlocks(log: AuditLog, blocks: readonly (readonly str
 }
 
 /** What the verification finds, as `kind seq`. */
-export async function found(deps: BlockDeps): Promise<string[]> {
-  return (await verifyAudit(deps)).problems.map(({ kind, seq }) => `${kind} ${seq}`);
+export async function found(chain: Chain): Promise<string[]> {
+  return (await verifyAudit(chain)).problems.map(({ kind, seq }) => `${kind} ${seq}`);
 }
 
 export async function readRecord(store: RecordsOnly, key: string): Promise<string> {
