@@ -290,7 +290,7 @@ describe('the Slack app', () => {
     const { bot, bot_optional: optional } = manifest.oauth_config.scopes;
     expect(scopesIn(scoped)).toEqual(bot.toSorted());
     expect(scopesIn(scoped.filter((cell) => cell.includes('optional')))).toEqual(optional.toSorted());
-    const app = await installApp({ manifestPath: join(root, 'manifest.yml') }, 'all');
+    const app = await installApp(join(root, 'manifest.yml'), 'all');
     expect(app.slashCommands.map(({ command }) => command)).toEqual(['/pay']);
   });
 });

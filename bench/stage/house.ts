@@ -71,7 +71,6 @@ export async function openHouse(): Promise<House> {
         payopsFile: payopsPath,
         slack: { ...workspace.credentials, apiUrl: workspace.apiUrl },
         payments: { ...payments.credentials, url: payments.url, webhookSecret: secrets['raw-body'] },
-        redisUrl: undefined,
       });
       const env = {
         ...settings,

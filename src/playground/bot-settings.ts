@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
-
-export type BotSurroundings = {
+type BotSurroundings = {
   port: number;
   dataDir: string;
   payopsFile: string;
@@ -12,7 +10,6 @@ export type BotSurroundings = {
     clientSecret: string;
     webhookSecret: string;
   };
-  redisUrl: string | undefined;
 };
 
 /**
@@ -20,7 +17,7 @@ export type BotSurroundings = {
  * addresses. Nothing is inherited, so that a real token exported in the terminal cannot get in.
  */
 export function botSettings(around: BotSurroundings): Record<string, string> {
-  const { slack, payments, redisUrl } = around;
+  const { slack, payments } = around;
   return {
     HOST: '127.0.0.1',
     PORT: String(around.port),
@@ -53,16 +50,6 @@ export function botSettings(around: BotSurroundings): Record<string, string> {
     PAYMENTS_TIMEOUT_SECONDS: '4',
     SLACK_TIMEOUT_SECONDS: '2',
     WORK_LEASE_SECONDS: '10',
-    ...(redisUrl === undefined ? {} : redisSettings(redisUrl)),
-  };
-}
-
-/** Keys under a prefix of this start alone: an earlier playground's events would make this one's known already. */
-function redisSettings(url: string): Record<string, string> {
-  return {
-    REDIS_URL: url,
-    REDIS_PREFIX: `playground-${randomBytes(4).toString('hex')}`,
-    SEALING_KEYS: `playground:${randomBytes(32).toString('base64')}`,
   };
 }
 

@@ -12,11 +12,9 @@ import { playOpening } from './opening.ts';
 import { startPageServer } from './server.ts';
 import { startWorkspace, type Workspace } from '../simulators/slack/workspace.ts';
 
-export type PlaygroundOptions = {
+type PlaygroundOptions = {
   /** The page's port, or the next free one after it; 0, the default, takes any. */
   port?: number;
-  /** The bot keeps its store there instead of in a folder of its own. */
-  redisUrl?: string;
   /** The account is a live one, whose money is real by all that the bot says. Default false: a sandbox. */
   live?: boolean;
   /** More rules of the bot's payops.yml. */
@@ -168,7 +166,7 @@ function savedCardsTo(channel: string): string {
 
 async function prepareBot(
   folder: string,
-  { redisUrl, live, rules = '' }: PlaygroundOptions,
+  { live, rules = '' }: PlaygroundOptions,
   around: { workspace: Workspace; payments: PaymentsService; changed: () => void },
 ): Promise<BotProcess> {
   const { workspace, payments, changed } = around;
@@ -185,7 +183,6 @@ async function prepareBot(
     payopsFile: policy,
     slack: { apiUrl: workspace.apiUrl, ...workspace.credentials },
     payments: { url: payments.url, ...payments.credentials },
-    redisUrl,
   });
   const env = { ...settings, PAYMENTS_ENVIRONMENT: live ? 'live' : 'sandbox' };
   const url = `http://127.0.0.1:${port}`;

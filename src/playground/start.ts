@@ -3,17 +3,14 @@ import { parseArgs } from 'node:util';
 
 const usualPort = 4400;
 
-const usage = `npm run playground [-- [--port 4400] [--redis-url redis://127.0.0.1:6379] [--live]]`;
+const usage = `npm run playground [-- [--port 4400] [--live]]`;
 
-function readOptions(): { port: number; redisUrl?: string; live: boolean } | undefined {
+function readOptions(): { port: number; live: boolean } | undefined {
   try {
-    const { values } = parseArgs({
-      options: { port: { type: 'string' }, 'redis-url': { type: 'string' }, live: { type: 'boolean' } },
-    });
+    const { values } = parseArgs({ options: { port: { type: 'string' }, live: { type: 'boolean' } } });
     const port = Number(values.port ?? usualPort);
     if (!Number.isInteger(port) || port < 0 || port > 65_535) return undefined;
-    const redisUrl = values['redis-url'];
-    return { port, live: values.live === true, ...(redisUrl === undefined ? {} : { redisUrl }) };
+    return { port, live: values.live === true };
   } catch {
     return undefined;
   }

@@ -201,10 +201,13 @@ function environment(options: ChaosOptions, around: Surroundings): Record<string
       payopsFile,
       slack: { ...around.workspace.credentials, apiUrl: around.workspace.apiUrl },
       payments: { ...around.payments.credentials, url: around.payments.url },
-      redisUrl: around.redis?.url,
     }),
     ...(around.redis
-      ? { REDIS_PREFIX: prefix, SEALING_KEYS: `chaos:${Buffer.alloc(32, 'chaos').toString('base64')}` }
+      ? {
+          REDIS_URL: around.redis.url,
+          REDIS_PREFIX: prefix,
+          SEALING_KEYS: `chaos:${Buffer.alloc(32, 'chaos').toString('base64')}`,
+        }
       : {}),
     PAYMENTS_TIMEOUT_SECONDS: '5',
     SLACK_TIMEOUT_SECONDS: '10',

@@ -232,7 +232,8 @@ describe('Socket Mode', () => {
     workspace.connect(undefined);
     await until('it is connected', () => workspace.openSockets() === 1);
     workspace.disconnectSockets();
-    await until('it is connected again', () => workspace.openSockets() === 1);
+    const opened = () => workspace.stats().calls['apps.connections.open'];
+    await until('it is connected again', () => opened() === 2 && workspace.openSockets() === 1);
     await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     workspace.setFaults({ kind: 'down' });
     await until('the connection is gone', () => workspace.openSockets() === 0);

@@ -1,15 +1,13 @@
-import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLookAtChannel } from '../../src/messages/look-at-channel.ts';
 import { clientOf, closeAll, openWorkspace } from '../simulators/slack/support.ts';
 
-const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 const reading = ['channels:read', 'groups:read'];
 
 afterEach(closeAll);
 
 async function openLook(grantedOptionalScopes: readonly string[] | 'all') {
-  const workspace = await openWorkspace({ manifestPath, grantedOptionalScopes });
+  const workspace = await openWorkspace({ grantedOptionalScopes });
   const client = clientOf(workspace);
   return { workspace, client, channels: workspace.ids.channels, look: createLookAtChannel(client) };
 }

@@ -192,9 +192,10 @@ export async function openHouse(
       payopsFile: policyFile,
       slack: { ...workspace.credentials, apiUrl: workspace.apiUrl },
       payments: { ...payments.credentials, url: payments.url },
-      redisUrl: options.redisUrl,
     };
-    const redis = options.redisUrl === undefined ? {} : { REDIS_PREFIX: prefix, SEALING_KEYS: sealingKey };
+    const { redisUrl } = options;
+    const redis =
+      redisUrl === undefined ? {} : { REDIS_URL: redisUrl, REDIS_PREFIX: prefix, SEALING_KEYS: sealingKey };
     return {
       ...botSettings(around),
       ...(isProcess ? hurried : patient),

@@ -1,5 +1,5 @@
 import type { PaymentsOrder } from '../../src/simulators/protocol.ts';
-import { people as cast } from '../../src/simulators/slack/cast.ts';
+import { groupIds, people as cast } from '../../src/simulators/slack/cast.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import { people, pressable, textOf } from './people.ts';
 import type { Scene } from './scene.ts';
@@ -289,11 +289,11 @@ function findWrongTraffic(scene: Scene): void {
   const { seen, broken, log, workspace, payments, weather } = scene;
   for (const { body } of seen.tooFast)
     broken.push(`posted faster than Slack takes it: ${body.slice(0, 200)}`);
-  const { channels, groups } = workspace.ids;
+  const { channels } = workspace.ids;
   for (const { path, body } of seen.toSlack) {
     if (!path.includes('chat.postMessage')) continue;
     const post = decodeURIComponent(body.replaceAll('+', ' '));
-    const calls = post.includes(groups.onCall);
+    const calls = post.includes(groupIds.onCall);
     const isTold =
       weather.rules === 'both' &&
       post.includes(`channel=${channels.payDesk}`) &&

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'yaml';
+import { fileURLToPath } from 'node:url';
 import { createApp } from '../../src/app.ts';
 import { openLog, readSettings } from '../../src/cli/read-settings.ts';
 import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
@@ -84,7 +84,7 @@ const firstStepMs = 400;
 const settleMs = 60;
 const longestStepMs = 1_800_000;
 const startMs = 1_800_000_000_000;
-const manifest = parse(readFileSync(new URL('../../manifest.yml', import.meta.url), 'utf8')) as object;
+const manifestPath = fileURLToPath(new URL('../../manifest.yml', import.meta.url));
 
 /** The rules that a walk may have. In each, `large` is told from NGN 10,000 on. */
 export const rules = {
@@ -115,7 +115,7 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
     },
   });
   const workspace = await startWorkspace({
-    manifest,
+    manifestPath,
     grantedOptionalScopes: weather.mayReadHistory ? 'all' : [],
   });
   const payments = await startPaymentsService({});
@@ -140,7 +140,6 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
       payopsFile: policyFile,
       slack: { ...workspace.credentials, apiUrl: workspace.apiUrl },
       payments: { ...payments.credentials, url: payments.url },
-      redisUrl: undefined,
     }),
     // As an operator has them: the playground's people do not like to wait.
     PAYMENTS_TIMEOUT_SECONDS: '8',

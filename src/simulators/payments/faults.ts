@@ -1,15 +1,13 @@
 import type { Often } from '../faults.ts';
-import { refusal, type Answer, type Call } from './route.ts';
+import { refusal, type Answer } from './route.ts';
 
 /**
- * What goes wrong between the bot and the service. Without `operation` and `reference` it is for every call, except
- * those of the customer's checkout page. `setFaults({ kind: 'answer_lost', operation: chargeOperation, times: 1 })`.
+ * What goes wrong between the bot and the service. Without `operation` it is for every call, except
+ * those of the customer's checkout page. `setFaults({ kind: 'answer_lost', operation: 'POST /v1/accounts', times: 1 })`.
  */
 export type PaymentsFault = Often & {
   /** As the stats count them: `GET /v1/transactions/accounts/single`. */
   operation?: string;
-  /** The order reference that the call names, in its query or its body. */
-  reference?: string;
   /**
    * `down`: the connection is cut and nothing carried out. `answer_lost`: carried out, and the connection cut instead of
    * an answer. `hang`: not carried out, and no answer until the faults are set again, which cuts the connection.
@@ -17,25 +15,6 @@ export type PaymentsFault = Often & {
    */
   kind: 'down' | 'answer_lost' | 'hang' | 'error_500' | 'rate_limited' | 'unauthorized' | 'unreadable';
 };
-
-export const chargeOperation = 'POST /v1/checkout/tokenized-card-payment';
-export const lookUpOperation = 'GET /v1/transactions/accounts/single';
-
-export function isFaultFor(fault: PaymentsFault, operation: string, call: Call): boolean {
-  if (fault.operation !== undefined && fault.operation !== operation) return false;
-  return fault.reference === undefined || fault.reference === referenceOf(call);
-}
-
-/** The order reference that a call names. */
-export function referenceOf({ query, body }: Pick<Call, 'query' | 'body'>): string | undefined {
-  const inOrder = fieldOf(fieldOf(body, 'order'), 'orderReference');
-  const named = query.get('orderReference') ?? inOrder ?? fieldOf(body, 'orderReference');
-  return typeof named === 'string' ? named : undefined;
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
-}
 
 /** `carryOut` is what the service would answer, once it has done what it was asked. */
 export function underFault(fault: PaymentsFault, carryOut: () => Answer, tooMany: () => Answer): Answer {

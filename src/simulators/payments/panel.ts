@@ -28,8 +28,8 @@ export function panelState(world: World, faults: Faults<PaymentsFault>): Payment
 
 /** The panel knows of the faults that are for every call. */
 function weatherOf(faults: readonly PaymentsFault[]): PaymentsState['weather'] {
-  for (const { kind, operation, reference } of faults) {
-    if (operation !== undefined || reference !== undefined) continue;
+  for (const { kind, operation } of faults) {
+    if (operation !== undefined) continue;
     if (kind === 'hang' || kind === 'error_500' || kind === 'rate_limited' || kind === 'unauthorized')
       return kind;
   }

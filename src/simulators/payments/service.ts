@@ -13,7 +13,7 @@ import { accountRoutes, createAccounts, seedAccounts, seedTerminals } from './ac
 import { authRoutes, checkAccess, createTokens, type Credentials } from './auth.ts';
 import { createCards, savedCardRoutes } from './cards.ts';
 import { checkoutPageRoutes, checkoutRoutes } from './checkout.ts';
-import { isFaultFor, type PaymentsFault, underFault } from './faults.ts';
+import { type PaymentsFault, underFault } from './faults.ts';
 import {
   createOrders,
   type NewOrder,
@@ -91,7 +91,7 @@ const overdueCheckMs = 1_000;
  *     const service = await startPaymentsService({ now: () => clock.nowMs, knownCards: true });
  *     // PAYMENTS_URL is service.url; account, client and webhook secret are in service.credentials.
  *     service.sendWebhooksTo(`${botUrl}/webhooks/payments`);
- *     service.setFaults({ kind: 'answer_lost', operation: chargeOperation, times: 1 });
+ *     service.setFaults({ kind: 'answer_lost', operation: 'POST /v1/checkout/tokenized-card-payment', times: 1 });
  *     // … a charge: taken, and the bot is never told …
  *     service.setFaults();
  *     await service.settled();
@@ -264,7 +264,7 @@ function answerCall(gate: Gate, route: Route, call: Call): Answer {
   increase(world.stats.calls, operation);
   failOverdue(world);
   if (route.path.startsWith('/checkout/')) return route.answer(world, call);
-  const fault = faults.strike((one) => isFaultFor(one, operation, call));
+  const fault = faults.strike((one) => (one.operation ?? operation) === operation);
   if (fault === undefined) return carryOut(gate, route, call);
   return underFault(
     fault,

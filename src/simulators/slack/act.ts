@@ -15,9 +15,6 @@ type Of<Kind extends WorkspaceAction['kind']> = Extract<WorkspaceAction, { kind:
 export async function act(deps: ActDeps, userId: string, action: WorkspaceAction): Promise<ActResult> {
   const user = deps.world.directory.user(userId);
   if (user === undefined) return { ok: false, problem: `There is no person ${userId} in this workspace.` };
-  if (needsInteractivity(action) && !deps.world.app.interactivity) {
-    return { ok: false, problem: 'This app is not configured to handle interactive responses.' };
-  }
   switch (action.kind) {
     case 'send_message':
       return sendMessage(deps, user, action);
@@ -38,14 +35,8 @@ export async function act(deps: ActDeps, userId: string, action: WorkspaceAction
   }
 }
 
-function needsInteractivity(action: WorkspaceAction): boolean {
-  return action.kind !== 'send_message' && action.kind !== 'open_home' && action.kind !== 'close_view';
-}
-
 /** An event, which Slack would send again to a bot that is away; here a person opens their Home again. */
 async function openHome({ world, line }: ActDeps, user: PageUser): Promise<ActResult> {
-  if (!world.app.homeTab) return no('This app has no Home tab.');
-  if (!world.app.botEvents.has('app_home_opened')) return { ok: true };
   const shown = world.views.home(user.id);
   const event = {
     type: 'app_home_opened',
@@ -141,9 +132,7 @@ async function sendMessage(deps: ActDeps, user: PageUser, typed: Of<'send_messag
   const channel = world.directory.channel(typed.channel);
   if (channel === undefined || !canSee(channel, user.id)) return no('There is no such channel.');
   if (channel.archived) return no('This channel is archived.');
-  if (channel.kind === 'dm' && (world.app.messagesReadOnly || !world.app.messagesTab)) {
-    return no('Sending messages to this app has been turned off.');
-  }
+  if (channel.kind === 'dm') return no('Sending messages to this app has been turned off.');
   const text = typed.text.trim();
   if (text === '') return no('Type something first.');
   if (text.startsWith('/')) return runSlash(deps, { user, channel }, { ...typed, text });

@@ -31,7 +31,6 @@ export const chatMethods: Record<string, Method> = {
     updateMessage,
   ),
   'chat.delete': method(write, { channel: text, ts: text }, deleteMessage),
-  'chat.postEphemeral': method(write, { channel: text, user: text, thread_ts: optionalText }, postEphemeral),
 };
 
 /** By channel: what is refused there counts too. */
@@ -40,40 +39,23 @@ function postPace(world: World, { channel }: ApiArguments): number | undefined {
   return place === undefined ? undefined : world.rateLimits.takePost(place.id);
 }
 
-type PostArguments = { channel: string; thread_ts?: string | undefined };
-
-function postMessage(world: World, given: PostArguments, raw: ApiArguments): ApiAnswer {
-  const channel = postingPlace(world, world.directory.destination(given.channel), true);
-  if (typeof channel === 'string') return refused(channel);
-  const answer = post(world, channel, given, raw);
-  if (answer.ok) world.counter.posted();
-  return answer;
-}
-
-function postEphemeral(world: World, given: PostArguments & { user: string }, raw: ApiArguments): ApiAnswer {
-  const channel = postingPlace(world, world.directory.channel(given.channel), false);
-  if (typeof channel === 'string') return refused(channel);
-  const isThere =
-    world.directory.user(given.user) !== undefined && (channel.owner ?? given.user) === given.user;
-  if (!isThere) return refused('user_not_in_channel');
-  const answer = post(world, channel, given, raw, given.user);
-  return answer.ok ? granted({ message_ts: answer['ts'] }) : answer;
-}
-
 /** An answer to an answer joins the thread that is there; a thread needs a first message. */
-function post(
+function postMessage(
   world: World,
-  channel: Channel,
-  { thread_ts: ts }: PostArguments,
-  ...[raw, visibleTo]: [raw: ApiArguments, visibleTo?: string]
+  given: { channel: string; thread_ts?: string | undefined },
+  raw: ApiArguments,
 ): ApiAnswer {
+  const channel = postingPlace(world, world.directory.destination(given.channel));
+  if (typeof channel === 'string') return refused(channel);
   const read = readContent(raw, world.ids);
   if (read.kind === 'refused') return refused(read.error, read.messages);
   if (read.blank) return refused('no_text');
+  const ts = given.thread_ts;
   const parent = ts === undefined ? undefined : world.messages.find(channel.id, ts);
   if (ts !== undefined && parent === undefined) return refused('thread_not_found');
-  const draft = { ...botDraft(channel.id, whole(read.content)), threadTs: parent?.threadTs ?? parent?.ts };
-  const message = world.messages.post(visibleTo === undefined ? draft : { ...draft, visibleTo });
+  const draft = botDraft(channel.id, whole(read.content));
+  const message = world.messages.post({ ...draft, threadTs: parent?.threadTs ?? parent?.ts });
+  world.counter.posted();
   world.changed();
   return granted({ channel: channel.id, ts: message.ts, message: messagePayload(message, true) });
 }
@@ -102,12 +84,11 @@ function deleteMessage(world: World, given: { channel: string; ts: string }): Ap
 }
 
 /** A private channel that the bot is not in does not exist for it; a public one takes a post with one scope more. A text: Slack's word for why not. */
-function postingPlace(world: World, channel: Channel | undefined, fromOutside: boolean): Channel | string {
+function postingPlace(world: World, channel: Channel | undefined): Channel | string {
   if (channel === undefined || (channel.kind === 'private' && !channel.botIsMember))
     return 'channel_not_found';
   if (channel.archived) return 'is_archived';
-  if (channel.kind === 'dm' && !world.app.messagesTab) return 'messages_tab_disabled';
-  const mayPost = channel.botIsMember || (fromOutside && world.app.scopes.has('chat:write.public'));
+  const mayPost = channel.botIsMember || world.app.scopes.has('chat:write.public');
   return mayPost ? channel : 'not_in_channel';
 }
 

@@ -1,13 +1,4 @@
-import {
-  type ApiAnswer,
-  flag,
-  granted,
-  type Method,
-  method,
-  missingScope,
-  refused,
-  text,
-} from './api-answer.ts';
+import { type ApiAnswer, granted, type Method, method, missingScope, refused, text } from './api-answer.ts';
 import { type Account, appId, botId, botName, botUserId, type Channel, teamDomain, teamId } from './cast.ts';
 import { tier2Pace, tier3Pace } from './rate-limits.ts';
 import type { World } from './world.ts';
@@ -38,7 +29,7 @@ export function directoryMethods(url: string): Record<string, Method> {
       const account = world.directory.account(given.user);
       return account === undefined ? refused('user_not_found') : granted({ user: member(account) });
     }),
-    'usergroups.list': method(ofGroups('usergroups.list'), { include_users: flag }, (world, given) =>
+    'usergroups.list': method(ofGroups('usergroups.list'), {}, (world) =>
       world.hasUserGroups
         ? granted({
             usergroups: world.directory.groups.map((group) => ({
@@ -48,7 +39,6 @@ export function directoryMethods(url: string): Record<string, Method> {
               name: group.name,
               handle: group.handle,
               date_delete: 0,
-              ...(given.include_users ? { users: group.users } : {}),
             })),
           })
         : refused('paid_teams_only'),

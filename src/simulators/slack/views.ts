@@ -214,7 +214,6 @@ function update(
 }
 
 function publish(world: World, given: { user_id: string }, raw: Record<string, unknown>): ApiAnswer {
-  if (!world.app.homeTab) return refused('not_enabled');
   if (world.directory.user(given.user_id) === undefined) {
     return refused('invalid_arguments', ['[ERROR] user_id: no such user']);
   }

@@ -10,19 +10,18 @@ import {
   channelIds,
   credentials,
   type Credentials,
-  groupIds,
   teamId,
   userIds,
 } from './cast.ts';
 import { createDoor } from './door.ts';
 import { isDown, type SlackFault, type SlackStats } from './faults.ts';
-import { installApp, type ManifestSource } from './manifest.ts';
+import { installApp } from './manifest.ts';
 import { botPosts, type BotPost, workspaceState } from './payloads.ts';
 import { createSocketMode } from './socket-mode.ts';
 import { createWebApi } from './web-api.ts';
 import { createWorld } from './world.ts';
 
-type WorkspaceOptions = ManifestSource & WorkspaceSettings;
+type WorkspaceOptions = { manifestPath: string } & WorkspaceSettings;
 
 /** The bot refuses signatures that are five minutes off the real time, whatever `now` says. */
 export type WorkspaceSettings = SimulatorOptions & {
@@ -50,7 +49,6 @@ export type Workspace = Simulator<SlackFault> & {
     botUserId: string;
     channels: typeof channelIds;
     users: typeof userIds;
-    groups: typeof groupIds;
   };
   /** Where payloads go while no Socket Mode connection is open; undefined: nowhere. */
   connect(botEventsUrl: string | undefined): void;
@@ -91,7 +89,7 @@ export type Workspace = Simulator<SlackFault> & {
  * `onChange` tells of every change, so that nobody needs to look again and again.
  */
 export async function startWorkspace(options: WorkspaceOptions): Promise<Workspace> {
-  const app = await installApp(options, options.grantedOptionalScopes ?? []);
+  const app = await installApp(options.manifestPath, options.grantedOptionalScopes ?? []);
   const opened = await openSimulator<SlackFault>(options);
   const { simulator, now, changed, record, faults, server } = opened;
   const world = createWorld({
@@ -124,7 +122,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     ...simulator,
     apiUrl: `${url}/api/`,
     credentials: { ...credentials },
-    ids: { teamId, botId, botUserId, channels: channelIds, users: userIds, groups: groupIds },
+    ids: { teamId, botId, botUserId, channels: channelIds, users: userIds },
     connect: (botUrl) => line.connect(botUrl),
     state: (userId) => workspaceState(world, userId),
     act: (userId, action) => act(actDeps, userId, action),

@@ -1,8 +1,6 @@
 import { onTestFinished } from 'vitest';
-import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { parse } from 'yaml';
 import type { Exchange } from '../../../src/simulators/protocol.ts';
 import {
   type PaymentsOptions,
@@ -10,6 +8,7 @@ import {
   startPaymentsService,
 } from '../../../src/simulators/payments/service.ts';
 import { signWebhook } from '../../../src/simulators/payments/webhooks-out.ts';
+import { document, operations, requestOf, resolve, responseOf, type Node } from '../../contract/document.ts';
 import { serveOnLoopback } from '../../support/loopback.ts';
 
 /**
@@ -17,8 +16,6 @@ import { serveOnLoopback } from '../../support/loopback.ts';
  * this an empty object would pass for a transaction.
  */
 const wholeRecords = ['Account', 'BankEntry', 'SavedCard', 'Transaction', 'Terminal'];
-
-export const openapi = loadOpenapiAnswers(new URL('../../../openapi/payments.yaml', import.meta.url));
 
 export type Reply = { status: number; headers: Headers; body: { [name: string]: unknown }; data: Data };
 export type Data = { [name: string]: unknown };
@@ -75,7 +72,7 @@ export async function startMerchant(options: PaymentsOptions = {}): Promise<Merc
       ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
     });
     const body = (await response.json()) as Data;
-    openapi.check({ method, path, status: response.status, headers: response.headers, body });
+    checkAnswer(`${method} ${path}`, { status: response.status, headers: response.headers, body });
     return { status: response.status, headers: response.headers, body, data: (body['data'] ?? {}) as Data };
   }
 
@@ -151,94 +148,52 @@ export async function startReceiver(merchant: Merchant, answers: number[] = []):
 /** Everything received so far, once nothing is under way, each payload held against openapi/payments.yaml. */
 export async function eventsOf(merchant: Merchant, receiver: Receiver): Promise<Received['payload'][]> {
   await merchant.service.settled();
-  for (const { payload } of receiver.received) openapi.checkEvent(payload.event, payload);
+  for (const { payload } of receiver.received) checkEvent(payload.event, payload);
   return receiver.received.map(({ payload }) => payload);
 }
 
-type Json = { [name: string]: unknown };
+const { components } = structuredClone(document) as { components: { schemas: Record<string, Node> } };
+for (const name of wholeRecords) {
+  const { properties } = components.schemas[name] as { properties: Node };
+  Object.assign(components.schemas[name] ?? {}, {
+    required: Object.keys(properties),
+    additionalProperties: false,
+  });
+}
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+addFormats.default(ajv);
+const validators = new Map<unknown, ValidateFunction>();
 
-/** What of the answer is held against the document. `headers` are read case-blind. */
-type GivenAnswer = { method: string; path: string; status: number; headers: Headers; body: unknown };
-
-type OpenapiAnswers = {
-  /** Every "METHOD /path" the document declares. */
-  operations: string[];
-  /** Throws, saying why, unless the document declares this answer. */
-  check: (answer: GivenAnswer) => void;
-  /** Throws, saying why, unless the document declares this event with this payload. */
-  checkEvent: (event: string, payload: unknown) => void;
-};
-
-function loadOpenapiAnswers(file: string | URL): OpenapiAnswers {
-  const document = parse(readFileSync(file, 'utf8'), { maxAliasCount: -1 }) as Json;
-  const schemas = at(document, 'components', 'schemas');
-  for (const name of wholeRecords) {
-    const record = schemas[name] as Json;
-    record['required'] = Object.keys(record['properties'] as Json);
-    record['additionalProperties'] = false;
-  }
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  addFormats.default(ajv);
-  ajv.addSchema(document, 'openapi');
-  const validators = new Map<string, ValidateFunction>();
-
-  function check(pointer: string[], value: unknown, what: string): void {
-    const ref = `openapi#/${pointer.map(escapePointer).join('/')}`;
-    const validate = validators.get(ref) ?? ajv.compile({ $ref: ref });
-    validators.set(ref, validate);
-    if (!validate(value)) {
-      throw new Error(
-        `${what} breaks openapi/payments.yaml: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)}`,
-      );
-    }
-  }
-
-  function checkHeaders(pointer: string[], headers: Headers, what: string): void {
-    const declared = (at(document, ...pointer)['headers'] ?? {}) as Json;
-    for (const name of Object.keys(declared)) {
-      const header = follow(document, [...pointer, 'headers', name]);
-      const text = headers.get(name);
-      if (text === null) throw new Error(`${what} has no header ${name}, which the document declares.`);
-      const schema = at(document, ...header, 'schema');
-      check([...header, 'schema'], schema['type'] === 'integer' ? Number(text) : text, `${what} ${name}`);
-    }
-  }
-
-  return {
-    operations: Object.entries(document['paths'] as Json).flatMap(([path, item]) =>
-      ['get', 'post', 'put', 'patch', 'delete']
-        .filter((method) => method in (item as Json))
-        .map((method) => `${method.toUpperCase()} ${path}`),
-    ),
-    check: ({ method, path, status, headers, body }) => {
-      const what = `${method} ${path} ${status}`;
-      const operation = ['paths', path, method.toLowerCase(), 'responses'];
-      if (!(String(status) in at(document, ...operation))) throw new Error(`${what} is not declared.`);
-      const response = follow(document, [...operation, String(status)]);
-      checkHeaders(response, headers, what);
-      check([...response, 'content', 'application/json', 'schema'], body, what);
-    },
-    checkEvent: (event, payload) => {
-      const body = follow(document, ['webhooks', event, 'post', 'requestBody']);
-      check([...body, 'content', 'application/json', 'schema'], payload, `Event ${event}`);
-    },
-  };
+function checkValue(schema: unknown, value: unknown, what: string): void {
+  const validate = validators.get(schema) ?? ajv.compile({ ...(schema as Node), components });
+  validators.set(schema, validate);
+  if (!validate(value))
+    throw new Error(
+      `${what} breaks openapi/payments.yaml: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)}`,
+    );
 }
 
-function at(document: Json, ...pointer: string[]): Json {
-  let value: unknown = document;
-  for (const name of pointer) value = (value as Json | undefined)?.[name];
-  if (typeof value !== 'object' || value === null)
-    throw new Error(`The document has no ${pointer.join(' → ')}.`);
-  return value as Json;
+/** Throws, saying why, unless the document declares this answer. `headers` are read case-blind. */
+export function checkAnswer(
+  operation: string,
+  { status, headers, body }: { status: number; headers: Headers; body: unknown },
+): void {
+  const what = `${operation} ${status}`;
+  const declared = operations.find((one) => `${one.method.toUpperCase()} ${one.path}` === operation);
+  const responses = declared?.node['responses'] as Node | undefined;
+  if (!declared || !(status in (responses ?? {}))) throw new Error(`${what} is not declared.`);
+  for (const [name, header] of Object.entries((resolve(responses?.[status])['headers'] ?? {}) as Node)) {
+    const text = headers.get(name);
+    if (text === null) throw new Error(`${what} has no header ${name}, which the document declares.`);
+    const { schema } = resolve(header) as { schema: Node };
+    checkValue(schema, schema['type'] === 'integer' ? Number(text) : text, `${what} ${name}`);
+  }
+  checkValue(responseOf(declared, String(status))?.schema, body, what);
 }
 
-/** Where the thing really stands, behind a reference. */
-function follow(document: Json, pointer: string[]): string[] {
-  const reference = at(document, ...pointer)['$ref'];
-  return typeof reference === 'string' ? reference.slice(2).split('/') : pointer;
-}
-
-function escapePointer(name: string): string {
-  return encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'));
+/** Throws, saying why, unless the document declares this event with this payload. */
+export function checkEvent(event: string, payload: unknown): void {
+  const declared = operations.find(({ path, webhook }) => webhook && path === event);
+  if (!declared) throw new Error(`Event ${event} is not declared.`);
+  checkValue(requestOf(declared)?.schema, payload, `Event ${event}`);
 }

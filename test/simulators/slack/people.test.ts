@@ -6,9 +6,7 @@ import {
   clientOf,
   closeAll,
   createClock,
-  manifest,
   modal,
-  openBot,
   openRawBot,
   openWorkspace,
   payloadOf,
@@ -96,31 +94,18 @@ describe('a press', () => {
 
   it('on what one person alone sees is theirs, and comes without the message', async () => {
     const workspace = await openWorkspace();
-    const bot = await openRawBot(workspace, () => ({ status: 200 }));
-    const given = { channel: payDesk, user: agent, text: 'x', blocks: [row] };
-    const press = pressOf((await clientOf(workspace).chat.postEphemeral(given)).message_ts ?? '');
+    const body = JSON.stringify({ text: 'x', blocks: [row] });
+    const bot = await openRawBot(workspace, (_request, count) => ({
+      status: 200,
+      ...(count === 1 && { body }),
+    }));
+    await type(workspace, '/pay');
+    const press = pressOf(workspace.state(agent).messages[payDesk]?.at(-1)?.ts ?? '');
     expect(await workspace.act(lead, press)).toMatchObject({ ok: false });
     expect(await workspace.act(agent, press)).toEqual({ ok: true });
-    const [payload = {}] = bot.requests.map(payloadOf);
+    const payload = payloadOf(bot.requests.at(-1) ?? { headers: {}, body: '' });
     expect(payload).toMatchObject({ container: { is_ephemeral: true } });
     expect(payload).not.toHaveProperty('message');
-  });
-
-  it('is impossible when the manifest has no interactivity', async () => {
-    const settings = { interactivity: { is_enabled: false } };
-    const workspace = await openWorkspace({ manifest: { ...manifest, settings } });
-    const ts = await posted(workspace);
-    expect(await workspace.act(agent, pressOf(ts))).toMatchObject({ ok: false });
-  });
-
-  it('runs the shortcuts of the manifest alone', async () => {
-    const workspace = await openWorkspace();
-    const bot = await openRawBot(workspace, () => ({ status: 200 }));
-    const on = { kind: 'message_shortcut', channel: payDesk, ts: await posted(workspace) } as const;
-    expect(await workspace.act(agent, { ...on, callbackId: 'lookup_here' })).toEqual({ ok: true });
-    expect(await workspace.act(agent, { ...on, callbackId: 'charge' })).toMatchObject({ ok: false });
-    expect(await workspace.act(agent, { ...shortcut, callbackId: 'nope' })).toMatchObject({ ok: false });
-    expect(bot.requests).toHaveLength(1);
   });
 });
 
@@ -155,12 +140,9 @@ describe('what is typed', () => {
     const workspace = await openWorkspace({ ackTimeoutMs: 1000 });
     await type(workspace, '/pay');
     const body = JSON.stringify({ blocks: [{ type: 'section' }] });
-    const answers = [undefined, { status: 500 }, { status: 200, body }];
+    const answers = [undefined, { status: 500 }, { status: 200, body }, { status: 401 }];
     await openRawBot(workspace, (_request, count) => answers[count - 1]);
-    for (let typed = 0; typed < 3; typed += 1) await type(workspace, '/pay');
-    workspace.credentials.signingSecret = 'another-secret';
-    await openBot(workspace, (app) => app.command('/pay', ({ ack }) => ack('hello')));
-    await type(workspace, '/pay');
+    for (let typed = 0; typed < 4; typed += 1) await type(workspace, '/pay');
     const errors = [
       'dispatch_failed',
       'operation_timeout',
@@ -213,9 +195,7 @@ describe('what is typed', () => {
   });
 
   it('goes to no app whose messages tab is read-only, commands included', async () => {
-    const app_home = { ...manifest.features.app_home, messages_tab_read_only_enabled: true };
-    const features = { ...manifest.features, app_home };
-    const workspace = await openWorkspace({ manifest: { ...manifest, features } });
+    const workspace = await openWorkspace();
     const refused = { ok: false, problem: 'Sending messages to this app has been turned off.' };
     expect(await type(workspace, 'Hello', { channel: agentDm })).toEqual(refused);
     expect(await type(workspace, '/pay', { channel: agentDm })).toEqual(refused);

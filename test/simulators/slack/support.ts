@@ -1,38 +1,12 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { App, LogLevel } from '@slack/bolt';
-import { WebClient } from '@slack/web-api';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import { LogLevel, WebClient } from '@slack/web-api';
 import {
   startWorkspace,
   type Workspace,
   type WorkspaceSettings,
 } from '../../../src/simulators/slack/workspace.ts';
 import { serveOnLoopback } from '../../support/loopback.ts';
-
-export const manifest = {
-  display_information: { name: 'Pay' },
-  features: {
-    app_home: { home_tab_enabled: true, messages_tab_enabled: true, messages_tab_read_only_enabled: false },
-    bot_user: { display_name: 'Pay' },
-    slash_commands: [
-      { command: '/pay', description: 'Payments', usage_hint: '<reference>', should_escape: true },
-    ],
-    shortcuts: [
-      { type: 'global', name: 'Charge a saved card', callback_id: 'charge', description: 'x' },
-      { type: 'message', name: 'Look up the reference here', callback_id: 'lookup_here', description: 'x' },
-    ],
-  },
-  oauth_config: {
-    scopes: {
-      bot: ['commands', 'chat:write', 'im:write', 'usergroups:read', 'users:read', 'channels:read'],
-      bot_optional: ['channels:history', 'chat:write.public'],
-    },
-  },
-  settings: {
-    event_subscriptions: { bot_events: ['app_home_opened'] },
-    interactivity: { is_enabled: true },
-  },
-};
 
 /** A clock that stands until it is moved; it starts at the real time because the bot checks signatures against that. */
 export function createClock(): { now: () => number; advance: (ms: number) => void } {
@@ -52,12 +26,15 @@ export async function closeAll(): Promise<void> {
   for (const close of cleanups.splice(0).toReversed()) await close();
 }
 
-type OpenOptions = WorkspaceSettings & { manifest?: object; manifestPath?: string };
+const manifestPath = fileURLToPath(new URL('../../../manifest.yml', import.meta.url));
 
-export async function openWorkspace(options: OpenOptions = {}): Promise<Workspace> {
-  const { manifestPath, manifest: own = manifest, ...settings } = options;
-  const source = manifestPath === undefined ? { manifest: own } : { manifestPath };
-  const workspace = await startWorkspace({ ...source, ...settings });
+/** With the bot’s own manifest, and those of its optional scopes that most tests need. */
+export async function openWorkspace(settings: WorkspaceSettings = {}): Promise<Workspace> {
+  const workspace = await startWorkspace({
+    manifestPath,
+    grantedOptionalScopes: ['usergroups:read', 'channels:read'],
+    ...settings,
+  });
   cleanups.push(() => workspace.close());
   return workspace;
 }
@@ -85,42 +62,6 @@ export async function refusal(call: Promise<unknown>): Promise<Record<string, un
     return data;
   }
   throw new Error('The call was not refused.');
-}
-
-/** A real Bolt app behind its real HTTP receiver, signature check included. */
-export async function openBot(workspace: Workspace, register: (app: App) => void): Promise<App> {
-  const app = new App({
-    token: workspace.credentials.botToken,
-    signingSecret: workspace.credentials.signingSecret,
-    clientOptions: {
-      slackApiUrl: workspace.apiUrl,
-      retryConfig: { retries: 0 },
-      rejectRateLimitedCalls: true,
-    },
-    logLevel: LogLevel.ERROR,
-  });
-  register(app);
-  const server = (await app.start({ port: 0, host: '127.0.0.1' })) as Server;
-  cleanups.push(async () => {
-    server.closeAllConnections();
-    await app.stop();
-  });
-  workspace.connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}/slack/events`);
-  return app;
-}
-
-export async function openSocketBot(workspace: Workspace, register: (app: App) => void): Promise<App> {
-  const app = new App({
-    token: workspace.credentials.botToken,
-    appToken: workspace.credentials.appToken,
-    socketMode: true,
-    clientOptions: { slackApiUrl: workspace.apiUrl },
-    logLevel: LogLevel.ERROR,
-  });
-  register(app);
-  await app.start();
-  cleanups.push(() => app.stop());
-  return app;
 }
 
 export type RawRequest = { headers: IncomingMessage['headers']; body: string };

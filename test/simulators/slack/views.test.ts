@@ -143,14 +143,6 @@ describe('a modal', () => {
     const back = await client.views.update({ view_id, view: form });
     expect(back.view?.state).toMatchObject({ values: { otp_code: { value: { value: null } } } });
   });
-
-  it.each([true, false])('tells of its closing the app that asked to know: %s', async (notify_on_close) => {
-    const { workspace, bot, last, show } = await open();
-    const { id: viewId } = await show(modal('Charge', { notify_on_close }));
-    await workspace.act(agent, { kind: 'close_view', viewId });
-    expect(bot.requests).toHaveLength(notify_on_close ? 2 : 1);
-    expect(last()['type']).toBe(notify_on_close ? 'view_closed' : 'shortcut');
-  });
 });
 
 describe('submitting a modal', () => {

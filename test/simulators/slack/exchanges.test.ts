@@ -1,43 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../src/simulators/protocol.ts';
-import {
-  clientOf,
-  closeAll,
-  manifest,
-  modal,
-  openRawBot,
-  openWorkspace,
-  payloadOf,
-  textInput,
-} from './support.ts';
+import { clientOf, closeAll, modal, openRawBot, openWorkspace, payloadOf, textInput } from './support.ts';
 
 afterEach(closeAll);
 
 const typed = (value: string) => ({ value: { type: 'plain_text_input', value } });
-
-describe('app_home_opened', () => {
-  it('tells who opened it', async () => {
-    const workspace = await openWorkspace();
-    const bot = await openRawBot(workspace, () => ({ status: 200 }));
-    await workspace.act(workspace.ids.users.agent, { kind: 'open_home' });
-    expect(bot.requests.map(payloadOf)).toMatchObject([
-      {
-        type: 'event_callback',
-        event_id: expect.stringMatching(/^Ev/) as string,
-        event: { type: 'app_home_opened', tab: 'home', user: workspace.ids.users.agent },
-      },
-    ]);
-  });
-
-  it('goes only to an app that subscribed', async () => {
-    const workspace = await openWorkspace({
-      manifest: { ...manifest, settings: { interactivity: { is_enabled: true } } },
-    });
-    const bot = await openRawBot(workspace, () => ({ status: 200 }));
-    await workspace.act(workspace.ids.users.agent, { kind: 'open_home' });
-    expect(bot.requests).toEqual([]);
-  });
-});
 
 describe('the log of exchanges', () => {
   it('holds no token, no one-time password, no card number, no usable address, and stays short', async () => {
@@ -72,20 +39,5 @@ describe('the log of exchanges', () => {
     for (const { request = '', response = '' } of exchanges) {
       expect(Math.max(request.length, response.length)).toBeLessThanOrEqual(2000);
     }
-  });
-
-  it('hides the address of a response_url', async () => {
-    const exchanges: Exchange[] = [];
-    const workspace = await openWorkspace({ onExchange: (exchange) => exchanges.push(exchange) });
-    let url = '';
-    await openRawBot(workspace, ({ body }) => {
-      url = new URLSearchParams(body).get('response_url') ?? '';
-      return { status: 200 };
-    });
-    const { users, channels } = workspace.ids;
-    await workspace.act(users.agent, { kind: 'send_message', channel: channels.payDesk, text: '/pay x' });
-    await fetch(url, { method: 'POST', body: JSON.stringify({ text: 'Found' }) });
-    expect(exchanges.at(-1)).toMatchObject({ summary: 'response_url to Ada in #pay-desk', status: 200 });
-    expect(JSON.stringify(exchanges)).not.toContain(new URL(url).pathname.split('/').at(-1));
   });
 });
