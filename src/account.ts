@@ -10,11 +10,10 @@ import type { AuditEntry } from './domain/audit-entry.ts';
 import type { ChargeSeen, LimitRules } from './domain/charge.ts';
 import type { PartHealth } from './domain/failure.ts';
 import type { PaymentEvent } from './domain/payment-event.ts';
-import type { Notice } from './domain/notice.ts';
-import type { FeatureMessages, Said } from './messages/views.ts';
+import { noticesOf } from './messages/notices.ts';
+import type { FeatureMessages } from './messages/views.ts';
 import type { Kind } from './records/worker.ts';
 import { placeWords } from './slack/words/evidence.ts';
-import { noticeMessage } from './slack/words/notice-message.ts';
 import {
   type MissingEvents,
   alarmPrefix,
@@ -354,23 +353,17 @@ export function createFeatures(account: Account, around: Around) {
     story,
     alerts,
     mutes,
-    { cases: [{ prefix: alarmPrefix, work: missing.work }], messages: noticesOf(account) },
+    {
+      cases: [{ prefix: alarmPrefix, work: missing.work }],
+      messages: noticesOf(
+        account.name === undefined ? undefined : placeWords(account.place.environment, account.place.account),
+      ),
+    },
     undelivered,
     createDoctor(() => around.doctor(undelivered.health)),
     ...ownFeatures(account),
   ];
   return { features, charges, links, approvals, alerts, undelivered, mutes };
-}
-
-/** What the operators are told; whose it is only where the bot has several accounts. */
-function noticesOf({ name, place }: Account): FeatureMessages {
-  const whose = name === undefined ? undefined : placeWords(place.environment, place.account);
-  return {
-    views: { notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }) },
-    words: {
-      notice: (post: Said & { notice: Notice }) => ({ message: noticeMessage({ ...post, place: whose }) }),
-    },
-  };
 }
 
 /** Of what all accounts have together. `kept`: the whole store, or why there is none. */

@@ -37,6 +37,9 @@ export type PaymentEvent = {
   isErased?: true;
 };
 
+/** The kind of a signed delivery in which none is found. */
+export const unreadableKind = 'unreadable';
+
 /** The key of the one event of a kind that an order of this reference has; see `PaymentEvent.key`. */
 export function orderEventKey(kind: PaymentEventKind, reference: string): string {
   return `${kind}/order/${reference}`;

@@ -1,4 +1,4 @@
-import type { Notice } from '../domain/notice.ts';
+import { code, rich } from '../slack/kit/blocks.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import {
   laneOf,
@@ -8,6 +8,7 @@ import {
   writeMessageRecord,
   type MessageRecord,
 } from './message-record.ts';
+import type { Notice } from './notices.ts';
 
 /** What is to stand in Slack. On record when it resolves, and again is the same as once; throws StoreUnavailable. */
 export type Messages<Bodies> = {
@@ -115,5 +116,12 @@ export async function tellOperators(deps: TellDeps, name: string, notice: Notice
 /** Tells the operators that a record was put aside, once for each. A notice of a stuck notice would be one without end. */
 export async function tellStuck(deps: TellDeps, key: string, errorId: string): Promise<void> {
   if (key.startsWith(messageKey('notice', ''))) return;
-  await tellOperators(deps, `stuck:${key}`, { kind: 'stuck', record: key, errorId });
+  await tellOperators(deps, `stuck:${key}`, {
+    state: 'A record was put aside',
+    about: [key],
+    lines: [
+      rich`The bot can’t work on it. The log says why under ${errorId}.`,
+      rich`It’s kept and retried at the next start. If ${code('SEALING_KEYS')} changed, put the old key back behind the new one and restart.`,
+    ],
+  });
 }

@@ -1,6 +1,8 @@
 import type { PostOutcome, Undelivered } from './delivery.ts';
 import { newErrorId, type Log } from '../log.ts';
+import { counted } from '../domain/wording.ts';
 import { pagesOf } from '../records/pages.ts';
+import { channelName, code, moment, rich } from '../slack/kit/blocks.ts';
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
 import {
   deadLetters,
@@ -22,6 +24,7 @@ import {
   type WorkDeps,
 } from './message-work.ts';
 import { tellOperators, tellStuck, type TellDeps } from './messages.ts';
+import type { Notice } from './notices.ts';
 
 export type RefusalDeps = WorkDeps &
   TellDeps & {
@@ -76,6 +79,25 @@ export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Re
   }
 }
 
+/** A person is not named in it: that would ping them. */
+function refusedNotice(
+  { channel, outcome: { slackError, fix } }: Refusal,
+  giveUpMs: number,
+  sinceMs: number,
+): Notice {
+  const isChannel = /^[CG]/.test(channel);
+  const named = /^[CG][A-Z0-9]+$/.test(channel) ? rich`${channelName(channel)}: ` : [];
+  const hours = counted(Math.round(giveUpMs / 3_600_000), 'hour');
+  return {
+    state: `Slack refuses the messages for a ${isChannel ? 'channel' : 'person'}`,
+    about: [channel, slackError],
+    lines: [
+      [...named, ...rich`${fix} Refused since ${moment(sinceMs)}.`],
+      rich`Nothing is lost: the bot keeps trying for ${hours}, then they wait in ${code('/pay undelivered')}.`,
+    ],
+  };
+}
+
 async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Promise<void> {
   const { channel, outcome, missed } = refusal;
   const { slackError, fix, about } = outcome;
@@ -87,8 +109,7 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
   const refusedForMs = nowMs - sinceMs;
   const leftMs = Math.max(sinceMs, receivedAtMs) + deps.giveUpMs - nowMs;
   if (refusedForMs >= Math.min(tellAfterMs, deps.giveUpMs) && channel !== deps.opsChannel) {
-    const giveUpHours = Math.round(deps.giveUpMs / 3_600_000);
-    const notice = { kind: 'refused', channel, slackError, fix, giveUpHours, sinceMs } as const;
+    const notice = refusedNotice(refusal, deps.giveUpMs, sinceMs);
     await tellOperators(deps, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
   }
   const { isNeverGivenUp } = policyOf(kind);

@@ -1,9 +1,13 @@
 import { hash as digestOf } from 'node:crypto';
 import { holdsCardNumber } from '../domain/card-number.ts';
-import { orderEventKey, type PaymentEvent, type PaymentEventKind } from '../domain/payment-event.ts';
+import {
+  orderEventKey,
+  unreadableKind,
+  type PaymentEvent,
+  type PaymentEventKind,
+} from '../domain/payment-event.ts';
 import { isJsonPointer, valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
 import { minorFromWire } from '../domain/money.ts';
-import { unreadableKind } from '../domain/notice.ts';
 import { saysNothing } from '../domain/outside-text.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';

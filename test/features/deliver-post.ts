@@ -9,9 +9,9 @@ import {
   type ChargeShown,
 } from '../../src/features/charge/charge-messages.ts';
 import { linkViews, type LinkPostDeps, type LinkShown } from '../../src/features/links/link-screens.ts';
-import type { Notice } from '../../src/domain/notice.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
 import type { Work } from '../../src/messages/message-work.ts';
+import type { Notice } from '../../src/messages/notices.ts';
 import { openBody, type FeatureMessages, type Rendered, type Said } from '../../src/messages/views.ts';
 import type { Entry } from '../../src/store/store.ts';
 

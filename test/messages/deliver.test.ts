@@ -51,7 +51,7 @@ describe('a message', () => {
       ],
     });
     await receiveEvent(receive, event, 'f');
-    await tellOperators(receive, 'a', { kind: 'unknown_event', eventKind: 'x', keptDays: 1 });
+    await tellOperators(receive, 'a', { state: 'An event', about: ['x'], lines: [] });
     await drain();
     deliver.route = () => [{ channel: 'C0OTHER001' }];
     deliver.opsChannel = 'C0RIGHT001';

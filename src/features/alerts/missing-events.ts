@@ -2,8 +2,10 @@ import { z } from 'zod';
 import type { Entry, Sealer, Store } from '../../store/store.ts';
 import { paymentPrefix } from './alert-recovery.ts';
 import { newestEventMs } from './event-log.ts';
+import { counted } from '../../domain/wording.ts';
 import type { Log } from '../../log.ts';
 import { type TellDeps, tellOperators } from '../../messages/messages.ts';
+import { rich } from '../../slack/kit/blocks.ts';
 
 type MissingEventsDeps = Omit<TellDeps, 'store'> & {
   store: TellDeps['store'] & Pick<Store, 'read' | 'write' | 'list'>;
@@ -48,14 +50,27 @@ export function createMissingEvents(deps: MissingEventsDeps): MissingEvents {
       if (!hasCome && waitMs > 0) {
         log('warn', 'The event of an approved charge never came', { key: entry.key });
         const hour = Math.floor((atMs + waitMs) / everyMs);
-        const minutes = Math.round(waitMs / 60_000);
-        const notice = { kind: 'events_missing', reference, minutes, isSilent } as const;
-        await tellOperators(deps, `${alarmPrefix}${hour}`, notice);
+        await tellOperators(deps, `${alarmPrefix}${hour}`, {
+          state: 'A charge is paid, but its event never came',
+          about: [reference],
+          lines: [rich`${missingWords(waitMs)}`, rich`${isSilent ? silentWords : otherWords}`],
+        });
       }
       await store.write(entry, '', { ttlMs: 0 });
     },
   };
 }
+
+function missingWords(waitMs: number): string {
+  const minutes = Math.round(waitMs / 60_000);
+  const waited = minutes % 60 === 0 ? counted(minutes / 60, 'hour') : counted(minutes, 'minute');
+  return `It was approved by look-up more than ${waited} ago, without a signed payment_success since. The charge stands. More of this hour are in the log.`;
+}
+
+const silentWords =
+  'No webhook has come at all since. Check the address at the payments service, the proxy and the certificate: charges that fail elsewhere are not told meanwhile.';
+const otherWords =
+  'Look at the payments service whether the event was sent and how it was answered; an event that names another reference than the charge’s counts as none.';
 
 /** The record of a success of this reference, told or not, as its repeats have it too. */
 export function successKey(reference: string): string {

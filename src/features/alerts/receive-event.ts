@@ -1,10 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { Routed } from './routing.ts';
 import { faceOf, type SavedCard } from '../../domain/saved-card.ts';
-import type { PaymentEvent } from '../../domain/payment-event.ts';
+import { outsideText } from '../../domain/outside-text.ts';
+import { unreadableKind, type PaymentEvent } from '../../domain/payment-event.ts';
+import { counted } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Entry, Store } from '../../store/store.ts';
 import { type TellDeps, tellOperators } from '../../messages/messages.ts';
+import type { Notice } from '../../messages/notices.ts';
+import { code, rich } from '../../slack/kit/blocks.ts';
 import { type KeptEvent, findKeptEvent, openKeptEvent } from './event-log.ts';
 import { splitRouted, storeEvent } from './route-event.ts';
 
@@ -108,6 +112,8 @@ function openIfPossible({ sealer }: ReceiveDeps, entry: Entry): KeptEvent | unde
   }
 }
 
+const longestShown = 80;
+
 /**
  * Tells the operators of a repeat that differs from the first, once. A sender that writes a time or a number into its
  * reasons would fill the channel, so another reason alone is in the log only.
@@ -121,8 +127,20 @@ async function tellDiffering(
   const { kind: eventKind, key, orderReference } = event;
   const isSameMoney = first.amountMinor === event.amountMinor && first.currency === event.currency;
   if (!first.isErased && isSameMoney && first.reason !== event.reason) return;
-  const about = { eventKind, orderReference };
-  await tellOperators(deps, `differs:${key}:${fingerprint}`, { kind: 'event_differs', ...about });
+  await tellOperators(deps, `differs:${key}:${fingerprint}`, differingNotice(eventKind, orderReference));
+}
+
+export function differingNotice(eventKind: string, reference: string | undefined): Notice {
+  return {
+    state: 'A repeated event differs from the first',
+    about: [eventKind, reference ?? 'no reference'],
+    lines: [
+      rich`Its amount or outcome is different. The first alert stays as it was.`,
+      reference === undefined
+        ? rich`Look the order up before acting on either.`
+        : rich`Look it up before acting on either: ${code(`/pay ${outsideText(reference, longestShown)}`)}`,
+    ],
+  };
 }
 
 type UnknownDelivery = { eventKind: string; key: string; body: Buffer };
@@ -135,9 +153,19 @@ export async function keepUnknownEvent(deps: ReceiveDeps, delivery: UnknownDeliv
   const key = `unknown:${delivery.key}`;
   const sealed = deps.sealer.seal(key, delivery.body.toString('base64'));
   await deps.store.create(key, sealed, { ttlMs: deps.rememberMs });
-  const keptDays = Math.round(deps.rememberMs / dayMs);
-  const notice = { kind: 'unknown_event', eventKind: delivery.eventKind, keptDays } as const;
-  await tellOperators(deps, `unknown:${shortHash(delivery.eventKind)}`, notice);
+  const { eventKind } = delivery;
+  const isUnreadable = eventKind === unreadableKind;
+  const kept = `It’s kept for ${counted(Math.round(deps.rememberMs / dayMs), 'day')}.`;
+  await tellOperators(deps, `unknown:${shortHash(eventKind)}`, {
+    state: isUnreadable
+      ? 'A signed delivery without an event kind arrived'
+      : 'A signed event of unknown kind arrived',
+    about: isUnreadable ? [] : [eventKind],
+    lines: [
+      rich`${kept} ${isUnreadable ? 'Others like it' : 'Others of this kind'} aren’t told.`,
+      rich`Should it be an alert? Check ${code('WEBHOOK_EVENT_POINTERS')}; ${code('npm run explain-delivery')} shows how a captured one is read.`,
+    ],
+  });
 }
 
 /** Outside text must not shape a key. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Notice } from '../../../src/domain/notice.ts';
 import { alarmPrefix, createMissingEvents, successKey } from '../../../src/features/alerts/missing-events.ts';
 import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
+import type { Notice } from '../../../src/messages/notices.ts';
 import { openBody } from '../../../src/messages/views.ts';
 import { readMessageRecord } from '../../../src/messages/message-record.ts';
 import { workOnce } from '../../../src/records/worker.ts';
@@ -11,8 +11,6 @@ import { house, ops, sealer } from '../house.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
-
-type Missing = Extract<Notice, { kind: 'events_missing' }>;
 
 function eventOf(reference: string) {
   const body = { event_type: 'payment_success', data: { order: { orderReference: reference } } };
@@ -45,12 +43,14 @@ function openRoom({ readsReference = true, spoil = (store: Store) => store } = {
     }
   }
   /** Every notice there ever was, in its order. */
-  async function told(): Promise<Missing[]> {
+  async function told(): Promise<{ reference: string | undefined; isSilent: boolean }[]> {
     const keys = store.keys().filter((key) => key.startsWith('message:notice:'));
     const entries = await Promise.all(keys.map((key) => store.read(key)));
-    return entries.flatMap((entry) =>
-      entry ? [openBody('notice', sealer, { entry, record: readMessageRecord(entry.value) }) as Missing] : [],
-    );
+    return entries.flatMap((entry) => {
+      if (!entry) return [];
+      const body = openBody('notice', sealer, { entry, record: readMessageRecord(entry.value) }) as Notice;
+      return { reference: body.about[0], isSilent: JSON.stringify(body.lines).includes('at all since') };
+    });
   }
   async function receives(reference: string): Promise<void> {
     const found = eventOf(reference);

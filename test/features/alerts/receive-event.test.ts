@@ -17,7 +17,7 @@ describe('receiveEvent', () => {
     await drain(60_000);
     expect(posts.filter((one) => one.channel === ops)).toHaveLength(1);
     expect(posts.find((one) => one.channel === ops)?.post).toMatchObject({
-      notice: { kind: 'event_differs' },
+      notice: { state: 'A repeated event differs from the first' },
     });
   });
 
@@ -181,7 +181,10 @@ describe('keepUnknownEvent', () => {
     await drain(60_000);
     expect(store.keys()).toEqual(expect.arrayContaining(['unknown:a', 'unknown:b']));
     expect(posts).toMatchObject([
-      { channel: ops, post: { notice: { kind: 'unknown_event', eventKind: 'refund', keptDays: 30 } } },
+      {
+        channel: ops,
+        post: { notice: { state: 'A signed event of unknown kind arrived', about: ['refund'] } },
+      },
     ]);
   });
 });

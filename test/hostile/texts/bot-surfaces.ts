@@ -2,7 +2,6 @@
 // and kinds of events, from payops.yml and from what people type.
 
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
-import type { Notice } from '../../../src/domain/notice.ts';
 import { readMerchantWords } from '../../../src/features/help/merchant-words.ts';
 import {
   undeliveredMessage,
@@ -16,8 +15,9 @@ import {
   usageMessage,
 } from '../../../src/slack/words/error-message.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
-import { noticeMessage } from '../../../src/slack/words/notice-message.ts';
+import { noticeMessage } from '../../../src/messages/notices.ts';
 import { placeWords } from '../../../src/slack/words/evidence.ts';
+import { differingNotice } from '../../../src/features/alerts/receive-event.ts';
 import { homeMutes, routesMessage } from '../../../src/features/alerts/alert-rules-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { testAlertMessage } from '../../../src/features/alerts/alert-views.ts';
@@ -29,12 +29,12 @@ const channel = 'C0OWN00001';
 const ada = 'U0OWN00001';
 
 export const botSurfaces: readonly Surface[] = [
-  messageOf('a notice', (outside) =>
+  messageOf('a notice', ({ random, text }) =>
     noticeMessage({
-      notice: noticeOf(outside),
+      notice: differingNotice(text(), text()),
       key: 'message:notice:1',
-      mayBeRepeat: outside.random.chance(0.5),
-      ...(outside.random.chance(0.5) ? { place: placeWords('live', outside.text()) } : {}),
+      mayBeRepeat: random.chance(0.5),
+      ...(random.chance(0.5) ? { place: placeWords('live', text()) } : {}),
     }),
   ),
   messageOf('an account nobody knows', ({ text }) => {
@@ -78,20 +78,6 @@ export const botSurfaces: readonly Surface[] = [
   ),
   messageOf('a bug', ({ text }) => bugMessage('e-123', { reference: text(), moneyMayHaveMoved: true })),
 ];
-
-function noticeOf({ random, text }: Outside): Notice {
-  return random.pick<() => Notice>([
-    () => ({ kind: 'event_differs', eventKind: 'payment_failed', orderReference: text() }),
-    () => ({ kind: 'unknown_event', eventKind: text().slice(0, 64) }),
-    () => ({ kind: 'stuck', record: text(), errorId: 'e-123' }),
-    () => {
-      const slackError = text();
-      const told = { channel, slackError, fix: fixFor(slackError, channel), giveUpHours: 24 };
-      return { kind: 'refused', ...told };
-    },
-    () => ({ kind: 'events_missing', reference: text(), minutes: 30, isSilent: random.chance(0.5) }),
-  ])();
-}
 
 function planOf(outside: Outside): RoutePlan {
   const rules = [ruleOf(outside), ruleOf(outside)];

@@ -1,0 +1,32 @@
+import { outsideText } from '../domain/outside-text.ts';
+import { context, plainText, type Run } from '../slack/kit/blocks.ts';
+import type { SlackMessage } from '../slack/kit/message.ts';
+import { noteMessage, posted } from '../slack/kit/note.ts';
+import type { FeatureMessages, Said } from './views.ts';
+
+/**
+ * Something the bot must tell the people who run it, besides alerts: short, rare, once per name. Nothing secret, and no
+ * customer: the channel may be wide. `lines`: what it means, and what to do; `about` may be outside text.
+ */
+export type Notice = { state: string; about: readonly string[]; lines: readonly (readonly Run[])[] };
+
+const longestDetail = 80;
+
+/** `place`: whose it is, where the bot has several merchant accounts. */
+export function noticeMessage(said: Said & { notice: Notice; place?: string | undefined }): SlackMessage {
+  const { state, about, lines } = said.notice;
+  const message = noteMessage({
+    state: `⚠️ ${state}`,
+    about: about.map((detail) => outsideText(detail, longestDetail)),
+    body: lines,
+    ...(said.place === undefined ? {} : { foot: context(plainText(said.place)) }),
+  });
+  return posted(message, 'payops_notice', said);
+}
+
+export function noticesOf(place: string | undefined): FeatureMessages {
+  return {
+    views: { notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }) },
+    words: { notice: (post: Said & { notice: Notice }) => ({ message: noticeMessage({ ...post, place }) }) },
+  };
+}
