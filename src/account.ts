@@ -29,7 +29,7 @@ import type { Log } from './log.ts';
 import { type Fingerprint, openFingerprint } from './records/fingerprint.ts';
 import type { Command, MayRun, Permission } from './slack/command.ts';
 import { type UploadFile, createUploadFile } from './slack/kit/upload-file.ts';
-import type { ClientDeps } from './payments/client.ts';
+import type { Called } from './payments/client.ts';
 import type { NameOf } from './slack/people/names.ts';
 import { type ShowEnd, createShowEnd } from './slack/reply.ts';
 import type { ChargePlace } from './slack/words/charge-place.ts';
@@ -135,7 +135,7 @@ function chargePlace(config: Config): ChargePlace {
 function openAccount(
   { outside, kept, merchant, pauses }: MerchantPlace,
   { clients, wake, audit, nameOf, ...people }: Omit<Shared, 'metrics'>,
-  called: ClientDeps['called'],
+  called: Called,
 ): Account {
   const { config, log, now } = outside;
   const { store, sealer } = kept;

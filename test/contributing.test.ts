@@ -33,10 +33,9 @@ const probe = `
 import { createBalance } from './src/features/balance/balance.ts';
 import { createPaymentsClient } from './src/payments/client.ts';
 const now = () => 0;
-const client = createPaymentsClient(
-  { baseUrl: process.argv[2] ?? '', sandbox: true, timeoutMs: 5_000 },
-  { accessToken: { current: async () => 'token', replace: async () => 'token' }, fetch: (request) => fetch(request), now },
-);
+const accessToken = { current: async () => 'token', replace: async () => 'token' };
+const baseUrl = process.argv[2] ?? '';
+const client = createPaymentsClient({ baseUrl, sandbox: true, timeoutMs: 5_000, accessToken, now });
 const account = { payments: { ask: (read) => read(client, 'account-1') }, place: { environment: 'sandbox', account: 'Lagos' }, now };
 const read = createBalance(account).verbs[0].prepare([]);
 console.log(JSON.stringify(await read.value.run({})));

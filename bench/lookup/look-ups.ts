@@ -20,10 +20,18 @@ const accessToken = process.env['ACCESS_TOKEN'] ?? '';
 const reference = 'PAID-000123' as OrderReference;
 const pool = new Pool(url, { connections: 1 });
 const token = { current: () => Promise.resolve(accessToken), replace: () => Promise.resolve(accessToken) };
-const client = createPaymentsClient(
-  { baseUrl: url, sandbox: false, timeoutMs: 10_000 },
-  { accessToken: token, fetch: (request) => fetch(request) },
-);
+const client = createPaymentsClient({
+  baseUrl: url,
+  sandbox: false,
+  timeoutMs: 10_000,
+  accessToken: token,
+});
+const reading = {
+  paymentsPaidStatuses: ['SUCCESS'],
+  paymentsFinalStatuses: undefined,
+  paymentsAmountPointer: '/amount',
+  paymentsFeePointer: undefined,
+};
 const path = `/v1/transactions/accounts/single?orderReference=${reference}`;
 const headers = { authorization: `Bearer ${accessToken}`, accountId };
 
@@ -34,7 +42,7 @@ async function bare(): Promise<void> {
 }
 
 async function ours(): Promise<void> {
-  const transaction = await findTransaction(client, accountId, reference);
+  const transaction = await findTransaction(client, accountId, reference, reading);
   const confirmation = confirm({ reference }, transaction);
   const about = { environment: 'live', account: 'Lagos store', checkedAtMs: Date.now() } as const;
   const { text } = transactionMessage({ ...about, reference, confirmation });

@@ -1,11 +1,11 @@
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
-import type { shareToken } from '../payments/access-token.ts';
+import type { TokenMemory } from '../payments/access-token.ts';
 import { createPaymentsClient } from '../payments/client.ts';
-import { revokeToken, type JsonTemplate } from '../payments/tokens.ts';
+import { parentAccountOf, revokeToken } from '../payments/tokens.ts';
 import { type CommandEnd, type CliCommand, reasonOf, withKept, withoutWords } from './command.ts';
 import type { Kept } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
-import { clientSettings, tokenMemory, tokenSettings } from '../payments/payments.ts';
+import { clientSettings, tokenMemory } from '../payments/payments.ts';
 
 /**
  * Ends the access token that all replicas share, because it leaked or the bot is retired, and forgets it. Says no more
@@ -19,13 +19,12 @@ export const revokeTokenCommand: CliCommand = {
   more: 'Needs PAYMENTS_TOKEN_REVOKE_BODY. Running bots get a new token.',
   scope: 'one',
   prepare: withoutWords(async (outside) => {
-    const { paymentsTokenRevokeBody: revokeBody } = outside.config;
-    if (revokeBody === undefined) {
+    if (outside.config.paymentsTokenRevokeBody === undefined) {
       return refused(
         'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
       );
     }
-    return await withKept(outside, (kept) => revokeShared(outside, kept, revokeBody), failed, 'revoke-token');
+    return await withKept(outside, (kept) => revokeShared(outside, kept), failed, 'revoke-token');
   }, 'Nothing was revoked. Type nothing more, to revoke the access token that all replicas share, or whose it is: npm run revoke-token -- --account NAME'),
 };
 
@@ -35,33 +34,29 @@ function failed(error: unknown): CommandEnd {
   return { exitCode: 1, words: `${doubt}: ${error.message} It is still in the store: run this again.` };
 }
 
-async function revokeShared(outside: Outside, kept: Kept, revokeBody: JsonTemplate): Promise<CommandEnd> {
-  const settings = tokenSettings(outside.config);
-  const memory = tokenMemory(outside.config, kept);
-  const client = clientSettings(outside.config);
+async function revokeShared({ config }: Outside, kept: Kept): Promise<CommandEnd> {
+  const memory = tokenMemory(config, kept);
+  const client = clientSettings(config);
   // So that no replica is given a new token meanwhile, which would then be the one forgotten.
   const unlock = await memory.lock(2 * client.timeoutMs);
   if (!unlock)
     return refused('A running bot is asking for a new token right now. Try again in a few seconds.');
   try {
-    const token = await memory.readLast();
+    const token = await memory.read();
     if (!token) {
       return refused(
-        `The store holds no access token of the account ${settings.parentAccountId}. Run this with the very settings of the bot.`,
+        `The store holds no access token of the account ${parentAccountOf(config)}. Run this with the very settings of the bot.`,
       );
     }
-    const call = createPaymentsClient(client, {
-      accessToken: { current: needsNone, replace: needsNone },
-      fetch: (request) => fetch(request),
-    });
-    await revokeToken(call, { ...settings, revokeBody }, token);
+    const accessToken = { current: needsNone, replace: needsNone };
+    await revokeToken(createPaymentsClient({ ...client, accessToken }), config, token);
     return await forget(memory);
   } finally {
     await unlock().catch(() => undefined);
   }
 }
 
-async function forget(memory: ReturnType<typeof shareToken>): Promise<CommandEnd> {
+async function forget(memory: TokenMemory): Promise<CommandEnd> {
   const done = 'The shared access token is revoked at the payments service';
   try {
     await memory.forget();

@@ -9,24 +9,23 @@ import type { paths } from './schema.d.ts';
 
 export type PaymentsClient = Client<paths>;
 
-export type ClientSettings = {
+/** Told of each call: its operation, `ok` or what it failed with, and how long it took, its token included. */
+export type Called = (operation: string, result: 'ok' | FailureKind | 'error', seconds: number) => void;
+
+type ClientOptions = {
   /** {base_url}, or {sandbox_url} when `sandbox` is true. */
   baseUrl: string;
   sandbox: boolean;
   /** Deadline of one call, its token and its one repeat included. */
   timeoutMs: number;
-};
-
-export type ClientDeps = {
   accessToken: AccessToken;
-  fetch: (request: Request) => Promise<Response>;
+  fetch?: (request: Request) => Promise<Response>;
   /**
    * Until when (UTC ms) the service wants no calls, by address, account and endpoint, since quotas are per endpoint
    * and not shown. Shared by what has accounts in common; absent: this client's own.
    */
-  pauses?: Map<string, number>;
-  /** Told of each call: its operation, `ok` or what it failed with, and how long it took, its token included. */
-  called?: (operation: string, result: 'ok' | FailureKind | 'error', seconds: number) => void;
+  pauses?: Map<string, number> | undefined;
+  called?: Called | undefined;
   now?: () => number;
 };
 
@@ -80,16 +79,16 @@ const mebibyte = 1_048_576;
  *
  * Spec: Authentication; Sandbox endpoints; Errors.
  */
-export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps): PaymentsClient {
-  const { pauses = new Map<string, number>(), now = Date.now } = deps;
+export function createPaymentsClient(options: ClientOptions): PaymentsClient {
+  const { baseUrl, sandbox, timeoutMs, accessToken, pauses = new Map<string, number>() } = options;
+  const { fetch = (request) => globalThis.fetch(request), called, now = Date.now } = options;
   /** As the specification names them: a path itself may hold an id. */
   const operations = new WeakMap<Request, string>();
 
   async function send(request: Request): Promise<Response> {
-    const { timeoutMs } = settings;
     const startedMs = performance.now();
     const end = (result: 'ok' | FailureKind | 'error'): void =>
-      deps.called?.(operations.get(request) ?? '', result, (performance.now() - startedMs) / 1_000);
+      called?.(operations.get(request) ?? '', result, (performance.now() - startedMs) / 1_000);
     try {
       const answer = await withDeadline(
         timeoutMs,
@@ -106,8 +105,8 @@ export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps)
   }
 
   async function exchange(request: Request, signal: AbortSignal): Promise<Response> {
-    const path = new URL(request.url).pathname.slice(basePathLength(settings.baseUrl));
-    const url = settings.sandbox ? sandboxUrl(settings.baseUrl, path, request.url) : request.url;
+    const path = new URL(request.url).pathname.slice(basePathLength(baseUrl));
+    const url = sandbox ? sandboxUrl(baseUrl, path, request.url) : request.url;
     const isPayers = payersPaths.has(path);
     const endpoint = isPayers ? undefined : endpointOf(request);
     // As text, which a repeat needs again and fetch knows the length of: of a stream it knows none.
@@ -120,12 +119,12 @@ export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps)
       const headers = new Headers([...request.headers]);
       if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
       const { method } = request;
-      return await deps.fetch(new Request(url, { method, headers, body, redirect: 'error', signal }));
+      return await fetch(new Request(url, { method, headers, body, redirect: 'error', signal }));
     }
 
     async function read(response: Response): Promise<Response> {
       const failure = failureOfStatus(response, now());
-      if (!failure) return await readAnswer(response, settings);
+      if (!failure) return await readAnswer(response, sandbox);
       await response.body?.cancel();
       // A window is a length and not what is left of it: it is told, and only `Retry-After` is waited for.
       const isAsked = failure.retryAfterMs !== undefined && response.headers.has('Retry-After');
@@ -139,14 +138,14 @@ export function createPaymentsClient(settings: ClientSettings, deps: ClientDeps)
     const isReady =
       isPayers || tokenPaths.has(path) || tokenless.has(request) || request.headers.has('Authorization');
     if (isReady) return await read(await leave());
-    const token = await deps.accessToken.current();
+    const token = await accessToken.current();
     const first = await leave(token);
     if (first.status !== 401) return await read(first);
     await first.body?.cancel();
-    return await read(await leave(await deps.accessToken.replace(token)));
+    return await read(await leave(await accessToken.replace(token)));
   }
 
-  const client = createClient<paths>({ baseUrl: settings.baseUrl, fetch: send });
+  const client = createClient<paths>({ baseUrl, fetch: send });
   client.use({
     onRequest({ request, schemaPath }) {
       operations.set(request, `${request.method} ${schemaPath}`);
@@ -175,7 +174,7 @@ function sandboxUrl(baseUrl: string, path: string, url: string): string {
 }
 
 /** Reads the whole body before the deadline and answers with JSON, or throws what the answer means. */
-async function readAnswer(response: Response, settings: ClientSettings): Promise<Response> {
+async function readAnswer(response: Response, sandbox: boolean): Promise<Response> {
   const { status } = response;
   const text = await readText(response);
   const json = parseJson(text);
@@ -183,7 +182,7 @@ async function readAnswer(response: Response, settings: ClientSettings): Promise
     const message = 'The payments service answered with something that is not JSON.';
     throw new ServiceFailure('malformed', message, { httpStatus: status });
   }
-  if (status === 404 && !isJsonObject(json)) throw notTheService(settings);
+  if (status === 404 && !isJsonObject(json)) throw notTheService(sandbox);
   const headers = { 'Content-Type': 'application/json' };
   return new Response(json === undefined ? '{}' : text, { status, headers });
 }
@@ -204,7 +203,7 @@ async function readText({ body, status }: Response): Promise<string> {
 }
 
 /** The service's own 404 is JSON; what any web server says to a path it does not know is no answer about a record. */
-function notTheService({ sandbox }: ClientSettings): ServiceFailure {
+function notTheService(sandbox: boolean): ServiceFailure {
   const setting = sandbox ? 'PAYMENTS_SANDBOX_URL' : 'PAYMENTS_BASE_URL';
   const message = `HTTP 404 came without a JSON object, so not from the payments service: check ${setting}.`;
   return new ServiceFailure('malformed', message, { httpStatus: 404 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { Config } from '../config/config.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Transaction, TransactionOutcome } from '../domain/transaction.ts';
 import { valueAt } from '../domain/json-pointer.ts';
@@ -26,24 +27,11 @@ const transactionRecord = z
   })
   .partial();
 
-/**
- * How the records of a service are read: which statuses mean paid, and which are final without it; where the
- * amount stands that the customer was asked for, and the fee that is in it.
- */
-export type TransactionReading = {
-  paidStatuses: readonly string[];
-  finalStatuses: readonly string[];
-  amountPointer: string;
-  feePointer: string | undefined;
-};
-
-/** Spec: Transactions; Transaction status. */
-export const specifiedReading: TransactionReading = {
-  paidStatuses: ['SUCCESS'],
-  finalStatuses: [],
-  amountPointer: '/amount',
-  feePointer: undefined,
-};
+/** How the records of a service are read, by its settings. */
+export type TransactionReading = Pick<
+  Config,
+  'paymentsPaidStatuses' | 'paymentsFinalStatuses' | 'paymentsAmountPointer' | 'paymentsFeePointer'
+>;
 
 /**
  * The transaction of a merchant's reference on this account, or undefined when the service knows none
@@ -55,7 +43,7 @@ export async function findTransaction(
   client: PaymentsClient,
   accountId: string,
   reference: OrderReference,
-  reading: TransactionReading = specifiedReading,
+  reading: TransactionReading,
 ): Promise<Transaction | undefined> {
   const answer = await client.GET('/v1/transactions/accounts/single', {
     params: { header: { accountId }, query: { orderReference: reference } },
@@ -93,17 +81,17 @@ function readTransaction(record: unknown, reading: TransactionReading): Transact
 
 function outcomeByReading(
   status: string | undefined,
-  { paidStatuses, finalStatuses }: TransactionReading,
+  { paymentsPaidStatuses: paid, paymentsFinalStatuses: final = [] }: TransactionReading,
 ): TransactionOutcome {
   if (status === undefined) return 'unknown';
-  if (paidStatuses.includes(status)) return 'paid';
-  return finalStatuses.includes(status) ? 'not_paid' : 'unknown';
+  if (paid.includes(status)) return 'paid';
+  return final.includes(status) ? 'not_paid' : 'unknown';
 }
 
 /** Without a fee in the record none is taken off; one that cannot be read, or is more than the amount, leaves no amount. */
 function amountOf(
   record: unknown,
-  { amountPointer, feePointer }: TransactionReading,
+  { paymentsAmountPointer: amountPointer, paymentsFeePointer: feePointer }: TransactionReading,
 ): { amountMinor?: number | undefined; compared?: Transaction['compared'] } {
   const taken = minorFromWire(valueAt(record, '/amount'));
   const whole = minorFromWire(valueAt(record, amountPointer));

@@ -1,7 +1,14 @@
 import type { NotMade, Unknown, EmailChange, EmailChangeAnswer } from '../domain/charge-answer.ts';
 import { type JsonObject, isJsonObject, valueAt, valueAtFirst } from '../domain/json-pointer.ts';
 import type { Middleware } from 'openapi-fetch';
-import { savedCardFields, type SavedCardShape } from '../config/saved-card-settings.ts';
+import type { Config } from '../config/config.ts';
+import {
+  sandboxShape,
+  savedCardFields,
+  specifiedPointers,
+  type SavedCardShape,
+} from '../config/saved-card-settings.ts';
+import { variableName } from '../config/settings.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import { withoutAuthorization, type PaymentsClient } from './client.ts';
@@ -190,6 +197,48 @@ function judgeChange({ isOk, httpStatus, code, status, message }: Told): EmailCh
   if (code === '400' && status === false) return rejectedFor(message);
   if (!isOk || code !== '00' || status === undefined) return undefined;
   return status ? { kind: 'changed' } : { kind: 'not_linked', message };
+}
+
+/** What must be said of them in live, where nothing has a default but the specified names. */
+const needed = [
+  'savedCardsQuery',
+  'savedCardsListPointers',
+  'savedCardsHeaders',
+  'savedCardsDeleteBody',
+] as const satisfies (keyof Config)[];
+
+export type SavedCardCalls =
+  | {
+      kind: 'ready';
+      list: (email: string) => Promise<SavedCardsAnswer>;
+      remove: (card: CardToDelete) => Promise<CardDeletionAnswer>;
+    }
+  | { kind: 'missing'; settings: string[] };
+
+/** What an environment's saved cards are asked for with. */
+export function createSavedCardCalls(
+  config: Config,
+  client: PaymentsClient,
+  accountId: string,
+): SavedCardCalls {
+  const missing = needed.filter((key) => config[key] === undefined);
+  if (config.paymentsEnvironment === 'live' && missing.length > 0) {
+    return { kind: 'missing', settings: missing.map(variableName) };
+  }
+  const shape: SavedCardShape = {
+    emailParameter: config.savedCardsQuery ?? sandboxShape.emailParameter,
+    listPointers: config.savedCardsListPointers ?? sandboxShape.listPointers,
+    cursorPointers: config.savedCardsCursorPointers,
+    fieldPointers: config.savedCardsFieldPointers ?? specifiedPointers,
+    headers: config.savedCardsHeaders ?? sandboxShape.headers,
+    deleteBody: config.savedCardsDeleteBody ?? sandboxShape.deleteBody,
+  };
+  const of = { accountId, shape };
+  return {
+    kind: 'ready',
+    list: (email) => listSavedCards(client, of, email),
+    remove: (card) => deleteSavedCard(client, of, card),
+  };
 }
 
 /** A card as the list told it; without a token key it can be shown and nothing else. */

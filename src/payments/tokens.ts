@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import type { PaymentsClient } from './client.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import { valueAtFirst } from '../domain/json-pointer.ts';
@@ -5,15 +6,10 @@ import { readable, wordsOf } from './failures.ts';
 import type { SharedToken } from './access-token.ts';
 import { asObject, looseText } from './wire.ts';
 
-export type TokenSettings = {
-  parentAccountId: string;
-  clientId: string | undefined;
-  clientSecret: string | undefined;
-  issueBody: JsonTemplate;
-  refreshBody: JsonTemplate | undefined;
-  pointers: TokenPointers;
-  fallbackLifetimeMs: number;
-};
+/** Who gets tokens: the parent account, or the merchant account itself where no other is set. */
+export function parentAccountOf(config: Config): string {
+  return config.paymentsParentAccountId ?? config.paymentsAccountId ?? '';
+}
 
 /**
  * Obtains a new access token for the parent account. Throws ServiceFailure; its message never holds the
@@ -21,27 +17,11 @@ export type TokenSettings = {
  *
  * Spec: POST {base_url}/v1/auth/token/issue; body and answer: not shown, so settings.
  */
-export async function issueToken(
-  client: PaymentsClient,
-  settings: TokenSettings,
-  now: () => number,
-): Promise<Token> {
-  try {
-    const body = fillTemplate(settings.issueBody, templateValues(settings, undefined));
-    const header = { accountId: settings.parentAccountId };
-    const answer = await client.POST('/v1/auth/token/issue', { params: { header }, body });
-    return readAnswer(answer, body, settings, now);
-  } catch (error) {
-    const refused = error instanceof ServiceFailure && error.kind === 'unauthorized';
-    throw refused && error.said === undefined ? issueRefused(error.httpStatus) : error;
-  }
-}
-
-function issueRefused(httpStatus: number | undefined, code?: string, said?: string): ServiceFailure {
-  const fix = 'check PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET and PAYMENTS_TOKEN_ISSUE_BODY';
-  const how = `HTTP ${httpStatus}${code === undefined ? '' : `, code ${readable(code)}`}`;
-  const message = `The payments service refused to give an access token (${how}): ${fix}.`;
-  return new ServiceFailure('unauthorized', message, { httpStatus, said });
+export async function issueToken(client: PaymentsClient, config: Config, nowMs: number): Promise<Token> {
+  const body = fillBody(config.paymentsTokenIssueBody, config);
+  const header = { accountId: parentAccountOf(config) };
+  const answer = await answered(client.POST('/v1/auth/token/issue', { params: { header }, body }));
+  return readAnswer(answer, body, config, nowMs);
 }
 
 /**
@@ -51,17 +31,17 @@ function issueRefused(httpStatus: number | undefined, code?: string, said?: stri
  */
 export async function refreshToken(
   client: PaymentsClient,
-  settings: TokenSettings & { refreshBody: JsonTemplate },
-  last: SharedToken & { refreshToken: string },
-  now: () => number,
+  config: Config,
+  last: SharedToken,
+  nowMs: number,
 ): Promise<Token> {
-  const body = fillTemplate(settings.refreshBody, templateValues(settings, last));
+  const body = fillBody(config.paymentsTokenRefreshBody, config, last);
   const answer = await client.POST('/v1/auth/token/refresh', {
-    params: { header: { accountId: settings.parentAccountId } },
+    params: { header: { accountId: parentAccountOf(config) } },
     headers: { Authorization: `Bearer ${last.accessToken}` },
     body,
   });
-  return readAnswer(answer, body, settings, now);
+  return readAnswer(answer, body, config, nowMs);
 }
 
 /**
@@ -71,43 +51,42 @@ export async function refreshToken(
  * Spec: POST {base_url}/v1/auth/token/revoke (no Authorization and no accountId declared); body and answer:
  * not shown. A `code` in the answer is judged like everywhere.
  */
-export async function revokeToken(
-  client: PaymentsClient,
-  settings: TokenSettings & { revokeBody: JsonTemplate },
-  token: SharedToken,
-): Promise<void> {
-  const body = fillTemplate(settings.revokeBody, templateValues(settings, token));
-  const { data, response } = await client.POST('/v1/auth/token/revoke', { body }).catch(toRevokeRefused);
-  const code = looseText.parse(asObject(data)?.['code']);
-  if (data === undefined || (code !== undefined && code !== '00')) throw revokeRefused(response.status);
-}
-
-/** No token was sent, so HTTP 401 is about the body. */
-function toRevokeRefused(error: unknown): never {
-  const refused = error instanceof ServiceFailure && error.kind === 'unauthorized';
-  throw refused ? revokeRefused(error.httpStatus) : error;
-}
-
-function revokeRefused(httpStatus: number | undefined): ServiceFailure {
+export async function revokeToken(client: PaymentsClient, config: Config, token: SharedToken): Promise<void> {
+  const body = fillBody(config.paymentsTokenRevokeBody, config, token);
+  const { data, response } = await answered(client.POST('/v1/auth/token/revoke', { body }));
+  if (!isRefusal(data)) return;
+  const { status: httpStatus } = response;
   const message = `The payments service refused to revoke the access token (HTTP ${httpStatus}): check PAYMENTS_TOKEN_REVOKE_BODY.`;
-  return new ServiceFailure('unauthorized', message, { httpStatus });
+  throw new ServiceFailure('unauthorized', message, { httpStatus });
+}
+
+type Answer = { data?: unknown; error?: unknown; response: Pick<Response, 'status'> };
+
+/** No token was sent, so HTTP 401 is about the body: an answer as 400 is. */
+async function answered(call: Promise<Answer>): Promise<Answer> {
+  return await call.catch((error: unknown) => {
+    if (error instanceof ServiceFailure && error.kind === 'unauthorized')
+      return { response: { status: 401 } };
+    throw error;
+  });
 }
 
 /** What came with another code than "00" is no token, whatever stands in it. `sent` may be repeated in its words. */
-function readAnswer(
-  { data, error, response }: { data?: unknown; error?: unknown; response: Response },
-  sent: unknown,
-  settings: TokenSettings,
-  now: () => number,
-): Token {
+function readAnswer({ data, error, response }: Answer, sent: unknown, config: Config, nowMs: number): Token {
+  if (!isRefusal(data)) return readTokenAnswer(data, config, nowMs);
   const envelope = asObject(data ?? error);
   const code = looseText.parse(envelope?.['code']);
-  if (data === undefined || (code !== undefined && code !== '00')) {
-    const secrets = [settings.clientId ?? '', settings.clientSecret ?? '', ...textsIn(sent)];
-    throw issueRefused(response.status, code, wordsOf(envelope, secrets));
-  }
-  const clock = { nowMs: now(), fallbackLifetimeMs: settings.fallbackLifetimeMs };
-  return readTokenAnswer(data, settings.pointers, clock);
+  const { status: httpStatus } = response;
+  const how = `HTTP ${httpStatus}${code === undefined ? '' : `, code ${readable(code)}`}`;
+  const fix = 'check PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET and PAYMENTS_TOKEN_ISSUE_BODY';
+  const message = `The payments service refused to give an access token (${how}): ${fix}.`;
+  const secrets = [config.paymentsClientId ?? '', config.paymentsClientSecret ?? '', ...textsIn(sent)];
+  throw new ServiceFailure('unauthorized', message, { httpStatus, said: wordsOf(envelope, secrets) });
+}
+
+function isRefusal(data: unknown): boolean {
+  const code = looseText.parse(asObject(data)?.['code']);
+  return data === undefined || (code !== undefined && code !== '00');
 }
 
 function textsIn(value: unknown): string[] {
@@ -115,18 +94,19 @@ function textsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
-function templateValues(settings: TokenSettings, last: SharedToken | undefined): TemplateValues {
-  return {
-    CLIENT_ID: settings.clientId,
-    CLIENT_SECRET: settings.clientSecret,
-    ACCOUNT_ID: settings.parentAccountId,
+function fillBody(
+  template: JsonTemplate | undefined,
+  config: Config,
+  last?: SharedToken,
+): Record<string, unknown> {
+  return fillTemplate(template ?? {}, {
+    CLIENT_ID: config.paymentsClientId,
+    CLIENT_SECRET: config.paymentsClientSecret,
+    ACCOUNT_ID: parentAccountOf(config),
     ACCESS_TOKEN: last?.accessToken,
     REFRESH_TOKEN: last?.refreshToken,
-  };
+  });
 }
-
-/** Where the parts of a token answer stand; ordered JSON pointers. Spec: not shown, so these are settings. */
-export type TokenPointers = { accessToken: string[]; refreshToken: string[]; expiry: string[] };
 
 export type Token = { accessToken: string; refreshToken?: string | undefined; lifetimeMs: number };
 
@@ -136,22 +116,18 @@ export type Token = { accessToken: string; refreshToken?: string | undefined; li
  *
  * Spec: Authenticate (data: token payload; its fields: not shown).
  */
-export function readTokenAnswer(
-  answer: unknown,
-  pointers: TokenPointers,
-  clock: { nowMs: number; fallbackLifetimeMs: number },
-): Token {
-  const accessToken = looseText.parse(valueAtFirst(answer, pointers.accessToken));
+export function readTokenAnswer(answer: unknown, config: Config, nowMs: number): Token {
+  const accessToken = looseText.parse(valueAtFirst(answer, config.paymentsAccessTokenPointers));
   // Anything else could not travel in a header, and the refusal to put it there would quote it.
   if (accessToken === undefined || !/^[\x21-\x7e]+$/.test(accessToken)) {
     throw new ServiceFailure(
       'malformed',
-      `The token answer holds no usable access token at ${pointers.accessToken.join(' or ')}: set PAYMENTS_ACCESS_TOKEN_POINTERS.`,
+      `The token answer holds no usable access token at ${config.paymentsAccessTokenPointers.join(' or ')}: set PAYMENTS_ACCESS_TOKEN_POINTERS.`,
     );
   }
-  const refreshToken = looseText.parse(valueAtFirst(answer, pointers.refreshToken));
-  const told = readLifetimeMs(valueAtFirst(answer, pointers.expiry), clock.nowMs);
-  return { accessToken, refreshToken, lifetimeMs: told ?? clock.fallbackLifetimeMs };
+  const refreshToken = looseText.parse(valueAtFirst(answer, config.paymentsRefreshTokenPointers));
+  const told = readLifetimeMs(valueAtFirst(answer, config.paymentsTokenExpiryPointers), nowMs);
+  return { accessToken, refreshToken, lifetimeMs: told ?? config.paymentsTokenLifetimeSeconds * 1_000 };
 }
 
 /** "Never" is often written as the year 9999; a year is asked for again soon enough. */

@@ -62,21 +62,18 @@ export function clientOf(
   settings: { baseUrl?: string; sandbox?: boolean; timeoutMs?: number } = {},
   accessToken: AccessToken = fixedToken(),
 ): PaymentsClient {
-  return createPaymentsClient(
-    { baseUrl, sandbox: false, timeoutMs: 5_000, ...settings },
-    { accessToken, fetch: (request) => fetch(request) },
-  );
+  return createPaymentsClient({ baseUrl, sandbox: false, timeoutMs: 5_000, ...settings, accessToken });
 }
 
 /** Answers every request with this, without a network. */
 export function cannedClient(body: unknown, httpStatus = 200): PaymentsClient {
-  return createPaymentsClient(
-    { baseUrl, sandbox: false, timeoutMs: 5_000 },
-    {
-      accessToken: fixedToken(),
-      fetch: () => Promise.resolve(Response.json(body, { status: httpStatus })),
-    },
-  );
+  return createPaymentsClient({
+    baseUrl,
+    sandbox: false,
+    timeoutMs: 5_000,
+    accessToken: fixedToken(),
+    fetch: () => Promise.resolve(Response.json(body, { status: httpStatus })),
+  });
 }
 
 /** Everything an answer holds, its causes included, as text; without the one field that is meant to be secret. */

@@ -6,11 +6,12 @@ import { text } from 'node:stream/consumers';
 import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { AccessToken } from '../../src/payments/access-token.ts';
-import { createPaymentsClient, type ClientDeps } from '../../src/payments/client.ts';
-import { findTransaction, specifiedReading } from '../../src/payments/lookups.ts';
+import { createPaymentsClient } from '../../src/payments/client.ts';
+import { findTransaction, type TransactionReading } from '../../src/payments/lookups.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 import { mockTheOutside } from '../support/mocks.ts';
+import { outsideOf } from '../support/outside-of.ts';
 
 const baseUrl = 'https://payments.test';
 const accountId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
@@ -33,16 +34,23 @@ function fixedToken(): AccessToken & { replaced: string[] } {
   };
 }
 
-function clientOf(
-  settings: { sandbox?: boolean; timeoutMs?: number; baseUrl?: string } = {},
-  deps: Partial<ClientDeps> = {},
-) {
+function clientOf(options: Partial<Parameters<typeof createPaymentsClient>[0]> = {}) {
   const accessToken = fixedToken();
-  const client = createPaymentsClient(
-    { baseUrl, sandbox: false, timeoutMs: 1_000, ...settings },
-    { accessToken, fetch: (request) => fetch(request), ...deps },
-  );
+  const client = createPaymentsClient({
+    baseUrl,
+    sandbox: false,
+    timeoutMs: 1_000,
+    accessToken,
+    ...options,
+  });
   return { client, accessToken };
+}
+
+const { config } = outsideOf({});
+
+/** What the service says of the reference. */
+function found(client = clientOf().client, reading: TransactionReading = config, id = accountId) {
+  return findTransaction(client, id, reference, reading);
 }
 
 const record = {
@@ -66,7 +74,7 @@ describe('payments client', () => {
       .query(true)
       .reply(200, { code: '00', description: 'ok', data: record });
     const { client } = clientOf();
-    expect(await findTransaction(client, accountId, reference)).toMatchObject({ amountMinor: 500_000 });
+    expect(await found(client)).toMatchObject({ amountMinor: 500_000 });
   });
 
   it.each([
@@ -102,7 +110,7 @@ describe('payments client', () => {
 
   it('throws unauthorized after the second 401 and repeats no third time', async () => {
     lookUpMock().twice().reply(401, 'no');
-    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+    await expect(found()).rejects.toMatchObject({
       kind: 'unauthorized',
     });
   });
@@ -114,7 +122,7 @@ describe('payments client', () => {
     [418, 'server'],
   ])('throws on HTTP %i with kind %s, whatever the body', async (status, kind) => {
     lookUpMock().reply(status, '<html>gateway</html>');
-    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+    await expect(found()).rejects.toMatchObject({
       kind,
       httpStatus: status,
     });
@@ -131,8 +139,8 @@ describe('payments client', () => {
     [{}, undefined],
   ])('throws rate_limited on 429 and reads %j', async (headers, retryAfterMs) => {
     lookUpMock().reply(429, {}, headers);
-    const { client } = clientOf({}, { now: () => 0 });
-    await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({
+    const { client } = clientOf({ now: () => 0 });
+    await expect(found(client)).rejects.toMatchObject({
       kind: 'rate_limited',
       retryAfterMs,
     });
@@ -144,7 +152,7 @@ describe('payments client', () => {
       response.write('{"code":');
     });
     const { client } = clientOf({ timeoutMs: 50, baseUrl: url });
-    await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({ kind: 'timeout' });
+    await expect(found(client)).rejects.toMatchObject({ kind: 'timeout' });
     await close();
   });
 
@@ -181,7 +189,7 @@ describe('payments client', () => {
     });
     const { client } = clientOf({ baseUrl: url, timeoutMs: 10_000 });
     const before = process.memoryUsage().arrayBuffers;
-    await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({
+    await expect(found(client)).rejects.toMatchObject({
       kind: 'malformed',
       message: expect.stringContaining('1 MiB'),
     });
@@ -192,12 +200,12 @@ describe('payments client', () => {
   it('makes one call of twenty during a 429 of 60 s, and says of the others when it goes on', async () => {
     let nowMs = 0;
     const pauses = new Map<string, number>();
-    const { client } = clientOf({}, { pauses, now: () => nowMs });
+    const { client } = clientOf({ pauses, now: () => nowMs });
     lookUpMock().reply(429, {}, { 'Retry-After': '60' });
     for (let call = 0; call < 20; call += 1) {
       nowMs = call * 1_000;
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({
+      await expect(found(client)).rejects.toMatchObject({
         kind: 'rate_limited',
         retryAfterMs: 60_000 - nowMs,
       });
@@ -205,25 +213,25 @@ describe('payments client', () => {
     // Another endpoint has a quota of its own, and so has another account.
     nock(baseUrl).get('/v1/accounts/terminals').query(true).reply(200, {});
     await client.GET('/v1/accounts/terminals', { params: { header, query: { limit: 50 } } });
-    const other = clientOf({}, { pauses, now: () => nowMs }).client;
-    await expect(findTransaction(other, accountId, reference)).rejects.toMatchObject({
+    const other = clientOf({ pauses, now: () => nowMs }).client;
+    await expect(found(other)).rejects.toMatchObject({
       kind: 'rate_limited',
     });
     lookUpMock().reply(404, {});
-    expect(await findTransaction(other, parentId, reference)).toBeUndefined();
+    expect(await found(other, config, parentId)).toBeUndefined();
     nowMs = 60_000;
     lookUpMock().reply(404, {});
-    expect(await findTransaction(client, accountId, reference)).toBeUndefined();
+    expect(await found(client)).toBeUndefined();
   });
 
   it('goes on at once where the service names its window alone, which is no wish to wait', async () => {
     lookUpMock().reply(429, {}, { 'X-Rate-Limit-Window': '60s' });
     lookUpMock().reply(404, {});
     const { client } = clientOf();
-    await expect(findTransaction(client, accountId, reference)).rejects.toMatchObject({
+    await expect(found(client)).rejects.toMatchObject({
       retryAfterMs: 60_000,
     });
-    expect(await findTransaction(client, accountId, reference)).toBeUndefined();
+    expect(await found(client)).toBeUndefined();
   });
 
   it('lets a code leave all the same: held back it would cost the customer a try', async () => {
@@ -241,22 +249,20 @@ describe('payments client', () => {
     const cause = new Error('connect ECONNREFUSED');
     // As the standard's fetch throws it.
     lookUpMock().replyWithError(new TypeError('fetch failed', { cause }));
-    const failure = await findTransaction(clientOf().client, accountId, reference).catch(
-      (error: unknown) => error,
-    );
+    const failure = await found().catch((error: unknown) => error);
     expect(failure).toMatchObject({ kind: 'network', cause: expect.anything() });
   });
 
   it('throws malformed for a 200 that is not JSON', async () => {
     lookUpMock().reply(200, '<html>');
-    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+    await expect(found()).rejects.toMatchObject({
       kind: 'malformed',
     });
   });
 
   it('follows no redirect: credentials must not travel', async () => {
     lookUpMock().reply(302, '', { Location: 'https://elsewhere.test/' });
-    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+    await expect(found()).rejects.toMatchObject({
       kind: 'network',
     });
   });
@@ -264,7 +270,7 @@ describe('payments client', () => {
   it('puts paths behind a base URL that has one itself', async () => {
     nock('https://proxy.test').get('/payments/v1/transactions/accounts/single').query(true).reply(404, {});
     const { client } = clientOf({ baseUrl: 'https://proxy.test/payments' });
-    expect(await findTransaction(client, accountId, reference)).toBeUndefined();
+    expect(await found(client)).toBeUndefined();
   });
 });
 
@@ -275,7 +281,7 @@ describe('payments client in the sandbox', () => {
     nock(baseUrl).get('/v1/accounts/terminals').query({ limit: 50 }).reply(200, { code: '00' });
     const { client } = clientOf({ sandbox: true });
     await client.POST('/v1/checkout/order', { params: { header }, body: { order } });
-    expect(await findTransaction(client, accountId, reference)).toBeUndefined();
+    expect(await found(client)).toBeUndefined();
     await client.GET('/v1/accounts/terminals', { params: { header, query: { limit: 50 } } });
   });
 
@@ -305,7 +311,7 @@ describe('findTransaction', () => {
     ['HTTP 404 with a JSON object', 404, {}],
   ])('says undefined for %s', async (_what, status, body) => {
     lookUpMock().reply(status, body as nock.Body);
-    expect(await findTransaction(clientOf().client, accountId, reference)).toBeUndefined();
+    expect(await found()).toBeUndefined();
   });
 
   it.each([
@@ -317,14 +323,14 @@ describe('findTransaction', () => {
     'does not take HTTP 404 with %s for the service’s answer, and names the address to check',
     async (_what, body) => {
       lookUpMock().reply(404, body);
-      await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+      await expect(found()).rejects.toMatchObject({
         kind: 'malformed',
         httpStatus: 404,
         message: expect.stringContaining('PAYMENTS_BASE_URL'),
       });
       lookUpMock().reply(404, body);
       const { client } = clientOf({ sandbox: true });
-      await expect(findTransaction(client, accountId, reference)).rejects.toThrow('PAYMENTS_SANDBOX_URL');
+      await expect(found(client)).rejects.toThrow('PAYMENTS_SANDBOX_URL');
     },
   );
 
@@ -338,7 +344,7 @@ describe('findTransaction', () => {
     ],
   ])('reads %s', async (_what, data) => {
     lookUpMock().reply(200, { code: '00', data });
-    expect(await findTransaction(clientOf().client, accountId, reference)).toMatchObject({
+    expect(await found()).toMatchObject({
       status: 'SUCCESS',
       amountMinor: 500_000,
       orderReference: 'ORDER-1',
@@ -350,16 +356,16 @@ describe('findTransaction', () => {
     ['SETTLED', 'paid'],
     ['SUCCESS', 'unknown'],
   ])('says of the status %s what the settings say: %s', async (status, outcome) => {
-    const reading = { ...specifiedReading, paidStatuses: ['SETTLED'], finalStatuses: ['FAILED'] };
+    const reading = { paymentsPaidStatuses: ['SETTLED'], paymentsFinalStatuses: ['FAILED'] };
     lookUpMock().reply(200, { code: '00', data: { ...record, status } });
-    expect(await findTransaction(clientOf().client, accountId, reference, reading)).toMatchObject({
+    expect(await found(undefined, { ...config, ...reading })).toMatchObject({
       outcome,
     });
   });
 
   const withFee = { ...record, amount: '5075.00', fee: '75.00' };
-  const minusFee = { ...specifiedReading, feePointer: '/fee' };
-  const named = { ...specifiedReading, amountPointer: '/onlineCheckoutAmount' };
+  const minusFee = { paymentsFeePointer: '/fee' };
+  const named = { paymentsAmountPointer: '/onlineCheckoutAmount' };
   it.each([
     [minusFee, withFee, [500_000, 'amount 5075.00 − fee 75.00']],
     [named, withFee, [500_000, 'onlineCheckoutAmount']],
@@ -368,14 +374,14 @@ describe('findTransaction', () => {
     [minusFee, { ...withFee, fee: '5075.01' }, [undefined, undefined]],
   ])('reads the amount where the settings say: %j of %j', async (reading, data, [amountMinor, how]) => {
     lookUpMock().reply(200, { code: '00', data });
-    const found = await findTransaction(clientOf().client, accountId, reference, reading);
-    expect(found?.amountMinor).toBe(amountMinor);
-    expect(found?.compared).toEqual(how === undefined ? undefined : { how, takenMinor: 507_500 });
+    const transaction = await found(undefined, { ...config, ...reading });
+    expect(transaction?.amountMinor).toBe(amountMinor);
+    expect(transaction?.compared).toEqual(how === undefined ? undefined : { how, takenMinor: 507_500 });
   });
 
   it('passes unknown statuses and odd amounts on without judging', async () => {
     lookUpMock().reply(200, { code: '00', data: { ...record, status: 'SETTLED_LATER', amount: 'five' } });
-    const transaction = await findTransaction(clientOf().client, accountId, reference);
+    const transaction = await found();
     expect(transaction).toMatchObject({ status: 'SETTLED_LATER' });
     expect(transaction).not.toHaveProperty('amountMinor');
   });
@@ -386,7 +392,7 @@ describe('findTransaction', () => {
     ['…', 'code unreadable).'],
   ])('tells of an unknown code %j no more than eight safe characters', async (code, told) => {
     lookUpMock().reply(200, { code, data: null });
-    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toThrow(told);
+    await expect(found()).rejects.toThrow(told);
   });
 
   it.each([
@@ -395,9 +401,7 @@ describe('findTransaction', () => {
     [200, { code: '99', description: 'orderReference has 51 characters', data: null }],
   ])('tells the service’s own words for HTTP %i with %j', async (status, body) => {
     lookUpMock().reply(status, body);
-    const failure = await findTransaction(clientOf().client, accountId, reference).catch(
-      (error: unknown) => error,
-    );
+    const failure = await found().catch((error: unknown) => error);
     expect(failure).toMatchObject({
       kind: 'refused',
       httpStatus: status,
@@ -412,7 +416,7 @@ describe('findTransaction', () => {
     { data: record, description: 'success' },
   ])('throws malformed for %j: neither found nor not found', async (body) => {
     lookUpMock().reply(200, body);
-    await expect(findTransaction(clientOf().client, accountId, reference)).rejects.toMatchObject({
+    await expect(found()).rejects.toMatchObject({
       kind: 'malformed',
     });
   });

@@ -55,10 +55,13 @@ const approved = envelope('00', chargeData(true, false));
 
 /** Goes wrong on the way, however the network likes to. */
 function brokenClient(fetch: (request: Request) => Promise<Response>): PaymentsClient {
-  return createPaymentsClient(
-    { baseUrl, sandbox: false, timeoutMs: 50 },
-    { accessToken: fixedToken(), fetch },
-  );
+  return createPaymentsClient({
+    baseUrl,
+    sandbox: false,
+    timeoutMs: 50,
+    accessToken: fixedToken(),
+    fetch,
+  });
 }
 
 const silence = () => new Promise<never>(() => undefined);

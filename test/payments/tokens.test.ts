@@ -2,129 +2,111 @@ import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import { createPaymentsClient, type PaymentsClient } from '../../src/payments/client.ts';
 import { mockTheOutside } from '../support/mocks.ts';
+import { outsideOf } from '../support/outside-of.ts';
 import {
   fillTemplate,
   issueToken,
   readTokenAnswer,
   refreshToken,
   revokeToken,
-  type TokenSettings,
 } from '../../src/payments/tokens.ts';
 
 const baseUrl = 'https://payments.test';
 const nowMs = Date.UTC(2026, 10, 20);
-const settings: TokenSettings = {
-  parentAccountId: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
-  clientId: 'me',
-  clientSecret: 'pa"ss\\word',
-  issueBody: {
+const parentId = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
+const { config } = outsideOf({
+  PAYMENTS_PARENT_ACCOUNT_ID: parentId,
+  PAYMENTS_CLIENT_ID: 'client-7',
+  PAYMENTS_CLIENT_SECRET: 'pa"ss\\word',
+  PAYMENTS_TOKEN_ISSUE_BODY: JSON.stringify({
     credentials: { id: '{{CLIENT_ID}}', secret: '{{CLIENT_SECRET}}' },
     scopes: ['all'],
     version: 1,
-  },
-  refreshBody: { token: '{{REFRESH_TOKEN}}' },
-  pointers: {
-    accessToken: ['/data/accessToken', '/token'],
-    refreshToken: ['/data/refresh'],
-    expiry: ['/data/expires'],
-  },
-  fallbackLifetimeMs: 1_800_000,
-};
+  }),
+  PAYMENTS_TOKEN_REFRESH_BODY: '{"token":"{{REFRESH_TOKEN}}"}',
+  PAYMENTS_TOKEN_REVOKE_BODY: '{"token":"{{ACCESS_TOKEN}}","also":"{{REFRESH_TOKEN}}"}',
+  PAYMENTS_ACCESS_TOKEN_POINTERS: '/data/accessToken,/token',
+  PAYMENTS_REFRESH_TOKEN_POINTERS: '/data/refresh',
+  PAYMENTS_TOKEN_EXPIRY_POINTERS: '/data/expires',
+});
+const last = { accessToken: 'leaked', refreshToken: 'r', freshUntilMs: nowMs };
 const never = () => Promise.reject(new Error('asked for a token while asking for a token'));
-
-function client(): PaymentsClient {
-  return createPaymentsClient(
-    { baseUrl, sandbox: false, timeoutMs: 1_000 },
-    { accessToken: { current: never, replace: never }, fetch: (request) => fetch(request) },
-  );
-}
+const accessToken = { current: never, replace: never };
+const client: PaymentsClient = createPaymentsClient({
+  baseUrl,
+  sandbox: false,
+  timeoutMs: 1_000,
+  accessToken,
+});
 
 mockTheOutside();
 
 describe('issueToken', () => {
   it('sends the template’s body with accountId and no Authorization', async () => {
-    nock(baseUrl, { reqheaders: { accountid: settings.parentAccountId }, badheaders: ['authorization'] })
+    nock(baseUrl, { reqheaders: { accountid: parentId }, badheaders: ['authorization'] })
       .post('/v1/auth/token/issue', {
-        credentials: { id: 'me', secret: 'pa"ss\\word' },
+        credentials: { id: 'client-7', secret: 'pa"ss\\word' },
         scopes: ['all'],
         version: 1,
       })
       .reply(200, { code: '00', data: { accessToken: 'a', refresh: 'r', expires: 60 } });
-    const token = await issueToken(client(), settings, () => nowMs);
+    const token = await issueToken(client, config, nowMs);
     expect(token).toEqual({ accessToken: 'a', refreshToken: 'r', lifetimeMs: 60_000 });
-  });
-
-  it.each([400, 401, 404])('names the settings to check when it is refused with %i', async (status) => {
-    nock(baseUrl).post('/v1/auth/token/issue').reply(status, { description: 'pa"ss\\word is wrong' });
-    const failure = await issueToken(client(), settings, () => nowMs).catch((error: unknown) => error);
-    expect(failure).toMatchObject({
-      kind: 'unauthorized',
-      message: expect.stringContaining('PAYMENTS_CLIENT_SECRET'),
-    });
-    expect(String(failure)).not.toContain('pa"ss');
-  });
-});
-
-describe('a token answer that refuses', () => {
-  const refusal = {
-    code: '05',
-    description: 'client me is locked: pa"ss\\word was wrong 5 times',
-    data: { accessToken: 'looks-like-one' },
-  };
-  const failure = {
-    kind: 'unauthorized',
-    said: 'client me is locked: [secret] was wrong 5 times',
-    message: expect.stringContaining('code 05'),
-  };
-
-  it.each([200, 400, 401, 422])('gives no token with HTTP %i, and tells why', async (status) => {
-    nock(baseUrl).post('/v1/auth/token/issue').reply(status, refusal);
-    await expect(issueToken(client(), settings, () => nowMs)).rejects.toMatchObject(
-      status === 401 ? { kind: 'unauthorized' } : failure,
-    );
-    if (status === 401) return;
-    nock(baseUrl).post('/v1/auth/token/refresh').reply(status, refusal);
-    const refresh = { ...settings, refreshBody: {} };
-    const last = { accessToken: 'old', refreshToken: 'r' };
-    await expect(refreshToken(client(), refresh, last, () => nowMs)).rejects.toMatchObject(failure);
   });
 
   it('holds no refresh token and no lifetime where their fields say N/A', async () => {
     nock(baseUrl)
       .post('/v1/auth/token/issue')
       .reply(200, { code: '00', data: { accessToken: 'a', refresh: 'N/A', expires: 'n/a' } });
-    expect(await issueToken(client(), settings, () => nowMs)).toEqual({
-      accessToken: 'a',
-      lifetimeMs: 1_800_000,
-    });
+    expect(await issueToken(client, config, nowMs)).toEqual({ accessToken: 'a', lifetimeMs: 1_800_000 });
   });
+
+  it.each([400, 401, 404])('names the settings to check when it is refused with %i', async (status) => {
+    nock(baseUrl).post('/v1/auth/token/issue').reply(status, { description: 'pa"ss\\word is wrong' });
+    const failure: unknown = await issueToken(client, config, nowMs).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      kind: 'unauthorized',
+      message: expect.stringContaining('PAYMENTS_CLIENT_SECRET'),
+    });
+    expect(String(failure)).not.toContain('pa"ss');
+  });
+
+  it.each([200, 400, 422])(
+    'gives no token where the answer refuses with HTTP %i, and tells why',
+    async (status) => {
+      const refusal = {
+        code: '05',
+        description: 'client-7 is locked: pa"ss\\word was wrong 5 times',
+        data: { accessToken: 'looks-like-one' },
+      };
+      const failure = {
+        kind: 'unauthorized',
+        said: '[secret] is locked: [secret] was wrong 5 times',
+        message: expect.stringContaining('code 05'),
+      };
+      nock(baseUrl).post('/v1/auth/token/issue').reply(status, refusal);
+      await expect(issueToken(client, config, nowMs)).rejects.toMatchObject(failure);
+      nock(baseUrl).post('/v1/auth/token/refresh').reply(status, refusal);
+      await expect(refreshToken(client, config, last, nowMs)).rejects.toMatchObject(failure);
+    },
+  );
 });
 
 describe('refreshToken', () => {
   it('brings the token it refreshes, and never asks for another', async () => {
-    nock(baseUrl, { reqheaders: { authorization: 'Bearer old' } })
+    nock(baseUrl, { reqheaders: { authorization: 'Bearer leaked' } })
       .post('/v1/auth/token/refresh', { token: 'r' })
       .reply(200, { code: '00', data: { accessToken: 'new' } });
-    const last = { accessToken: 'old', refreshToken: 'r' };
-    const token = await refreshToken(
-      client(),
-      { ...settings, refreshBody: { token: '{{REFRESH_TOKEN}}' } },
-      last,
-      () => nowMs,
-    );
-    expect(token.accessToken).toBe('new');
+    expect(await refreshToken(client, config, last, nowMs)).toMatchObject({ accessToken: 'new' });
   });
 });
 
 describe('revokeToken', () => {
-  const revokeBody = { token: '{{ACCESS_TOKEN}}', also: '{{REFRESH_TOKEN}}' };
-  const last = { accessToken: 'leaked', refreshToken: 'r' };
-
   it('brings the token in the template’s body, and neither Authorization nor accountId', async () => {
     nock(baseUrl, { badheaders: ['authorization', 'accountid'] })
       .post('/v1/auth/token/revoke', { token: 'leaked', also: 'r' })
       .reply(200, {});
-    await expect(revokeToken(client(), { ...settings, revokeBody }, last)).resolves.toBeUndefined();
+    await expect(revokeToken(client, config, last)).resolves.toBeUndefined();
   });
 
   it.each([
@@ -134,9 +116,7 @@ describe('revokeToken', () => {
     [200, { code: '01', description: 'leaked' }],
   ])('names the setting to check when it is refused with %i %j', async (status, body) => {
     nock(baseUrl).post('/v1/auth/token/revoke').reply(status, body);
-    const failure = await revokeToken(client(), { ...settings, revokeBody }, last).catch(
-      (error: unknown) => error,
-    );
+    const failure: unknown = await revokeToken(client, config, last).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       kind: 'unauthorized',
       httpStatus: status,
@@ -161,8 +141,6 @@ describe('fillTemplate', () => {
 });
 
 describe('readTokenAnswer', () => {
-  const clock = { nowMs, fallbackLifetimeMs: 1_800_000 };
-
   it.each([
     ['seconds', 60, 60_000],
     ['seconds as text', '60', 60_000],
@@ -174,29 +152,25 @@ describe('readTokenAnswer', () => {
     ['a time that is over', nowMs - 1, 1_800_000],
     ['nothing', undefined, 1_800_000],
   ])('reads a lifetime told as %s', (_what, expires, lifetimeMs) => {
-    expect(
-      readTokenAnswer({ data: { accessToken: 'a', expires } }, settings.pointers, clock).lifetimeMs,
-    ).toBe(lifetimeMs);
+    expect(readTokenAnswer({ data: { accessToken: 'a', expires } }, config, nowMs).lifetimeMs).toBe(
+      lifetimeMs,
+    );
   });
 
   it('takes the first pointer that leads somewhere', () => {
-    expect(
-      readTokenAnswer({ data: { accessToken: null }, token: 't' }, settings.pointers, clock).accessToken,
-    ).toBe('t');
+    expect(readTokenAnswer({ data: { accessToken: null }, token: 't' }, config, nowMs).accessToken).toBe('t');
   });
 
   it('refuses a token that no header can carry, without quoting it', () => {
     const answer = { data: { accessToken: 'canary\nline' } };
-    expect(() => readTokenAnswer(answer, settings.pointers, clock)).toThrow(/no usable access token/);
-    expect(() => readTokenAnswer(answer, settings.pointers, clock)).not.toThrow(/canary/);
+    expect(() => readTokenAnswer(answer, config, nowMs)).toThrow(/no usable access token/);
+    expect(() => readTokenAnswer(answer, config, nowMs)).not.toThrow(/canary/);
   });
 
   it('names the pointers and not the answer when there is no token', () => {
-    expect(() => readTokenAnswer({ data: { secret: 'canary' } }, settings.pointers, clock)).toThrow(
+    expect(() => readTokenAnswer({ data: { secret: 'canary' } }, config, nowMs)).toThrow(
       /accessToken or \/token/,
     );
-    expect(() => readTokenAnswer({ data: { secret: 'canary' } }, settings.pointers, clock)).not.toThrow(
-      /canary/,
-    );
+    expect(() => readTokenAnswer({ data: { secret: 'canary' } }, config, nowMs)).not.toThrow(/canary/);
   });
 });
