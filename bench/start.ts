@@ -7,7 +7,11 @@ import type { House } from './stage/house.ts';
 
 /** From launch until the first connection is accepted, with the embedded store open; and what an idle bot takes up. */
 export async function measureStart(house: House, rounds: number): Promise<Row[]> {
-  const bare = { path: programPath('slash/floor.ts'), env: {}, logPath: join(house.folder, 'bare.log') };
+  const bare = {
+    path: programPath('slash/peers.ts'),
+    env: { PEER: 'floor' },
+    logPath: join(house.folder, 'bare.log'),
+  };
   const bareMs: number[] = [];
   const oursMs: number[] = [];
   let residentBytes = 0;

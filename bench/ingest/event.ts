@@ -1,15 +1,7 @@
+import { createHmac } from 'node:crypto';
 import type { Request } from 'autocannon';
-import type { SignatureScheme } from '../../src/webhooks/signed-delivery.ts';
-import { presetScheme } from '../../src/webhooks/webhook-settings.ts';
-import { signDelivery } from '../../test/support/sign-delivery.ts';
 
-/** How the load signs; every variant but standardwebhooks' takes the first. */
-export type Signing = 'raw-body' | 'standard-webhooks';
-
-export const secrets = {
-  'raw-body': 'bench-secret-0123456789abcdef0123456789abcdef',
-  'standard-webhooks': `whsec_${Buffer.alloc(24, 'bench').toString('base64')}`,
-} as const satisfies Record<Signing, string>;
+export const webhookSecret = 'bench-secret-0123456789abcdef0123456789abcdef';
 
 export type EventKind = 'payment_failed' | 'payment_success';
 
@@ -45,12 +37,11 @@ function eventBody(kind: EventKind, id: string): Buffer {
   return Buffer.from(JSON.stringify(event));
 }
 
-export type EventOrder = { kind: EventKind; signing: Signing };
+export type EventOrder = { kind: EventKind };
 
-export function eventRequest({ kind, signing }: EventOrder, id: string): Request {
+export function eventRequest({ kind }: EventOrder, id: string): Request {
   const body = eventBody(kind, id);
-  const scheme: SignatureScheme = presetScheme(signing);
-  const signed = signDelivery(scheme, secrets[signing], body, Date.now());
-  const headers = { 'content-type': 'application/json', ...signed };
+  const signature = createHmac('sha256', webhookSecret).update(body).digest('hex');
+  const headers = { 'content-type': 'application/json', 'x-webhook-signature': signature };
   return { method: 'POST', path: '/webhooks/payments', headers, body };
 }

@@ -1,14 +1,52 @@
+import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
-import { check } from '../figures.ts';
+import { check, inParallel, median } from '../figures.ts';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
+import { openRedisStore } from '../../src/store/redis-store.ts';
 import { startRedis } from '../../test/support/redis-server.ts';
 import { rowOf, type Row } from '../report.ts';
-import { startContestant } from '../stage/contestant.ts';
+import { programPath, startContestant, type Program } from '../stage/contestant.ts';
 import type { House } from '../stage/house.ts';
 import { playRound, takeTurns } from '../stage/round.ts';
-import { redisField } from './field.ts';
+import type { EventKind } from './event.ts';
 
 export type IngestSize = { rounds: number; events: number; connections: number; only?: RegExp | undefined };
+
+type Variant = {
+  name: string;
+  program: Program;
+  /** What each of its records is called in Redis, up to the event's own name. */
+  keysBegin: string;
+  kind: EventKind;
+  /** Absent: a peer. */
+  ownPrefix?: string;
+};
+
+/** The floor first, then ours, then the peers, which are in the tree anyway. */
+function redisField(house: House, redisPort: number): Variant[] {
+  function peer(name: string, which: string, keysBegin = `${which}:`): Variant {
+    const env = { PEER: which, REDIS_PORT: String(redisPort), KEY_PREFIX: `${which}:` };
+    const logPath = join(house.folder, `${which}.log`);
+    const program = { path: programPath('ingest/peers.ts'), env, logPath };
+    return { name, program, keysBegin, kind: 'payment_failed' };
+  }
+  function ours(name: string, kind: EventKind): Variant {
+    const ownPrefix = `ours-${kind}`;
+    const env = { REDIS_URL: `redis://127.0.0.1:${redisPort}`, REDIS_PREFIX: ownPrefix };
+    // A success that no rule wants is remembered as a payment alone.
+    const record = kind === 'payment_failed' ? 'message:alert:' : 'alert-payment:';
+    const keysBegin = `{${ownPrefix}}:record:${record}`;
+    return { name, program: house.bot(ownPrefix, env), keysBegin, kind, ownPrefix };
+  }
+  return [
+    peer('bare node:http and Redis (floor)', 'floor'),
+    ours('Payops, failures (told)', 'payment_failed'),
+    ours('Payops, successes (remembered)', 'payment_success'),
+    peer('floor that seals, queues and logs, no bot', 'same-work', '{same-work}:record:'),
+    peer('Bolt customRoutes', 'bolt-route'),
+    peer('Bolt ExpressReceiver, Keyv get and set', 'bolt-express'),
+  ];
+}
 
 /**
  * All variants on one Redis, taking turns; each keeps its process, so that all are warm. The bot's worker runs as in
@@ -28,20 +66,20 @@ export async function measureIngestOnRedis(house: House, size: IngestSize): Prom
   );
   try {
     const played = await takeTurns(running, size.rounds, async (one, name) => {
-      const { contestant, kind, signing } = one;
+      const { contestant, kind, ownPrefix } = one;
       const { connections, events: count } = size;
-      const round = await playRound(contestant, { count, connections, name, what: { kind, signing } });
+      const round = await playRound(contestant, { count, connections, name, what: { kind } });
       one.sent += count;
       const found = await countKeys(connection, one.keysBegin);
       check(found === one.sent, `${one.name}: ${found} records of ${one.sent} events`);
-      if (one.isOurs) await workedOff(connection, one.prefix);
+      if (ownPrefix !== undefined) await workedOff(connection, ownPrefix);
       return round;
     });
     const [floor = []] = played;
-    return running.map(({ name, isOurs }, at) => {
+    return running.map(({ name, ownPrefix }, at) => {
       const row = rowOf({ part: 'ingest on Redis', name }, played[at] ?? [], floor);
       const line = { atLeast: '0.80 of the floor', aim: '0.90', holds: (row.ratio ?? 0) >= 0.8 };
-      return isOurs ? { ...row, line } : row;
+      return ownPrefix === undefined ? row : { ...row, line };
     });
   } finally {
     connection.close();
@@ -71,4 +109,46 @@ async function workedOff({ client }: RedisConnection, prefix: string): Promise<v
   }
   // oxlint-disable-next-line no-await-in-loop -- until there is none of it
   while (await isUnderWay()) await rest(100);
+}
+
+/** Two bots on one Redis, taking turns: one remembers few events, one a great many. One connection, so that it is the way alone. */
+export async function measureGrowth(
+  house: House,
+  size: { rounds: number; events: number; fewer: number; more: number },
+): Promise<Row> {
+  const redis = await startRedis({ args: ['--appendfsync', 'everysec'] });
+  const connection = connectRedis({ url: redis.url, log: () => undefined });
+  await connection.tried;
+  const bots = await Promise.all(
+    [size.fewer, size.more].map(async (remembered) => {
+      const prefix = `grown-${remembered}`;
+      const store = openRedisStore(connection.commands, { prefix });
+      await inParallel(remembered, 200, async (index) => {
+        const key = `message:alert:payment_failed/order/old-${index}`;
+        check(await store.create(key, 'x'.repeat(600), { ttlMs: 86_400_000 }), 'a record was there already');
+      });
+      return await startContestant(house.bot(prefix, { REDIS_URL: redis.url, REDIS_PREFIX: prefix }));
+    }),
+  );
+  try {
+    const what = { kind: 'payment_failed' } as const;
+    const [few = [], many = []] = await takeTurns(bots, size.rounds, (bot, name) =>
+      playRound(bot, { count: size.events, connections: 1, name, what }),
+    );
+    const ratio = median(many.map(({ p50Ms }, at) => p50Ms / (few[at]?.p50Ms ?? Number.NaN)));
+    return {
+      part: 'growth',
+      name: `ingest p50 with ${size.more} remembered`,
+      value: median(many.map(({ p50Ms }) => p50Ms)),
+      unit: 'ms',
+      p99Ms: median(many.map(({ p99Ms }) => p99Ms)),
+      ratio,
+      to: `with ${size.fewer}`,
+      line: { atLeast: '1.20 at most', aim: '1.05', holds: ratio <= 1.2 },
+    };
+  } finally {
+    connection.close();
+    await Promise.all(bots.map((bot) => bot.stop()));
+    await redis.stop();
+  }
 }

@@ -18,7 +18,7 @@ export async function measureIngestOnSqlite(house: House, size: IngestSize): Pro
   try {
     const [rounds = []] = await takeTurns([contestant], size.rounds, async (one, name) => {
       syncs.push(syncsPerSecond(join(house.folder, 'syncs')));
-      const what = { kind: 'payment_failed', signing: 'raw-body' } as const;
+      const what = { kind: 'payment_failed' } as const;
       const { connections } = size;
       const round = await playRound(one, { count: size.events, connections, name, what });
       sent += size.events;

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as rest } from 'node:timers/promises';
 import { check } from '../figures.ts';
 import { rowOf, type Round, type Row } from '../report.ts';
-import { openAnswers } from '../stage/answers.ts';
 import { programPath, startContestant, type Program } from '../stage/contestant.ts';
 import type { House } from '../stage/house.ts';
 import { playRound, takeTurns } from '../stage/round.ts';
@@ -18,10 +20,10 @@ export async function measureAcks(house: House, size: AckSize): Promise<Row[]> {
   const answers = await openAnswers();
   const ours = await startContestant(house.bot('acks'));
   const ANSWER = await helpOf(ours.url, answers.url);
-  const peer = (file: string, env: Record<string, string> = {}): Program => ({
-    path: programPath(`slash/${file}.ts`),
-    env: { ANSWER, ...env },
-    logPath: join(house.folder, `slash-${file}.log`),
+  const peer = (which: string, env: Record<string, string> = {}): Program => ({
+    path: programPath('slash/peers.ts'),
+    env: { PEER: which, ANSWER, ...env },
+    logPath: join(house.folder, `slash-${which}.log`),
   });
   const said = (JSON.parse(ANSWER) as { text: string }).text;
   const field = [
@@ -115,4 +117,23 @@ export async function measureAcksWhileHanging(house: House, size: AckSize): Prom
     payments.setFaults();
     answers.close();
   }
+}
+
+/** Where the answers to commands go, whoever gave them: counted, and let go. */
+async function openAnswers() {
+  let count = 0;
+  const server = createServer((request, response) => {
+    count += 1;
+    request.resume();
+    response.end('ok');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    count: () => count,
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }

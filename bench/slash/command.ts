@@ -1,6 +1,6 @@
 import type { Request } from 'autocannon';
 import { signSlack, slashBody } from '../../test/support/slack-requests.ts';
-import { agent, slackSigningSecret, team } from '../stage/names.ts';
+import { credentials, teamId, userIds } from '../../src/simulators/slack/cast.ts';
 
 /** `answer`: what the acknowledgement holds; nothing when empty. */
 export type CommandOrder = { kind: 'command'; words: string; responseUrl: string; answer: string };
@@ -12,11 +12,11 @@ export function commandRequest(
 ): Request {
   const typed = {
     text: words.replace('{id}', id),
-    userId: agent,
-    teamId: team,
+    userId: userIds.agent,
+    teamId,
     triggerId: id,
     responseUrl,
   };
-  const { headers, body } = signSlack(slashBody(typed), { secret: slackSigningSecret });
+  const { headers, body } = signSlack(slashBody(typed), { secret: credentials.signingSecret });
   return { method: 'POST', path: '/slack/events', headers, body };
 }

@@ -6,7 +6,7 @@ import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
 import { type PaymentsService, startPaymentsService } from '../../src/simulators/payments/service.ts';
 import { startWorkspace } from '../../src/simulators/slack/workspace.ts';
 import { startOptions } from '../../test/support/bot.ts';
-import { secrets } from '../ingest/event.ts';
+import { webhookSecret } from '../ingest/event.ts';
 import { type Program, programPath } from './contestant.ts';
 
 export type House = {
@@ -70,7 +70,7 @@ export async function openHouse(): Promise<House> {
         dataDir,
         payopsFile: payopsPath,
         slack: { ...workspace.credentials, apiUrl: workspace.apiUrl },
-        payments: { ...payments.credentials, url: payments.url, webhookSecret: secrets['raw-body'] },
+        payments: { ...payments.credentials, url: payments.url, webhookSecret },
       });
       const env = {
         ...settings,
