@@ -8,7 +8,6 @@ import {
   type ChargePostDeps,
   type ChargeShown,
 } from '../../src/features/charge/charge-messages.ts';
-import { linkViews, type LinkPostDeps, type LinkShown } from '../../src/features/links/link-screens.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
 import type { Work } from '../../src/messages/message-work.ts';
 import type { Notice } from '../../src/messages/notices.ts';
@@ -22,23 +21,18 @@ type Shown =
   | SummaryShown
   | DigestShown
   | ChargeShown
-  | LinkShown
   | ApprovalPost
   | { kind: 'notice'; notice: Notice };
 
 export type Post = Shown & Said;
 
-export type DeliverPostDeps = AlertViewDeps &
-  ChargePostDeps &
-  LinkPostDeps &
-  Omit<DeliverDeps<Shown>, 'render'>;
+export type DeliverPostDeps = AlertViewDeps & ChargePostDeps & Omit<DeliverDeps<Shown>, 'render'>;
 
 /** Delivers a message as the outbox does, of the features that these tests have. */
 export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Promise<void> {
   const views: FeatureMessages['views'] = {
     ...alertViews(deps),
     ...chargeViews(deps),
-    ...linkViews(deps),
     notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),
   };
   async function render(work: Work, said: Said): Promise<Rendered<Shown>> {

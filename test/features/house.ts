@@ -116,7 +116,6 @@ export function house(answers: Answers = {}) {
     declines: { threeDSecureWords: [], waitMs: 24 * 3_600_000 },
     summarise: () => Promise.reject(new Error('no day is summarised here')),
     findCharge: () => Promise.resolve(undefined),
-    findLink: () => Promise.resolve(undefined),
     cards: untouchedCards,
     storms: noStorms,
     compose: (post) => ({

@@ -115,35 +115,32 @@ function links(world: World): Driven {
           () => ({ kind: 'unchecked', failure: 'timeout' }),
         );
       }
-      all[index] = createPaymentLinks({
-        ...quiet,
+      const createCheckoutOrder = () =>
+        process.call<CheckoutOrderAnswer>(
+          () => {
+            if (service.made > 0)
+              return { kind: 'rejected', reason: 'reference_exists', message: '' } as const;
+            service.made += 1;
+            return { kind: 'created', orderId: 'order-1', checkoutLink: 'https://pay.example/1' } as const;
+          },
+          () => ({ kind: 'unknown', cause: { kind: 'timeout' } as never }),
+        );
+      const account = accountOf({
         store: process.store,
         sealer,
-        rules: { askAgainMs: 45_000, followMs: 3 * dayMs },
-        leaseMs: 45_000,
-        rememberMs: 365 * dayMs,
-        createCheckoutOrder: () =>
-          process.call<CheckoutOrderAnswer>(
-            () => {
-              if (service.made > 0)
-                return { kind: 'rejected', reason: 'reference_exists', message: '' } as const;
-              service.made += 1;
-              return { kind: 'created', orderId: 'order-1', checkoutLink: 'https://pay.example/1' } as const;
-            },
-            () => ({ kind: 'unknown', cause: { kind: 'timeout' } as never }),
-          ),
+        settings: { linkFollowHours: 72 },
+        payments: { createCheckoutOrder },
+        now: () => clock.nowMs,
+        wait: (ms: number) => process.wait(ms),
+        audit: { write: auditOf(process, audited) },
+      });
+      const one = createPaymentLinks(account, {
         lookUp: look,
         lookUpNow: look,
-        callbackUrl: undefined,
-        paid: (payment) =>
-          keepProvenPayment({ store: process.store, sealer, wait: (ms) => process.wait(ms) }, payment),
-        now: () => clock.nowMs,
-        wait: (ms) => process.wait(ms),
-        wake: () => undefined,
-        audit: auditOf(process, audited),
+        paid: (payment) => keepProvenPayment(account, payment),
       });
-      const one = all[index];
-      return { prefix: linkPrefix, work: (entry) => one.work(entry) };
+      all[index] = one;
+      return { prefix: linkPrefix, work: async (entry) => await one.cases[0]?.work(entry) };
     },
     act(at, index) {
       const one = all[index] as PaymentLinks;
@@ -169,10 +166,15 @@ function links(world: World): Driven {
           if ((await linkNow())?.order) service.isPaid ||= random.chance(0.5);
         },
         async () => {
-          if (service.isPaid) await send(() => one.trigger({ ...event, kind: 'payment_success' }));
+          if (service.isPaid) await send(() => one.onPaymentEvent({ ...event, kind: 'payment_success' }));
         },
         () =>
-          one.trigger({ ...event, kind: 'payment_failed', orderReference: reference, reason: 'No funds' }),
+          one.onPaymentEvent({
+            ...event,
+            kind: 'payment_failed',
+            orderReference: reference,
+            reason: 'No funds',
+          }),
         () => one.lookNow(reference),
       ]);
     },

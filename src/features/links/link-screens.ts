@@ -199,11 +199,9 @@ export type LinkBodies = {
 
 export type LinkShown = { kind: 'link'; note?: LinkNote; link: PaymentLink };
 
-export type LinkPostDeps = {
-  findLink: (reference: string) => Promise<PaymentLink | undefined>;
-};
-
-export function linkViews({ findLink }: LinkPostDeps): Views<LinkBodies, LinkShown> {
+export function linkViews(
+  findLink: (reference: string) => Promise<PaymentLink | undefined>,
+): Views<LinkBodies, LinkShown> {
   async function requireLink(reference: string): Promise<PaymentLink> {
     const link = await findLink(reference);
     if (!link) throw new Error('There is something to say of a link that is not in the store.');

@@ -14,6 +14,7 @@ import {
 import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
 import { createNewAccounts, type NewAccounts } from './create-account.ts';
 import { limits } from '../../slack/kit/limits.ts';
+import { cut, visible } from '../../slack/kit/text.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import {
   type Run,
@@ -317,7 +318,7 @@ function endNote(end: AccountEnd, { id, wanted, askedBy }: Asked): Note {
 function againButton({ failure }: NotMade, id: string): Button[] {
   if (failure === 'unauthorized' || failure === 'forbidden') return [];
   // One that is longer than a button carries is not found, and the form begins empty.
-  const value = id.slice(0, limits.buttonValue);
+  const value = cut(visible(id), limits.buttonValue);
   return [button({ actionId: accountActions.again, text: 'Correct and try again', value })];
 }
 

@@ -61,6 +61,20 @@ const success: LinkEvent = { kind: 'payment_success' };
 const paid: LinkState = { kind: 'paid', money: asked.terms.money, atMs: nowMs };
 const overMs = nowMs + rules.followMs;
 
+const unheard: LinkEvent = { kind: 'answered', end: { kind: 'unknown', why: '' }, isRepeat: true };
+
+/** Told the same whenever it is due, until it is due no more. */
+function follow(
+  link: PaymentLink,
+  answer: LinkEvent,
+  atMs = nowMs,
+  looks = 0,
+): PaymentLink & { looks: number } {
+  const restMs = restOfLink(link, atMs, rules);
+  if (restMs === undefined) return { ...link, looks };
+  return follow(stepLink(link, answer, atMs + restMs, rules) ?? link, answer, atMs + restMs, looks + 1);
+}
+
 describe('stepLink', () => {
   it.each<[string, LinkState, LinkEvent, LinkState['kind'] | 'as it was', number?]>([
     ['opens a link whose answer comes', { kind: 'asking' }, created, 'open'],
@@ -105,6 +119,30 @@ describe('stepLink', () => {
     const without: LinkEvent = { kind: 'payment_success', cardSaved: { kind: 'no_token' } };
     expect(kept && stepLink(kept, without, nowMs, rules)).toBeUndefined();
     expect(stepLink(link, without, nowMs, rules)).toBeUndefined();
+  });
+
+  it.each<[string, PaymentLink, LinkEvent, LinkState['kind'], number]>([
+    [
+      'is reviewed when a day of look-ups proves nothing',
+      { ...asked, state: confirming },
+      found(false),
+      'review',
+      400,
+    ],
+    ['ages when nobody pays it', { ...asked, state: open }, none, 'aged', 500],
+    ['is given up after six answers that nobody heard', asked, unheard, 'lost', 6],
+  ])('%s, asked ever more rarely', (...[, link, answer, end, most]) => {
+    const { state, looks } = follow(link, answer);
+    expect(state.kind).toBe(end);
+    expect(looks).toBeGreaterThan(5);
+    expect(looks).toBeLessThanOrEqual(most);
+  });
+
+  it.each([
+    [0, 30_000],
+    [3 * 3_600_000, 600_000],
+  ])('that is open for %d ms is looked at within %d', (afterMs, withinMs) => {
+    expect(restOfLink({ ...asked, state: open }, nowMs + afterMs, rules)).toBe(withinMs);
   });
 
   it('leaves no link that still waits for something without a time', () => {
