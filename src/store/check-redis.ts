@@ -36,73 +36,60 @@ export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: st
   };
 }
 
-type Setting = 'maxmemory-policy' | 'appendonly' | 'appendfsync';
-type Reading = { kind: 'known'; value: string } | { kind: 'forbidden' };
+/** What each setting must be, what it risks otherwise, and where INFO tells it, for a managed Redis that forbids CONFIG. */
+const settings = [
+  {
+    name: 'maxmemory-policy',
+    must: 'noeviction',
+    kind: 'refusal',
+    risk: (value: string) =>
+      `Redis may delete records when its memory is full (maxmemory-policy is ${value}): alerts and charges would be lost.`,
+    told: { section: 'memory', line: /^maxmemory_policy:(\S+)/m },
+  },
+  {
+    name: 'appendonly',
+    must: 'yes',
+    kind: 'warning',
+    risk: (value: string) => `Redis has appendonly ${value}: a restart of Redis forgets everything.`,
+    told: { section: 'persistence', line: /^aof_enabled:(\d)/m },
+  },
+  {
+    name: 'appendfsync',
+    must: 'always',
+    kind: 'warning',
+    risk: (value: string) =>
+      `Redis has appendfsync ${value}: a crash of its machine can lose the last second or more.`,
+    told: undefined,
+  },
+] as const;
 
 /**
- * Whether this Redis may be trusted with money: one finding for each of `maxmemory-policy`, `appendonly`
- * and `appendfsync`. Where a managed Redis forbids CONFIG, INFO is read instead, and what neither tells is
- * a warning that names it. Throws StoreUnavailable when Redis does not answer.
+ * Whether this Redis may be trusted with money: one finding for each setting; what neither CONFIG nor INFO tells is a
+ * warning that names it. Throws StoreUnavailable when Redis does not answer.
  */
 export async function checkRedis(client: Inspectable): Promise<RedisFinding[]> {
-  const policy = judgePolicy(await read(client, 'maxmemory-policy'));
-  const appendOnly = await read(client, 'appendonly');
-  if (appendOnly.kind === 'known' && appendOnly.value !== 'yes') {
-    return [policy, warning('appendonly', appendOnly.value, 'a restart of Redis forgets everything', 'yes')];
+  const findings: RedisFinding[] = [];
+  for (const { name, must, kind, risk, told } of settings) {
+    // oxlint-disable-next-line no-await-in-loop -- three questions
+    const value = (await ask(client.configGet(name)))?.[name] || (await readInfo(client, told));
+    if (value === must) findings.push({ kind: 'ok', message: `${name} is ${must}.` });
+    else if (value !== undefined) findings.push({ kind, message: `${risk(value)} Set ${name} to ${must}.` });
+    else {
+      const message = `Redis does not let this user read ${name}, so it could not be checked. Make sure that it is ${must}, or allow CONFIG GET.`;
+      findings.push({ kind: 'warning', message });
+    }
+    // When nothing is written to the disk, it is no question when.
+    if (name === 'appendonly' && value !== undefined && value !== must) break;
   }
-  return [policy, judgeAppendOnly(appendOnly), judgeFsync(await read(client, 'appendfsync'))];
+  return findings;
 }
 
-function judgePolicy(reading: Reading): RedisFinding {
-  if (reading.kind === 'forbidden') return unchecked('maxmemory-policy', 'noeviction');
-  if (reading.value === 'noeviction') return { kind: 'ok', message: 'maxmemory-policy is noeviction.' };
-  return {
-    kind: 'refusal',
-    message: `Redis may delete records when its memory is full (maxmemory-policy is ${reading.value}): alerts and charges would be lost. Set maxmemory-policy to noeviction.`,
-  };
-}
-
-function judgeAppendOnly(reading: Reading): RedisFinding {
-  if (reading.kind === 'forbidden') return unchecked('appendonly', 'yes');
-  return { kind: 'ok', message: 'appendonly is yes.' };
-}
-
-function judgeFsync(reading: Reading): RedisFinding {
-  if (reading.kind === 'forbidden') return unchecked('appendfsync', 'always');
-  if (reading.value === 'always') return { kind: 'ok', message: 'appendfsync is always.' };
-  return warning(
-    'appendfsync',
-    reading.value,
-    'a crash of its machine can lose the last second or more',
-    'always',
-  );
-}
-
-function warning(setting: Setting, value: string, risk: string, fix: string): RedisFinding {
-  return { kind: 'warning', message: `Redis has ${setting} ${value}: ${risk}. Set ${setting} to ${fix}.` };
-}
-
-function unchecked(setting: Setting, fix: string): RedisFinding {
-  return {
-    kind: 'warning',
-    message: `Redis does not let this user read ${setting}, so it could not be checked. Make sure that it is ${fix}, or allow CONFIG GET.`,
-  };
-}
-
-async function read(client: Inspectable, setting: Setting): Promise<Reading> {
-  const value = (await ask(client.configGet(setting)))?.[setting];
-  if (value !== undefined && value !== '') return { kind: 'known', value };
-  const told = await readFromInfo(client, setting);
-  return told === undefined ? { kind: 'forbidden' } : { kind: 'known', value: told };
-}
-
-async function readFromInfo(client: Inspectable, setting: Setting): Promise<string | undefined> {
-  if (setting === 'appendfsync') return undefined;
-  if (setting === 'maxmemory-policy') {
-    return /^maxmemory_policy:(\S+)/m.exec((await ask(client.info('memory'))) ?? '')?.[1];
-  }
-  const enabled = /^aof_enabled:(\d)/m.exec((await ask(client.info('persistence'))) ?? '')?.[1];
-  return enabled === undefined ? undefined : enabled === '1' ? 'yes' : 'no';
+async function readInfo(
+  client: Inspectable,
+  told: (typeof settings)[number]['told'],
+): Promise<string | undefined> {
+  const found = told && told.line.exec((await ask(client.info(told.section))) ?? '')?.[1];
+  return found === undefined ? undefined : found === '1' ? 'yes' : found === '0' ? 'no' : found;
 }
 
 /** Undefined when Redis answers with a refusal; a Redis that does not answer at all is unavailable. */

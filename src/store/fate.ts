@@ -1,10 +1,10 @@
 import type { Entry, Index, Listed, ListOptions, WriteOptions } from './store.ts';
 
-/** What a call makes of a record: work that is due after a while, memory that may expire, or work still held. Whole milliseconds. */
-export type Fate = Birth | { kind: 'held'; holdMs: number };
-
-/** What a record can be from the start. */
-export type Birth = { kind: 'work'; delayMs: number } | { kind: 'memory'; ttlMs: number | undefined };
+/**
+ * What a call makes of a record: still held with `holdMs`, work with `delayMs`, else memory, for ever without `ttlMs`. One
+ * of them at most, in whole milliseconds.
+ */
+export type Fate = { holdMs?: number; delayMs?: number; ttlMs?: number };
 
 /**
  * No lease and no pause is longer. One that is still to last longer was given before the clock was put back, and
@@ -15,14 +15,10 @@ export const longestBlockMs = 3_600_000;
 const longestMs = 100 * 365 * 24 * 60 * 60 * 1000;
 
 /** The one reading of the port's options that both adapters share. Throws RangeError for an impossible duration. */
-export function readFate(options: { delayMs?: number; ttlMs?: number; holdMs?: number }): Fate {
-  const { holdMs } = options;
-  return holdMs === undefined ? readBirth(options) : { kind: 'held', holdMs: blockMs('holdMs', holdMs) };
-}
-
-export function readBirth({ delayMs, ttlMs }: { delayMs?: number; ttlMs?: number }): Birth {
-  if (delayMs !== undefined) return { kind: 'work', delayMs: wholeMs('delayMs', delayMs) };
-  return { kind: 'memory', ttlMs: ttlMs === undefined ? undefined : wholeMs('ttlMs', ttlMs) };
+export function readFate({ holdMs, delayMs, ttlMs }: Fate): Fate {
+  if (holdMs !== undefined) return { holdMs: blockMs('holdMs', holdMs) };
+  if (delayMs !== undefined) return { delayMs: wholeMs('delayMs', delayMs) };
+  return ttlMs === undefined ? {} : { ttlMs: wholeMs('ttlMs', ttlMs) };
 }
 
 /** Rounded up, so that nothing is ever due or forgotten early. Throws RangeError below 0 and above 100 years. */

@@ -1,17 +1,26 @@
 import KeyvRedis from '@keyv/redis';
-import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
+import { setTimeout as rest } from 'node:timers/promises';
+import { growingDelayMs } from '../deadline.ts';
+import { errorCode } from '../domain/failure.ts';
+import { parseRedisAddress, redisAddressForms, type RedisAddress } from '../domain/redis-address.ts';
 import type { Log } from '../log.ts';
-import { followRedis, createRedisNews, type RedisClient } from './follow-redis.ts';
 import type { Inspectable } from './check-redis.ts';
+import { withinDeadline } from './deadline.ts';
+import {
+  checkServes,
+  connectOnce,
+  findNode,
+  openNodeClient,
+  type RedisClient,
+  type ServingNode,
+} from './redis-node.ts';
 import type { ScriptRunner } from './redis-store.ts';
-
-export type { RedisClient } from './follow-redis.ts';
 
 export type RedisConnection = {
   /** The connection as it stands now. Ask anew each time: an outage makes another. */
   readonly client: RedisClient;
   /** For the store and its check: always on the connection that stands. */
-  readonly commands: RedisCommands;
+  readonly commands: ScriptRunner & Inspectable;
   /** For a cache; it keeps the connection that stood when it was made. */
   cacheAdapter: () => KeyvRedis<unknown>;
   /** Resolves, and never rejects, when the first attempt to connect has come to its end, good or bad. */
@@ -32,88 +41,111 @@ export type RedisOptions = {
   onOtherNode?: () => void;
 };
 
+const connectMs = 1_500;
+const firstRetryMs = 50;
+const longestRetryMs = 500;
+/** Longer than Sentinels take to hear of a failover. Past it they have been set up anew, with their epochs. */
+const newsMs = 15_000;
+/** Where one address leads to a replica for good, a new connection with every call would be an attack on it. */
+const renewGapMs = 2_000;
 const silenceMs = 3000;
 const watchMs = 500;
+/** Longer than a healthy replica takes, short of the store's own deadline. */
+const replicasWithinMs = 500;
+/** That node says that another one serves. The second as Redis 6 has it: an error within a script. */
+const servesNot = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
 
 /**
  * Connects in the background and stays connected: returns at once, also when Redis is away, and keeps
  * trying; it is back within 3 s of Redis's return, or of a failover's end. While it is away every call fails
  * at once instead of waiting in a queue whose calls would be carried out long after their callers have given up.
+ * Not node-redis's own Cluster and Sentinel clients: they send a call again by themselves, by which a `create` that was
+ * carried out is answered "there already", and they follow ASK. Here every call goes once, to one node: what the node
+ * answers with ASK is refused too, because while a Cluster moves the store's slot, half of its records are elsewhere.
  * Each outage is logged once, and its end; the address's user and password never are. TLS is rediss.
  * Throws only for an address that can never work, without repeating it.
  */
 export function connectRedis(options: RedisOptions): RedisConnection {
   const { url, log, prefix = 'payops', waitReplicas = 0, onOtherNode = () => undefined } = options;
-  const address = parseRedisAddress(url);
-  if (address === undefined) throw new Error(`The Redis address must look like ${redisAddressForms}.`);
+  const address = readAddress(url);
   if (address.kind !== 'alone' && waitReplicas === 0) {
     log('warn', 'A failover of Redis can lose the last changes: no replica is waited for.', {
       fix: 'Set REDIS_WAIT_REPLICAS to 1.',
     });
   }
+  // With any key under the store's hash tag a Cluster keeps them all on one node.
+  const key = `{${prefix}}`;
   const news = createRedisNews(log);
-  const line = followRedis({ address, key: `{${prefix}}` }, news, onOtherNode);
-  // The socket's own timeout starts anew with every write, so under steady calls a connection whose other
-  // end has vanished without a word would be kept for the many minutes of TCP's patience.
-  const watchdog = setInterval(() => {
-    const client = line.client();
-    if (client.isReady && news.silentMs() > silenceMs) {
-      line.renew(client, `No answer for ${silenceMs} ms`);
+  const over = new AbortController();
+  const first = Promise.withResolvers<void>();
+  // Stands in until a node is found: never connected, so its calls fail at once.
+  let current = openNodeClient(address, undefined, connectMs);
+  let searching = false;
+  let served: ServingNode | undefined;
+  let lostAt = 0;
+  const gapMs = address.kind === 'alone' ? renewGapMs : 0;
+  let leftAt = -Infinity;
+
+  async function connect(node: ServingNode): Promise<void> {
+    // A Sentinel that has not heard of the failover yet still names a master that may be back, and doomed.
+    const isOld = served !== undefined && node.epoch < served.epoch;
+    if (isOld && performance.now() - lostAt < newsMs) throw new Error('The Sentinels name an old master.');
+    const found = openNodeClient(address, node, connectMs);
+    found.on('error', (error: unknown) => renew(found, reasonOf(error)));
+    try {
+      await withinDeadline(
+        connectOnce(found).then(() => checkServes(found, address, key)),
+        connectMs,
+      );
+      over.signal.throwIfAborted();
+    } catch (error) {
+      if (found.isOpen) found.destroy();
+      throw error;
     }
-  }, watchMs).unref();
+    found.on('ping-interval', news.hear);
+    current = found;
+    const isOther = served !== undefined && (served.host !== node.host || served.port !== node.port);
+    served = node;
+    if (isOther) onOtherNode();
+  }
 
-  return {
-    get client() {
-      return line.client();
-    },
-    commands: createRedisCommands({
-      client: line.client,
-      onElsewhere: line.leave,
-      waitReplicas,
-      waitKey: `{${prefix}}:waited`,
-    }),
-    cacheAdapter: () => new KeyvRedis<unknown>(line.client()),
-    tried: line.tried,
-    close() {
-      clearInterval(watchdog);
-      line.close();
-    },
-  };
-}
+  /** Until a node is found that serves. */
+  async function follow(): Promise<void> {
+    searching = true;
+    for (let failed = 0; searching && !over.signal.aborted; failed += 1) {
+      try {
+        await connect(await findNode(address, key));
+        searching = !current.isReady;
+        if (!searching) news.hear();
+      } catch (error) {
+        if (!over.signal.aborted) news.lose(reasonOf(error));
+      }
+      first.resolve();
+      const delayMs = growingDelayMs(firstRetryMs, failed, longestRetryMs);
+      if (searching) await rest(delayMs, undefined, { signal: over.signal }).catch(() => undefined);
+    }
+  }
 
-/** What the store and its check ask of Redis, on whatever connection stands at the moment. */
-export type RedisCommands = ScriptRunner & Inspectable;
-
-type CommandOptions = {
-  client: () => RedisClient;
-  /** Called when the node says that another one serves. */
-  onElsewhere: (client: RedisClient, failure: string) => void;
-  /** How many replicas must have what a call changed or saw before it is answered. */
-  waitReplicas: number;
-  /** A key that may be written for it, on the node that serves. */
-  waitKey: string;
-};
-
-/** The second as Redis 6 has it: an error within a script. */
-const servesNot = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
-/** Longer than a healthy replica takes, short of the store's own deadline. */
-const replicasWithinMs = 500;
-
-/**
- * Every call goes once, to one node, and is never sent again: whoever asked must decide. What the node
- * answers with ASK is refused too: while a Cluster moves the store's slot, half of its records are elsewhere,
- * and a script that ran on either half would find a claimed key unclaimed.
- */
-function createRedisCommands(options: CommandOptions): RedisCommands {
-  const { client, onElsewhere, waitReplicas, waitKey } = options;
+  /** Drops that connection, unless it is dropped already, and makes another. */
+  function renew(lost: RedisClient, failure: string): void {
+    if (lost !== current || searching || over.signal.aborted) return;
+    news.lose(failure);
+    lostAt = performance.now();
+    if (lost.isOpen) lost.destroy();
+    void follow();
+  }
 
   async function ask<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
-    const asked = client();
+    const asked = current;
     try {
       return await call(asked);
     } catch (error) {
       if (error instanceof Error && servesNot.test(error.message)) {
-        onElsewhere(asked, error.message);
+        news.lose(error.message, 2 * gapMs);
+        if (performance.now() - leftAt >= gapMs) {
+          leftAt = performance.now();
+          renew(asked, error.message);
+        }
       }
       throw error;
     }
@@ -125,22 +157,95 @@ function createRedisCommands(options: CommandOptions): RedisCommands {
    * the bot wrote and no replica of Redis has yet, and "there already" must not be said of what can still be
    * lost. (Redis 7 waits for everybody's writes as it is; it does not say that it always will.)
    */
-  async function kept<T>(asked: RedisClient, call: (client: RedisClient) => Promise<T>): Promise<T> {
-    if (waitReplicas === 0) return call(asked);
-    const [answer, , have] = await Promise.all([
-      call(asked),
-      asked.set(waitKey, ''),
-      asked.wait(waitReplicas, replicasWithinMs),
-    ]);
-    if (have < waitReplicas)
-      throw new Error(`NOREPLICAS ${have} of ${waitReplicas} replicas have the change.`);
-    return answer;
+  async function askKept<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
+    return await ask(async (asked) => {
+      if (waitReplicas === 0) return await call(asked);
+      const [answer, , have] = await Promise.all([
+        call(asked),
+        asked.set(`${key}:waited`, ''),
+        asked.wait(waitReplicas, replicasWithinMs),
+      ]);
+      if (have < waitReplicas)
+        throw new Error(`NOREPLICAS ${have} of ${waitReplicas} replicas have the change.`);
+      return answer;
+    });
   }
 
+  // The socket's own timeout starts anew with every write, so under steady calls a connection whose other
+  // end has vanished without a word would be kept for the many minutes of TCP's patience.
+  const watchdog = setInterval(() => {
+    if (current.isReady && news.silentMs() > silenceMs) renew(current, `No answer for ${silenceMs} ms`);
+  }, watchMs).unref();
+  void follow();
+
   return {
-    evalSha: (sha1, options) => ask((asked) => kept(asked, (node) => node.evalSha(sha1, options))),
-    eval: (script, options) => ask((asked) => kept(asked, (node) => node.eval(script, options))),
-    configGet: (name) => ask((asked) => asked.configGet(name)),
-    info: (section) => ask((asked) => asked.info(section)),
+    get client() {
+      return current;
+    },
+    commands: {
+      evalSha: (sha1, given) => askKept((node) => node.evalSha(sha1, given)),
+      eval: (script, given) => askKept((node) => node.eval(script, given)),
+      configGet: (name) => ask((node) => node.configGet(name)),
+      info: (section) => ask((node) => node.info(section)),
+    },
+    cacheAdapter: () => new KeyvRedis<unknown>(current),
+    tried: first.promise,
+    close() {
+      clearInterval(watchdog);
+      over.abort();
+      if (current.isOpen) current.destroy();
+    },
   };
+}
+
+function readAddress(url: string): RedisAddress {
+  const address = parseRedisAddress(url);
+  if (address === undefined) throw new Error(`The Redis address must look like ${redisAddressForms}.`);
+  return address;
+}
+
+/** What Redis itself answers a caller whom it does not let in. */
+const refusal = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
+
+/** Tells an outage once, and its end once; and once in it that Redis refuses the bot, whatever stood in the way before. */
+type RedisNews = {
+  /** Redis has given a sign of life. */
+  hear: () => void;
+  /** `forMs`: a sign of life within that long is not the end of the outage. */
+  lose: (failure: string, forMs?: number) => void;
+  /** Since the last sign of life. */
+  silentMs: () => number;
+};
+
+function createRedisNews(log: Log): RedisNews {
+  let away = false;
+  let isRefused = false;
+  let heardAt = performance.now();
+  let lostUntil = 0;
+  return {
+    hear() {
+      heardAt = performance.now();
+      if (heardAt < lostUntil) return;
+      if (away) log('info', 'Redis answers again.');
+      away = false;
+      isRefused = false;
+    },
+    lose(failure, forMs = 0) {
+      lostUntil = Math.max(lostUntil, performance.now() + forMs);
+      const isRefusal = refusal.test(failure);
+      if (away && (isRefused || !isRefusal)) return;
+      away = true;
+      isRefused = isRefusal;
+      log('error', 'Redis cannot be used. Every store call fails until it is back; trying again.', {
+        failure,
+        fix: 'Check that Redis runs and that the address, password and TLS setting are right.',
+      });
+    },
+    silentMs: () => performance.now() - heardAt,
+  };
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return [errorCode(error), error.message].filter((part) => part !== undefined && part !== '').join(': ');
 }

@@ -75,7 +75,7 @@ export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions 
   return {
     async create(key, value, createOptions = {}) {
       const lane = 'lane' in createOptions ? (createOptions.lane ?? key) : key;
-      const [delay, ttl] = timesOf(readFate(createOptions));
+      const { delay, ttl } = timesOf(createOptions);
       return await create([key, value, lane, delay, ttl, listsOf(createOptions.index)]);
     },
     async read(key) {
@@ -179,10 +179,9 @@ async function evaluate(client: ScriptRunner, script: Script, options: ScriptOpt
   }
 }
 
-function timesOf(fate: Fate): [delay: string, ttl: string, hold: string] {
-  if (fate.kind === 'held') return ['', '', String(fate.holdMs)];
-  if (fate.kind === 'work') return [String(fate.delayMs), '', ''];
-  return ['', fate.ttlMs === undefined ? '' : String(fate.ttlMs), ''];
+function timesOf(options: Fate) {
+  const { delayMs = '', ttlMs = '', holdMs = '' } = readFate(options);
+  return { delay: String(delayMs), ttl: String(ttlMs), hold: String(holdMs) };
 }
 
 /** As the scripts take them; empty: as they are. */
@@ -192,7 +191,7 @@ function listsOf(index: Index | undefined): string {
 
 /** Delay, ttl, pause, hold, lane and lists, as the script takes them. */
 function changeOf(options: WriteOptions): string[] {
-  const [delay, ttl, hold] = timesOf(readFate(options));
+  const { delay, ttl, hold } = timesOf(options);
   const pauseMs = blockMs('pauseMs', options.pauseMs ?? 0);
   return [delay, ttl, pauseMs === 0 ? '' : String(pauseMs), hold, options.lane ?? '', listsOf(options.index)];
 }

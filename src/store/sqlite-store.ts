@@ -4,16 +4,13 @@ import {
   blockMs,
   checkTake,
   longestBlockMs,
-  readBirth,
   readFate,
   readIndex,
   readList,
   toListed,
   written,
-  type Birth,
   type Fate,
 } from './fate.ts';
-import { createGroupCommit, type Turn } from './group-commit.ts';
 import { openStoreFile } from './sqlite-file.ts';
 import { mostDue, type Entry, type Store } from './store.ts';
 
@@ -30,7 +27,7 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
 
   return {
     async create(key, value, createOptions = {}) {
-      const fate = readBirth(createOptions);
+      const fate = readFate(createOptions);
       const lane = 'lane' in createOptions ? (createOptions.lane ?? key) : key;
       const lists = readIndex(createOptions.index ?? {});
       return group.run((turn) => createRecord(statements, turn, { key, value, lane, fate, lists }));
@@ -98,6 +95,82 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
     async close() {
       group.close();
       if (db.isOpen) db.close();
+    },
+  };
+}
+
+/** What the calls of one transaction share: one reading of the clock (UTC ms) and the version counter, raised as they change things. */
+type Turn = { readonly now: number; version: number };
+
+type Call = {
+  /** Makes the change and gives what to do once it is committed. */
+  run: (turn: Turn) => () => void;
+  reject: (error: Error) => void;
+};
+
+/** Records forgotten per call, at most: more than the one a call can add, so that the file stops growing. */
+const sweptPerCall = 4;
+
+/**
+ * One transaction, and so one wait for the disk, for all calls that arrive in the same turn of the event
+ * loop: a burst of webhooks costs a few fsyncs instead of one each. The calls run one after another in
+ * the order they came; as they share a transaction, a disk that fails fails all of them.
+ */
+function createGroupCommit(db: DatabaseSync, now: () => number) {
+  const begin = db.prepare('begin immediate');
+  const commit = db.prepare('commit');
+  const readVersion = db.prepare('select version from counter');
+  const writeVersion = db.prepare('update counter set version = ?');
+  const sweep = db.prepare(
+    'delete from entries where id in (select id from entries where expires_at <= ? order by expires_at limit ?)',
+  );
+  let waiting: Call[] = [];
+  let closed = false;
+
+  function transact(batch: readonly Call[]): (() => void)[] {
+    begin.run();
+    const before = Number(readVersion.get()?.['version']);
+    const turn: Turn = { now: Math.floor(now()), version: before };
+    const answers = batch.map((call) => call.run(turn));
+    sweep.run(turn.now, batch.length * sweptPerCall);
+    if (turn.version !== before) writeVersion.run(turn.version);
+    commit.run();
+    return answers;
+  }
+
+  function flush(): void {
+    const batch = waiting;
+    waiting = [];
+    if (batch.length === 0) return;
+    try {
+      for (const answer of transact(batch)) answer();
+    } catch (cause) {
+      if (db.isTransaction) db.exec('rollback');
+      const error = new StoreUnavailable('The store file did not take the change.', cause);
+      for (const call of batch) call.reject(error);
+    }
+  }
+
+  return {
+    /** Resolves after the commit, never before. Throws StoreUnavailable when it failed; nothing of it is then in the file. */
+    run<T>(change: (turn: Turn) => T): Promise<T> {
+      return new Promise((resolve, reject) => {
+        if (closed) throw new StoreUnavailable('The store is closed.');
+        waiting.push({
+          run: (turn) => {
+            const result = change(turn);
+            return () => resolve(result);
+          },
+          reject,
+        });
+        if (waiting.length === 1) setImmediate(flush);
+      });
+    },
+    /** Commits what waits; later calls throw StoreUnavailable. */
+    close() {
+      if (closed) return;
+      closed = true;
+      flush();
     },
   };
 }
@@ -187,7 +260,7 @@ function pageOf(beyond: '<' | '>', order: 'asc' | 'desc'): string {
 
 type Lists = [name: string, place: number][];
 
-type Creation = { key: string; value: string; lane: string; fate: Birth; lists: Lists };
+type Creation = { key: string; value: string; lane: string; fate: Fate; lists: Lists };
 
 function createRecord(statements: Statements, turn: Turn, creation: Creation): boolean {
   const { key, value, lane, fate } = creation;
@@ -216,7 +289,8 @@ function writeRecord(statements: Statements, turn: Turn, change: Change): number
   const { entry, value, fate, pauseMs } = change;
   const found = statements.find.get(entry.key, entry.version, turn.now);
   if (found === undefined) return undefined;
-  if (fate.kind === 'held') return holdRecord(statements, turn, found, { value, holdMs: fate.holdMs });
+  const { holdMs } = fate;
+  if (holdMs !== undefined) return holdRecord(statements, turn, found, { value, holdMs });
   const { dueAt, expiresAt } = timesOf(fate, turn.now);
   const left = String(found['lane']);
   const { lane = left } = change;
@@ -304,9 +378,11 @@ function takeLane(statements: Statements, turn: Turn, request: Request): Entry[]
   return taken;
 }
 
-function timesOf(fate: Birth, now: number): { dueAt: number | null; expiresAt: number | null } {
-  if (fate.kind === 'work') return { dueAt: now + fate.delayMs, expiresAt: null };
-  return { dueAt: null, expiresAt: fate.ttlMs === undefined ? null : now + fate.ttlMs };
+function timesOf({ delayMs, ttlMs }: Fate, now: number) {
+  return {
+    dueAt: delayMs === undefined ? null : now + delayMs,
+    expiresAt: ttlMs === undefined ? null : now + ttlMs,
+  };
 }
 
 function toEntry(row: Row): Entry {

@@ -1,14 +1,29 @@
-import { blockMs, longestBlockMs, readIndex, readList, toListed } from '../../src/store/fate.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
+import {
+  blockMs,
+  checkTake,
+  longestBlockMs,
+  readFate,
+  readIndex,
+  readList,
+  toListed,
+} from '../../src/store/fate.ts';
 import type { CreateOptions, Entry, Index, Store, WriteOptions } from '../../src/store/store.ts';
 
 type Model = Entry & { order: number; dueAt?: number; expiresAt?: number; lease?: number; index: Index };
 type Lane = { lease: number; leaseUntil: number; pauseUntil: number };
 
 /** The port's docstrings, written down as plainly as possible: what both adapters are compared with. */
-export function openModelStore(now: () => number): Store & { keys(): string[] } {
+export function openModelStore(clock: () => number): Store & { keys(): string[] } {
   const entries = new Map<string, Model>();
   const lanes = new Map<string, Lane>();
   let version = 0;
+  let isClosed = false;
+
+  function now(): number {
+    if (isClosed) throw new StoreUnavailable('The store is closed.');
+    return clock();
+  }
 
   const laneOf = (name: string): Lane => lanes.get(name) ?? { lease: 0, leaseUntil: 0, pauseUntil: 0 };
   const isFree = (name: string): boolean =>
@@ -16,12 +31,15 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
 
   function find(key: string): Model | undefined {
     const found = entries.get(key);
-    if (found?.expiresAt !== undefined && found.expiresAt <= now()) entries.delete(key);
+    if (now() >= (found?.expiresAt ?? Infinity)) entries.delete(key);
     return entries.get(key);
   }
   function fate(options: WriteOptions): Pick<Model, 'dueAt' | 'expiresAt'> {
-    if (options.delayMs !== undefined) return { dueAt: now() + options.delayMs };
-    return options.ttlMs === undefined ? {} : { expiresAt: now() + options.ttlMs };
+    const { delayMs, ttlMs } = readFate(options);
+    return {
+      ...(delayMs !== undefined && { dueAt: now() + delayMs }),
+      ...(ttlMs !== undefined && { expiresAt: now() + ttlMs }),
+    };
   }
   function byDue(a: Model, b: Model): number {
     return (a.dueAt ?? 0) - (b.dueAt ?? 0) || a.order - b.order;
@@ -30,13 +48,14 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
   return {
     keys: () => [...entries.keys()].filter((key) => find(key) !== undefined),
     async create(key, value, options: CreateOptions = {}) {
+      const times = fate(options);
       if (find(key) !== undefined) return false;
       const lane = 'lane' in options ? (options.lane ?? key) : key;
       const { index = {} } = options;
       readIndex(index);
       version += 1;
       const born = { key, value, version, lane, attempts: 0, order: version, index };
-      entries.set(key, { ...born, ...fate(options) });
+      entries.set(key, { ...born, ...times });
       return true;
     },
     async read(key) {
@@ -44,6 +63,8 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       return found && plain(found);
     },
     async write(entry, value, options = {}) {
+      const times = fate(options);
+      const pauseMs = blockMs('pauseMs', options.pauseMs ?? 0);
       const found = find(entry.key);
       if (found?.version !== entry.version) return undefined;
       const { key, lane, attempts, order, lease } = found;
@@ -58,7 +79,7 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       readIndex(index);
       version += 1;
       const same = { key, value, version, lane: options.lane ?? lane, attempts, order, index };
-      const next = { ...same, ...fate(options) };
+      const next = { ...same, ...times };
       entries.set(key, next);
       const { leaseUntil, pauseUntil } = state;
       const isLast =
@@ -67,11 +88,12 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       lanes.set(lane, {
         ...state,
         leaseUntil: isLast ? 0 : leaseUntil,
-        pauseUntil: Math.max(pauseUntil, now() + blockMs('pauseMs', options.pauseMs ?? 0)),
+        pauseUntil: Math.max(pauseUntil, now() + pauseMs),
       });
       return plain(next);
     },
     async take(leaseMs, max = 1, named = '') {
+      checkTake(leaseMs, max);
       const latest = now() + longestBlockMs;
       for (const lane of lanes.values()) {
         lane.leaseUntil = Math.min(lane.leaseUntil, latest);
@@ -102,6 +124,7 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       return true;
     },
     async list(name, options) {
+      now();
       const { beyond: cursor, newestFirst } = readList(options);
       const sign = newestFirst ? -1 : 1;
       const listed = [...entries.keys()].flatMap((key) => {
@@ -115,6 +138,7 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       return toListed(beyond, options.max);
     },
     async keysAfter() {
+      now();
       return { keys: [...entries.keys()], next: undefined };
     },
     async backlog() {
@@ -128,8 +152,12 @@ export function openModelStore(now: () => number): Store & { keys(): string[] } 
       }
       return { oldestDueMs: now() - Math.min(now(), ...found.map(({ dueAt = 0 }) => dueAt)), due };
     },
-    async ping() {},
-    async close() {},
+    async ping() {
+      now();
+    },
+    async close() {
+      isClosed = true;
+    },
   };
 }
 

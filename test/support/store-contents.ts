@@ -5,7 +5,8 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { detailsLane } from '../../src/messages/message-work.ts';
 import { auditRetentionPrefix } from '../../src/audit/audit-retention.ts';
 import { alarmPrefix } from '../../src/features/alerts/missing-events.ts';
-import { connectRedis, type RedisClient, type RedisConnection } from '../../src/store/redis-client.ts';
+import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
+import type { RedisClient } from '../../src/store/redis-node.ts';
 
 /** Longer than a failover takes, and the Sentinels' word of it. */
 const patienceMs = 10_000;
