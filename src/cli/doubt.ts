@@ -50,7 +50,7 @@ async function listDoubts(outside: Outside, isJson: boolean): Promise<CommandEnd
     outside,
     async ({ store, sealer }) => {
       const charges = createChargeRecords({ store, sealer, wait: sleep });
-      const doubts = await chargesInDoubt({ store, charges, log });
+      const doubts = await chargesInDoubt({ store, log }, charges);
       const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
       return reported(doubtAnswer({ ...doubts, place, nowMs: now() }), isJson);
     },

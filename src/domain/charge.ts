@@ -1,9 +1,7 @@
 import type { Money } from './money.ts';
 import type { NotMade, RejectionReason, ResendAnswer } from './charge-answer.ts';
 import type { OrderReference } from './order-reference.ts';
-import type { RetryVerdict, CardRefusal, Twin } from './decline-reason.ts';
-import type { AlertTaken } from './alert.ts';
-import type { Approval } from './approval.ts';
+import type { RetryVerdict } from './decline-reason.ts';
 
 /**
  * What may be shown of a saved card: enough for a person to tell it from the customer's other cards.
@@ -156,25 +154,6 @@ export type ChargeSeen = {
 export type ChargeNote =
   | { kind: 'told'; what: Told; at: number }
   | { kind: 'handed_over'; from: string; to: string; at: number };
-
-/** What became of a charge that was agreed to. */
-export type SubmitResult =
-  /** Stored: whatever happens now, it is settled. `carryOn` sends it, and resolves when this process has done what it can. */
-  | { kind: 'begun'; charge: ChargeSeen; carryOn: () => Promise<void> }
-  /** This very dialogue has charged already: a double click, a repeated delivery. Nothing more happens. */
-  | { kind: 'known'; charge: ChargeSeen }
-  | { kind: 'refused'; refusal: CardRefusal }
-  | { kind: 'twin'; twin: Twin }
-  /** More than the person's roles let charge, by now: nothing was sent. */
-  | { kind: 'over_limit'; refusal: LimitRefusal }
-  /** A second person decides: nothing was sent, and this dialogue's charge is what they decide about, whatever it is asked again. */
-  | { kind: 'awaiting_approval'; approval: Approval }
-  /** The alert it was begun from is resolved, closed or being charged by now: nothing was sent. */
-  | { kind: 'alert_taken'; taken: AlertTaken }
-  /** The reviewed terms are gone (half an hour) or different by now: nothing was sent. */
-  | { kind: 'stale' }
-  /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
-  | { kind: 'unsure'; reference: string };
 
 /** What comes of one that was approved. `later`: what it must be judged by cannot be asked now. `why` is for people. */
 export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };

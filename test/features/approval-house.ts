@@ -5,11 +5,9 @@ import type { EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
 import { createApprovals } from '../../src/features/approvals/approval-desk.ts';
 import { createCardEmails } from '../../src/features/card-email/change-card-email.ts';
-import { recoverCharge, type Room } from '../../src/features/charge/run-charge.ts';
-import { submitApproved } from '../../src/features/charge/charge-desk.ts';
+import { createBackground } from '../../src/under-way.ts';
 import { termsHash } from '../../src/features/approvals/approval-case.ts';
 import type { Entry } from '../../src/store/store.ts';
-import { accountOf } from '../support/account.ts';
 import {
   bola,
   everyPoint,
@@ -50,8 +48,9 @@ export type ApprovalWorld = ReturnType<typeof openApprovalWorld>;
 /** One process, with all that it awaits passing through `points`. */
 export function startApprovals(world: ApprovalWorld, points: Points = everyPoint()) {
   const process = startProcess(world, points);
-  const { deps, store } = process;
-  const { sealer, fingerprint, now, log, wait, inBackground } = deps;
+  const { account, around, store } = process;
+  const { sealer, fingerprint, now, log, wait } = account;
+  const background = createBackground(log, 'an approval');
   const approvals = createApprovals({
     store,
     sealer,
@@ -59,13 +58,13 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     now,
     log,
     wait,
-    inBackground,
+    inBackground: background.add,
     rememberMs: 365 * 86_400_000,
     expireMs: expireMinutes * minuteMs,
     termsHash: (terms) => termsHash(accountId, terms),
     standingOf: () => points.pass('standing', () => world.standing),
     chargeExists: async (reference) => (await process.desk.find(reference)) !== undefined,
-    submitApproved: (charge, atMs) => submitApproved(deps, charge, atMs),
+    submitApproved: process.charges.submitApproved,
     changeCardEmail: (terms, by) => cardEmails.change(terms, by),
     channel: 'C0APPROVE1',
     approvers: async () => [bola],
@@ -82,26 +81,25 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
     desk: approvals.desk,
     charged: () => Promise.resolve(),
   };
-  deps.approvals = gate;
-  const account = accountOf({
-    ...deps,
-    payments: {
-      changeCardEmail: ({ newEmail }) =>
-        points.pass('change_email', () => {
-          world.emailChanges.push(newEmail);
-          return world.emailAnswer;
-        }),
-    },
-    audit: { note: () => undefined },
-  });
+  around.approvals = gate;
+  account.payments.changeCardEmail = ({ newEmail }) =>
+    points.pass('change_email', () => {
+      world.emailChanges.push(newEmail);
+      return world.emailAnswer;
+    });
   const cardEmails = createCardEmails(account, undefined, gate);
-  const room: Room = { taken: 0, size: 32 };
-  async function workOn(entry: Entry): Promise<void> {
-    await (entry.key.startsWith('approval:') ? approvals.work(entry) : recoverCharge(deps, room, entry));
+  /** What an approval began goes on as a charge. */
+  async function drained(): Promise<void> {
+    await background.drained();
     await process.drained();
+  }
+  async function workOn(entry: Entry): Promise<void> {
+    await (entry.key.startsWith('approval:') ? approvals.work(entry) : process.workOn(entry));
+    await drained();
   }
   return {
     ...process,
+    drained,
     cardEmails,
     gate,
     approvals: approvals.desk,

@@ -1,37 +1,25 @@
 import { asRead } from '../tapes/charge-story.ts';
+import type { Account } from '../../src/account.ts';
 import type { ChargeAnswer, OtpAnswer } from '../../src/domain/charge-answer.ts';
-import type {
-  ChargeNote,
-  ChargeSeen,
-  Told,
-  ChargeTerms,
-  SubmitResult,
-  LimitRules,
-} from '../../src/domain/charge.ts';
+import type { ChargeNote, ChargeTerms, LimitRules } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
-import { defaultRetryRule } from '../../src/domain/decline-reason.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import {
   chargeKey,
   chargeOf,
   createChargeRecords,
   hasEnded,
-  standingOf,
 } from '../../src/features/charge/charge-record.ts';
 import { createAlertCases } from '../../src/features/alerts/alert-case.ts';
 import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
-import { createChargeDrafts, createChargeDesk } from '../../src/features/charge/charge-desk.ts';
-import { createCardHistory } from '../../src/features/charge/card-history.ts';
-import { createLimitClaims, noLimits, type LimitClaims } from '../../src/features/charge/limit-claims.ts';
-import {
-  recoverCharge,
-  triggerCharge,
-  type ChargeDeps,
-  type Room,
-} from '../../src/features/charge/run-charge.ts';
+import { takenMessage } from '../../src/features/alerts/card-answers.ts';
+import { type Around, createCharges } from '../../src/features/charge/charge.ts';
+import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
+import { readMessageRecord } from '../../src/messages/message-record.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
 import type { RecordsDeps } from '../../src/records/records.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Entry, Store } from '../../src/store/store.ts';
+import { accountOf } from '../support/account.ts';
 import { noStorms, sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
 
@@ -117,147 +105,127 @@ function openBank(plan: Plan) {
 
 export type Bank = ReturnType<typeof openBank>;
 
-/** What outlives a process: the store, the bank, and what was put on record to be told. */
+/** What outlives a process: the store and the bank. */
 export function openWorld(plan: Plan, rules?: LimitRules) {
   const clock = { nowMs: 1_800_000_000_000 };
-  const notes = new Map<string, ChargeNote>();
-  const directs = new Map<string, { userId: string; what: Told }>();
   /** The charges that the alerts have heard of. */
   const paid = new Set<string>();
-  return { clock, store: memoryStore(clock), bank: openBank(plan), notes, directs, paid, rules };
+  return { clock, store: memoryStore(clock), bank: openBank(plan), paid, rules };
 }
 
 export type World = ReturnType<typeof openWorld>;
 
-const fingerprint = (tokenKey: string): Promise<string> =>
-  Promise.resolve(`fingerprint-of-${tokenKey.length}`);
+/** What was put on record to be told below charges. */
+export async function notesIn({ store }: Pick<World, 'store'>): Promise<ChargeNote[]> {
+  const keys = store.keys().filter((key) => key.startsWith('message:charge_note:'));
+  const entries = await Promise.all(keys.map((key) => store.read(key)));
+  return entries.flatMap((entry) => {
+    if (!entry) return [];
+    const body = sealer.open(entry.key, readMessageRecord(entry.value).sealed);
+    return [(JSON.parse(body) as { note: ChargeNote }).note];
+  });
+}
 
 /** Charges as they stand in a store. */
 export function recordsIn(store: RecordsDeps['store']) {
   return createChargeRecords({ store, sealer, wait: () => Promise.resolve() });
 }
 
-/** Everybody has the one role `agent`. */
-function limitsOf({ rules, clock }: World, store: Store): LimitClaims {
-  const charges = recordsIn(store);
-  if (!rules) return noLimits;
-  return createLimitClaims({
-    store,
-    sealer,
-    wait: () => Promise.resolve(),
-    rules,
-    standingOf: () => Promise.resolve({ kind: 'known', roles: ['agent'] }),
-    chargeStanding: (reference) => standingOf(charges, reference),
-    now: () => clock.nowMs,
-  });
-}
-
 const late = { kind: 'unknown', cause: new ServiceFailure('timeout', 'too late') } as const;
 
-/** One process of the bot: all it awaits goes through `points`, where it can be killed. */
+function notAsked(): never {
+  throw new Error('nobody is asked here');
+}
+
+/** One process of the bot: all it awaits goes through `points`, where it can be killed. `hasModal`: no modal is closed. */
 export function startProcess(world: World, points: Points = everyPoint(), hasModal = true) {
-  const { clock, bank, notes, directs, paid } = world;
+  const { clock, bank, paid, rules } = world;
   const store = pointed(world.store, points);
-  const charges = recordsIn(store);
-  const shown: ChargeSeen[] = [];
-  const background = new Set<Promise<unknown>>();
+  const records = recordsIn(store);
+  /** The titles and first lines that the modals were updated to. */
+  const shown: string[] = [];
   const failures: unknown[] = [];
-  const now = () => clock.nowMs;
-  const cards = createCardHistory({
+  const update = ({ view }: { view: unknown }) =>
+    points.pass('show', () => {
+      shown.push(JSON.stringify(view));
+      if (!hasModal) throw Object.assign(new Error('closed'), { data: { error: 'not_found' } });
+      return { ok: true };
+    });
+  const account = accountOf({
+    settings: {
+      chargeCurrencies: ['NGN'],
+      chargeThreeDSecureWords: ['3D Secure'],
+      chargeRetryWaitHours: 24,
+      chargeRetryAttempts: 3,
+      chargeRetryForgetDays: 30,
+      chargeTwinMinutes: 10,
+      policy: { channels: { desk: 'C0DESK0001' } } as Account['settings']['policy'],
+    },
+    rules: { limits: rules },
+    // Everybody has the one role `agent`.
+    people: { standingOf: async () => ({ kind: 'known', roles: ['agent'] }) },
+    payments: {
+      chargeSavedCard: (charge, { leaveBy }) =>
+        points.pass('charge', () => (clock.nowMs > leaveBy ? late : bank.charge(charge.reference))),
+      submitOtp: (code, { leaveBy }) =>
+        points.pass('submit_otp', () => (clock.nowMs > leaveBy ? late : bank.code(code.reference, code.otp))),
+      findTransaction: (wanted) => points.pass('look_up', () => bank.find(wanted)),
+      resendOtp: () => points.pass('resend', () => ({ kind: 'resent' })),
+    },
+    slack: { interactive: { views: { update } } as unknown as Account['slack']['interactive'] },
     store,
     sealer,
-    wait: () => Promise.resolve(),
-    rule: defaultRetryRule,
-    twinMs: 600_000,
-    now,
-    chargeExists: async (reference) => (await store.read(chargeKey(reference))) !== undefined,
+    fingerprint: (tokenKey) => Promise.resolve(`fingerprint-of-${tokenKey.length}`),
+    audit: { note: () => undefined, write: () => points.pass('audit', () => true) },
+    log: (level, message, _about, error) => {
+      if (level === 'error') failures.push(error ?? message);
+    },
+    now: () => clock.nowMs,
   });
-  const deps: ChargeDeps = {
-    store,
-    charges,
-    sealer,
-    rememberMs: 365 * 86_400_000,
-    now,
-    log: () => undefined,
-    wait: () => Promise.resolve(),
-    audit: () => points.pass('audit', () => true),
-    cards,
-    limits: limitsOf(world, store),
+  const around: Around = {
+    ledger: undefined,
+    requestModal: notAsked,
+    linkForm: notAsked,
+    takenMessage,
+    awaitEvent: () => Promise.resolve(),
+    count: () => undefined,
     alerts: {
       ...createAlertClaims({
-        store,
-        sealer,
-        alerts: createAlertCases({
-          store,
-          sealer,
-          storms: noStorms,
-          leaseMs: 45_000,
-          rememberMs: 365 * 86_400_000,
-          now,
-          wait: () => Promise.resolve(),
-          wake: () => undefined,
-        }),
-        hasEnded: (reference) => hasEnded(charges, reference),
-        chargeOf: (reference) => chargeOf(charges, reference),
-        now,
+        ...account,
+        alerts: createAlertCases({ ...account, audit: undefined, storms: noStorms }),
+        hasEnded: (wanted) => hasEnded(records, wanted),
+        chargeOf: (wanted) => chargeOf(records, wanted),
       }),
-      paid: ({ reference }) => points.pass('paid', () => void paid.add(reference)),
-    },
-    drafts: createChargeDrafts({ store, sealer, wait: () => Promise.resolve() }),
-    fingerprint,
-    threeDSecureWords: ['3D Secure'],
-    chargeSavedCard: (charge, { leaveBy }) =>
-      points.pass('charge', () => (now() > leaveBy ? late : bank.charge(charge.reference))),
-    submitOtp: (submission, { leaveBy }) =>
-      points.pass('submit_otp', () => {
-        if (now() > leaveBy) return late;
-        return bank.code(submission.reference, submission.otp);
-      }),
-    findTransaction: (reference) => points.pass('look_up', () => bank.find(reference)),
-    resendOtp: () => points.pass('resend', () => ({ kind: 'resent', message: undefined })),
-    tell: {
-      hasDesk: true,
-      refresh: () => points.pass('refresh', () => undefined),
-      note: (_, name, note) => points.pass('note', () => void (notes.has(name) || notes.set(name, note))),
-      direct: (userId, key, { what }) =>
-        points.pass('direct', () => void (directs.has(key) || directs.set(key, { userId, what }))),
-    },
-    show: (charge) =>
-      points.pass('show', () => {
-        shown.push(charge);
-        return hasModal;
-      }),
-    inBackground(work) {
-      const done = work
-        .catch((error: unknown) => failures.push(error))
-        .finally(() => background.delete(done));
-      background.add(done);
+      paid: (proven) => points.pass('paid', () => void paid.add(proven.reference)),
     },
   };
-  const room: Room = { taken: 0, size: 32 };
-  async function drained(): Promise<void> {
-    while (background.size > 0) await Promise.all(background);
+  const charges = createCharges(account, around);
+  async function workOn(entry: Entry): Promise<void> {
+    const [kind] = charges.cases;
+    // An alert or a message, which would be told now.
+    if (!entry.key.startsWith('charge:')) await world.store.write(entry, entry.value);
+    else await kind?.work(entry);
+    await charges.drained();
   }
   return {
-    deps,
+    account,
+    around,
+    charges,
     /** With all that is awaited of it passing through the points. */
     store,
-    desk: createChargeDesk(deps),
+    records,
+    desk: charges.desk,
     shown,
     failures,
-    drained,
-    trigger: (event: Parameters<typeof triggerCharge>[1]) => triggerCharge(deps, event),
+    drained: charges.drained,
+    trigger: charges.onPaymentEvent,
+    workOn,
     /** Does all that is due until `untilMs` of the world's clock, as the worker does. */
     async work(untilMs: number): Promise<void> {
       for (;;) {
         const [entry] = await world.store.take(45_000);
-        if (entry && !entry.key.startsWith('charge:')) {
-          // An alert whose messages would be edited now.
-          await world.store.write(entry, entry.value);
-        } else if (entry) {
-          await recoverCharge(deps, room, entry);
-          await drained();
-        } else if (clock.nowMs < untilMs) clock.nowMs += 1_000;
+        if (entry) await workOn(entry);
+        else if (clock.nowMs < untilMs) clock.nowMs += 1_000;
         else return;
       }
     },

@@ -6,7 +6,8 @@ import {
   createLimitClaims,
   type LimitClaims,
   type LimitedCharge,
-} from '../../src/features/charge/limit-claims.ts';
+} from '../../src/features/charge/charge-limits.ts';
+import { accountOf } from '../support/account.ts';
 import { sealer } from './house.ts';
 
 export const minute = 60_000;
@@ -27,20 +28,16 @@ export const rules: LimitRules = {
 export function countingHouse(store: RecordsDeps['store'], now: () => number, kept: LimitRules = rules) {
   const charges = new Map<string, ChargeStanding>();
   const standings = new Map<string, Standing>();
-  const deps = {
-    store,
-    sealer,
-    wait: () => Promise.resolve(),
-    rules: kept,
-    standingOf: (userId: string): Promise<Standing> =>
-      Promise.resolve(standings.get(userId) ?? { kind: 'known', roles: ['agent'] }),
-    chargeStanding: (reference: string) => Promise.resolve(charges.get(reference)),
-    now,
-  };
+  const standingOf = async (_permission: string, userId: string): Promise<Standing> =>
+    standings.get(userId) ?? { kind: 'known', roles: ['agent'] };
+  const chargeStanding = async (reference: string) => charges.get(reference);
   return {
     charges,
     standings,
-    replica: (other = store): LimitClaims => createLimitClaims({ ...deps, store: other }),
+    replica(other = store): LimitClaims {
+      const account = accountOf({ store: other, sealer, now, people: { standingOf } });
+      return createLimitClaims(account, kept, chargeStanding);
+    },
   };
 }
 

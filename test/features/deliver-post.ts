@@ -3,11 +3,7 @@ import { type AlertViewDeps, alertViews, type DigestShown } from '../../src/feat
 import type { AlertStepShown } from '../../src/features/alerts/alert-notes.ts';
 import type { SummaryShown } from '../../src/features/alerts/summary/daily-summary.ts';
 import type { ApprovalPost } from '../../src/features/approvals/approval-screens.ts';
-import {
-  chargeViews,
-  type ChargePostDeps,
-  type ChargeShown,
-} from '../../src/features/charge/charge-messages.ts';
+import { chargeViews, type ChargeShown } from '../../src/features/charge/charge-messages.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
 import type { Work } from '../../src/messages/message-work.ts';
 import type { Notice } from '../../src/messages/notices.ts';
@@ -26,13 +22,16 @@ type Shown =
 
 export type Post = Shown & Said;
 
-export type DeliverPostDeps = AlertViewDeps & ChargePostDeps & Omit<DeliverDeps<Shown>, 'render'>;
+export type DeliverPostDeps = AlertViewDeps & { findCharge: Parameters<typeof chargeViews>[0] } & Omit<
+    DeliverDeps<Shown>,
+    'render'
+  >;
 
 /** Delivers a message as the outbox does, of the features that these tests have. */
 export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Promise<void> {
   const views: FeatureMessages['views'] = {
     ...alertViews(deps),
-    ...chargeViews(deps),
+    ...chargeViews(deps.findCharge, deps.log),
     notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),
   };
   async function render(work: Work, said: Said): Promise<Rendered<Shown>> {

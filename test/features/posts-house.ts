@@ -2,7 +2,7 @@ import type { ChargeSeen, ChargeState, Verdict } from '../../src/domain/charge.t
 import type { HistoryAnswer, PostOutcome } from '../../src/messages/delivery.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
-import { createChargePosts, type ChargePosts } from '../../src/features/charge/charge-messages.ts';
+import { createChargePosts } from '../../src/features/charge/charge-messages.ts';
 import type { Post } from './deliver-post.ts';
 import type { Composed } from '../../src/messages/views.ts';
 import { ownStore, ownStorePath } from '../support/own-store.ts';
@@ -120,15 +120,16 @@ export function postsHouse(options: { deskChannel?: string | undefined } = {}) {
     findByKey: (...args) => at('history', () => Promise.resolve(slack.findByKey(...args))),
   };
 
-  const posts: ChargePosts = createChargePosts({
+  const now = (): number => clock.nowMs;
+  const told = {
     store,
     sealer,
-    deskChannel,
-    rememberMs: 365 * 86_400_000,
-    leaseMs: plain.leaseMs,
-    now: () => clock.nowMs,
+    now,
     wake: () => undefined,
-  });
+    leaseMs: plain.leaseMs,
+    rememberMs: 365 * 86_400_000,
+  };
+  const posts = createChargePosts(told, deskChannel);
 
   /** As the bot does it: the charge is stored first, then its messages are told to catch up. */
   async function become(state: ChargeState, agents: readonly string[] = [ada]): Promise<void> {

@@ -5,6 +5,7 @@ import {
   type CardClaim,
   type ClaimResult,
 } from '../../src/features/charge/card-history.ts';
+import { accountOf } from '../support/account.ts';
 import { sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';
 
@@ -29,16 +30,10 @@ export function till(rule = defaultRetryRule) {
   const clock = { nowMs: start };
   const store = memoryStore(clock);
   const charges = new Set<string>();
-  const deps = {
-    store,
-    sealer,
-    wait: () => Promise.resolve(),
-    rule,
-    twinMs,
-    now: () => clock.nowMs,
-    chargeExists: (reference: string) => Promise.resolve(charges.has(reference)),
-  };
-  const history = createCardHistory(deps);
+  const account = accountOf({ store, sealer, now: () => clock.nowMs });
+  const chargeExists = async (reference: string) => charges.has(reference);
+  const open = () => createCardHistory(account, { rule, twinMs, chargeExists });
+  const history = open();
   /** As the desk does it: claim, then store the charge. */
   async function begin(claim: CardClaim): Promise<ClaimResult> {
     const result = await history.claim(claim);
@@ -50,5 +45,5 @@ export function till(rule = defaultRetryRule) {
     if (kind !== 'claimed') throw new Error(`The claim of ${reference} was ${kind}.`);
     await history.settle(card, ref(reference), outcome);
   }
-  return { clock, store, charges, history, other: createCardHistory(deps), begin, run };
+  return { clock, store, charges, history, other: open(), begin, run };
 }

@@ -1,6 +1,10 @@
 import type { Account } from '../../src/account.ts';
 
-type Parts = { [Name in keyof Account]?: Partial<Account[Name]> };
+type Parts = {
+  [Name in keyof Account]?: Account[Name] extends (...given: never[]) => unknown
+    ? Account[Name]
+    : Partial<Account[Name]>;
+};
 
 /** An account of what a test gives; all else is quiet, and what is asked of a part that was not given is a bug of the test. */
 export function accountOf(parts: Parts): Account {

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { claimTimes } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { createRecords, type RecordChange, type RecordsDeps } from '../../records/records.ts';
+import { createRecords, type RecordChange } from '../../records/records.ts';
 import { referenceShape } from '../../records/shapes.ts';
 
 /**
@@ -28,21 +28,19 @@ export type ClaimResult =
 
 export type CardHistory = ReturnType<typeof createCardHistory>;
 
-type CardHistoryDeps = RecordsDeps & {
+/** What one merchant account charges its cards by, and whether a charge is stored: a claim without one is what a crash left. */
+type Discipline = {
   rule: RetryRule;
   /** A settled charge begun less than this ago asks before the same is charged again. */
   twinMs: number;
-  now: () => number;
-  /** Whether the charge is stored: a claim without one is what a crash between the two left. */
   chargeExists: (reference: string) => Promise<boolean>;
 };
 
 /** The discipline of one merchant account, as its settings have it. */
-export function openCardHistory(account: Account, charges: ChargeRecords): CardHistory {
+export function openCardHistory(account: Account, charges: Pick<ChargeRecords, 'read'>): CardHistory {
   const { settings } = account;
   const hourMs = 3_600_000;
-  return createCardHistory({
-    ...account,
+  return createCardHistory(account, {
     rule: {
       waitMs: settings.chargeRetryWaitHours * hourMs,
       attempts: settings.chargeRetryAttempts,
@@ -58,6 +56,7 @@ const attemptRecord = z.object({
   begunAt: z.number(),
   /** When it got its outcome; while it is pending, when it began. */
   at: z.number(),
+  /** `cleared`: neither bank nor card spoke (rejected, never sent, no code in time). */
   outcome: z.enum(['pending', 'approved', 'declined', 'three_d_secure', 'cleared', 'review']),
   by: z.string(),
   minor: z.number().int(),
@@ -73,56 +72,93 @@ type Settled = Attempt & Pick<Twin, 'outcome'>;
  *
  * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
  */
-export function createCardHistory(deps: CardHistoryDeps) {
-  const cards = createRecords<Attempt[]>(deps, { prefix: 'card:', schema: z.array(attemptRecord) });
-  const read = async (card: string): Promise<Attempt[]> =>
-    standingAttempts(deps, (await cards.read(card)) ?? [], deps.now());
+export function createCardHistory(account: Account, { rule, twinMs, chargeExists }: Discipline) {
+  const { now } = account;
+  const cards = createRecords<Attempt[]>(account, { prefix: 'card:', schema: z.array(attemptRecord) });
+  const keepMs = Math.max(rule.forgetMs, twinMs);
+
+  function stillCounting(attempts: Attempt[]): Attempt[] {
+    const isOld = (attempt: Attempt) => isSettled(attempt) && now() - attempt.at >= keepMs;
+    // Nothing but an approval ends a 3-D Secure refusal, and then only once the approval itself is past correcting.
+    const approvedAt = lastApproval(attempts.filter(isOld));
+    return attempts.filter(
+      (attempt) => !isOld(attempt) || (attempt.outcome === 'three_d_secure' && attempt.at > approvedAt),
+    );
+  }
+
+  /** What still counts, with claims that never became a charge cleared. */
+  function standingAttempts(kept: Attempt[] = []): Promise<Attempt[]> {
+    return Promise.all(
+      stillCounting(kept).map(async (attempt): Promise<Attempt> => {
+        if (attempt.outcome !== 'pending' || now() - attempt.begunAt < claimTimes.lostMs) return attempt;
+        return (await chargeExists(attempt.reference))
+          ? attempt
+          : { ...attempt, outcome: 'cleared', at: now() };
+      }),
+    );
+  }
+
+  /** A claim that was lost, or may be lost before its charge is stored, is judged anew. */
+  async function stands(own: Attempt): Promise<boolean> {
+    if (own.outcome === 'pending' && now() - own.begunAt < claimTimes.renewMs) return true;
+    if (own.outcome !== 'pending' && own.outcome !== 'cleared') return true;
+    return await chargeExists(own.reference);
+  }
+
+  async function judged(claim: CardClaim, before?: Attempt[]): Promise<RecordChange<Attempt[], ClaimResult>> {
+    const at = now();
+    const attempts = await standingAttempts(before);
+    const own = attempts.find(({ reference }) => reference === claim.reference);
+    if (own && (await stands(own))) return { kind: 'keep', result: { kind: 'claimed' } };
+    const others = attempts.filter((attempt) => attempt !== own);
+    const refusal = refusalOf(others, claim.money, rule, at);
+    const isOverridden = refusal?.kind === 'resting' && claim.overridesRest === true;
+    if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
+    // Whoever lets a card be charged after a decline knows of that one.
+    const besides = isOverridden ? others.filter(({ outcome }) => outcome !== 'declined') : others;
+    const twin = twinOf(besides, claim.money, at - twinMs);
+    if (twin && twin.reference !== claim.despite) return { kind: 'keep', result: { kind: 'twin', twin } };
+    const { reference, money, by } = claim;
+    const attempt: Attempt = { reference, begunAt: at, at, outcome: 'pending', by, ...money };
+    return written([...others, attempt], { kind: 'claimed' });
+  }
+
+  function written<Result>(value: Attempt[], result: Result): RecordChange<Attempt[], Result> {
+    const approvedAt = lastApproval(value);
+    const isLasting = value.some(
+      ({ outcome, at }) => outcome === 'pending' || (outcome === 'three_d_secure' && at > approvedAt),
+    );
+    if (isLasting) return { kind: 'write', value, result };
+    const lastAt = Math.max(...value.map(({ at }) => at));
+    return { kind: 'write', value, rest: { ttlMs: Math.max(0, lastAt + keepMs - now()) }, result };
+  }
+
   return {
     /**
      * Writes the new attempt as pending, if the card may be charged now. Again for the same reference: claimed,
      * and nothing changes. The charge must be timed from before the claim, so that it cannot leave long after it.
      */
-    claim: (claim: CardClaim) => cards.change(claim.card, (before) => judgeClaim(deps, claim, before)),
+    claim: (claim: CardClaim) => cards.change(claim.card, (before) => judged(claim, before)),
     /** What `claim` would say now. Changes nothing. */
-    judge: async (claim: CardClaim) => (await judgeClaim(deps, claim, await cards.read(claim.card))).result,
+    judge: async (claim: CardClaim) => (await judged(claim, await cards.read(claim.card))).result,
     /**
      * What became of an attempt; again or later with another outcome (a correction) replaces it. Nothing
      * changes for an attempt that counts no more.
      */
     settle: (card: string, reference: OrderReference, outcome: Twin['outcome']) =>
-      cards.change(card, (before) => settle(deps, before, { reference, outcome })),
+      cards.change<void>(card, (before = []) => {
+        const attempts = stillCounting(before);
+        const own = attempts.find((attempt) => attempt.reference === reference);
+        if (!own || own.outcome === outcome) return { kind: 'keep', result: undefined };
+        // Later than every outcome before it, whatever a replica's clock says: an approval clears those and no more.
+        const earlier = attempts.filter((attempt) => attempt !== own && isSettled(attempt));
+        const at = Math.max(now(), ...earlier.map((attempt) => attempt.at + 1));
+        const settled = attempts.map((attempt) => (attempt === own ? { ...own, outcome, at } : attempt));
+        return written(settled, undefined);
+      }),
     /** Whether the card may be charged now. */
-    mayTry: async (card: string) => mayTry(await read(card), deps.rule, deps.now()),
+    mayTry: async (card: string) => mayTry(await standingAttempts(await cards.read(card)), rule, now()),
   };
-}
-
-async function judgeClaim(
-  deps: CardHistoryDeps,
-  claim: CardClaim,
-  before: Attempt[] = [],
-): Promise<RecordChange<Attempt[], ClaimResult>> {
-  const now = deps.now();
-  const attempts = await standingAttempts(deps, before, now);
-  const own = attempts.find(({ reference }) => reference === claim.reference);
-  if (own && (await stands(deps, own, now))) return { kind: 'keep', result: { kind: 'claimed' } };
-  const others = attempts.filter((attempt) => attempt !== own);
-  const refusal = refusalOf(others, claim.money, deps.rule, now);
-  const isOverridden = refusal?.kind === 'resting' && claim.overridesRest === true;
-  if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
-  // Whoever lets a card be charged after a decline knows of that one.
-  const besides = isOverridden ? others.filter(({ outcome }) => outcome !== 'declined') : others;
-  const twin = twinOf(besides, claim.money, now - deps.twinMs);
-  if (twin && twin.reference !== claim.despite) return { kind: 'keep', result: { kind: 'twin', twin } };
-  const { reference, money, by } = claim;
-  const attempt: Attempt = { reference, begunAt: now, at: now, outcome: 'pending', by, ...money };
-  return written(deps, [...others, attempt], { kind: 'claimed' });
-}
-
-/** A claim that was lost, or may be lost before its charge is stored, is judged anew. */
-async function stands(deps: CardHistoryDeps, own: Attempt, now: number): Promise<boolean> {
-  if (own.outcome === 'pending' && now - own.begunAt < claimTimes.renewMs) return true;
-  if (own.outcome !== 'pending' && own.outcome !== 'cleared') return true;
-  return deps.chargeExists(own.reference);
 }
 
 function refusalOf(
@@ -158,13 +194,11 @@ function twinOf(attempts: readonly Attempt[], money: Money, after: number): Twin
   const newest = attempts
     .filter(isSettled)
     .filter((attempt) => isSame(attempt, money) && attempt.begunAt > after)
-    .reduce<Settled | undefined>(
-      (last, next) => (last && last.begunAt > next.begunAt ? last : next),
-      undefined,
-    );
-  if (!newest) return undefined;
-  const { reference, by, begunAt, outcome } = newest;
-  return { reference, by, at: begunAt, outcome };
+    .toSorted((a, b) => a.begunAt - b.begunAt)
+    .at(-1);
+  return (
+    newest && { reference: newest.reference, by: newest.by, at: newest.begunAt, outcome: newest.outcome }
+  );
 }
 
 function isSame(attempt: Attempt, money: Money): boolean {
@@ -175,77 +209,14 @@ function isSettled(attempt: Attempt): attempt is Settled {
   return attempt.outcome !== 'pending';
 }
 
-function settle(
-  deps: CardHistoryDeps,
-  before: Attempt[] = [],
-  { reference, outcome }: Pick<Settled, 'reference' | 'outcome'>,
-): RecordChange<Attempt[], void> {
-  const now = deps.now();
-  const attempts = stillCounting(deps, before, now);
-  const own = attempts.find((attempt) => attempt.reference === reference);
-  if (!own || own.outcome === outcome) return { kind: 'keep', result: undefined };
-  // Later than every outcome before it, whatever a replica's clock says: an approval clears those and no more.
-  const earlier = attempts.filter((attempt) => attempt !== own && isSettled(attempt));
-  const at = Math.max(now, ...earlier.map((attempt) => attempt.at + 1));
-  const settled = attempts.map((attempt) => (attempt === own ? { ...own, outcome, at } : attempt));
-  return written(deps, settled, undefined);
-}
-
-/** What still counts, with claims that never became a charge cleared. */
-function standingAttempts(deps: CardHistoryDeps, kept: Attempt[], now: number): Promise<Attempt[]> {
-  const attempts = stillCounting(deps, kept, now);
-  return Promise.all(
-    attempts.map(async (attempt) => {
-      if (attempt.outcome !== 'pending' || now - attempt.begunAt < claimTimes.lostMs) return attempt;
-      return (await deps.chargeExists(attempt.reference))
-        ? attempt
-        : { ...attempt, outcome: 'cleared', at: now };
-    }),
-  );
-}
-
-function stillCounting(deps: CardHistoryDeps, attempts: Attempt[], now: number): Attempt[] {
-  const isOld = (attempt: Attempt) => isSettled(attempt) && now - attempt.at >= keepMs(deps);
-  // Nothing but an approval ends a 3-D Secure refusal, and then only once the approval itself is past correcting.
-  const approvedAt = lastApproval(attempts.filter(isOld));
-  return attempts.filter(
-    (attempt) => !isOld(attempt) || (attempt.outcome === 'three_d_secure' && attempt.at > approvedAt),
-  );
-}
-
-function written<Result>(
-  deps: CardHistoryDeps,
-  value: Attempt[],
-  result: Result,
-): RecordChange<Attempt[], Result> {
-  const approvedAt = lastApproval(value);
-  const isLasting = value.some(
-    ({ outcome, at }) => outcome === 'pending' || (outcome === 'three_d_secure' && at > approvedAt),
-  );
-  if (isLasting) return { kind: 'write', value, result };
-  const lastAt = Math.max(...value.map(({ at }) => at));
-  const rest = { ttlMs: Math.max(0, lastAt + keepMs(deps) - deps.now()) };
-  return { kind: 'write', value, rest, result };
-}
-
-function keepMs({ rule, twinMs }: CardHistoryDeps): number {
-  return Math.max(rule.forgetMs, twinMs);
-}
-
-function lastApproval(attempts: readonly Attempt[]): number {
+/** The one that starts the count anew. */
+function lastApproval(attempts: readonly CardAttempt[]): number {
   const times = attempts.filter(({ outcome }) => outcome === 'approved').map(({ at }) => at);
   return Math.max(-Infinity, ...times);
 }
 
-/**
- * One charge of a card, in any order; `at` (UTC ms) is when it got its outcome, for `pending` when it began.
- * `cleared`: neither bank nor card spoke (rejected, never sent, no OTP in time).
- */
-export type CardAttempt = {
-  reference: string;
-  at: number;
-  outcome: 'pending' | 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
-};
+/** One charge of a card, in any order. */
+export type CardAttempt = Pick<Attempt, 'reference' | 'at' | 'outcome'>;
 
 /**
  * Whether a card may be charged now, from everything it went through. Pure, so whoever writes the card's
@@ -255,7 +226,7 @@ export type CardAttempt = {
  * Spec: charge a saved card (retry rules); 3D Secure on a saved-card charge.
  */
 export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: number): RetryVerdict {
-  const since = lastFresh(history);
+  const since = lastApproval(history);
   const counted = history.filter(({ at }) => at > since);
   if (counted.some(({ outcome }) => outcome === 'three_d_secure')) return { kind: 'save_again' };
   const declines = counted
@@ -280,12 +251,6 @@ export function mayTry(history: readonly CardAttempt[], rule: RetryRule, now: nu
   return now < nextTryFrom
     ? { kind: 'resting', nextTryFrom, attemptsLeft }
     : { kind: 'allowed', attemptsLeft };
-}
-
-/** An approval starts the count anew. */
-function lastFresh(history: readonly CardAttempt[]): number {
-  const times = history.filter(({ outcome }) => outcome === 'approved').map(({ at }) => at);
-  return Math.max(-Infinity, ...times);
 }
 
 /** When so many declines are forgotten that one attempt is left, and the last one's rest is over. */

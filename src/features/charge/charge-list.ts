@@ -23,9 +23,10 @@ import { holdWords } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt } from '../../slack/words/state-words.ts';
 import { type Command, type OpenItems, defineCommand } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
-import { checkButton, showButton } from './charge-screens.ts';
-import { enterCodeButton, standing } from './otp-form.ts';
-import type { ShowDeps } from './charge-views.ts';
+import type { Account } from '../../account.ts';
+import type { ChargeDesk } from './charge-desk.ts';
+import type { Doubts } from './charge-record.ts';
+import { checkButton, enterCodeButton, showButton, standing } from './charge-screens.ts';
 
 /** More than a person reads at once. */
 const mostShown = 10;
@@ -48,11 +49,7 @@ export function pendingCodesMessage(
 }
 
 /** The charges whose outcome is not known: who began each, what happens next and when, and what a person must do. */
-export function doubtMessage(
-  { charges, unread }: { charges: readonly ChargeSeen[]; unread: readonly string[] },
-  place: ChargePlace,
-  nowMs: number,
-): SlackMessage {
+export function doubtMessage({ charges, unread }: Doubts, place: ChargePlace, nowMs: number): SlackMessage {
   const items = listed(charges, 'They follow as these end; the bot checks all of them.', (charge) => [
     chargeHeadline(charge).block,
     richText(...doubtLines(charge, nowMs)),
@@ -187,7 +184,7 @@ export function openDoubts(charges: readonly ChargeSeen[]): OpenItems | undefine
 }
 
 /** `/pay doubt`: every charge whose outcome nobody knows yet, and what is being done about it. */
-export function doubtCommand(deps: ShowDeps): Command {
+export function doubtCommand({ place, now }: Account, { inDoubt }: ChargeDesk): Command {
   return defineCommand<undefined>({
     verb: 'doubt',
     usage: '',
@@ -195,15 +192,14 @@ export function doubtCommand(deps: ShowDeps): Command {
     examples: ['doubt'],
     permission: 'doubt',
     menu: { actionId: 'menu.doubt', text: 'Doubts', opens: 'message' },
-    open: async ({ userId }) =>
-      openDoubts((await deps.desk.inDoubt()).charges.filter(({ agent }) => agent === userId)),
+    open: async ({ userId }) => openDoubts((await inDoubt()).charges.filter(({ agent }) => agent === userId)),
     effect: 'none',
     parse: nothingAfter('Nothing follows “doubt”: it lists every charge in doubt.'),
     async run() {
-      const found = await deps.desk.inDoubt();
-      const message = doubtMessage(found, deps, deps.now());
-      return found.charges.length === 0 ? askedHereAlone(message, deps) : message;
+      const found = await inDoubt();
+      const message = doubtMessage(found, place, now());
+      return found.charges.length === 0 ? askedHereAlone(message, place) : message;
     },
-    home: async () => homeCharges('In doubt', (await deps.desk.inDoubt()).charges, deps, deps.now()),
+    home: async () => homeCharges('In doubt', (await inDoubt()).charges, place, now()),
   });
 }

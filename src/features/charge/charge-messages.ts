@@ -1,5 +1,7 @@
 import type { ActionsBlock, RichTextBlock } from '@slack/types';
+import type { Account } from '../../account.ts';
 import type { ChargeSeen, ChargeNote, Told } from '../../domain/charge.ts';
+import { updateModal } from '../../slack/kit/modals.ts';
 import { fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { amountWord, chargeHead, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
@@ -11,8 +13,17 @@ import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts'
 import type { Log } from '../../log.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
-import { messageButtons, modalButtons, correction, reviewLines, stateBlocks } from './charge-screens.ts';
-import { inHand, standing } from './otp-form.ts';
+import {
+  chargeStateModal,
+  correction,
+  inHand,
+  messageButtons,
+  modalButtons,
+  reviewLines,
+  standing,
+  stateBlocks,
+} from './charge-screens.ts';
+import type { ChargeView } from './charge-record.ts';
 import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
 
 /**
@@ -127,12 +138,10 @@ export type ChargeShown =
   | { kind: 'charge_note'; note: ChargeNote; charge: ChargeSeen }
   | { kind: 'charge_direct'; what: Told; charge: ChargeSeen };
 
-export type ChargePostDeps = {
-  findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-  log: Log;
-};
-
-export function chargeViews({ findCharge, log }: ChargePostDeps): Views<ChargeBodies, ChargeShown> {
+export function chargeViews(
+  findCharge: (reference: string) => Promise<ChargeSeen | undefined>,
+  log: Log,
+): Views<ChargeBodies, ChargeShown> {
   async function requireCharge(reference: string): Promise<ChargeSeen> {
     const charge = await findCharge(reference);
     if (!charge) throw new Error('There is something to say of a charge that is not in the store.');
@@ -175,20 +184,12 @@ export function chargeWords(place: ChargePlace): Words<ChargeShown> {
   };
 }
 
-type ChargePostsDeps = MessagesDeps & {
-  /** Undefined: nothing of a charge is told but to its agents. */
-  deskChannel: string | undefined;
-};
-
-export type ChargePosts = ReturnType<typeof createChargePosts>;
-
 /**
  * Stores what is to be told of a charge; `createDeliverPost` tells it. Call it after the charge was stored: a message is
  * made of the charge as the store has it when the message leaves. Each is on record once it resolves, and again is the
- * same as once. All of it throws StoreUnavailable.
+ * same as once. Without a desk channel nothing of a charge is told but to its agents. All of it throws StoreUnavailable.
  */
-export function createChargePosts(deps: ChargePostsDeps) {
-  const { deskChannel } = deps;
+export function createChargePosts(deps: MessagesDeps, deskChannel: string | undefined) {
   const messages: Messages<ChargeBodies> = createMessages(deps);
 
   /** What stands in the channel is kept up with also when the channel is no longer set. */
@@ -226,4 +227,50 @@ export function createChargePosts(deps: ChargePostsDeps) {
 /** The request for a code, which is edited when the charge leaves that state; one for each agent who ever had it. */
 function codeRequestKey(reference: string, userId: string): string {
   return messageKey('charge_direct', `otp:${reference}:${userId}`);
+}
+
+/** For so many modals the last step is remembered; a dialogue is over long before. */
+const remembered = 200;
+
+type Shown = { at: number; isShown: boolean };
+
+/**
+ * Puts a charge as it is into the modals that show it, one update after the other for each modal and none older than
+ * what it shows. True when the agent in charge has one of them open. Never throws: a modal may be closed at any time,
+ * and what must be known stands in a message too.
+ */
+export function createShowCharge({ slack, place, now, log }: Account) {
+  const last = new Map<string, Promise<Shown>>();
+
+  async function update(
+    charge: ChargeSeen,
+    { id, userId }: ChargeView,
+    before: Promise<Shown> | undefined,
+  ): Promise<Shown> {
+    const earlier = await before;
+    // Steps can overtake each other on the way here; the screen must not go back.
+    if (earlier && earlier.at > charge.at) return earlier;
+    try {
+      const modal = chargeStateModal(charge, place, { nowMs: now(), viewerId: userId });
+      const end = await updateModal(slack.interactive, { viewId: id, modal }, log);
+      return { at: charge.at, isShown: end === 'shown' };
+    } catch (error) {
+      log('error', 'A charge could not be shown', { orderReference: charge.reference }, error);
+      return { at: charge.at, isShown: false };
+    }
+  }
+
+  return async function show(charge: ChargeSeen, views: readonly ChargeView[]): Promise<boolean> {
+    const results = await Promise.all(
+      views.map((view) => {
+        const shown = update(charge, view, last.get(view.id));
+        last.delete(view.id);
+        last.set(view.id, shown);
+        const [oldest] = last.keys();
+        if (last.size > remembered && oldest !== undefined) last.delete(oldest);
+        return shown;
+      }),
+    );
+    return views.some(({ userId }, index) => userId === charge.agent && results[index]?.isShown);
+  };
 }

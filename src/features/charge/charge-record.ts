@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Account } from '../../account.ts';
 import type { ChargeSeen, SeenOtp, ChargeState, Refusal, Told } from '../../domain/charge.ts';
-import { countsForLimits } from './charge-limits.ts';
 import {
   chargeReferencePrefix,
   parseOrderReference,
@@ -9,6 +9,7 @@ import {
 import {
   type ChargeEvent,
   type ChargeIntent,
+  type Effect,
   otpLimits,
   type PendingOtp,
   step,
@@ -108,6 +109,55 @@ export function createChargeRecords(deps: RecordsDeps): ChargeRecords {
   return createRecords(deps, { prefix: chargePrefix, schema: chargeRecord, lists: listsOfCharge });
 }
 
+/** What a step made of a charge, stored: `effect` is the caller's to run, and nobody else's. */
+export type Advanced = { record: ChargeRecord; effect: Effect | undefined };
+
+export type ChargeBook = ReturnType<typeof openChargeBook>;
+
+/** The charges of one merchant account, and the two ways in which one changes. All of it throws StoreUnavailable. */
+export function openChargeBook(account: Account) {
+  const charges = createChargeRecords(account);
+  function written<Result>(value: ChargeRecord, result: Result) {
+    return { kind: 'write', value, rest: restOfCharge(value, account), result } as const;
+  }
+  return {
+    ...charges,
+
+    /** A new charge; what is there already instead, and then nothing is written. */
+    add: (record: ChargeRecord): Promise<ChargeRecord | undefined> =>
+      charges.change<ChargeRecord | undefined>(record.intent.reference, (before) =>
+        before ? { kind: 'keep', result: before } : written(record, undefined),
+      ),
+
+    /**
+     * Makes one event's step of a charge, stored before it is given back; stepped again from what is stored
+     * whenever somebody else was faster. Undefined when there is no such charge, the event changes nothing, or
+     * `mayStep` says no to the very record that would be written over.
+     */
+    advance: (
+      reference: string,
+      event: ChargeEvent,
+      mayStep: (record: ChargeRecord) => boolean = () => true,
+    ): Promise<Advanced | undefined> =>
+      charges.change<Advanced | undefined>(reference, (before) => {
+        const stepped = before && mayStep(before) ? step(before.intent, event, account.now()) : undefined;
+        if (!before || !stepped) return { kind: 'keep', result: undefined };
+        const record = { ...before, intent: stepped.next };
+        return written(record, { record, effect: stepped.effect });
+      }),
+
+    /** Changes what stands beside the intent, and leaves its timer as it is. Undefined: no such charge, or `change` says no. */
+    amend: (
+      reference: string,
+      change: (record: ChargeRecord) => ChargeRecord | undefined,
+    ): Promise<ChargeRecord | undefined> =>
+      charges.change<ChargeRecord | undefined>(reference, (before) => {
+        const record = before && change(before);
+        return record ? written(record, record) : { kind: 'keep', result: undefined };
+      }),
+  };
+}
+
 /**
  * The lists of charges, in the order they were submitted: those that somebody has to see to, those that a person
  * submitted or took over, and those whose code the person is to enter.
@@ -135,9 +185,9 @@ export function chargeKey(reference: string): string {
 const auditWithinMs = 30_000;
 
 /** Work again when the machine wants to look at it, or the audit lacks steps of it; memory when it is done. */
-export function restOfCharge(record: ChargeRecord, nowMs: number, rememberMs: number): Rest {
+function restOfCharge(record: ChargeRecord, { now, rememberMs }: Pick<Account, 'now' | 'rememberMs'>): Rest {
   const { dueAt = Infinity, at } = record.intent;
-  const dueMs = Math.max(0, dueAt - Math.max(nowMs, at));
+  const dueMs = Math.max(0, dueAt - Math.max(now(), at));
   const delayMs = isAudited(record) ? dueMs : Math.min(dueMs, auditWithinMs);
   return delayMs === Infinity ? { ttlMs: rememberMs } : { delayMs };
 }
@@ -209,7 +259,18 @@ export function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boo
 /** `final`: it will count for the limits whatever comes. `ended`: it moved no money. */
 export type ChargeStanding = 'final' | 'counts' | 'ended';
 
-/** Whether the limits count the charge, as it is stored; undefined: there is none. */
+const movedNothing = new Set<ChargeState['kind']>([
+  'declined',
+  'rejected',
+  'abandoned',
+  'wrong_codes',
+  'expired',
+]);
+
+/**
+ * Whether the limits count the charge, as it is stored; undefined: there is none. In doubt counts, and so does a later
+ * success of one that had ended.
+ */
 export async function standingOf(
   charges: Pick<ChargeRecords, 'read'>,
   reference: string,
@@ -219,7 +280,7 @@ export async function standingOf(
     if (!record) return undefined;
     const { state } = record.intent;
     if (state.kind === 'approved') return 'final';
-    return countsForLimits(state) ? 'counts' : 'ended';
+    return movedNothing.has(state.kind) ? 'ended' : 'counts';
   } catch (error) {
     // Sealed with a key that is gone: nobody knows what it moved.
     if (isUnreadable(error)) return 'counts';
@@ -251,15 +312,10 @@ export async function chargeOf(
 export type Doubts = { charges: readonly ChargeSeen[]; unread: readonly string[] };
 
 /** The charges whose outcome nobody knows, oldest first, then those that a person must look at. Changes nothing. */
-export async function chargesInDoubt({
-  store,
-  charges,
-  log,
-}: {
-  store: Pick<Store, 'list'>;
-  charges: ChargeRecords;
-  log: Log;
-}): Promise<Doubts> {
+export async function chargesInDoubt(
+  { store, log }: { store: Pick<Store, 'list'>; log: Log },
+  charges: Pick<ChargeRecords, 'open' | 'idOf'>,
+): Promise<Doubts> {
   const unread: string[] = [];
   const records: ChargeRecord[] = [];
   for (const entry of await entriesOf(store, chargeLists.open)) {

@@ -1,17 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { defaultRetryRule } from '../../../src/domain/decline-reason.ts';
 import { createCardHistory, type CardHistory } from '../../../src/features/charge/card-history.ts';
+import { accountOf } from '../../support/account.ts';
 import { sealer } from '../house.ts';
 import { onBothStores } from '../two-stores.ts';
 import { card, claimOf, ref, twinMs } from '../till.ts';
 
-const rest = {
-  sealer,
-  wait: () => Promise.resolve(),
-  twinMs,
-  now: Date.now,
-  chargeExists: () => Promise.resolve(true),
-};
+const chargeExists = () => Promise.resolve(true);
 
 async function claimFifty(histories: CardHistory[], minorOf: (index: number) => number): Promise<number> {
   const claims = Array.from({ length: 50 }, (_, index) =>
@@ -26,7 +21,9 @@ onBothStores('the history of a card', (open) => {
   async function replicas(rule = defaultRetryRule): Promise<CardHistory[]> {
     const { one, two, close } = await open();
     onTestFinished(close);
-    return [one, two].map((store) => createCardHistory({ store, ...rest, rule }));
+    return [one, two].map((store) =>
+      createCardHistory(accountOf({ store, sealer, now: Date.now }), { rule, twinMs, chargeExists }),
+    );
   }
   it('lets one of fifty claims of the same money through that two replicas make at once', async () => {
     expect(await claimFifty(await replicas(), () => 500_000)).toBe(1);

@@ -3,6 +3,7 @@ import { chargeLimits, claimTimes } from '../../../src/domain/charge.ts';
 import { defaultRetryRule } from '../../../src/domain/decline-reason.ts';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { createCardHistory } from '../../../src/features/charge/card-history.ts';
+import { accountOf } from '../../support/account.ts';
 import { sealer } from '../house.ts';
 import { card, claimOf, day, minute, ref, start, till, twinMs } from '../till.ts';
 
@@ -16,13 +17,10 @@ describe('the history of a card', () => {
     await history.claim(claimOf('a'));
     clock.nowMs += claimTimes.lostMs;
     const before = await store.read(`card:${card}`);
-    const blind = createCardHistory({
-      store,
-      sealer,
-      wait: () => Promise.resolve(),
+    const account = accountOf({ store, sealer, now: () => clock.nowMs });
+    const blind = createCardHistory(account, {
       rule: defaultRetryRule,
       twinMs,
-      now: () => clock.nowMs,
       chargeExists: () => Promise.reject(new StoreUnavailable('away')),
     });
     await expect(blind.claim(claimOf('b', 1))).rejects.toThrow(StoreUnavailable);

@@ -28,7 +28,7 @@ type Chain = { entries: AuditEntry[]; isAway: boolean };
 /** A process whose charges are written into that chain. */
 function startAudited(world: World, chain: Chain, points: Points = everyPoint()): Process {
   const process = startProcess(world, points);
-  const { deps } = process;
+  const { account } = process;
   const notes = createAuditNotes({
     audit: (entry) =>
       points.pass('audit', () => {
@@ -38,11 +38,11 @@ function startAudited(world: World, chain: Chain, points: Points = everyPoint())
         expect(before ?? entry).toEqual(entry);
         if (!before) chain.entries.push(entry);
       }),
-    now: deps.now,
+    now: account.now,
     wait: () => Promise.resolve(),
     log: () => undefined,
   });
-  deps.audit = notes.of(undefined).write;
+  account.audit.write = notes.of(undefined).write;
   return process;
 }
 
@@ -55,7 +55,7 @@ async function recordOf({ store }: World): Promise<ChargeRecord> {
 async function enterCode(process: Process, code: string): Promise<void> {
   const triesLeft = (await process.desk.find(reference))?.otp?.triesLeft ?? 0;
   const result = await process.desk.submitCode({ reference, code, by: agent, triesLeft });
-  if (result.kind === 'checking') await result.carryOn();
+  await result?.carryOn?.();
   await process.drained();
 }
 
@@ -100,7 +100,7 @@ describe('a charge’s steps', () => {
     const world = openWorld('lost');
     const chain: Chain = { entries: [], isAway: false };
     const process = startAudited(world, chain);
-    process.deps.findTransaction = () => Promise.reject(new Error('away'));
+    process.account.payments.findTransaction = () => Promise.reject(new Error('away'));
     await charge(process);
     await process.work(world.clock.nowMs + 2 * hourMs);
     expect(chain.entries.filter(({ result }) => result === 'look_up_failed').length).toBeLessThan(4);

@@ -4,6 +4,7 @@ import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import { referenceOf } from '../../../src/records/reference-of.ts';
 import {
   everyPoint,
+  notesIn,
   openWorld,
   rightCode,
   startProcess,
@@ -36,7 +37,7 @@ async function enterCodes(process: Process, codes: readonly string[]): Promise<v
   for (const code of codes) {
     const triesLeft = (await process.desk.find(reference))?.otp?.triesLeft ?? 0;
     const result = await process.desk.submitCode({ reference, code, by: agent, triesLeft });
-    if (result.kind === 'checking') await result.carryOn();
+    await result?.carryOn?.();
   }
 }
 
@@ -76,15 +77,16 @@ async function isAlertRight(world: World, state: ChargeState | undefined): Promi
 }
 
 /** What is wrong with how it ended; nothing, most of all. */
-function judge(
-  { bank, notes }: World,
+async function judge(
+  world: World,
   state: ChargeState | undefined,
   ends: readonly ChargeState['kind'][],
-): string[] {
+): Promise<string[]> {
+  const { bank } = world;
   if (state === undefined) return bank.posts.length === 0 ? [] : ['sent without an intent'];
   const made = [...bank.charges.values()];
   const moneyMoved = made.some(({ status }) => status === 'SUCCESS');
-  const verdicts = [...notes.values()].flatMap((note) =>
+  const verdicts = (await notesIn(world)).flatMap((note) =>
     note.kind === 'told' && note.what !== 'otp' ? [note.what] : [],
   );
   const wrongs: [boolean, string][] = [
@@ -107,9 +109,9 @@ async function wrongsOf(
   for (const { at, points, isLeft } of runs) {
     const world = openWorld(plan);
     await runUntilKilled(world, points, codes);
-    const toldAtOnce = world.notes.size > 0;
+    const toldAtOnce = (await notesIn(world)).length > 0;
     const state = await recover(world);
-    const wrongs = judge(world, state, ends);
+    const wrongs = await judge(world, state, ends);
     if (isLeft === false && !toldAtOnce) wrongs.push('left to a worker');
     if (!(await isAlertRight(world, state))) wrongs.push('the alert does not say so');
     wrong.push(...wrongs.map((words) => `${at}: ${words}`));

@@ -5,6 +5,7 @@ import {
   bola,
   charge,
   everyPoint,
+  loseKey,
   minuteMs,
   openWorld,
   reference,
@@ -52,6 +53,15 @@ describe('a charge counts for the limits', () => {
     await process.work(world.clock.nowMs + 30 * minuteMs);
     expect((await process.desk.find(reference))?.state.kind).toBe('expired');
     expect(await usedOf(process)).toBe(0);
+  });
+
+  it('though the key of its record is gone, when nobody knows what it moved', async () => {
+    const world = openWorld('declined', rules);
+    const process = startProcess(world);
+    await charge(process);
+    await loseKey(world);
+    world.clock.nowMs += 10 * minuteMs;
+    expect(await usedOf(process)).toBe(minor);
   });
 
   it('of whoever submitted it, not of whoever enters the code', async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { chargeLists } from '../../../src/features/charge/charge-record.ts';
-import { advanceCharge } from '../../../src/features/charge/run-charge.ts';
 import { referenceOf } from '../../../src/records/reference-of.ts';
 import { ada, charge, hourMs, loseKey, openWorld, reference, startProcess, submit } from '../charge-house.ts';
 
@@ -20,9 +19,9 @@ describe('the lists of charges, when the key of one charge is gone', () => {
     const process = startProcess(world);
     await charge(process);
     await loseKey(world);
-    process.deps.fingerprint = () => Promise.resolve('a second card');
+    process.account.fingerprint = () => Promise.resolve('a second card');
     await charge(process, 'V2');
-    process.deps.fingerprint = () => Promise.resolve('a third card');
+    process.account.fingerprint = () => Promise.resolve('a third card');
     await submit(process, 'V3');
     expect(await process.desk.waitingFor(ada)).toMatchObject([{ reference: referenceOf('V2') }]);
     expect(await process.desk.inDoubt()).toMatchObject({
@@ -48,8 +47,10 @@ describe('the list of open charges', () => {
     const world = openWorld('declined');
     const process = startProcess(world);
     await charge(process);
-    await advanceCharge(process.deps, reference, { kind: 'payment_success' });
-    expect((await process.deps.charges.read(reference))?.intent.state.kind).toBe('confirming');
+    process.account.payments.findTransaction = () => Promise.reject(new Error('away'));
+    await process.trigger({ kind: 'payment_success', key: 'event', orderReference: reference });
+    await process.drained();
+    expect((await process.records.read(reference))?.intent.state.kind).toBe('confirming');
     const { entries } = await world.store.list(chargeLists.open, { max: 9 });
     expect(entries.map(({ key }) => key)).toEqual([`charge:${reference}`]);
   });
@@ -64,7 +65,7 @@ describe('the modals that watch a charge', () => {
       // oxlint-disable-next-line no-await-in-loop
       await process.desk.watch(reference, view);
     }
-    const views = (await process.deps.charges.read(reference))?.views.map(({ userId }) => userId);
+    const views = (await process.records.read(reference))?.views.map(({ userId }) => userId);
     expect(views?.toSorted()).toEqual([ada, 'U0LOOK3', 'U0LOOK4', 'U0LOOK5', 'U0LOOK6'].toSorted());
   });
 });

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { showProgress } from '../../../src/features/charge/run-charge.ts';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
-import { bola, charge, openWorld, reference, startProcess, type World } from '../charge-house.ts';
+import { bola, charge, notesIn, openWorld, reference, startProcess, type World } from '../charge-house.ts';
 
 const success = { kind: 'payment_success', key: 'event', orderReference: reference } as const;
 
@@ -19,19 +18,21 @@ describe('what is on the screen', () => {
     const { world, process: slow } = openOtp();
     const fast = startProcess(world);
     await charge(slow);
-    const screen: string[] = [];
-    slow.deps.show = async ({ state }) => {
-      if (screen.length === 0) {
+    const { views } = slow.account.slack.interactive;
+    const { update } = views;
+    let isFirst = true;
+    views.update = async (given) => {
+      if (isFirst) {
+        isFirst = false;
         pays(world);
         await fast.trigger(success);
         await fast.drained();
       }
-      screen.push(state.kind);
-      return true;
+      return await update(given);
     };
-    await showProgress(slow.deps, (await slow.deps.charges.read(reference))!);
+    await slow.desk.takeOver({ reference, by: bola });
     await slow.drained();
-    expect(screen).toEqual(['otp', 'approved']);
+    expect(slow.shown.at(-1)).toContain('Give value once');
   });
 
   it('is never older than what is stored when a modal begins to watch', async () => {
@@ -44,7 +45,7 @@ describe('what is on the screen', () => {
     process.shown.length = 0;
     await process.desk.watch(reference, { id: 'V2', userId: bola, at: seen.at });
     await process.desk.watch(reference, { id: 'V3', userId: bola, at: Infinity });
-    expect(process.shown.map(({ state }) => state.kind)).toEqual(['approved']);
+    expect(process.shown).toEqual([expect.stringContaining('Give value once')]);
   });
 });
 
@@ -58,19 +59,19 @@ describe('an approved charge', () => {
     const world = openWorld(plan);
     const process = startProcess(world);
     const heard: string[] = [];
-    process.deps.awaitEvent = async (one) => {
+    process.around.awaitEvent = async (one) => {
       heard.push(one);
       if (isAway && heard.length === 1) throw new StoreUnavailable('away');
     };
     await charge(process);
     expect(heard).toEqual(Array<string>(times).fill(reference));
-    expect([...world.notes.values()].filter(({ kind }) => kind === 'told')).toHaveLength(1);
+    expect((await notesIn(world)).filter(({ kind }) => kind === 'told')).toHaveLength(1);
   });
 
   it('waits for none that came first', async () => {
     const { world, process } = openOtp();
     const heard: string[] = [];
-    process.deps.awaitEvent = async (one) => void heard.push(one);
+    process.around.awaitEvent = async (one) => void heard.push(one);
     await charge(process);
     pays(world);
     await process.trigger(success);

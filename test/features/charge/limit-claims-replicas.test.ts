@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { claimTimes, type LimitRules } from '../../../src/domain/charge.ts';
-import type { LimitClaims } from '../../../src/features/charge/limit-claims.ts';
+import type { LimitClaims } from '../../../src/features/charge/charge-limits.ts';
 import { createRandom } from '../../chaos/random.ts';
 import { noonZone } from '../../support/noon-zone.ts';
 import { chargeOf, countingHouse } from '../counting-house.ts';
@@ -88,8 +88,8 @@ onBothStores('limits', (open) => {
         const left = limit.per_agent_per_day - sum;
         const fresh = (minor: number) =>
           chargeOf(`after-${by}-${minor}`, minor, { by, card: `fresh-${by}`, atMs });
-        expect((await both[0].check(fresh(Math.min(left, 900)))).kind).toBe('allowed');
-        expect((await both[0].check(fresh(left + 1))).kind).toBe('refused');
+        expect((await both[0].judge(fresh(Math.min(left, 900)))).kind).toBe('allowed');
+        expect((await both[0].judge(fresh(left + 1))).kind).toBe('refused');
       }
     },
   );

@@ -77,10 +77,10 @@ describe('a claim', () => {
     await limits.claim(chargeOf('stored', 3_000));
     charges.set('stored', 'counts');
     clock.nowMs += claimTimes.lostMs - 1;
-    expect(refusedBy(await limits.check(chargeOf('next', 1)))).toBe('per_card_per_day');
+    expect(refusedBy(await limits.judge(chargeOf('next', 1)))).toBe('per_card_per_day');
     clock.nowMs += 1;
     expect(refusedBy(await limits.claim(chargeOf('next', 5_000)))).toBe('allowed');
-    expect(refusedBy(await limits.check(chargeOf('more', 1)))).toBe('per_card_per_day');
+    expect(refusedBy(await limits.judge(chargeOf('more', 1)))).toBe('per_card_per_day');
   });
 
   it('asks once about a charge whose money has moved for good', async () => {
@@ -98,11 +98,11 @@ describe('a claim', () => {
     const { limits, clock } = till();
     clock.nowMs = lagosMidnight - 1;
     await limits.claim(chargeOf('late', 5_000, { atMs: lagosMidnight - 1 }));
-    expect(refusedBy(await limits.check(chargeOf('b', 5_000, { atMs: lagosMidnight - 1 })))).toBe(
+    expect(refusedBy(await limits.judge(chargeOf('b', 5_000, { atMs: lagosMidnight - 1 })))).toBe(
       'per_card_per_day',
     );
     clock.nowMs = lagosMidnight;
-    expect(refusedBy(await limits.check(chargeOf('b', 5_000, { atMs: lagosMidnight })))).toBe('allowed');
+    expect(refusedBy(await limits.judge(chargeOf('b', 5_000, { atMs: lagosMidnight })))).toBe('allowed');
     expect(await limits.of('U1')).toMatchObject({
       freesAtMs: lagosMidnight + 24 * hour,
       currencies: [{ agentMinor: 0 }],
@@ -122,7 +122,7 @@ describe('a claim', () => {
     const { limits, standings, store } = till();
     standings.set('U1', { kind: 'unknown' });
     expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('unknown_standing');
-    expect(refusedBy(await limits.check(chargeOf('a', 1)))).toBe('unknown_standing');
+    expect(refusedBy(await limits.judge(chargeOf('a', 1)))).toBe('unknown_standing');
     expect(await limits.of('U1')).toEqual({ kind: 'unknown' });
     standings.set('U1', { kind: 'known', roles: [] });
     expect(refusedBy(await limits.claim(chargeOf('a', 1)))).toBe('no_role');
@@ -149,8 +149,8 @@ describe('a check', () => {
     await limits.claim(chargeOf('b', 1_000));
     const keys = store.keys().length;
     for (const reference of ['c', 'b'])
-      expect(await limits.check(chargeOf(reference, 1_000))).toEqual({ kind: 'allowed' });
-    expect(refusedBy(await limits.check(chargeOf('c', 5_001)))).toBe('per_charge');
+      expect(await limits.judge(chargeOf(reference, 1_000))).toEqual({ kind: 'allowed' });
+    expect(refusedBy(await limits.judge(chargeOf('c', 5_001)))).toBe('per_charge');
     expect(store.keys()).toHaveLength(keys);
   });
 });
@@ -160,12 +160,12 @@ describe('a charge that is over', () => {
     const { limits, charges } = till();
     await limits.claim(chargeOf('a', 5_000));
     charges.set('a', 'counts');
-    expect(refusedBy(await limits.check(chargeOf('b', 5_000)))).toBe('per_card_per_day');
+    expect(refusedBy(await limits.judge(chargeOf('b', 5_000)))).toBe('per_card_per_day');
     charges.set('a', 'ended');
     expect(refusedBy(await limits.claim(chargeOf('b', 5_000)))).toBe('allowed');
     // The correction counts, though the card's day is full by now.
     charges.set('a', 'final');
     expect(await limits.of('U1')).toMatchObject({ currencies: [{ agentMinor: 10_000 }] });
-    expect(refusedBy(await limits.check(chargeOf('c', 1)))).toBe('per_card_per_day');
+    expect(refusedBy(await limits.judge(chargeOf('c', 1)))).toBe('per_card_per_day');
   });
 });

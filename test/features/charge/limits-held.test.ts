@@ -11,7 +11,6 @@ import {
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  countsForLimits,
   heldLimits,
   leftOf,
   limitsFor,
@@ -146,19 +145,4 @@ describe('an amount', () => {
       rolesThatCould(roles, ['agent'], { money: { minor: 101, currency: 'USD' }, cardMinor: 0 }),
     ).toEqual(['lead']);
   });
-});
-
-it.each([
-  ['charging', true],
-  ['confirming', true],
-  ['otp', true],
-  ['otp_checking', true],
-  ['approved', true],
-  ['review', true],
-  ['declined', false],
-  ['rejected', false],
-  ['abandoned', false],
-  ['expired', false],
-] as const)('a charge that is %s counts: %s', (kind, counts) => {
-  expect(countsForLimits({ kind })).toBe(counts);
 });

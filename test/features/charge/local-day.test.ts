@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { localDays } from '../../../src/features/charge/limit-claims.ts';
+import { localDays } from '../../../src/features/charge/charge-limits.ts';
 
 const at = (iso: string): number => Date.parse(iso);
 const hourMs = 3_600_000;

@@ -1,6 +1,7 @@
 import { array, assert, constantFrom, integer, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mayTry, type CardAttempt } from '../../../src/features/charge/card-history.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { defaultRetryRule } from '../../../src/domain/decline-reason.ts';
 
 const hour = 3_600_000;
@@ -8,7 +9,7 @@ const day = 24 * hour;
 const start = 1_800_000_000_000;
 
 function attempt(outcome: CardAttempt['outcome'], at: number): CardAttempt {
-  return { reference: `pay-${at}`, outcome, at };
+  return { reference: `pay-${at}` as OrderReference, outcome, at };
 }
 
 function at(now: number, ...history: CardAttempt[]): ReturnType<typeof mayTry> {

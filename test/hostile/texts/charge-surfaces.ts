@@ -15,7 +15,8 @@ import {
   chargeNoteMessage,
 } from '../../../src/features/charge/charge-messages.ts';
 import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/features/charge/charge-list.ts';
-import { chargeModal, termsModal } from '../../../src/features/charge/charge-forms.ts';
+import { chargeModal } from '../../../src/features/charge/charge-form.ts';
+import { termsModal } from '../../../src/features/charge/charge-review.ts';
 import { homeLimits, limitRefusalModal } from '../../../src/features/charge/limit-words.ts';
 import {
   chargeStateModal,

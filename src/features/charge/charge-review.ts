@@ -1,0 +1,296 @@
+import { z } from 'zod';
+import type { Account } from '../../account.ts';
+import type { AlertTaken } from '../../domain/alert.ts';
+import type { ApprovalNeeded } from '../../domain/approval.ts';
+import type { ChargeTerms, ShownTerms } from '../../domain/charge.ts';
+import type { CardRefusal, Twin } from '../../domain/decline-reason.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { counted } from '../../domain/wording.ts';
+import type { ModalDefinition, Pressed, Submission, ViewAnswer, ViewValues } from '../../slack/command.ts';
+import {
+  type Run,
+  actions,
+  bold,
+  button,
+  code,
+  context,
+  fields,
+  header,
+  modal,
+  noticeLine,
+  person,
+  plainText,
+  richText,
+  textInput,
+} from '../../slack/kit/blocks.ts';
+import { codec } from '../../slack/kit/form.ts';
+import { limits } from '../../slack/kit/limits.ts';
+import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
+import { oneLine, outsideText } from '../../slack/kit/text.ts';
+import { cardWords } from '../../slack/words/card-words.ts';
+import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
+import { type ChargePlace, moneyTitle } from '../../slack/words/charge-place.ts';
+import { referenceRun, word } from '../../slack/words/evidence.ts';
+import { holdLines } from '../../slack/words/next-steps.ts';
+import { outcomeWords } from '../../slack/words/state-words.ts';
+import type { ChargeDesk } from './charge-desk.ts';
+import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
+import { chargeActions, showButton, unsureChargeModal } from './charge-screens.ts';
+import type { ChargeViews } from './charge-views.ts';
+import type { Around } from './charge.ts';
+import { limitProblem, limitRefusalModal, notChargedModal } from './limit-words.ts';
+
+/**
+ * The form and the review: one dialogue, by its view id. What throws while the form is read has sent nothing.
+ * A throw of the review is told as one of money, because `carryOn` may throw with the charge on its way.
+ */
+export function createReview(
+  { place, now }: Account,
+  own: {
+    desk: ChargeDesk;
+    form: ChargeForm;
+    views: ChargeViews;
+    around: Pick<Around, 'ledger' | 'requestModal' | 'takenMessage'>;
+  },
+) {
+  const { desk, form, views, around } = own;
+
+  /** As the press says it that comes too late. */
+  const alertTakenModal = (taken: AlertTaken, userId: string): Modal =>
+    wordsModal('Not charged', around.takenMessage(taken, userId));
+
+  /** Nothing is sent from here: the terms are kept and shown for review. */
+  async function review(submission: Submission): Promise<ViewAnswer> {
+    const { viewId, values, caller } = submission;
+    const alert = submission.privateMetadata || undefined;
+    const taken = alert === undefined ? undefined : await desk.alertTaken(alert, viewId);
+    if (taken) return update(alertTakenModal(taken, caller.userId));
+    const read = await form.read(values);
+    if (read.kind === 'errors') return read;
+    const terms: ChargeTerms = { ...read.terms, ...withoutUndefined({ alert }) };
+    const reviewed = await desk.review({ viewId, terms, by: caller.userId });
+    if (reviewed.kind === 'over_limit') {
+      return { kind: 'errors', errors: { [chargeFields.amount]: limitProblem(reviewed.refusal) } };
+    }
+    const draft = await desk.keepDraft(viewId, terms);
+    return update(termsModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() }));
+  }
+
+  /**
+   * Charges on the reviewed terms, or asks whoever decides it. A second submit of the same dialogue finds the first one's
+   * charge or request. A store that is away is the desk's `unsure`: an earlier submit of the dialogue may have charged.
+   */
+  async function submit(submission: Submission): Promise<ViewAnswer> {
+    const { caller, viewId, privateMetadata, values } = submission;
+    const read = readTermsModal(values, privateMetadata);
+    if (read.kind === 'errors') return read;
+    if (read.kind === 'stale') return update(staleTermsModal(place));
+    const { kind: _agreed, ...agreed } = read;
+    const result = await desk.submit({ viewId, by: caller.userId, ...agreed });
+    switch (result.kind) {
+      case 'begun':
+        return views.showAndCarryOn(result.charge, submission, result.carryOn);
+      case 'known':
+        return views.showAndCarryOn(result.charge, submission);
+      case 'refused':
+      case 'twin':
+        return update(await reviewAgain(submission, agreed.draft));
+      case 'over_limit':
+        return update(limitRefusalModal(result.refusal, place));
+      case 'awaiting_approval':
+        return update(around.requestModal(result.approval));
+      case 'alert_taken':
+        return update(alertTakenModal(result.taken, caller.userId));
+      case 'stale':
+        return update(staleTermsModal(place));
+      case 'unsure':
+        return update(unsureChargeModal(result.reference, place));
+    }
+  }
+
+  /** The same terms with what has come between: a hold, or a twin. Agreeing now is agreeing beside that very twin. */
+  async function reviewAgain({ viewId, caller }: Submission, draft: string): Promise<Modal> {
+    const terms = await desk.readDraft(viewId, draft);
+    if (!terms) return staleTermsModal(place);
+    const reviewed = await desk.review({ viewId, terms, by: caller.userId });
+    return reviewed.kind === 'over_limit'
+      ? limitRefusalModal(reviewed.refusal, place)
+      : termsModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() });
+  }
+
+  /** Back to the form, in the same dialogue: should that have charged already, it will show that charge. */
+  async function change({ view, updateModal }: Pressed): Promise<void> {
+    if (!view) return;
+    const agreed = agreedTerms.read(view.privateMetadata);
+    const terms = agreed && (await desk.readDraft(view.id, agreed.draft));
+    if (!terms) return await updateModal(staleTermsModal(place));
+    const card = await around.ledger?.idOf(terms.tokenKey);
+    await updateModal(await form.again(terms, card ?? ''));
+  }
+
+  const modals: ModalDefinition[] = [
+    { callbackId: chargeModalId, effect: 'none', submit: review },
+    { callbackId: termsModalId, effect: 'money', submit },
+  ];
+  return { modals, change };
+}
+
+/** Without the token key: what goes to Slack is made of this alone. */
+function shown({ tokenKey: _secret, ...terms }: ChargeTerms): ShownTerms {
+  return terms;
+}
+
+function update(modal: Modal): ViewAnswer {
+  return { kind: 'update', modal };
+}
+
+export const termsModalId = 'charge_terms';
+/** In the review of a card on hold: submitting it asks a second person, who reads this. */
+const whyNowField = 'charge_why_now';
+
+const longestWhyNow = 300;
+const longestRule = 300;
+
+const whyNowInput = textInput({
+  id: whyNowField,
+  label: 'Why now',
+  hint: 'The approver reads it.',
+  maxLength: longestWhyNow,
+});
+
+type Agreed = { kind: 'agreed'; draft: string; despite?: string; override?: string };
+
+/** What a submitted review agrees to, and why a card on hold is to be charged now; `stale`: not what the bot made. */
+export function readTermsModal(
+  values: ViewValues,
+  metadata: string,
+): Agreed | { kind: 'stale' } | { kind: 'errors'; errors: Record<string, string> } {
+  const agreed = agreedTerms.read(metadata);
+  if (!agreed) return { kind: 'stale' };
+  const { [whyNowField]: typed } = values;
+  if (typed === undefined) return { kind: 'agreed', ...agreed };
+  const override = oneLine(typed);
+  const missing = 'Say in a few words why the card should be charged now.';
+  return override === ''
+    ? { kind: 'errors', errors: { [whyNowField]: missing } }
+    : { kind: 'agreed', ...agreed, override };
+}
+
+type TermsModalOptions = {
+  place: ChargePlace;
+  terms: ShownTerms;
+  /** Stands for exactly these terms. */
+  draft: string;
+  /** Charged shortly before: the person is asked whether they mean it. */
+  twin?: Twin;
+  /** The card can't be charged now; with `approval` a second person may decide that it is. */
+  hold?: CardRefusal;
+  /** Submitting asks a second person. */
+  approval?: ApprovalNeeded;
+  nowMs: number;
+};
+
+/** The exact terms with every restriction on them; its submit button says what it does: charge, or ask. */
+export function termsModal(options: TermsModalOptions): Modal {
+  const { place, terms, draft, twin, hold, approval, nowMs } = options;
+  // With a restriction on it there is enough to read.
+  const isPlain = !hold && !approval && !twin;
+  const amount = amountWord(terms.money);
+  const email = emailWord(terms.customerEmail);
+  const { Reason: reason, 'Customer id': customerId } = termFields(terms);
+  const blocks: ModalBlock[] = [
+    ...(isLiveAmongOthers(place) ? [header(`🔴 Real money: ${word(place.account)}`)] : []),
+    ...(twin ? twinBlocks(twin, nowMs) : []),
+    richText(plain('Charge ', bold(amount), ' to ', bold(cardWords(terms.card)), ' of ', bold(email), '.')),
+    ...restrictions(options),
+    ...fields({ 'Customer id': customerId, Reason: reason }),
+    actions(
+      button({ actionId: chargeActions.change, text: 'Change' }),
+      ...(hold?.kind === 'under_way' ? [showButton(hold.reference)] : []),
+    ),
+    context(
+      plainText(word(place.account) ?? ''),
+      plainText(isPlain ? 'Nothing sent yet. Expires in 30 minutes.' : 'Nothing sent yet.'),
+    ),
+  ];
+  return modal({
+    callbackId: termsModalId,
+    title: moneyTitle('Review', place),
+    blocks,
+    ...(hold && !approval
+      ? {}
+      : { submit: approval ? 'Ask for approval' : submitWords(terms, twin !== undefined) }),
+    close: 'Cancel',
+    privateMetadata: agreedTerms.write({ draft, ...(twin ? { despite: twin.reference } : {}) }),
+  });
+}
+
+/** What stands between the terms and the charge. */
+function restrictions({ hold, approval, nowMs }: TermsModalOptions): ModalBlock[] {
+  const mayAsk = approval !== undefined;
+  const held = hold && (hold.kind === 'under_way' ? underWay(hold, nowMs) : holdLines(hold, { mayAsk }));
+  return [
+    ...(held ? [richText(...held)] : []),
+    ...(approval && !hold
+      ? [richText(labelled('Needs approval', `${outsideText(approval.rule, longestRule)}.`))]
+      : []),
+    ...(hold && approval ? [whyNowInput] : []),
+  ];
+}
+
+/** What was reviewed is gone or different by now. */
+export function staleTermsModal(place: ChargePlace): Modal {
+  const next = labelled('Next', 'start over with ', code('/pay charge'), '.');
+  const note = { state: '⌛ This review has expired', body: [plain('Nothing was charged.'), next] };
+  return notChargedModal(note, place);
+}
+
+function underWay(
+  { reference, by, at }: Extract<CardRefusal, { kind: 'under_way' }>,
+  nowMs: number,
+): Run[][] {
+  return [
+    labelled('Another charge of this card is still open', person(by), `, ${minutesAgo(at, nowMs)}.`),
+    [referenceRun(reference)],
+    plain('Wait for its result.'),
+  ];
+}
+
+function minutesAgo(atMs: number, nowMs: number): string {
+  const minutes = Math.floor((nowMs - atMs) / 60_000);
+  return minutes < 1 ? 'just now' : `${counted(minutes, 'minute')} ago`;
+}
+
+/** In a bot with sandbox accounts too, an agent’s hands may be used to charges that cost nobody anything. */
+function isLiveAmongOthers({ environment, isMixed }: ChargePlace): boolean {
+  return environment === 'live' && isMixed === true;
+}
+
+/** "Charge NGN 12,500.00", or what of it a button of a modal holds; never an amount without its currency, or a cut one. */
+function submitWords({ money }: ShownTerms, isAgain: boolean): string {
+  const amount = amountWord(money);
+  const whole = isAgain ? [`Charge again ${amount}`, `Again: ${amount}`] : [`Charge ${amount}`];
+  const fits = whole.find((text) => text.length <= limits.viewButton);
+  return fits ?? (isAgain ? 'Charge again' : 'Charge');
+}
+
+function twinBlocks(twin: Twin, nowMs: number): ModalBlock[] {
+  return [
+    noticeLine('warning', `Charged ${minutesAgo(twin.at, nowMs)}: same card, same amount. Is it owed twice?`),
+    richText(labelled('The first', person(twin.by), ', ', twinWords[twin.outcome]), [
+      referenceRun(twin.reference),
+    ]),
+  ];
+}
+
+const twinWords: Record<Twin['outcome'], string> = {
+  approved: `${outcomeWords.paid}.`,
+  declined: `${outcomeWords.declined}.`,
+  three_d_secure: `${outcomeWords.declined}: 3-D Secure.`,
+  review: `${outcomeWords.review}: money may have moved. Don’t charge again before somebody has checked.`,
+  cleared: 'no money known to have moved.',
+};
+
+/** Which terms a modal is about, and the twin that was shown beside them: no secret. */
+export const agreedTerms = codec(z.object({ draft: z.string().min(1), despite: z.string().exactOptional() }));

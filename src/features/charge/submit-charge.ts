@@ -1,0 +1,318 @@
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Account } from '../../account.ts';
+import type { AlertTaken } from '../../domain/alert.ts';
+import type { Approval, ApprovalNeeded } from '../../domain/approval.ts';
+import type {
+  ApprovedCharge,
+  ApprovedEnd,
+  ChargeSeen,
+  ChargeTerms,
+  LimitRefusal,
+} from '../../domain/charge.ts';
+import type { CardHold, CardRefusal, Twin } from '../../domain/decline-reason.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
+import { draftKeepMs } from '../../domain/saved-card.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { tagLog } from '../../log.ts';
+import { createRecords } from '../../records/records.ts';
+import { referenceOf } from '../../records/reference-of.ts';
+import { chargeTermsShape } from '../../records/shapes.ts';
+import type { CardClaim, CardHistory } from './card-history.ts';
+import type { Around } from './charge.ts';
+import type { LimitClaims, LimitedCharge } from './charge-limits.ts';
+import { type ChargeBook, type ChargeRecord, seenOf } from './charge-record.ts';
+import { limitProblem } from './limit-words.ts';
+import { step } from './machine.ts';
+import type { ChargeRunner } from './run-charge.ts';
+
+/** What a charge of these terms would meet now. */
+export type ChargeReview =
+  | { kind: 'over_limit'; refusal: LimitRefusal }
+  | {
+      kind: 'ready';
+      /** The card can't be charged now; with `approval` a second person may decide that it is. */
+      hold?: CardRefusal;
+      twin?: Twin;
+      /** Submitting asks a second person. */
+      approval?: ApprovalNeeded;
+    };
+
+/** What claims can come to: nobody is asked, and the store's own failure is thrown. */
+type Claimed =
+  /** Stored: whatever happens now, it is settled. `carryOn` sends it, and resolves when this process has done what it can. */
+  | { kind: 'begun'; charge: ChargeSeen; carryOn: () => Promise<void> }
+  /** This very dialogue has charged already: a double click, a repeated delivery. Nothing more happens. */
+  | { kind: 'known'; charge: ChargeSeen }
+  | { kind: 'refused'; refusal: CardRefusal }
+  | { kind: 'twin'; twin: Twin }
+  /** More than the person's roles let charge, by now: nothing was sent. */
+  | { kind: 'over_limit'; refusal: LimitRefusal }
+  /** The alert it was begun from is resolved, closed or being charged by now: nothing was sent. */
+  | { kind: 'alert_taken'; taken: AlertTaken };
+
+/** What became of a charge that was agreed to. */
+export type SubmitResult =
+  | Claimed
+  /** A second person decides: nothing was sent, and this dialogue's charge is what they decide about, whatever it is asked again. */
+  | { kind: 'awaiting_approval'; approval: Approval }
+  /** The reviewed terms are gone (half an hour) or different by now: nothing was sent. */
+  | { kind: 'stale' }
+  /** The store stopped answering while the charge was being written: if it is there it will be charged, once. */
+  | { kind: 'unsure'; reference: string };
+
+type SubmitRequest = {
+  /** The dialogue: its reference is made of it, so that a double submit is the same charge. */
+  viewId: string;
+  /** What `keepDraft` gave for the terms the person has just read. */
+  draft: string;
+  by: string;
+  /** The twin the person was shown and chose to charge beside. */
+  despite?: string;
+  /** A second person is asked whether the card is charged though it is on hold; why now, in the agent's words. */
+  override?: string;
+};
+
+/** What the limits and the card are asked about one charge. */
+type Asked = CardClaim & LimitedCharge;
+
+/** From the reviewed terms to the stored charge: what stands in its way, and the claims on alert, limits and card. */
+export function createSubmits(
+  account: Account,
+  own: {
+    charges: ChargeBook;
+    cards: CardHistory;
+    limits: LimitClaims;
+    runner: Pick<ChargeRunner, 'run' | 'see' | 'background'>;
+    around: Pick<Around, 'alerts' | 'approvals'>;
+  },
+) {
+  const { charges, cards, limits, runner, around } = own;
+  const drafts = createDrafts(account);
+
+  /** Why it could not be charged as things are; undefined: nothing stands in its way, or `claim` has it claimed. */
+  async function meet(asked: Asked, how: 'judge' | 'claim') {
+    const limit = await limits[how](asked);
+    if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal } as const;
+    const card = await cards[how](asked);
+    return card.kind === 'claimed' ? undefined : card;
+  }
+
+  /** Every restriction on these terms, before anybody presses. Counts and claims nothing: `submit` decides. */
+  async function review(of: { viewId: string; terms: ChargeTerms; by: string }): Promise<ChargeReview> {
+    const { viewId, terms, by } = of;
+    const { money } = terms;
+    const card = await account.fingerprint(terms.tokenKey);
+    const asked: Asked = { card, reference: referenceOf(viewId), money, by, atMs: account.now() };
+    const met = await meet(asked, 'judge');
+    if (met?.kind === 'over_limit') return met;
+    const hold = met?.kind === 'refused' ? met.refusal : undefined;
+    const mayOverride =
+      hold?.kind === 'resting' && around.approvals?.needFor({ kind: 'retry' }) !== undefined;
+    const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
+    // What stands in the way besides the hold is seen with it, or asking for approval would lead back to here.
+    const beside = mayOverride ? await cards.judge({ ...asked, ...overriding }) : met;
+    const twin = beside?.kind === 'twin' ? beside.twin : undefined;
+    const approval =
+      hold && !mayOverride ? undefined : around.approvals?.needFor({ kind: 'charge', money, ...overriding });
+    return { kind: 'ready', ...withoutUndefined({ hold, twin, approval }) };
+  }
+
+  /** The same of a card alone, by its fingerprint. */
+  async function holdOf(of: { card: string; by: string; currency: string }): Promise<CardHold | undefined> {
+    const { card, by, currency } = of;
+    const verdict = await cards.mayTry(card);
+    if (verdict.kind !== 'allowed') return verdict;
+    // The smallest charge there is: what refuses it refuses all.
+    const money = { minor: 1, currency };
+    const limit = await limits.judge({ reference: '', by, card, money, atMs: account.now() });
+    return limit.kind === 'refused' && limit.refusal.kind === 'over'
+      ? { kind: 'limit', limit: limit.refusal.limit }
+      : undefined;
+  }
+
+  async function submit(request: SubmitRequest): Promise<SubmitResult> {
+    const { viewId, draft, by, despite, override } = request;
+    const reference = referenceOf(viewId);
+    const known = await charges.read(reference);
+    if (known) return { kind: 'known', charge: await runner.see(known) };
+    // One dialogue, one charge, and so one request for it, whatever its terms are by now.
+    const asked = await around.approvals?.desk.find(reference);
+    if (asked) return { kind: 'awaiting_approval', approval: asked };
+    const reviewed = await drafts.readDraft(viewId, draft);
+    if (!reviewed) return { kind: 'stale' };
+    const reason = [override, reviewed.reason].filter((part) => part !== undefined).join(' · ');
+    const terms = override === undefined ? reviewed : { ...reviewed, reason };
+    // Taken before anything is claimed: a process that sleeps on the way wakes up too late to charge.
+    const nowMs = account.now();
+    const card = await account.fingerprint(terms.tokenKey);
+    const charge = { reference, terms, card, by, viewId, ...withoutUndefined({ despite }) };
+    return (await askForApproval(charge, override)) ?? (await claimAndBegin(charge, nowMs));
+  }
+
+  /**
+   * Undefined: nobody else is needed. Nobody is asked about a charge that could not be made as things are: alert and card
+   * are looked at first, and neither claimed nor changed.
+   */
+  async function askForApproval(
+    given: ApprovedCharge,
+    override: string | undefined,
+  ): Promise<SubmitResult | undefined> {
+    const { approvals, alerts } = around;
+    if (!approvals) return undefined;
+    // Whoever asks for an override is asked about it, also when the rest has just ended: that is what they pressed.
+    const overrides = override !== undefined && approvals.needFor({ kind: 'retry' }) !== undefined;
+    const charge: ApprovedCharge = overrides ? { ...given, overridesRest: true } : given;
+    const { by, ...kept } = charge;
+    const { terms, reference: id, overridesRest } = kept;
+    const question = { money: terms.money, ...withoutUndefined({ overridesRest }) };
+    const need = approvals.needFor({ kind: 'charge', ...question });
+    if (!need) return undefined;
+    const taken = terms.alert === undefined ? undefined : await alerts.taken(terms.alert, id);
+    if (taken) return { kind: 'alert_taken', taken };
+    const met = await meet(askedOf(charge, account.now()), 'judge');
+    if (met) return met;
+    const approval = await approvals.desk.request({ id, terms: { kind: 'charge', ...kept }, by, ...need });
+    return { kind: 'awaiting_approval', approval };
+  }
+
+  async function claimAndBegin(charge: ApprovedCharge, nowMs: number): Promise<Claimed> {
+    const { reference, by, terms } = charge;
+    const alert =
+      terms.alert === undefined ? undefined : await around.alerts.claim(terms.alert, { reference, by });
+    if (alert?.kind === 'taken') return { kind: 'alert_taken', taken: alert.taken };
+    const asked = askedOf(charge, nowMs);
+    // Judged before anything is claimed: what is refused takes nothing of a limit, unless two submits race.
+    const met = (await meet(asked, 'judge')) ?? (await meet(asked, 'claim'));
+    if (!met) return await begin(charge, nowMs);
+    await alert?.release();
+    return met;
+  }
+
+  async function begin(charge: ApprovedCharge, nowMs: number): Promise<Claimed> {
+    const record = firstOf(charge, nowMs);
+    const known = await charges.add(record.record);
+    if (known) return { kind: 'known', charge: await runner.see(known) };
+    const { reference, by } = charge;
+    tagLog({ orderReference: reference });
+    account.log('info', 'charge stored', { orderReference: reference, userId: by });
+    return { kind: 'begun', charge: seenOf(record.record), carryOn: () => runner.run(record) };
+  }
+
+  /**
+   * The same for terms that were approved: they come from the approval and not from a draft, and nobody is asked again.
+   * Timed from `nowMs`, when the caller last knew that it may charge. Everything else holds as it does for any charge.
+   * Again for the same reference it finds the charge. Throws StoreUnavailable, and may then be called again.
+   */
+  async function submitApproved(charge: ApprovedCharge, nowMs: number): Promise<ApprovedEnd> {
+    if (await charges.read(charge.reference)) return { kind: 'begun' };
+    const result = await claimAndBegin(charge, nowMs);
+    if (result.kind === 'begun') runner.background.add(result.carryOn());
+    return endOf(result);
+  }
+
+  return {
+    ...drafts,
+    review,
+    holdOf,
+    submitApproved,
+
+    /**
+     * Charges on the reviewed terms, at most once for a dialogue, if the card may be charged now. The intent is
+     * stored before anything leaves: a crash from here on is found by its timer. A store that is away is `unsure`.
+     */
+    async submit(request: SubmitRequest): Promise<SubmitResult> {
+      try {
+        return await submit(request);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        // This dialogue may have charged before: what is known of it is its reference, and nothing else.
+        return { kind: 'unsure', reference: referenceOf(request.viewId) };
+      }
+    },
+  };
+}
+
+function askedOf({ terms, ...charge }: ApprovedCharge, atMs: number): Asked {
+  const { reference, card, by, despite, overridesRest } = charge;
+  return { reference, card, by, money: terms.money, atMs, ...withoutUndefined({ despite, overridesRest }) };
+}
+
+/** The charge as it is stored before anything of it leaves, and what leaves then. */
+function firstOf({ reference, terms, card, by, viewId }: ApprovedCharge, nowMs: number) {
+  const first = step(undefined, { kind: 'submitted', reference, money: terms.money, by }, nowMs);
+  if (!first) throw new Error('a submitted charge always has a first step');
+  const record: ChargeRecord = {
+    intent: first.next,
+    terms,
+    card,
+    by,
+    agent: by,
+    handOvers: [],
+    resends: [],
+    views: [{ id: viewId, userId: by }],
+    auditedAt: 0,
+  };
+  return { record, effect: first.effect };
+}
+
+function endOf(result: Claimed): ApprovedEnd {
+  switch (result.kind) {
+    case 'begun':
+    case 'known':
+      return { kind: 'begun' };
+    case 'refused':
+      return { kind: 'stopped', why: holdWords[result.refusal.kind] };
+    case 'over_limit':
+      // Four eyes lift no limit: what the requester could not have charged alone is not charged for them.
+      return result.refusal.kind === 'unknown_standing'
+        ? { kind: 'later' }
+        : { kind: 'stopped', why: limitProblem(result.refusal, 'the requester’s') };
+    case 'twin':
+      return { kind: 'stopped', why: 'The card was charged the same amount meanwhile.' };
+    case 'alert_taken':
+      return { kind: 'stopped', why: takenWords(result.taken) };
+  }
+}
+
+const holdWords: Record<CardRefusal['kind'], string> = {
+  resting: 'The card is on hold after a decline.',
+  stopped: 'The card has no attempts left.',
+  save_again: 'The card must be saved again before it can be charged.',
+  under_way: 'Another charge of the card is still open.',
+};
+
+function takenWords(taken: AlertTaken): string {
+  return taken.kind === 'ended'
+    ? 'The alert it was begun from was resolved or closed meanwhile.'
+    : `Another charge of the same alert was begun meanwhile: ${taken.charge.reference}.`;
+}
+
+const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape });
+
+/** The terms of a charge under review, until they are submitted. All of it throws StoreUnavailable. */
+function createDrafts(account: Account) {
+  const kind = { prefix: 'draft:', schema: chargeDraft };
+  const records = createRecords<z.infer<typeof chargeDraft>>(account, kind);
+  return {
+    /**
+     * Keeps the terms for half an hour in place of the dialogue's earlier ones, and gives a word for exactly them:
+     * the same terms kept again give the same word. It reveals nothing of them, so it may stand in a view.
+     */
+    async keepDraft(viewId: string, given: ChargeTerms): Promise<string> {
+      // In the order of the schema, whatever order they come in.
+      const terms = chargeTermsShape.parse(given);
+      const newWord = randomBytes(16).toString('hex');
+      return await records.change(viewId, (before) => {
+        const isSame = before && JSON.stringify(before.terms) === JSON.stringify(terms);
+        const word = isSame ? before.word : newWord;
+        return { kind: 'write', value: { word, terms }, rest: { ttlMs: draftKeepMs }, result: word };
+      });
+    },
+    /** The terms, if they are the ones this word was given for; undefined when they are gone or others by now. */
+    async readDraft(viewId: string, word: string): Promise<ChargeTerms | undefined> {
+      const draft = await records.read(viewId);
+      return draft?.word === word ? draft.terms : undefined;
+    },
+  };
+}
