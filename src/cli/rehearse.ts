@@ -55,7 +55,7 @@ function readCandidate(config: Config, payopsFile: string): PolicyResult {
   if (read.kind === 'refused') return read;
   const candidate = { ...config, payopsFile, policy: read.policy };
   const checks = [...policyChecks, permissionCheck(permissions)];
-  const problems = checks.flatMap((check) => check.judge(candidate));
+  const problems = checks.flatMap((check) => check(candidate) || []);
   return problems.length > 0 ? { kind: 'refused', problems } : read;
 }
 

@@ -9,10 +9,11 @@ import {
 import { listed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Log } from '../log.ts';
-import { settingsCheck, type Config } from './config.ts';
+import type { Config } from './config.ts';
 import type { Policy } from './policy.ts';
 
 type Route = NonNullable<Policy['routes']>[number];
+type PolicyFile = Pick<Config, 'policy' | 'payopsFile'>;
 
 /** The rules of the policy file in domain words, in their order; none when it has no `routes`. */
 export function alertRules({ routes = [] }: Pick<Policy, 'routes'>): AlertRule[] {
@@ -49,28 +50,21 @@ function matchOf(when: Route['when']): RouteMatch {
 }
 
 /** What cannot hold between rules: two of one name, and one that can never be reached. */
-export const routesCheck = settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile }) => {
+export function routesCheck({ policy, payopsFile }: PolicyFile): string[] {
   const rules = alertRules(policy);
-  return rules.flatMap((_, index) => [
-    ...twinProblems(rules, index, payopsFile),
-    ...reachProblems(rules, index, payopsFile),
-  ]);
-});
-
-function twinProblems(rules: readonly AlertRule[], index: number, file: string): string[] {
-  const { name } = rules[index] ?? {};
-  const isFirst = rules.findIndex((rule) => rule.name === name) === index;
-  return isFirst ? [] : [`${file}: routes.${index}.name: a rule before it is called ${name} too.`];
-}
-
-function reachProblems(rules: readonly AlertRule[], index: number, file: string): string[] {
-  const first = ruleInTheWay(rules, index);
-  if (!first) return [];
-  const why = `${first.name} before it takes all that it asks for`;
-  const name = rules[index]?.name ?? '';
-  return [
-    `${file}: routes.${index} (${name}) can never fit: ${why}. Move it up, or write continue: true there.`,
-  ];
+  return rules.flatMap(({ name }, index) => {
+    const at = `${payopsFile}: routes.${index}`;
+    const isTwin = rules.findIndex((rule) => rule.name === name) < index;
+    const first = ruleInTheWay(rules, index);
+    return [
+      ...(isTwin ? [`${at}.name: a rule before it is called ${name} too.`] : []),
+      ...(first
+        ? [
+            `${at} (${name}) can never fit: ${first.name} before it takes all that it asks for. Move it up, or write continue: true there.`,
+          ]
+        : []),
+    ];
+  });
 }
 
 /** Where events are told: the rules of the policy file, and behind them its `channels`. */
@@ -198,7 +192,7 @@ function isOne(wide: NonNullable<RouteMatch['customer']>, narrow: RouteMatch['cu
  * What a rule says that never holds in a channel, because one before it, which goes on, tells that channel first: each is
  * told once, and the mention would be missed unnoticed.
  */
-export const routesCaution = settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile }) => {
+export function routesCaution({ policy, payopsFile }: PolicyFile): string[] {
   const rules = alertRules(policy);
   return rules.flatMap(({ name, channels, mention, severity, digestAfter }, index) => {
     const says = Object.entries({ mention, severity, digest_after: digestAfter }).flatMap(([word, said]) =>
@@ -211,4 +205,4 @@ export const routesCaution = settingsCheck(['policy', 'payopsFile'], ({ policy, 
       return `${payopsFile}: ${what}: ${first.name} before it tells that channel all that it asks for. Move ${name} up, before ${first.name}.`;
     });
   });
-});
+}

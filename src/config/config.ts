@@ -15,20 +15,11 @@ export type Config = Environment & {
   readonly further?: readonly (Config & { readonly merchant: Merchant })[];
 };
 
-/** What must hold between settings, beyond what each says by itself. Judged only when all it reads was readable. */
-export type SettingsCheck = {
-  reads: readonly (keyof Config)[];
-  /** The problems, each naming the setting and what to write. */
-  judge: (config: Config) => readonly string[];
-};
-
-/** The judge is given no more than it says it reads, so that a setting that could not be read misleads nobody. */
-export function settingsCheck<const K extends keyof Config>(
-  reads: readonly K[],
-  judge: (config: Pick<Config, K>) => readonly string[],
-): SettingsCheck {
-  return { reads, judge };
-}
+/**
+ * What must hold between settings, beyond what each says by itself: the problem, or problems, each naming the setting and
+ * what to write. It is asked only where all that it looks at was readable, so that nothing unreadable is called missing.
+ */
+export type SettingsCheck = (config: Config) => false | string | readonly string[];
 
 /** What every part of the app is made from. */
 export type Outside = { config: Config; log: Log; now: () => number };

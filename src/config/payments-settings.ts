@@ -3,6 +3,7 @@ import { chargeLimits } from '../domain/charge.ts';
 import {
   accountFields,
   httpUrl,
+  inGroup,
   jsonTemplate,
   oneOf,
   pointer,
@@ -15,9 +16,6 @@ import {
   setting,
 } from './readers.ts';
 
-const payments = 'Payments service';
-const token = 'Access token of the payments service';
-
 /** An answer that comes as late as it may still comes before the charge is looked up, with time left to store it. */
 const slowestAnswerSeconds = chargeLimits.answerMs / 1_000 - 5;
 
@@ -25,115 +23,97 @@ const issuePlaces = ['CLIENT_ID', 'CLIENT_SECRET', 'ACCOUNT_ID'];
 
 /** How the payments service is reached, and as whom. */
 export const paymentsSettings = {
-  paymentsBaseUrl: setting(
-    payments,
-    'The production address, {base_url} in the specification. Needed when the environment is `live`.',
-    httpUrl(),
-  ),
-  paymentsSandboxUrl: setting(
-    payments,
-    'The test address, {sandbox_url}. Needed when the environment is `sandbox`.',
-    httpUrl(),
-  ),
-  paymentsEnvironment: setting(
-    payments,
-    '`live` or `sandbox`. In the sandbox only the checkout paths differ.',
-    oneOf(['live', 'sandbox']),
-    'sandbox',
-  ),
-  paymentsAccountId: setting(
-    payments,
-    'The merchant account: header `accountId` of every protected call.',
-    uuid(),
-  ),
-  paymentsParentAccountId: setting(
-    payments,
-    'The parent account that issues tokens; the merchant account itself when absent.',
-    uuid(),
-  ),
-  paymentsAccountName: setting(
-    payments,
-    'What people call the account; shown on every message.',
-    text(),
-    'main account',
-  ),
-  paymentsTimeoutSeconds: setting(
-    payments,
-    'Deadline of one call to the payments service, at most 25: a charge is looked up once 30 seconds have brought no answer.',
-    wholeNumber(1, slowestAnswerSeconds),
-    '8',
-  ),
+  ...inGroup('Payments service', {
+    paymentsBaseUrl: setting(
+      'The production address, {base_url} in the specification. Needed when the environment is `live`.',
+      httpUrl(),
+    ),
+    paymentsSandboxUrl: setting(
+      'The test address, {sandbox_url}. Needed when the environment is `sandbox`.',
+      httpUrl(),
+    ),
+    paymentsEnvironment: setting(
+      '`live` or `sandbox`. In the sandbox only the checkout paths differ.',
+      oneOf(['live', 'sandbox']),
+      'sandbox',
+    ),
+    paymentsAccountId: setting('The merchant account: header `accountId` of every protected call.', uuid()),
+    paymentsParentAccountId: setting(
+      'The parent account that issues tokens; the merchant account itself when absent.',
+      uuid(),
+    ),
+    paymentsAccountName: setting(
+      'What people call the account; shown on every message.',
+      text(),
+      'main account',
+    ),
+    paymentsTimeoutSeconds: setting(
+      'Deadline of one call to the payments service, at most 25: a charge is looked up once 30 seconds have brought no answer.',
+      wholeNumber(1, slowestAnswerSeconds),
+      '8',
+    ),
 
-  paymentsPaidStatuses: setting(
-    payments,
-    'Values of `status` in a transaction that mean paid, separated by commas, letter for letter.',
-    statusList(),
-    'SUCCESS',
-  ),
-  paymentsFinalStatuses: setting(
-    payments,
-    'Values of `status` that are final and mean not paid, like `FAILED,CANCELLED,REFUNDED`. Such a payment is told as that, and a charge in doubt does not wait any longer. List none that a customer can still pay after. Spec: not shown, so every other status proves nothing.',
-    statusList(),
-  ),
-  paymentsAmountPointer: setting(
-    payments,
-    'Where a transaction says what the customer was asked for, as a JSON pointer into the record. `/onlineCheckoutAmount` where `/amount` has the service’s fee in it; then `/amount` must be as much or more.',
-    pointer(),
-    '/amount',
-  ),
-  paymentsFeePointer: setting(
-    payments,
-    'Where a transaction says the fee that is inside that amount, like `/fee`: it is taken off before amounts are compared. Without it nothing is taken off. Spec: not shown.',
-    pointer(),
-  ),
+    paymentsPaidStatuses: setting(
+      'Values of `status` in a transaction that mean paid, separated by commas, letter for letter.',
+      statusList(),
+      'SUCCESS',
+    ),
+    paymentsFinalStatuses: setting(
+      'Values of `status` that are final and mean not paid, like `FAILED,CANCELLED,REFUNDED`. Such a payment is told as that, and a charge in doubt does not wait any longer. List none that a customer can still pay after. Spec: not shown, so every other status proves nothing.',
+      statusList(),
+    ),
+    paymentsAmountPointer: setting(
+      'Where a transaction says what the customer was asked for, as a JSON pointer into the record. `/onlineCheckoutAmount` where `/amount` has the service’s fee in it; then `/amount` must be as much or more.',
+      pointer(),
+      '/amount',
+    ),
+    paymentsFeePointer: setting(
+      'Where a transaction says the fee that is inside that amount, like `/fee`: it is taken off before amounts are compared. Without it nothing is taken off. Spec: not shown.',
+      pointer(),
+    ),
 
-  accountNewFields: setting(
-    payments,
-    'What `/pay account new` asks for and sends, in this order: field names separated by commas, each with `!` when it must be filled and `*` when it is secret (`pin` and `bvn` are without a mark): never filled in again, stored or repeated; `:20` for an exact length, `:2-255` for a range, `:virtual|physical` for choices. The length of `accountRef` counts for `/pay account` too. Spec: the request’s fields are not shown, so these are the Account’s.',
-    accountFields(),
-    knownAccountFields,
-  ),
+    accountNewFields: setting(
+      'What `/pay account new` asks for and sends, in this order: field names separated by commas, each with `!` when it must be filled and `*` when it is secret (`pin` and `bvn` are without a mark): never filled in again, stored or repeated; `:20` for an exact length, `:2-255` for a range, `:virtual|physical` for choices. The length of `accountRef` counts for `/pay account` too. Spec: the request’s fields are not shown, so these are the Account’s.',
+      accountFields(),
+      knownAccountFields,
+    ),
+  }),
 
-  paymentsStaticToken: secret(token, 'A ready access token. With it nothing is issued or refreshed.', text()),
-  paymentsClientId: secret(token, 'Value of {{CLIENT_ID}} in the token bodies.', text()),
-  paymentsClientSecret: secret(token, 'Value of {{CLIENT_SECRET}} in the token bodies.', text()),
-  paymentsTokenIssueBody: setting(
-    token,
-    'JSON body of the issue request; its text leaves may be {{CLIENT_ID}}, {{CLIENT_SECRET}} or {{ACCOUNT_ID}}. Spec: not shown.',
-    jsonTemplate(issuePlaces),
-  ),
-  paymentsTokenRefreshBody: setting(
-    token,
-    'JSON body of the refresh request; also {{REFRESH_TOKEN}} and {{ACCESS_TOKEN}}. Without it a new token is issued when one expires. Spec: not shown.',
-    jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
-  ),
-  paymentsTokenRevokeBody: setting(
-    token,
-    'JSON body of the revoke request, like the refresh body. Sent by `npm run revoke-token` alone, never on shutdown: replicas share the token. Spec: not shown.',
-    jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
-  ),
-  paymentsAccessTokenPointers: setting(
-    token,
-    'Where the access token stands in the answer: JSON pointers, the first that is there wins. Spec: not shown.',
-    pointerList(),
-    '/data/accessToken,/data/access_token,/data/token',
-  ),
-  paymentsRefreshTokenPointers: setting(
-    token,
-    'Where the refresh token stands. Spec: not shown.',
-    pointerList(),
-    '/data/refreshToken,/data/refresh_token',
-  ),
-  paymentsTokenExpiryPointers: setting(
-    token,
-    'Where the end of the token stands: a number of seconds, or an ISO 8601 or Unix time. Spec: not shown.',
-    pointerList(),
-    '/data/expiresIn,/data/expires_in,/data/expiresAt,/data/expires_at',
-  ),
-  paymentsTokenLifetimeSeconds: setting(
-    token,
-    'How long a token is taken to live when its answer does not say.',
-    wholeNumber(30, 31_536_000),
-    '1800',
-  ),
+  ...inGroup('Access token of the payments service', {
+    paymentsStaticToken: secret('A ready access token. With it nothing is issued or refreshed.', text()),
+    paymentsClientId: secret('Value of {{CLIENT_ID}} in the token bodies.', text()),
+    paymentsClientSecret: secret('Value of {{CLIENT_SECRET}} in the token bodies.', text()),
+    paymentsTokenIssueBody: setting(
+      'JSON body of the issue request; its text leaves may be {{CLIENT_ID}}, {{CLIENT_SECRET}} or {{ACCOUNT_ID}}. Spec: not shown.',
+      jsonTemplate(issuePlaces),
+    ),
+    paymentsTokenRefreshBody: setting(
+      'JSON body of the refresh request; also {{REFRESH_TOKEN}} and {{ACCESS_TOKEN}}. Without it a new token is issued when one expires. Spec: not shown.',
+      jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
+    ),
+    paymentsTokenRevokeBody: setting(
+      'JSON body of the revoke request, like the refresh body. Sent by `npm run revoke-token` alone, never on shutdown: replicas share the token. Spec: not shown.',
+      jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
+    ),
+    paymentsAccessTokenPointers: setting(
+      'Where the access token stands in the answer: JSON pointers, the first that is there wins. Spec: not shown.',
+      pointerList(),
+      '/data/accessToken,/data/access_token,/data/token',
+    ),
+    paymentsRefreshTokenPointers: setting(
+      'Where the refresh token stands. Spec: not shown.',
+      pointerList(),
+      '/data/refreshToken,/data/refresh_token',
+    ),
+    paymentsTokenExpiryPointers: setting(
+      'Where the end of the token stands: a number of seconds, or an ISO 8601 or Unix time. Spec: not shown.',
+      pointerList(),
+      '/data/expiresIn,/data/expires_in,/data/expiresAt,/data/expires_at',
+    ),
+    paymentsTokenLifetimeSeconds: setting(
+      'How long a token is taken to live when its answer does not say.',
+      wholeNumber(30, 31_536_000),
+      '1800',
+    ),
+  }),
 };

@@ -2,9 +2,11 @@ import type { ChargingRoles, LimitRules } from '../domain/charge.ts';
 import type { Policy } from './policy.ts';
 import type { ApprovalRule } from '../domain/approval.ts';
 import { nearestWord } from '../domain/wording.ts';
-import { settingsCheck, type SettingsCheck } from './config.ts';
+import type { Config, SettingsCheck } from './config.ts';
 
 type Role = Policy['roles'][string];
+
+type Charging = Pick<Config, 'policy' | 'payopsFile' | 'chargeCurrencies'>;
 
 /** The permission whose roles are limited. */
 const chargePermission = 'charge';
@@ -34,25 +36,23 @@ function isFor({ accounts }: Role, account: string | undefined): boolean {
 }
 
 /** Limits of what nobody can charge, or of nobody. */
-export const limitsCheck = settingsCheck(
-  ['policy', 'payopsFile', 'chargeCurrencies'],
-  ({ policy, payopsFile, chargeCurrencies }) =>
-    Object.entries(policy.roles).flatMap(([name, role]) => {
-      if (role.limits === undefined) return [];
-      const at = `${payopsFile}: roles.${name}.limits`;
-      if (!may(role, chargePermission)) {
-        return [
-          `${at}: the role may not charge, so they limit nobody. Take them out, or write charge under may.`,
-        ];
-      }
-      return Object.keys(role.limits)
-        .filter((currency) => !chargeCurrencies.includes(currency))
-        .map(
-          (currency) =>
-            `${at}.${currency}: nobody can charge ${currency}, CHARGE_CURRENCIES names ${chargeCurrencies.join(', ')} alone.`,
-        );
-    }),
-);
+export function limitsCheck({ policy, payopsFile, chargeCurrencies }: Charging): string[] {
+  return Object.entries(policy.roles).flatMap(([name, role]) => {
+    if (role.limits === undefined) return [];
+    const at = `${payopsFile}: roles.${name}.limits`;
+    if (!may(role, chargePermission)) {
+      return [
+        `${at}: the role may not charge, so they limit nobody. Take them out, or write charge under may.`,
+      ];
+    }
+    return Object.keys(role.limits)
+      .filter((currency) => !chargeCurrencies.includes(currency))
+      .map(
+        (currency) =>
+          `${at}.${currency}: nobody can charge ${currency}, CHARGE_CURRENCIES names ${chargeCurrencies.join(', ')} alone.`,
+      );
+  });
+}
 
 type Written = NonNullable<Policy['approvals']>['rules'][number];
 
@@ -71,19 +71,16 @@ export function approvalRules(
 }
 
 /** What can never come to pass: a rule that fits nothing, and one that nobody, or too few people, could satisfy. */
-export const approvalsCheck = settingsCheck(
-  ['policy', 'payopsFile', 'chargeCurrencies'],
-  ({ policy, payopsFile, chargeCurrencies }) => {
-    const rules = policy.approvals?.rules ?? [];
-    return rules
-      .flatMap((rule, index) => [
-        ...twinProblems(rules, index),
-        ...currencyProblems(chargeCurrencies, rule, index),
-        ...peopleProblems(policy, rule, index),
-      ])
-      .map((words) => `${payopsFile}: ${words}`);
-  },
-);
+export function approvalsCheck({ policy, payopsFile, chargeCurrencies }: Charging): string[] {
+  const rules = policy.approvals?.rules ?? [];
+  return rules
+    .flatMap((rule, index) => [
+      ...twinProblems(rules, index),
+      ...currencyProblems(chargeCurrencies, rule, index),
+      ...peopleProblems(policy, rule, index),
+    ])
+    .map((words) => `${payopsFile}: ${words}`);
+}
 
 function twinProblems(rules: readonly Written[], index: number): string[] {
   const first = rules.findIndex((rule) => objectOf(rule) === objectOf(rules[index]));
@@ -129,7 +126,7 @@ function peopleProblems(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Writte
 
 /** Names every permission of a role that no verb asks for: misspelt, it would let nobody do anything. */
 export function permissionCheck(permissions: readonly string[]): SettingsCheck {
-  return settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile }) =>
+  return ({ policy, payopsFile }) =>
     Object.entries(policy.roles).flatMap(([role, { may }]) =>
       may
         .filter((permission) => permission !== '*' && !permissions.includes(permission))
@@ -140,6 +137,5 @@ export function permissionCheck(permissions: readonly string[]): SettingsCheck {
             : `Write ${permissions.join(', ')}, or '*' for all.`;
           return `${payopsFile}: roles.${role}.may: “${permission}” is not a permission. ${hint}`;
         }),
-    ),
-  );
+    );
 }

@@ -58,7 +58,7 @@ export function readConfig(variables: Variables, checks: readonly SettingsCheck[
   const policy = readPolicy(String(found.get('payopsFile')));
   if (policy.kind === 'read') found.set('policy', policy.policy);
   else problems.push(...policy.problems);
-  // Each value came out of its own setting's reader, so the whole has the table's types; a check sees what it reads.
+  // Each value came out of its own setting's reader, so the whole has the table's types.
   const settled = Object.fromEntries(found) as Config;
   const all = [...contradictions, ...checks];
   const merchants = readMerchants(settled, variables, problems);
@@ -79,8 +79,23 @@ export function readConfig(variables: Variables, checks: readonly SettingsCheck[
   };
 }
 
+/** What the checks say of it, without those that look at a setting that is not there because it could not be read. */
 function judge(config: Config, checks: readonly SettingsCheck[]): string[] {
-  return checks.flatMap(({ reads, judge }) => (reads.every((key) => key in config) ? judge(config) : []));
+  const unread = new Error('A setting could not be read.');
+  const readable = new Proxy(config, {
+    get(all, key) {
+      if (!(key in all) && (key in settings || key === 'policy')) throw unread;
+      return all[key as keyof Config];
+    },
+  });
+  return checks.flatMap((check) => {
+    try {
+      return check(readable) || [];
+    } catch (error) {
+      if (error === unread) return [];
+      throw error;
+    }
+  });
 }
 
 /** What each account of the policy file has of its own, in their order; what is wrong with it is added to the problems. */

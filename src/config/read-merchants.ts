@@ -1,7 +1,7 @@
 import { nearestWord } from '../domain/wording.ts';
 import { merchantLabel, type Merchant } from '../domain/merchant.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import { settingsCheck, type Config } from './config.ts';
+import type { Config } from './config.ts';
 import type { Policy } from './policy.ts';
 import { variableName, type Environment } from './settings.ts';
 
@@ -73,19 +73,16 @@ export function inWordsOf({ name }: Pick<Merchant, 'name'>, told: string): strin
 const places = { '{{CLIENT_ID}}': 'paymentsClientId', '{{CLIENT_SECRET}}': 'paymentsClientSecret' } as const;
 
 /** An empty place is a secret forgotten: the service would refuse each call, and with several accounts one’s calls alone. */
-export const credentialsCheck = settingsCheck(
-  ['paymentsTokenIssueBody', 'paymentsStaticToken', 'paymentsClientId', 'paymentsClientSecret'],
-  (config) => {
-    if (config.paymentsStaticToken !== undefined || !config.paymentsTokenIssueBody) return [];
-    const body = JSON.stringify(config.paymentsTokenIssueBody);
-    return Object.entries(places)
-      .filter(([place, key]) => body.includes(place) && config[key] === undefined)
-      .map(([place, key]) => `${variableName(key)} is missing: PAYMENTS_TOKEN_ISSUE_BODY has ${place}.`);
-  },
-);
+export function credentialsCheck(config: Config): string[] {
+  if (config.paymentsStaticToken !== undefined || !config.paymentsTokenIssueBody) return [];
+  const body = JSON.stringify(config.paymentsTokenIssueBody);
+  return Object.entries(places)
+    .filter(([place, key]) => body.includes(place) && config[key] === undefined)
+    .map(([place, key]) => `${variableName(key)} is missing: PAYMENTS_TOKEN_ISSUE_BODY has ${place}.`);
+}
 
 /** What cannot hold between accounts, and what names one that is not there. */
-export const accountsCheck = settingsCheck(['policy', 'payopsFile'], ({ policy, payopsFile: file }) => {
+export function accountsCheck({ policy, payopsFile: file }: Config): string[] {
   const { accounts = [], routes = [], roles, approvals } = policy;
   const names = accounts.map(({ name }) => name);
   const unknown = (place: string, name: string | undefined): string[] => {
@@ -107,7 +104,7 @@ export const accountsCheck = settingsCheck(['policy', 'payopsFile'], ({ policy, 
       only.flatMap((name) => unknown(`roles.${role}.accounts`, name)),
     ),
   ];
-});
+}
 
 function twins(accounts: readonly Account[], file: string): string[] {
   return accounts.flatMap((account, index) => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type AccountField, accountFieldForm, parseAccountFields } from '../domain/account.ts';
 import { errorCode } from '../domain/failure.ts';
 import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
-import { isJsonObject, isJsonPointer } from '../domain/json-pointer.ts';
+import { isJsonObject, isJsonPointer, type JsonObject } from '../domain/json-pointer.ts';
 import { listed } from '../domain/wording.ts';
 
 /**
@@ -102,9 +102,6 @@ export function accountFields(): z.ZodType<AccountField[], string> {
   return made(list(), `must be ${accountFieldForm}`, parseAccountFields);
 }
 
-export type JsonObject = { [name: string]: JsonValue };
-export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
-
 export function jsonObject(): z.ZodType<JsonObject, string> {
   return made(text(), 'must be a JSON object, like {"clientId":"{{CLIENT_ID}}"}', parseJsonObject);
 }
@@ -118,25 +115,25 @@ export function jsonTemplate(places: readonly string[]): z.ZodType<JsonObject, s
 }
 
 /** Of the values alone: no place is filled in anywhere else. */
-export function placesIn(value: JsonValue): string[] {
+export function placesIn(value: unknown): string[] {
   if (typeof value === 'string') return [...value.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, name = '']) => name);
   if (typeof value !== 'object' || value === null) return [];
-  return Object.values(value).flatMap((inner: JsonValue) => placesIn(inner));
+  return Object.values(value).flatMap(placesIn);
 }
 
 function parseJsonObject(value: string): JsonObject | undefined {
   try {
     const found: unknown = JSON.parse(value);
-    return isJsonObject(found) ? (found as JsonObject) : undefined;
+    return isJsonObject(found) ? found : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** `id:base64` pairs, newest first: the first seals, all of them open. */
 /** Its id stands in front of everything sealed with the key, in the clear. */
 type SealingKey = { id: string; key: Uint8Array };
 
+/** `id:base64` pairs, newest first: the first seals, all of them open. */
 export function sealingKeys(): z.ZodType<SealingKey[], string> {
   const words =
     'must be id:key pairs separated by commas, each key 32 random bytes in base64 (openssl rand -base64 32)';
@@ -158,6 +155,7 @@ export function fileErrorCode(error: unknown): string {
 
 /** One setting: an environment variable, what it is for, how it is read, and what holds without it. */
 export type Setting<T = unknown> = {
+  /** Under which heading it is listed; `inGroup` says it. */
   group: string;
   says: string;
   read: z.ZodType<T, string>;
@@ -169,22 +167,16 @@ export type Setting<T = unknown> = {
 
 export type RequiredSetting<T> = Setting<T> & { fallback: string };
 
-export function setting<T>(
-  group: string,
-  says: string,
-  read: z.ZodType<T, string>,
-  fallback: string,
-): RequiredSetting<T>;
-export function setting<T>(group: string, says: string, read: z.ZodType<T, string>): Setting<T>;
-export function setting<T>(
-  group: string,
-  says: string,
-  read: z.ZodType<T, string>,
-  fallback?: string,
-): Setting<T> {
-  return fallback === undefined ? { group, says, read } : { group, says, read, fallback };
+export function setting<T>(says: string, read: z.ZodType<T, string>, fallback: string): RequiredSetting<T>;
+export function setting<T>(says: string, read: z.ZodType<T, string>): Setting<T>;
+export function setting<T>(says: string, read: z.ZodType<T, string>, fallback?: string): Setting<T> {
+  return { group: '', says, read, ...(fallback === undefined ? {} : { fallback }) };
 }
 
-export function secret<T>(group: string, says: string, read: z.ZodType<T, string>): Setting<T> {
-  return { group, says, read, secret: true };
+export function secret<T>(says: string, read: z.ZodType<T, string>): Setting<T> {
+  return { group: '', says, read, secret: true };
+}
+
+export function inGroup<Table extends Record<string, Setting>>(group: string, table: Table): Table {
+  return Object.fromEntries(Object.entries(table).map(([key, one]) => [key, { ...one, group }])) as Table;
 }

@@ -1,17 +1,7 @@
 import type { SavedCard } from '../domain/saved-card.ts';
 import type { z } from 'zod';
-import { isJsonPointer } from '../domain/json-pointer.ts';
-import {
-  jsonObject,
-  list,
-  made,
-  placesIn,
-  pointerList,
-  text,
-  type JsonObject,
-  type JsonValue,
-  setting,
-} from './readers.ts';
+import { isJsonPointer, type JsonObject } from '../domain/json-pointer.ts';
+import { inGroup, jsonObject, list, made, placesIn, pointerList, text, setting } from './readers.ts';
 
 export const savedCardFields = [
   'tokenKey',
@@ -63,43 +53,36 @@ export const specifiedPointers: SavedCardPointers = {
   customerEmail: ['/customerEmail'],
 };
 
-const savedCards = 'Saved cards';
 const sandboxOnly = 'Spec: not shown, so live has no default.';
 
 /** How saved cards are listed and deleted. Together they make `/pay cards` appear in the live environment. */
-export const savedCardSettings = {
+export const savedCardSettings = inGroup('Saved cards', {
   savedCardsQuery: setting(
-    savedCards,
     `Name of the query parameter that carries the customer’s e-mail when cards are listed; in the sandbox \`customerEmail\` when absent. ${sandboxOnly}`,
     text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like customerEmail'),
   ),
   savedCardsListPointers: setting(
-    savedCards,
     `Where the list stands in the answer: JSON pointers, the first that leads to one wins; in the sandbox \`/data/tokenizedCardDataList,/data/tokenizedCardData,/data/results,/data\` when absent. ${sandboxOnly}`,
     pointerList(),
   ),
   savedCardsCursorPointers: setting(
-    savedCards,
     'Where the cursor of the list’s next page stands in the answer: JSON pointers. It is sent back as `cursor`, like that of the other lists. Spec: not shown.',
     pointerList(),
     '/data/cursor,/cursor',
   ),
   savedCardsFieldPointers: setting(
-    savedCards,
     'Where a card’s fields stand within the card: a JSON object of field name to JSON pointer or list of them. Fields that are not named have the names of the specification’s Saved card, in live too.',
     fieldPointers(),
   ),
   savedCardsHeaders: setting(
-    savedCards,
     `Which headers listing and deleting take: \`Authorization,accountId\`, one of them, or \`none\`; in the sandbox both when absent. ${sandboxOnly}`,
     headerList(),
   ),
   savedCardsDeleteBody: setting(
-    savedCards,
     `JSON body that deletes a card, with {{TOKEN_KEY}} in it, and {{CUSTOMER_EMAIL}} and {{ACCOUNT_ID}} where they are wanted; in the sandbox \`{"tokenKey":"{{TOKEN_KEY}}"}\` when absent. ${sandboxOnly}`,
     deleteBody(),
   ),
-};
+});
 
 function headerList(): z.ZodType<SavedCardHeader[], string> {
   return made(list(), 'must be Authorization, accountId, both, or none', (names) => {
@@ -122,8 +105,8 @@ function fieldPointers(): z.ZodType<SavedCardPointers, string> {
   });
 }
 
-function pointersIn(value: JsonValue): string[] | undefined {
-  const all = Array.isArray(value) ? value : [value];
+function pointersIn(value: unknown): string[] | undefined {
+  const all: unknown[] = Array.isArray(value) ? value : [value];
   const pointers = all.filter((one) => typeof one === 'string' && one !== '' && isJsonPointer(one));
   return pointers.length > 0 && pointers.length === all.length ? (pointers as string[]) : undefined;
 }

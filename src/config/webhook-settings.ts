@@ -1,4 +1,4 @@
-import { jsonObject, list, oneOf, text, wholeNumber, secret, setting } from './readers.ts';
+import { inGroup, jsonObject, list, oneOf, text, wholeNumber, secret, setting } from './readers.ts';
 
 /** Recipes of webhook signatures that settings start from. Spec: not shown (Events: signature scheme). */
 export const signaturePresetNames = [
@@ -24,80 +24,62 @@ export const unsignedMeans = {
 
 export type SignaturePreset = (typeof signaturePresetNames)[number];
 
-const webhook = 'Webhook';
-
 const unsignedWords = Object.entries(unsignedMeans)
   .map(([field, means]) => `\`${field}\`: ${means}`)
   .join('; ');
 
 /** How deliveries of events are verified, read and watched. */
-export const webhookSettings = {
+export const webhookSettings = inGroup('Webhook', {
   webhookSignaturePreset: setting(
-    webhook,
     `The signature recipe to start from: ${signaturePresetNames.map((name) => `\`${name}\``).join(', ')}. Without one every delivery is refused. Spec: not shown.`,
     oneOf(signaturePresetNames),
   ),
   webhookSecrets: secret(
-    webhook,
     'Signing secrets, separated by commas; several at once while a secret is rotated.',
     list(),
   ),
   webhookSignatureHeader: setting(
-    webhook,
     'Header(s) that carry the signature, separated by commas, in place of the preset’s.',
     list(),
   ),
   webhookSignaturePlace: setting(
-    webhook,
     'Where in its header the signature stands, in place of the preset’s: `whole`: it is all of it; `pair:KEY`: after KEY= in a list with commas, so `pair:sha256` reads sha256=…; `list:VERSION`: after VERSION, in a list with blanks.',
     text(/^(whole|pair:[^=,\s]+|list:[^,\s]+)$/, 'whole, pair:KEY or list:VERSION'),
   ),
-  webhookSignatureAlgorithm: setting(
-    webhook,
-    'HMAC algorithm in place of the preset’s.',
-    oneOf(['sha256', 'sha512']),
-  ),
+  webhookSignatureAlgorithm: setting('HMAC algorithm in place of the preset’s.', oneOf(['sha256', 'sha512'])),
   webhookSignatureEncoding: setting(
-    webhook,
     'Encoding of the signature in place of the preset’s.',
     oneOf(['hex', 'base64']),
   ),
   webhookSecretEncoding: setting(
-    webhook,
     'How the secret’s text becomes key bytes, in place of the preset’s.',
     oneOf(['utf8', 'hex', 'base64', 'whsec']),
   ),
   webhookSignedTemplate: setting(
-    webhook,
     `What is signed, made of {body}, {header:NAME}, {pair:K} and {json:/pointer}, in place of the preset’s. Without {body}, as in \`field-concatenation\`, the bot trusts nothing but the fields it names, and what is off is logged at the start. Not signed: ${unsignedWords}.`,
     text(),
   ),
   webhookTimestampSource: setting(
-    webhook,
     'Where the signed time stands: header:NAME, pair:K or json:/pointer; `none` checks no time.',
     text(/^(none|header:\S+|pair:\S+|json:\/\S*)$/, 'none, header:NAME, pair:K or json:/pointer'),
   ),
-  webhookTimestampUnit: setting(webhook, 'How that time is written.', oneOf(['iso', 's', 'ms'])),
+  webhookTimestampUnit: setting('How that time is written.', oneOf(['iso', 's', 'ms'])),
   webhookToleranceSeconds: setting(
-    webhook,
     'How far that time may be from now, either way. A sender that repeats a delivery with its first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.',
     wholeNumber(1, 86_400),
   ),
   webhookEventPointers: setting(
-    webhook,
     'Where fields stand in the payload: a JSON object of field name to list of JSON pointers, put before the built-in ones. Spec: partly not shown.',
     jsonObject(),
   ),
   webhookRememberDays: setting(
-    webhook,
     'How long an event is known again when it is sent once more, and its alert acted on. Longer than a snooze.',
     wholeNumber(8, 365),
     '30',
   ),
   alarmMissingEventMinutes: setting(
-    webhook,
     'How long the signed payment_success of an approved charge may take; then the operators are told, once an hour at most with all of that hour. 0 never asks. Where the signature does not cover the order reference, any event since counts as the charge’s.',
     wholeNumber(0, 1_440),
     '30',
   ),
-};
+});

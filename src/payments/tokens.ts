@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { PaymentsClient } from './client.ts';
 import { ServiceFailure } from '../domain/failure.ts';
-import { valueAtFirst } from '../domain/json-pointer.ts';
+import { type JsonObject, valueAtFirst } from '../domain/json-pointer.ts';
 import { readable, wordsOf } from './failures.ts';
 import type { SharedToken } from './access-token.ts';
 import { asObject, looseText } from './wire.ts';
@@ -95,7 +95,7 @@ function textsIn(value: unknown): string[] {
 }
 
 function fillBody(
-  template: JsonTemplate | undefined,
+  template: JsonObject | undefined,
   config: Config,
   last?: SharedToken,
 ): Record<string, unknown> {
@@ -147,17 +147,14 @@ function lifetimeOfNumber(number: number, nowMs: number): number {
   return number < 100_000_000_000 ? number * 1_000 - nowMs : number - nowMs;
 }
 
-/** A JSON body whose text leaves may hold `{{NAME}}` places. */
-export type JsonTemplate = { readonly [name: string]: unknown };
-
 /** Values for the places; a place without a value stays empty text. */
 export type TemplateValues = { readonly [name: string]: string | undefined };
 
 /**
- * The body with its places filled in. Works on the parsed leaves, never on the JSON text, so that a quote
+ * The body with the `{{NAME}}` places of its texts filled in. Works on the parsed leaves, never on the JSON text, so that a quote
  * or a backslash in a secret cannot change the body's shape.
  */
-export function fillTemplate(template: JsonTemplate, values: TemplateValues): Record<string, unknown> {
+export function fillTemplate(template: JsonObject, values: TemplateValues): Record<string, unknown> {
   return Object.fromEntries(Object.entries(template).map(([name, leaf]) => [name, fillLeaf(leaf, values)]));
 }
 
@@ -165,6 +162,6 @@ function fillLeaf(leaf: unknown, values: TemplateValues): unknown {
   if (typeof leaf === 'string')
     return leaf.replace(/\{\{([A-Z_]+)\}\}/g, (_place, name: string) => values[name] ?? '');
   if (Array.isArray(leaf)) return leaf.map((item) => fillLeaf(item, values));
-  if (typeof leaf === 'object' && leaf !== null) return fillTemplate(leaf as JsonTemplate, values);
+  if (typeof leaf === 'object' && leaf !== null) return fillTemplate(leaf as JsonObject, values);
   return leaf;
 }

@@ -1,4 +1,4 @@
-import { settingsCheck, type Config, type SettingsCheck } from '../config/config.ts';
+import type { Config, SettingsCheck } from '../config/config.ts';
 import { variableName, type Environment as Settings } from '../config/settings.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { signaturePresetNames, unsignedMeans, type SignaturePreset } from '../config/webhook-settings.ts';
@@ -104,23 +104,23 @@ const presets: Readonly<Record<SignaturePreset, Partial<Recipe>>> = {
 
 /** What is wrong with the webhook settings, for the one message about the configuration. */
 export const webhookChecks: readonly SettingsCheck[] = [
-  settingsCheck(['webhookSignaturePreset', ...recipe], (settings) => {
+  (settings) => {
     if (settings.webhookSignaturePreset === undefined) return withoutPreset(settings);
     const scheme = readSignatureScheme(settings);
     return scheme.ok ? [] : [`WEBHOOK_SIGNED_TEMPLATE or WEBHOOK_TIMESTAMP_SOURCE: ${scheme.problem}`];
-  }),
-  settingsCheck(['webhookSignaturePreset', 'webhookSecrets', ...recipe], (settings) => {
+  },
+  (settings) => {
     const scheme = readSignatureScheme(settings);
     if (!scheme.ok || !scheme.value || !settings.webhookSecrets?.length) return [];
     const unusable = signatureProblem(scheme.value, settings.webhookSecrets);
     return unusable === undefined
       ? []
       : [`With these WEBHOOK_ settings every delivery would be refused: ${unusable}.`];
-  }),
-  settingsCheck(['webhookEventPointers'], ({ webhookEventPointers }) => {
+  },
+  ({ webhookEventPointers }) => {
     const pointers = readEventPointers(webhookEventPointers ?? {});
     return pointers.ok ? [] : [`WEBHOOK_EVENT_POINTERS: ${pointers.problem}`];
-  }),
+  },
 ];
 
 /** Parts of a recipe that would go unused, which who set them cannot have meant. */
@@ -137,15 +137,16 @@ function withoutPreset(settings: RecipeSettings): string[] {
  *
  * Spec: not shown (Events: signature scheme).
  */
-export function readSignatureScheme({
-  webhookSignaturePreset: preset,
-  ...settings
-}: RecipeSettings & Pick<Settings, 'webhookSignaturePreset'>): Parsed<SignatureScheme | undefined> {
+export function readSignatureScheme(
+  settings: RecipeSettings & Pick<Settings, 'webhookSignaturePreset'>,
+): Parsed<SignatureScheme | undefined> {
+  const { webhookSignaturePreset: preset, webhookSignatureHeader, webhookSignaturePlace } = settings;
   if (preset === undefined) return parsed(undefined);
   // A static token stays one: an algorithm would turn it into a signature that nobody makes.
   const isToken = preset === 'static-token';
-  const { webhookSignatureHeader, webhookSignaturePlace } = settings;
-  const own: RecipeSettings = isToken ? { webhookSignatureHeader, webhookSignaturePlace } : settings;
+  const own: RecipeSettings = isToken
+    ? { webhookSignatureHeader, webhookSignaturePlace }
+    : Object.fromEntries(recipe.map((key) => [key, settings[key]]));
   const written: Recipe = { ...rawBody, ...presets[preset], ...withoutUndefined(own) };
   const template = parseSignatureTemplate(written.webhookSignedTemplate);
   if (!template.ok) return template;

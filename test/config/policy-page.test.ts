@@ -129,7 +129,7 @@ function policyOf(yaml: string): Policy {
     chargeCurrencies: readonly string[];
   };
   const checks = [permissionCheck(permissions), limitsCheck, approvalsCheck];
-  expect(checks.flatMap((check) => check.judge(config))).toEqual([]);
+  expect(checks.flatMap((check) => check(config))).toEqual([]);
   return read.policy;
 }
 

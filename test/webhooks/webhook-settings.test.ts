@@ -56,6 +56,14 @@ describe('webhookChecks', () => {
     ]);
   });
 
+  it('judge no recipe of which a part could not be read', () => {
+    const unusable = { WEBHOOK_SIGNATURE_PRESET: 'standard-webhooks', WEBHOOK_SECRETS: 'not base64 at all' };
+    expect(problemsOf(unusable)).toEqual([expect.stringContaining('every delivery would be refused')]);
+    expect(problemsOf({ ...unusable, WEBHOOK_SECRET_ENCODING: 'utf9' })).toEqual([
+      expect.stringContaining('WEBHOOK_SECRET_ENCODING must be'),
+    ]);
+  });
+
   it('do not call a preset missing that could not be read', () => {
     expect(problemsOf({ WEBHOOK_SIGNATURE_PRESET: 'hmac', WEBHOOK_SIGNATURE_HEADER: 'x-signature' })).toEqual(
       [expect.stringContaining('WEBHOOK_SIGNATURE_PRESET must be raw-body or')],
