@@ -36,7 +36,7 @@ import type { ChargePlace } from './slack/words/charge-place.ts';
 import type { SlackClients } from './slack/workspace.ts';
 import { type Merchant, merchantPermission } from './domain/merchant.ts';
 import { type Alerts, createAlerts } from './features/alerts/alerts.ts';
-import { takenMessage } from './features/alerts/card-answers.ts';
+import { takenMessage } from './features/alerts/alert-buttons.ts';
 import { createExpectedLookUp, lookUpExpected } from './features/alerts/look-up-event.ts';
 import { type Approvals, createFourEyes } from './features/approvals/approvals.ts';
 import { type CardEmail, createCardEmail } from './features/card-email/card-email.ts';
@@ -310,7 +310,7 @@ export function createFeatures(account: Account, around: Around) {
   });
   const { gate, requestModal } = approvals;
   const links = createLinks(account, {
-    lookUp: createExpectedLookUp({ findTransaction: payments.findTransaction, now: account.now }),
+    lookUp: createExpectedLookUp(payments.findTransaction, account.now),
     lookUpNow: (expected) => lookUpExpected(payments.findTransaction, expected),
     paid: alerts.paid,
   });

@@ -10,7 +10,6 @@ import { readsField, tellUnsignedFields, webhooksFix } from './webhooks/webhook-
 import { createCommandSet, type AccountVerbs } from './features/help/command-set.ts';
 import { createHealthRoute, createReadinessRoute, type PartCheck } from './http/health.ts';
 import { createHttpServer, type Route } from './http/server.ts';
-import { keepUnknownEvent, receiveEvent } from './features/alerts/receive-event.ts';
 import { startWorker, type Worker, workOnce, type Kind } from './records/worker.ts';
 import { createSlack, type Slack } from './slack/router/bolt.ts';
 import { inAccount } from './slack/own-account.ts';
@@ -227,8 +226,7 @@ function createRoutes(
         scheme: webhooks.scheme,
         secrets: outside.config.webhookSecrets ?? [],
         pointers: webhooks.pointers,
-        receive: (event, fingerprint) => receiveEvent(receiving, event, fingerprint),
-        keepUnknown: (delivery) => keepUnknownEvent(receiving, delivery),
+        ...receiving,
         count: metrics.delivered,
         refused(delivery, why, atMs) {
           metrics.refused(why);

@@ -4,16 +4,13 @@ import { type PostOutcome, messageDigest } from '../../src/messages/delivery.ts'
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { createAlertCases, type AlertCases } from '../../src/features/alerts/alert-case.ts';
 import { alertCardPrefix } from '../../src/features/alerts/alert-record.ts';
-import { createAlertCards } from '../../src/features/alerts/alert-cards.ts';
+import { alertClaims, createAlertCards } from '../../src/features/alerts/alert-cards.ts';
 import type { BotCharge } from '../../src/domain/alert.ts';
-import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { createDeliverPost, type DeliverPostDeps, type Post } from './deliver-post.ts';
 import { lookUpEvent } from '../../src/features/alerts/look-up-event.ts';
 import type { Composed } from '../../src/messages/views.ts';
-import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
 import { createStorms, stormPrefix, type Storms } from '../../src/features/alerts/storm/storms.ts';
 import { workOnce } from '../../src/records/worker.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../src/features/alerts/alert-notes.ts';
@@ -23,7 +20,7 @@ import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';
 import type { SlackMessage } from '../../src/slack/kit/message.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { shownLines } from '../slack/shown-text.ts';
-import { house, sealer } from './house.ts';
+import { house, receiveEvent, sealer } from './house.ts';
 import { aroundStore } from '../support/around-store.ts';
 import { ownStore, ownStorePath } from '../support/own-store.ts';
 
@@ -137,6 +134,7 @@ export function cardsHouse(
     wake: () => undefined,
     wait: () => Promise.resolve(),
     log: () => undefined,
+    fingerprint: async (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32),
   };
   const storms: Storms = createStorms({
     mutedIn: async () => [],
@@ -147,16 +145,10 @@ export function cardsHouse(
     account: 'main account',
   });
   const chargeOf = async (reference: string) => charges.get(reference);
-  const alerts: AlertCases = createAlertCases({ ...shared, storms });
-  const claims = createAlertClaims({ ...shared, alerts, hasEnded, chargeOf });
-  const cards = createAlertCards({ ...shared, alerts, storms, hasEnded });
-  const recovery = createAlertRecovery({
-    ...shared,
-    alerts,
-    cards,
-    chargeOf,
-    fingerprint: (text) => Promise.resolve(createHash('sha256').update(text).digest('hex').slice(0, 32)),
-  });
+  const cards = createAlertCards(shared, { storms, hasEnded, chargeOf, lookUp });
+  const claims = alertClaims(cards);
+  const alerts = cards.cases;
+  const recovery = createAlertRecovery(shared, cards, lookUp, chargeOf);
 
   function compose(post: Post): Composed {
     const shown = messageOf(post);
@@ -215,12 +207,8 @@ export function cardsHouse(
     compose,
     findByKey,
     storms,
-    cards: {
-      ...cards,
-      erase: async (id) => void (await alerts.apply(id, { kind: 'erased' })),
-      linkFailure: (...args: Parameters<typeof recovery.linkFailure>) => recovery.linkFailure(...args),
-      knowsCardOf: () => Promise.resolve(false),
-    },
+    cards,
+    recovery,
   };
   const kinds = [
     { prefix: 'message:', work: createDeliverPost(deliver) },
@@ -246,6 +234,7 @@ export function cardsHouse(
   };
   return {
     path,
+    shared,
     watched,
     clock,
     store,

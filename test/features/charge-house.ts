@@ -10,9 +10,8 @@ import {
   createChargeRecords,
   hasEnded,
 } from '../../src/features/charge/charge-record.ts';
-import { createAlertCases } from '../../src/features/alerts/alert-case.ts';
-import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
-import { takenMessage } from '../../src/features/alerts/card-answers.ts';
+import { takenMessage } from '../../src/features/alerts/alert-buttons.ts';
+import { alertClaims, createAlertCards } from '../../src/features/alerts/alert-cards.ts';
 import { type Around, createCharges } from '../../src/features/charge/charge.ts';
 import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
 import { readMessageRecord } from '../../src/messages/message-record.ts';
@@ -190,12 +189,14 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     awaitEvent: () => Promise.resolve(),
     count: () => undefined,
     alerts: {
-      ...createAlertClaims({
-        ...account,
-        alerts: createAlertCases({ ...account, audit: undefined, storms: noStorms }),
-        hasEnded: (wanted) => hasEnded(records, wanted),
-        chargeOf: (wanted) => chargeOf(records, wanted),
-      }),
+      ...alertClaims(
+        createAlertCards(account, {
+          storms: noStorms,
+          lookUp: notAsked,
+          hasEnded: (wanted) => hasEnded(records, wanted),
+          chargeOf: (wanted) => chargeOf(records, wanted),
+        }),
+      ),
       paid: (proven) => points.pass('paid', () => void paid.add(proven.reference)),
     },
   };

@@ -1,7 +1,11 @@
-import type { AlertShown } from '../../src/features/alerts/alert-record.ts';
-import { type AlertViewDeps, alertViews, type DigestShown } from '../../src/features/alerts/alert-views.ts';
-import type { AlertStepShown } from '../../src/features/alerts/alert-notes.ts';
-import type { SummaryShown } from '../../src/features/alerts/summary/daily-summary.ts';
+import { type AlertShown, type AlertStepShown, createTelling } from '../../src/features/alerts/tell-alert.ts';
+import type { StormSeen } from '../../src/features/alerts/storm/storm.ts';
+import type { Storms } from '../../src/features/alerts/storm/storms.ts';
+import type {
+  DailySummary,
+  SummaryShown,
+  SummarySpan,
+} from '../../src/features/alerts/summary/daily-summary.ts';
 import type { ApprovalPost } from '../../src/features/approvals/approval-screens.ts';
 import { chargeViews, type ChargeShown } from '../../src/features/charge/charge-messages.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
@@ -13,31 +17,41 @@ import type { Entry } from '../../src/store/store.ts';
 type Shown =
   | AlertShown
   | AlertStepShown
-  | { kind: 'test_alert'; askedBy: string }
   | SummaryShown
-  | DigestShown
+  | { kind: 'digest'; storm: StormSeen }
   | ChargeShown
   | ApprovalPost
   | { kind: 'notice'; notice: Notice };
 
 export type Post = Shown & Said;
 
-export type DeliverPostDeps = AlertViewDeps & { findCharge: Parameters<typeof chargeViews>[0] } & Omit<
-    DeliverDeps<Shown>,
-    'render'
-  >;
+/** Of whatever tells alerts; see `createTelling`. */
+export type Telling = Parameters<typeof createTelling>[0] & Parameters<typeof createTelling>[1];
+
+export type DeliverPostDeps = Telling & {
+  storms: Pick<Storms, 'see'>;
+  summarise: (channel: string, span: SummarySpan) => Promise<DailySummary>;
+  findCharge: Parameters<typeof chargeViews>[0];
+} & Omit<DeliverDeps<Shown>, 'render'>;
 
 /** Delivers a message as the outbox does, of the features that these tests have. */
 export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Promise<void> {
   const views: FeatureMessages['views'] = {
-    ...alertViews(deps),
+    async digest({ storm: id }: { storm: string }) {
+      const storm = await deps.storms.see(id);
+      return storm ? { kind: 'shown', post: { kind: 'digest', storm } } : { kind: 'nothing' };
+    },
+    async daily_summary(span: SummarySpan, { record: { channel } }) {
+      return { kind: 'shown', post: { kind: 'daily_summary', summary: await deps.summarise(channel, span) } };
+    },
     ...chargeViews(deps.findCharge, deps.log),
     notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),
   };
   async function render(work: Work, said: Said): Promise<Rendered<Shown>> {
     const { kind } = work.record;
-    return (await views[kind]!(openBody(kind, deps.sealer, work) as never, work, said)) as Rendered<Shown>;
+    // Whatever a test changes of them holds from then on.
+    const all: FeatureMessages['views'] = { ...views, ...createTelling(deps, deps).views };
+    return (await all[kind]!(openBody(kind, deps.sealer, work) as never, work, said)) as Rendered<Shown>;
   }
-  // Whatever a test changes of them holds from then on.
   return (entry) => deliverEntry({ ...deps, render }, entry);
 }

@@ -5,9 +5,9 @@ import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { createDeliverPost, type DeliverPostDeps, type Post } from './deliver-post.ts';
 import type { Composed } from '../../src/messages/views.ts';
 import { tellStuck } from '../../src/messages/messages.ts';
-import type { AlertCasesDeps } from '../../src/features/alerts/alert-case.ts';
-import type { ReceiveDeps } from '../../src/features/alerts/receive-event.ts';
-import { lookUpAhead, toRouteLanes } from '../../src/features/alerts/route-event.ts';
+import { createReceiving } from '../../src/features/alerts/receive-event.ts';
+import { createEvidence, toRouteLanes } from '../../src/features/alerts/route-event.ts';
+import type { Storms } from '../../src/features/alerts/storm/storms.ts';
 import { createEventLog } from '../../src/features/alerts/event-log.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { createRecords, type RecordsDeps } from '../../src/records/records.ts';
@@ -54,22 +54,22 @@ export function deliverNext(deps: Delivering, lookUpsAtOnce = 8): Promise<boolea
   const kind = {
     prefix: 'message:',
     work: createDeliverPost(deps),
-    ahead: (entry: Entry) => lookUpAhead(deps, entry),
+    ahead: (entry: Entry) => createEvidence(deps, deps).lookUpAhead(entry),
   };
   const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now: deps.now };
   return workOnce({ store, leaseMs, kinds: guard([kind]), together });
 }
 
-/** Nobody acts on any card, and nothing is paid later. */
-export const untouchedCards: DeliverPostDeps['cards'] = {
-  read: () => Promise.resolve({ card: { kind: 'open' } }),
-  linkFailure: () => Promise.resolve(),
-  erase: () => Promise.resolve(),
-  knowsCardOf: () => Promise.resolve(false),
-};
+/** What the door of the webhooks works with. */
+export type Receiving = Parameters<typeof createReceiving>[0] & Parameters<typeof createReceiving>[1];
+
+/** Whatever a test changes of them holds from then on. */
+export function receiveEvent(receive: Receiving, event: PaymentEvent, fingerprint: string) {
+  return createReceiving(receive, receive).receive(event, fingerprint);
+}
 
 /** No channel has too many alerts. */
-export const noStorms: DeliverPostDeps['storms'] & AlertCasesDeps['storms'] = {
+export const noStorms: Pick<Storms, 'ask' | 'recovered' | 'taker' | 'see'> = {
   ask: () => Promise.resolve(undefined),
   recovered: () => Promise.resolve(),
   taker: () => Promise.resolve(undefined),
@@ -77,7 +77,7 @@ export const noStorms: DeliverPostDeps['storms'] & AlertCasesDeps['storms'] = {
 };
 
 /** Remembers payments, and holds none of them against failures. */
-export function keepsPayments(store: RecordsDeps['store']): ReceiveDeps['expect'] {
+export function keepsPayments(store: RecordsDeps['store']): Receiving['expect'] {
   const payments = createRecords({ store, sealer, wait: () => Promise.resolve() }, paymentKind);
   return (event, receivedAtMs, alone) => {
     const payment = { event, receivedAtMs, lists: [], unproven: 0, ...(alone && { alone }) };
@@ -92,7 +92,7 @@ export function house(answers: Answers = {}) {
   const store = memoryStore(clock);
   const eventLog = createEventLog({ store, sealer, log: () => undefined });
   const posts: { channel: string; post: Post }[] = [];
-  const receive: ReceiveDeps = {
+  const receive: Receiving = {
     store,
     sealer,
     route: ({ kind }) => (kind === 'payment_failed' ? [{ channel }] : []),
@@ -116,7 +116,13 @@ export function house(answers: Answers = {}) {
     declines: { threeDSecureWords: [], waitMs: 24 * 3_600_000 },
     summarise: () => Promise.reject(new Error('no day is summarised here')),
     findCharge: () => Promise.resolve(undefined),
-    cards: untouchedCards,
+    // Nobody acts on any card, and nothing is paid later.
+    cards: {
+      read: () => Promise.resolve({ card: { kind: 'open' } }),
+      cases: { apply: () => Promise.resolve(undefined) },
+    },
+    recovery: { linkFailure: () => Promise.resolve() },
+    ledger: undefined,
     storms: noStorms,
     compose: (post) => ({
       digest: JSON.stringify(post),
@@ -129,8 +135,7 @@ export function house(answers: Answers = {}) {
       edit: (to, ts) => Promise.resolve({ kind: 'posted', channel: to, ts }),
     }),
     findByKey: () => Promise.resolve(answers.history?.shift() ?? { kind: 'absent' }),
-    environment: 'live',
-    account: 'main account',
+    place: { environment: 'live', account: 'main account' },
     rememberMs: 30 * 86_400_000,
     leaseMs: 45_000,
     now: () => clock.nowMs,

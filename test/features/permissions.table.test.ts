@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { permissions } from '../../src/features/registry.ts';
-import { alertActions, moreChoices, writeMore } from '../../src/features/alerts/alert-message.ts';
+import { alertActions, moreChoices, writeMore } from '../../src/features/alerts/alert-buttons.ts';
 import type { Role } from '../../src/slack/people/role.ts';
 import {
   everyThing,

@@ -102,11 +102,10 @@ export function postsHouse(options: { deskChannel?: string | undefined } = {}) {
   const deliver: Delivering = {
     ...plain,
     store: {
+      ...store,
       create: (...args) => at('create', () => store.create(...args)),
       read: (...args) => at('read', () => store.read(...args)),
       write: (...args) => at('write', () => store.write(...args)),
-      take: (...args) => store.take(...args),
-      list: (...args) => store.list(...args),
     },
     findCharge: (wanted) => at('find', () => Promise.resolve(charges.get(wanted))),
     compose(post) {

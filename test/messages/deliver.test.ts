@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PostOutcome } from '../../src/messages/delivery.ts';
-import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
 import { tellOperators } from '../../src/messages/messages.ts';
-import { channel, deliverNext, event, house, ops } from '../features/house.ts';
+import { channel, deliverNext, event, house, ops, receiveEvent } from '../features/house.ts';
 
 describe('a message', () => {
   it.each<[string, PostOutcome]>([

@@ -1,8 +1,7 @@
 import { expect, it } from 'vitest';
-import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
 import { alertKey } from '../../src/messages/message-record.ts';
 import { createMessages } from '../../src/messages/messages.ts';
-import { event, house } from '../features/house.ts';
+import { event, house, receiveEvent } from '../features/house.ts';
 
 const minuteMs = 60_000;
 

@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { HistoryAnswer, PostOutcome } from '../../src/messages/delivery.ts';
-import { receiveEvent } from '../../src/features/alerts/receive-event.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { cardsHouse, failed, linesOf, type CardsHouse } from '../features/cards-house.ts';
-import { deliverNext, event, house, killedWhileSending } from '../features/house.ts';
+import { deliverNext, event, house, killedWhileSending, receiveEvent } from '../features/house.ts';
 
 type Compose = CardsHouse['deliver']['compose'];
 

@@ -14,10 +14,9 @@ import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
 import { endsCard, type CardMove } from '../../src/features/alerts/alert.ts';
-import { createAlertCases, type AlertCase } from '../../src/features/alerts/alert-case.ts';
+import type { AlertCase } from '../../src/features/alerts/alert-case.ts';
 import { alertCardPrefix, alertNoteKey } from '../../src/features/alerts/alert-record.ts';
-import { createAlertCards, type AlertCards } from '../../src/features/alerts/alert-cards.ts';
-import { createAlertClaims } from '../../src/features/alerts/alert-claims.ts';
+import { alertClaims, createAlertCards, type AlertCards } from '../../src/features/alerts/alert-cards.ts';
 import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { createApprovals, type Approvals } from '../../src/features/approvals/approval-desk.ts';
 import { approvalPrefix, termsHash, type ApprovalCase } from '../../src/features/approvals/approval-case.ts';
@@ -521,6 +520,8 @@ function cardEmail(world: World): Driven {
   };
 }
 
+const noCharge = () => Promise.resolve(undefined);
+
 /**
  * A failed charge in its channel. Of any number of clicks one decides; nothing leaves an end; of all charges begun from it
  * one at a time may move money, and none once one has; its thread tells each step once, and its message all of them.
@@ -587,25 +588,24 @@ function alert(world: World): Driven {
   }
   return {
     start(process, index) {
-      const shared = { store: process.store, sealer, now: () => clock.nowMs };
-      const alerts = createAlertCases({
-        ...shared,
-        storms: noStorms,
+      const kept = {
+        store: process.store,
+        sealer,
+        now: () => clock.nowMs,
         leaseMs: 45_000,
         rememberMs: 365 * dayMs,
-        wait: (ms) => process.wait(ms),
+        wait: (ms: number) => process.wait(ms),
         wake: () => undefined,
-        audit: auditOf(process, audited),
-      });
+      };
       const lookUp = () =>
         process.call<Lookup>(
           () => ({ kind: 'not_found' }),
           () => ({ kind: 'unchecked', failure: 'timeout' }),
         );
-      const cards = createAlertCards({ ...shared, alerts, storms: noStorms, hasEnded, lookUp });
-      const claims = createAlertClaims({ ...shared, alerts, hasEnded, chargeOf: async () => undefined });
-      all[index] = { cards, claims };
-      return { prefix: alertCardPrefix, work: (entry) => alerts.work(entry) };
+      const audit = auditOf(process, audited);
+      const cards = createAlertCards(kept, { storms: noStorms, hasEnded, chargeOf: noCharge, lookUp, audit });
+      all[index] = { cards, claims: alertClaims(cards) };
+      return { prefix: alertCardPrefix, work: (entry) => cards.cases.work(entry) };
     },
     act(at, index) {
       const one = all[index] as { cards: AlertCards; claims: AlertClaims };

@@ -1,42 +1,31 @@
-import {
-  type CardMove,
-  type CardStep,
-  type MovedCard,
-  moveCard,
-  knownDecline,
-  recordOfOrder,
-} from './alert.ts';
-import type { AlertCard, AlertCharge, Lookup } from '../../domain/alert.ts';
-import type { ChargeSeen } from '../../domain/charge.ts';
-import type { Confirmation } from '../../domain/confirmation.ts';
-import type { DeclineRule, KnownDecline } from '../../domain/decline-reason.ts';
-import type { MessagePlace } from '../../messages/delivery.ts';
-import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
-import type { Money } from '../../domain/money.ts';
-import type { Sealer, Store } from '../../store/store.ts';
+import { randomUUID } from 'node:crypto';
+import type {
+  AlertCard,
+  AlertCharge,
+  AlertClaims,
+  AlertTaken,
+  BotCharge,
+  Lookup,
+} from '../../domain/alert.ts';
+import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { claimTimes } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
-import { moneyToTake } from '../../domain/transaction.ts';
+import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import {
-  type AlertCase,
-  type AlertCases,
-  type AlertMessage,
-  alertMessages,
-  alertsOf,
-  untouched,
-} from './alert-case.ts';
-import { type StandingChargeDeps, hearOf, standingCharge } from './alert-claims.ts';
-import { type Evidence, newestOf, openEvidence, placeOf } from './alert-record.ts';
-import type { Storms } from './storm/storms.ts';
+import type { MessagePlace } from '../../messages/delivery.ts';
 import { openEvent } from '../../messages/message-record.ts';
-
-type AlertCardsDeps = StandingChargeDeps & {
-  store: Pick<Store, 'read' | 'list'>;
-  sealer: Sealer;
-  alerts: AlertCases;
-  storms: Pick<Storms, 'taker'>;
-  lookUp: (event: PaymentEvent) => Promise<Lookup>;
-};
+import type { Applied } from '../../records/cases.ts';
+import { type AlertCase, type AlertEvent, alertsOf, createAlertCases, untouched } from './alert-case.ts';
+import {
+  type AlertMessage,
+  type Evidence,
+  alertMessages,
+  newestOf,
+  openEvidence,
+  placeOf,
+} from './alert-record.ts';
+import { type CardMove, type CardStep, type MovedCard, endsCard, moveCard, recordOfOrder } from './alert.ts';
+import type { Storms } from './storm/storms.ts';
 
 /** An alert as whoever acts on its card needs it. */
 export type FoundAlert = {
@@ -66,59 +55,108 @@ const mostListed = 50;
  * stored as work, and whoever takes that work edits the messages and tells the step in their threads, so that
  * no crash and no outage of Slack leaves a change untold. All of it throws StoreUnavailable.
  */
-export function createAlertCards(deps: AlertCardsDeps) {
-  const { store, sealer, alerts, now } = deps;
+export function createAlertCards(
+  kept: Parameters<typeof createAlertCases>[0],
+  around: {
+    storms: Pick<Storms, 'recovered' | 'taker'>;
+    /** A person who asks is not told of an outage that was a moment ago. */
+    lookUp: (event: PaymentEvent) => Promise<Lookup>;
+    /** Whether the charge of this reference has ended without money; undefined: it was never stored. */
+    hasEnded: (reference: string) => Promise<boolean | undefined>;
+    chargeOf: (reference: string) => Promise<BotCharge | undefined>;
+    audit?: (entry: AuditEntry) => Promise<boolean>;
+  },
+) {
+  const { store, sealer, now } = kept;
+  const { storms, hasEnded, chargeOf } = around;
+  const cases = createAlertCases(kept, storms, around.audit);
 
   /** As everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
   async function seen({ card }: AlertCase, messages: readonly AlertMessage[]): Promise<AlertCard> {
     if (card.kind !== 'open') return card;
-    const storms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
-    const taken = await Promise.all(storms.map((storm) => deps.storms.taker(storm)));
+    const ofStorms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
+    const taken = await Promise.all(ofStorms.map((storm) => storms.taker(storm)));
     const [first] = taken.flatMap((one) => one ?? []).toSorted((one, other) => one.at - other.at);
     return first ? { kind: 'acknowledged', ...first } : card;
   }
 
-  async function read(id: string): Promise<{ state: AlertCase; messages: AlertMessage[]; card: AlertCard }> {
-    const [state = untouched(id), messages] = await Promise.all([alerts.find(id), alertMessages(store, id)]);
+  async function readAll(
+    id: string,
+  ): Promise<{ state: AlertCase; messages: AlertMessage[]; card: AlertCard }> {
+    const [state = untouched(id), messages] = await Promise.all([cases.find(id), alertMessages(store, id)]);
     return { state, messages, card: await seen(state, messages) };
   }
 
   async function find(id: string): Promise<FoundAlert | undefined> {
-    const { state, messages, card } = await read(id);
+    const { state, messages, card } = await readAll(id);
     const [own] = messages;
     if (!own) return undefined;
     const { receivedAtMs } = own.record;
     // A message that took another’s place was looked up for that, later than anybody asked perhaps.
-    const evidence = newestOf([
-      state.evidence,
-      ...messages.map(({ key, record }) => openEvidence(sealer, key, record)),
-    ]);
+    const told = messages.map(({ key, record }) => openEvidence(sealer, key, record));
+    const evidence = newestOf([state.evidence, ...told]);
     const place = messages.map(({ record }) => placeOf(record)).find((one) => one);
     const event = openEvent(sealer, own.key, own.record);
     return { event, receivedAtMs, card, ...withoutUndefined({ evidence, place }) };
   }
 
+  /** An alert after what happened; one that nobody has done anything with yet begins so. Told at once, by a worker. */
+  async function hear(id: string, event: AlertEvent): Promise<Applied<AlertCase>> {
+    const heard = await cases.hear(id, event);
+    if (heard) return heard;
+    await cases.begin(id, untouched(id));
+    return await hear(id, event);
+  }
+
+  /** The failure that an alert goes back to: a charge that was begun from an alert may fail too, and has an alert then. */
+  async function firstAlert(id: string): Promise<string> {
+    const reference = referenceOfEventKey(id) ?? (await provenReference(id));
+    const from = reference === undefined ? undefined : (await chargeOf(reference))?.alert;
+    return from === undefined ? id : await firstAlert(from);
+  }
+
+  /** Of an event whose reference is not signed, as its look-up proved it. */
+  async function provenReference(id: string): Promise<string | undefined> {
+    const [own] = await alertMessages(store, id);
+    const lookup = own && openEvidence(sealer, own.key, own.record)?.lookup;
+    return lookup && recordOfOrder(lookup)?.orderReference;
+  }
+
+  /**
+   * The charge that has the alert: one that is under way, in doubt, in doubt again, or paid. A claim whose charge was
+   * never stored, as a crash leaves it, stands for `claimTimes.lostMs`, like the claim of a card.
+   */
+  async function charging({ charge }: AlertCase): Promise<AlertCharge | undefined> {
+    if (!charge) return undefined;
+    const { reference, by, at } = charge;
+    const ended = (await hasEnded(reference)) ?? now() - at >= claimTimes.lostMs;
+    return ended ? undefined : { reference, by, at };
+  }
+
   return {
+    cases,
+    find,
+    hear,
+    firstAlert,
+
     /** What a message of the card is made of; an open card when nobody did anything yet. */
     async read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }> {
-      const { state, card } = await read(id);
-      const charging = await standingCharge(deps, state.charge);
-      return { card, ...withoutUndefined({ charging, evidence: state.evidence }) };
+      const { state, card } = await readAll(id);
+      return { card, ...withoutUndefined({ charging: await charging(state), evidence: state.evidence }) };
     },
-    find,
 
     /** The open ones that the person has, newest first. */
     async of(userId: string): Promise<FoundAlert[]> {
-      const held = await alerts.list(alertsOf(userId), { max: mostListed, newestFirst: true });
+      const held = await cases.list(alertsOf(userId), { max: mostListed, newestFirst: true });
       const found = await Promise.all(held.map(({ id }) => find(id)));
       return found.filter((alert) => alert !== undefined);
     },
 
     /** One decision on all replicas: of any number of moves at once from one state, one is made. */
     async move(id: string, move: CardMove): Promise<CardMoveResult> {
-      const { messages, card: before } = await read(id);
+      const { messages, card: before } = await readAll(id);
       if (messages.length === 0) return { kind: 'unknown_alert' };
-      const { state, isMoved } = await hearOf(alerts, id, { kind: 'moved', move, seen: before });
+      const { state, isMoved } = await hear(id, { kind: 'moved', move, seen: before });
       const card = state.card.kind === 'open' ? before : state.card;
       const step = state.steps.at(-1);
       if (isMoved && step) return { kind: 'moved', card, step };
@@ -130,76 +168,53 @@ export function createAlertCards(deps: AlertCardsDeps) {
     async lookUpNow(id: string): Promise<FoundAlert | undefined> {
       const alert = await find(id);
       if (!alert) return undefined;
-      const evidence = { atMs: now(), lookup: await deps.lookUp(alert.event) };
+      const evidence = { atMs: now(), lookup: await around.lookUp(alert.event) };
       // No answer takes nothing away from what is known, and what was taken away does not come back.
       if (evidence.lookup.kind === 'unchecked' || alert.event.isErased) return { ...alert, evidence };
-      const { state } = await hearOf(alerts, id, { kind: 'looked_up', evidence });
+      const { state } = await hear(id, { kind: 'looked_up', evidence });
       return { ...alert, evidence: state.evidence ?? evidence };
+    },
+
+    /** Why no charge can be begun from it now. Of an alert that a charge of the bot’s own led to, its first one has it. */
+    async taken(id: string, reference?: string): Promise<AlertTaken | undefined> {
+      const own = await cases.find(id);
+      if (own && endsCard(own.card)) return { kind: 'ended', card: own.card };
+      const first = await cases.find(await firstAlert(id));
+      if (!first) return undefined;
+      if (endsCard(first.card)) return { kind: 'ended', card: first.card };
+      const charge = first.charge?.reference === reference ? undefined : await charging(first);
+      return charge && { kind: 'charging', charge };
     },
   };
 }
 
-/**
- * What was to be paid by the charge that failed: by the service's own record, else by the signed event; looked up
- * where nobody has done so yet. Undefined where neither says it; `unchecked` when the service could not be asked.
- */
-export async function moneyOfFailure(
-  lookUp: (event: PaymentEvent) => Promise<Lookup>,
-  alert: FoundAlert,
-): Promise<Money | 'unchecked' | undefined> {
-  const known = knownMoney(alert);
-  if (known) return known;
-  const lookup = await lookUp(alert.event);
-  return lookup.kind === 'unchecked' ? 'unchecked' : moneyOfRecord(lookup);
-}
-
-/** The same by what is known already. */
-export function knownMoney({ event, evidence }: FoundAlert): Money | undefined {
-  const recorded = evidence && !event.isErased ? moneyOfRecord(evidence.lookup) : undefined;
-  if (recorded) return recorded;
-  const { amountMinor: minor, currency } = event;
-  return minor === undefined || currency === undefined ? undefined : { minor, currency };
-}
-
-function moneyOfRecord(lookup: Lookup): Money | undefined {
-  const record = recordOfOrder(lookup);
-  return record && moneyToTake(record);
-}
-
-type FindDeclineDeps = {
-  findAlert: (id: string) => Promise<FoundAlert | undefined>;
-  findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-  rule: DeclineRule;
-};
-
-/**
- * What the bot knows of a decline that a look-up does not contradict: its own charge's answer, else the signed event.
- * Undefined also while the store is away: the look-up is answered all the same.
- */
-export async function findDecline(
-  { findAlert, findCharge, rule }: FindDeclineDeps,
-  reference: string,
-  lookup: Confirmation,
-): Promise<KnownDecline | undefined> {
-  if (lookup.kind !== 'not_confirmed') return undefined;
-  try {
-    const charge = await findCharge(reference);
-    if (charge?.state.kind === 'declined') {
-      const event = {
-        kind: 'payment_failed',
-        key: '',
-        ...reasonOf(charge.state.why ?? charge.bankWords),
-      } as const;
-      return knownDecline({ event, lookup, receivedAtMs: charge.state.concludedAt }, rule);
+/** On the alert's own record, so that it cannot be resolved or closed between the question and the claim. */
+export function alertClaims(cards: AlertCards): AlertClaims {
+  const { cases, firstAlert } = cards;
+  async function release(id: string, holder: string): Promise<void> {
+    try {
+      await cases.hear(id, { kind: 'released', holder });
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
     }
-    const alert = await findAlert(orderEventKey('payment_failed', reference));
-    return alert && knownDecline({ ...alert, lookup }, rule);
-  } catch (error) {
-    if (error instanceof StoreUnavailable) return undefined;
-    throw error;
   }
-}
-
-function reasonOf(reason: string | undefined): { reason?: string } {
-  return withoutUndefined({ reason });
+  return {
+    taken: (alert, reference) => cards.taken(alert, reference),
+    async claim(alert, { reference, by }) {
+      const id = await firstAlert(alert);
+      const holder = randomUUID();
+      for (;;) {
+        // oxlint-disable no-await-in-loop -- asked once more only where another charge was faster
+        const over = (await cases.find(id))?.charge?.holders.at(-1);
+        const why = await cards.taken(alert, reference);
+        if (why) return { kind: 'taken', taken: why };
+        const { isMoved } = await cards.hear(id, { kind: 'claimed', reference, by, holder, over });
+        // oxlint-enable no-await-in-loop
+        if (isMoved) return { kind: 'claimed', release: () => release(id, holder) };
+      }
+    },
+    async ended(alert) {
+      await cases.hear(await firstAlert(alert), { kind: 'retold' });
+    },
+  };
 }

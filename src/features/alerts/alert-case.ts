@@ -3,18 +3,12 @@ import { endsCard, hadInHand, handlersOf, handOf, moveCard, type CardMove, type 
 import type { AlertCard, AlertCharge, Recovery } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { referenceOfEventKey } from '../../domain/payment-event.ts';
-import { createCases, type Cases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
-import type { Index, Store } from '../../store/store.ts';
+import { createCases, type Cases, type CaseStep } from '../../records/cases.ts';
+import type { Index } from '../../store/store.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
-import type { AlertStepBodies } from './alert-notes.ts';
-import {
-  alertKey,
-  isMessage,
-  messageKey,
-  type MessageRecord,
-  readMessageRecord,
-} from '../../messages/message-record.ts';
-import { alertCardPrefix, alertNoteKey, type Evidence, newestOf } from './alert-record.ts';
+import type { Account } from '../../account.ts';
+import { alertKey, isMessage, messageKey } from '../../messages/message-record.ts';
+import { alertCardPrefix, alertMessages, alertNoteKey, type Evidence, newestOf } from './alert-record.ts';
 import { stormRecovered, type Storms } from './storm/storms.ts';
 
 /** An alert as people, payments and charges move it; its event, and what tells it, are the outbox's. */
@@ -163,23 +157,54 @@ function dueOf({ card }: AlertCase, nowMs: number): { event: AlertEvent } | unde
   return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
 }
 
-/** A step that stands in its threads, or is to, is remembered by its number. */
-function settled(state: AlertCase): AlertCase {
-  return { ...state, steps: [], told: state.told + state.steps.length };
-}
+/** A step, as its messages are stored: `parent` is the key of the message it belongs to. */
+export type AlertStep = { parent: string; step: CardStep };
 
-export type AlertCasesDeps = CasesDeps & {
-  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
-  /** What counts the alerts of storms that payments resolve. */
-  storms: Pick<Storms, 'recovered' | 'taker'>;
-  /** How long one piece of work may be held. */
-  leaseMs: number;
-};
+export type AlertStepBodies = { alert_note: AlertStep; alert_direct: AlertStep };
 
-export function createAlertCases(deps: AlertCasesDeps): AlertCases {
-  const telling = { ...deps, messages: createMessages(deps) };
+/** `audit`: true once an entry is on the chain; absent: nothing is audited. */
+export function createAlertCases(
+  kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
+  storms: Pick<Storms, 'recovered' | 'taker'>,
+  audit?: (entry: AuditEntry) => Promise<boolean>,
+): AlertCases {
+  const { store } = kept;
+  const messages: Messages<AlertStepBodies> = createMessages(kept);
+
+  /**
+   * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
+   * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
+   * thread, and whoever acknowledged a storm reads there how many of it are resolved.
+   */
+  async function tell({ id, card, steps, told, storms: ofStorms }: AlertCase): Promise<void> {
+    const all = await alertMessages(store, id);
+    const shown = all.filter(({ record }) => isMessage(record));
+    const threads = shown.filter(({ record }) => !record.digest);
+    await Promise.all(threads.map(({ key }) => messages.refresh(key)));
+    const resolved = card.kind === 'recovered' ? ofStorms : [];
+    const takers = await Promise.all(resolved.map((storm) => storms.taker(storm)));
+    const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
+    /* oxlint-disable no-await-in-loop -- a thread tells the steps in their order */
+    for (const [index, one] of steps.entries()) {
+      const number = told + index + 1;
+      for (const { key: parent, record } of threads) {
+        const { channel } = record;
+        const body = { parent, step: one };
+        await messages.post(alertNoteKey(parent, number), { kind: 'alert_note', channel, body });
+      }
+      for (const channel of addressees(one, card)) {
+        if (one.kind === 'recovered' && takers.some((taken) => taken?.by === channel)) continue;
+        const body = { parent: about?.key ?? alertKey(id), step: one };
+        const key = messageKey('alert_direct', `${id}#${number}:${channel}`);
+        await messages.post(key, { kind: 'alert_direct', channel, body });
+      }
+    }
+    /* oxlint-enable no-await-in-loop */
+    await Promise.all(resolved.map((storm) => storms.recovered(storm)));
+  }
+
   return createCases<AlertCase, AlertEvent>(
-    deps,
+    { ...kept, audit },
     {
       prefix: alertCardPrefix,
       schema: alertCase,
@@ -188,68 +213,12 @@ export function createAlertCases(deps: AlertCasesDeps): AlertCases {
       restMs,
       isTold: (before, after) =>
         before.failed === after.failed && (before.evidence === undefined || after.evidence !== undefined),
-      settled,
+      // A step that stands in its threads, or is to, is remembered by its number.
+      settled: (state) => ({ ...state, steps: [], told: state.told + state.steps.length }),
       history: auditOf,
     },
-    {
-      due: async (state, nowMs) => dueOf(state, nowMs),
-      tell: (state) => tell(telling, state),
-    },
+    { due: async (state, nowMs) => dueOf(state, nowMs), tell },
   );
-}
-
-/** A record of the outbox that tells an alert, or is to: its own, which has its event, or a copy for a further channel. */
-export type AlertMessage = { key: string; record: MessageRecord };
-
-/** All of them, its own first; none: it is forgotten, or was never received. */
-export async function alertMessages(store: Pick<Store, 'read'>, id: string): Promise<AlertMessage[]> {
-  const own = await read(store, alertKey(id));
-  if (!own) return [];
-  const [, ...further] = own.record.routed ?? [];
-  const copies = await Promise.all(further.map(({ channel }) => read(store, alertKey(id, channel))));
-  return [own, ...copies.filter((copy) => copy !== undefined)];
-}
-
-async function read(store: Pick<Store, 'read'>, key: string): Promise<AlertMessage | undefined> {
-  const entry = await store.read(key);
-  return entry && { key, record: readMessageRecord(entry.value) };
-}
-
-type Telling = Pick<AlertCasesDeps, 'store' | 'storms'> & {
-  messages: Messages<AlertStepBodies>;
-};
-
-/**
- * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
- * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
- * thread, and whoever acknowledged a storm reads there how many of it are resolved.
- */
-async function tell(telling: Telling, { id, card, steps, told, storms }: AlertCase): Promise<void> {
-  const { store, messages } = telling;
-  const all = await alertMessages(store, id);
-  const shown = all.filter(({ record }) => isMessage(record));
-  const threads = shown.filter(({ record }) => !record.digest);
-  await Promise.all(threads.map(({ key }) => messages.refresh(key)));
-  const isRecovered = card.kind === 'recovered';
-  const takers = await Promise.all((isRecovered ? storms : []).map((storm) => telling.storms.taker(storm)));
-  const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
-  for (const [index, one] of steps.entries()) {
-    const number = told + index + 1;
-    for (const { key: parent, record } of threads) {
-      const { channel } = record;
-      const note = { kind: 'alert_note', channel, body: { parent, step: one } } as const;
-      // oxlint-disable-next-line no-await-in-loop -- a thread tells the steps in their order
-      await messages.post(alertNoteKey(parent, number), note);
-    }
-    for (const channel of addressees(one, card)) {
-      if (one.kind === 'recovered' && takers.some((taken) => taken?.by === channel)) continue;
-      const body = { parent: about?.key ?? alertKey(id), step: one };
-      const key = messageKey('alert_direct', `${id}#${number}:${channel}`);
-      // oxlint-disable-next-line no-await-in-loop
-      await messages.post(key, { kind: 'alert_direct', channel, body });
-    }
-  }
-  if (isRecovered) await Promise.all(storms.map((storm) => telling.storms.recovered(storm)));
 }
 
 /** Whom a step is told by direct message: whoever has it in hand, or has no more, and did not do it. A thread calls nobody. */

@@ -1,17 +1,16 @@
-// What of an alert stands in its message's record: where it goes, and what its look-up gave.
+// What of an alert stands in its messages' records: what its look-up gave, and where it is.
 
-import { type Alert, knownDecline, recordOf } from './alert.ts';
-import type { AlertCard, AlertCharge, Environment, Lookup } from '../../domain/alert.ts';
-import type { Destination } from '../../domain/alert-route.ts';
-import type { DeclineRule } from '../../domain/decline-reason.ts';
-import { evidenceOf } from '../../records/reseal.ts';
+import type { Lookup } from '../../domain/alert.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
-import type { PaymentEvent } from '../../domain/payment-event.ts';
+import {
+  type MessageRecord,
+  alertKey,
+  findMessageRecord,
+  isMessage,
+  messageKey,
+} from '../../messages/message-record.ts';
+import { evidenceOf } from '../../records/reseal.ts';
 import type { Sealer, Store } from '../../store/store.ts';
-import type { ReceiveDeps } from './receive-event.ts';
-import type { Storms } from './storm/storms.ts';
-import { type MessageRecord, historyKey, isMessage, messageKey } from '../../messages/message-record.ts';
-import type { Work, WorkDeps } from '../../messages/message-work.ts';
 
 export const alertCardPrefix = 'alert:';
 
@@ -41,67 +40,23 @@ export function alertNoteKey(alert: string, number: number): string {
   return messageKey('alert_note', `${alert.slice(messageKey('alert', '').length)}#${number}`);
 }
 
-/** Where an alert goes, and the rule that says so. */
-export function destinationOf({ channel, routed: [first] = [] }: MessageRecord): Destination {
-  return first ?? { channel };
-}
-
 /** Undefined: it is no message. */
 export function placeOf(record: MessageRecord): MessagePlace | undefined {
   const { channel, posted } = record;
   return posted ?? (isMessage(record) ? { channel } : undefined);
 }
 
-/** What the message of an alert needs of its card. All of it throws StoreUnavailable. */
-type CardsForPosts = {
-  read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }>;
-  /** From now on a later payment resolves the failure; one that came before it does so now. `storm`: whose digest tells it. */
-  linkFailure(event: PaymentEvent, lookup: Lookup, receivedAtMs: number, storm?: string): Promise<void>;
-  /** Forgets what was looked up anew by a person’s wish; the card’s state stays. */
-  erase(id: string): Promise<void>;
-  /** Whether a saved card of this customer is remembered. */
-  knowsCardOf(email: string): Promise<boolean>;
-};
+/** A record of the outbox that tells an alert, or is to: its own, which has its event, or a copy for a further channel. */
+export type AlertMessage = { key: string; record: MessageRecord };
 
-export type AlertShown = { kind: 'alert'; alert: Alert };
-
-/** What an alert’s messages are made of, and a storm’s digest, which stands for many of them. */
-export type AlertPostDeps = WorkDeps & {
-  store: Pick<Store, 'create'>;
-  sealer: Sealer;
-  lookUp: (event: PaymentEvent) => Promise<Lookup>;
-  /** For what is still to be routed. */
-  route: ReceiveDeps['route'];
-  /** What people did with an alert, and what it is about; see `AlertCards`. */
-  cards: CardsForPosts;
-  /** What tells alerts of a channel that has too many of them. */
-  storms: Pick<Storms, 'ask' | 'see'>;
-  /** How long one piece of work may be held. */
-  leaseMs: number;
-  environment: Environment;
-  account: string;
-  declines: DeclineRule;
-  /** `/pay cards` works here, and is named where a card's token is missing. */
-  canListCards?: boolean;
-};
-
-/** What is told of the event, but for its card and its route. */
-export function alertOf(
-  deps: Pick<AlertPostDeps, 'environment' | 'account' | 'canListCards' | 'declines'>,
-  { entry, record }: Work,
-  event: PaymentEvent,
-  lookup: Lookup,
-): Alert {
-  const { environment, account, canListCards } = deps;
-  const told = { ...provenReference(lookup), ...event, key: historyKey(entry.key, record) };
-  const { receivedAtMs } = record;
-  const alert: Alert = { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
-  const declined = knownDecline(alert, deps.declines);
-  return { ...alert, ...(canListCards ? { canListCards } : {}), ...(declined ? { declined } : {}) };
-}
-
-/** The service's own record names the order, also where the event could not. */
-function provenReference(lookup: Lookup): { orderReference?: string } {
-  const found = recordOf(lookup)?.orderReference;
-  return found === undefined ? {} : { orderReference: found };
+/** All of them, its own first; none: it is forgotten, or was never received. */
+export async function alertMessages(store: Pick<Store, 'read'>, id: string): Promise<AlertMessage[]> {
+  async function read(key: string): Promise<AlertMessage[]> {
+    const record = await findMessageRecord(store, key);
+    return record ? [{ key, record }] : [];
+  }
+  const own = await read(alertKey(id));
+  const [, ...further] = own[0]?.record.routed ?? [];
+  const copies = await Promise.all(further.map(({ channel }) => read(alertKey(id, channel))));
+  return [...own, ...copies.flat()];
 }

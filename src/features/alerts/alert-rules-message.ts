@@ -9,7 +9,7 @@ import {
   type RoutePlan,
   isMuted,
 } from '../../domain/alert-route.ts';
-import type { AlertRoute, Mention, Severity } from '../../domain/alert.ts';
+import type { AlertRoute, Environment, Mention, Severity } from '../../domain/alert.ts';
 import { counted } from '../../domain/wording.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { Storm } from './storm/storm.ts';
@@ -29,8 +29,8 @@ import {
   words,
 } from '../../slack/kit/blocks.ts';
 import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { noteMessage } from '../../slack/kit/note.ts';
-import { environmentWords, word } from '../../slack/words/evidence.ts';
+import { noteMessage, posted } from '../../slack/kit/note.ts';
+import { environmentWords, placeWords, word } from '../../slack/words/evidence.ts';
 import { muteLine, notPostedLine } from '../../slack/words/mute-lines.ts';
 
 /** The button that posts a test alert; its value is the channel. */
@@ -231,6 +231,20 @@ export function rulesElsewhereMessage(): SlackMessage {
 export function testOnItsWayMessage(): SlackMessage {
   const advice = words('None within a minute? Invite the bot to the channel; /readyz and the log say more.');
   return noteMessage({ state: '🧪 A test alert is on its way to this channel', body: [[advice]] });
+}
+
+/** Proof that alerts reach this channel, unmistakably no alert. */
+export function testAlertMessage(
+  test: { askedBy: string; key: string; mayBeRepeat: boolean },
+  place: { environment: Environment; account: string },
+): SlackMessage {
+  const note = noteMessage({
+    state: '🧪 TEST alert',
+    about: ['no charge failed', 'alerts reach this channel'],
+    body: [[bold('Asked for by: '), person(test.askedBy), words(' with /pay alerts')]],
+    foot: context(plainText(placeWords(place.environment, place.account))),
+  });
+  return posted(note, 'payops_test_alert', test);
 }
 
 /** Rules that are muted now, each with its end; without whom they mention: here that would call them. */

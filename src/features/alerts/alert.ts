@@ -2,7 +2,7 @@ import { declineReason, type DeclineRule, type KnownDecline } from '../../domain
 import type { Check } from '../../domain/confirmation.ts';
 import type { Money } from '../../domain/money.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { Transaction } from '../../domain/transaction.ts';
+import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type {
   Environment,
@@ -148,6 +148,15 @@ export function recordOfOrder(lookup: Lookup): Transaction | undefined {
 /** The looked-up record's, where it is of this order; else the signed event's. */
 export function customerEmailOf(event: PaymentEvent, lookup: Lookup): string | undefined {
   return recordOfOrder(lookup)?.customerEmail ?? event.customerEmail;
+}
+
+/** What was to be paid by the charge that failed: by the service's own record, else by the signed event. */
+export function moneyOfFailure(event: PaymentEvent, lookup: Lookup | undefined): Money | undefined {
+  const record = lookup && !event.isErased ? recordOfOrder(lookup) : undefined;
+  const recorded = record && moneyToTake(record);
+  if (recorded) return recorded;
+  const { amountMinor: minor, currency } = event;
+  return minor === undefined || currency === undefined ? undefined : { minor, currency };
 }
 
 /** Whether a look-up speaks against what its event says. */

@@ -1,150 +1,169 @@
+import { randomUUID } from 'node:crypto';
 import type { Account } from '../../account.ts';
-import type { AlertClaims, ProvenPayment } from '../../domain/alert.ts';
-import { needsLookUp, routesOf, withMutes } from './routing.ts';
-import type { RoutePlan, AlertMute, NotPosted } from '../../domain/alert-route.ts';
+import type { BotCharge, ProvenPayment } from '../../domain/alert.ts';
+import type { AlertMute, NotPosted, RoutePlan } from '../../domain/alert-route.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
-import {
-  type DailySummary,
-  type SummarySpan,
-  mutedIn,
-  mutedNow,
-  standing,
-  summariseDay,
-} from './summary/daily-summary.ts';
-import type { KnownCards } from '../../domain/saved-card.ts';
-import type { Entry } from '../../store/store.ts';
-import { createAlertCases } from './alert-case.ts';
-import { type AlertCards, createAlertCards, findDecline } from './alert-cards.ts';
-import { createAlertClaims, type ChargeOf } from './alert-claims.ts';
-import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
-import { cardsOf, judgeChargeAgain, type ChargeAgainDeps } from './charge-again.ts';
-import { createEventLog, findKeptEvent, lookedBackMs, openKeptEvent } from './event-log.ts';
-import { orderEventKey, type PaymentEventKind } from '../../domain/payment-event.ts';
+import type { KnownDecline } from '../../domain/decline-reason.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
+import { orderEventKey, type PaymentEvent, type PaymentEventKind } from '../../domain/payment-event.ts';
+import type { SavedCard } from '../../domain/saved-card.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { alertKey, messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
-import { randomUUID } from 'node:crypto';
-import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
-import { alertCardPrefix, type AlertPostDeps } from './alert-record.ts';
-import { alertViews, alertWords, type TestAlertBodies } from './alert-views.ts';
-import { lookUpAhead } from './route-event.ts';
-import type { ReceiveDeps } from './receive-event.ts';
-import { type Storms, createStorms, stormPrefix, stormWindowMs } from './storm/storms.ts';
-import { createDailySummaries, dailySummaryPrefix, type SummaryTime } from './summary/daily-summaries.ts';
-import { type AlertCardDeps, alertCardParts } from './card-presses.ts';
-import { stormPresses } from './storm/storm-list.ts';
-import { StoreUnavailable } from '../../domain/failure.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { homeAlerts, openAlerts } from './alert-message.ts';
+import type { Views, Words } from '../../messages/views.ts';
+import { defineCommand, type Command, type Pressed } from '../../slack/command.ts';
+import { nothingAfter } from '../../slack/command-text.ts';
+import type { Entry } from '../../store/store.ts';
+import { alertButtons, type ButtonsAround } from './alert-buttons.ts';
+import { alertClaims, type AlertCards, createAlertCards } from './alert-cards.ts';
+import { alertMessage, homeAlerts, openAlerts } from './alert-message.ts';
+import { alertDirectMessage, alertNoteMessage } from './alert-notes.ts';
+import { alertCardPrefix } from './alert-record.ts';
+import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
 import {
   homeMutes,
   noAlertsMessage,
   routesMessage,
   rulesElsewhereMessage,
   testAlertActionId,
+  testAlertMessage,
   testOnItsWayMessage,
 } from './alert-rules-message.ts';
-import { defineCommand, type Command, type Pressed } from '../../slack/command.ts';
-import { nothingAfter } from '../../slack/command-text.ts';
+import { knownDecline } from './alert.ts';
+import { createEventLog, findKeptEvent, lookedBackMs, openKeptEvent } from './event-log.ts';
+import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
+import { createReceiving } from './receive-event.ts';
+import { needsLookUp, routesOf, withMutes } from './routing.ts';
+import { stormPresses } from './storm/storm-list.ts';
+import { stormMessage } from './storm/storm-message.ts';
+import type { StormSeen } from './storm/storm.ts';
+import { createStorms, type DigestBodies, type Storms, stormPrefix, stormWindowMs } from './storm/storms.ts';
+import { createDailySummaries, dailySummaryPrefix, type SummaryTime } from './summary/daily-summaries.ts';
+import { dailySummaryMessage } from './summary/daily-summary-message.ts';
+import {
+  mutedIn,
+  mutedNow,
+  standing,
+  summariseDay,
+  type SummaryShown,
+  type SummarySpan,
+} from './summary/daily-summary.ts';
+import { type AlertShown, type AlertStepShown, createTelling } from './tell-alert.ts';
 
 const eventKinds = ['payment_failed', 'payment_success'] as const satisfies PaymentEventKind[];
 
 /** What alerts need of other features. */
-type Around = {
-  ledger: KnownCards | undefined;
-  /** By what the bot itself charged the card. */
-  mayTry: ChargeAgainDeps['mayTry'];
+type Around = ButtonsAround & {
   /** Whether its charge has ended without money; undefined: there is no such charge. */
   hasEnded: (reference: string) => Promise<boolean | undefined>;
-  chargeOf: ChargeOf;
+  chargeOf: (reference: string) => Promise<BotCharge | undefined>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   summaryTimes: readonly SummaryTime[];
-  /** Of the saved card that an event brings. */
-  rememberCard: ReceiveDeps['rememberCard'];
+  /** Of the saved card that an event brings; undefined: no token is kept anywhere. */
+  rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   /** What is muted from Slack, and was lately. */
   mutes: () => Promise<readonly AlertMute[]>;
   /** Charges and links hear of every event before it is called received. */
-  beforeReceived: ReceiveDeps['beforeReceived'];
-} & Pick<AlertCardDeps, 'mayReveal' | 'chargeForm'>;
+  beforeReceived: (event: PaymentEvent) => Promise<void>;
+};
 
-type Kept = NotPosted & { mute: AlertMute };
+/** A test of one channel, and who asked for it. */
+type TestBodies = { test_alert: { askedBy: string } };
+
+type Shown =
+  | AlertShown
+  | AlertStepShown
+  | SummaryShown
+  | { kind: 'test_alert'; askedBy: string }
+  /** A storm’s digest, made of the storm as it is when it leaves. */
+  | { kind: 'digest'; storm: StormSeen };
 
 export type Alerts = ReturnType<typeof createAlerts>;
 
 /**
- * Alerts: an event comes in (`receive-event.ts`), goes where the rules say (`route-event.ts`), and is a case that people
- * act on and a payment resolves (`alert-case.ts`). Too many of them are a storm, and a day has its summary.
+ * Alerts: an event comes in (`receive-event.ts`), goes where the rules say (`route-event.ts`), is told (`tell-alert.ts`),
+ * and is a case (`alert-case.ts`) that people act on (`alert-buttons.ts`) and a payment resolves (`alert-recovery.ts`).
+ * Too many of them are a storm, and a day has its summary.
  */
 export function createAlerts(account: Account, around: Around) {
-  const { settings, rules, place, payments, audit, wake, now } = account;
+  const { settings, rules, place, payments, wake, now, store, sealer } = account;
+  const { environment, account: name } = place;
   const { routes, declines } = rules;
-  const { ledger, hasEnded, chargeOf } = around;
   const { findTransaction } = payments;
-  const lookUp = createEventLookUp({ findTransaction, now });
-  const rememberMs = settings.webhookRememberDays * 86_400_000;
-  const shared = { ...account, rememberMs, audit: audit.write };
-  const terms = { threshold: settings.digestThreshold, windowMs: stormWindowMs };
+  const { alertDetailsDays } = settings;
+  const lookUp = createEventLookUp(findTransaction, now);
+  const kept = {
+    ...account,
+    rememberMs: settings.webhookRememberDays * 86_400_000,
+    ...(alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 }),
+    audit: account.audit.write,
+  };
   const planWithMutes = async (): Promise<RoutePlan> => withMutes(routes, await around.mutes(), now());
   const storms: Storms = createStorms({
-    ...shared,
-    ...terms,
-    environment: place.environment,
-    account: place.account,
+    ...kept,
+    threshold: settings.digestThreshold,
+    windowMs: stormWindowMs,
+    environment,
+    account: name,
     mutedIn: async (channel) => mutedIn(await planWithMutes(), channel, now()),
   });
-  const cases = createAlertCases({ ...shared, storms });
-  const claims = createAlertClaims({ ...account, alerts: cases, hasEnded, chargeOf });
-  const cards = createAlertCards({
-    ...account,
-    alerts: cases,
-    storms,
-    // A person who asks is not told of an outage that was a moment ago.
-    lookUp: (event) => lookUpEvent(findTransaction, event),
-    hasEnded,
-  });
-  const recovery = createAlertRecovery({
-    ...account,
-    alerts: cases,
-    cards,
-    chargeOf,
-    lookUp,
-    rememberMs,
-  });
-  const eventLog = createEventLog(account);
-  const summaries = createDailySummaries({ ...shared, times: around.summaryTimes });
-  const receiving: ReceiveDeps = {
-    ...account,
+  const cards = createAlertCards(kept, {
     ...around,
-    route: async (event, receivedAtMs) =>
-      routesOf(await around.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes }),
-    needsLookUp: async (event) => {
-      const mutes = await around.mutes();
-      return needsLookUp(
-        routes,
-        event,
-        mutes.filter(({ isOver }) => !isOver),
-      );
-    },
-    opsChannel: settings.policy.channels.ops,
-    rememberMs,
-    expect: (...payment) => recovery.expect(...payment),
-  };
-  const { alertDetailsDays } = settings;
-  const posts: AlertPostDeps = {
-    ...account,
-    ...place,
-    ...receiving,
     storms,
-    cards: {
-      read: (id) => cards.read(id),
-      erase: async (id) => void (await cases.apply(id, { kind: 'erased' })),
-      linkFailure: (...failure) => recovery.linkFailure(...failure),
-      knowsCardOf: async (email) => (await cardsOf(ledger, email)).length > 0,
+    audit: account.audit.write,
+    lookUp: (event) => lookUpEvent(findTransaction, event),
+  });
+  const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);
+  const eventLog = createEventLog(account);
+  const summaries = createDailySummaries({ ...kept, times: around.summaryTimes });
+  const routing = {
+    route: async (event: PaymentEvent, receivedAtMs: number) =>
+      routesOf(await around.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes }),
+    async needsLookUp(event: PaymentEvent) {
+      const mutes = await around.mutes();
+      const lasting = mutes.filter(({ isOver }) => !isOver);
+      return needsLookUp(routes, event, lasting);
     },
-    ...(alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 }),
+  };
+  const telling = createTelling(kept, {
+    ...around,
+    ...routing,
+    place,
     declines,
     lookUp,
+    cards,
+    recovery,
+    storms,
     canListCards: payments.savedCards.kind === 'ready',
+  });
+  const views: Views<
+    TestBodies & DigestBodies & { daily_summary: SummarySpan },
+    Exclude<Shown, AlertShown | AlertStepShown>
+  > = {
+    async digest({ storm: id }) {
+      const storm = await storms.see(id);
+      return storm ? { kind: 'shown', post: { kind: 'digest', storm } } : { kind: 'nothing' };
+    },
+    test_alert: async ({ askedBy }) => ({ kind: 'shown', post: { kind: 'test_alert', askedBy } }),
+    // Made when it leaves, behind the alerts that were before it in its channel.
+    async daily_summary(span, { record: { channel } }) {
+      const muted = mutedNow(await planWithMutes(), now());
+      const asked = { eventLog, plan: routes, muted, readCard: (id: string) => cards.read(id), now };
+      const summary = await summariseDay(asked, channel, span);
+      return { kind: 'shown', post: { kind: 'daily_summary', summary } };
+    },
+  };
+  const words: Words<Shown> = {
+    alert({ alert }) {
+      const mention = alert.route?.mention;
+      return { message: alertMessage(alert), calls: mention?.kind === 'person' ? [mention.id] : [] };
+    },
+    alert_note: (post) => ({ message: alertNoteMessage(post.step, post.alert, post) }),
+    alert_direct: (post) => ({ message: alertDirectMessage(post.step, post.alert, post) }),
+    test_alert: (post) => ({ message: testAlertMessage(post, place) }),
+    daily_summary: (post) => ({ message: dailySummaryMessage(post, place) }),
+    digest: (post) => ({ message: stormMessage(post.storm, post) }),
   };
   /** What a mute kept from its channel. Throws StoreUnavailable. */
   async function notPosted({ id }: AlertMute): Promise<NotPosted> {
@@ -155,28 +174,25 @@ export function createAlerts(account: Account, around: Around) {
     }));
     return { count, newest: await Promise.all(named) };
   }
-  /** Those of a channel that are muted now, and that kept something from it in the last 7 days. */
-  async function keptFrom(channel: string): Promise<Kept[]> {
-    const lately = (await around.mutes()).filter(
-      (mute) => mute.channel === channel && mute.untilMs > now() - lookedBackMs,
-    );
-    const all = await Promise.all(lately.map(async (mute) => ({ mute, ...(await notPosted(mute)) })));
-    return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());
-  }
-  async function summarise(channel: string, time: SummarySpan): Promise<DailySummary> {
-    const muted = mutedNow(await planWithMutes(), now());
-    const asked = { eventLog, plan: routes, muted, readCard: (id: string) => cards.read(id), now };
-    return await summariseDay(asked, channel, time);
+  /** What the bot knows of a decline that a look-up does not contradict: its own charge's answer, else the signed event. */
+  async function declineOf(reference: string, lookup: Confirmation): Promise<KnownDecline | undefined> {
+    if (lookup.kind !== 'not_confirmed') return undefined;
+    const charge = await around.findCharge(reference);
+    if (charge?.state.kind === 'declined') {
+      const reason = charge.state.why ?? charge.bankWords;
+      const event = { kind: 'payment_failed', key: '', ...withoutUndefined({ reason }) } as const;
+      return knownDecline({ event, lookup, receivedAtMs: charge.state.concludedAt }, declines);
+    }
+    const alert = await cards.find(orderEventKey('payment_failed', reference));
+    return alert && knownDecline({ ...alert, lookup }, declines);
   }
   return {
-    verbs: [alertsCommand(account, around, { storms, cards, claims, planWithMutes, keptFrom })],
-    claims,
+    verbs: [alertsCommand(account, around, { storms, cards, planWithMutes, notPosted })],
+    claims: alertClaims(cards),
     async story(reference: string) {
       const keys = eventKinds.map((kind) => orderEventKey(kind, reference));
-      const found = await Promise.all(keys.map((key) => findKeptEvent(account.store, key)));
-      const events = found
-        .filter((entry) => entry !== undefined)
-        .map((entry) => openKeptEvent(account.sealer, entry));
+      const found = await Promise.all(keys.map((key) => findKeptEvent(store, key)));
+      const events = found.flatMap((entry) => (entry ? [openKeptEvent(sealer, entry)] : []));
       return { events, posts: events.map(({ event }) => alertKey(event.key)) };
     },
     notPosted,
@@ -185,24 +201,21 @@ export function createAlerts(account: Account, around: Around) {
       await keepProvenPayment(account, payment);
       wake();
     },
-    /** What is known of a decline that a look-up does not contradict. */
-    declineOf: (reference: string, lookup: Confirmation) =>
-      findDecline(
-        { findAlert: (id) => cards.find(id), findCharge: around.findCharge, rule: declines },
-        reference,
-        lookup,
-      ),
-    receiving,
-    messages: {
-      views: alertViews({ ...posts, summarise }),
-      words: alertWords(place),
-    },
+    /** Undefined also while the store is away: the look-up is answered all the same. */
+    declineOf: (reference: string, lookup: Confirmation) => ifStoreAnswers(declineOf(reference, lookup)),
+    receiving: createReceiving(kept, {
+      ...around,
+      ...routing,
+      opsChannel: settings.policy.channels.ops,
+      expect: (...payment) => recovery.expect(...payment),
+    }),
+    messages: { views: { ...telling.views, ...views }, words },
     /** Asks the service about an event before its turn. */
-    lookUpAhead: (entry: Entry) => lookUpAhead(posts, entry),
+    lookUpAhead: telling.lookUpAhead,
     start: () => summaries.start(),
     stop: () => summaries.stop(),
     cases: [
-      { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cases.work(entry)) },
+      { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.cases.work(entry)) },
       { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
       { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
       { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
@@ -220,25 +233,19 @@ function alertsCommand(
   {
     storms,
     cards,
-    claims,
     planWithMutes,
-    keptFrom,
+    notPosted,
   }: {
     storms: Storms;
     cards: AlertCards;
-    claims: AlertClaims;
     planWithMutes: () => Promise<RoutePlan>;
-    keptFrom: (channel: string) => Promise<Kept[]>;
+    notPosted: (mute: AlertMute) => Promise<NotPosted>;
   },
 ): Command {
-  const { settings, rules, place, people, slack, now } = account;
-  const { routes, declines } = rules;
-  const { ledger, mayTry, chargeOf } = around;
-  const chargedCard = async (reference: string): Promise<string | undefined> =>
-    (await chargeOf(reference))?.card;
-  const restMs = settings.chargeRetryWaitHours * 3_600_000;
+  const { place, slack, now } = account;
+  const { routes } = account.rules;
   // Remembered long enough to find again what may have arrived.
-  const messages: Messages<TestAlertBodies> = createMessages({ ...account, rememberMs: 86_400_000 });
+  const messages: Messages<TestBodies> = createMessages({ ...account, rememberMs: 86_400_000 });
   /** Only where alerts go anyway: the rules may have changed since the button was shown. */
   async function sendTest({ value: channel, caller, reply }: Pressed): Promise<void> {
     if (!tellsAnything(routes, channel)) return await reply(noAlertsMessage());
@@ -246,15 +253,15 @@ function alertsCommand(
     await messages.post(messageKey('test_alert', randomUUID()), { kind: 'test_alert', channel, body });
     await reply(testOnItsWayMessage());
   }
-  const { presses, modals } = alertCardParts({
-    ...place,
-    ...around,
-    declines,
-    alertCards: cards,
-    chargeAgain: (alert) => judgeChargeAgain({ ledger, mayTry, chargedCard, restMs, now }, alert),
-    alertTaken: (alert) => claims.taken(alert),
-    standingOf: people.standingOf,
-  });
+  /** The mutes of a channel that last, and those that kept something from it in the last 7 days. */
+  async function keptFrom(channel: string): Promise<(NotPosted & { mute: AlertMute })[]> {
+    const lately = (await around.mutes()).filter(
+      (mute) => mute.channel === channel && mute.untilMs > now() - lookedBackMs,
+    );
+    const all = await Promise.all(lately.map(async (mute) => ({ mute, ...(await notPosted(mute)) })));
+    return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());
+  }
+  const { presses, modals } = alertButtons(account, cards, around);
   return defineCommand<undefined>({
     verb: 'alerts',
     usage: '',
@@ -276,7 +283,7 @@ function alertsCommand(
     ],
     modals,
     home: async ({ userId }) => [
-      // Two blocks at most: however many alerts are in hand, no mute is cut off.
+      // Two blocks at most: however many alerts are assigned to them, no mute is cut off.
       ...homeMutes(await planWithMutes(), now()),
       ...homeAlerts(await cards.of(userId), place),
     ],

@@ -53,16 +53,20 @@ function expectedAmount(event: PaymentEvent): Pick<Parameters<typeof confirm>[0]
 const outageKinds = new Set<FailureKind>(['timeout', 'network', 'server', 'rate_limited', 'unauthorized']);
 const shortestQuietMs = 2_000;
 
-type LookUpDeps = { findTransaction: FindTransaction; now: () => number };
-
 /** `lookUpEvent` that spares a service that is away; see `sparing`. */
-export function createEventLookUp(deps: LookUpDeps): (event: PaymentEvent) => Promise<Lookup> {
-  return sparing(deps.now, (event) => lookUpEvent(deps.findTransaction, event));
+export function createEventLookUp(
+  findTransaction: FindTransaction,
+  now: () => number,
+): (event: PaymentEvent) => Promise<Lookup> {
+  return sparing(now, (event) => lookUpEvent(findTransaction, event));
 }
 
 /** The same for what should have been paid, without an event. */
-export function createExpectedLookUp(deps: LookUpDeps): (expected: ExpectedCharge) => Promise<Lookup> {
-  return sparing(deps.now, (expected) => lookUpExpected(deps.findTransaction, expected));
+export function createExpectedLookUp(
+  findTransaction: FindTransaction,
+  now: () => number,
+): (expected: ExpectedCharge) => Promise<Lookup> {
+  return sparing(now, (expected) => lookUpExpected(findTransaction, expected));
 }
 
 /**

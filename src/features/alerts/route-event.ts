@@ -1,37 +1,37 @@
-import { type Routed, withLookUp } from './routing.ts';
+import type { Account } from '../../account.ts';
 import type { Destination } from '../../domain/alert-route.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { Sealer, Entry, Store } from '../../store/store.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { tagLog } from '../../log.ts';
 import {
+  type MessageRecord,
   alertKey,
-  isMessage,
   listsOf,
   openEvent,
-  type MessageRecord,
   readMessageRecord,
   unsaid,
   writeMessageRecord,
 } from '../../messages/message-record.ts';
-import { again, hold, type Work } from '../../messages/message-work.ts';
-import type { Rendered } from '../../messages/views.ts';
-import { type AlertPostDeps, type AlertShown, type Evidence, sealEvidence } from './alert-record.ts';
+import { type Work, again, hold } from '../../messages/message-work.ts';
+import type { Entry } from '../../store/store.ts';
+import { type Evidence, sealEvidence } from './alert-record.ts';
+import { type Routed, withLookUp } from './routing.ts';
 import { arrivals } from './storm/storms.ts';
 
-type RouteDeps = {
-  store: Pick<Store, 'create'>;
-  sealer: Sealer;
-};
-
 /** `found`: what it was routed by, which a storm’s digest need not ask for once more. */
-export type StoredAlert = {
+type StoredAlert = {
   event: PaymentEvent;
   fingerprint: string;
   receivedAtMs: number;
-  found?: Evidence;
+  found?: Evidence | undefined;
 };
+
+/** The channels that an event received then is told in, and those that mutes keep it from; none: it is remembered and not told. */
+export type Route = (
+  event: PaymentEvent,
+  receivedAtMs: number,
+) => readonly Routed[] | Promise<readonly Routed[]>;
 
 /** Of what no channel is told: however many come, no channel waits for them. */
 const untoldLane = 'untold';
@@ -50,18 +50,6 @@ function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefin
   return first && !second ? first.channel : `${first ? 'to-copy/' : toRouteLanes}${kind}`;
 }
 
-/**
- * Stores the event, in one call, with the channels that tell it. Without `routed` its look-up
- * says them later. False: it is there already, and nothing changed. Throws StoreUnavailable.
- */
-export function storeEvent(
-  deps: RouteDeps,
-  alert: StoredAlert,
-  routed: readonly Routed[] | undefined,
-): Promise<boolean> {
-  return storeAlert(deps, alertKey(alert.event.key), alert, routed);
-}
-
 /** Those that tell it, and the mutes that keep it from others. */
 export function splitRouted(all: readonly Routed[]): { routed: Routed[]; keptBy?: string[] } {
   const routed = all.filter(({ mutedBy }) => mutedBy === undefined);
@@ -69,12 +57,17 @@ export function splitRouted(all: readonly Routed[]): { routed: Routed[]; keptBy?
   return { routed, ...(keptBy.length > 0 && { keptBy }) };
 }
 
-async function storeAlert(
-  { store, sealer }: RouteDeps,
-  key: string,
+/**
+ * Stores the event, in one call, with the channels that tell it; `channel`: as a copy for that one. Without `to` its
+ * look-up says them later. False: it is there already, and nothing changed. Throws StoreUnavailable.
+ */
+export async function storeAlert(
+  { store, sealer }: Pick<Account, 'store' | 'sealer'>,
   { event, found, ...stored }: StoredAlert,
   to: readonly Routed[] | undefined,
+  channel?: string,
 ): Promise<boolean> {
+  const key = alertKey(event.key, channel);
   const { routed, ...kept } = to ? splitRouted(to) : {};
   const record: MessageRecord = {
     kind: 'alert',
@@ -96,9 +89,8 @@ function whereTold(
   routed: readonly Destination[],
 ): Pick<MessageRecord, 'channel' | 'routed' | 'arrivals'> {
   const [first] = routed;
-  const channel = first?.channel ?? '';
   return {
-    channel,
+    channel: first?.channel ?? '',
     routed: routed.map(asKept),
     // It counts towards a storm of its channel from now on, whenever Slack lets it be posted.
     ...(first ? { arrivals: arrivals(first, kind) } : {}),
@@ -111,38 +103,29 @@ function asKept({ channel, rule }: Destination): Destination {
   return { channel, rule: withoutUndefined({ name, mention, severity, quietHours, digestAfter }) };
 }
 
+/**
+ * Sends an event whose channels are known on its way: a copy for each channel but the first, while it still holds its
+ * lane, so that no channel gets a later one before it; then its own record goes into the lane of its first channel.
+ */
+export async function sendOn(
+  kept: Pick<Account, 'store' | 'sealer'>,
+  { entry, record }: Work,
+  event: PaymentEvent,
+  found: Evidence | undefined,
+): Promise<void> {
+  const { routed = [], fingerprint = '', receivedAtMs } = record;
+  const [, ...further] = routed;
+  const alert = { event, fingerprint, receivedAtMs, found };
+  // Those that are there stay as they are.
+  await Promise.all(further.map((to) => storeAlert(kept, alert, [to], to.channel)));
+  const told = { ...record, ...whereTold(event, routed), turns: entry.attempts };
+  const due = { delayMs: 0, lane: told.channel, index: listsOf(entry.key, told) };
+  await kept.store.write(entry, writeMessageRecord(told), due);
+}
+
 /** A service that is away delays an alert by this much at most; then it is told unchecked. */
 const lookUpPatienceMs = 10_000;
 const lookUpAgainMs = 2_000;
-
-/**
- * Looked up anew for every post; an edit shows what the post showed, and an event is routed by what was found first.
- * Undefined: the alert waits for the service.
- */
-export async function evidenceOf(
-  deps: AlertPostDeps,
-  work: Work,
-  event: PaymentEvent,
-  kept: Evidence | undefined,
-): Promise<Evidence | undefined> {
-  const { record } = work;
-  if (kept && (record.posted || !isMessage(record))) return kept;
-  const found = await lookUpPatiently(deps, record, event);
-  const { unansweredSinceMs = deps.now() } = record;
-  if (!found) await again(deps, work, { unansweredSinceMs }, { holdMs: lookUpAgainMs });
-  return found;
-}
-
-/** Undefined: the service could not be asked, and not for so long yet that the alert is told without. */
-async function lookUpPatiently(
-  deps: AlertPostDeps,
-  record: MessageRecord,
-  event: PaymentEvent,
-): Promise<Evidence | undefined> {
-  const lookup = await deps.lookUp(event);
-  const isWaiting = lookup.kind === 'unchecked' && mayWait(record, lookup, deps.now());
-  return isWaiting ? undefined : { lookup, atMs: deps.now() };
-}
 
 /**
  * A service that has just begun to be away is waited for by what is old as well, or one failed look-up would send a
@@ -158,62 +141,64 @@ function mayWait(
   return waitedMs >= 0 && waitedMs < lookUpPatienceMs;
 }
 
-/** What the look-up found, and where that sends the event: written together, so that no rule is asked a second time. */
-async function routedBy(
-  deps: AlertPostDeps,
-  { entry, record }: Work,
-  event: PaymentEvent,
-  found: Evidence,
-): Promise<Pick<MessageRecord, 'evidence' | 'routed' | 'keptBy'>> {
-  const evidence = sealEvidence(deps.sealer, entry.key, found);
-  const all = await deps.route(withLookUp(event, found.lookup), record.receivedAtMs);
-  const { routed, ...kept } = splitRouted(all);
-  return { evidence, routed: routed.map(asKept), ...kept };
-}
+/** Asks the service what an alert is told by, and routed by where its event does not say enough. */
+export function createEvidence(
+  kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now'>,
+  { lookUp, route }: { lookUp: (event: PaymentEvent) => Promise<Lookup>; route: Route },
+) {
+  const { sealer, now } = kept;
 
-/** Routes an event by what its look-up says. The next round, at once, acts on that. */
-export async function routeByLookUp(
-  deps: AlertPostDeps,
-  work: Work,
-  event: PaymentEvent,
-): Promise<Rendered<AlertShown>> {
-  const found = await evidenceOf(deps, work, event, undefined);
-  if (found) await again(deps, work, await routedBy(deps, work, event, found), { holdMs: 0 });
-  return { kind: 'settled' };
-}
+  /** Undefined: the service could not be asked, and not for so long yet that the alert is told without. */
+  async function ask(record: MessageRecord, event: PaymentEvent): Promise<Evidence | undefined> {
+    const lookup = await lookUp(event);
+    const isWaiting = lookup.kind === 'unchecked' && mayWait(record, lookup, now());
+    return isWaiting ? undefined : { lookup, atMs: now() };
+  }
 
-/**
- * Sends an event whose channels are known on its way: a copy for each channel but the first, while it still holds its
- * lane, so that no channel gets a later one before it; then its own record goes into the lane of its first channel.
- */
-export async function sendOn(
-  deps: AlertPostDeps,
-  { entry, record }: Work,
-  alert: StoredAlert,
-  routed: readonly Destination[],
-): Promise<Rendered<AlertShown>> {
-  const { event } = alert;
-  const [, ...further] = routed;
-  // Those that are there stay as they are.
-  await Promise.all(further.map((to) => storeAlert(deps, alertKey(event.key, to.channel), alert, [to])));
-  const told = { ...record, ...whereTold(event, routed), turns: entry.attempts };
-  const due = { delayMs: 0, lane: told.channel, index: listsOf(entry.key, told) };
-  await deps.store.write(entry, writeMessageRecord(told), due);
-  return { kind: 'settled' };
-}
+  /** Its lane waits for the service. */
+  async function wait(work: Work): Promise<void> {
+    const { unansweredSinceMs = now() } = work.record;
+    await again(kept, work, { unansweredSinceMs }, { holdMs: lookUpAgainMs });
+  }
 
-/**
- * Looks an event up that waits for its turn to be routed by what is found, and puts that on its record, so that its
- * turn asks nobody and nothing is asked twice, also after a crash. Undefined: the alert waits for the service. Throws
- * what keeps it from being read.
- */
-export async function lookUpAhead(deps: AlertPostDeps, entry: Entry): Promise<Entry | undefined> {
-  const record = readMessageRecord(entry.value);
-  if (record.kind !== 'alert' || record.routed) return entry;
-  tagLog({ requestId: record.requestId });
-  const event = openEvent(deps.sealer, entry.key, record);
-  const found = await lookUpPatiently(deps, record, event);
-  if (!found) return undefined;
-  const work = { entry, record };
-  return (await hold(deps, work, await routedBy(deps, work, event, found), deps.leaseMs))?.entry;
+  /** What was found, and where that sends the event: written together, so that no rule is asked a second time. */
+  async function routeByLookUp(
+    { entry, record }: Work,
+    event: PaymentEvent,
+  ): Promise<Pick<MessageRecord, 'evidence' | 'routed' | 'keptBy'> | undefined> {
+    const found = await ask(record, event);
+    if (!found) return undefined;
+    const all = await route(withLookUp(event, found.lookup), record.receivedAtMs);
+    const { routed, ...muted } = splitRouted(all);
+    return { evidence: sealEvidence(sealer, entry.key, found), routed: routed.map(asKept), ...muted };
+  }
+
+  return {
+    /** Undefined: the alert waits for the service. */
+    async askOrWait(work: Work, event: PaymentEvent): Promise<Evidence | undefined> {
+      const found = await ask(work.record, event);
+      if (!found) await wait(work);
+      return found;
+    },
+
+    /** The next round, at once, acts on it. */
+    async routeOrWait(work: Work, event: PaymentEvent): Promise<void> {
+      const change = await routeByLookUp(work, event);
+      if (change) await again(kept, work, change, { holdMs: 0 });
+      else await wait(work);
+    },
+
+    /**
+     * Looks an event up that waits for its turn to be routed by what is found, so that its turn asks nobody and nothing is
+     * asked twice, also after a crash. Undefined: the alert waits for the service. Throws what keeps it from being read.
+     */
+    async lookUpAhead(entry: Entry): Promise<Entry | undefined> {
+      const record = readMessageRecord(entry.value);
+      if (record.kind !== 'alert' || record.routed) return entry;
+      tagLog({ requestId: record.requestId });
+      const work = { entry, record };
+      const change = await routeByLookUp(work, openEvent(sealer, entry.key, record));
+      return change && (await hold(kept, work, change, kept.leaseMs))?.entry;
+    },
+  };
 }

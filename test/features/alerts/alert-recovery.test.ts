@@ -304,20 +304,16 @@ describe('a payment’s event', () => {
   it('holds up no alert when the key that names customers is gone', async () => {
     const house = cardsHouse();
     const logged: string[] = [];
-    const { cards, store } = house;
-    const broken = createAlertRecovery({
-      store,
-      sealer,
-      alerts: house.alerts,
-      cards,
-      wait: () => Promise.resolve(),
-      chargeOf: () => Promise.resolve(undefined),
-      fingerprint: () => Promise.reject(new Error('the key cannot be opened')),
-      lookUp: () => Promise.resolve({ kind: 'not_found' }),
-      rememberMs: 1_000,
-      now: () => house.clock.nowMs,
-      log: (_level, message) => void logged.push(message),
-    });
+    const broken = createAlertRecovery(
+      {
+        ...house.shared,
+        fingerprint: () => Promise.reject(new Error('the key cannot be opened')),
+        log: (_level, message) => void logged.push(message),
+      },
+      house.cards,
+      () => Promise.resolve({ kind: 'not_found' }),
+      () => Promise.resolve(undefined),
+    );
     await broken.linkFailure(failed, { kind: 'not_found' }, 0);
     expect(logged).toEqual(['a failure cannot be linked to its payments']);
   });
@@ -330,29 +326,20 @@ describe('a failure that comes while a payment of its customer is being held aga
     house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
     const { store } = house;
     let isRaced = false;
-    const racing = createAlertRecovery({
-      store: {
-        ...store,
-        async write(entry, value, options) {
-          if (entry.key.startsWith(paymentPrefix) && !isRaced) {
-            isRaced = true;
-            // Its worker has found nothing, and is done with it.
-            await store.write(entry, value, { ttlMs: 86_400_000 });
-          }
-          return await store.write(entry, value, options);
-        },
-      },
-      sealer,
-      alerts: house.alerts,
-      cards: house.cards,
-      wait: () => Promise.resolve(),
-      chargeOf: () => Promise.resolve(undefined),
-      fingerprint: (text) => Promise.resolve(text.replaceAll('\0', '|')),
-      lookUp: () => Promise.reject(new Error('nobody asks here')),
-      rememberMs: 86_400_000,
-      now: () => house.clock.nowMs,
-      log: () => undefined,
-    });
+    const write: typeof store.write = async (entry, value, options) => {
+      if (entry.key.startsWith(paymentPrefix) && !isRaced) {
+        isRaced = true;
+        // Its worker has found nothing, and is done with it.
+        await store.write(entry, value, { ttlMs: 86_400_000 });
+      }
+      return await store.write(entry, value, options);
+    };
+    const racing = createAlertRecovery(
+      { ...house.shared, store: { ...store, write } },
+      house.cards,
+      () => Promise.reject(new Error('nobody asks here')),
+      () => Promise.resolve(undefined),
+    );
     await house.recovery.expect(paidBy('ORDER-1'), house.clock.nowMs);
     await racing.linkFailure(failed, { kind: 'not_found' }, house.clock.nowMs);
     expect(isRaced).toBe(true);

@@ -6,8 +6,7 @@ import { confirm } from '../../../src/domain/confirmation.ts';
 import { type EventLog, type LoggedEvent, createEventLog } from '../../../src/features/alerts/event-log.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
-import { event, house, keepsPayments, sealer } from '../house.ts';
+import { event, house, keepsPayments, receiveEvent, sealer } from '../house.ts';
 import { onBothStores } from '../two-stores.ts';
 
 const success: PaymentEvent = { ...event, kind: 'payment_success', key: 'payment_success:SUB-1' };

@@ -62,14 +62,14 @@ describe('lookUpEvent', () => {
 function service(tookMs: number, answers: boolean[]) {
   const clock = { nowMs: 0 };
   const asked: number[] = [];
-  const lookUp = createEventLookUp({
-    now: () => clock.nowMs,
-    findTransaction() {
+  const lookUp = createEventLookUp(
+    () => {
       asked.push(clock.nowMs);
       clock.nowMs += tookMs;
       return answers.shift() ? found() : Promise.reject(new ServiceFailure('timeout', 'no answer'));
     },
-  });
+    () => clock.nowMs,
+  );
   return { clock, asked, lookUp };
 }
 

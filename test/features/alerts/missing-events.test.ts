@@ -1,13 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { alarmPrefix, createMissingEvents, successKey } from '../../../src/features/alerts/missing-events.ts';
-import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
 import type { Notice } from '../../../src/messages/notices.ts';
 import { openBody } from '../../../src/messages/views.ts';
 import { readMessageRecord } from '../../../src/messages/message-record.ts';
 import { workOnce } from '../../../src/records/worker.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { defaultEventPointers, parseEvent } from '../../../src/webhooks/event.ts';
-import { house, ops, sealer } from '../house.ts';
+import { house, ops, receiveEvent, sealer } from '../house.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

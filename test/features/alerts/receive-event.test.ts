@@ -2,25 +2,17 @@ import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import type { SavedCard } from '../../../src/domain/saved-card.ts';
 import {
-  keepUnknownEvent,
+  channel,
+  event,
+  house,
+  keepsPayments,
+  killed,
   receiveEvent,
-  type ReceiveDeps,
-} from '../../../src/features/alerts/receive-event.ts';
-import { channel, event, house, keepsPayments, killed, ops, sealer } from '../house.ts';
+  sealer,
+  type Receiving,
+} from '../house.ts';
 
 describe('receiveEvent', () => {
-  it('tells the operators, once, of a repeat with another amount or outcome', async () => {
-    const { receive, drain, posts } = house();
-    await receiveEvent(receive, event, 'f');
-    expect(await receiveEvent(receive, event, 'g')).toBe('differs');
-    expect(await receiveEvent(receive, event, 'g')).toBe('differs');
-    await drain(60_000);
-    expect(posts.filter((one) => one.channel === ops)).toHaveLength(1);
-    expect(posts.find((one) => one.channel === ops)?.post).toMatchObject({
-      notice: { state: 'A repeated event differs from the first' },
-    });
-  });
-
   it('tells nobody of a repeat with another reason alone, which a sender may write a time into', async () => {
     const { receive, drain, posts } = house();
     await receiveEvent(receive, event, 'f');
@@ -72,7 +64,7 @@ function ledgerHouse() {
       return store.create(key, value, options);
     },
   };
-  const deps: ReceiveDeps = {
+  const deps: Receiving = {
     ...opened.receive,
     store: spied,
     expect: keepsPayments(spied),
@@ -170,21 +162,5 @@ describe('receiveEvent of an event that brings a saved card', () => {
     await receiveEvent(deps, event, 'f');
     await receiveEvent(deps, event, 'g');
     expect(triggered).toEqual([event, event, event]);
-  });
-});
-
-describe('keepUnknownEvent', () => {
-  it('keeps every delivery and tells the operators once per kind', async () => {
-    const { receive, store, drain, posts } = house();
-    await keepUnknownEvent(receive, { eventKind: 'refund', key: 'a', body: Buffer.from('{}') });
-    await keepUnknownEvent(receive, { eventKind: 'refund', key: 'b', body: Buffer.from('{}') });
-    await drain(60_000);
-    expect(store.keys()).toEqual(expect.arrayContaining(['unknown:a', 'unknown:b']));
-    expect(posts).toMatchObject([
-      {
-        channel: ops,
-        post: { notice: { state: 'A signed event of unknown kind arrived', about: ['refund'] } },
-      },
-    ]);
   });
 });

@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import { createAlertCases, type AlertCase } from '../../../src/features/alerts/alert-case.ts';
+import type { AlertCase } from '../../../src/features/alerts/alert-case.ts';
 import { alertCardPrefix } from '../../../src/features/alerts/alert-record.ts';
 import { createAlertCards } from '../../../src/features/alerts/alert-cards.ts';
-import {
-  createAlertRecovery,
-  paymentPrefix,
-  type AlertRecovery,
-} from '../../../src/features/alerts/alert-recovery.ts';
+import { createAlertRecovery, paymentPrefix } from '../../../src/features/alerts/alert-recovery.ts';
 import { alertKey, unsaid, writeMessageRecord } from '../../../src/messages/message-record.ts';
 import type { Entry } from '../../../src/store/store.ts';
 import { drive, openWorld, type Driven, type Process, type World } from '../../records/two-processes.ts';
@@ -28,6 +24,8 @@ const failure: PaymentEvent = {
   amountMinor: money.minor,
   currency: money.currency,
 };
+const none = async () => undefined;
+
 /** The work that tells the failure, again and again until it is told. */
 const tellingKey = 'alert-telling:1';
 
@@ -46,14 +44,17 @@ function recovery(world: World): Driven {
   const came: { failedMs?: number; paidMs?: number } = {};
 
   function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>) {
-    const shared = { store: through, sealer, now: () => clock.nowMs, wait };
-    const alerts = createAlertCases({
-      ...shared,
-      storms: noStorms,
+    const kept = {
+      store: through,
+      sealer,
+      now: () => clock.nowMs,
+      wait,
       leaseMs: 45_000,
       rememberMs: 365 * dayMs,
       wake: () => undefined,
-    });
+      log: () => undefined,
+      fingerprint: async (text: string) => text.replaceAll('\0', '|'),
+    };
     const lookUp = (event: PaymentEvent): Promise<Lookup> =>
       call<Lookup>(
         () => {
@@ -69,24 +70,8 @@ function recovery(world: World): Driven {
         },
         () => ({ kind: 'unchecked', failure: 'timeout' }),
       );
-    const cards = createAlertCards({
-      ...shared,
-      alerts,
-      storms: noStorms,
-      hasEnded: async () => undefined,
-      lookUp,
-    });
-    const made: AlertRecovery = createAlertRecovery({
-      ...shared,
-      alerts,
-      cards,
-      lookUp,
-      chargeOf: async () => undefined,
-      fingerprint: async (text) => text.replaceAll('\0', '|'),
-      rememberMs: 365 * dayMs,
-      log: () => undefined,
-    });
-    return { alerts, made, lookUp };
+    const cards = createAlertCards(kept, { storms: noStorms, hasEnded: none, chargeOf: none, lookUp });
+    return { alerts: cards.cases, made: createAlertRecovery(kept, cards, lookUp, none), lookUp };
   }
   // Whoever sends an event comes again until it is stored.
   const door = open({ store, call: async (run) => await run(), wait: async () => undefined }).made;

@@ -4,8 +4,7 @@ import type { RoutePlan } from '../../../src/domain/alert-route.ts';
 import { ServiceFailure, type FailureKind } from '../../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { createEventLookUp } from '../../../src/features/alerts/look-up-event.ts';
-import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
-import { house } from '../house.ts';
+import { house, receiveEvent } from '../house.ts';
 
 const [big, rest] = ['C0BIG00001', 'C0REST0001'];
 const count = 40;
@@ -28,9 +27,8 @@ async function backlog(fail: (asked: number, reference: string) => FailureKind |
     successes: undefined,
   };
   let asked = 0;
-  const lookUp = createEventLookUp({
-    now: () => clock.nowMs,
-    findTransaction(reference) {
+  const lookUp = createEventLookUp(
+    (reference) => {
       asked += 1;
       const failure = fail(asked, reference);
       if (failure) return Promise.reject(new ServiceFailure(failure, 'not now'));
@@ -41,7 +39,8 @@ async function backlog(fail: (asked: number, reference: string) => FailureKind |
         currency: 'NGN',
       });
     },
-  });
+    () => clock.nowMs,
+  );
   const routing = {
     route: (told: PaymentEvent, atMs: number) => destinationsOf(plan, told, atMs),
     needsLookUp: (told: PaymentEvent) => needsLookUp(plan, told),

@@ -2,11 +2,20 @@ import { SealBroken } from '../../../src/store/store.ts';
 import { expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import { receiveEvent } from '../../../src/features/alerts/receive-event.ts';
 import { alertKey } from '../../../src/messages/message-record.ts';
 import { fastClock } from '../../support/fast-clock.ts';
 import { hastenedStore } from '../../support/kill-points.ts';
-import { channel, deliverNext, event, house, killed, noStorms, sealer, type Delivering } from '../house.ts';
+import {
+  channel,
+  deliverNext,
+  event,
+  house,
+  killed,
+  noStorms,
+  receiveEvent,
+  sealer,
+  type Delivering,
+} from '../house.ts';
 import { onBothStores } from '../two-stores.ts';
 
 function numbered(number: number): PaymentEvent {

@@ -6,8 +6,15 @@ import { confirm } from '../../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
-import { receiveEvent, type ReceiveDeps } from '../../../src/features/alerts/receive-event.ts';
-import { deliverNext, event, house, killed, type Delivering } from '../house.ts';
+import {
+  deliverNext,
+  event,
+  house,
+  killed,
+  receiveEvent,
+  type Delivering,
+  type Receiving,
+} from '../house.ts';
 
 const [big, quiet, alerts] = ['C0BIG00001', 'C0QUIET001', 'C0ALERTS01'];
 
@@ -24,7 +31,7 @@ function routed(rules: AlertRule[], answers: Parameters<typeof house>[0] = {}) {
     failures: alerts,
     successes: undefined,
   };
-  const route: ReceiveDeps['route'] = (told, atMs) => destinationsOf(plan, told, atMs);
+  const route: Receiving['route'] = (told, atMs) => destinationsOf(plan, told, atMs);
   Object.assign(opened.receive, { route, needsLookUp: (told: PaymentEvent) => needsLookUp(plan, told) });
   Object.assign(opened.deliver, { route });
   const told = () => opened.posts.map(({ channel }) => channel).toSorted();
@@ -78,7 +85,7 @@ describe('an event for several channels', () => {
 
   it('is told once in each when the answer to the last write was lost', async () => {
     const { receive, drain, told, store } = routed([rule({})]);
-    const losing: ReceiveDeps = {
+    const losing: Receiving = {
       ...receive,
       store: {
         ...store,

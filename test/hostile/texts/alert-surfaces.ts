@@ -21,8 +21,13 @@ import {
   summarise,
 } from '../../../src/features/alerts/storm/storm.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
-import { lookedUpMessage, refusedMessage } from '../../../src/features/alerts/card-answers.ts';
-import { assignModal, closeModal, snoozeModal } from '../../../src/features/alerts/card-presses.ts';
+import {
+  assignModal,
+  closeModal,
+  lookedUpMessage,
+  refusedMessage,
+  snoozeModal,
+} from '../../../src/features/alerts/alert-buttons.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../../src/features/alerts/alert-notes.ts';
 import { csvMessage, stormListModal } from '../../../src/features/alerts/storm/storm-list.ts';
 import { stormMessage } from '../../../src/features/alerts/storm/storm-message.ts';

@@ -18,9 +18,12 @@ import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { noticeMessage } from '../../../src/messages/notices.ts';
 import { placeWords } from '../../../src/slack/words/evidence.ts';
 import { differingNotice } from '../../../src/features/alerts/receive-event.ts';
-import { homeMutes, routesMessage } from '../../../src/features/alerts/alert-rules-message.ts';
+import {
+  homeMutes,
+  routesMessage,
+  testAlertMessage,
+} from '../../../src/features/alerts/alert-rules-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
-import { testAlertMessage } from '../../../src/features/alerts/alert-views.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, type Outside, type Surface } from './surface.ts';
 

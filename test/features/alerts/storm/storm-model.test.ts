@@ -4,11 +4,8 @@ import type { Lookup } from '../../../../src/domain/alert.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../../src/domain/failure.ts';
 import { settleMs } from '../../../../src/features/alerts/storm/storm.ts';
-import { createAlertCases, type AlertCases } from '../../../../src/features/alerts/alert-case.ts';
 import { alertCardPrefix } from '../../../../src/features/alerts/alert-record.ts';
-import { hearOf } from '../../../../src/features/alerts/alert-claims.ts';
 import { createAlertCards } from '../../../../src/features/alerts/alert-cards.ts';
-import { receiveEvent } from '../../../../src/features/alerts/receive-event.ts';
 import type { Composed } from '../../../../src/messages/views.ts';
 import { createDeliverPost, type Post } from '../../deliver-post.ts';
 import { createStorms, stormPrefix, type Storms } from '../../../../src/features/alerts/storm/storms.ts';
@@ -17,7 +14,7 @@ import type { Entry, Store } from '../../../../src/store/store.ts';
 import { countOf } from '../../../support/counts.ts';
 import { momentsOf } from '../../../support/kill-everywhere.ts';
 import { everyPoint } from '../../charge-house.ts';
-import { channel, house, sealer, untouchedCards } from '../../house.ts';
+import { channel, house, receiveEvent, sealer } from '../../house.ts';
 import { memoryStore } from '../../memory-store.ts';
 
 // The promises stand beside `stepStorm`. Here whole bots, from the webhook to what stands in the channel, are driven
@@ -104,12 +101,10 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     threshold,
     windowMs,
   });
-  const alerts: AlertCases = createAlertCases({ ...shared, storms });
-  const cards = createAlertCards({
-    ...shared,
-    alerts,
+  const cards = createAlertCards(shared, {
     storms,
     hasEnded,
+    chargeOf: hasEnded,
     lookUp: () => Promise.resolve({ kind: 'not_found' }),
   });
 
@@ -142,12 +137,11 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     compose,
     now,
     leaseMs,
-    cards: {
-      ...untouchedCards,
-      read: (id: string) => cards.read(id),
+    cards,
+    recovery: {
       async linkFailure({ key }: PaymentEvent, _lookup: Lookup, atMs: number, storm?: string) {
         const storms = storm === undefined ? [] : [storm];
-        await hearOf(alerts, key, { kind: 'failed', atMs, lists: [], storms });
+        await cards.hear(key, { kind: 'failed', atMs, lists: [], storms });
       },
     },
     findByKey(_channel: string, key: string) {
@@ -157,7 +151,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
   };
   const kinds = [
     { prefix: 'message:', work: createDeliverPost(deliver) },
-    { prefix: alertCardPrefix, work: async (entry: Entry) => void (await alerts.work(entry)) },
+    { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.cases.work(entry)) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
   ];
   const once = (): Promise<boolean> => workOnce({ store, leaseMs, kinds });

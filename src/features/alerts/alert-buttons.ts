@@ -1,0 +1,525 @@
+// The buttons of an alert's card: how they stand there, what pressing them does, their forms, and what the one person
+// who pressed is told, which pings nobody.
+
+import type { ActionsBlock, InputBlock } from '@slack/types';
+import type { Account } from '../../account.ts';
+import { DeadlinePassed, withDeadline } from '../../deadline.ts';
+import type { AlertCard, AlertTaken } from '../../domain/alert.ts';
+import type { KnownDecline, RetryVerdict } from '../../domain/decline-reason.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
+import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
+import type { KnownCard, KnownCards } from '../../domain/saved-card.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { listed } from '../../domain/wording.ts';
+import type {
+  Caller,
+  ModalDefinition,
+  Permission,
+  Press,
+  Pressed,
+  Submission,
+  ViewAnswer,
+} from '../../slack/command.ts';
+import {
+  type Run,
+  button,
+  modal,
+  moment,
+  person,
+  plainText,
+  richText,
+  select,
+  textInput,
+  words,
+} from '../../slack/kit/blocks.ts';
+import type { OfferedCard } from '../../slack/kit/form.ts';
+import { limits } from '../../slack/kit/limits.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
+import { oneLine } from '../../slack/kit/text.ts';
+import { ownId } from '../../slack/own-account.ts';
+import { cardChoice } from '../../slack/words/card-words.ts';
+import { labelled, plain } from '../../slack/words/charge-facts.ts';
+import { type ChargePlace, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
+import { failureWords } from '../../slack/words/error-message.ts';
+import { referenceWord } from '../../slack/words/evidence.ts';
+import { holdLines } from '../../slack/words/next-steps.ts';
+import { revealButtonOf, transactionMessage } from '../../slack/words/transaction-message.ts';
+import type { AlertCards, CardMoveResult, FoundAlert } from './alert-cards.ts';
+import type { Evidence } from './alert-record.ts';
+import {
+  type AlertCardShown,
+  type CardMove,
+  type MovedCard,
+  customerEmailOf,
+  isDeclined,
+  knownDecline,
+  moneyOfFailure,
+  recordOf,
+} from './alert.ts';
+
+/** What is pressed on a card; each carries the card's id. */
+export const alertActions = {
+  acknowledge: 'alert_acknowledge',
+  lookUp: 'alert_look_up',
+  close: 'alert_close',
+  chargeAgain: 'alert_charge_again',
+  /** What fits on no button; its choices carry what they are, a colon and the card's id. */
+  more: 'alert_more',
+} as const;
+
+const choiceWords = { look_up: 'Look up', assign: 'Assign…', snooze: 'Snooze…' } as const;
+
+type MoreChoice = keyof typeof choiceWords;
+
+export const moreChoices = Object.keys(choiceWords) as readonly MoreChoice[];
+
+export function writeMore(choice: MoreChoice, id: string): string {
+  return `${choice}:${id}`;
+}
+
+/** Undefined for a value that is not ours. */
+function readMore(value: string): { choice: MoreChoice; id: string } | undefined {
+  const at = value.indexOf(':');
+  const choice = moreChoices.find((one) => one === value.slice(0, at));
+  return choice && { choice, id: value.slice(at + 1) };
+}
+
+/** At most three, by state; none on a card that has ended. `canLookUp`: it names an order. */
+export function cardButtons(
+  { id, card, canChargeAgain }: AlertCardShown,
+  canLookUp: boolean,
+): ActionsBlock[] {
+  if (card.kind !== 'open' && card.kind !== 'acknowledged') return [];
+  const isOpen = card.kind === 'open';
+  const take = button({
+    actionId: alertActions.acknowledge,
+    text: 'Acknowledge',
+    value: id,
+    style: 'primary',
+  });
+  const lookUp = button({ actionId: alertActions.lookUp, text: 'Look up', value: id });
+  const again = button({ actionId: alertActions.chargeAgain, text: 'Charge again…', value: id });
+  const close = button({ actionId: alertActions.close, text: 'Close…', value: id });
+  const isHidden = !isOpen && canChargeAgain;
+  const more = {
+    type: 'overflow',
+    action_id: ownId(alertActions.more),
+    options: moreChoices
+      .filter((choice) => choice !== 'look_up' || (isHidden && canLookUp))
+      .map((choice) => ({
+        text: plainText(choiceWords[choice], limits.optionText),
+        value: writeMore(choice, id),
+      })),
+  } as const;
+  const elements = [
+    ...(isOpen ? [take] : []),
+    ...(isHidden ? [again] : canLookUp ? [lookUp] : []),
+    close,
+    ...(isOpen ? [] : [more]),
+  ];
+  return [{ type: 'actions', elements }];
+}
+
+/** What the buttons need of other features. */
+export type ButtonsAround = {
+  /** Undefined: no card is remembered. */
+  ledger: Pick<KnownCards, 'search'> | undefined;
+  /** By what the bot itself charged the card; see `CardHistory`. */
+  mayTry: (card: string) => Promise<RetryVerdict>;
+  /** What the bot itself charged under this reference; undefined: nothing. */
+  chargeOf: (reference: string) => Promise<{ card: string } | undefined>;
+  chargeForm: (filled: { prefill: Prefill; alert: string }) => Modal;
+  /** The customer's e-mail in full, for whoever may read it. */
+  mayReveal: (caller: Caller) => Promise<boolean>;
+};
+
+type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; customerId?: string };
+
+/** Whoever may look a payment up may do it from its card. */
+const lookers = ['alerts', 'lookup'];
+const chargers = ['charge'];
+
+/** As long as somebody waits in front of a form that loads. */
+const lookAgainMs = 4_000;
+
+/**
+ * What acts on the cards of failed charges: the buttons of their messages, and the forms those open. Every one
+ * is decided once, on all replicas; whoever comes second is told who was first.
+ */
+export function alertButtons(
+  { place, rules, people, now }: Pick<Account, 'place' | 'rules' | 'people' | 'now'>,
+  cards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow' | 'taken'>,
+  around: ButtonsAround,
+): { presses: Press[]; modals: ModalDefinition[] } {
+  /** The message shows it; only whoever was not first is told anything. */
+  async function acknowledge({ value, caller, reply }: Pressed): Promise<void> {
+    const result = await cards.move(value, { kind: 'acknowledge', by: caller.userId });
+    if (result.kind !== 'moved') await reply(answerOf(result, caller.userId));
+  }
+
+  /** In the message for everybody, and in full to whoever asked. */
+  async function lookUp({ caller, reply }: Pressed, id: string): Promise<void> {
+    const [found, mayReveal] = await Promise.all([cards.lookUpNow(id), around.mayReveal(caller)]);
+    if (!found?.evidence) return await reply(unknownAlertMessage());
+    const { event, evidence } = found;
+    const declined = knownDecline({ ...found, lookup: evidence.lookup }, rules.declines);
+    const reference = event.orderReference ?? recordOf(evidence.lookup)?.orderReference ?? '';
+    const { environment, account } = place;
+    await reply(lookedUpMessage(evidence, reference, { environment, account, mayReveal, declined }));
+  }
+
+  async function more(pressed: Pressed): Promise<void> {
+    const { choice, id = '' } = readMore(pressed.value) ?? {};
+    if (choice === 'look_up') await lookUp(pressed, id);
+    if (choice === 'assign') await pressed.openModal(assignModal(id, place));
+    if (choice === 'snooze') await pressed.openModal(snoozeModal(id, place));
+  }
+
+  /**
+   * The form of `/pay charge`, begun with what failed. Nothing is charged by opening it. The message shows the button
+   * until it is edited, so the alert is asked: it may be resolved, or being charged. The form takes the alert's id along,
+   * which is asked again on review and claimed on submit.
+   */
+  async function chargeAgain({ value, caller, reply, openModal }: Pressed): Promise<void> {
+    const alert = await cards.find(value);
+    if (!alert) return await reply(unknownAlertMessage());
+    const taken = await cards.taken(value);
+    if (taken) return await reply(takenMessage(taken, caller.userId));
+    const shown = await judge(alert);
+    const verdict = 'prefill' in shown ? await judge(await lookedAtAgain(value, alert)) : shown;
+    if ('prefill' in verdict) await openModal(around.chargeForm({ prefill: verdict.prefill, alert: value }));
+    else await reply(verdict.refused);
+  }
+
+  /**
+   * The alert by what the service says now: what its message shows may be as old as the rest is long, and the event of
+   * the payment that came since may be lost. As it was where the service gives no answer, or none in time.
+   */
+  async function lookedAtAgain(id: string, known: FoundAlert): Promise<FoundAlert> {
+    try {
+      const found = await withDeadline(lookAgainMs, () => cards.lookUpNow(id));
+      return found?.evidence && found.evidence.lookup.kind !== 'unchecked' ? found : known;
+    } catch (error) {
+      if (error instanceof DeadlinePassed) return known;
+      throw error;
+    }
+  }
+
+  /**
+   * Whether the customer's card may be charged once more for a failure, and with what the form begins. The rest
+   * after a decline counts from the event too, because the charge need not have been this bot's. Charges nothing;
+   * the form's own review and claim decide.
+   *
+   * Spec: charge a saved card (retry rules).
+   */
+  async function judge(alert: FoundAlert): Promise<{ prefill: Prefill } | { refused: SlackMessage }> {
+    const { event, evidence, receivedAtMs } = alert;
+    if (!evidence || !isDeclined({ event, lookup: evidence.lookup })) return notAgain(notDeclined);
+    if (event.isErased) return notAgain(detailsGone);
+    const known = await cardsOf(around.ledger, customerEmailOf(event, evidence.lookup));
+    if (known.length === 0) return notAgain([plain('The bot knows no saved card of this customer.')]);
+    // Of several, which one failed is known only where the bot charged it.
+    const card = known.length === 1 ? known[0] : await chargedOf(event, known);
+    const verdict = card && (await around.mayTry(card.id));
+    if (verdict && verdict.kind !== 'allowed' && verdict.kind !== 'resting')
+      return notAgain(holdLines(verdict));
+    const restsUntil = verdict?.kind === 'resting' ? verdict.nextTryFrom : 0;
+    const nextTryFrom = Math.max(receivedAtMs + rules.declines.waitMs, restsUntil);
+    if (now() < nextTryFrom) {
+      const body = holdLines({ kind: 'resting', nextTryFrom, attemptsLeft: 1 });
+      return { refused: noteMessage({ state: '⏳ Card on hold', body }) };
+    }
+    const money = moneyOfFailure(event, evidence.lookup);
+    const prefill = {
+      card: card && cardChoice(card),
+      amountMinor: money?.minor,
+      currency: money?.currency,
+      customerId: event.customerId,
+    };
+    return { prefill: withoutUndefined(prefill) };
+  }
+
+  async function chargedOf(
+    { orderReference }: PaymentEvent,
+    known: readonly KnownCard[],
+  ): Promise<KnownCard | undefined> {
+    const charged = orderReference === undefined ? undefined : await around.chargeOf(orderReference);
+    return known.find(({ id }) => id === charged?.card);
+  }
+
+  /** A form that moves the card its metadata names. Its field is told what is wrong with what was typed. */
+  function form(
+    { callbackId, field }: (typeof forms)[keyof typeof forms],
+    read: (typed: string, by: string) => Parsed<CardMove> | Promise<Parsed<CardMove>>,
+  ): ModalDefinition {
+    return {
+      callbackId,
+      effect: 'none',
+      ifNoAnswer: 'If none comes, look at the alert: it shows what was done. Nothing was charged.',
+      about: referenceOfEventKey,
+      async submit({ values, caller, privateMetadata }: Submission): Promise<ViewAnswer> {
+        const move = await read(values[field] ?? '', caller.userId);
+        if (!move.ok) return { kind: 'errors', errors: { [field]: move.problem } };
+        const result = await cards.move(privateMetadata, move.value);
+        if (result.kind === 'moved') return { kind: 'close' };
+        return { kind: 'update', modal: wordsModal('Not changed', answerOf(result, caller.userId)) };
+      },
+    };
+  }
+
+  /** Never to somebody for whom none of the card’s buttons is: nobody would see to it. */
+  async function readAssignee(to: string, by: string): Promise<Parsed<CardMove>> {
+    if (!/^[UW][A-Z0-9]+$/.test(to)) return problem('Choose a person.');
+    const standings = await Promise.all([...lookers, ...chargers].map((one) => people.standingOf(one, to)));
+    // Where Slack does not say, nothing is lost: whoever is given it can pass it on.
+    const mayPress = standings.some((one) => one.kind === 'unknown' || one.roles.length > 0);
+    return mayPress ? parsed({ kind: 'assign', by, to }) : problem(mayPressNothing);
+  }
+
+  const about = referenceOfEventKey;
+  return {
+    presses: [
+      { actionId: alertActions.acknowledge, about, press: acknowledge },
+      {
+        actionId: alertActions.lookUp,
+        about,
+        press: (pressed) => lookUp(pressed, pressed.value),
+        permissions: lookers,
+      },
+      {
+        actionId: alertActions.close,
+        about,
+        opensForm: true,
+        press: async ({ value, openModal }) => void (await openModal(closeModal(value, place))),
+      },
+      {
+        actionId: alertActions.chargeAgain,
+        about,
+        opensForm: true,
+        press: chargeAgain,
+        permissions: chargers,
+      },
+      {
+        actionId: alertActions.more,
+        about: (value) => referenceOfEventKey(readMore(value)?.id ?? ''),
+        press: more,
+        // What stands on a button of one card and in the menu of another is for the same people.
+        permissionsFor: (value): readonly Permission[] | undefined =>
+          readMore(value)?.choice === 'look_up' ? lookers : undefined,
+      },
+    ],
+    modals: [form(forms.close, readReason), form(forms.assign, readAssignee), form(forms.snooze, readSnooze)],
+  };
+}
+
+/** The remembered cards of exactly this address. */
+export async function cardsOf(
+  ledger: ButtonsAround['ledger'],
+  email: string | undefined,
+): Promise<readonly KnownCard[]> {
+  const wanted = email?.trim().toLowerCase() ?? '';
+  const found = wanted === '' ? [] : ((await ledger?.search(wanted, mostCards)) ?? []);
+  return found.filter(({ customerEmail }) => customerEmail?.trim().toLowerCase() === wanted);
+}
+
+const mostCards = 20;
+
+function notAgain(body: Run[][]): { refused: SlackMessage } {
+  return { refused: noteMessage({ state: '🚫 Not charged again', body }) };
+}
+
+/** Money may have moved, or nothing is known. */
+const notDeclined = [
+  plain('The look-up doesn’t say declined, so money may have moved.'),
+  labelled('Next', 'look it up first.'),
+];
+
+const detailsGone = [
+  plain('This alert is too old: its customer was erased.'),
+  labelled('Next', 'use /pay charge if the customer still owes it.'),
+];
+
+const mayPressNothing = `They can’t use its buttons: no role in payops.yml gives them ${listed([...lookers, ...chargers], 'or')}. Choose somebody else.`;
+
+const forms = {
+  close: { callbackId: 'alert_close', field: 'alert_close_reason' },
+  assign: { callbackId: 'alert_assign', field: 'alert_assignee' },
+  snooze: { callbackId: 'alert_snooze', field: 'alert_snooze_for' },
+} as const;
+
+const longestReason = 300;
+
+export function closeModal(id: string, place: ChargePlace): Modal {
+  return modal({
+    callbackId: forms.close.callbackId,
+    title: placeTitle('Close alert', place),
+    submit: 'Close the alert',
+    close: 'Back',
+    privateMetadata: id,
+    blocks: [
+      richText([words('The alert keeps its first line and your reason. No money moves.')]),
+      textInput({
+        id: forms.close.field,
+        label: 'Reason',
+        placeholder: 'The customer paid in cash',
+        hint: 'Everybody in the channel sees it.',
+        maxLength: longestReason,
+        focus: true,
+      }),
+      placeFoot(place),
+    ],
+  });
+}
+
+function readReason(typed: string, by: string): Parsed<CardMove> {
+  const reason = oneLine(typed);
+  return reason === '' ? problem('Say in a few words why.') : parsed({ kind: 'close', by, reason });
+}
+
+export function assignModal(id: string, place: ChargePlace): Modal {
+  const { callbackId, field } = forms.assign;
+  const input: InputBlock = {
+    type: 'input',
+    block_id: field,
+    label: plainText('Assign to', limits.inputLabel),
+    hint: plainText('They get a direct message now, and when a payment resolves it.', limits.inputHint),
+    element: { type: 'users_select', action_id: field },
+  };
+  return modal({
+    callbackId,
+    title: placeTitle('Assign alert', place),
+    submit: 'Assign',
+    close: 'Back',
+    privateMetadata: id,
+    blocks: [input, placeFoot(place)],
+  });
+}
+
+const hourMs = 3_600_000;
+
+const snoozes = [
+  { text: '1 hour', value: '1' },
+  { text: '4 hours', value: '4' },
+  { text: '1 day', value: '24' },
+  { text: '3 days', value: '72' },
+  { text: '1 week', value: '168' },
+] as const;
+
+export function snoozeModal(id: string, place: ChargePlace): Modal {
+  return modal({
+    callbackId: forms.snooze.callbackId,
+    title: placeTitle('Snooze alert', place),
+    submit: 'Snooze',
+    close: 'Back',
+    privateMetadata: id,
+    blocks: [
+      select({
+        id: forms.snooze.field,
+        label: 'For how long',
+        hint: 'Then the thread says so and the assignee gets a direct message. A payment still resolves it.',
+        choices: snoozes,
+        initial: '4',
+      }),
+      placeFoot(place),
+    ],
+  });
+}
+
+function readSnooze(typed: string, by: string): Parsed<CardMove> {
+  const chosen = snoozes.find(({ value }) => value === typed);
+  return chosen
+    ? parsed({ kind: 'snooze', by, forMs: Number(chosen.value) * hourMs })
+    : problem('Choose how long.');
+}
+
+function answerOf(result: Exclude<CardMoveResult, { kind: 'moved' }>, userId: string): SlackMessage {
+  return result.kind === 'refused' ? refusedMessage(result.why, result.card, userId) : unknownAlertMessage();
+}
+
+type Refused = Extract<MovedCard, { kind: 'refused' }>['why'];
+
+/** Somebody was first, or there is nothing to do: who, when, and that nothing changed. */
+export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): SlackMessage {
+  return noteMessage({ state: refusedWords(why, card, askedBy), body: [standing(card, askedBy)] });
+}
+
+/** Why no charge is begun from the alert now: it has ended, or another charge has it. */
+export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
+  if (taken.kind === 'ended') return refusedMessage('ended', taken.card, askedBy);
+  const { reference, by, at } = taken.charge;
+  const who = by === askedBy ? words('You') : person(by);
+  const isCharging = words(by === askedBy ? ' began this charge ' : ' is charging it since ');
+  return noteMessage({
+    state: '⏳ Already being charged',
+    about: [referenceWord(reference)],
+    body: [
+      [who, isCharging, moment(at), words('. You charged nothing.')],
+      labelled('Next', 'wait for its result.'),
+    ],
+  });
+}
+
+function refusedWords(why: Refused, card: AlertCard, askedBy: string): string {
+  switch (why) {
+    case 'taken':
+      return card.kind === 'acknowledged' && card.by === askedBy
+        ? '👀 You already acknowledged it'
+        : '👀 Acknowledged by somebody else first';
+    case 'ended':
+      return card.kind === 'recovered' ? '✅ Already resolved' : '☑️ Already closed';
+    case 'not_acknowledged':
+      return 'Acknowledge it first';
+    case 'nothing_new':
+      return 'Already done';
+  }
+}
+
+function standing(card: AlertCard, askedBy: string): Run[] {
+  const by = (userId: string): Run => (userId === askedBy ? words('you') : person(userId));
+  switch (card.kind) {
+    case 'open':
+      return [words('Nobody has acknowledged it yet.')];
+    case 'acknowledged': {
+      const to = card.assignee === undefined ? [] : [words(', assigned to '), by(card.assignee)];
+      return [words('Acknowledged by '), by(card.by), words(' '), moment(card.at), ...to, words('.')];
+    }
+    case 'recovered':
+      return [words('A payment resolved it '), moment(card.at), words('.')];
+    case 'closed':
+      return [words('Closed by '), by(card.by), words(' '), moment(card.at), words('.')];
+  }
+}
+
+function unknownAlertMessage(): SlackMessage {
+  const next = plain('It’s older than the bot remembers. Look the reference up instead.');
+  return noteMessage({ state: 'This alert is gone', body: [next] });
+}
+
+/** What a look-up gave, as `/pay lookup` tells it. */
+export function lookedUpMessage(
+  { lookup, atMs }: Evidence,
+  reference: string,
+  {
+    mayReveal,
+    declined,
+    ...place
+  }: ChargePlace & { mayReveal: boolean; declined?: KnownDecline | undefined },
+): SlackMessage {
+  if (lookup.kind === 'unchecked') {
+    const why = plain(`${failureWords[lookup.failure].what}. The alert stays as it was.`);
+    return noteMessage({ state: '❔ Not checked', about: [referenceWord(reference)], body: [why] });
+  }
+  if (lookup.kind === 'no_reference') return noteMessage({ state: '❔ There is no signed order to look up' });
+  const view = {
+    // It was looked up, so it is one.
+    reference: reference as OrderReference,
+    confirmation: lookup,
+    ...place,
+    checkedAtMs: atMs,
+    ...(declined ? { declined } : {}),
+  };
+  return transactionMessage(view, mayReveal ? revealButtonOf(view) : []);
+}

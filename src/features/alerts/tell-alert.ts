@@ -1,0 +1,268 @@
+import type { Account } from '../../account.ts';
+import type { AlertRoute, Lookup } from '../../domain/alert.ts';
+import type { RoutedRule } from '../../domain/alert-route.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import type { KnownCards } from '../../domain/saved-card.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { MessagePlace } from '../../messages/delivery.ts';
+import {
+  type MessageRecord,
+  historyKey,
+  isMessage,
+  openEvent,
+  readMessageRecord,
+} from '../../messages/message-record.ts';
+import { type Work, type WorkDeps, again, finish, isOld } from '../../messages/message-work.ts';
+import type { Rendered, Said, Views } from '../../messages/views.ts';
+import type { Entry } from '../../store/store.ts';
+import { cardsOf } from './alert-buttons.ts';
+import type { AlertCards } from './alert-cards.ts';
+import type { AlertStep, AlertStepBodies } from './alert-case.ts';
+import { type Evidence, newestOf, openEvidence, placeOf, sealEvidence } from './alert-record.ts';
+import type { AlertRecovery } from './alert-recovery.ts';
+import {
+  type Alert,
+  type AlertCardShown,
+  type CardStep,
+  contradicts,
+  customerEmailOf,
+  isDeclined,
+  knownDecline,
+  outcomeAlone,
+  recordOf,
+  withoutDetails,
+} from './alert.ts';
+import { type Route, createEvidence, sendOn } from './route-event.ts';
+import { routeAt } from './routing.ts';
+import type { Storms } from './storm/storms.ts';
+
+export type AlertShown = { kind: 'alert'; alert: Alert };
+
+/** A step, for the thread below the alert, or for one person, whose Slack id `to` is. */
+export type AlertStepShown =
+  | { kind: 'alert_note'; alert: Alert; step: CardStep }
+  | { kind: 'alert_direct'; alert: Alert; step: CardStep; to: string; place?: MessagePlace };
+
+/**
+ * What a storm has kept waiting so long is counted by its event alone: look-ups one after the other would keep the
+ * digest from catching up, and ten thousand of them take the better part of an hour.
+ */
+const lateMs = 60_000;
+
+/**
+ * Tells alerts and what was done with them. An alert is sent where its rules say; told by the digest of a storm, or by a
+ * message of its own, which is edited as people act on its card; and loses its details when it is old.
+ */
+export function createTelling(
+  kept: WorkDeps & Pick<Account, 'store' | 'sealer' | 'leaseMs'>,
+  around: Pick<Account, 'place'> &
+    Pick<Account['rules'], 'declines'> & {
+      route: Route;
+      lookUp: (event: PaymentEvent) => Promise<Lookup>;
+      cards: Pick<AlertCards, 'read'> & { cases: Pick<AlertCards['cases'], 'apply'> };
+      recovery: Pick<AlertRecovery, 'linkFailure'>;
+      storms: Pick<Storms, 'ask'>;
+      /** Undefined: no card is remembered. */
+      ledger: Pick<KnownCards, 'search'> | undefined;
+      /** `/pay cards` works here, and is named where a card's token is missing. */
+      canListCards?: boolean;
+    },
+) {
+  const { sealer, now } = kept;
+  const { place, cards, recovery, storms } = around;
+  const asking = createEvidence(kept, around);
+
+  /** What is told of the event, but for its card and its route. */
+  function alertOf({ entry, record }: Work, event: PaymentEvent, lookup: Lookup): Alert {
+    const { environment, account } = place;
+    const { receivedAtMs } = record;
+    // The service's own record names the order, also where the event could not.
+    const orderReference = recordOf(lookup)?.orderReference;
+    const told = { ...withoutUndefined({ orderReference }), ...event, key: historyKey(entry.key, record) };
+    const alert = { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
+    const declined = knownDecline(alert, around.declines);
+    return { ...alert, ...withoutUndefined({ canListCards: around.canListCards || undefined, declined }) };
+  }
+
+  async function tell(work: Work, said: Said): Promise<Rendered<AlertShown>> {
+    const { entry, record } = work;
+    const event = openEvent(sealer, entry.key, record);
+    const known = openEvidence(sealer, entry.key, record);
+    const { routed, receivedAtMs } = record;
+    if (!routed) {
+      await asking.routeOrWait(work, event);
+      return { kind: 'settled' };
+    }
+    if (routed.length === 0) {
+      // A mute keeps it from its channel, and a payment resolves it all the same.
+      const unchecked = { kind: 'unchecked', failure: 'network' } as const;
+      if (event.kind === 'payment_failed') await recovery.linkFailure(event, unchecked, receivedAtMs);
+      return { kind: 'nothing' };
+    }
+    if (!isMessage(record)) {
+      await sendOn(kept, work, event, known);
+      return { kind: 'settled' };
+    }
+    if (record.digest) return { kind: 'nothing' };
+    if (record.posted && !record.isErased && isOld(kept, record)) return await erase(work, event);
+    const isAsked = !known && !isEnough(event, now() - receivedAtMs);
+    const found = isAsked ? await asking.askOrWait(work, event) : known;
+    if (isAsked && !found) return { kind: 'settled' };
+    if (await tellByDigest(work, event, found?.lookup)) return { kind: 'settled' };
+    // Looked up anew for every post; an edit shows what the post showed.
+    const shown = isAsked || (known && record.posted) ? found : await asking.askOrWait(work, event);
+    return shown ? await tellSingly(work, event, shown, said) : { kind: 'settled' };
+  }
+
+  /**
+   * Whether a storm's digest tells it instead of a message of its own. One write puts it on the storm’s list, from which
+   * the digest counts it. It is linked to later payments like any other. Not looked up where its event says enough or is
+   * late: a storm is when the service has enough to do.
+   */
+  async function tellByDigest(work: Work, event: PaymentEvent, lookup: Lookup | undefined): Promise<boolean> {
+    const { entry, record } = work;
+    const { channel, routed: [to = { channel }] = [], posted, doubt, replaced, receivedAtMs } = record;
+    const mayStand = (posted ?? doubt ?? replaced) !== undefined;
+    if (mayStand || !mayBeGathered(event, lookup)) return false;
+    const storm = await storms.ask(to, entry.key, event.kind);
+    if (storm === undefined) return false;
+    if (event.kind === 'payment_failed') {
+      // What was not found is not asked for again, or a storm of ten thousand would ask for each.
+      const found: Lookup = lookup && recordOf(lookup) ? lookup : { kind: 'no_reference' };
+      await recovery.linkFailure(event, found, receivedAtMs, storm);
+    }
+    const atMs = now();
+    const evidence = lookup && sealEvidence(sealer, entry.key, { lookup, atMs });
+    const told = { digest: { storm, atMs }, refused: undefined, misses: 0, ...(evidence && { evidence }) };
+    await finish(kept, work, told, 0);
+    return true;
+  }
+
+  async function tellSingly(
+    work: Work,
+    event: PaymentEvent,
+    posted: Evidence,
+    { mayBeRepeat }: Said,
+  ): Promise<Rendered<AlertShown>> {
+    const { record } = work;
+    const shown = event.kind === 'payment_failed' ? await cardOf(record, event, posted) : undefined;
+    const { lookup } = shown?.evidence ?? posted;
+    const rule = record.routed?.[0]?.rule;
+    const route = rule && routeOf(record, rule, shown?.card, now());
+    const alert: Alert = {
+      ...alertOf(work, event, lookup),
+      mayBeRepeat,
+      ...withoutUndefined({ route, card: shown?.card }),
+    };
+    const post = { kind: 'alert', alert } as const;
+    if (record.posted) return { kind: 'shown', post };
+    // An edit says what the first post was told by, until somebody looks it up again.
+    const evidence = sealEvidence(sealer, work.entry.key, posted);
+    return { kind: 'shown', post, keep: { evidence } };
+  }
+
+  async function cardOf(
+    record: MessageRecord,
+    event: PaymentEvent,
+    posted: Evidence,
+  ): Promise<{ card: AlertCardShown; evidence: Evidence }> {
+    if (!record.posted) await recovery.linkFailure(event, posted.lookup, record.receivedAtMs);
+    const { card, charging, evidence: asked } = await cards.read(event.key);
+    const isNewer = asked !== undefined && asked.atMs > posted.atMs;
+    const evidence = isNewer ? asked : posted;
+    const { lookup } = evidence;
+    // Only for a plain decline: what may have moved money is never charged again from here.
+    const mayCharge = card.kind === 'acknowledged' && !charging && isDeclined({ event, lookup });
+    const known = mayCharge ? await cardsOf(around.ledger, customerEmailOf(event, lookup)) : [];
+    const lookedUpAtMs = isNewer ? asked.atMs : undefined;
+    const rest = withoutUndefined({ charging, lookedUpAtMs, replaced: record.replaced });
+    return { card: { id: event.key, card, canChargeAgain: known.length > 0, ...rest }, evidence };
+  }
+
+  /**
+   * An alert that has got so old that its message says its outcome and reference alone, and its records no more than that:
+   * customer, money and the words of bank and gateway go from both. It goes on following its card. The store first:
+   * whatever ends the process then, no later edit shows the details again. The next round, at once, edits the message.
+   */
+  async function erase(work: Work, event: PaymentEvent): Promise<Rendered<AlertShown>> {
+    const { key } = work.entry;
+    await cards.cases.apply(event.key, { kind: 'erased' });
+    const found = openEvidence(sealer, key, work.record);
+    const evidence =
+      found && sealEvidence(sealer, key, { lookup: outcomeAlone(found.lookup), atMs: found.atMs });
+    const sealed = sealer.seal(key, JSON.stringify(withoutDetails(event)));
+    await again(kept, work, { isErased: true, sealed, evidence }, { holdMs: 0 });
+    return { kind: 'settled' };
+  }
+
+  /** A step, and the alert it belongs to; undefined when that is forgotten. */
+  async function readStep({ parent: key, step }: AlertStep) {
+    const entry = await kept.store.read(key);
+    if (!entry) return undefined;
+    const parent = readMessageRecord(entry.value);
+    const event = openEvent(sealer, key, parent);
+    const asked = await cards.read(event.key);
+    const evidence = newestOf([asked.evidence, openEvidence(sealer, key, parent)]);
+    const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
+    return { step, parent, alert: alertOf({ entry, record: parent }, event, lookup) };
+  }
+
+  const views: Views<AlertStepBodies & { alert: unknown }, AlertShown | AlertStepShown> = {
+    alert: (_event, work, said) => tell(work, said),
+    /** What somebody did, below the card. */
+    async alert_note(body, { entry }) {
+      const told = await readStep(body);
+      // A digest has no thread for each of its alerts.
+      if (!told || told.parent.digest) return { kind: 'nothing' };
+      const { step, alert } = told;
+      const below = { key: body.parent, after: stepsBefore(entry.key) };
+      return { kind: 'shown', post: { kind: 'alert_note', alert, step }, below };
+    },
+    async alert_direct(body, { record: { channel: to } }) {
+      const told = await readStep(body);
+      if (!told) return { kind: 'nothing' };
+      const { step, alert } = told;
+      const stands = withoutUndefined({ place: placeOf(told.parent) });
+      return { kind: 'shown', post: { kind: 'alert_direct', to, alert, step, ...stands } };
+    },
+  };
+  return { views, lookUpAhead: (entry: Entry) => asking.lookUpAhead(entry) };
+}
+
+/** For a digest to tell it without a look-up. No event proves a payment. */
+function isEnough({ kind, amountMinor, currency, reason }: PaymentEvent, waitedMs: number): boolean {
+  const saysItAll =
+    kind === 'payment_failed' && amountMinor !== undefined && currency !== undefined && reason !== undefined;
+  return saysItAll || waitedMs >= lateMs;
+}
+
+/**
+ * Whether a digest may tell it: every failure, and a payment that asks nobody for anything. One that its look-up does
+ * not confirm, or whose card could not be kept, is told on its own.
+ */
+function mayBeGathered({ kind, cardSaved }: PaymentEvent, lookup: Lookup | undefined): boolean {
+  if (kind === 'payment_failed') return true;
+  if (cardSaved && cardSaved.kind !== 'kept') return false;
+  return !contradicts(lookup?.kind);
+}
+
+/**
+ * As the post said it, whose time Slack names a message by, in seconds. What somebody has taken, or is over, calls
+ * nobody: it may be posted only then.
+ */
+function routeOf(
+  { posted, replaced }: MessageRecord,
+  rule: RoutedRule,
+  shown: AlertCardShown | undefined,
+  nowMs: number,
+): AlertRoute {
+  const isTaken = shown !== undefined && shown.card.kind !== 'open';
+  return routeAt(rule, posted ? Number(posted.ts) * 1_000 : nowMs, !isTaken && replaced === undefined);
+}
+
+/** The keys of the steps before one, the nearest first. */
+function stepsBefore(key: string): string[] {
+  const [, name, number] = /^(.*#)(\d+)$/.exec(key) ?? [];
+  const count = name === undefined ? 0 : Number(number) - 1;
+  return Array.from({ length: count }, (_, index) => `${name}${count - index}`);
+}
