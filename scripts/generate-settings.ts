@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { commands } from '../src/cli/commands.ts';
+import { commands } from '../src/cli/command-line.ts';
 import { everyVerb } from './every-verb.ts';
 import { policySchema } from '../src/config/policy.ts';
 import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';

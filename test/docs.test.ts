@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readinessChecks } from '../src/app.ts';
-import { commands, helpText } from '../src/cli/commands.ts';
+import { commands, helpText } from '../src/cli/command-line.ts';
 import { exitCodeWords } from '../src/cli/exit-codes.ts';
 import { createCommandSet } from '../src/features/help/command-set.ts';
 import { everyVerb } from '../scripts/every-verb.ts';

@@ -1,14 +1,8 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { parseArgs } from 'node:util';
 import { exitCodes } from './exit-codes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
-import {
-  exportAudit,
-  type AuditChoice,
-  type AuditFormat,
-  type ExportedAudit,
-} from '../audit/export-audit.ts';
+import { exportAudit, type AuditChoice, type ExportedAudit } from '../audit/export-audit.ts';
 import {
   createAuditCheck,
   judgeEnd,
@@ -19,51 +13,68 @@ import {
 } from '../audit/verify-audit.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
-import { type CommandEnd, type CliCommand, reasonOf, withKept } from './command.ts';
-import { hasStore } from '../store/kept.ts';
+import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
+import { hasStore, type Kept } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
 
-const auditUsage = [
-  'npm run audit -- verify [--head SEQ:HASH]',
-  'npm run audit -- verify --file export.jsonl [--part] [--head SEQ:HASH]',
-  'npm run audit --silent -- export [--format jsonl|csv] [--from DATE] [--to DATE] [--reference REF] [--account NAME]',
-];
-
 /** Says whether the audit trail is whole, and what is wrong where it is not; or writes it out. */
-export const auditCommand: CliCommand = {
+export const auditCommand = command({
   summary: 'Verify or export the audit trail',
-  usage: auditUsage,
+  usage: [
+    'npm run audit -- verify [--head SEQ:HASH]',
+    'npm run audit -- verify --file export.jsonl [--part] [--head SEQ:HASH]',
+    'npm run audit --silent -- export [--format jsonl|csv] [--from DATE] [--to DATE] [--reference REF] [--account NAME]',
+  ],
   more: 'Reads, and changes nothing; the bot may run. verify ends with 0 when the trail is whole and 3 when it is not (docs/audit.md).',
   scope: 'shared',
-  prepare(words) {
-    const read = readAuditWords(words);
-    if (!read.ok) return problem([read.problem, ...auditUsage].join('\n'));
-    const asked = read.value;
-    // Whoever audits has the file without the bot.
-    if (asked.kind === 'verify_file') return parsed({ alone: () => verifyFile(asked) });
-    return parsed({ run: (outside, out) => runOnStore(outside, asked, out) });
+  options: {
+    head: { type: 'string', multiple: true },
+    file: { type: 'string' },
+    part: { type: 'boolean' },
+    format: { type: 'string' },
+    from: { type: 'string' },
+    to: { type: 'string' },
+    reference: { type: 'string' },
+    account: { type: 'string' },
   },
-};
+  mostWords: 1,
+  prepare({ values, positionals: [what = ''] }) {
+    const { head, file, part, ...chosen } = values;
+    if (what === 'verify' && Object.keys(chosen).length === 0) {
+      const witnesses = readWitnesses(head);
+      if (!witnesses.ok) return witnesses;
+      if (file === undefined && part) return problem('--part is about a --file.');
+      // Whoever audits has the file without the bot.
+      return file === undefined
+        ? parsed({
+            run: (outside) =>
+              runOnStore(outside, async (kept) => verified(await verifyAudit(kept, witnesses.value))),
+          })
+        : parsed({ alone: () => verifyFile(file, part === true, witnesses.value) });
+    }
+    if (what !== 'export' || head || file !== undefined || part)
+      return problem('Say verify or export, each with its own options.');
+    const { format = 'jsonl' } = chosen;
+    if (format !== 'jsonl' && format !== 'csv') return problem('--format is jsonl or csv.');
+    const choice = readChoice(chosen);
+    if (!choice.ok) return choice;
+    return parsed({
+      run: (outside, out) =>
+        runOnStore(outside, async (kept) =>
+          exported(await exportAudit(kept, { format, choice: choice.value }, out)),
+        ),
+    });
+  },
+});
 
-async function runOnStore(
-  outside: Outside,
-  asked: Exclude<AuditAsked, { kind: 'verify_file' }>,
-  out: (text: string) => Promise<void>,
-): Promise<CommandEnd> {
+async function runOnStore(outside: Outside, work: (kept: Kept) => Promise<CommandEnd>): Promise<CommandEnd> {
   // What a store that was made just now lacks would seem whole.
   if (!hasStore(outside.config)) return { exitCode: exitCodes.unproven, words: noTrail };
-  return await withKept(
-    // One trail for all merchant accounts: the first one's part of the store is the whole.
-    outside,
-    async (kept) =>
-      asked.kind === 'verify'
-        ? verified(await verifyAudit(kept, asked.witnesses))
-        : exported(await exportAudit(kept, asked, out)),
-    (error) => ({
-      exitCode: error instanceof StoreUnavailable ? exitCodes.noAnswer : exitCodes.failed,
-      words: `The audit trail could not be read to its end. ${reasonOf(error)}`,
-    }),
-  );
+  // One trail for all merchant accounts: the first one's part of the store is the whole.
+  return await withKept(outside, work, (error) => ({
+    exitCode: error instanceof StoreUnavailable ? exitCodes.noAnswer : exitCodes.failed,
+    words: `The audit trail could not be read to its end. ${reasonOf(error)}`,
+  }));
 }
 
 const noTrail = 'There is no audit trail here. Run this with the very settings of the bot.';
@@ -121,12 +132,15 @@ function exported({ count, unreadable }: ExportedAudit): CommandEnd {
 }
 
 /** What was exported, by itself: without the store and its keys, so without what only they show. */
-async function verifyFile(asked: Extract<AuditAsked, { kind: 'verify_file' }>): Promise<CommandEnd> {
-  const witnesses: readonly Witness[] = asked.witnesses;
-  const check = createAuditCheck({ before: undefined, hasGaps: asked.hasGaps, witnesses });
+async function verifyFile(
+  path: string,
+  hasGaps: boolean,
+  witnesses: readonly Witness[],
+): Promise<CommandEnd> {
+  const check = createAuditCheck({ before: undefined, hasGaps, witnesses });
   try {
     let number = 0;
-    for await (const line of createInterface({ input: createReadStream(asked.path), crlfDelay: Infinity })) {
+    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Infinity })) {
       number += 1;
       if (line !== '') check.line(line, `line ${number}`);
     }
@@ -140,70 +154,27 @@ async function verifyFile(asked: Extract<AuditAsked, { kind: 'verify_file' }>): 
   return { exitCode: exitCodes.ok, words: whole(report, 'The file') };
 }
 
-type AuditAsked =
-  | { kind: 'verify'; witnesses: readonly Witness[] }
-  /** `hasGaps`: the file holds entries that were chosen. */
-  | { kind: 'verify_file'; path: string; hasGaps: boolean; witnesses: readonly Witness[] }
-  | { kind: 'export'; format: AuditFormat; choice: AuditChoice };
-
-function readAuditWords([command, ...words]: readonly string[]): Parsed<AuditAsked> {
-  try {
-    if (command === 'verify') return readVerify(words);
-    if (command === 'export') return readExport(words);
-    return problem('Say verify or export.');
-  } catch {
-    // What was typed is not repeated.
-    return problem('That was not understood; nothing was done.');
-  }
-}
-
-function readVerify(words: readonly string[]): Parsed<AuditAsked> {
-  const { values } = parseArgs({
-    args: [...words],
-    options: {
-      head: { type: 'string', multiple: true, default: [] },
-      file: { type: 'string' },
-      part: { type: 'boolean', default: false },
-    },
-  });
+function readWitnesses(heads: readonly string[] = []): Parsed<Witness[]> {
   const witnesses: Witness[] = [];
-  for (const text of values.head) {
+  for (const text of heads) {
     const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
     if (seq === undefined || hash === undefined) {
       return problem('--head is the number and the hash that the log told, like 1234:0a1b…, 64 characters.');
     }
     witnesses.push({ seq: Number(seq), hash, by: 'What was given with --head' });
   }
-  const { file, part } = values;
-  if (file === undefined && part) return problem('--part is about a --file.');
-  return parsed(
-    file === undefined
-      ? { kind: 'verify', witnesses }
-      : { kind: 'verify_file', path: file, hasGaps: part, witnesses },
-  );
+  return parsed(witnesses);
 }
 
-function readExport(words: readonly string[]): Parsed<AuditAsked> {
-  const { values } = parseArgs({
-    args: [...words],
-    options: {
-      format: { type: 'string', default: 'jsonl' },
-      from: { type: 'string' },
-      to: { type: 'string' },
-      reference: { type: 'string' },
-      account: { type: 'string' },
-    },
-  });
-  const { format, from, to, reference, account } = values;
-  if (format !== 'jsonl' && format !== 'csv') return problem('--format is jsonl or csv.');
+type Chosen = Partial<Record<'from' | 'to' | 'reference' | 'account', string | undefined>>;
+
+function readChoice({ from, to, reference, account }: Chosen): Parsed<AuditChoice> {
   const fromMs = from === undefined ? undefined : readTime(from, 0);
   // A day is meant with its end.
   const untilMs = to === undefined ? undefined : readTime(to, dayMs);
-  if (Number.isNaN(fromMs) || Number.isNaN(untilMs)) {
-    return problem('--from and --to are days or times in UTC, like 2026-11-21 or 2026-11-21T14:30:00Z.');
-  }
-  const choice = withoutUndefined({ fromMs, untilMs, reference, account });
-  return parsed({ kind: 'export', format, choice });
+  return Number.isNaN(fromMs) || Number.isNaN(untilMs)
+    ? problem('--from and --to are days or times in UTC, like 2026-11-21 or 2026-11-21T14:30:00Z.')
+    : parsed(withoutUndefined({ fromMs, untilMs, reference, account }));
 }
 
 const dayMs = 86_400_000;

@@ -1,11 +1,11 @@
-import type { Outside } from '../config/config.ts';
+import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
+import type { Config, Outside } from '../config/config.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
 import { openKept, type Kept } from '../store/kept.ts';
 import { keptPart } from '../store/scoped-store.ts';
-import type { Config } from '../config/config.ts';
 
 /**
  * What a command did, for the screen, and the process's exit code. `isReport`: the words are what was asked for, and go
@@ -33,16 +33,25 @@ export type CliCommand = {
   more: string;
   /** Without --account it is done for each account, or for the first, or wants one named; or it is about what all have together, and reads that option itself. */
   scope: 'each' | 'first' | 'one' | 'shared';
-  /** The problem says how it is typed, and repeats nothing of what was: that may be a token or a card number. */
-  prepare: (words: readonly string[]) => Parsed<Prepared>;
+  /** Besides --account, which is read of every command that is not about what all accounts share. */
+  options: ParseArgsOptionsConfig;
+  /** How many words may stand behind it that are no options. */
+  mostWords: number;
+  /** The problem repeats nothing of what was typed: that may be a token or a card number. */
+  prepare(typed: { values: object; positionals: string[] }): Parsed<Prepared>;
 };
 
-/** Of a command behind which nothing is typed. */
-export function withoutWords(
-  run: (outside: Outside) => Promise<CommandEnd>,
-  misread: string,
-): CliCommand['prepare'] {
-  return (words) => (words.length === 0 ? parsed({ run }) : problem(misread));
+/** The values are of the options’ own types. */
+export function command<const Options extends ParseArgsOptionsConfig>(
+  given: Omit<CliCommand, 'options' | 'prepare'> & {
+    options: Options;
+    prepare(typed: {
+      values: ReturnType<typeof parseArgs<{ options: Options }>>['values'];
+      positionals: string[];
+    }): Parsed<Prepared>;
+  },
+): CliCommand {
+  return given;
 }
 
 /**
@@ -87,16 +96,20 @@ async function noteCommand(
  * What was typed behind a command, understood; `--account NAME` says for which of several merchant accounts. What is too
  * long to be held goes to `out` piece by piece. Nothing that is asked throws for what is outside.
  */
-export function readCommand({ scope, prepare }: CliCommand, words: readonly string[]): Parsed<Prepared> {
-  const end = words.indexOf('--');
-  const at = scope === 'shared' ? -1 : words.slice(0, end < 0 ? undefined : end).indexOf('--account');
-  const read = prepare(at < 0 ? words : words.toSpliced(at, 2));
-  if (!read.ok || 'alone' in read.value || scope === 'shared') return read;
+export function readCommand(asked: CliCommand, words: readonly string[]): Parsed<Prepared> {
+  const { scope, usage } = asked;
+  const typed = typedBehind(asked, words);
+  const read = typed ? asked.prepare(typed) : problem('That was not understood.');
+  if (!read.ok) return problem([`Nothing was done. ${read.problem}`, ...usage].join('\n'));
+  if ('alone' in read.value || scope === 'shared') return read;
   const { run } = read.value;
+  const account = typed?.values['account'];
   return parsed({
     async run(outside, out) {
       const meant =
-        at < 0 ? parsed(allAccounts(outside.config)) : accountNamed(words[at + 1], outside.config);
+        typeof account === 'string'
+          ? accountNamed(account, outside.config)
+          : parsed(allAccounts(outside.config));
       if (!meant.ok) return { exitCode: exitCodes.usage, words: meant.problem };
       const [config, ...more] = meant.value;
       if (more.length === 0 || scope === 'first') return await run({ ...outside, config }, out);
@@ -104,6 +117,20 @@ export function readCommand({ scope, prepare }: CliCommand, words: readonly stri
       return await runForEach(meant.value, (one) => run({ ...outside, config: one }, out));
     },
   });
+}
+
+function typedBehind({ scope, options, mostWords }: CliCommand, words: readonly string[]) {
+  const account = scope === 'shared' ? {} : { account: { type: 'string' } as const };
+  try {
+    const typed = parseArgs({
+      args: [...words],
+      options: { ...options, ...account },
+      allowPositionals: true,
+    });
+    return typed.positionals.length > mostWords ? undefined : typed;
+  } catch {
+    return undefined;
+  }
 }
 
 async function runForEach(
@@ -128,9 +155,9 @@ export function allAccounts(config: Config): Accounts {
 }
 
 /** The settings of the account of that name; a bot that knows one account alone has no names. */
-function accountNamed(name: string | undefined, config: Config): Parsed<Accounts> {
+function accountNamed(name: string, config: Config): Parsed<Accounts> {
   const all = allAccounts(config);
-  const named = all.find(({ merchant }) => merchant !== undefined && merchant.name === name?.toLowerCase());
+  const named = all.find(({ merchant }) => merchant !== undefined && merchant.name === name.toLowerCase());
   if (named) return parsed([named]);
   const names = namesOf(all);
   const known = names === '' ? 'The policy file has no accounts.' : `The accounts are ${names}.`;

@@ -5,7 +5,7 @@ import { examine, type Finding } from '../features/doctor/examine.ts';
 import { sharedChecks } from '../account.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { readSeenWebhooks } from '../features/alerts/missing-events.ts';
-import { parsed, problem } from '../domain/parsed.ts';
+import { parsed } from '../domain/parsed.ts';
 import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';
 import { openKept, type Kept } from '../store/kept.ts';
@@ -14,28 +14,28 @@ import type { Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
 import { undeliveredHealth } from '../features/undelivered/undelivered.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
-import { type CliCommand, allAccounts } from './command.ts';
+import { allAccounts, command } from './command.ts';
 
 /** Looks at every part for real, over the clients that the bot uses; the bot may run. Warnings end with 0 too. */
-export const doctorCommand: CliCommand = {
+export const doctorCommand = command({
   summary: 'Check every part, and say the fix of what is broken',
   usage: ['npm run doctor [-- --json]'],
   more: 'Asks Slack, the payments service and the store, and changes nothing but the access token, which is a new one afterwards; the bot may run. Ends with 0 when nothing is broken, 1 when something is.',
   scope: 'shared',
-  prepare(words) {
-    if (words.some((word) => word !== '--json')) {
-      return problem('Nothing was looked at. Type npm run doctor, or npm run doctor -- --json.');
-    }
-    return parsed({
+  options: { json: { type: 'boolean' } },
+  mostWords: 0,
+  prepare: ({ values: { json } }) =>
+    parsed({
       async run(outside) {
         const findings = await lookAtAll(outside);
         const isWell = findings.every(({ state }) => state !== 'problem');
-        const told = words.length > 0 ? toldAsJson(findings, isWell) : toldAsText(findings);
-        return { exitCode: isWell ? 0 : 1, words: told, isReport: true };
+        const words = json
+          ? jsonText({ kind: 'doctor', ok: isWell, findings: sorted(findings) })
+          : toldAsText(findings);
+        return { exitCode: isWell ? 0 : 1, words, isReport: true };
       },
-    });
-  },
-};
+    }),
+});
 
 async function lookAtAll(outside: Outside): Promise<Finding[]> {
   const { config, log } = outside;
@@ -92,8 +92,4 @@ function toldAsText(findings: readonly Finding[]): string {
     return `${stateSigns[finding.state]} ${partOf(finding)}: ${finding.says}${fix}`;
   });
   return [...lines, '', countWords(findings)].join('\n');
-}
-
-function toldAsJson(findings: readonly Finding[], isWell: boolean): string {
-  return jsonText({ kind: 'doctor', ok: isWell, findings: sorted(findings) });
 }

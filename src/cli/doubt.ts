@@ -3,13 +3,13 @@ import type { Outside } from '../config/config.ts';
 import type { ChargeSeen } from '../domain/charge.ts';
 import { formatMoney } from '../domain/money.ts';
 import { maskEmail } from '../domain/outside-text.ts';
-import { parsed, problem } from '../domain/parsed.ts';
+import { parsed } from '../domain/parsed.ts';
 import { counted } from '../domain/wording.ts';
 import { chargesInDoubt, createChargeRecords } from '../features/charge/charge-record.ts';
 import { customerWord, referenceWord } from '../slack/words/evidence.ts';
 import { stateWord } from '../slack/words/state-words.ts';
 import { hasStore } from '../store/kept.ts';
-import { type CliCommand, type CommandEnd, withKept } from './command.ts';
+import { command, type CommandEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { failedQuestion } from './ask-service.ts';
 import {
@@ -25,19 +25,16 @@ import {
   type Place,
 } from './lines.ts';
 
-const usage = 'npm run payops --silent -- doubt [--json] [--account NAME]';
-
-export const doubtCommand: CliCommand = {
+export const doubtCommand = command({
   summary: 'List the charges whose outcome is not known, from the bot’s own store',
-  usage: [usage],
+  usage: ['npm run payops --silent -- doubt [--json] [--account NAME]'],
   more: 'Ends with 0 when no outcome is open. Asks nobody; the bot may run. Of several accounts one is to be named.',
   // Whoever asks what is in doubt must not take one account’s answer for all.
   scope: 'one',
-  prepare: (words) =>
-    words.every((word) => word === '--json')
-      ? parsed({ run: (outside) => listDoubts(outside, words.length > 0) })
-      : problem(`It lists every charge in doubt: ${usage}`),
-};
+  options: { json: { type: 'boolean', default: false } },
+  mostWords: 0,
+  prepare: ({ values: { json } }) => parsed({ run: (outside) => listDoubts(outside, json) }),
+});
 
 async function listDoubts(outside: Outside, isJson: boolean): Promise<CommandEnd> {
   const { config, log, now } = outside;

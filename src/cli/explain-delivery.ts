@@ -2,12 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { errorCode } from '../domain/failure.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
 import { explainDelivery, readCapture } from '../webhooks/explain-delivery.ts';
-import { type CommandEnd, type CliCommand } from './command.ts';
+import { command, type CommandEnd } from './command.ts';
 import type { Outside } from '../config/config.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
 
-const usage =
-  'Give the file of one captured delivery, and, if it is judged as of another time than now, when: npm run explain-delivery -- delivery.http --at 2026-03-01T09:30:00Z';
 /** Far above what the bot takes. */
 const mostBytes = 8 * 1024 * 1024;
 
@@ -15,18 +13,20 @@ const mostBytes = 8 * 1024 * 1024;
  * Says offline, under the bot's own settings, why one captured delivery verifies or does not. Contacts nobody, opens no
  * store, and shows nothing of what the delivery says.
  */
-export const explainDeliveryCommand: CliCommand = {
+export const explainDeliveryCommand = command({
   summary: 'Say offline why one captured webhook delivery verifies or not',
   usage: ['npm run explain-delivery -- <file> [--at 2026-03-01T09:30:00Z] [--account NAME]'],
   more: 'The file is the raw HTTP request. Ends with 0 when it verifies, 1 when not.',
   scope: 'one',
-  prepare([path, flag, at, ...more]) {
-    if (path === undefined || path.startsWith('--') || more.length > 0) return problem(usage);
-    if (flag === undefined) return parsed({ run: (outside) => explain(outside, path) });
-    const atMs = flag === '--at' && at !== undefined ? readAt(at) : Number.NaN;
-    return Number.isNaN(atMs) ? problem(usage) : parsed({ run: (outside) => explain(outside, path, atMs) });
+  options: { at: { type: 'string' } },
+  mostWords: 1,
+  prepare({ values: { at }, positionals: [path] }) {
+    const atMs = at === undefined ? undefined : readAt(at);
+    return path === undefined || Number.isNaN(atMs)
+      ? problem('Give the file of one captured delivery.')
+      : parsed({ run: (outside) => explain(outside, path, atMs) });
   },
-};
+});
 
 async function explain(outside: Outside, path: string, atMs?: number): Promise<CommandEnd> {
   const file = await readWhole(path);

@@ -2,25 +2,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createCardLedger } from '../features/cards/card-ledger.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
 import { parsed, problem } from '../domain/parsed.ts';
-import { type CommandEnd, type CliCommand, reasonOf, withKept } from './command.ts';
+import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import type { Outside } from '../config/config.ts';
 
 /**
  * Erases every saved card linked to the address from the bot's ledger, because the customer asked for it. Running bots
  * need not stop, and never say more of a card than that it is gone.
  */
-export const forgetCardsCommand: CliCommand = {
+export const forgetCardsCommand = command({
   summary: 'Forget every saved card that the bot remembers of a customer',
   usage: ['npm run forget-cards -- <e-mail> [--account NAME]'],
   more: 'At the payments service nothing changes. Several accounts: all of them, unless one is named.',
   scope: 'each',
-  prepare: ([email = '', ...more]) =>
-    isEmail(email) && more.length === 0
+  options: {},
+  mostWords: 1,
+  // Loose on purpose: it keeps mistakes out, and what passes is only compared.
+  prepare: ({ positionals: [email = ''] }) =>
+    /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
       ? parsed({ run: (outside) => forget(outside, email) })
-      : problem(
-          'Nothing was forgotten. Give one e-mail address, such as: npm run forget-cards -- ada@example.com',
-        ),
-};
+      : problem('Give one e-mail address.'),
+});
 
 async function forget(outside: Outside, email: string): Promise<CommandEnd> {
   return await withKept(
@@ -46,9 +47,4 @@ function told(cards: number): string {
   const forgotten =
     cards === 1 ? 'One saved card of this address is' : `${cards} saved cards of this address are`;
   return `${forgotten} forgotten here. At the payments service nothing has changed.`;
-}
-
-/** Loose on purpose: it keeps mistakes out, and what passes is only compared. */
-function isEmail(text: string): boolean {
-  return /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text);
 }

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type { Outside } from '../config/config.ts';
 import { csvHead, csvRows, type CsvColumn } from '../csv.ts';
 import { parsed, problem } from '../domain/parsed.ts';
@@ -9,7 +8,7 @@ import { createServiceList } from '../features/lists/service-list.ts';
 import type { Payments } from '../payments/payments.ts';
 import { terminalMatches, type ReadPage } from '../payments/terminals.ts';
 import { outsideText } from '../slack/kit/text.ts';
-import type { CliCommand, CommandEnd } from './command.ts';
+import { type CliCommand, command, type CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askService, failedQuestion } from './ask-service.ts';
 import { isoTime, jsonText, merchantJson } from './lines.ts';
@@ -39,40 +38,25 @@ export const accountsCommand = listCommand({
   matches: accountMatches,
 });
 
-type Form = 'text' | 'csv' | 'json';
-
 function listCommand<Item>(listed: Listed<Item>): CliCommand {
   const { one, many } = listed;
-  const usage = `npm run payops --silent -- ${many} [filter] [--csv | --json] [--account NAME]`;
-  return {
+  return command({
     summary: `List the ${many}, or those that a filter finds`,
-    usage: [usage],
+    usage: [`npm run payops --silent -- ${many} [filter] [--csv | --json] [--account NAME]`],
     more: `Reads the list to its end; a filter is words that a ${one} holds. Several accounts: the first, unless one is named.`,
     scope: 'first',
-    prepare(words) {
-      const typed = readWords(words);
-      return typed === undefined
-        ? problem(`Give a filter, and --csv or --json: ${usage}`)
-        : parsed({ run: (outside, out) => list(outside, listed, { ...typed, out }) });
+    options: { csv: { type: 'boolean' }, json: { type: 'boolean' } },
+    mostWords: Infinity,
+    prepare({ values: { csv, json }, positionals }) {
+      if (csv && json) return problem('One of --csv and --json.');
+      const form = csv ? 'csv' : json ? 'json' : 'text';
+      const filter = positionals.join(' ');
+      return parsed({ run: (outside, out) => list(outside, listed, { filter, form, out }) });
     },
-  };
+  });
 }
 
-function readWords(args: readonly string[]): { filter: string; form: Form } | undefined {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      options: { csv: { type: 'boolean' }, json: { type: 'boolean' } },
-      allowPositionals: true,
-    });
-    if (values.csv && values.json) return undefined;
-    return { filter: positionals.join(' '), form: values.csv ? 'csv' : values.json ? 'json' : 'text' };
-  } catch {
-    return undefined;
-  }
-}
-
-type Asked = { filter: string; form: Form; out: (text: string) => Promise<void> };
+type Asked = { filter: string; form: 'text' | 'csv' | 'json'; out: (text: string) => Promise<void> };
 
 async function list<Item>(
   outside: Outside,

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import type { Outside } from '../config/config.ts';
 import { holdsCardNumber, maskNumbers } from '../domain/card-number.ts';
 import { confirm } from '../domain/confirmation.ts';
@@ -15,7 +14,7 @@ import {
   whyNot,
   type TransactionView,
 } from '../slack/words/transaction-message.ts';
-import type { CliCommand, CommandEnd } from './command.ts';
+import { command, type CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askService } from './ask-service.ts';
 import {
@@ -31,43 +30,31 @@ import {
   type Answer,
 } from './lines.ts';
 
-const usage = 'npm run payops --silent -- lookup <reference> [amount] [--json] [--account NAME]';
-const misread = `Give one reference and at most one amount; a reference with spaces goes in quotes, "ORDER 17 B", and -- before one that begins with a dash: ${usage}`;
-
 /** Asked with the bot's own settings, token and store. Changes nothing but the shared access token, as any look-up of the bot may. */
-export const lookupCommand: CliCommand = {
+export const lookupCommand = command({
   summary: 'Look up a transaction: is it paid, and what proves it',
-  usage: [usage],
+  usage: ['npm run payops --silent -- lookup <reference> [amount] [--json] [--account NAME]'],
   more: 'Ends with 0 for a payment that is proven, and for nothing else. Several accounts: the first, unless one is named.',
   scope: 'first',
-  prepare(words) {
-    if (holdsCardNumber(words.join(' '))) {
+  options: { json: { type: 'boolean', default: false } },
+  mostWords: Infinity,
+  prepare({ values: { json }, positionals }) {
+    if (holdsCardNumber(positionals.join(' '))) {
+      return problem('That looks like a card number. Delete it from your shell’s history.');
+    }
+    const [first = '', second, ...more] = positionals;
+    const reference = parseOrderReference(first);
+    if (!reference.ok || more.length > 0) {
       return problem(
-        'That looks like a card number. Nothing was asked. Delete it from your shell’s history.',
+        `${reference.ok ? '' : `${reference.problem} `}Give one reference and at most one amount; a reference with spaces goes in quotes, "ORDER 17 B", and -- before one that begins with a dash.`,
       );
     }
-    const typed = readWords(words);
-    if (typed === undefined || typed.positionals.length > 2) return problem(misread);
-    const [first = '', second] = typed.positionals;
-    const reference = parseOrderReference(first);
-    if (!reference.ok) return problem(`${reference.problem} ${misread}`);
     const amount = second === undefined ? parsed(undefined) : parseAmount(second);
-    if (!amount.ok) return problem(`${amount.problem} ${misread}`);
+    if (!amount.ok) return problem(amount.problem);
     const asked = { reference: reference.value, minor: amount.value };
-    return parsed({
-      run: (outside) => lookUp(outside, asked, typed.values.json === true),
-    });
+    return parsed({ run: (outside) => lookUp(outside, asked, json) });
   },
-};
-
-/** Undefined: an option that it does not know. */
-function readWords(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: { json: { type: 'boolean' } }, allowPositionals: true });
-  } catch {
-    return undefined;
-  }
-}
+});
 
 async function lookUp(
   outside: Outside,

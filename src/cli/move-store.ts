@@ -6,16 +6,19 @@ import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
 import { embeddedStore } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
-import { type CommandEnd, type CliCommand, reasonOf, withKept, withoutWords } from './command.ts';
+import { parsed } from '../domain/parsed.ts';
+import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 
 /** Moves all records of the embedded store to the Redis of the settings, and verifies them. Broken off it may be run again. */
-export const moveStoreCommand: CliCommand = {
+export const moveStoreCommand = command({
   summary: 'Move all records from SQLite in DATA_DIR to the Redis of REDIS_URL, and verify them',
   usage: ['npm run move-store'],
   more: 'For all accounts. Stop the bot first. Needs an empty Redis; may be run again when it broke off.',
   scope: 'shared',
-  prepare: withoutWords(moveAll, 'Nothing was moved. Type npm run move-store and nothing more.'),
-};
+  options: {},
+  mostWords: 0,
+  prepare: () => parsed({ run: moveAll }),
+});
 
 async function moveAll(outside: Outside): Promise<CommandEnd> {
   const { redisUrl, redisPrefix, dataDir } = outside.config;

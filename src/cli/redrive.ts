@@ -1,27 +1,24 @@
 import { redrive } from '../messages/undelivered.ts';
 import { parsed, problem } from '../domain/parsed.ts';
-import { type CommandEnd, type CliCommand, reasonOf, withKept } from './command.ts';
+import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import type { Outside } from '../config/config.ts';
 
 /**
  * Has everything that Slack refused for too long, or what is for one channel or person, delivered again by the running
  * bots. Running it twice, or beside somebody who presses the button, delivers nothing twice.
  */
-export const redriveCommand: CliCommand = {
+export const redriveCommand = command({
   summary: 'Have what Slack refused for too long delivered again',
   usage: ['npm run redrive -- [--channel C0123ABCD] [--account NAME]'],
   more: 'Without a channel: everything. Run it twice and nothing is delivered twice. /pay undelivered lists what there is.',
   scope: 'each',
-  prepare([option, channel = '', ...more]) {
-    const isChannel = option === '--channel' && /^[A-Z][A-Z0-9]{6,}$/.test(channel) && more.length === 0;
-    if (option !== undefined && !isChannel) {
-      return problem(
-        'Nothing was done. Type nothing more, for all channels, or the id of one: npm run redrive -- --channel C0123ABCD',
-      );
-    }
-    return parsed({ run: (outside) => redriveOn(outside, isChannel ? channel : undefined) });
-  },
-};
+  options: { channel: { type: 'string' } },
+  mostWords: 0,
+  prepare: ({ values: { channel } }) =>
+    channel === undefined || /^[A-Z][A-Z0-9]{6,}$/.test(channel)
+      ? parsed({ run: (outside) => redriveOn(outside, channel) })
+      : problem('--channel wants the id of one.'),
+});
 
 async function redriveOn(outside: Outside, channel: string | undefined): Promise<CommandEnd> {
   return await withKept(

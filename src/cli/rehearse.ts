@@ -8,29 +8,24 @@ import { createEventLog, type EventLog, lookedBackMs } from '../features/alerts/
 import { destinationsOf, needsLookUp } from '../features/alerts/routing.ts';
 import { counted } from '../domain/wording.ts';
 import { readRoutes } from '../config/alert-rules.ts';
-import { parsed, problem } from '../domain/parsed.ts';
-import { type CommandEnd, type CliCommand, reasonOf, withKept } from './command.ts';
+import { parsed } from '../domain/parsed.ts';
+import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import { utcTime } from '../slack/kit/text.ts';
 
 /**
  * What the rules of the policy file, or of another one that is not deployed yet, would have posted of the events of the
  * last 7 days.
  */
-export const rehearseCommand: CliCommand = {
+export const rehearseCommand = command({
   summary: 'Say what routes would have posted in the last 7 days',
   usage: ['npm run rehearse -- [--policy payops.new.yml] [--account NAME]'],
   more: 'Without a file: the rules that are in force. Posts and changes nothing.',
   scope: 'each',
-  prepare([option, path, ...more]) {
-    const isFile = option === '--policy' && path !== undefined && more.length === 0;
-    if (option !== undefined && !isFile) {
-      return problem(
-        'Nothing was done. Type nothing more, for the rules that are in force, or name a file: npm run rehearse -- --policy payops.new.yml',
-      );
-    }
-    return parsed({ run: (outside) => rehearseOn(outside, path ?? outside.config.payopsFile) });
-  },
-};
+  options: { policy: { type: 'string' } },
+  mostWords: 0,
+  prepare: ({ values: { policy } }) =>
+    parsed({ run: (outside) => rehearseOn(outside, policy ?? outside.config.payopsFile) }),
+});
 
 async function rehearseOn(outside: Outside, path: string): Promise<CommandEnd> {
   const read = readCandidate(outside.config, path);

@@ -1,26 +1,30 @@
 import { reseal, type Resealed } from '../records/reseal.ts';
-import { type CommandEnd, type CliCommand, reasonOf, withKept, withoutWords } from './command.ts';
+import type { Outside } from '../config/config.ts';
+import { parsed } from '../domain/parsed.ts';
+import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 
 /** Seals whatever the store holds under the first sealing key, and tells which of the others can go. It may be broken off and run again. */
-export const resealCommand: CliCommand = {
+export const resealCommand = command({
   summary: 'Seal all that the store holds under the first of SEALING_KEYS',
   usage: ['npm run reseal'],
   more: 'For all accounts. Bots may run. Says which of the other keys can go; ends with 1 while something is left.',
   scope: 'shared',
-  prepare: withoutWords(
-    (outside) =>
-      withKept(
-        outside,
-        async ({ store, sealer, keyIds }) => endOf(await reseal(store, { sealer, keyIds }), keyIds),
-        (error) => ({
-          exitCode: 1,
-          words: `Not everything is sealed under the first key. ${reasonOf(error)} Run this again once that is mended: it goes on where it stopped.`,
-        }),
-        'reseal',
-      ),
-    'Nothing was done. Type npm run reseal and nothing more.',
-  ),
-};
+  options: {},
+  mostWords: 0,
+  prepare: () => parsed({ run: resealAll }),
+});
+
+async function resealAll(outside: Outside): Promise<CommandEnd> {
+  return await withKept(
+    outside,
+    async ({ store, sealer, keyIds }) => endOf(await reseal(store, { sealer, keyIds }), keyIds),
+    (error) => ({
+      exitCode: 1,
+      words: `Not everything is sealed under the first key. ${reasonOf(error)} Run this again once that is mended: it goes on where it stopped.`,
+    }),
+    'reseal',
+  );
+}
 
 function endOf({ resealed, busy, unopened }: Resealed, keyIds: readonly string[]): CommandEnd {
   const [first = '', ...others] = keyIds;

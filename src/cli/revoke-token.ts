@@ -2,7 +2,8 @@ import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import type { TokenMemory } from '../payments/access-token.ts';
 import { createPaymentsClient } from '../payments/client.ts';
 import { parentAccountOf, revokeToken } from '../payments/tokens.ts';
-import { type CommandEnd, type CliCommand, reasonOf, withKept, withoutWords } from './command.ts';
+import { parsed } from '../domain/parsed.ts';
+import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import type { Kept } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
 import { clientSettings, tokenMemory } from '../payments/payments.ts';
@@ -13,20 +14,24 @@ import { clientSettings, tokenMemory } from '../payments/payments.ts';
  *
  * Spec: POST {base_url}/v1/auth/token/revoke.
  */
-export const revokeTokenCommand: CliCommand = {
+export const revokeTokenCommand = command({
   summary: 'End the access token that all replicas share',
   usage: ['npm run revoke-token -- [--account NAME]'],
   more: 'Needs PAYMENTS_TOKEN_REVOKE_BODY. Running bots get a new token.',
   scope: 'one',
-  prepare: withoutWords(async (outside) => {
-    if (outside.config.paymentsTokenRevokeBody === undefined) {
-      return refused(
-        'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
-      );
-    }
-    return await withKept(outside, (kept) => revokeShared(outside, kept), failed, 'revoke-token');
-  }, 'Nothing was revoked. Type nothing more, to revoke the access token that all replicas share, or whose it is: npm run revoke-token -- --account NAME'),
-};
+  options: {},
+  mostWords: 0,
+  prepare: () => parsed({ run: revoke }),
+});
+
+async function revoke(outside: Outside): Promise<CommandEnd> {
+  if (outside.config.paymentsTokenRevokeBody === undefined) {
+    return refused(
+      'PAYMENTS_TOKEN_REVOKE_BODY is not set. Set the JSON body that your payments service wants, such as {"accessToken":"{{ACCESS_TOKEN}}"}.',
+    );
+  }
+  return await withKept(outside, (kept) => revokeShared(outside, kept), failed, 'revoke-token');
+}
 
 function failed(error: unknown): CommandEnd {
   if (!(error instanceof ServiceFailure && mayHaveArrived.has(error.kind))) return refused(reasonOf(error));

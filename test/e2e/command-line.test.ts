@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../../src/cli/command-line.ts';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
 import { findCanaries } from '../support/canaries.ts';
 import { openDesk, runHere, shareDesk, type CommandEnd } from '../support/desk.ts';
