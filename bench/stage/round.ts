@@ -32,7 +32,10 @@ export async function playRound(contestant: Contestant, order: Omit<LoadOrder, '
 /** Until then V8 still makes faster code of what it has seen run: the first turns of any program cost twice a later one. */
 const turnsToWarmUp = 3;
 
-/** `play` for each of them, A B C A B C, after a few turns each that do not count. */
+/**
+ * `play` for each of them, A B C C B A, after a few turns each that do not count: what a program still does after its
+ * turn (garbage, sockets that close) costs the next one, and that must not always be the same one.
+ */
 export async function takeTurns<Variant>(
   variants: readonly Variant[],
   rounds: number,
@@ -40,7 +43,8 @@ export async function takeTurns<Variant>(
 ): Promise<Round[][]> {
   const played: Round[][] = variants.map(() => []);
   for (let round = 1 - turnsToWarmUp; round <= rounds; round += 1) {
-    for (const [at, variant] of variants.entries()) {
+    const inOrder = [...variants.entries()];
+    for (const [at, variant] of round % 2 === 0 ? inOrder.toReversed() : inOrder) {
       // oxlint-disable-next-line no-await-in-loop -- they take turns
       const result = await play(variant, `r${round}`);
       if (round > 0) played[at]?.push(result);

@@ -1,4 +1,3 @@
-import { withDeadline } from '../deadline.ts';
 import { maskNumbers } from '../domain/card-number.ts';
 import type { NoteAudit } from '../domain/audit-entry.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
@@ -166,10 +165,8 @@ async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps):
   let hasBegun = false;
   try {
     const isStrict = command.effect !== 'none' || part !== undefined;
-    // What the bot says of itself needs no store, and is said again to whom Slack brings twice.
-    const isFree = !isStrict && command.permission === anyone;
-    const claim = isStrict ? deps.claimOnce : tolerant(deps.claimOnce);
-    const repeat = isFree ? 'first' : await asked.repeat(claim);
+    // What does no harm twice needs no store, and is answered again where Slack brings it again.
+    const repeat = isStrict ? await asked.repeat(deps.claimOnce) : 'first';
     if (repeat === 'delivered_again') return { result: 'repeated', prepared };
     if (repeat === 'pressed_again') {
       return { result: 'repeated', message: pressedAgainMessage(label), prepared };
@@ -195,13 +192,6 @@ async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps):
       prepared,
     };
   }
-}
-
-const claimMs = 500;
-
-/** What does no harm twice is not kept from anybody by a store that is away. */
-function tolerant(claimOnce: Claim): Claim {
-  return async (key) => await withDeadline(claimMs, () => claimOnce(key)).catch(() => true);
 }
 
 /** What a person is told, and the rule behind it, for the audit. */

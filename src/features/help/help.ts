@@ -5,26 +5,29 @@ import {
   type Caller,
   type Command,
   type MayRun,
+  type Permission,
+  type Permit,
   type Refused,
   anyone,
   defineCommand,
   permissionsOf,
 } from '../../slack/command.ts';
-import { permitFor, refuse } from '../../slack/answer.ts';
+import { refuse } from '../../slack/answer.ts';
 import { refusalMessage } from '../../slack/words/error-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { type Piece, bold, code, codeLines, headline, richText, words } from '../../slack/kit/blocks.ts';
 
 /** `/pay help [verb]`, made from the verbs' own definitions; the list holds what the caller may do. */
 export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Command {
-  /** By the verbs that are allowed: they are few, and what is said of them never changes. */
-  const overviews = new Map<string, SlackMessage>();
+  /** By the verbs that are allowed: what is said of them never changes. */
+  const overviews = new WeakMap<readonly Command[], SlackMessage>();
   /** What the caller may do; who may do nothing is told so, and whom to ask. */
   async function overviewFor(caller: Caller): Promise<SlackMessage> {
     const permitted = await sortByPermit(caller, verbs(), mayRun);
-    const key = permitted.allowed.map(({ verb }) => verb).join(' ');
-    const message = nothingAllowed(permitted) ?? overviews.get(key) ?? helpMessage(permitted.allowed);
-    if (permitted.allowed.length > 1) overviews.set(key, message);
+    const refusal = nothingAllowed(permitted);
+    if (refusal) return refusal;
+    const message = overviews.get(permitted.allowed) ?? helpMessage(permitted.allowed);
+    overviews.set(permitted.allowed, message);
     return message;
   }
   return defineCommand<Command | undefined>({
@@ -49,7 +52,7 @@ export type ListedVerbs = AccountSide & {
   place: string | undefined;
 };
 
-type Permitted = { allowed: Command[]; refused: Refused | undefined };
+type Permitted = { allowed: readonly Command[]; refused: Refused | undefined };
 
 /** What somebody reads who may do nothing but ask for help; undefined for everybody else. */
 export function nothingAllowed({ allowed, refused }: Permitted): SlackMessage | undefined {
@@ -57,18 +60,30 @@ export function nothingAllowed({ allowed, refused }: Permitted): SlackMessage | 
   return refusalMessage({ ...refused, what: 'every command but help' });
 }
 
+type Sorting = { asked: readonly Permission[]; allowed: Map<string, readonly Command[]> };
+
+const free = Promise.resolve<Permit>({ kind: 'allowed' });
+/** By a list of verbs, none of which changes: what it asks for, each permission once, and what the answers allow. */
+const sortings = new WeakMap<readonly Command[], Sorting>();
+
 /** What the caller may run of what is listed, in the order given, and the first refusal among the rest. */
 export async function sortByPermit(
   caller: Caller,
   every: readonly Command[],
   mayRun: MayRun,
 ): Promise<Permitted> {
-  const verbs = every.filter(isListed);
-  const permits = await Promise.all(verbs.map((verb) => permitFor(caller, permissionsOf(verb), mayRun)));
-  return {
-    allowed: verbs.filter((_, index) => permits[index]?.kind === 'allowed'),
-    refused: permits.find((permit) => permit.kind === 'refused'),
-  };
+  const known = sortings.get(every);
+  const asked = known?.asked ?? [...new Set(every.filter(isListed).flatMap(permissionsOf))];
+  const sorting = known ?? { asked, allowed: new Map() };
+  sortings.set(every, sorting);
+  const permits = await Promise.all(asked.map((each) => (each === anyone ? free : mayRun(each, caller))));
+  const key = permits.map(({ kind }) => kind).join(' ');
+  const holds = (permission: Permission) => permits[asked.indexOf(permission)]?.kind === 'allowed';
+  const allowed =
+    sorting.allowed.get(key) ??
+    every.filter((verb) => isListed(verb) && permissionsOf(verb).some((permission) => holds(permission)));
+  sorting.allowed.set(key, allowed);
+  return { allowed, refused: permits.find((permit) => permit.kind === 'refused') };
 }
 
 export function isListed({ hidden }: Command): boolean {

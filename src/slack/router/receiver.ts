@@ -105,21 +105,28 @@ function retryOf({ headers }: IncomingMessage): { retryNum?: number; retryReason
 }
 
 /** By its blocks, which nobody changes once they are made: help says the same to many. */
-const written = new WeakMap<object, Buffer>();
+const written = new WeakMap<object, string>();
 
-/** As bytes: a socket takes a text of more than Latin letters at twice the cost. */
-function bytesOf(answer: { blocks?: unknown }): Buffer {
+/** In ASCII alone: a socket takes a text with one typographic quote at twice the cost, and bytes behind a head at a tenth more. */
+function ascii(value: unknown): string {
+  return JSON.stringify(value).replace(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function textOf(answer: { blocks?: unknown }): string {
   const { blocks, ...rest } = answer;
-  if (!Array.isArray(blocks)) return Buffer.from(JSON.stringify(answer));
-  const bytes = written.get(blocks) ?? Buffer.from(`${JSON.stringify(blocks)}}`);
-  written.set(blocks, bytes);
-  const before = JSON.stringify({ ...rest, blocks: [] }).slice(0, -'[]}'.length);
-  return Buffer.concat([Buffer.from(before), bytes]);
+  if (!Array.isArray(blocks)) return ascii(answer);
+  const text = written.get(blocks) ?? ascii(blocks);
+  written.set(blocks, text);
+  return `${ascii({ ...rest, blocks: [] }).slice(0, -'[]}'.length)}${text}}`;
 }
 
 function answerWith(response: ServerResponse, answer: object | string = ''): void {
   const isText = typeof answer === 'string';
-  const bytes = isText ? Buffer.from(answer) : bytesOf(answer);
+  const text = isText ? answer : textOf(answer);
   const type = isText ? {} : { 'content-type': 'application/json' };
-  response.writeHead(200, { ...type, 'content-length': bytes.length }).end(bytes);
+  response.writeHead(200, { ...type, 'content-length': Buffer.byteLength(text) });
+  response.end(text, isText ? 'utf8' : 'latin1');
 }
