@@ -1,4 +1,4 @@
-import { isJsonObject } from '../domain/json-pointer.ts';
+import { isJsonObject, type JsonObject } from '../domain/json-pointer.ts';
 import { plainId } from '../domain/merchant.ts';
 import { lookUpActionId, lookUpWords } from './words/evidence.ts';
 
@@ -7,75 +7,45 @@ const mostTexts = 300;
 const deepest = 12;
 
 /**
- * Everything that can be read in a message that Slack sent along, a text for each block and field: its own words,
- * blocks, attachments. What a button of ours looks up stands there in quotes. People, channels, dates and addresses
- * behind links are left out. Never throws, whatever the payload holds.
+ * Everything that can be read in a message that Slack sent along, a text for each block and attachment and its own
+ * words. What a button of ours looks up stands there in quotes. People, channels, dates and addresses behind links are
+ * left out. Never throws, whatever the payload holds.
  */
 export function messageTexts(message: unknown): string[] {
   if (!isJsonObject(message)) return [];
-  const texts = [
-    ...blocksOf(message),
-    ...listOf(message['attachments']).flatMap(attachmentTexts),
-    ...(typeof message['text'] === 'string' ? [unmarked(message['text'])] : []),
-  ];
-  return [...new Set(texts.map((text) => text.trim()).filter((text) => text !== ''))].slice(0, mostTexts);
+  const { blocks, attachments, text } = message;
+  const parts: unknown[] = [blocks, attachments].flatMap((list) => (Array.isArray(list) ? list : []));
+  const texts = [...parts, text].map((part) => textIn(part).trim()).filter((one) => one !== '');
+  return [...new Set(texts)].slice(0, mostTexts);
 }
 
-function attachmentTexts(attachment: unknown): string[] {
-  if (!isJsonObject(attachment)) return [];
-  const own = ['pretext', 'title', 'text', 'fallback', 'footer'].map((name) => attachment[name]);
-  const fields = listOf(attachment['fields']).flatMap((field) =>
-    isJsonObject(field) ? [`${asText(field['title'])}: ${asText(field['value'])}`] : [],
-  );
-  return [...blocksOf(attachment), ...own.map(asText), ...fields].map(unmarked);
-}
+/** A person, a channel, an emoji, a moment: none is part of a word beside it. */
+const silent = new Set(['user', 'usergroup', 'channel', 'emoji', 'date', 'broadcast', 'team', 'image']);
 
-function blocksOf(part: Readonly<Record<string, unknown>>): string[] {
-  return listOf(part['blocks']).flatMap((block) => {
-    const words = textIn(block, 0);
-    return isJsonObject(block) && block['type'] === 'actions' ? lookedUpBy(block) : [words];
-  });
-}
+const holding = ['pretext', 'title', 'text', 'fields', 'elements', 'rows', 'blocks', 'fallback', 'footer'];
 
 /** A line of rich text is joined without gaps: a word half in bold is still one word. */
-function textIn(part: unknown, depth: number, gap = '\n'): string {
+function textIn(part: unknown, depth = 0, gap = '\n'): string {
   if (depth > deepest) return '';
+  if (typeof part === 'string') return unmarked(part);
   if (Array.isArray(part)) return part.map((one) => textIn(one, depth + 1, gap)).join(gap);
   if (!isJsonObject(part)) return '';
-  const { type, text } = part;
-  // A person, a channel, an emoji, a moment: none is part of a word beside it.
-  if (typeof type === 'string' && silent.has(type)) return ' ';
-  if (typeof text === 'string') return type === 'mrkdwn' ? unmarked(text) : quotedCode(part, text);
-  const inner = typeof type === 'string' && type.startsWith('rich_text_') ? '' : gap;
-  return ['text', 'fields', 'elements', 'title', 'rows']
-    .map((name) => textIn(part[name], depth + 1, inner))
-    .filter((inside) => inside !== '')
-    .join('\n');
-}
-
-const silent = new Set([
-  'user',
-  'usergroup',
-  'channel',
-  'emoji',
-  'date',
-  'broadcast',
-  'team',
-  'image',
-  'button',
-]);
-
-/** Set in code, it is meant to the letter. */
-function quotedCode({ style }: Readonly<Record<string, unknown>>, text: string): string {
+  const { title, value, style } = part;
+  const type = String(part['type']);
+  if (type === 'button') return lookedUpBy(part);
+  if (silent.has(type)) return ' ';
+  if (typeof title === 'string' && typeof value === 'string') return unmarked(`${title}: ${value}`);
+  const within = type.startsWith('rich_text_') ? '' : gap;
+  const inside = holding.map((name) => textIn(part[name], depth + 1, within));
+  const text = inside.filter((one) => one !== '').join('\n');
+  // Set in code, it is meant to the letter.
   return isJsonObject(style) && style['code'] === true ? ` \`${text}\` ` : text;
 }
 
-function lookedUpBy(block: Readonly<Record<string, unknown>>): string[] {
-  return listOf(block['elements']).flatMap((element) => {
-    if (!isJsonObject(element) || plainId(asText(element['action_id'])) !== lookUpActionId) return [];
-    const [reference] = lookUpWords(asText(element['value']));
-    return reference === undefined ? [] : [`“${reference}”`];
-  });
+function lookedUpBy({ action_id: id, value }: JsonObject): string {
+  if (typeof id !== 'string' || typeof value !== 'string' || plainId(id) !== lookUpActionId) return ' ';
+  const [reference] = lookUpWords(value);
+  return reference === undefined ? ' ' : `“${reference}”`;
 }
 
 /** Slack's markup as words: mentions and dates go, a link leaves its label. */
@@ -86,12 +56,4 @@ function unmarked(text: string): string {
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&');
-}
-
-function asText(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
 }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LogLevel, type Logger } from '@slack/bolt';
 import { WebClient, type AuthTestResponse } from '@slack/web-api';
 import { growingDelayMs } from '../deadline.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { Log } from '../log.ts';
 import {
   awayFix,
@@ -191,10 +192,6 @@ export function slackAway(detail: string): SlackDown {
 }
 
 export function identityOf(answer: AuthTestResponse): Identity {
-  return {
-    ...(answer.team_id === undefined ? {} : { teamId: answer.team_id }),
-    ...(answer.enterprise_id === undefined ? {} : { enterpriseId: answer.enterprise_id }),
-    ...(answer.bot_id === undefined ? {} : { botId: answer.bot_id }),
-    ...(answer.user_id === undefined ? {} : { botUserId: answer.user_id }),
-  };
+  const { team_id: teamId, enterprise_id: enterpriseId, bot_id: botId, user_id: botUserId } = answer;
+  return withoutUndefined({ teamId, enterpriseId, botId, botUserId });
 }

@@ -1,6 +1,7 @@
 import { cardNumberRefusal, maskNumbers } from '../../domain/card-number.ts';
 import { ServiceFailure, type FailureKind, StoreUnavailable } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
+import { counted } from '../../domain/wording.ts';
 import { newErrorId, type Log } from '../../log.ts';
 import { bold, channelName, code, person, rich, words, type Run } from '../kit/blocks.ts';
 import { quoted, typedReference } from './evidence.ts';
@@ -22,14 +23,16 @@ const longestWord = 80;
 /** What broke, whether money moved, and what to do next. */
 function brokenMessage(
   what: string,
-  about: Interrupted,
+  { reference, moneyMayHaveMoved }: Interrupted,
   next: Run[],
-  money = moneyWords(about),
 ): SlackMessage {
-  const { reference } = about;
+  const about = reference === undefined ? [] : [typedReference(reference)];
+  const money = moneyMayHaveMoved
+    ? `it may have moved. Do not charge ${about[0] ?? 'this payment'} again; a look-up tells.`
+    : 'none was moved by this.';
   return noteMessage({
     state: `⚠️ ${what}`,
-    about: reference === undefined ? [] : [typedReference(reference)],
+    about,
     body: [
       [bold('Money: '), words(money)],
       [bold('Next: '), ...next],
@@ -41,26 +44,10 @@ function brokenMessage(
 export function serviceFailureMessage(failure: ServiceFailure, about: Interrupted): SlackMessage {
   const { what, next } = failureWords[failure.kind];
   const { retryAfterMs: wait } = failure;
-  const nextStep = wait === undefined ? next : `try again in ${seconds(wait)}.`;
-  const { text, blocks } = brokenMessage(what, about, rich`${nextStep}`);
+  const again =
+    wait === undefined ? next : `try again in ${counted(Math.max(1, Math.ceil(wait / 1000)), 'second')}.`;
+  const { text, blocks } = brokenMessage(what, about, rich`${again}`);
   return { text, blocks: [...blocks, ...quoted('The service says:', failure.said)] };
-}
-
-/** The bot's own memory is away, and nothing that moves money runs without it. */
-function storeUnavailableMessage(about: Interrupted): SlackMessage {
-  const next = rich`try again in a minute; if it stays so, ${tellOperators}.`;
-  const money = about.moneyMayHaveMoved ? moneyWords(about) : 'none was moved.';
-  return brokenMessage('The bot’s storage does not answer', about, next, money);
-}
-
-/** Slack did not open the modal that was to be the answer. */
-function modalRefusedMessage({ isTooLate }: ModalRefused, about: Interrupted): SlackMessage {
-  const what = isTooLate ? 'Slack gave the bot no more time to open the form' : 'Slack did not open the form';
-  const next = isTooLate
-    ? 'do the same again.'
-    : `do the same again; if it stays so, ${tellOperators}: the log says why.`;
-  const money = about.moneyMayHaveMoved ? moneyWords(about) : 'nothing was charged or changed.';
-  return brokenMessage(what, about, rich`${next}`, money);
 }
 
 /** The bot itself is broken. The same id stands in the log, so that whoever runs it finds the cause. */
@@ -71,13 +58,15 @@ export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
 
 /** The person typed something that cannot be read. `example` is a whole command, like `/pay lookup ORDER-1`. */
 export function usageMessage(problem: string, example: string): SlackMessage {
-  const [what = '', ...rest] = sentences(outsideText(maskNumbers(problem), longestProblem));
-  const advice = rich`${rest.join(' ')}`;
-  return noteMessage({ state: what.replace(/\.$/u, ''), body: [advice, rich`Like this: ${code(example)}`] });
+  const said = outsideText(maskNumbers(problem), longestProblem);
+  return sentencesMessage(said, rich`Like this: ${code(example)}`);
 }
 
-/** What a refusal says besides which rule and who can; see `Refused`. */
-type Refusal = { what: string } & Omit<Refused, 'kind'>;
+/** The first sentence is the state. */
+function sentencesMessage(text: string, ...more: Run[][]): SlackMessage {
+  const [what = '', ...rest] = text.split(/(?<=\.) /u);
+  return noteMessage({ state: what.replace(/\.$/u, ''), body: [rich`${rest.join(' ')}`, ...more] });
+}
 
 /** More of a kind than this helps nobody, and Slack's blocks have an end. */
 const mostNamed = 10;
@@ -86,7 +75,7 @@ const mostNamed = 10;
  * The person may not: what, which rule, where they may, and who can. Whole sentences without their full
  * stop. Shown to the caller alone: whoever is named in it is not called.
  */
-export function refusalMessage(refusal: Refusal): SlackMessage {
+export function refusalMessage(refusal: { what: string } & Omit<Refused, 'kind'>): SlackMessage {
   const { where = [], people = [], notes = [] } = refusal;
   return noteMessage({
     state: `⛔ Not allowed: ${outsideText(refusal.what, longestProblem)}`,
@@ -127,8 +116,7 @@ export function unknownVerbMessage(typed: string, nearest: string | undefined): 
 
 /** A card number was typed. Says nothing of what was typed, so that it is in Slack no second time. */
 export function cardNumberMessage(): SlackMessage {
-  const [first = '', ...rest] = sentences(cardNumberRefusal);
-  return noteMessage({ state: `⛔ ${first.replace(/\.$/u, '')}`, body: [rich`${rest.join(' ')}`] });
+  return sentencesMessage(`⛔ ${cardNumberRefusal}`);
 }
 
 /** What broke outside, without a full stop, and what to do then, with one. */
@@ -167,57 +155,44 @@ export const failureWords: Record<FailureKind, { what: string; next: string }> =
   },
 };
 
-function moneyWords({ reference, moneyMayHaveMoved }: Interrupted): string {
-  const subject = reference === undefined ? 'this payment' : typedReference(reference);
-  return moneyMayHaveMoved
-    ? `it may have moved. Do not charge ${subject} again; a look-up tells.`
-    : 'none was moved by this.';
-}
-
-function seconds(ms: number): string {
-  const whole = Math.max(1, Math.ceil(ms / 1000));
-  return whole === 1 ? '1 second' : `${whole} seconds`;
-}
-
-function sentences(text: string): string[] {
-  return text.split(/(?<=\.) /u);
-}
-
-/** What was being done when it broke, and whether the verb itself had begun or only the guards before it. */
-type Doing = { command: Command; caller: Caller; reference?: OrderReference; hasBegun: boolean };
-
-/** What a person is told, and in a word why, for the audit. */
-type ErrorReply = { message: SlackMessage; reason: string };
-
 /**
- * The one place where a throw becomes words. A `ServiceFailure`, `StoreUnavailable` or `ModalRefused` says what
- * happened, whether money may have moved and what happens next; anything else is our bug, and its id is on the screen
- * and in the log.
+ * The one place where a throw becomes words, and in a word why, for the audit. A `ServiceFailure`, `StoreUnavailable` or
+ * `ModalRefused` says what happened, whether money may have moved and what happens next; anything else is our bug, and its
+ * id is on the screen and in the log. `hasBegun`: the verb itself, and not only the guards before it.
  */
-export function errorReply(error: unknown, doing: Doing, log: Log): ErrorReply {
-  const moneyMayHaveMoved = doing.hasBegun && doing.command.effect === 'money';
-  const reference = doing.reference === undefined ? {} : { reference: doing.reference };
-  const { userId } = doing.caller;
-  const { verb } = doing.command;
+export function errorReply(
+  error: unknown,
+  doing: { command: Command; caller: Caller; reference?: OrderReference; hasBegun: boolean },
+  log: Log,
+): { message: SlackMessage; reason: string } {
+  const { command, caller, reference, hasBegun } = doing;
+  const moneyMayHaveMoved = hasBegun && command.effect === 'money';
+  const about = reference === undefined ? { moneyMayHaveMoved } : { reference, moneyMayHaveMoved };
+  const asked = { verb: command.verb, userId: caller.userId };
   if (error instanceof ServiceFailure) {
-    log('warn', 'The payments service gave no usable answer', { verb, userId, failure: error.kind }, error);
-    const message = serviceFailureMessage(error, { ...reference, moneyMayHaveMoved });
-    return { message, reason: `the payments service: ${error.kind}` };
+    const { kind } = error;
+    log('warn', 'The payments service gave no usable answer', { ...asked, failure: kind }, error);
+    return { message: serviceFailureMessage(error, about), reason: `the payments service: ${kind}` };
   }
   if (error instanceof StoreUnavailable) {
-    log('warn', 'The store did not answer', { verb, userId }, error);
-    return {
-      message: storeUnavailableMessage({ ...reference, moneyMayHaveMoved }),
-      reason: 'the store was away',
-    };
+    log('warn', 'The store did not answer', asked, error);
+    const next = rich`try again in a minute; if it stays so, ${tellOperators}.`;
+    const message = brokenMessage('The bot’s storage does not answer', about, next);
+    return { message, reason: 'the store was away' };
   }
   if (error instanceof ModalRefused) {
-    const { slackError } = error;
-    log('warn', 'Slack opened no modal', { verb, userId, slackError, fix: fixFor(slackError) });
-    const message = modalRefusedMessage(error, { ...reference, moneyMayHaveMoved });
+    const { slackError, isTooLate } = error;
+    log('warn', 'Slack opened no modal', { ...asked, slackError, fix: fixFor(slackError) });
+    const message = isTooLate
+      ? brokenMessage('Slack gave the bot no more time to open the form', about, rich`do the same again.`)
+      : brokenMessage(
+          'Slack did not open the form',
+          about,
+          rich`do the same again; if it stays so, ${tellOperators}: the log says why.`,
+        );
     return { message, reason: `Slack opened no modal: ${slackError}` };
   }
   const errorId = newErrorId();
-  log('error', 'A command failed', { errorId, verb, userId }, error);
+  log('error', 'A command failed', { errorId, ...asked }, error);
   return { message: bugMessage(errorId, { moneyMayHaveMoved }), reason: `error ${errorId}` };
 }
