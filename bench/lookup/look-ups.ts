@@ -7,7 +7,8 @@ import { confirm } from '../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { createPaymentsClient } from '../../src/payments/client.ts';
 import { findTransaction } from '../../src/payments/lookups.ts';
-import { transactionMessage } from '../../src/slack/words/transaction-message.ts';
+import { noteMessage } from '../../src/slack/kit/note.ts';
+import { transactionNote } from '../../src/slack/words/transaction-message.ts';
 import { check, clocked, median, quantile } from '../figures.ts';
 
 export type LookUpRound = { floorMs: number; oursMs: number; p99Ms: number };
@@ -45,7 +46,7 @@ async function ours(): Promise<void> {
   const transaction = await findTransaction(client, accountId, reference, reading);
   const confirmation = confirm({ reference }, transaction);
   const about = { environment: 'live', account: 'Lagos store', checkedAtMs: Date.now() } as const;
-  const { text } = transactionMessage({ ...about, reference, confirmation });
+  const { text } = noteMessage(transactionNote({ ...about, reference, confirmation }));
   check(confirmation.kind === 'confirmed' && text.includes(reference), 'our look-up was not confirmed');
 }
 

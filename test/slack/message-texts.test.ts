@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { candidateReferences } from '../../src/features/lookup/candidate-references.ts';
 import { lookUpButton } from '../../src/slack/words/evidence.ts';
+import { actions } from '../../src/slack/kit/blocks.ts';
 import { messageTexts } from '../../src/slack/message-texts.ts';
 import { inAccount } from '../../src/slack/own-account.ts';
 
@@ -46,14 +47,16 @@ describe('messageTexts', () => {
   });
 
   it('reads what a button of the bot looks up, spaces included', () => {
-    expect(found({ text: 'Paid', blocks: lookUpButton('Refresh', 'ORDER 17 B') })).toEqual(['ORDER 17 B']);
+    expect(found({ text: 'Paid', blocks: [actions(...lookUpButton('Refresh', 'ORDER 17 B'))] })).toEqual([
+      'ORDER 17 B',
+    ]);
   });
 
   it('reads it in the messages of every merchant account', () => {
     const merchant = { name: 'lagos', isFirst: false, isMixed: false };
     const lagos = inAccount(merchant, () => ({
       text: 'Paid',
-      blocks: lookUpButton('Refresh', 'ORDER 17 B'),
+      blocks: [actions(...lookUpButton('Refresh', 'ORDER 17 B'))],
     }));
     expect(JSON.stringify(lagos)).toContain('look_up@lagos');
     expect(found(lagos)).toEqual(['ORDER 17 B']);

@@ -46,7 +46,7 @@ import { type ChargePlace, placeFoot, placeTitle } from '../../slack/words/charg
 import { failureWords } from '../../slack/words/error-message.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
-import { revealButtonOf, transactionMessage } from '../../slack/words/transaction-message.ts';
+import { revealButtonOf, transactionNote } from '../../slack/words/transaction-message.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from './alert-cards.ts';
 import type { Evidence } from './alert-record.ts';
 import {
@@ -521,5 +521,5 @@ export function lookedUpMessage(
     checkedAtMs: atMs,
     ...(declined ? { declined } : {}),
   };
-  return transactionMessage(view, mayReveal ? revealButtonOf(view) : []);
+  return noteMessage(transactionNote(view, mayReveal ? revealButtonOf(view) : []));
 }

@@ -19,6 +19,7 @@ import { cardButtons } from './alert-buttons.ts';
 import { routeBlocks } from './alert-rules-message.ts';
 import {
   type Run,
+  actions,
   bold,
   code,
   context,
@@ -148,7 +149,10 @@ function isDisputed(lookup: Lookup): boolean {
 function buttons(alert: Alert): ActionsBlock[] {
   const { event, card } = alert;
   const { orderReference } = event;
-  if (!card) return orderReference === undefined ? [] : lookUpButton('Look up', orderReference);
+  if (!card) {
+    const [lookUp] = orderReference === undefined ? [] : lookUpButton('Look up', orderReference);
+    return lookUp ? [actions(lookUp)] : [];
+  }
   const canLookUp = orderReference !== undefined && parseOrderReference(orderReference).ok;
   return cardButtons(card, canLookUp);
 }

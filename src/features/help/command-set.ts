@@ -211,16 +211,14 @@ function unclear(
   bare: Command | undefined,
 ): Understood {
   if (nearest !== undefined && nearest === bare?.verb && rest.length > 0) return slip(typed, nearest, rest);
-  const { text, blocks } = unknownVerbMessage(typed, nearest);
   const button = typedLookUpButton(`Look up the reference “${typed}”`, typed);
-  return { kind: 'unclear', message: { text, blocks: [...blocks, ...button] } };
+  return { kind: 'unclear', message: unknownVerbMessage(typed, nearest, button) };
 }
 
 function slip(typed: string, nearest: string, rest: readonly string[]): Understood {
   const [reference = '', second = ''] = rest;
   const amount = parseAmount(second);
   const meant = [nearest, ...rest.map((word) => (word.includes(' ') ? `"${word}"` : word))].join(' ');
-  const { text, blocks } = unknownVerbMessage(typed, meant);
   const button = typedLookUpButton(`Look up ${reference}`, reference, amount.ok ? amount.value : undefined);
-  return { kind: 'unclear', message: { text, blocks: [...blocks, ...button] } };
+  return { kind: 'unclear', message: unknownVerbMessage(typed, meant, button) };
 }

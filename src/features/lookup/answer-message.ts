@@ -2,19 +2,19 @@ import type { Button } from '@slack/types';
 import {
   type TransactionView,
   isMasked,
-  lookingUpMessage,
+  lookingUpNote,
   revealButtonOf,
-  transactionMessage,
-  transactionParts,
+  transactionNote,
 } from '../../slack/words/transaction-message.ts';
 import { askedWords, openLookUpActionId } from '../../slack/words/evidence.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { actions, button, modal } from '../../slack/kit/blocks.ts';
+import { button } from '../../slack/kit/blocks.ts';
+import { noteMessage, noteModal, type Note } from '../../slack/kit/note.ts';
 import { type ChargePlace, placeTitle } from '../../slack/words/charge-place.ts';
-import { serviceFailureMessage } from '../../slack/words/error-message.ts';
-import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
+import { serviceFailureNote } from '../../slack/words/error-message.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 
 /** The buttons of a look-up's answer besides *Refresh* of a message, which runs the verb again. */
 export const lookupActions = {
@@ -35,7 +35,7 @@ export type AnswerMay = { share: boolean; reveal: boolean };
 
 /** One answer to the person who asked. */
 export function answerMessage(view: TransactionView, may: AnswerMay): SlackMessage {
-  return transactionMessage(view, buttonsFor(view, may));
+  return noteMessage(transactionNote(view, buttonsFor(view, may)));
 }
 
 function buttonsFor(view: TransactionView, { share, reveal }: AnswerMay): Button[] {
@@ -47,17 +47,13 @@ export type AnswerPlace = ChargePlace & { channelId?: string | undefined };
 
 const answerModalId = 'lookup_answer';
 
-function answerModal(place: AnswerPlace, blocks: HomeBlock[], buttons: readonly Button[]): Modal {
-  return modal({
-    callbackId: answerModalId,
-    title: placeTitle('Look-up', place),
-    blocks: buttons.length === 0 ? blocks : [...blocks, actions(...buttons)],
-    privateMetadata: place.channelId ?? '',
-  });
+function answerModal(place: AnswerPlace, note: Note): Modal {
+  const title = placeTitle('Look-up', place);
+  return noteModal(note, { callbackId: answerModalId, title, privateMetadata: place.channelId ?? '' });
 }
 
 export function lookingUpModal(reference: string, place: AnswerPlace): Modal {
-  return answerModal(place, onlyHome(lookingUpMessage(reference)), []);
+  return answerModal(place, lookingUpNote(reference));
 }
 
 /** `may.share`: not where there is no channel, nor once it was shared; Refresh makes it another answer. */
@@ -70,7 +66,7 @@ export function transactionModal(
   const buttons = isMasked(view)
     ? []
     : [againButton(wordsOfView(view)), ...buttonsFor(view, { ...may, share })];
-  return answerModal({ ...view, channelId }, transactionParts(view).blocks, buttons);
+  return answerModal({ ...view, channelId }, { ...transactionNote(view), buttons });
 }
 
 /** The service gave no usable answer: what that means, and the way to ask again. */
@@ -79,9 +75,9 @@ export function noAnswerModal(
   { reference, words: asked }: { reference: OrderReference; words: readonly string[] },
   place: AnswerPlace,
 ): Modal {
-  const message = serviceFailureMessage(failure, { reference, moneyMayHaveMoved: false });
+  const note = serviceFailureNote(failure, { reference, moneyMayHaveMoved: false });
   const isNumber = maskNumbers(reference) !== reference;
-  return answerModal(place, onlyHome(message), isNumber ? [] : [againButton(asked)]);
+  return answerModal(place, { ...note, buttons: isNumber ? [] : [againButton(asked)] });
 }
 
 function againButton(asked: readonly string[]): Button {
@@ -91,9 +87,4 @@ function againButton(asked: readonly string[]): Button {
 function shareButton(view: TransactionView): Button {
   const value = JSON.stringify(wordsOfView(view));
   return button({ actionId: lookupActions.share, text: 'Share to channel', value });
-}
-
-/** What these messages are made of stands on every surface. */
-function onlyHome({ blocks }: SlackMessage): HomeBlock[] {
-  return blocks.filter((block) => block.type === 'rich_text' || block.type === 'context');
 }

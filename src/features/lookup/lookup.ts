@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
-import { code, modal, select, rich, richText, words as say } from '../../slack/kit/blocks.ts';
+import { code, modal, rich, select } from '../../slack/kit/blocks.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { askedHereAlone, placeTitle } from '../../slack/words/charge-place.ts';
 import {
@@ -15,9 +15,9 @@ import {
 } from '../../slack/command.ts';
 import { lookUpActionId, lookUpWords, typedReference } from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
-import { lookingUpMessage } from '../../slack/words/transaction-message.ts';
+import { lookingUpNote } from '../../slack/words/transaction-message.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
-import { cardNumberMessage, serviceFailureMessage } from '../../slack/words/error-message.ts';
+import { cardNumberMessage, serviceFailureNote } from '../../slack/words/error-message.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import {
@@ -95,9 +95,8 @@ export function lookupCommand(deps: Lookups): Command {
 }
 
 function stillLooking(reference: OrderReference): SlackMessage {
-  const { text, blocks } = lookingUpMessage(reference);
-  const waiting = say('The payments service has not answered yet. The answer follows here.');
-  return { text, blocks: [...blocks, richText([waiting])] };
+  const waiting = rich`The payments service has not answered yet. The answer follows here.`;
+  return noteMessage({ ...lookingUpNote(reference), body: [waiting] });
 }
 
 /**
@@ -184,7 +183,7 @@ async function answerTo(
     const asked = { reference, words: wordsOfView(question) };
     return {
       modal: noAnswerModal(error, asked, { ...deps.account.place, channelId }),
-      message: serviceFailureMessage(error, { reference, moneyMayHaveMoved: false }),
+      message: noteMessage(serviceFailureNote(error, { reference, moneyMayHaveMoved: false })),
     };
   }
 }

@@ -2,7 +2,7 @@ import type { Account } from '../../account.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
-import { serviceFailureMessage } from '../../slack/words/error-message.ts';
+import { serviceFailureNote } from '../../slack/words/error-message.ts';
 import type { Caller, Permission, Press, Pressed } from '../../slack/command.ts';
 import { context, plainText, rich } from '../../slack/kit/blocks.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
@@ -38,7 +38,7 @@ export function createReveals(
     } catch (error) {
       // Where the answer would stand: a modal that asks for ever tells nobody anything.
       if (!(error instanceof ServiceFailure)) throw error;
-      return serviceFailureMessage(error, { reference: asked.reference, moneyMayHaveMoved: false });
+      return noteMessage(serviceFailureNote(error, { reference: asked.reference, moneyMayHaveMoved: false }));
     }
   }
   /**

@@ -4,11 +4,7 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 import { withNames } from '../../slack/people/names.ts';
 import { context, fields, noticeLine, person, plainText, rich } from '../../slack/kit/blocks.ts';
 import type { Press, Pressed } from '../../slack/command.ts';
-import {
-  type TransactionView,
-  refreshButton,
-  transactionParts,
-} from '../../slack/words/transaction-message.ts';
+import { type TransactionView, transactionNote } from '../../slack/words/transaction-message.ts';
 import { lookUpWords, word } from '../../slack/words/evidence.ts';
 import { lookupActions, transactionModal } from './answer-message.ts';
 import { type Lookups, isChannel, parseQuestion } from './look-up.ts';
@@ -48,10 +44,8 @@ async function share(deps: Lookups, pressed: Pressed): Promise<void> {
 
 /** What a channel sees of a look-up, its e-mail masked. *Refresh* tells whoever presses it, alone. */
 export function sharedMessage(view: TransactionView, by: string): SlackMessage {
-  const { text, blocks } = transactionParts(view);
-  // Above the line that says where and when.
-  const sharedBy = fields({ 'Shared by': [person(by)] });
-  return { text, blocks: [...blocks.slice(0, -1), ...sharedBy, ...blocks.slice(-1), ...refreshButton(view)] };
+  const note = transactionNote(view);
+  return noteMessage({ ...note, body: [...note.body, ...fields({ 'Shared by': [person(by)] })] });
 }
 
 const noChannelNote: Note = { state: 'Not shared', body: [rich`Type the look-up in the channel it’s for.`] };

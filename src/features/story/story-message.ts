@@ -112,7 +112,8 @@ export function noStoryMessage(reference: string): SlackMessage {
   return noteMessage({
     state: 'The bot has nothing on this reference',
     about: [typedReference(reference)],
-    body: [rich`The payments service itself may know it.`, ...typedLookUpButton('Look it up', reference)],
+    body: [rich`The payments service itself may know it.`],
+    buttons: typedLookUpButton('Look it up', reference),
   });
 }
 

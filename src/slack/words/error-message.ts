@@ -1,3 +1,4 @@
+import type { Button } from '@slack/types';
 import { cardNumberRefusal, maskNumbers } from '../../domain/card-number.ts';
 import { ServiceFailure, type FailureKind, StoreUnavailable } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
@@ -8,7 +9,7 @@ import { quoted, typedReference } from './evidence.ts';
 import type { Caller, Command, Refused } from '../command.ts';
 import type { SlackMessage } from '../kit/message.ts';
 import { ModalRefused } from '../kit/modals.ts';
-import { noteMessage } from '../kit/note.ts';
+import { noteMessage, type Note } from '../kit/note.ts';
 import { direct } from '../people/role.ts';
 import { fixFor } from '../slack-error.ts';
 import { outsideText } from '../kit/text.ts';
@@ -21,39 +22,27 @@ const longestProblem = 500;
 const longestWord = 80;
 
 /** What broke, whether money moved, and what to do next. */
-function brokenMessage(
-  what: string,
-  { reference, moneyMayHaveMoved }: Interrupted,
-  next: Run[],
-): SlackMessage {
+function brokenNote(what: string, { reference, moneyMayHaveMoved }: Interrupted, next: Run[]) {
   const about = reference === undefined ? [] : [typedReference(reference)];
   const money = moneyMayHaveMoved
     ? `it may have moved. Do not charge ${about[0] ?? 'this payment'} again; a look-up tells.`
     : 'none was moved by this.';
-  return noteMessage({
-    state: `⚠️ ${what}`,
-    about,
-    body: [
-      [bold('Money: '), words(money)],
-      [bold('Next: '), ...next],
-    ],
-  });
+  return { state: `⚠️ ${what}`, about, body: [rich`${bold('Money: ')}${money}`, [bold('Next: '), ...next]] };
 }
 
 /** The outside is broken: what happened, whether money may have moved, what happens next. */
-export function serviceFailureMessage(failure: ServiceFailure, about: Interrupted): SlackMessage {
+export function serviceFailureNote(failure: ServiceFailure, about: Interrupted): Note {
   const { what, next } = failureWords[failure.kind];
   const { retryAfterMs: wait } = failure;
-  const again =
-    wait === undefined ? next : `try again in ${counted(Math.max(1, Math.ceil(wait / 1000)), 'second')}.`;
-  const { text, blocks } = brokenMessage(what, about, rich`${again}`);
-  return { text, blocks: [...blocks, ...quoted('The service says:', failure.said)] };
+  const seconds = counted(Math.max(1, Math.ceil((wait ?? 0) / 1000)), 'second');
+  const note = brokenNote(what, about, rich`${wait === undefined ? next : `try again in ${seconds}.`}`);
+  return { ...note, body: [...note.body, ...quoted('The service says:', failure.said)] };
 }
 
 /** The bot itself is broken. The same id stands in the log, so that whoever runs it finds the cause. */
 export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
   const next = rich`${tellOperators} this error id, which is in its log: ${code(errorId)}`;
-  return brokenMessage(`Something went wrong in the bot, error ${errorId}`, about, next);
+  return noteMessage(brokenNote(`Something went wrong in the bot, error ${errorId}`, about, next));
 }
 
 /** The person typed something that cannot be read. `example` is a whole command, like `/pay lookup ORDER-1`. */
@@ -103,7 +92,11 @@ function parted(runs: readonly Run[]): Run[] {
 }
 
 /** A verb that does not exist; `nearest` is what was probably meant. */
-export function unknownVerbMessage(typed: string, nearest: string | undefined): SlackMessage {
+export function unknownVerbMessage(
+  typed: string,
+  nearest: string | undefined,
+  buttons: readonly Button[] = [],
+): SlackMessage {
   const [wrong, meant] = [typed, nearest ?? ''].map((verb) => outsideText(maskNumbers(verb), longestWord));
   return noteMessage({
     state: `“${wrong}” isn’t a command`,
@@ -111,6 +104,7 @@ export function unknownVerbMessage(typed: string, nearest: string | undefined): 
       nearest === undefined ? [] : rich`Did you mean ${code(`/pay ${meant}`)}?`,
       rich`${code('/pay help')} lists them.`,
     ],
+    buttons,
   });
 }
 
@@ -172,24 +166,23 @@ export function errorReply(
   if (error instanceof ServiceFailure) {
     const { kind } = error;
     log('warn', 'The payments service gave no usable answer', { ...asked, failure: kind }, error);
-    return { message: serviceFailureMessage(error, about), reason: `the payments service: ${kind}` };
+    const message = noteMessage(serviceFailureNote(error, about));
+    return { message, reason: `the payments service: ${kind}` };
   }
   if (error instanceof StoreUnavailable) {
     log('warn', 'The store did not answer', asked, error);
     const next = rich`try again in a minute; if it stays so, ${tellOperators}.`;
-    const message = brokenMessage('The bot’s storage does not answer', about, next);
+    const message = noteMessage(brokenNote('The bot’s storage does not answer', about, next));
     return { message, reason: 'the store was away' };
   }
   if (error instanceof ModalRefused) {
     const { slackError, isTooLate } = error;
     log('warn', 'Slack opened no modal', { ...asked, slackError, fix: fixFor(slackError) });
-    const message = isTooLate
-      ? brokenMessage('Slack gave the bot no more time to open the form', about, rich`do the same again.`)
-      : brokenMessage(
-          'Slack did not open the form',
-          about,
-          rich`do the same again; if it stays so, ${tellOperators}: the log says why.`,
-        );
+    const what = isTooLate
+      ? 'Slack gave the bot no more time to open the form'
+      : 'Slack did not open the form';
+    const lasting = isTooLate ? '.' : `; if it stays so, ${tellOperators}: the log says why.`;
+    const message = noteMessage(brokenNote(what, about, rich`do the same again${lasting}`));
     return { message, reason: `Slack opened no modal: ${slackError}` };
   }
   const errorId = newErrorId();

@@ -1,6 +1,6 @@
 // The parts that the message of a look-up and the alert of an event share.
 
-import type { ActionsBlock, Button, ContextBlock, RichTextBlock } from '@slack/types';
+import type { Button, ContextBlock, RichTextBlock } from '@slack/types';
 import type { Environment } from '../../domain/alert.ts';
 import type { Evidence } from '../../domain/confirmation.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
@@ -8,7 +8,6 @@ import { isGeneratedReference, parseOrderReference } from '../../domain/order-re
 import { maskEmail } from '../../domain/outside-text.ts';
 import { wireFromMinor } from '../../domain/money.ts';
 import {
-  actions,
   button,
   code,
   context,
@@ -19,6 +18,7 @@ import {
   words,
   type Run,
 } from '../kit/blocks.ts';
+import { ownId } from '../own-account.ts';
 import { cut, oneLine, outsideText, slackTime, utcTime } from '../kit/text.ts';
 
 /** Room for words that are not ours; enough to understand, too little to flood a channel. */
@@ -32,17 +32,17 @@ export const lookUpActionId = 'look_up';
 export const environmentWords: Record<Environment, string> = { live: 'LIVE', sandbox: 'SANDBOX' };
 
 /**
- * A button that runs the look-up; no block when the reference is not one that can be looked up. With the
+ * A button that runs the look-up; none when the reference is not one that can be looked up. With the
  * amount a person gave, so that the same question is asked again.
  */
-export function lookUpButton(text: string, reference: string, amountMinor?: number): ActionsBlock[] {
+export function lookUpButton(text: string, reference: string, amountMinor?: number): Button[] {
   if (!parseOrderReference(reference).ok) return [];
   const value = JSON.stringify(askedWords(reference, amountMinor));
-  return [actions(button({ actionId: lookUpActionId, text, value }))];
+  return [button({ actionId: lookUpActionId, text, value })];
 }
 
 /** For what was typed and is not known: none for a number, which may be a mistyped card number and would be repeated. */
-export function typedLookUpButton(text: string, reference: string, amountMinor?: number): ActionsBlock[] {
+export function typedLookUpButton(text: string, reference: string, amountMinor?: number): Button[] {
   return maskNumbers(reference) === reference ? lookUpButton(text, reference, amountMinor) : [];
 }
 
@@ -50,9 +50,11 @@ export function typedLookUpButton(text: string, reference: string, amountMinor?:
 export const openLookUpActionId = 'look_up_open';
 
 export function openLookUpButton(reference: string, amountMinor?: number): Button[] {
-  if (!parseOrderReference(reference).ok) return [];
-  const value = JSON.stringify(askedWords(reference, amountMinor));
-  return [button({ actionId: openLookUpActionId, text: 'Look up', value })];
+  const actionId = ownId(openLookUpActionId);
+  return lookUpButton('Look up', reference, amountMinor).map((button) => ({
+    ...button,
+    action_id: actionId,
+  }));
 }
 
 /** The words that ask about a reference, and about the amount that it should be. */

@@ -1,5 +1,5 @@
-import type { Button, ActionsBlock } from '@slack/types';
-import { button, bold, fields, headline, richText, words, type Piece } from '../kit/blocks.ts';
+import type { Button } from '@slack/types';
+import { button, bold, fields, words, type Piece } from '../kit/blocks.ts';
 import {
   referenceWord,
   customerWord,
@@ -11,7 +11,8 @@ import {
   typedReference,
   word,
 } from './evidence.ts';
-import type { SlackMessage, HomeBlock } from '../kit/message.ts';
+import type { MessageBlock } from '../kit/message.ts';
+import type { Note } from '../kit/note.ts';
 import type { Environment } from '../../domain/alert.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
@@ -36,20 +37,33 @@ export type TransactionView = {
 };
 
 /**
- * What one look-up found, with its proof. *Paid (confirmed)* stands here only for a `confirmed` verdict; not
- * confirmed says which part does not hold and is never called failed; not found is an answer, not an error. `more`:
- * buttons beside *Refresh*.
+ * What one look-up found, with its proof, as every surface shows it. *Paid (confirmed)* stands here only for a
+ * `confirmed` verdict; not confirmed says which part does not hold and is never called failed; not found is an answer,
+ * not an error. `more`: buttons beside *Refresh*, which runs the verb again.
  */
-export function transactionMessage(view: TransactionView, more: readonly Button[] = []): SlackMessage {
-  const { text, blocks } = transactionParts(view);
-  const buttons = refreshButton(view).map((row) => ({ ...row, elements: [...row.elements, ...more] }));
-  return { text, blocks: [...blocks, ...buttons] };
+export function transactionNote(view: TransactionView, more: readonly Button[] = []): ProofNote {
+  const { confirmation, reference, environment, account } = view;
+  const { transaction, evidence } = confirmation.kind === 'not_found' ? noRecord : confirmation;
+  return {
+    state: declineOf(view) ? `❌ ${outcomeWords.declined}` : transactionState(confirmation),
+    about: transactionDetails(view),
+    body: body(view),
+    // None for a number that the service does not know: its value would repeat what may be a mistyped card number.
+    buttons: isMasked(view) ? [] : [...lookUpButton('Refresh', reference, view.amountMinor), ...more],
+    foot: placeLine({
+      environment,
+      account,
+      verb: 'checked',
+      atMs: view.checkedAtMs,
+      // Whoever asks the payments service names it.
+      orderId: evidence?.reference.holds === false ? transaction?.orderId : undefined,
+    }),
+  };
 }
 
-/** None for a number that the service does not know: its value would repeat what may be a mistyped card number. */
-export function refreshButton(view: TransactionView): ActionsBlock[] {
-  return isMasked(view) ? [] : lookUpButton('Refresh', view.reference, view.amountMinor);
-}
+type ProofNote = Note & { body: NonNullable<Note['body']> };
+
+const noRecord = { transaction: undefined, evidence: undefined };
 
 /** What is found under a number shows the number; what is not found may be a mistyped card number. */
 export function isMasked({ confirmation, reference }: TransactionView): boolean {
@@ -66,33 +80,9 @@ export function revealButtonOf({ confirmation, reference }: TransactionView): Bu
 
 export const revealActionId = 'reveal_email';
 
-/** The same without its buttons, as every surface shows it. */
-export function transactionParts(view: TransactionView): { text: string; blocks: HomeBlock[] } {
-  const { confirmation } = view;
-  const { text, block } = headline(stateWord(view), transactionDetails(view));
-  const { transaction, evidence } = confirmation.kind === 'not_found' ? noRecord : confirmation;
-  const blocks: HomeBlock[] = [
-    block,
-    ...proof(view),
-    ...(confirmation.kind === 'confirmed' ? facts(confirmation.transaction) : []),
-    placeLine({
-      environment: view.environment,
-      account: view.account,
-      verb: 'checked',
-      atMs: view.checkedAtMs,
-      // Whoever asks the payments service names it.
-      orderId: evidence?.reference.holds === false ? transaction?.orderId : undefined,
-    }),
-  ];
-  return { text, blocks };
-}
-
-const noRecord = { transaction: undefined, evidence: undefined };
-
 /** What the person sees at once, before the service has answered. */
-export function lookingUpMessage(reference: string): SlackMessage {
-  const { text, block } = headline('🔎 Looking up …', [typedReference(reference)]);
-  return { text, blocks: [block] };
+export function lookingUpNote(reference: string): Note {
+  return { state: '🔎 Looking up …', about: [typedReference(reference)] };
 }
 
 export const stateWords = {
@@ -117,10 +107,6 @@ function declineOf({ confirmation, declined }: TransactionView): KnownDecline | 
   return confirmation.kind === 'not_confirmed' ? declined : undefined;
 }
 
-function stateWord(view: TransactionView): string {
-  return declineOf(view) ? `❌ ${outcomeWords.declined}` : transactionState(view.confirmation);
-}
-
 /** What follows the state in the first line, wherever it is read. */
 export function transactionDetails({ reference, confirmation }: TransactionView): string[] {
   if (confirmation.kind === 'not_found') return [typedReference(reference)];
@@ -132,43 +118,16 @@ export function transactionDetails({ reference, confirmation }: TransactionView)
   ];
 }
 
-function proof(view: TransactionView): HomeBlock[] {
+function body(view: TransactionView): ProofNote['body'] {
   const { confirmation } = view;
-  switch (confirmation.kind) {
-    case 'confirmed':
-      return [proofLine(confirmation.evidence, confirmation.transaction)];
-    case 'not_confirmed':
-      return view.declined ? declinedBlocks(view.declined, confirmation) : unproven(confirmation);
-    case 'not_paid':
-      return unproven(confirmation);
-    case 'not_found':
-      return [richText(...notFound(view))];
-  }
-}
-
-function unproven(confirmation: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): HomeBlock[] {
-  const { evidence, transaction } = confirmation;
-  return [
-    ...(evidence.status.holds ? [] : quoted('Gateway:', transaction.gatewayMessage)),
-    proofLine(evidence, transaction),
-    richText(...whyNot(confirmation)),
-  ];
-}
-
-function nextBlocks(declined: KnownDecline): HomeBlock[] {
-  const lines = declineNext(declined);
-  return lines.length === 0 ? [] : [richText(...lines)];
-}
-
-function declinedBlocks(
-  declined: KnownDecline,
-  { evidence, transaction }: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>,
-): HomeBlock[] {
-  return [
-    ...quoted('The bank says:', declined.bankWords),
-    ...nextBlocks(declined),
-    proofLine(evidence, transaction),
-  ];
+  if (confirmation.kind === 'not_found') return notFound(view);
+  const { kind, transaction, evidence } = confirmation;
+  const proof = proofLine(evidence, transaction);
+  if (kind === 'confirmed') return [proof, ...facts(transaction)];
+  const declined = declineOf(view);
+  if (declined) return [...quoted('The bank says:', declined.bankWords), ...declineNext(declined), proof];
+  const gateway = evidence.status.holds ? [] : quoted('Gateway:', transaction.gatewayMessage);
+  return [...gateway, proof, ...whyNot(confirmation)];
 }
 
 /** What to do about a payment that is not proven: by the worst of the parts that do not hold. */
@@ -200,7 +159,7 @@ function notFound(view: TransactionView): Piece[][] {
 }
 
 /** What helps a person beyond the proof. A kind or an entry is told when it is not the usual one of a payment. */
-function facts(transaction: Transaction): HomeBlock[] {
+function facts(transaction: Transaction): MessageBlock[] {
   return fields({
     'Order amount': otherOrderAmount(transaction),
     Method: word(transaction.paymentMethod),
@@ -215,6 +174,3 @@ function otherOrderAmount(transaction: Transaction): string | undefined {
   if (minor === undefined || (minor === amountMinor && orderCurrency === currency)) return undefined;
   return word(formatMoney({ minor, currency: orderCurrency ?? '' }));
 }
-
-// A customer's e-mail in full, for the one person who may read it: nowhere else does the bot write one that was not
-// typed by whoever reads it.

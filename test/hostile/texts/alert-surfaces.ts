@@ -35,7 +35,8 @@ import { alertMessage } from '../../../src/features/alerts/alert-message.ts';
 import { dailySummaryMessage } from '../../../src/features/alerts/summary/daily-summary-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { outsideText } from '../../../src/slack/kit/text.ts';
-import { lookingUpMessage, transactionMessage } from '../../../src/slack/words/transaction-message.ts';
+import { noteMessage } from '../../../src/slack/kit/note.ts';
+import { lookingUpNote, transactionNote } from '../../../src/slack/words/transaction-message.ts';
 import { defaultEventPointers, parseEvent } from '../../../src/webhooks/event.ts';
 import { modalOf, messageOf, type Outside, type Surface } from './surface.ts';
 
@@ -79,15 +80,10 @@ export const alertSurfaces: readonly Surface[] = [
       { reference, amount: { minor: 500, currency: outside.text(), source: 'person' } },
       recordOf(outside, reference),
     );
-    return transactionMessage({
-      reference,
-      confirmation,
-      ...placeOf(outside),
-      checkedAtMs: at,
-      amountMinor: 500,
-    });
+    const about = { reference, confirmation, ...placeOf(outside), checkedAtMs: at };
+    return noteMessage(transactionNote({ ...about, amountMinor: 500 }));
   }),
-  messageOf('a look-up under way', (outside) => lookingUpMessage(outside.text())),
+  messageOf('a look-up under way', (outside) => noteMessage(lookingUpNote(outside.text()))),
   messageOf('the digest of a storm', (outside) => stormMessage(stormOf(outside), aboutOf(outside))),
   modalOf('the list of a storm', (outside) => {
     const storm = stormOf(outside);

@@ -10,7 +10,7 @@ import {
 import {
   bugMessage,
   refusalMessage,
-  serviceFailureMessage,
+  serviceFailureNote,
   unknownVerbMessage,
   usageMessage,
 } from '../../../src/slack/words/error-message.ts';
@@ -18,6 +18,7 @@ import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { noticeMessage } from '../../../src/messages/notices.ts';
 import { placeWords } from '../../../src/slack/words/evidence.ts';
 import { differingNotice } from '../../../src/features/alerts/receive-event.ts';
+import { noteMessage } from '../../../src/slack/kit/note.ts';
 import {
   homeMutes,
   routesMessage,
@@ -74,10 +75,12 @@ export const botSurfaces: readonly Surface[] = [
   ),
   messageOf('a refusal', ({ text }) => refusalMessage({ what: text(), rule: 'The rule', whoCan: 'leads' })),
   messageOf('a broken outside', ({ text }) =>
-    serviceFailureMessage(new ServiceFailure('malformed', text()), {
-      reference: text(),
-      moneyMayHaveMoved: true,
-    }),
+    noteMessage(
+      serviceFailureNote(new ServiceFailure('malformed', text()), {
+        reference: text(),
+        moneyMayHaveMoved: true,
+      }),
+    ),
   ),
   messageOf('a bug', ({ text }) => bugMessage('e-123', { reference: text(), moneyMayHaveMoved: true })),
 ];
