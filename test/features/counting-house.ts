@@ -1,4 +1,3 @@
-import type { ChargeStanding } from '../../src/features/charge/charge-record.ts';
 import type { LimitRules } from '../../src/domain/charge.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
 import type { RecordsDeps } from '../../src/records/records.ts';
@@ -26,17 +25,17 @@ export const rules: LimitRules = {
 
 /** A replica that counts, and what it needs of the world: who has which roles, and which charges stand how. */
 export function countingHouse(store: RecordsDeps['store'], now: () => number, kept: LimitRules = rules) {
-  const charges = new Map<string, ChargeStanding>();
+  /** Whether each charge that is stored has ended without money. */
+  const ended = new Map<string, boolean>();
   const standings = new Map<string, Standing>();
   const standingOf = async (_permission: string, userId: string): Promise<Standing> =>
     standings.get(userId) ?? { kind: 'known', roles: ['agent'] };
-  const chargeStanding = async (reference: string) => charges.get(reference);
   return {
-    charges,
+    ended,
     standings,
     replica(other = store): LimitClaims {
       const account = accountOf({ store: other, sealer, now, people: { standingOf } });
-      return createLimitClaims(account, kept, chargeStanding);
+      return createLimitClaims(account, kept, async (reference) => ended.get(reference));
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { RetryRule, RetryVerdict, CardRefusal, Twin } from '../../domain/decline-reason.ts';
 import type { Account } from '../../account.ts';
-import { standingOf, type ChargeRecords } from './charge-record.ts';
+import { hasEnded, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
 import { claimTimes } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
@@ -47,7 +47,7 @@ export function openCardHistory(account: Account, charges: Pick<ChargeRecords, '
       forgetMs: settings.chargeRetryForgetDays * 24 * hourMs,
     },
     twinMs: settings.chargeTwinMinutes * 60_000,
-    chargeExists: async (reference) => (await standingOf(charges, reference)) !== undefined,
+    chargeExists: async (reference) => (await hasEnded(charges, reference)) !== undefined,
   });
 }
 

@@ -19,7 +19,7 @@ import { createSubmits } from './submit-charge.ts';
 export type ChargeDesk = ReturnType<typeof createChargeDesk>;
 
 /** A modal that is long closed is not worth a call. */
-const mostViews = 5;
+const mostViews = 10;
 
 type Request = { reference: string; by: string };
 
@@ -99,12 +99,11 @@ export function createChargeDesk(
      * since `at`, the step that the modal shows.
      */
     async watch(reference: string, { id, userId, at }: ChargeView & { at: number }): Promise<void> {
-      const view = { id, userId };
       const watched = await charges.amend(reference, (record) => {
         const others = record.views.filter((other) => other.id !== id);
-        return { ...record, views: newestViews([...others, view], record.agent) };
+        return { ...record, views: [...others, { id, userId }].slice(-mostViews) };
       });
-      if (watched && watched.intent.at > at) await runner.show(await runner.see(watched), [view]);
+      if (watched && watched.intent.at > at) await runner.show(reference);
     },
 
     /** Looks a charge in doubt up now instead of later; resolves when the answer is stored. */
@@ -167,13 +166,6 @@ export function createChargeDesk(
       return await runner.see(taken);
     },
   };
-}
-
-/** However many colleagues look on, the last modal of whoever has it in hand is one of them. */
-function newestViews(views: readonly ChargeView[], agent: string): ChargeView[] {
-  const own = views.findLast(({ userId }) => userId === agent);
-  const others = views.filter((view) => view !== own);
-  return own ? [...others.slice(1 - mostViews), own] : others.slice(-mostViews);
 }
 
 /** Until when something about this code may leave; undefined when no code is asked for. */

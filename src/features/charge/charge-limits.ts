@@ -12,7 +12,7 @@ import {
 import type { Money } from '../../domain/money.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
 import type { Standing } from '../../slack/people/role.ts';
-import { type ChargeRecords, type ChargeStanding, standingOf } from './charge-record.ts';
+import { type ChargeRecords, hasEnded } from './charge-record.ts';
 
 /** What counts already of one day: of the agent, and of the card whoever charged it. */
 export type DayUse = { agentMinor: number; cardMinor: number };
@@ -134,13 +134,7 @@ export function rolesThatCould(
 
 // What is counted, on all replicas.
 
-const dayClaim = z.object({
-  reference: z.string(),
-  minor: z.int(),
-  at: z.number(),
-  /** Its money has moved for good: its charge is not asked about again. */
-  isFinal: z.literal(true).exactOptional(),
-});
+const dayClaim = z.object({ reference: z.string(), minor: z.int(), at: z.number() });
 
 /** One charge as one day of one agent or card counts it. */
 type DayClaim = z.infer<typeof dayClaim>;
@@ -153,7 +147,7 @@ export type LimitClaims = ReturnType<typeof createLimitClaims>;
 /** The limits of one merchant account; none where the policy has none for it: nothing is asked then and nothing kept. */
 export function openLimits(account: Account, charges: Pick<ChargeRecords, 'read'>): LimitClaims {
   const { limits } = account.rules;
-  if (limits) return createLimitClaims(account, limits, (reference) => standingOf(charges, reference));
+  if (limits) return createLimitClaims(account, limits, (reference) => hasEnded(charges, reference));
   const none = { kind: 'none' } as const;
   return { claim: () => allowed, judge: () => allowed, of: () => Promise.resolve(none) };
 }
@@ -171,8 +165,8 @@ const allowed = Promise.resolve<LimitVerdict>({ kind: 'allowed' });
 export function createLimitClaims(
   account: Account,
   rules: LimitRules,
-  /** Of the charge, as it is stored; undefined: there is none. */
-  chargeStanding: (reference: string) => Promise<ChargeStanding | undefined>,
+  /** Whether the charge has ended and moved no money, as it is stored; undefined: there is none. */
+  isOver: (reference: string) => Promise<boolean | undefined>,
 ) {
   const { now } = account;
   const days = createRecords<DayClaim[]>(account, { prefix: 'limit:', schema: z.array(dayClaim) });
@@ -182,10 +176,8 @@ export function createLimitClaims(
   function judged(claims: readonly DayClaim[] = []): Promise<Judged[]> {
     return Promise.all(
       claims.map(async (claim): Promise<Judged> => {
-        const standing = claim.isFinal ? 'final' : await chargeStanding(claim.reference);
-        if (standing === 'final') return { claim: { ...claim, isFinal: true }, countedMinor: claim.minor };
-        const counts = standing ? standing === 'counts' : now() - claim.at < claimTimes.lostMs;
-        return { claim, countedMinor: counts ? claim.minor : 0 };
+        const isFree = (await isOver(claim.reference)) ?? now() - claim.at >= claimTimes.lostMs;
+        return { claim, countedMinor: isFree ? 0 : claim.minor };
       }),
     );
   }

@@ -229,48 +229,54 @@ function codeRequestKey(reference: string, userId: string): string {
   return messageKey('charge_direct', `otp:${reference}:${userId}`);
 }
 
-/** For so many modals the last step is remembered; a dialogue is over long before. */
-const remembered = 200;
-
-type Shown = { at: number; isShown: boolean };
+/** The charge as it stands in the store, for people, and the modals that show it. */
+type Standing = { charge: ChargeSeen; views: readonly ChargeView[] };
 
 /**
- * Puts a charge as it is into the modals that show it, one update after the other for each modal and none older than
- * what it shows. True when the agent in charge has one of them open. Never throws: a modal may be closed at any time,
- * and what must be known stands in a message too.
+ * Puts a charge as it is stored into the modals that show it, one round after the other, so that no screen goes back;
+ * and again when a replica went on meanwhile, whose update ours may have overtaken. True when the agent in charge has one
+ * of them open. A modal may be closed at any time, and what must be known stands in a message too.
  */
-export function createShowCharge({ slack, place, now, log }: Account) {
-  const last = new Map<string, Promise<Shown>>();
+export function createShowCharge(
+  { slack, place, now, log }: Account,
+  find: (reference: string) => Promise<Standing | undefined>,
+) {
+  const rounds = new Map<string, Promise<unknown>>();
 
-  async function update(
-    charge: ChargeSeen,
-    { id, userId }: ChargeView,
-    before: Promise<Shown> | undefined,
-  ): Promise<Shown> {
-    const earlier = await before;
-    // Steps can overtake each other on the way here; the screen must not go back.
-    if (earlier && earlier.at > charge.at) return earlier;
+  async function update(charge: ChargeSeen, { id, userId }: ChargeView): Promise<boolean> {
     try {
       const modal = chargeStateModal(charge, place, { nowMs: now(), viewerId: userId });
-      const end = await updateModal(slack.interactive, { viewId: id, modal }, log);
-      return { at: charge.at, isShown: end === 'shown' };
+      return (await updateModal(slack.interactive, { viewId: id, modal }, log)) === 'shown';
     } catch (error) {
       log('error', 'A charge could not be shown', { orderReference: charge.reference }, error);
-      return { at: charge.at, isShown: false };
+      return false;
     }
   }
 
-  return async function show(charge: ChargeSeen, views: readonly ChargeView[]): Promise<boolean> {
-    const results = await Promise.all(
-      views.map((view) => {
-        const shown = update(charge, view, last.get(view.id));
-        last.delete(view.id);
-        last.set(view.id, shown);
-        const [oldest] = last.keys();
-        if (last.size > remembered && oldest !== undefined) last.delete(oldest);
-        return shown;
-      }),
-    );
-    return views.some(({ userId }, index) => userId === charge.agent && results[index]?.isShown);
+  async function round(reference: string): Promise<boolean> {
+    let shown = await find(reference);
+    for (;;) {
+      if (!shown) return false;
+      const { charge, views } = shown;
+      // oxlint-disable-next-line no-await-in-loop -- each round shows what the one before found
+      const results = await Promise.all(views.map((view) => update(charge, view)));
+      // oxlint-disable-next-line no-await-in-loop
+      const current = await find(reference);
+      if (!current || current.charge.at <= charge.at) {
+        return views.some(({ userId }, index) => userId === charge.agent && results[index]);
+      }
+      shown = current;
+    }
+  }
+
+  return async function show(reference: string): Promise<boolean> {
+    const own = (rounds.get(reference) ?? Promise.resolve()).then(() => round(reference));
+    const ended = own.catch(() => undefined);
+    rounds.set(reference, ended);
+    try {
+      return await own;
+    } finally {
+      if (rounds.get(reference) === ended) rounds.delete(reference);
+    }
   };
 }

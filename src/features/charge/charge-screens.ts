@@ -61,13 +61,6 @@ function proof({ state, proof: found }: ChargeSeen): RichTextBlock[] {
 }
 
 const longestWhy = 300;
-/** Reasons that our own words tell whole. */
-const saysItself: ReadonlySet<string> = new Set([
-  'invalid_token',
-  'email_mismatch',
-  'email_invalid',
-  'card_not_supported',
-]);
 
 /** Words that are not ours, with whose they are; of a review what differs. */
 function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
@@ -76,7 +69,7 @@ function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
     case 'declined':
       return quoted('The bank says:', state.why ?? bankWords);
     case 'rejected':
-      return saysItself.has(state.reason ?? 'other') ? [] : quoted('The service says:', state.why);
+      return rejectionWords[state.reason ?? 'other'].theirs ? quoted('The service says:', state.why) : [];
     case 'review':
       return state.why === undefined ? [] : [richText(plain(outsideText(state.why, longestWhy)))];
     default:
@@ -167,8 +160,8 @@ function declined(charge: ChargeSeen): Run[][] {
 }
 
 function rejected({ reason = 'other', why: theirs }: Conclusion): Run[][] {
-  const { why, fix } = rejectionWords[reason];
-  const isSaid = theirs !== undefined && (reason === 'invalid_request' || reason === 'other');
+  const { why, fix, theirs: isQuoted } = rejectionWords[reason];
+  const isSaid = isQuoted && theirs !== undefined;
   return [plain(isSaid ? 'No money moved.' : `${why} No money moved.`), labelled('Next', fix)];
 }
 
@@ -178,8 +171,8 @@ export const reviewLines: Run[][] = [
   labelled('Next', 'ask the payments service.'),
 ];
 
-/** Why the service refused the request before the bank saw it, and the fix; `again` names the button that helps. */
-type RejectionWords = { why: string; fix: string; again?: string };
+/** Why the service refused the request before the bank saw it, and the fix; `again` names the button that helps. `theirs`: its own words say more. */
+type RejectionWords = { why: string; fix: string; again?: string; theirs?: true };
 
 const correct = 'Correct and try again';
 const operators = 'tell the people who run this bot; trying again won’t help.';
@@ -220,25 +213,26 @@ export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
     why: 'The service calls the request invalid.',
     fix: 'check amount and e-mail, or tell the people who run this bot.',
     again: correct,
+    theirs: true,
   },
   other: {
     why: 'The service refused it.',
     fix: 'correct what the service names, or ask the service.',
     again: correct,
+    theirs: true,
   },
 };
 
 /** The buttons of a charge in a message, by state; none for one with which nothing is left to do. */
-export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
-  const { reference } = charge;
-  switch (charge.state.kind) {
+export function messageButtons({ reference, state, nextTry }: ChargeSeen): ActionsBlock[] {
+  switch (state.kind) {
     case 'otp':
-      return row(enterCodeButton(reference));
+      return [actions(enterCodeButton(reference))];
     case 'confirming':
     case 'review':
-      return row(checkButton(reference));
+      return [actions(checkButton(reference))];
     case 'declined':
-      return linkRow(charge);
+      return nextTry?.kind === 'save_again' ? [actions(chargeButton('link', 'Payment link', reference))] : [];
     default:
       return [];
   }
@@ -246,55 +240,45 @@ export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
 
 /** The same in the charge's own modal, where a new charge can be started from the old one's terms. */
 export function modalButtons(charge: ChargeSeen): ActionsBlock[] {
-  const { state } = charge;
+  // Its code is entered in the modal itself.
+  if (charge.state.kind === 'otp') return [];
+  const again = againWords(charge);
+  if (again === 'none') return [];
+  return again === undefined
+    ? messageButtons(charge)
+    : [actions(chargeButton('another', again, charge.reference))];
+}
+
+/** What the button for a new charge says; `none`: there is to be none, and no other either. */
+function againWords({ state, bankWords, nextTry }: ChargeSeen): string | undefined {
   switch (state.kind) {
-    case 'rejected': {
-      const { again } = rejectionWords[state.reason ?? 'other'];
-      if (again === undefined) return [];
-      return row(anotherButton(charge, again));
-    }
+    case 'rejected':
+      return rejectionWords[state.reason ?? 'other'].again;
     case 'abandoned':
     case 'wrong_codes':
     case 'expired':
-      return row(anotherButton(charge, 'Charge again'));
-    case 'declined':
-      switch (nextSteps[reasonAfter(state.why ?? charge.bankWords, charge.nextTry)].kind) {
-        case 'another_card':
-          return row(anotherButton(charge, 'Choose another card'));
-        case 'do_not_retry':
-          return [];
-        default:
-          return charge.nextTry?.kind === 'allowed'
-            ? row(anotherButton(charge, 'Charge again'))
-            : linkRow(charge);
-      }
-    // Its code is entered in the modal itself.
-    case 'otp':
-      return [];
+      return 'Charge again';
+    case 'declined': {
+      const { kind } = nextSteps[reasonAfter(state.why ?? bankWords, nextTry)];
+      if (kind === 'do_not_retry') return 'none';
+      if (kind === 'another_card') return 'Choose another card';
+      return nextTry?.kind === 'allowed' ? 'Charge again' : undefined;
+    }
     default:
-      return messageButtons(charge);
+      return undefined;
   }
 }
 
 export function checkButton(reference: string): Button {
-  return button({ actionId: chargeActions.checkNow, text: 'Check now', value: reference });
+  return chargeButton('checkNow', 'Check now', reference);
 }
 
 export function showButton(reference: string): Button {
-  return button({ actionId: chargeActions.show, text: 'Show it', value: reference });
+  return chargeButton('show', 'Show it', reference);
 }
 
-function anotherButton({ reference }: ChargeSeen, text: string): Button {
-  return button({ actionId: chargeActions.another, text, value: reference });
-}
-
-function linkRow({ nextTry, reference }: ChargeSeen): ActionsBlock[] {
-  if (nextTry?.kind !== 'save_again') return [];
-  return row(button({ actionId: chargeActions.link, text: 'Payment link', value: reference }));
-}
-
-function row(...buttons: Button[]): ActionsBlock[] {
-  return [actions(...buttons)];
+function chargeButton(action: keyof typeof chargeActions, text: string, reference: string): Button {
+  return button({ actionId: chargeActions[action], text, value: reference });
 }
 
 /** The buttons of a charge. Each carries the charge's reference; `change` and `more` none, because their modal says which terms. */

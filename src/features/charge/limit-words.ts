@@ -12,6 +12,7 @@ import {
   type Run,
 } from '../../slack/kit/blocks.ts';
 import { type Note, noteModal } from '../../slack/kit/note.ts';
+import { cut } from '../../slack/kit/text.ts';
 import { word } from '../../slack/words/evidence.ts';
 import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
@@ -22,7 +23,7 @@ import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charg
 type Over = Extract<LimitRefusal, { kind: 'over' }>;
 
 /** More than a person reads at once. */
-const mostRoles = 5;
+const longestNames = 150;
 const mostCurrencies = 10;
 
 /** The amount is above a limit by now. Nothing was sent. */
@@ -42,7 +43,7 @@ export function limitProblem(refusal: LimitRefusal, whose: 'your' | 'the request
     case 'over':
       return `This is above ${whose} limit per ${overWords[refusal.limit]}: ${leftOfLimit(refusal)}. Who can: ${whoCan(refusal)}.`;
     case 'currency':
-      return `None of ${whose} roles may charge ${word(refusal.currency) ?? ''}, only ${allowedWords(refusal)}. Who can: ${rolesWords(refusal.whoCan)}.`;
+      return `None of ${whose} roles may charge ${word(refusal.currency) ?? ''}, only ${names(refusal.allowed)}. Who can: ${rolesWords(refusal.whoCan)}.`;
     case 'no_role':
       return `None of ${whose} roles may charge any more. Ask the owner of payops.yml.`;
     case 'unknown_standing':
@@ -66,12 +67,8 @@ function amountOf(minor: number, { money }: Pick<Over, 'money'>): string {
   return amountWord({ minor, currency: money.currency });
 }
 
-function allowedWords({ allowed }: Extract<LimitRefusal, { kind: 'currency' }>): string {
-  const rest = allowed.length > mostCurrencies ? ` and ${allowed.length - mostCurrencies} more` : '';
-  return `${allowed
-    .slice(0, mostCurrencies)
-    .flatMap((one) => word(one) ?? [])
-    .join(', ')}${rest}`;
+function names(all: readonly string[]): string {
+  return cut(all.flatMap((name) => word(name) ?? []).join(', '), longestNames);
 }
 
 /** A day's limit of one person leaves another's alone. */
@@ -83,9 +80,7 @@ function whoCan({ limit, money, limitMinor, whoCan }: Over): string {
 
 function rolesWords(roles: readonly string[]): string {
   if (roles.length === 0) return 'nobody by payops.yml';
-  const names = roles.slice(0, mostRoles).flatMap((name) => word(name) ?? []);
-  const rest = roles.length > mostRoles ? ` and ${roles.length - mostRoles} more` : '';
-  return `people in the ${roles.length === 1 ? 'role' : 'roles'} ${names.join(', ')}${rest}`;
+  return `people in the ${roles.length === 1 ? 'role' : 'roles'} ${names(roles)}`;
 }
 
 /** A part of the App Home; nothing for whom nothing limits. */

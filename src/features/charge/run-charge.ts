@@ -43,7 +43,10 @@ export function createChargeRunner(
 ) {
   const { payments, sealer, log } = account;
   const posts = createChargePosts(account, account.settings.policy.channels.desk);
-  const show = createShowCharge(account);
+  const show = createShowCharge(account, async (reference) => {
+    const record = await charges.read(reference);
+    return record && { charge: await see(record), views: record.views };
+  });
   const background = createBackground(log, 'a charge');
 
   /** The charge as people may see it, with the card's next try once it was declined. */
@@ -108,24 +111,11 @@ export function createChargeRunner(
 
   /** The bank is not kept waiting for a screen: only what must be on record is awaited. */
   async function showProgress(record: ChargeRecord): Promise<void> {
-    background.add(showLatest(record));
+    background.add(show(record.intent.reference));
     // Not on record now is made good at the next step, which there always is while something is open.
     await posts.refresh(record.intent.reference, agentsOf(record)).catch((error: unknown) => {
       log('warn', 'the desk’s message is behind', { orderReference: record.intent.reference }, error);
     });
-  }
-
-  /** Until what is shown is what is stored: an update of another replica may have been overtaken by ours. */
-  async function showLatest(record: ChargeRecord): Promise<void> {
-    let shown = record;
-    for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- each round shows what the one before found
-      await show(await see(shown), shown.views);
-      // oxlint-disable-next-line no-await-in-loop
-      const current = await charges.read(record.intent.reference);
-      if (!current || current.intent.at <= shown.intent.at) return;
-      shown = current;
-    }
   }
 
   async function charge(
@@ -201,7 +191,7 @@ export function createChargeRunner(
       // Its request says what came of it too, where its approvers look.
       await around.approvals?.charged(reference);
       await posts.note(reference, key, { kind: 'told', what, at: record.intent.at });
-      const reached = await show(await see(record), record.views);
+      const reached = await show(reference);
       if (!reached || !posts.hasDesk) await posts.direct(record.agent, key, { reference, what });
       return true;
     });

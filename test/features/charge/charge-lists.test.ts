@@ -55,17 +55,3 @@ describe('the list of open charges', () => {
     expect(entries.map(({ key }) => key)).toEqual([`charge:${reference}`]);
   });
 });
-
-describe('the modals that watch a charge', () => {
-  it('have the agent’s own among them however many colleagues look on, and the newest of those', async () => {
-    const process = startProcess(openWorld('otp'));
-    await charge(process);
-    for (let index = 1; index <= 6; index += 1) {
-      const view = { id: `VLOOK${index}`, userId: `U0LOOK${index}`, at: Infinity };
-      // oxlint-disable-next-line no-await-in-loop
-      await process.desk.watch(reference, view);
-    }
-    const views = (await process.records.read(reference))?.views.map(({ userId }) => userId);
-    expect(views?.toSorted()).toEqual([ada, 'U0LOOK3', 'U0LOOK4', 'U0LOOK5', 'U0LOOK6'].toSorted());
-  });
-});

@@ -45,7 +45,9 @@ describe('what is on the screen', () => {
     process.shown.length = 0;
     await process.desk.watch(reference, { id: 'V2', userId: bola, at: seen.at });
     await process.desk.watch(reference, { id: 'V3', userId: bola, at: Infinity });
-    expect(process.shown).toEqual([expect.stringContaining('Give value once')]);
+    // In the modal it was begun in and the new one; the third shows it already.
+    const paid: unknown = expect.stringContaining('Give value once');
+    expect(process.shown).toEqual([paid, paid]);
   });
 });
 

@@ -19,7 +19,7 @@ onBothStores('limits', (open) => {
   }
 
   it('let two replicas that claim a hundred times at once use exactly what there is', async () => {
-    const { both, charges } = await replicas({
+    const { both, ended } = await replicas({
       timeZone: noonZone(),
       roles: { agent: { limits: { NGN: { per_agent_per_day: 3_000 } } } },
     });
@@ -30,14 +30,14 @@ onBothStores('limits', (open) => {
       ),
     );
     expect(results.filter(({ kind }) => kind === 'allowed')).toHaveLength(30);
-    results.forEach((result, index) => result.kind === 'allowed' && charges.set(`pay-${index}`, 'counts'));
+    results.forEach((result, index) => result.kind === 'allowed' && ended.set(`pay-${index}`, false));
     expect(await both[0].of('U1')).toMatchObject({ currencies: [{ agentMinor: 3_000 }] });
   });
 
   it.each([1, 2, 3])(
     'hold for many agents, cards and charges that end as they like (seed %i): never beyond, and what ends is free again',
     async (seed) => {
-      const { both, charges, clock } = await replicas();
+      const { both, ended, clock } = await replicas();
       const atMs = Date.now();
       const { below: pick } = createRandom(seed);
       /** What may have moved money, by agent and by card, after every single step. */
@@ -51,7 +51,7 @@ onBothStores('limits', (open) => {
           if ([...sums.values()].some((sum) => sum > most)) beyond += 1;
         }
       }
-      let ended = 0;
+      let freed = 0;
       const lost: string[] = [];
       await Promise.all(
         Array.from({ length: 12 }, async (_, worker) => {
@@ -67,18 +67,18 @@ onBothStores('limits', (open) => {
             // Never stored: it counts until it is taken for lost.
             if (fate === 0) lost.push(reference);
             else if (fate === 1) {
-              charges.set(reference, 'counts');
+              ended.set(reference, false);
               counted.delete(reference);
-              charges.set(reference, 'ended');
-              ended += 1;
-            } else charges.set(reference, fate === 2 ? 'final' : 'counts');
+              ended.set(reference, true);
+              freed += 1;
+            } else ended.set(reference, false);
           }
         }),
       );
       expect(beyond).toBe(0);
       clock.passedMs = claimTimes.lostMs;
       for (const reference of lost) counted.delete(reference);
-      expect(ended).toBeGreaterThan(0);
+      expect(freed).toBeGreaterThan(0);
       // What is counted in the store is what stands, to the last unit; so whatever ended can be used again.
       for (const by of ['U0', 'U1', 'U2']) {
         const sum = [...counted.values()]
