@@ -4,11 +4,11 @@ import { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts';
 import { createMerchantBot, merchantPlaces, type MerchantBot, type MerchantBots } from './account.ts';
 import type { Kept } from './store/kept.ts';
 import { checkOwners } from './store/owners.ts';
-import { createMetrics, createMetricsRoute, type Metrics } from './http/metrics.ts';
+import { createMetrics, createMetricsRoute } from './http/metrics.ts';
 import type { Outside } from './config/config.ts';
 import { readsField, tellUnsignedFields, webhooksFix } from './webhooks/webhook-settings.ts';
 import { createCommandSet, type AccountVerbs } from './features/help/command-set.ts';
-import { createHealthRoute, createReadinessRoute, type PartCheck } from './http/health.ts';
+import { createReadinessRoute, healthRoute, type PartCheck } from './http/health.ts';
 import { createHttpServer, type Route } from './http/server.ts';
 import { startWorker, type Worker, workOnce, type Kind } from './records/worker.ts';
 import { createSlack, type Slack } from './slack/router/bolt.ts';
@@ -47,10 +47,9 @@ export function createApp(outside: Outside, opened: Kept): App {
   const { config, log, now } = outside;
   const metrics = createMetrics({ webhookResults, asideReasons, log, now });
   const kept = { ...opened, store: metrics.measured(opened.store) };
-  const { slackApiUrl } = config;
-  const botToken = config.slackBotToken ?? '';
+  const workspace = { botToken: config.slackBotToken ?? '', slackApiUrl: config.slackApiUrl };
   const deliveryTimeoutMs = config.slackTimeoutSeconds * 1_000;
-  const clients = createClients({ botToken, slackApiUrl, deliveryTimeoutMs }, log, metrics.slackCalled);
+  const clients = createClients({ ...workspace, deliveryTimeoutMs }, log, metrics.slackCalled);
   let worker: Worker | undefined;
   const wake = (): void => worker?.wake();
   const cache = createCache<{ value: unknown; atMs: number }>({
@@ -75,20 +74,44 @@ export function createApp(outside: Outside, opened: Kept): App {
     ...further.map((place) => createMerchantBot(place, shared)),
   ];
   const features = merchantBots.flatMap((bot) => bot.features);
-  const slack: Slack = createSlackSide(outside, { kept, clients, merchantBots, audit, metrics });
+  const [firstBot, ...furtherBots] = merchantBots;
+  const slack: Slack = createSlack(
+    {
+      ...workspace,
+      ...(config.slackMode === 'socket'
+        ? { mode: 'socket', appToken: config.slackAppToken ?? '' }
+        : { mode: 'http', signingSecret: config.slackSigningSecret ?? '' }),
+    },
+    {
+      clients,
+      commands: createCommandSet([verbsOf(firstBot), ...furtherBots.map(verbsOf)], log),
+      // Each entry names the account of what was asked for, if it is any one's.
+      note: audit.notes.of(undefined).note,
+      acknowledged: metrics.acknowledged,
+      // Slack's own signatures hold for five minutes; an hour is well past any repeat.
+      claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
+      log,
+      now,
+    },
+  );
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
-  const routes = createRoutes(outside, { slack, merchantBots });
-  const watching = createWatchingRoutes(outside, {
-    kept,
-    slack,
-    merchantBots,
-    metrics,
-    isStopping,
-  });
+  const slackRoute = slack.httpListener
+    ? [{ method: 'POST', path: '/slack/events', handle: slack.httpListener }]
+    : [];
+  const routes = [...slackRoute, ...merchantBots.map((bot) => webhookRoute(bot, now)), healthRoute];
+  // What whoever watches the bot asks: on a port of its own where METRICS_PORT says so.
+  const watching = [
+    createReadinessRoute(
+      readinessChecks({ kept, slack, merchantBots, isStopping }),
+      log,
+      config.metricsToken,
+    ),
+    createMetricsRoute(metrics, config.metricsToken),
+  ];
   const isApart = config.metricsPort !== undefined;
-  const server = createHttpServer({ log, routes: isApart ? routes : [...routes, ...watching] });
-  const watchingServer = createHttpServer({ log, routes: isApart ? watching : [] });
+  const server = createHttpServer(isApart ? routes : [...routes, ...watching], log);
+  const watchingServer = createHttpServer(isApart ? watching : [], log);
   const isPressed = (): boolean => server.underWay() >= pressingRequests;
 
   async function finish(drainMs: number): Promise<void> {
@@ -173,75 +196,30 @@ async function tellChannels(
   }
 }
 
-type SlackParts = {
-  kept: Kept;
-  clients: SlackClients;
-  merchantBots: MerchantBots;
-  audit: Pick<AuditTrail, 'notes'>;
-  metrics: Metrics;
-};
-
-function createSlackSide({ config, log, now }: Outside, parts: SlackParts): Slack {
-  const { kept, clients } = parts;
-  const [first, ...further] = parts.merchantBots;
-  const { slackApiUrl } = config;
-  const botToken = config.slackBotToken ?? '';
-  const way =
-    config.slackMode === 'socket'
-      ? { mode: 'socket' as const, appToken: config.slackAppToken ?? '' }
-      : { mode: 'http' as const, signingSecret: config.slackSigningSecret ?? '' };
-  return createSlack(
-    { botToken, slackApiUrl, ...way },
-    {
-      clients,
-      commands: createCommandSet([verbsOf(first), ...further.map(verbsOf)], log),
-      // Each entry names the account of what was asked for, if it is any one's.
-      note: parts.audit.notes.of(undefined).note,
-      acknowledged: parts.metrics.acknowledged,
-      // Slack's own signatures hold for five minutes; an hour is well past any repeat.
-      claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
-      log,
-      now,
-    },
-  );
-}
-
-function verbsOf({ place, verbs, mayRun }: MerchantBots[number]): AccountVerbs {
-  const { merchant, outside } = place;
+function verbsOf({ place: { merchant, outside }, verbs, mayRun }: MerchantBot): AccountVerbs {
   const { paymentsEnvironment: environment, paymentsAccountName: label, policy } = outside.config;
   const channels = policy.accounts?.find(({ name }) => name === merchant?.name)?.channels ?? [];
   return { merchant, mayRun, environment, label, channels, verbs };
 }
 
-/** What comes from Slack and from the payments service; and whether the process lives at all. */
-function createRoutes(
-  { now }: Outside,
-  { slack, merchantBots }: { slack: Slack; merchantBots: MerchantBots },
-): Route[] {
-  const webhookRoutes = merchantBots.map(
-    ({ place, webhooks, receiving, rememberRefusal, metrics }): Route => {
-      const { merchant, outside } = place;
-      const path = merchant?.isFirst === false ? `/webhooks/payments/${merchant.name}` : '/webhooks/payments';
-      const handle = createWebhookHandler({
-        scheme: webhooks.scheme,
-        secrets: outside.config.webhookSecrets ?? [],
-        pointers: webhooks.pointers,
-        ...receiving,
-        count: metrics.delivered,
-        refused(delivery, why, atMs) {
-          metrics.refused(why);
-          rememberRefusal(atMs, () => refusalWords(webhooks.scheme, delivery, why, atMs));
-        },
-        log: outside.log,
-        now,
-      });
-      return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
+/** Under a path of its own for each further account. */
+function webhookRoute({ place, webhooks, receiving, ...bot }: MerchantBot, now: () => number): Route {
+  const { merchant, outside } = place;
+  const path = merchant?.isFirst === false ? `/webhooks/payments/${merchant.name}` : '/webhooks/payments';
+  const handle = createWebhookHandler({
+    scheme: webhooks.scheme,
+    secrets: outside.config.webhookSecrets ?? [],
+    pointers: webhooks.pointers,
+    ...receiving,
+    count: bot.metrics.delivered,
+    refused(delivery, why, atMs) {
+      bot.metrics.refused(why);
+      bot.rememberRefusal(atMs, () => refusalWords(webhooks.scheme, delivery, why, atMs));
     },
-  );
-  const slackRoute = slack.httpListener
-    ? [{ method: 'POST', path: '/slack/events', handle: slack.httpListener }]
-    : [];
-  return [...slackRoute, ...webhookRoutes, createHealthRoute()];
+    log: outside.log,
+    now,
+  });
+  return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
 }
 
 type Watched = {
@@ -249,21 +227,8 @@ type Watched = {
   isStopping: () => boolean;
   kept: Kept;
   slack: Slack;
-  /** Of each merchant account, the first one first. */
-  merchantBots: readonly Pick<MerchantBot, 'place' | 'payments' | 'webhooks' | 'undelivered'>[];
+  merchantBots: readonly MerchantBot[];
 };
-
-/** What whoever watches the bot asks: on a port of its own where METRICS_PORT says so. */
-function createWatchingRoutes(
-  { config, log }: Outside,
-  { metrics, ...watched }: Watched & { metrics: Metrics },
-): Route[] {
-  const token = config.metricsToken;
-  return [
-    createReadinessRoute({ checks: readinessChecks(watched), log, token }),
-    createMetricsRoute(metrics, token),
-  ];
-}
 
 /**
  * Only a stop under way, or a store that is away or not to be trusted, makes the process unready: without Slack or the payments
@@ -283,13 +248,7 @@ export function readinessChecks({ kept, slack, merchantBots, isStopping }: Watch
 }
 
 /** Under a name of its own for each further account. */
-function accountChecks({
-  place,
-  payments,
-  webhooks,
-  undelivered,
-}: Watched['merchantBots'][number]): PartCheck[] {
-  const { merchant } = place;
+function accountChecks({ place: { merchant }, payments, webhooks, undelivered }: MerchantBot): PartCheck[] {
   const named = (name: string): string => (merchant?.isFirst === false ? `${name}_${merchant.name}` : name);
   return [
     {
@@ -325,26 +284,26 @@ const lookUpsAtOnce = 8;
 const idleMs = 250;
 const failureDelayMs = 1_000;
 
-type MerchantWork = Pick<MerchantBot, 'kinds'> & {
+type MerchantWork = Pick<MerchantBot, 'kinds' | 'tellStuck'> & {
   place: Pick<MerchantBot['place'], 'entryOf' | 'merchant'>;
-  /** Tells its operators that a record, as the account knows it, was put aside. */
-  tellStuck: (key: string, errorId: string) => Promise<void>;
 };
 
-type WorkParts = {
-  /** The whole one, which is shared by all accounts. */
-  store: Store;
-  merchantBots: readonly [MerchantWork, ...MerchantWork[]];
-  /** Called for each record that is put aside. */
-  putAside: (reason: string) => void;
-  /** One for all accounts. */
-  audit: Pick<AuditTrail, 'kinds'>;
-  isPressed: () => boolean;
-};
-
-/** The worker over the whole store: each record is the work of the account whose it is. */
-export function startWork({ config, log, now }: Outside, parts: WorkParts): Worker {
-  const { store, merchantBots, audit, isPressed } = parts;
+/** The worker over the whole store: each record is the work of the account whose it is. `putAside` is called for each that is put aside. */
+export function startWork(
+  { config, log, now }: Outside,
+  {
+    store,
+    merchantBots,
+    audit,
+    ...told
+  }: {
+    store: Store;
+    merchantBots: readonly [MerchantWork, ...MerchantWork[]];
+    audit: Pick<AuditTrail, 'kinds'>;
+    putAside: (reason: string) => void;
+    isPressed: () => boolean;
+  },
+): Worker {
   const ofAccounts = merchantBots.flatMap(({ kinds, place: { merchant, entryOf } }) => {
     const scope = merchant && !merchant.isFirst ? merchantPrefix(merchant.name) : '';
     function ownOf(entry: Entry): Entry {
@@ -376,7 +335,7 @@ export function startWork({ config, log, now }: Outside, parts: WorkParts): Work
       const owner = merchantBots.find(({ place }) => place.entryOf(entry)) ?? merchantBots[0];
       await owner.tellStuck(owner.place.entryOf(entry)?.key ?? entry.key, errorId);
     },
-    count: parts.putAside,
+    count: told.putAside,
     now,
     log,
   });
@@ -384,7 +343,7 @@ export function startWork({ config, log, now }: Outside, parts: WorkParts): Work
   const leaseMs = config.workLeaseSeconds * 1_000;
   const together = { lanes: toRouteLanes, most: lookUpsAtOnce, now };
   return startWorker({
-    isPressed,
+    isPressed: told.isPressed,
     concurrency: lanesAtOnce,
     idleMs,
     failureDelayMs,

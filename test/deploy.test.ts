@@ -5,7 +5,7 @@ import { parseEnv } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { readSettings } from '../src/cli/read-settings.ts';
 import { settings } from '../src/config/settings.ts';
-import { createHealthRoute, createReadinessRoute } from '../src/http/health.ts';
+import { createReadinessRoute, healthRoute } from '../src/http/health.ts';
 import { kubernetesFile, kubernetesFolder, readDeployment } from './support/kubernetes.ts';
 
 type Kustomization = {
@@ -124,8 +124,8 @@ it('the manifests ask the paths and ports that the bot answers', () => {
   expect(ports).toEqual({ http: Number(settings.port.fallback), metrics: Number(env['METRICS_PORT']) });
   const named = resources.flatMap((resource) => valuesOf('targetPort', resource));
   expect(named).toEqual(['http', 'metrics']);
-  const { path: alive } = createHealthRoute();
-  const { path: ready } = createReadinessRoute({ checks: [], log: () => undefined });
+  const { path: alive } = healthRoute;
+  const { path: ready } = createReadinessRoute([], () => undefined, undefined);
   expect(container.startupProbe.httpGet).toEqual({ path: alive, port: 'http' });
   expect(container.livenessProbe.httpGet).toEqual({ path: alive, port: 'http' });
   expect(container.readinessProbe.httpGet).toEqual({ path: ready, port: 'metrics' });

@@ -16,11 +16,6 @@ export type Route = {
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 };
 
-export type HttpServerDeps = {
-  routes: readonly Route[];
-  log: Log;
-};
-
 export type HttpServer = {
   /** The port listened on (the one chosen, when 0 was asked for). Rejects with what to change when it cannot: `setting`, PORT when absent. */
   listen: (port: number, host: string, setting?: string) => Promise<number>;
@@ -40,7 +35,7 @@ export type HttpServer = {
  * error id, which is in the log with the cause; no request ends the process. Slow clients are closed:
  * headers within 5 s, the whole request within 10 s.
  */
-export function createHttpServer(deps: HttpServerDeps): HttpServer {
+export function createHttpServer(routes: readonly Route[], log: Log): HttpServer {
   const underWay = createUnderWay<ServerResponse>();
   let isDraining = false;
   let isClosing = false;
@@ -61,13 +56,36 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
         // Not while it drains: a request may be on its way over one.
         if (isClosing) server.closeIdleConnections();
       });
-      void asRequest(() => carry(deps, request, response));
+      void asRequest(() => carry(request, response));
     },
   );
   // After it listens, an error of the server itself (no file handles left, say) must not end the process.
   server.on('error', (error) => {
-    if (server.listening) deps.log('error', 'The HTTP server reported an error', {}, error);
+    if (server.listening) log('error', 'The HTTP server reported an error', {}, error);
   });
+
+  async function carry(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = (request.url ?? '').split('?', 1)[0];
+    const onPath = routes.filter((route) => route.path === path);
+    const method = request.method === 'HEAD' ? 'GET' : request.method;
+    const route =
+      onPath.find((route) => route.method === request.method) ??
+      onPath.find((route) => route.method === method);
+    if (!route) {
+      if (onPath.length === 0) return sendJson(response, 404, { error: 'not found' });
+      response.setHeader('allow', onPath.map((route) => route.method).join(', '));
+      return sendJson(response, 405, { error: 'method not allowed' });
+    }
+    try {
+      await route.handle(request, response);
+    } catch (error) {
+      const errorId = newErrorId();
+      const fields = { errorId, method: route.method, path: route.path, httpStatus: 500 };
+      log('error', 'A request handler failed', fields, error);
+      if (response.headersSent) response.destroy();
+      else sendJson(response, 500, { error: 'internal error', errorId });
+    }
+  }
 
   async function listen(port: number, host: string, setting = 'PORT'): Promise<number> {
     try {
@@ -97,33 +115,6 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   }
 
   return { listen, drain, close, underWay: underWay.count };
-}
-
-async function carry(
-  deps: HttpServerDeps,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  const path = (request.url ?? '').split('?', 1)[0];
-  const onPath = deps.routes.filter((route) => route.path === path);
-  const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const route =
-    onPath.find((route) => route.method === request.method) ??
-    onPath.find((route) => route.method === method);
-  if (!route) {
-    if (onPath.length === 0) return sendJson(response, 404, { error: 'not found' });
-    response.setHeader('allow', onPath.map((route) => route.method).join(', '));
-    return sendJson(response, 405, { error: 'method not allowed' });
-  }
-  try {
-    await route.handle(request, response);
-  } catch (error) {
-    const errorId = newErrorId();
-    const fields = { errorId, method: route.method, path: route.path, httpStatus: 500 };
-    deps.log('error', 'A request handler failed', fields, error);
-    if (response.headersSent) response.destroy();
-    else sendJson(response, 500, { error: 'internal error', errorId });
-  }
 }
 
 /** Whether the request may be answered in full: it brings the token as a bearer token, or none is asked for. */

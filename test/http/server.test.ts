@@ -16,10 +16,10 @@ type Line = { level: string; message: string; fields?: LogFields | undefined; er
 
 function build(routes: readonly Route[]) {
   const lines: Line[] = [];
-  const server = createHttpServer({
+  const server = createHttpServer(
     routes,
-    log: (level, message, fields, error) => void lines.push({ level, message, fields, error }),
-  });
+    (level, message, fields, error) => void lines.push({ level, message, fields, error }),
+  );
   open.push(server);
   return { server, lines };
 }

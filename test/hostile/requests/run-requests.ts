@@ -194,10 +194,7 @@ async function openDoor(sender: Sender): Promise<Door> {
     lingerMs: 1,
   });
   const injected: Server = createServer((request, response) => void handle(request, response));
-  const listening = createHttpServer({
-    routes: [{ method: 'POST', path: '/webhooks/payments', handle }],
-    log: silent,
-  });
+  const listening = createHttpServer([{ method: 'POST', path: '/webhooks/payments', handle }], silent);
   const port = await listening.listen(0, '127.0.0.1');
   return {
     async send(bytes, overTcp) {
