@@ -1,3 +1,4 @@
+import type { WebClient } from '@slack/web-api';
 import { maskNumbers } from '../domain/card-number.ts';
 import type { NoteAudit } from '../domain/audit-entry.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
@@ -9,6 +10,7 @@ import {
   type AccountSide,
   type Caller,
   type Command,
+  type CommandSet,
   type Conversation,
   type MayRun,
   type Permission,
@@ -19,6 +21,7 @@ import {
 import { errorReply, refusalMessage, usageMessage } from './words/error-message.ts';
 import type { SlackMessage } from './kit/message.ts';
 import { inAccount } from './own-account.ts';
+import type { Identity } from './workspace.ts';
 import type { Screen } from './router/screen.ts';
 
 /** The word of `manifest.yml`; examples show it, while any word that Slack sends is answered. */
@@ -52,17 +55,6 @@ export type Asked = {
   result?: () => 'unreadable' | undefined;
 };
 
-type RecordDeps = {
-  log: Log;
-  now: () => number;
-  /** Writes it into the audit, in the background; absent: the log alone has it. */
-  note?: NoteAudit;
-};
-
-export type AnswerDeps = RecordDeps & {
-  claimOnce: Claim;
-} & Pick<Times, 'patienceMs' | 'openMs'>;
-
 /** How long one thing may take before the next is done; Slack waits three seconds. */
 export type Times = {
   /** Before a command is acknowledged without its answer. */
@@ -79,35 +71,48 @@ export type Times = {
   suggestMs: number;
 };
 
+/** All that what comes from Slack is answered with. */
+export type SlackSide = Times & {
+  client: WebClient;
+  commands: CommandSet;
+  /** Undefined while Slack has not said who the bot is. */
+  identity: () => Identity | undefined;
+  claimOnce: Claim;
+  /** Writes it into the audit, in the background; absent: the log alone has it. */
+  note?: NoteAudit;
+  log: Log;
+  now: () => number;
+};
+
 /**
  * Runs the guards in their order (permission, words, repeat), then the verb, what was pressed or the form, and answers
  * the caller. Never throws: every failure ends as words on the screen and a line in the log. One audit line each.
  */
-export function answer(asked: Asked, deps: AnswerDeps): Promise<void> {
-  return inAccount(asked.account.merchant, () => answerAsked(asked, deps));
+export function answer(asked: Asked, side: SlackSide): Promise<void> {
+  return inAccount(asked.account.merchant, () => answerAsked(asked, side));
 }
 
-async function answerAsked(asked: Asked, deps: AnswerDeps): Promise<void> {
-  const startedAt = deps.now();
+async function answerAsked(asked: Asked, side: SlackSide): Promise<void> {
+  const startedAt = side.now();
   const { understood, caller, what, screen, part, other } = asked;
   if (understood.kind === 'unclear') {
     await screen.reply(understood.message);
-    recordAsked(deps, { what, caller, result: 'unclear' });
+    recordAsked(side, { what, caller, result: 'unclear' });
     screen.letGo();
     return;
   }
   const { command, words } = understood;
   const talk: Talk = {};
-  const working = carryOut({ asked, command, words, talk }, deps).catch((error: unknown): Outcome => ({
+  const working = carryOut({ asked, command, words, talk }, side).catch((error: unknown): Outcome => ({
     result: 'failed',
-    ...errorReply(error, { command, caller, hasBegun: false }, deps.log),
+    ...errorReply(error, { command, caller, hasBegun: false }, side.log),
   }));
-  const company = keepCompany(working, { asked, command, talk }, deps);
+  const company = keepCompany(working, { asked, command, talk }, side);
   const { result, reason, prepared, message } = await working;
   await company;
   if (message) await say(screen, result, message);
   await screen.done();
-  recordAsked(deps, {
+  recordAsked(side, {
     what,
     caller,
     command,
@@ -145,7 +150,7 @@ type Talk = { progress?: SlackMessage | (() => SlackMessage) };
 
 type Run = { asked: Asked; command: Command; words: readonly string[]; talk: Talk };
 
-async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps): Promise<Outcome> {
+async function carryOut({ asked, command, words, talk }: Run, side: SlackSide): Promise<Outcome> {
   const { caller, account, label, permissions, part, screen } = asked;
   const { mayRun } = account;
   const refusal = await refuse(caller, command, mayRun, { permissions, label });
@@ -166,7 +171,7 @@ async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps):
   try {
     const isStrict = command.effect !== 'none' || part !== undefined;
     // What does no harm twice needs no store, and is answered again where Slack brings it again.
-    const repeat = isStrict ? await asked.repeat(deps.claimOnce) : 'first';
+    const repeat = isStrict ? await asked.repeat(side.claimOnce) : 'first';
     if (repeat === 'delivered_again') return { result: 'repeated', prepared };
     if (repeat === 'pressed_again') {
       return { result: 'repeated', message: pressedAgainMessage(label), prepared };
@@ -188,7 +193,7 @@ async function carryOut({ asked, command, words, talk }: Run, deps: AnswerDeps):
     const about = reference === undefined || part !== undefined ? {} : { reference };
     return {
       result: 'failed',
-      ...errorReply(error, { command, caller, ...about, hasBegun }, deps.log),
+      ...errorReply(error, { command, caller, ...about, hasBegun }, side.log),
       prepared,
     };
   }
@@ -248,11 +253,11 @@ const progressMs = [4_000, 12_000, 40_000];
 async function keepCompany(
   working: Promise<unknown>,
   { asked, command, talk }: Pick<Run, 'asked' | 'command' | 'talk'>,
-  deps: AnswerDeps,
+  side: SlackSide,
 ): Promise<void> {
-  const { screen, label, patienceMs = deps.patienceMs } = asked;
+  const { screen, label, patienceMs = side.patienceMs } = asked;
   if (command.opensForm) {
-    if (!(await isDoneWithin(working, deps.openMs))) screen.openLoading();
+    if (!(await isDoneWithin(working, side.openMs))) screen.openLoading();
     return;
   }
   for (const waitMs of [patienceMs, ...progressMs]) {
@@ -290,7 +295,7 @@ type Answered = Pick<Asked, 'what' | 'caller' | 'other'> & {
 };
 
 /** The one place where what was asked is told to the log and to the audit. Never throws, and nobody waits for it. */
-export function recordAsked({ log, now, note }: RecordDeps, asked: Answered): void {
+export function recordAsked({ log, now, note }: SlackSide, asked: Answered): void {
   const { what, caller, command, part, other, result, reason, startedAtMs } = asked;
   const { userId, channelId, from } = caller;
   const whose = command && { verb: command.verb, ...withoutUndefined({ account: command.merchant }) };

@@ -2,8 +2,8 @@ import { App, UnknownError, type SocketModeReceiver } from '@slack/bolt';
 import { asRequest, newErrorId, type Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
 import { createHttpReceiver, type HttpReceiver } from './receiver.ts';
-import { route, type RouterDeps } from './router.ts';
-import type { Times } from '../answer.ts';
+import { route } from './router.ts';
+import type { SlackSide, Times } from '../answer.ts';
 import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
 import {
   clientOptions,
@@ -21,7 +21,7 @@ import {
 export type SlackSettings = WorkspaceSettings &
   ({ mode: 'http'; signingSecret: string } | { mode: 'socket'; appToken: string });
 
-export type SlackDeps = Omit<RouterDeps, 'client' | 'identity' | keyof Times> &
+type Given = Omit<SlackSide, 'client' | 'identity' | keyof Times> &
   Partial<Times> & {
     clients: SlackClients;
     /** Told how long each request of Slack waited for its acknowledgement. */
@@ -58,25 +58,25 @@ const respondTimeoutMs = 5_000;
  * Slack's side of the process. Nothing here needs Slack to be there: without it requests are still verified,
  * acknowledged and, as far as response_urls work, answered; `health` says what is wrong.
  */
-export function createSlack(settings: SlackSettings, deps: SlackDeps): Slack {
+export function createSlack(settings: SlackSettings, given: Given): Slack {
   const stopping = new AbortController();
-  const untilStopped = { log: deps.log, wait: deps.wait ?? wait, signal: stopping.signal, now: deps.now };
+  const untilStopped = { log: given.log, wait: given.wait ?? wait, signal: stopping.signal, now: given.now };
   let identityCheck: IdentityCheck | undefined;
   let connection: SocketConnection | undefined;
   const identity = () => identityCheck?.identity();
 
-  const receiver = createReceiver(settings, deps.log);
-  const app = createApp(settings, receiver, { log: deps.log, identity });
-  measureAcks(app, deps.acknowledged ?? (() => undefined));
+  const receiver = createReceiver(settings, given.log);
+  const app = createApp(settings, receiver, { log: given.log, identity });
+  measureAcks(app, given.acknowledged ?? (() => undefined));
   // Bolt does not wait for what is done after `ack`; this does.
   const { add, drained } = createWorkUnderWay();
-  const routed: RouterDeps = { ...usualTimes, ...deps, client: deps.clients.interactive, identity };
+  const routed: SlackSide = { ...usualTimes, ...given, client: given.clients.interactive, identity };
   app.use((args) => add(route(args, routed)));
 
   return {
     ...('listener' in receiver ? { httpListener: receiver.listener } : {}),
     start() {
-      identityCheck = startIdentityCheck(deps.clients.interactive, untilStopped);
+      identityCheck = startIdentityCheck(given.clients.interactive, untilStopped);
       if ('client' in receiver) connection = keepConnected(receiver.client, untilStopped);
     },
     async stop() {
@@ -114,7 +114,7 @@ function createReceiver(settings: SlackSettings, log: Log): Receiver {
 function createApp(
   settings: WorkspaceSettings,
   receiver: Receiver,
-  deps: { log: Log; identity: RouterDeps['identity'] },
+  deps: { log: Log; identity: SlackSide['identity'] },
 ): App {
   const logger = createBoltLog(deps.log);
   const app = new App({

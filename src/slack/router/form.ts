@@ -1,10 +1,9 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { AckFn, ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
-import type { WebClient } from '@slack/web-api';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed } from '../../domain/parsed.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { answer, type AnswerDeps, type Asked, type Times } from '../answer.ts';
+import { answer, type Asked, type SlackSide } from '../answer.ts';
 import type { Caller, Command, Effect, Found, ModalDefinition, ViewAnswer } from '../command.ts';
 import { errorReply } from '../words/error-message.ts';
 import type { Modal } from '../kit/message.ts';
@@ -21,8 +20,6 @@ import { createReply } from '../reply.ts';
 import { viewValues } from './payload.ts';
 import type { Screen } from './screen.ts';
 
-export type FormDeps = AnswerDeps & { client: WebClient } & Pick<Times, 'submitMs' | 'resultMs'>;
-
 type Submitted = Found<ModalDefinition> & { caller: Caller; body: ViewSubmitAction };
 
 /**
@@ -32,11 +29,11 @@ type Submitted = Found<ModalDefinition> & { caller: Caller; body: ViewSubmitActi
 export async function answerForm(
   ack: AckFn<ViewResponseAction>,
   submitted: Submitted,
-  deps: FormDeps,
+  side: SlackSide,
 ): Promise<void> {
   const { account, caller, part: modal, body } = submitted;
   const { id: viewId, private_metadata: privateMetadata, state } = body.view;
-  const form = createFormScreen(ack, submitted, deps);
+  const form = createFormScreen(ack, submitted, side);
   const prepared = {
     ...withoutUndefined({ reference: modal.about?.(privateMetadata) as OrderReference | undefined }),
     async run() {
@@ -59,10 +56,10 @@ export async function answerForm(
     // A dialogue is known by its view: what is submitted twice finds the first.
     repeat: async () => 'first',
     screen: form.screen,
-    patienceMs: deps.submitMs,
+    patienceMs: side.submitMs,
     result: () => (form.isRefilled() ? 'unreadable' : undefined),
   };
-  await answer(asked, deps);
+  await answer(asked, side);
   await form.ended();
 }
 
@@ -86,8 +83,8 @@ type FormScreen = {
   ended: () => Promise<void>;
 };
 
-function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, deps: FormDeps): FormScreen {
-  const { client, log, resultMs } = deps;
+function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, side: SlackSide): FormScreen {
+  const { client, log, resultMs } = side;
   const { caller, part, body, account } = submitted;
   const viewId = body.view.id;
   let isOpen = true;

@@ -22,9 +22,9 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed } from '../../domain/parsed.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
-import { answer, recordAsked, refuse, type Asked, type Times } from '../answer.ts';
+import { answer, recordAsked, refuse, type Asked, type SlackSide } from '../answer.ts';
 import { plainText, type Choice } from '../kit/blocks.ts';
-import type { Button, Caller, Command, CommandSet, Prepared, Press, Pressed } from '../command.ts';
+import type { Button, Caller, Command, Prepared, Press, Pressed } from '../command.ts';
 import { cardNumberMessage, refusalMessage } from '../words/error-message.ts';
 import { limits } from '../kit/limits.ts';
 import type { SlackMessage } from '../kit/message.ts';
@@ -34,7 +34,7 @@ import { inAccount } from '../own-account.ts';
 import { createAcknowledgement, createReply, type Reply, type ReplyAddress } from '../reply.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 import type { Identity } from '../workspace.ts';
-import { answerForm, toSlack, type FormDeps } from './form.ts';
+import { answerForm, toSlack } from './form.ts';
 import {
   blocksWithCardNumber,
   callerOf,
@@ -46,12 +46,6 @@ import {
   viewValues,
 } from './payload.ts';
 import { createScreen, type Screen } from './screen.ts';
-
-export type RouterDeps = FormDeps & {
-  commands: CommandSet;
-  /** Undefined while Slack has not said who the bot is. */
-  identity: () => Identity | undefined;
-} & Times;
 
 /** One thing that came from Slack, as far as the guards need it. */
 type Turn = {
@@ -70,46 +64,46 @@ type Turn = {
  * commands with theirs where it needs nobody outside: nothing that hangs behind one can cost Slack's three seconds.
  * In the place of Bolt's listeners, each of which it asks whether it is meant.
  */
-export async function route(args: AnyMiddlewareArgs, deps: RouterDeps): Promise<void> {
-  if ('command' in args) return await take(commandTurn(args.command, args, deps), deps);
-  if ('event' in args) return await takeEvent(args, deps);
+export async function route(args: AnyMiddlewareArgs, side: SlackSide): Promise<void> {
+  if ('command' in args) return await take(commandTurn(args.command, args, side), side);
+  if ('event' in args) return await takeEvent(args, side);
   const { body, ack } = args;
   if (body.type === 'view_submission') {
-    return await take(formTurn(ack as AckFn<ViewResponseAction>, body, deps), deps);
+    return await take(formTurn(ack as AckFn<ViewResponseAction>, body, side), side);
   }
   if (body.type === 'block_suggestion') {
     const offer = ack as AckFn<{ options: Option[] }>;
     return await take(
-      listTurn((options) => offer({ options }), body, deps),
-      deps,
+      listTurn((options) => offer({ options }), body, side),
+      side,
     );
   }
   if ('action' in args && body.type === 'block_actions') {
     await ack();
-    await take(pressTurn(body, args.respond, deps), deps);
-    if (body.view?.type === 'home') await openHome(callerOf(body, 'home'), deps);
+    await take(pressTurn(body, args.respond, side), side);
+    if (body.view?.type === 'home') await openHome(callerOf(body, 'home'), side);
   } else if ('shortcut' in args) {
     await ack();
-    await take(shortcutTurn(args.shortcut, 'response_url' in body ? args.respond : undefined, deps), deps);
+    await take(shortcutTurn(args.shortcut, 'response_url' in body ? args.respond : undefined, side), side);
   }
 }
 
-async function takeEvent({ event, body }: SlackEventMiddlewareArgs, deps: RouterDeps): Promise<void> {
+async function takeEvent({ event, body }: SlackEventMiddlewareArgs, side: SlackSide): Promise<void> {
   if (event.type !== 'app_home_opened' || event.tab !== 'home') return;
-  await openHome({ userId: event.user, teamId: body.team_id, from: 'home' }, deps);
+  await openHome({ userId: event.user, teamId: body.team_id, from: 'home' }, side);
 }
 
 /** The guards that need to know nothing of what was asked: a card number, then another workspace. */
-async function take(turn: Turn | undefined, deps: RouterDeps): Promise<void> {
+async function take(turn: Turn | undefined, side: SlackSide): Promise<void> {
   if (!turn) return;
   const { caller, what } = turn;
   if (turn.hasCardNumber === true) {
-    deps.log('warn', 'A card number was typed and refused', { userId: caller.userId });
-    if (what) recordAsked(deps, { what, caller, result: 'refused', reason: 'a card number was typed' });
+    side.log('warn', 'A card number was typed and refused', { userId: caller.userId });
+    if (what) recordAsked(side, { what, caller, result: 'refused', reason: 'a card number was typed' });
     return await turn.refuse('Not accepted', cardNumberMessage());
   }
-  if (isStranger(caller, deps.identity())) {
-    if (what) recordAsked(deps, { what, caller, result: 'refused', reason: 'of another workspace' });
+  if (isStranger(caller, side.identity())) {
+    if (what) recordAsked(side, { what, caller, result: 'refused', reason: 'of another workspace' });
     return await turn.refuse('Not allowed', strangerMessage());
   }
   await turn.go();
@@ -132,12 +126,12 @@ function strangerMessage(): SlackMessage {
 function commandTurn(
   typed: SlashCommand,
   { ack, respond }: { ack: AckFn<RespondArguments>; respond: RespondFn },
-  deps: RouterDeps,
+  side: SlackSide,
 ): Turn {
   const { user_id: userId, team_id: teamId, channel_id: channelId, trigger_id: triggerId } = typed;
-  const { client, log } = deps;
+  const { client, log } = side;
   const caller: Caller = { userId, teamId, channelId, from: 'command' };
-  const acknowledgement = createAcknowledgement(ack, { withinMs: deps.ackMs, log });
+  const acknowledgement = createAcknowledgement(ack, { withinMs: side.ackMs, log });
   const reply = createReply({ caller, respond, replaces: 'earlier', acknowledgement }, client, log);
   return {
     what: 'command',
@@ -145,10 +139,10 @@ function commandTurn(
     hasCardNumber: holdsCardNumber(typed.text),
     refuse: (_, message) => reply(message),
     async go() {
-      const asked = deps.commands.understand(typed.text, channelId);
+      const asked = side.commands.understand(typed.text, channelId);
       const openModal = createOpenModal(client, { triggerId, onTop: false });
       const screen = createScreen({ client, log, label: 'Payops', openModal, reply, acknowledgement });
-      await answer({ what: 'command', caller, ...asked, repeat: once(triggerId), screen }, deps);
+      await answer({ what: 'command', caller, ...asked, repeat: once(triggerId), screen }, side);
     },
   };
 }
@@ -159,10 +153,10 @@ function once(triggerId: string): Asked['repeat'] {
 }
 
 /** A press, and what it runs: a verb with other words, or a function of its own. */
-function pressTurn(body: BlockAction, respond: RespondFn, deps: RouterDeps): Turn | undefined {
+function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide): Turn | undefined {
   const [action] = body.actions;
   if (!action) return undefined;
-  const { client, log, commands } = deps;
+  const { client, log, commands } = side;
   const value = valueOf(action);
   const found = commands.find('action', action.action_id);
   // A link button, or one of a message from before an update.
@@ -194,7 +188,7 @@ function pressTurn(body: BlockAction, respond: RespondFn, deps: RouterDeps): Tur
     go: () =>
       answer(
         { what: 'press', caller, account, label, screen, ...runs, repeat: pressedBefore(body, action, part) },
-        deps,
+        side,
       ),
   };
 }
@@ -273,9 +267,9 @@ function pressedBefore(body: BlockAction, action: BlockElementAction, part: Butt
 function shortcutTurn(
   body: GlobalShortcut | MessageShortcut,
   respond: RespondFn | undefined,
-  deps: RouterDeps,
+  side: SlackSide,
 ): Turn {
-  const { client, log } = deps;
+  const { client, log } = side;
   const caller = callerOf(body, 'shortcut');
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: false });
   // Nothing is replaced: the message it was chosen on may be one of the bot's own.
@@ -292,7 +286,7 @@ function shortcutTurn(
     caller,
     refuse: (_, message) => reply(message),
     async go() {
-      const found = await deps.commands.shortcut(body.callback_id, caller);
+      const found = await side.commands.shortcut(body.callback_id, caller);
       // Of a manifest that is older or newer than the bot.
       if (!found) return;
       const { account, part } = found;
@@ -304,14 +298,14 @@ function shortcutTurn(
       const understood = { kind: 'command', command, words: [] } as const;
       const screen = createScreen({ client, log, label: part.name, openModal, reply });
       const asked = { what: 'command', caller, account, label: part.name, understood, screen } as const;
-      await answer({ ...asked, repeat: once(body.trigger_id) }, deps);
+      await answer({ ...asked, repeat: once(body.trigger_id) }, side);
     },
   };
 }
 
 /** Shows the person their App Home as it is now. Never throws: what Slack refuses is logged, and the Home stays as it was. */
-async function openHome(caller: Caller, deps: RouterDeps): Promise<void> {
-  const { client, commands, log } = deps;
+async function openHome(caller: Caller, side: SlackSide): Promise<void> {
+  const { client, commands, log } = side;
   async function go(): Promise<void> {
     try {
       const { blocks } = await commands.home(caller);
@@ -321,10 +315,10 @@ async function openHome(caller: Caller, deps: RouterDeps): Promise<void> {
       log('warn', 'The App Home could not be shown', { slackError, fix: fixFor(slackError) }, error);
     }
   }
-  await take({ caller, refuse: async () => undefined, go }, deps);
+  await take({ caller, refuse: async () => undefined, go }, side);
 }
 
-function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, deps: RouterDeps): Turn {
+function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, side: SlackSide): Turn {
   const caller = callerOf(body, 'modal');
   const withCardNumber = blocksWithCardNumber(body.view.state);
   // Slack takes errors for input blocks alone, and would refuse the whole answer with any other.
@@ -341,9 +335,9 @@ function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, deps: 
       await ack(toSlack(inputs.length > 0 ? { kind: 'errors', errors } : words));
     },
     async go() {
-      const found = deps.commands.find('modal', body.view.callback_id);
+      const found = side.commands.find('modal', body.view.callback_id);
       // A modal of an older version of the bot, or one that has nothing to submit.
-      await (found ? answerForm(ack, { ...found, caller, body }, deps) : ack());
+      await (found ? answerForm(ack, { ...found, caller, body }, side) : ack());
     },
   };
 }
@@ -355,7 +349,7 @@ function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, deps: 
 function listTurn(
   offer: (options: Option[]) => Promise<void>,
   body: BlockSuggestion,
-  { commands, log, suggestMs }: RouterDeps,
+  { commands, log, suggestMs }: SlackSide,
 ): Turn {
   const caller = callerOf(body, body.view ? 'modal' : 'message');
   const found = commands.find('suggestion', body.action_id);

@@ -2,12 +2,14 @@ import { setTimeout as rest } from 'node:timers/promises';
 import type { ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
 import { expect, it } from 'vitest';
 import { parsed } from '../../../src/domain/parsed.ts';
+import { createCommandSet } from '../../../src/features/help/command-set.ts';
 import { defineCommand, type Submission, type ViewAnswer } from '../../../src/slack/command.ts';
 import { modal, richText, words as say } from '../../../src/slack/kit/blocks.ts';
 import type { Modal } from '../../../src/slack/kit/message.ts';
 import { updateModal } from '../../../src/slack/kit/modals.ts';
 import { answerForm } from '../../../src/slack/router/form.ts';
 import { createClients } from '../../../src/slack/workspace.ts';
+import { oneAccount } from '../../support/permission-stage.ts';
 
 const log = (): void => undefined;
 
@@ -69,7 +71,11 @@ async function submits(
       client,
       log,
       now: Date.now,
+      commands: createCommandSet([oneAccount([command], account.mayRun)], log),
+      identity: () => undefined,
       claimOnce: async () => true,
+      ackMs: 400,
+      suggestMs: 400,
       patienceMs: 400,
       openMs: 400,
       submitMs: 400,
