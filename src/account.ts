@@ -56,7 +56,6 @@ import { tellStuck } from './messages/messages.ts';
 import { accountChecks, longestLookMs } from './features/doctor/account-checks.ts';
 import { slackChecks } from './features/doctor/slack-checks.ts';
 import { storeChecks } from './features/doctor/store-checks.ts';
-import { summaryTimes } from './features/alerts/summary/daily-summaries.ts';
 import type { Kept } from './store/kept.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createOutbox } from './messages/outbox.ts';
@@ -285,7 +284,7 @@ type Around = {
 
 /** The features of one merchant account: what one needs of another is handed over here, by name. */
 export function createFeatures(account: Account, around: Around) {
-  const { payments, settings } = account;
+  const { payments } = account;
   const { missing } = around;
   const ledger = openLedger(account);
   const alerts: Alerts = createAlerts(account, {
@@ -296,7 +295,6 @@ export function createFeatures(account: Account, around: Around) {
     findCharge: (reference) => charges.find(reference),
     chargeForm: (filled) => charges.form(filled),
     mayReveal: (caller) => lookup.reveals.may(caller),
-    summaryTimes: summaryTimes(settings),
     mutes: () => mutes.all(),
     rememberCard: ledger && ((card) => ledger.remember(card)),
     beforeReceived: async (event) =>

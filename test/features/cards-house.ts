@@ -11,7 +11,7 @@ import { createAlertRecovery, paymentPrefix } from '../../src/features/alerts/al
 import { createDeliverPost, type DeliverPostDeps, type Post } from './deliver-post.ts';
 import { lookUpEvent } from '../../src/features/alerts/look-up-event.ts';
 import type { Composed } from '../../src/messages/views.ts';
-import { createStorms, stormPrefix, type Storms } from '../../src/features/alerts/storm/storms.ts';
+import { createStorms, stormPrefix, type Storms } from '../../src/features/alerts/storm/storm.ts';
 import { workOnce } from '../../src/records/worker.ts';
 import { alertDirectMessage, alertNoteMessage } from '../../src/features/alerts/alert-notes.ts';
 import { stormMessage } from '../../src/features/alerts/storm/storm-message.ts';
@@ -136,14 +136,7 @@ export function cardsHouse(
     log: () => undefined,
     fingerprint: async (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32),
   };
-  const storms: Storms = createStorms({
-    mutedIn: async () => [],
-    ...shared,
-    threshold,
-    windowMs: 300_000,
-    environment: 'live',
-    account: 'main account',
-  });
+  const storms: Storms = createStorms(shared, threshold);
   const chargeOf = async (reference: string) => charges.get(reference);
   const cards = createAlertCards(shared, { storms, hasEnded, chargeOf, lookUp });
   const claims = alertClaims(cards);
@@ -272,7 +265,7 @@ function messageOf(post: Post): SlackMessage {
     case 'alert_direct':
       return alertDirectMessage(post.step, post.alert, post);
     case 'digest':
-      return stormMessage(post.storm, post);
+      return stormMessage(post, { environment: 'live', account: 'main account' });
     default:
       return { text: post.kind, blocks: [] };
   }

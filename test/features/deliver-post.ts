@@ -1,11 +1,7 @@
 import { type AlertShown, type AlertStepShown, createTelling } from '../../src/features/alerts/tell-alert.ts';
-import type { StormSeen } from '../../src/features/alerts/storm/storm.ts';
-import type { Storms } from '../../src/features/alerts/storm/storms.ts';
-import type {
-  DailySummary,
-  SummaryShown,
-  SummarySpan,
-} from '../../src/features/alerts/summary/daily-summary.ts';
+import type { DigestShown } from '../../src/features/alerts/storm/storm-message.ts';
+import type { Storms } from '../../src/features/alerts/storm/storm.ts';
+import type { SummaryShown } from '../../src/features/alerts/summary/daily-summary.ts';
 import type { ApprovalPost } from '../../src/features/approvals/approval-screens.ts';
 import { chargeViews, type ChargeShown } from '../../src/features/charge/charge-messages.ts';
 import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
@@ -18,7 +14,7 @@ type Shown =
   | AlertShown
   | AlertStepShown
   | SummaryShown
-  | { kind: 'digest'; storm: StormSeen }
+  | DigestShown
   | ChargeShown
   | ApprovalPost
   | { kind: 'notice'; notice: Notice };
@@ -29,8 +25,7 @@ export type Post = Shown & Said;
 export type Telling = Parameters<typeof createTelling>[0] & Parameters<typeof createTelling>[1];
 
 export type DeliverPostDeps = Telling & {
-  storms: Pick<Storms, 'see'>;
-  summarise: (channel: string, span: SummarySpan) => Promise<DailySummary>;
+  storms: Pick<Storms, 'find'>;
   findCharge: Parameters<typeof chargeViews>[0];
 } & Omit<DeliverDeps<Shown>, 'render'>;
 
@@ -38,11 +33,8 @@ export type DeliverPostDeps = Telling & {
 export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Promise<void> {
   const views: FeatureMessages['views'] = {
     async digest({ storm: id }: { storm: string }) {
-      const storm = await deps.storms.see(id);
-      return storm ? { kind: 'shown', post: { kind: 'digest', storm } } : { kind: 'nothing' };
-    },
-    async daily_summary(span: SummarySpan, { record: { channel } }) {
-      return { kind: 'shown', post: { kind: 'daily_summary', summary: await deps.summarise(channel, span) } };
+      const storm = await deps.storms.find(id);
+      return storm ? { kind: 'shown', post: { kind: 'digest', storm, muted: [] } } : { kind: 'nothing' };
     },
     ...chargeViews(deps.findCharge, deps.log),
     notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),

@@ -7,7 +7,7 @@ import type { Composed } from '../../src/messages/views.ts';
 import { tellStuck } from '../../src/messages/messages.ts';
 import { createReceiving } from '../../src/features/alerts/receive-event.ts';
 import { createEvidence, toRouteLanes } from '../../src/features/alerts/route-event.ts';
-import type { Storms } from '../../src/features/alerts/storm/storms.ts';
+import type { Storms } from '../../src/features/alerts/storm/storm.ts';
 import { createEventLog } from '../../src/features/alerts/event-log.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { createRecords, type RecordsDeps } from '../../src/records/records.ts';
@@ -69,11 +69,11 @@ export function receiveEvent(receive: Receiving, event: PaymentEvent, fingerprin
 }
 
 /** No channel has too many alerts. */
-export const noStorms: Pick<Storms, 'ask' | 'recovered' | 'taker' | 'see'> = {
+export const noStorms: Pick<Storms, 'ask' | 'recovered' | 'taker' | 'find'> = {
   ask: () => Promise.resolve(undefined),
   recovered: () => Promise.resolve(),
   taker: () => Promise.resolve(undefined),
-  see: () => Promise.resolve(undefined),
+  find: () => Promise.resolve(undefined),
 };
 
 /** Remembers payments, and holds none of them against failures. */
@@ -114,7 +114,6 @@ export function house(answers: Answers = {}) {
     giveUpMs: 24 * 3_600_000,
     lookUp: () => Promise.resolve(answers.lookups?.shift() ?? { kind: 'not_found' }),
     declines: { threeDSecureWords: [], waitMs: 24 * 3_600_000 },
-    summarise: () => Promise.reject(new Error('no day is summarised here')),
     findCharge: () => Promise.resolve(undefined),
     // Nobody acts on any card, and nothing is paid later.
     cards: {

@@ -25,7 +25,7 @@ import {
   placeOf,
 } from './alert-record.ts';
 import { type CardMove, type CardStep, type MovedCard, endsCard, moveCard, recordOfOrder } from './alert.ts';
-import type { Storms } from './storm/storms.ts';
+import type { Storms } from './storm/storm.ts';
 
 /** An alert as whoever acts on its card needs it. */
 export type FoundAlert = {

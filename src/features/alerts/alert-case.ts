@@ -9,7 +9,7 @@ import { createMessages, type Messages } from '../../messages/messages.ts';
 import type { Account } from '../../account.ts';
 import { alertKey, isMessage, messageKey } from '../../messages/message-record.ts';
 import { alertCardPrefix, alertMessages, alertNoteKey, type Evidence, newestOf } from './alert-record.ts';
-import { stormRecovered, type Storms } from './storm/storms.ts';
+import { stormRecovered, type Storms } from './storm/storm.ts';
 
 /** An alert as people, payments and charges move it; its event, and what tells it, are the outbox's. */
 export type AlertCase = {

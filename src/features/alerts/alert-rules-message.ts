@@ -41,8 +41,8 @@ type RoutesView = {
   plan: RoutePlan;
   channel: string;
   nowMs: number;
-  /** The last storms of it: of failures, and of payments. */
-  storms?: readonly (Storm | undefined)[];
+  /** Its storms that are on. */
+  storms?: readonly Storm[];
   /** Its mutes from Slack, and what they kept back. */
   kept?: readonly (NotPosted & { mute: AlertMute })[];
 };
@@ -74,17 +74,11 @@ export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: 
     ...briefMutes(muted.slice(mostRules)),
     ...(left === 0 ? [] : [[words(`… and by ${counted(left, 'more rule')} of payops.yml.`)]]),
     ...rest,
-    ...storms.flatMap((storm, index) =>
-      storm && storm.endedMs === undefined
-        ? [
-            [
-              bold(index === 0 ? 'A storm since ' : 'Many payments since '),
-              moment(storm.sinceMs),
-              words(': one digest.'),
-            ],
-          ]
-        : [],
-    ),
+    ...storms.map(({ gathers, sinceMs }) => [
+      bold(gathers === 'payment_failed' ? 'A storm since ' : 'Many payments since '),
+      moment(sinceMs),
+      words(': one digest.'),
+    ]),
   ];
   return {
     text,

@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import type { BotCharge, ProvenPayment } from '../../domain/alert.ts';
-import type { AlertMute, NotPosted, RoutePlan } from '../../domain/alert-route.ts';
+import {
+  type AlertMute,
+  type AlertRule,
+  isMuted,
+  type NotPosted,
+  type RoutePlan,
+} from '../../domain/alert-route.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
@@ -36,18 +42,16 @@ import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
 import { needsLookUp, routesOf, withMutes } from './routing.ts';
 import { stormPresses } from './storm/storm-list.ts';
-import { stormMessage } from './storm/storm-message.ts';
-import type { StormSeen } from './storm/storm.ts';
-import { createStorms, type DigestBodies, type Storms, stormPrefix, stormWindowMs } from './storm/storms.ts';
-import { createDailySummaries, dailySummaryPrefix, type SummaryTime } from './summary/daily-summaries.ts';
+import { type DigestShown, stormMessage } from './storm/storm-message.ts';
+import { createStorms, type DigestBodies, type Storms, stormPrefix } from './storm/storm.ts';
 import { dailySummaryMessage } from './summary/daily-summary-message.ts';
 import {
-  mutedIn,
-  mutedNow,
-  standing,
+  createDailySummaries,
+  dailySummaryPrefix,
   summariseDay,
   type SummaryShown,
   type SummarySpan,
+  summaryTimes,
 } from './summary/daily-summary.ts';
 import { type AlertShown, type AlertStepShown, createTelling } from './tell-alert.ts';
 
@@ -59,7 +63,6 @@ type Around = ButtonsAround & {
   hasEnded: (reference: string) => Promise<boolean | undefined>;
   chargeOf: (reference: string) => Promise<BotCharge | undefined>;
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-  summaryTimes: readonly SummaryTime[];
   /** Of the saved card that an event brings; undefined: no token is kept anywhere. */
   rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
   /** What is muted from Slack, and was lately. */
@@ -75,9 +78,8 @@ type Shown =
   | AlertShown
   | AlertStepShown
   | SummaryShown
-  | { kind: 'test_alert'; askedBy: string }
-  /** A storm’s digest, made of the storm as it is when it leaves. */
-  | { kind: 'digest'; storm: StormSeen };
+  | DigestShown
+  | { kind: 'test_alert'; askedBy: string };
 
 export type Alerts = ReturnType<typeof createAlerts>;
 
@@ -88,7 +90,6 @@ export type Alerts = ReturnType<typeof createAlerts>;
  */
 export function createAlerts(account: Account, around: Around) {
   const { settings, rules, place, payments, wake, now, store, sealer } = account;
-  const { environment, account: name } = place;
   const { routes, declines } = rules;
   const { findTransaction } = payments;
   const { alertDetailsDays } = settings;
@@ -100,14 +101,9 @@ export function createAlerts(account: Account, around: Around) {
     audit: account.audit.write,
   };
   const planWithMutes = async (): Promise<RoutePlan> => withMutes(routes, await around.mutes(), now());
-  const storms: Storms = createStorms({
-    ...kept,
-    threshold: settings.digestThreshold,
-    windowMs: stormWindowMs,
-    environment,
-    account: name,
-    mutedIn: async (channel) => mutedIn(await planWithMutes(), channel, now()),
-  });
+  const mutedNow = async (): Promise<AlertRule[]> =>
+    (await planWithMutes()).rules.filter((rule) => isMuted(rule, now()));
+  const storms: Storms = createStorms(kept, settings.digestThreshold);
   const cards = createAlertCards(kept, {
     ...around,
     storms,
@@ -116,7 +112,7 @@ export function createAlerts(account: Account, around: Around) {
   });
   const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);
   const eventLog = createEventLog(account);
-  const summaries = createDailySummaries({ ...kept, times: around.summaryTimes });
+  const summaries = createDailySummaries(kept, summaryTimes(settings));
   const routing = {
     route: async (event: PaymentEvent, receivedAtMs: number) =>
       routesOf(await around.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes }),
@@ -142,16 +138,17 @@ export function createAlerts(account: Account, around: Around) {
     Exclude<Shown, AlertShown | AlertStepShown>
   > = {
     async digest({ storm: id }) {
-      const storm = await storms.see(id);
-      return storm ? { kind: 'shown', post: { kind: 'digest', storm } } : { kind: 'nothing' };
+      const storm = await storms.find(id);
+      if (!storm) return { kind: 'nothing' };
+      const muted = (await mutedNow()).filter(({ channels }) => channels.includes(storm.channel));
+      return { kind: 'shown', post: { kind: 'digest', storm, muted } };
     },
     test_alert: async ({ askedBy }) => ({ kind: 'shown', post: { kind: 'test_alert', askedBy } }),
     // Made when it leaves, behind the alerts that were before it in its channel.
     async daily_summary(span, { record: { channel } }) {
-      const muted = mutedNow(await planWithMutes(), now());
-      const asked = { eventLog, plan: routes, muted, readCard: (id: string) => cards.read(id), now };
-      const summary = await summariseDay(asked, channel, span);
-      return { kind: 'shown', post: { kind: 'daily_summary', summary } };
+      const asked = { channel, plan: routes, nowMs: now(), ...span };
+      const summary = await summariseDay(eventLog, (id) => cards.read(id), asked);
+      return { kind: 'shown', post: { kind: 'daily_summary', summary, muted: await mutedNow() } };
     },
   };
   const words: Words<Shown> = {
@@ -163,13 +160,13 @@ export function createAlerts(account: Account, around: Around) {
     alert_direct: (post) => ({ message: alertDirectMessage(post.step, post.alert, post) }),
     test_alert: (post) => ({ message: testAlertMessage(post, place) }),
     daily_summary: (post) => ({ message: dailySummaryMessage(post, place) }),
-    digest: (post) => ({ message: stormMessage(post.storm, post) }),
+    digest: (post) => ({ message: stormMessage(post, place) }),
   };
   /** What a mute kept from its channel. Throws StoreUnavailable. */
   async function notPosted({ id }: AlertMute): Promise<NotPosted> {
     const { count, newest } = await eventLog.keptBack(id, mostNamed);
     const named = newest.map(async ({ event: { key, orderReference } }) => ({
-      isOver: standing((await cards.read(key)).card) === 'over',
+      isOver: ['recovered', 'closed'].includes((await cards.read(key)).card.kind),
       ...withoutUndefined({ orderReference }),
     }));
     return { count, newest: await Promise.all(named) };
@@ -242,7 +239,7 @@ function alertsCommand(
     notPosted: (mute: AlertMute) => Promise<NotPosted>;
   },
 ): Command {
-  const { place, slack, now } = account;
+  const { place, now } = account;
   const { routes } = account.rules;
   // Remembered long enough to find again what may have arrived.
   const messages: Messages<TestBodies> = createMessages({ ...account, rememberMs: 86_400_000 });
@@ -279,7 +276,7 @@ function alertsCommand(
     presses: [
       { actionId: testAlertActionId, press: sendTest },
       ...presses,
-      ...stormPresses({ storms, alertCards: cards, uploadFile: slack.uploadFile }),
+      ...stormPresses(account, storms, cards),
     ],
     modals,
     home: async ({ userId }) => [
@@ -288,13 +285,15 @@ function alertsCommand(
       ...homeAlerts(await cards.of(userId), place),
     ],
     async run(_, { caller: { channelId: channel = '' } }) {
-      const newest = Promise.all(eventKinds.map((kind) => storms.newest(channel, kind)));
-      const [kept, last] = await Promise.all([ifStoreAnswers(keptFrom(channel)), ifStoreAnswers(newest)]);
+      const [kept, on] = await Promise.all([
+        ifStoreAnswers(keptFrom(channel)),
+        ifStoreAnswers(storms.on(channel)),
+      ]);
       return routesMessage({
         plan: routes,
         channel,
         nowMs: now(),
-        ...withoutUndefined({ kept, storms: last }),
+        ...withoutUndefined({ kept, storms: on }),
       });
     },
   });

@@ -17,7 +17,7 @@ import { type Work, again, hold } from '../../messages/message-work.ts';
 import type { Entry } from '../../store/store.ts';
 import { type Evidence, sealEvidence } from './alert-record.ts';
 import { type Routed, withLookUp } from './routing.ts';
-import { arrivals } from './storm/storms.ts';
+import { arrivals } from './storm/storm.ts';
 
 /** `found`: what it was routed by, which a storm’s digest need not ask for once more. */
 type StoredAlert = {

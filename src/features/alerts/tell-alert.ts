@@ -34,7 +34,7 @@ import {
 } from './alert.ts';
 import { type Route, createEvidence, sendOn } from './route-event.ts';
 import { routeAt } from './routing.ts';
-import type { Storms } from './storm/storms.ts';
+import type { Storms } from './storm/storm.ts';
 
 export type AlertShown = { kind: 'alert'; alert: Alert };
 

@@ -14,12 +14,7 @@ import type { AlertRule } from '../../../src/domain/alert-route.ts';
 import type { DailySummary } from '../../../src/features/alerts/summary/daily-summary.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import {
-  type StormItem,
-  type StormSeen,
-  emptySummary,
-  summarise,
-} from '../../../src/features/alerts/storm/storm.ts';
+import { type StormItem, type Storm } from '../../../src/features/alerts/storm/storm.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
 import {
   assignModal,
@@ -31,6 +26,7 @@ import {
 import { alertDirectMessage, alertNoteMessage } from '../../../src/features/alerts/alert-notes.ts';
 import { csvMessage, stormListModal } from '../../../src/features/alerts/storm/storm-list.ts';
 import { stormMessage } from '../../../src/features/alerts/storm/storm-message.ts';
+import { createTally } from '../../../src/features/alerts/tally.ts';
 import { alertMessage } from '../../../src/features/alerts/alert-message.ts';
 import { dailySummaryMessage } from '../../../src/features/alerts/summary/daily-summary-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
@@ -84,11 +80,14 @@ export const alertSurfaces: readonly Surface[] = [
     return noteMessage(transactionNote({ ...about, amountMinor: 500 }));
   }),
   messageOf('a look-up under way', (outside) => noteMessage(lookingUpNote(outside.text()))),
-  messageOf('the digest of a storm', (outside) => stormMessage(stormOf(outside), aboutOf(outside))),
+  messageOf('the digest of a storm', (outside) => {
+    const muted = [mutedRule(outside.text()), mutedRule(outside.text())];
+    return stormMessage({ storm: stormOf(outside), muted, ...aboutOf(outside) }, placeOf(outside));
+  }),
   modalOf('the list of a storm', (outside) => {
     const storm = stormOf(outside);
     const rows = stormItems(outside).map((item) => ({ ...item, card: cardOf(outside) }));
-    return stormListModal(storm, rows);
+    return stormListModal(storm, rows, placeOf(outside));
   }),
   messageOf('what became of the CSV of a storm', ({ random, text }) => {
     const slackError = text();
@@ -105,7 +104,12 @@ export const alertSurfaces: readonly Surface[] = [
   }),
   messageOf('a daily summary', (outside) =>
     dailySummaryMessage(
-      { summary: summaryOf(outside), key: 'message:summary:1', mayBeRepeat: outside.random.chance(0.5) },
+      {
+        summary: summaryOf(outside),
+        muted: Array.from({ length: 7 }, () => mutedRule(outside.text())),
+        key: 'message:summary:1',
+        mayBeRepeat: outside.random.chance(0.5),
+      },
       placeOf(outside),
     ),
   ),
@@ -218,18 +222,28 @@ function stormItems({ random, text }: Outside): StormItem[] {
   }));
 }
 
-function stormOf(outside: Outside): StormSeen {
-  const { random, text } = outside;
+function stormOf(outside: Outside): Storm {
+  const { random } = outside;
+  const tally = createTally();
+  for (const { event } of stormItems(outside)) tally.add(event);
   return {
     id: `C0OWN00001/${at}`,
+    channel: 'C0OWN00001',
     gathers: random.pick(['payment_failed', 'payment_success']),
-    count: 60,
-    summary: stormItems(outside).reduce(summarise, emptySummary),
-    isOver: random.chance(0.5),
-    recovered: random.below(3),
+    number: at,
+    sinceMs: at,
+    groups: [''],
+    counted: {
+      ...tally.total(),
+      firstMs: at,
+      lastMs: at + 3,
+      calmSinceMs: at,
+      confirmed: 0,
+      recovered: random.below(3),
+    },
+    isQuiet: true,
+    ...(random.chance(0.5) ? { endedMs: at } : {}),
     ...(random.chance(0.5) ? { taken: { by: ada, at } } : {}),
-    muted: [mutedRule(text()), mutedRule(text())],
-    ...placeOf(outside),
   };
 }
 
@@ -239,7 +253,15 @@ function mutedRule(name: string): AlertRule {
 }
 
 function summaryOf({ random, text }: Outside): DailySummary {
-  const counted = { count: 3, sums: [{ minor: 500, currency: text() }], withoutAmount: random.below(3) };
+  const counted = {
+    count: 3,
+    sums: [{ minor: 500, currency: text() }],
+    moreCurrencies: 0,
+    unsummed: random.below(3),
+    reasons: [{ reason: text(), count: 2 }],
+    otherReasons: 0,
+    noReason: 1,
+  };
   return {
     fromMs: at - 86_400_000,
     untilMs: at,
@@ -248,17 +270,15 @@ function summaryOf({ random, text }: Outside): DailySummary {
     proven: 2,
     disputed: { failed: 1, paid: 2 },
     toldHere: 3,
-    reasons: [{ reason: text(), count: 2 }],
     cards: {
       open: [
-        { id: 'x', orderReference: text(), receivedAtMs: at, money: { minor: 5, currency: text() } },
-        { id: 'y', receivedAtMs: at },
+        { orderReference: text(), receivedAtMs: at, money: { minor: 5, currency: text() } },
+        { receivedAtMs: at },
       ],
       acknowledged: 1,
       snoozed: 1,
       leftOut: 0,
     },
-    muted: Array.from({ length: 7 }, () => mutedRule(text())),
     nowMs: at,
   };
 }

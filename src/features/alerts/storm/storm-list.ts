@@ -1,13 +1,14 @@
 // What a storm’s buttons show: its list in pages, the same as CSV, and what the one person who pressed is told.
 
+import type { Account } from '../../../account.ts';
 import { type CsvColumn, csvHead, csvRows } from '../../../csv.ts';
 import type { AlertCard } from '../../../domain/alert.ts';
+import type { RoutePlace } from '../../../domain/alert-route.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
-import type { PaymentEventKind } from '../../../domain/payment-event.ts';
+import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
 import type { AlertCards } from '../alert-cards.ts';
 import { gathered, stormActions } from './storm-message.ts';
-import type { StormRow, StormSeen } from './storm.ts';
-import type { Storms } from './storms.ts';
+import type { Storm, StormItem, Storms } from './storm.ts';
 import type { Press, Pressed } from '../../../slack/command.ts';
 import {
   bold,
@@ -22,8 +23,9 @@ import {
 import type { Modal, SlackMessage } from '../../../slack/kit/message.ts';
 import { noteMessage } from '../../../slack/kit/note.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
-import type { UploadFile } from '../../../slack/kit/upload-file.ts';
 import { customerWord, placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
+
+type StormRow = StormItem & { card: AlertCard };
 
 /** One press opens it; nothing is submitted. */
 const listModalId = 'storm_list';
@@ -32,15 +34,18 @@ const longestReason = 120;
 /** As many as one window takes; the CSV has all of them. */
 const mostRows = 90;
 
-export function stormListModal(storm: StormSeen, rows: readonly StormRow[]): Modal {
-  const { gathers, count, environment, account } = storm;
+export function stormListModal(
+  { gathers, counted: { count } }: Storm,
+  rows: readonly StormRow[],
+  { environment, account }: RoutePlace,
+): Modal {
   const more = count > rows.length ? `, the first ${rows.length}; the CSV has all` : '';
   return modal({
     callbackId: listModalId,
     title: gathers === 'payment_failed' ? 'Storm of failures' : 'Many payments',
     blocks: [
       richText([bold(`${gathered(gathers, count)}${more}`)]),
-      ...rows.map((row, index) => richText(...rowLines(row, stateOf(gathers, row).words, index + 1))),
+      ...rows.map((row, index) => richText(...rowLines(row, stateOf(row).words, index + 1))),
       context(
         plainText('Amounts and reasons as the events say.'),
         plainText(placeWords(environment, account)),
@@ -68,11 +73,8 @@ function amountOf({ event: { amountMinor, currency } }: StormRow): string {
 }
 
 /** A failure’s is its card’s, which people move; a payment’s, whether a look-up proved it. */
-function stateOf(
-  gathers: PaymentEventKind,
-  { card, isConfirmed }: StormRow,
-): { words: string; cell: string } {
-  if (gathers === 'payment_failed') return { words: stateWords(card), cell: card.kind };
+function stateOf({ event, card, isConfirmed }: StormRow): { words: string; cell: string } {
+  if (event.kind === 'payment_failed') return { words: stateWords(card), cell: card.kind };
   return isConfirmed
     ? { words: '✅ Proven by look-up', cell: 'confirmed' }
     : { words: 'By its event alone', cell: 'event_alone' };
@@ -91,7 +93,8 @@ function stateWords(card: AlertCard): string {
   }
 }
 
-const csvColumns = (gathers: PaymentEventKind): readonly CsvColumn<StormRow>[] => [
+/** Masked as in the list; times in UTC. */
+const csvColumns: readonly CsvColumn<StormRow>[] = [
   {
     head: 'reference',
     cell: ({ event: { orderReference } }) => orderReference && referenceWord(orderReference),
@@ -104,34 +107,32 @@ const csvColumns = (gathers: PaymentEventKind): readonly CsvColumn<StormRow>[] =
   { head: 'currency', cell: ({ event }) => word(event.currency) },
   { head: 'reason', cell: ({ event }) => outsideText(event.reason ?? '', longestReason) },
   { head: 'customer', cell: ({ event }) => customerWord(event.customerEmail) },
-  { head: 'state', cell: (row) => stateOf(gathers, row).cell },
+  { head: 'state', cell: (row) => stateOf(row).cell },
   {
     head: 'recovered_by',
     cell: ({ card }) => (card.kind === 'recovered' ? referenceWord(card.payment.reference) : ''),
   },
 ];
 
-/** All of it, masked as in the list; times in UTC. */
-function stormCsv(gathers: PaymentEventKind, rows: readonly StormRow[]): string {
-  const columns = csvColumns(gathers);
-  return csvHead(columns) + csvRows(columns, rows);
-}
-
 /** "storm-2026-11-21-1002.csv". */
-function stormFileName({ gathers, summary }: StormSeen): string {
+function stormFileName({ gathers, counted }: Storm): string {
   const name = gathers === 'payment_failed' ? 'storm' : 'payments';
-  return `${name}-${new Date(summary.firstMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`;
+  return `${name}-${new Date(counted.firstMs).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`;
 }
 
 /** The second of two who pressed *Acknowledge all* learns who was first. */
 function stormHadMessage(had: { by: string; at: number; isOver: boolean }, askedBy: string): SlackMessage {
-  const isSelf = had.by === askedBy;
+  const { by, at, isOver } = had;
+  const isSelf = by === askedBy;
   const state = isSelf
     ? '👀 You already acknowledged this storm'
     : '👀 Somebody else acknowledged this storm first';
-  const who = isSelf ? words('You') : person(had.by);
-  const what = had.isOver ? ' acknowledged all of it, ' : ' acknowledged all of it, new ones too, ';
-  return noteMessage({ state, body: [[who, words(what), moment(had.at), words('.')]] });
+  const who = isSelf ? words('You') : person(by);
+  const more = isOver ? ', ' : ', new ones too, ';
+  return noteMessage({
+    state,
+    body: [[who, words(` acknowledged all of it${more}`), moment(at), words('.')]],
+  });
 }
 
 function unknownStormMessage(): SlackMessage {
@@ -148,70 +149,66 @@ export function csvMessage(
   return noteMessage({ state: '⚠️ The CSV couldn’t be put into the thread', body: [why] });
 }
 
-/** What the digests of storms need of the operations and of Slack. */
-export type StormActions = {
-  storms: Pick<Storms, 'see' | 'place' | 'items' | 'take'>;
-  alertCards: Pick<AlertCards, 'read'>;
-  uploadFile: UploadFile;
-};
-
 const cardsAtOnce = 50;
 
 /** What acts on the digest of a storm. It needs a verb to belong to. */
-export function stormPresses(deps: StormActions): Press[] {
-  return [
-    { actionId: stormActions.acknowledgeAll, press: (pressed) => acknowledgeAll(deps, pressed) },
-    { actionId: stormActions.showList, opensForm: true, press: (pressed) => showList(deps, pressed) },
-    { actionId: stormActions.csv, press: (pressed) => csv(deps, pressed) },
-  ];
-}
-
-/** The digest shows it; only whoever was not first is told anything. */
-async function acknowledgeAll({ storms }: StormActions, { value, caller, reply }: Pressed): Promise<void> {
-  const result = await storms.take(value, caller.userId);
-  if (result.kind === 'had') await reply(stormHadMessage(result, caller.userId));
-  if (result.kind === 'unknown_storm') await reply(unknownStormMessage());
-}
-
-async function showList(deps: StormActions, { value, openModal, reply }: Pressed): Promise<void> {
-  const seen = await deps.storms.see(value);
-  if (seen) await openModal(stormListModal(seen, await rows(deps, value, mostRows)));
-  else await reply(unknownStormMessage());
-}
-
-/** With their cards as they are now. */
-async function rows(
-  { storms, alertCards }: StormActions,
-  ...which: Parameters<Storms['items']>
-): Promise<StormRow[]> {
-  const items = await storms.items(...which);
-  const found: StormRow[] = [];
-  for (let from = 0; from < items.length; from += cardsAtOnce) {
-    const some = items.slice(from, from + cardsAtOnce);
-    // oxlint-disable-next-line no-await-in-loop -- some at a time, so that the store answers others in between
-    const cards = await Promise.all(some.map(({ event }) => alertCards.read(event.key)));
-    found.push(
-      ...some.map((item, index) => ({ ...item, card: cards[index]?.card ?? ({ kind: 'open' } as const) })),
-    );
+export function stormPresses(
+  { store, slack, place }: Account,
+  storms: Storms,
+  alertCards: Pick<AlertCards, 'read'>,
+): Press[] {
+  /** With their cards as they are now. */
+  async function rows(id: string, max?: number): Promise<StormRow[]> {
+    const items = await storms.items(id, max);
+    const found: StormRow[] = [];
+    for (let from = 0; from < items.length; from += cardsAtOnce) {
+      const some = items.slice(from, from + cardsAtOnce).map(async (item) => {
+        const { card } = await alertCards.read(item.event.key);
+        return { ...item, card };
+      });
+      // oxlint-disable-next-line no-await-in-loop -- some at a time, so that the store answers others in between
+      found.push(...(await Promise.all(some)));
+    }
+    return found;
   }
-  return found;
-}
 
-/** Everything that is listed by now, as a file below the digest. */
-async function csv(deps: StormActions, { value, reply }: Pressed): Promise<void> {
-  const { storms, uploadFile } = deps;
-  const [seen, place] = await Promise.all([storms.see(value), storms.place(value)]);
-  if (!seen || !place) return await reply(unknownStormMessage());
-  const all = await rows(deps, value);
-  const many = gathered(seen.gathers, all.length);
-  const outcome = await uploadFile(
-    { channel: place.channel, threadTs: place.ts },
-    {
-      name: stormFileName(seen),
-      title: `${many} of one digest`,
-      text: stormCsv(seen.gathers, all),
-      comment: `${many} of this digest, as they stand now`,
-    },
-  );
-  await reply(csvMessage(outcome));
+  /** The digest shows it; only whoever was not first is told anything. */
+  async function acknowledgeAll({ value, caller, reply }: Pressed): Promise<void> {
+    const taken = await storms.take(value, caller.userId);
+    if (!taken) await reply(unknownStormMessage());
+    else if (!taken.isFirst) await reply(stormHadMessage(taken, caller.userId));
+  }
+
+  async function showList({ value, openModal, reply }: Pressed): Promise<void> {
+    const storm = await storms.find(value);
+    if (storm) await openModal(stormListModal(storm, await rows(value, mostRows), place));
+    else await reply(unknownStormMessage());
+  }
+
+  /** Everything that is listed by now, as a file below the digest. */
+  async function csv({ value, reply }: Pressed): Promise<void> {
+    const [storm, digest] = await Promise.all([
+      storms.find(value),
+      findMessageRecord(store, messageKey('digest', value)),
+    ]);
+    if (!storm || !digest?.posted) return await reply(unknownStormMessage());
+    const all = await rows(value);
+    const many = gathered(storm.gathers, all.length);
+    const outcome = await slack.uploadFile(
+      { channel: digest.posted.channel, threadTs: digest.posted.ts },
+      {
+        name: stormFileName(storm),
+        title: `${many} of one digest`,
+        text: csvHead(csvColumns) + csvRows(csvColumns, all),
+        comment: `${many} of this digest, as they stand now`,
+      },
+    );
+    await reply(csvMessage(outcome));
+  }
+
+  return [
+    { actionId: stormActions.acknowledgeAll, press: acknowledgeAll },
+    { actionId: stormActions.showList, opensForm: true, press: showList },
+    { actionId: stormActions.csv, press: csv },
+  ];
 }

@@ -1,9 +1,18 @@
-import type { AlertCard, Environment } from '../../../domain/alert.ts';
-import { countsAlone } from '../routing.ts';
-import type { AlertRule, RoutedRule } from '../../../domain/alert-route.ts';
-import type { Money } from '../../../domain/money.ts';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { z } from 'zod';
+import { countsAlone, withLookUp } from '../routing.ts';
+import type { Destination, RoutedRule } from '../../../domain/alert-route.ts';
+import type { AuditEntry } from '../../../domain/audit-entry.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
+import type { Sealer, Entry, Index } from '../../../store/store.ts';
+import { openEvent, messageKey, readMessageRecord, stormAlerts } from '../../../messages/message-record.ts';
+import { createMessages, type Messages, type MessagesDeps } from '../../../messages/messages.ts';
+import { alertCardPrefix, openEvidence } from '../alert-record.ts';
+import { createTally, type Tally } from '../tally.ts';
+import { isUnreadable } from '../../../records/records.ts';
+import { createCases, type CasesDeps } from '../../../records/cases.ts';
+import { pagesOf } from '../../../records/pages.ts';
 
 /**
  * One failure, or one payment, that a digest tells instead of a message of its own: its event, and where that is silent
@@ -18,130 +27,35 @@ export type StormItem = {
   isConfirmed: boolean;
 };
 
-/** `count`: how many it is of. */
-type StormSum = Money & { count: number };
-
-/** What the items of one storm come to. Bounded, whatever the events say. */
-export type StormSummary = {
-  /** In the order in which they first came. */
-  reasons: readonly { reason: string; count: number }[];
-  /** With none of those reasons, because there are too many. */
-  otherReasons: number;
-  noReason: number;
-  sums: readonly StormSum[];
-  /** Items that are in no sum: their amount is not known, or no more can be summed. */
-  unsummed: number;
+/** What the alerts of a storm come to. */
+export type StormCount = Tally & {
   firstMs: number;
   lastMs: number;
-  /** When the last few were added, oldest first. */
-  lately: readonly number[];
+  /** Since when too few have been added for a storm. */
+  calmSinceMs: number;
   /** Of payments: how many a look-up proved. */
   confirmed: number;
-};
-
-export const emptySummary: StormSummary = {
-  reasons: [],
-  otherReasons: 0,
-  noReason: 0,
-  sums: [],
-  unsummed: 0,
-  firstMs: Number.MAX_SAFE_INTEGER,
-  lastMs: 0,
-  lately: [],
-  confirmed: 0,
-};
-
-const mostReasons = 30;
-const mostCurrencies = 8;
-const longestReason = 120;
-
-export function summarise(summary: StormSummary, item: StormItem): StormSummary {
-  const { event, receivedAtMs, addedAtMs, isConfirmed } = item;
-  const isPayment = event.kind === 'payment_success';
-  return {
-    ...withReason(summary, event),
-    ...withMoney(summary, event),
-    firstMs: Math.min(summary.firstMs, receivedAtMs),
-    lastMs: Math.max(summary.lastMs, receivedAtMs),
-    lately: [...summary.lately, addedAtMs].slice(-stormPace),
-    confirmed: summary.confirmed + Number(isPayment && isConfirmed),
-  };
-}
-
-/** As long as so many come within a window a storm goes on: fewer can be told one by one again. */
-export const stormPace = 3;
-
-function withReason(
-  { reasons, otherReasons, noReason }: StormSummary,
-  event: PaymentEvent,
-): Pick<StormSummary, 'reasons' | 'otherReasons' | 'noReason'> {
-  const reason = (event.reason ?? '').trim().slice(0, longestReason);
-  if (reason === '') return { reasons, otherReasons, noReason: noReason + 1 };
-  if (reasons.some((one) => one.reason === reason)) {
-    const counted = reasons.map((one) => (one.reason === reason ? { reason, count: one.count + 1 } : one));
-    return { reasons: counted, otherReasons, noReason };
-  }
-  return reasons.length < mostReasons
-    ? { reasons: [...reasons, { reason, count: 1 }], otherReasons, noReason }
-    : { reasons, otherReasons: otherReasons + 1, noReason };
-}
-
-function withMoney(
-  { sums, unsummed }: StormSummary,
-  { amountMinor, currency }: PaymentEvent,
-): Pick<StormSummary, 'sums' | 'unsummed'> {
-  const left = { sums, unsummed: unsummed + 1 };
-  if (amountMinor === undefined || currency === undefined) return left;
-  const known = sums.find((sum) => sum.currency === currency);
-  if (!known) {
-    return sums.length < mostCurrencies
-      ? { sums: [...sums, { minor: amountMinor, currency, count: 1 }], unsummed }
-      : left;
-  }
-  const minor = known.minor + amountMinor;
-  // Beyond it a sum is no longer exact.
-  if (!Number.isSafeInteger(minor)) return left;
-  const more = { minor, currency, count: known.count + 1 };
-  return { sums: sums.map((sum) => (sum === known ? more : sum)), unsummed };
-}
-
-/** Who acknowledged all of a storm, and when. */
-export type StormTaken = { by: string; at: number };
-
-/** A storm as its digest shows it. */
-export type StormSeen = {
-  id: string;
-  /** Failures, or payments: never both, because nobody can read from one card what each of them asks for. */
-  gathers: PaymentEventKind;
-  count: number;
-  summary: StormSummary;
-  isOver: boolean;
   /** How many of them a later payment resolved. */
   recovered: number;
-  taken?: StormTaken;
-  /** The rules that are muted now and would tell this channel more. */
-  muted: readonly AlertRule[];
-  environment: Environment;
-  account: string;
 };
-
-/** One line of a storm’s list. */
-export type StormRow = StormItem & { card: AlertCard };
-
-/** What the alerts of a storm come to; `recovered`: how many of them a later payment resolved. */
-export type StormCount = { count: number; recovered: number; summary: StormSummary };
 
 /**
  * A storm of one channel. Its alerts are on a list of the store, each by its own record; here is what holds for all of
  * them. Times are UTC milliseconds.
  */
 export type Storm = {
+  id: string;
+  channel: string;
+  /** Failures, or payments: never both, because nobody can read from one card what each of them asks for. */
+  gathers: PaymentEventKind;
+  /** The storms of one channel and kind follow one another. */
+  number: number;
   sinceMs: number;
   /** The alerts that it takes in: of rules that count alone, by their names, and '' for those of all others. */
   groups: readonly string[];
   /** As they were last counted. */
   counted: StormCount;
-  taken?: StormTaken;
+  taken?: { by: string; at: number };
   endedMs?: number;
   /** When its alerts are counted again; absent: not before another of them is resolved. */
   lookAtMs?: number;
@@ -149,23 +63,52 @@ export type Storm = {
   isQuiet: boolean;
 };
 
-export type StormEvent =
+type StormEvent =
   /** So many alerts of a group came that they belong to it. */
   | { kind: 'joined'; group: string }
   /** `paceMs`: how long until they are counted again. */
-  | { kind: 'counted'; counted: StormCount; paceMs: number; windowMs: number }
+  | { kind: 'counted'; counted: StormCount; paceMs: number }
   | { kind: 'taken'; by: string }
   /** An alert is about to be put on its list, or is on that of those which payments resolved. */
   | { kind: 'stirred' };
 
+/** A storm is work while it is on, and whenever something is to be told of it. */
+export const stormPrefix = 'storm:';
+
+/** The time in which messages are counted, and in which fewer than three must come until a storm is over. */
+export const stormWindowMs = 5 * 60_000;
+/** As long as so many come within a window a storm goes on: fewer can be told one by one again. */
+const stormPace = 3;
 /** How long after its end it is counted once more: what was on its way to its list by then stands there. */
 export const settleMs = 120_000;
-/** By then what stirs it stands on the list, and mostly more of the kind. */
+/** By then what has it counted stands on the list, and mostly more of the kind. */
 const soonMs = 1_000;
+/** Each storm at work may edit its messages once in so long for every storm at work: Slack counts the edits of all. */
+const editPaceMs = 5_000;
+const mostListed = 100;
+const minuteMs = 60_000;
 
-export function newStorm(nowMs: number, group: string): Storm {
-  const counted = { count: 0, recovered: 0, summary: emptySummary };
-  return { sinceMs: nowMs, groups: [group], counted, lookAtMs: nowMs + soonMs, isQuiet: false };
+/** The alerts of one kind that a channel is told, by when they came or were posted: what makes a storm. */
+export function arrivals({ channel, rule }: Destination, gathers: PaymentEventKind): string {
+  return arrivalsOf(streamOf(channel, gathers), countedWith(rule, 0).group);
+}
+
+const arrivalsOf = (stream: string, group: string): string => `channel-alerts:${stream}/${group}`;
+/** The storms of one channel and kind, one after the other. */
+const stormsOf = (stream: string): string => `storms:${stream}`;
+/** Those that are work: they share what Slack takes of edits. */
+const stormsAtWork = 'storms-at-work';
+/** The alerts that payments resolved of those that were about to be told by its digest. */
+export const stormRecovered = (storm: string): string => `storm-recovered:${storm}`;
+
+/** Failures and payments of a channel, each counted for itself. */
+function streamOf(channel: string, gathers: PaymentEventKind): string {
+  return gathers === 'payment_failed' ? channel : `${channel}~paid`;
+}
+
+/** What an alert is counted with, and how many of these pass singly in a window; 0: all of them. */
+function countedWith(rule: RoutedRule | undefined, usual: number): { group: string; threshold: number } {
+  return { group: rule && countsAlone(rule) ? rule.name : '', threshold: rule?.digestAfter ?? usual };
 }
 
 /**
@@ -175,14 +118,16 @@ export function newStorm(nowMs: number, group: string): Storm {
  * - The first who takes it has all of its alerts, those still to come too; nobody else can.
  * - Its digest is told of a change after the change is stored, and again until that is known to have happened.
  */
-export function stepStorm(storm: Storm, event: StormEvent, nowMs: number): Storm | undefined {
+function stepStorm(storm: Storm, event: StormEvent, nowMs: number): Storm | undefined {
   switch (event.kind) {
     case 'joined':
       return storm.endedMs === undefined
         ? { ...storm, groups: [...new Set([...storm.groups, event.group])] }
         : undefined;
     case 'taken':
-      return storm.taken ? undefined : { ...storm, taken: { by: event.by, at: nowMs } };
+      // Payments ask nobody for anything.
+      if (storm.taken || storm.gathers === 'payment_success') return undefined;
+      return { ...storm, taken: { by: event.by, at: nowMs } };
     case 'stirred':
       // Written only where nobody counts: in a burst no count would ever be finished.
       return storm.isQuiet ? { ...storm, isQuiet: false, lookAtMs: nowMs + soonMs } : undefined;
@@ -192,36 +137,229 @@ export function stepStorm(storm: Storm, event: StormEvent, nowMs: number): Storm
 }
 
 function counted(
-  storm: Storm,
-  { counted: now, paceMs, windowMs }: Extract<StormEvent, { kind: 'counted' }>,
+  { lookAtMs: _last, ...storm }: Storm,
+  { counted: now, paceMs }: Extract<StormEvent, { kind: 'counted' }>,
   nowMs: number,
 ): Storm {
-  const { lookAtMs: _last, ...rest } = storm;
-  const { lately } = now.summary;
-  // It goes on for as long as no fewer come than can be told one by one.
-  const stormyMs = Math.max(storm.sinceMs, (lately.length < stormPace ? lately.at(-1) : lately[0]) ?? 0);
-  const endsMs = stormyMs + windowMs;
+  const endsMs = Math.max(storm.sinceMs, now.calmSinceMs) + stormWindowMs;
   const endedMs = storm.endedMs ?? (nowMs < endsMs ? undefined : nowMs);
   const isSame = JSON.stringify(now) === JSON.stringify(storm.counted);
   const isQuiet = isSame && endedMs === storm.endedMs;
   const lastMs = endedMs === undefined ? endsMs : endedMs + settleMs;
   const lookAtMs = !isQuiet || !storm.isQuiet ? nowMs + paceMs : nowMs < lastMs ? lastMs : undefined;
   const counted = isSame ? storm.counted : now;
-  return { ...rest, counted, isQuiet, ...withoutUndefined({ endedMs, lookAtMs }) };
+  return { ...storm, counted, isQuiet, ...withoutUndefined({ endedMs, lookAtMs }) };
 }
 
-/** Whether its digest is to say something else than before. */
-export function isNews(before: Storm, after: Storm): boolean {
-  return before.counted !== after.counted || before.taken !== after.taken || before.endedMs !== after.endedMs;
-}
+/** A storm, told to its channel. */
+export type DigestBodies = { digest: { storm: string } };
+
+export type Storms = ReturnType<typeof createStorms>;
+
+const named = z.looseObject({ id: z.string(), sinceMs: z.number() });
 
 /**
- * What an alert is counted with, by the rule that tells it or by none, and how many of these pass singly in a window;
- * 0: all of them. `usual`: where no rule says its own.
+ * The storms of the channels, each one case that `stepStorm` moves, and its alerts, which are on the storm’s list by
+ * their own records. `usual`: how many alerts of one channel pass singly in a window, where no rule says otherwise; 0: all
+ * of them. All of it throws StoreUnavailable.
  */
-export function countedWith(
-  rule: RoutedRule | undefined,
-  usual: number,
-): { group: string; threshold: number } {
-  return { group: rule && countsAlone(rule) ? rule.name : '', threshold: rule?.digestAfter ?? usual };
+export function createStorms(deps: CasesDeps & MessagesDeps, usual: number) {
+  const { store, sealer, now } = deps;
+  const messages: Messages<DigestBodies> = createMessages(deps);
+  const storms = createCases<Storm, StormEvent>(
+    deps,
+    {
+      prefix: stormPrefix,
+      schema: z.custom<Storm>((value) => named.safeParse(value).success),
+      lists: listsOf,
+      step: stepStorm,
+      restMs: ({ lookAtMs }, nowMs) => (lookAtMs === undefined ? undefined : Math.max(0, lookAtMs - nowMs)),
+      isTold: (before, after) =>
+        before.counted !== after.counted || before.taken !== after.taken || before.endedMs !== after.endedMs,
+      history: ({ event, after, turn, atMs }) =>
+        event?.kind === 'taken' ? [auditOfTaking(after, event.by, turn, atMs)] : [],
+    },
+    {
+      async due({ id, lookAtMs, counted }, nowMs) {
+        if (lookAtMs === undefined || nowMs < lookAtMs) return undefined;
+        const { entries } = await store.list(stormsAtWork, { max: mostListed });
+        // A thousand alerts are counted in some thirty milliseconds.
+        const paceMs = Math.max(editPaceMs * Math.max(1, entries.length), counted.count);
+        return { event: { kind: 'counted', counted: await count(id), paceMs } };
+      },
+      async tell({ id, channel, counted }) {
+        // One whose first alert was posted after all has nothing to say.
+        if (counted.count === 0) return;
+        await messages.keep(messageKey('digest', id), { kind: 'digest', channel, body: { storm: id } });
+      },
+    },
+  );
+
+  async function newestOf(stream: string): Promise<Storm | undefined> {
+    // Of those that can be read.
+    return (await storms.list(stormsOf(stream), { max: 10, newestFirst: true }))[0];
+  }
+
+  async function count(id: string): Promise<StormCount> {
+    const tally = createTally();
+    const keys = new Set<string>();
+    let [firstMs, lastMs, confirmed, recovered] = [Number.MAX_SAFE_INTEGER, 0, 0, 0];
+    let lately: number[] = [];
+    for await (const items of itemsOf(id)) {
+      for (const { event, receivedAtMs, isConfirmed } of items) {
+        tally.add(event);
+        keys.add(event.key);
+        firstMs = Math.min(firstMs, receivedAtMs);
+        lastMs = Math.max(lastMs, receivedAtMs);
+        if (isConfirmed && event.kind === 'payment_success') confirmed += 1;
+      }
+      lately = [...lately, ...items.map(({ addedAtMs }) => addedAtMs)].slice(-stormPace);
+    }
+    for await (const page of pagesOf(store, stormRecovered(id))) {
+      // One that a crash kept from its list was posted, or is of another storm.
+      recovered += page.filter(({ key }) => keys.has(key.slice(alertCardPrefix.length))).length;
+    }
+    const calmSinceMs = (lately.length < stormPace ? lately.at(-1) : lately[0]) ?? 0;
+    return { ...tally.total(), firstMs, lastMs, calmSinceMs, confirmed, recovered };
+  }
+
+  /** Its alerts, the oldest first, some at a time: a long list must not keep everything else waiting. */
+  async function* itemsOf(id: string): AsyncGenerator<StormItem[]> {
+    for await (const page of pagesOf(store, stormAlerts(id))) {
+      yield page.flatMap((entry) => ifReadable(() => itemOf(sealer, entry)) ?? []);
+      await breathe();
+    }
+  }
+
+  return {
+    /** The storm that tells an alert which is about to be posted; undefined: its own message does. */
+    async ask(
+      { channel, rule }: Destination,
+      key: string,
+      gathers: PaymentEventKind,
+    ): Promise<string | undefined> {
+      const { group, threshold } = countedWith(rule, usual);
+      if (threshold === 0) return undefined;
+      const stream = streamOf(channel, gathers);
+      let unreadable = 0;
+      // oxlint-disable no-await-in-loop -- once more only where another replica was faster
+      for (;;) {
+        const newest = await newestOf(stream);
+        const isOn = newest !== undefined && newest.endedMs === undefined;
+        if (isOn && newest.groups.includes(group)) {
+          if (newest.isQuiet) await storms.hear(newest.id, { kind: 'stirred' });
+          return newest.id;
+        }
+        const sinceMs = now();
+        const from = sinceMs - stormWindowMs + 1;
+        const { entries } = await store.list(arrivalsOf(stream, group), { from, max: threshold + 1 });
+        if (entries.filter((entry) => entry.key !== key).length < threshold) return undefined;
+        if (isOn) {
+          await storms.hear(newest.id, { kind: 'joined', group });
+          continue;
+        }
+        // One that followed none begins no more than once a minute: so no number comes again after it was forgotten.
+        const number = (newest ? newest.number + 1 : Math.floor(sinceMs / minuteMs)) + unreadable;
+        const id = `${stream}/${number}`;
+        const first = { sinceMs, groups: [group], lookAtMs: sinceMs + soonMs, isQuiet: false };
+        const empty = { firstMs: 0, lastMs: 0, calmSinceMs: 0, confirmed: 0, recovered: 0 };
+        const counted = { ...createTally().total(), ...empty };
+        await storms
+          .begin(id, { id, channel, gathers, number, ...first, counted })
+          .catch((error: unknown) => {
+            unlessReadable(error);
+            unreadable += 1;
+          });
+      }
+      // oxlint-enable no-await-in-loop
+    },
+
+    /** Of a channel: the one of failures, and the one of payments. */
+    async on(channel: string): Promise<Storm[]> {
+      const kinds = ['payment_failed', 'payment_success'] as const;
+      const newest = await Promise.all(kinds.map((kind) => newestOf(streamOf(channel, kind))));
+      return newest.filter((storm) => storm !== undefined && storm.endedMs === undefined) as Storm[];
+    },
+
+    /** Undefined: there is no such storm, or it is forgotten. */
+    find: (id: string): Promise<Storm | undefined> => storms.find(id),
+
+    /** Its alerts, the oldest first, up to so many of them. */
+    async items(id: string, max = Infinity): Promise<StormItem[]> {
+      const found: StormItem[] = [];
+      for await (const items of itemsOf(id)) {
+        found.push(...items);
+        if (found.length >= max) break;
+      }
+      return found.slice(0, max);
+    },
+
+    /**
+     * One decision on all replicas, and one field of the storm, which every card of it reads: those still to come too.
+     * `isFirst`: not somebody before; `by` may be who asks. Undefined: there is no such storm.
+     */
+    async take(
+      id: string,
+      by: string,
+    ): Promise<{ by: string; at: number; isFirst: boolean; isOver: boolean } | undefined> {
+      const heard = await storms.hear(id, { kind: 'taken', by });
+      const { taken, endedMs } = heard?.state ?? {};
+      return heard && taken && { ...taken, isFirst: heard.isMoved, isOver: endedMs !== undefined };
+    },
+
+    /** Who took it, and when. */
+    taker: async (id: string): Promise<Storm['taken']> =>
+      (await storms.find(id).catch(unlessReadable))?.taken,
+
+    /** One of its alerts is on the list of those that a payment resolved. */
+    async recovered(id: string): Promise<void> {
+      await storms.hear(id, { kind: 'stirred' }).catch(unlessReadable);
+    },
+
+    work: async (entry: Entry): Promise<void> => void (await storms.work(entry)),
+  };
+}
+
+function listsOf({ channel, gathers, number, lookAtMs }: Storm): Index {
+  const lists = { [stormsOf(streamOf(channel, gathers))]: number };
+  return lookAtMs === undefined ? lists : { ...lists, [stormsAtWork]: number };
+}
+
+function auditOfTaking({ id, counted }: Storm, by: string, turn: number, atMs: number): AuditEntry {
+  const reason = `${counted.count} alerts`;
+  return {
+    id: `storm:${id}:${turn}`,
+    atMs,
+    what: 'step',
+    who: by,
+    reference: id,
+    result: 'storm_acknowledged',
+    reason,
+  };
+}
+
+/** Undefined: nobody can read it, and the worker puts it aside. */
+function ifReadable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    return unlessReadable(error);
+  }
+}
+
+function unlessReadable(error: unknown): undefined {
+  if (!isUnreadable(error)) throw error;
+}
+
+function itemOf(sealer: Sealer, { key, value }: Entry): StormItem {
+  const record = readMessageRecord(value);
+  const lookup = openEvidence(sealer, key, record)?.lookup;
+  const event = openEvent(sealer, key, record);
+  const { receivedAtMs, digest } = record;
+  return {
+    event: lookup ? withLookUp(event, lookup) : event,
+    receivedAtMs,
+    addedAtMs: digest?.atMs ?? receivedAtMs,
+    isConfirmed: lookup?.kind === 'confirmed',
+  };
 }

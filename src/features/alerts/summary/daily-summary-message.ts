@@ -1,7 +1,9 @@
 import type { RichTextBlock } from '@slack/types';
 import type { RoutePlace } from '../../../domain/alert-route.ts';
 import { counted } from '../../../domain/wording.ts';
-import { type Counted, type DailySummary, type OpenAlert, successRate } from './daily-summary.ts';
+import { type DailySummary, type OpenAlert, type SummaryShown, successRate } from './daily-summary.ts';
+import { type Tally, sumWords } from '../tally.ts';
+import type { Said } from '../../../messages/views.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import { outcomeWords } from '../../../slack/words/state-words.ts';
 import { duration } from '../alert-message.ts';
@@ -21,14 +23,12 @@ import type { SlackMessage } from '../../../slack/kit/message.ts';
 import { muteBlocks } from '../alert-rules-message.ts';
 
 const mostOpen = 5;
-const mostCurrencies = 8;
 
 /** What came in a day, for a channel that asked for it. Names rules and no person: nobody is called by it. */
 export function dailySummaryMessage(
-  told: { summary: DailySummary; key: string; mayBeRepeat: boolean },
+  { summary, muted, ...about }: Omit<SummaryShown, 'kind'> & Said,
   place: RoutePlace,
 ): SlackMessage {
-  const { summary } = told;
   const { failed, paid } = summary;
   const rate = successRate(summary);
   const { text, block } = headline('📋 Daily summary', [
@@ -49,24 +49,17 @@ export function dailySummaryMessage(
       ),
       ...reasonBlocks(summary),
       openBlock(summary),
-      ...muteBlocks(summary.muted, place),
+      ...muteBlocks(muted, place),
       context(plainText(placeWords(place.environment, place.account))),
     ],
   };
-  return posted(message, 'payops_daily_summary', told);
+  return posted(message, 'payops_daily_summary', about);
 }
 
-function line(label: string, { count, sums, withoutAmount }: Counted, more = ''): Run[] {
-  const shown = sums.toSorted((a, b) => b.minor - a.minor).slice(0, mostCurrencies);
-  const left = sums.length - shown.length;
-  const parts = [
-    String(count),
-    // A currency is a word of the event's.
-    ...shown.map((sum) => word(formatMoney(sum)) ?? ''),
-    left === 0 ? '' : `${left} more currencies`,
-    withoutAmount === 0 || count === 0 ? '' : `${withoutAmount} of them without an amount`,
-    more,
-  ];
+function line(label: string, tally: Tally, more = ''): Run[] {
+  const { count, unsummed } = tally;
+  const without = unsummed === 0 || count === 0 ? '' : `${unsummed} of them without an amount`;
+  const parts = [String(count), ...sumWords(tally), without, more];
   return [bold(`${label}: `), words(parts.filter((part) => part !== '').join(' · '))];
 }
 
@@ -82,7 +75,7 @@ function disputedLines({ disputed: { failed, paid } }: DailySummary): Run[][] {
   return [...(failed > 0 ? [[words(`🚨 ${isPaid}`)]] : []), ...(paid > 0 ? [[words(`⚠️ ${isNot}`)]] : [])];
 }
 
-function reasonBlocks({ reasons }: DailySummary): RichTextBlock[] {
+function reasonBlocks({ failed: { reasons } }: DailySummary): RichTextBlock[] {
   if (reasons.length === 0) return [];
   const lines = reasons.map(({ reason, count }): Run[] => [words(`${count} × ${word(reason) || '–'}`)]);
   return [richText([bold('Top reasons')], ...lines)];

@@ -1,188 +1,242 @@
-import { contradicts } from '../alert.ts';
+import { Cron } from 'croner';
+import { z } from 'zod';
+import type { Account } from '../../../account.ts';
 import type { AlertCard } from '../../../domain/alert.ts';
-import { destinationsOf } from '../routing.ts';
-import { type AlertRule, type RoutePlan, isMuted } from '../../../domain/alert-route.ts';
+import type { AlertRule, RoutePlan } from '../../../domain/alert-route.ts';
 import type { Money } from '../../../domain/money.ts';
-import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
+import type { PaymentEvent } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
+import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
+import { type MessagesDeps, createMessages } from '../../../messages/messages.ts';
+import { openBody } from '../../../messages/views.ts';
+import type { Entry } from '../../../store/store.ts';
+import { contradicts } from '../alert.ts';
 import { type EventLog, type LoggedEvent, lookedBackMs } from '../event-log.ts';
+import { destinationsOf } from '../routing.ts';
+import { type Tally, createTally } from '../tally.ts';
 
-/** Events of one outcome: how many, what they come to by currency, and how many named no amount. */
-export type Counted = { count: number; sums: readonly Money[]; withoutAmount: number };
+/** When a channel is told of its day, by a wall clock. */
+export type SummaryTime = {
+  channel: string;
+  /** The first such time after that one, UTC ms. */
+  next: (afterMs: number) => number;
+  /** The local day, like `2026-11-21`. */
+  dateOf: (atMs: number) => string;
+};
 
-/** An alert that nobody has dealt with, or somebody has in hand. */
-export type OpenAlert = { id: string; orderReference?: string; receivedAtMs: number; money?: Money };
+/** When the channels of `daily_summary` are told: by the wall clock of each, through summer time and back. */
+export function summaryTimes({ policy }: Pick<Account['settings'], 'policy'>): SummaryTime[] {
+  return (policy.daily_summary ?? []).map(summaryTime);
+}
+
+export function summaryTime({
+  channel,
+  at,
+  tz,
+}: NonNullable<Account['settings']['policy']['daily_summary']>[number]): SummaryTime {
+  // It never runs anything: the store's timer wakes the bot, and this only says when.
+  const clock = new Cron(`${at % 60} ${Math.floor(at / 60)} * * *`, { timezone: tz, paused: true });
+  // Canada writes a date like ISO does.
+  const date = new Intl.DateTimeFormat('en-CA', { timeZone: tz, dateStyle: 'short' });
+  return {
+    channel,
+    next(afterMs) {
+      const next = clock.nextRun(new Date(afterMs));
+      if (!next) throw new Error('A time of every day has no next.');
+      return next.getTime();
+    },
+    dateOf: (atMs) => date.format(atMs),
+  };
+}
+
+/** What a summary tells of: what came into the log from the one time until before the other, UTC ms. */
+export type SummarySpan = { fromMs: number; untilMs: number };
+
+export const dailySummaryPrefix = 'daily-summary:';
+/** Never asleep for longer, so that a time that was changed holds soon. */
+const longestSleepMs = 300_000;
+const armEveryMs = 60_000;
+const mostDaysMs = 7 * 86_400_000;
+/** Holds more than one time, whatever summer time does to a day. */
+const twoDaysMs = 2 * 86_400_000;
+
+/** A summary is stored so long after its time: by then all that it counts is stored, whichever replica's clock timed it. */
+const settleMs = 45_000;
+
+/** Until when the channel was told; see `SummarySpan`. */
+const timerRecord = z.object({ toldUntilMs: z.number() });
 
 /**
- * What one channel is told of a day. Times are UTC milliseconds; events are counted by when they were received, each in
- * one summary.
+ * Stores a summary for each channel and day as something to post, once on all replicas and over crashes: its key is
+ * the channel and the local date. It tells what came since the one before it. After days without a bot there is one, and it tells of all of them, 7 at most.
  */
-export type DailySummary = {
-  fromMs: number;
-  untilMs: number;
+export function createDailySummaries(
+  deps: MessagesDeps & Pick<Account, 'log'>,
+  times: readonly SummaryTime[],
+) {
+  const { store, now, log, sealer } = deps;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function arm(): Promise<void> {
+    try {
+      await Promise.all(
+        times.map((time) => {
+          const toldUntilMs = lastTime(time, now() - twoDaysMs, now()) ?? now();
+          const value = JSON.stringify({ toldUntilMs });
+          return store.create(`${dailySummaryPrefix}${time.channel}`, value, { delayMs: 0 });
+        }),
+      );
+    } catch (error) {
+      log('debug', 'the daily summaries are not on record yet', {}, error);
+    }
+  }
+
+  /**
+   * Until when the channel is told by now. A summary of that date that is there already is this very one, from before
+   * a crash, or one of before the time was changed: what it tells it tells, and the rest is tomorrow's.
+   */
+  async function tellDay({ channel, dateOf }: SummaryTime, span: SummarySpan): Promise<number> {
+    const key = messageKey('daily_summary', `${channel}/${dateOf(span.untilMs)}`);
+    // Behind the channel's alerts, so that these are told when it is made.
+    await createMessages(deps).post(key, { kind: 'daily_summary', channel, body: span });
+    const record = await findMessageRecord(store, key);
+    if (!record) return span.untilMs;
+    return (openBody('daily_summary', sealer, { entry: { key }, record }) as SummarySpan).untilMs;
+  }
+
+  return {
+    /** Sees to it, now and every minute, that each channel's timer is in the store. */
+    start(): void {
+      if (times.length === 0) return;
+      void arm();
+      timer = setInterval(() => void arm(), armEveryMs);
+      timer.unref();
+    },
+    stop(): void {
+      clearInterval(timer);
+    },
+    async work(entry: Entry): Promise<void> {
+      const channel = entry.key.slice(dailySummaryPrefix.length);
+      const time = times.find((one) => one.channel === channel);
+      if (!time) {
+        // No longer asked for. A replica that still has it in its settings puts it back.
+        await store.write(entry, entry.value, { ttlMs: armEveryMs });
+        return;
+      }
+      const settledMs = now() - settleMs;
+      const before = timerRecord.parse(JSON.parse(entry.value)).toldUntilMs;
+      const untilMs = lastTime(time, Math.max(before, settledMs - mostDaysMs), settledMs);
+      const toldUntilMs =
+        untilMs === undefined
+          ? before
+          : await tellDay(time, { fromMs: Math.max(before, untilMs - mostDaysMs), untilMs });
+      const delayMs = Math.min(Math.max(0, time.next(settledMs) + settleMs - now()), longestSleepMs);
+      await store.write(entry, JSON.stringify({ toldUntilMs }), { delayMs });
+    },
+  };
+}
+
+/** The last of its times after the one and not after the other. */
+function lastTime({ next }: SummaryTime, afterMs: number, untilMs: number): number | undefined {
+  let last: number | undefined;
+  for (let atMs = next(afterMs); atMs <= untilMs; atMs = next(atMs)) last = atMs;
+  return last;
+}
+
+/** An alert that nobody has dealt with. */
+export type OpenAlert = { orderReference?: string; receivedAtMs: number; money?: Money };
+
+/** What one channel is told of a day. Events are counted by when they were received, each in one summary. */
+export type DailySummary = SummarySpan & {
   /** Without those whose look-up says otherwise, which are `disputed`. */
-  failed: Counted;
-  paid: Counted;
+  failed: Tally;
+  paid: Tally;
   /** How many of the paid a look-up proved; the others count by their event alone. */
   proven: number;
   /** Events whose own look-up says otherwise: said to have failed and paid, said to be paid and not proven. In no sum. */
   disputed: { failed: number; paid: number };
   /** How many of them the rules of the moment tell in this channel. */
   toldHere: number;
-  /** Of the failures, most frequent first. */
-  reasons: readonly { reason: string; count: number }[];
   /** Of this channel's failures of the last 7 days; `leftOut`: later ones that nobody asked for. */
   cards: { open: readonly OpenAlert[]; acknowledged: number; snoozed: number; leftOut: number };
-  /** Every rule that is silent now, whatever its channels. */
-  muted: readonly AlertRule[];
   nowMs: number;
 };
 
-const nothingCounted: Counted = { count: 0, sums: [], withoutAmount: 0 };
+/** `muted`: every rule that is silent now, from Slack too, whatever its channels. */
+export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary; muted: readonly AlertRule[] };
 
-function withEvent(before: Counted, { event }: LoggedEvent): Counted {
-  const money = moneyOf(event);
-  if (!money) return { ...before, count: before.count + 1, withoutAmount: before.withoutAmount + 1 };
-  const known = before.sums.find(({ currency }) => currency === money.currency);
-  const sums = known
-    ? before.sums.map((sum) => (sum === known ? { ...sum, minor: sum.minor + money.minor } : sum))
-    : [...before.sums, money];
-  return { ...before, count: before.count + 1, sums };
+/** So many cards are asked for at most, the oldest first: two storms of ten thousand, in a few seconds. */
+const mostCards = 20_000;
+const cardsAtOnce = 16;
+
+type ReadCard = (id: string) => Promise<{ card: AlertCard }>;
+
+/** What that channel is told of that time; the cards are those of the last 7 days. Throws StoreUnavailable. */
+export async function summariseDay(
+  eventLog: Pick<EventLog, 'since'>,
+  readCard: ReadCard,
+  {
+    channel,
+    plan,
+    nowMs,
+    fromMs,
+    untilMs,
+  }: SummarySpan & { channel: string; plan: RoutePlan; nowMs: number },
+): Promise<DailySummary> {
+  const [failed, paid] = [createTally(), createTally()];
+  const disputed = { failed: 0, paid: 0 };
+  const failuresHere: LoggedEvent[] = [];
+  let [proven, toldHere] = [0, 0];
+  for await (const events of eventLog.since(Math.min(fromMs, nowMs - lookedBackMs))) {
+    for (const logged of events) {
+      const { event, receivedAtMs, lookup } = logged;
+      const isFailure = event.kind === 'payment_failed';
+      const isHere = destinationsOf(plan, event, receivedAtMs).some((to) => to.channel === channel);
+      if (isHere && isFailure) failuresHere.push(logged);
+      if (receivedAtMs < fromMs || receivedAtMs >= untilMs) continue;
+      if (isHere) toldHere += 1;
+      // No sum of money may hold what its look-up says otherwise.
+      const isDisputed = isFailure ? lookup === 'confirmed' : contradicts(lookup);
+      if (isDisputed) disputed[isFailure ? 'failed' : 'paid'] += 1;
+      else (isFailure ? failed : paid).add(event);
+      if (!isFailure && lookup === 'confirmed') proven += 1;
+    }
+  }
+  const cards = await cardsOf(readCard, failuresHere);
+  const totals = { failed: failed.total(), paid: paid.total() };
+  return { fromMs, untilMs, ...totals, proven, disputed, toldHere, cards, nowMs };
 }
 
-/** Whether its look-up says otherwise: no sum of money may hold it. */
-function isDisputed({ event, lookup }: LoggedEvent): boolean {
-  return event.kind === 'payment_failed' ? lookup === 'confirmed' : contradicts(lookup);
+async function cardsOf(readCard: ReadCard, failures: readonly LoggedEvent[]): Promise<DailySummary['cards']> {
+  const oldest = failures.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs).slice(0, mostCards);
+  const open: OpenAlert[] = [];
+  let [acknowledged, snoozed] = [0, 0];
+  for (let index = 0; index < oldest.length; index += cardsAtOnce) {
+    const some = oldest.slice(index, index + cardsAtOnce);
+    // oxlint-disable-next-line no-await-in-loop -- a few at a time, so that alerts come through in between
+    const cards = await Promise.all(some.map(async ({ event }) => (await readCard(event.key)).card));
+    for (const [at, card] of cards.entries()) {
+      const failure = some[at];
+      if (card.kind === 'open' && failure) open.push(openAlert(failure));
+      if (card.kind !== 'acknowledged') continue;
+      if (card.snoozedUntil === undefined) acknowledged += 1;
+      else snoozed += 1;
+    }
+  }
+  return { open, acknowledged, snoozed, leftOut: failures.length - oldest.length };
+}
+
+function openAlert({ event, receivedAtMs }: LoggedEvent): OpenAlert {
+  const { orderReference } = event;
+  return { receivedAtMs, ...withoutUndefined({ orderReference, money: moneyOf(event) }) };
 }
 
 function moneyOf({ amountMinor: minor, currency }: PaymentEvent): Money | undefined {
   return minor === undefined || currency === undefined ? undefined : { minor, currency };
 }
 
-/** The reasons that come most often, in the words of the first who said so: banks differ in capitals. */
-function topReasons(events: readonly LoggedEvent[], most: number): { reason: string; count: number }[] {
-  const counts = new Map<string, { reason: string; count: number }>();
-  for (const { event } of events) {
-    const { kind, reason } = event;
-    if (kind !== 'payment_failed' || reason === undefined) continue;
-    const key = reason.trim().toLowerCase();
-    const known = counts.get(key);
-    counts.set(key, known ? { ...known, count: known.count + 1 } : { reason: reason.trim(), count: 1 });
-  }
-  return [...counts.values()].toSorted((a, b) => b.count - a.count).slice(0, most);
-}
-
 /** Per cent of the payments that succeeded, to a tenth and never rounded up to all of them; undefined without any. */
 export function successRate({ failed, paid }: Pick<DailySummary, 'failed' | 'paid'>): number | undefined {
   const all = failed.count + paid.count;
   return all === 0 ? undefined : Math.floor((paid.count * 1_000) / all) / 10;
-}
-
-function isToldIn(plan: RoutePlan, channel: string, { event, receivedAtMs }: LoggedEvent): boolean {
-  return destinationsOf(plan, event, receivedAtMs).some((destination) => destination.channel === channel);
-}
-
-export function mutedNow({ rules }: RoutePlan, nowMs: number): AlertRule[] {
-  return rules.filter((rule) => isMuted(rule, nowMs));
-}
-
-/** Of these, the ones that would tell this channel. */
-export function mutedIn(plan: RoutePlan, channel: string, nowMs: number): AlertRule[] {
-  return mutedNow(plan, nowMs).filter(({ channels }) => channels.includes(channel));
-}
-
-/** Where its people stand with an alert, as the summary counts it. */
-export function standing(card: AlertCard): 'open' | 'acknowledged' | 'snoozed' | 'over' {
-  if (card.kind === 'open') return 'open';
-  if (card.kind !== 'acknowledged') return 'over';
-  return card.snoozedUntil === undefined ? 'acknowledged' : 'snoozed';
-}
-
-/** What a summary tells of: what came into the log from the one time until before the other, UTC ms. */
-export type SummarySpan = { fromMs: number; untilMs: number };
-
-export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary };
-
-type SummariseDeps = {
-  eventLog: Pick<EventLog, 'since'>;
-  plan: RoutePlan;
-  /** All that are muted now, from Slack too. */
-  muted: DailySummary['muted'];
-  readCard: (id: string) => Promise<{ card: AlertCard }>;
-  now: () => number;
-};
-
-/** So many cards are asked for at most, the oldest first: two storms of ten thousand, in a few seconds. */
-const mostCards = 20_000;
-const cardsAtOnce = 16;
-const mostReasons = 5;
-
-/** What that channel is told of that time; the cards are those of the last 7 days. Throws StoreUnavailable. */
-export async function summariseDay(
-  deps: SummariseDeps,
-  channel: string,
-  { fromMs, untilMs }: SummarySpan,
-): Promise<DailySummary> {
-  const { plan, eventLog } = deps;
-  const nowMs = deps.now();
-  const day: LoggedEvent[] = [];
-  const failuresHere: LoggedEvent[] = [];
-  let toldHere = 0;
-  for await (const events of eventLog.since(Math.min(fromMs, nowMs - lookedBackMs))) {
-    for (const logged of events) {
-      const isOfDay = logged.receivedAtMs >= fromMs && logged.receivedAtMs < untilMs;
-      const isHere = isToldIn(plan, channel, logged);
-      if (isOfDay) day.push(logged);
-      if (isOfDay && isHere) toldHere += 1;
-      if (isHere && logged.event.kind === 'payment_failed') failuresHere.push(logged);
-    }
-  }
-  const agreed = day.filter((event) => !isDisputed(event));
-  const disputed = day.filter(isDisputed);
-  return {
-    fromMs,
-    untilMs,
-    failed: counted(agreed, 'payment_failed'),
-    paid: counted(agreed, 'payment_success'),
-    proven: agreed.filter(({ event, lookup }) => event.kind === 'payment_success' && lookup === 'confirmed')
-      .length,
-    disputed: {
-      failed: disputed.filter(({ event }) => event.kind === 'payment_failed').length,
-      paid: disputed.filter(({ event }) => event.kind === 'payment_success').length,
-    },
-    toldHere,
-    reasons: topReasons(agreed, mostReasons),
-    cards: await cardsOf(deps, failuresHere),
-    muted: deps.muted,
-    nowMs,
-  };
-}
-
-function counted(events: readonly LoggedEvent[], kind: PaymentEventKind): DailySummary['failed'] {
-  return events.filter(({ event }) => event.kind === kind).reduce(withEvent, nothingCounted);
-}
-
-async function cardsOf(
-  { readCard }: SummariseDeps,
-  failures: readonly LoggedEvent[],
-): Promise<DailySummary['cards']> {
-  const oldest = failures.toSorted((a, b) => a.receivedAtMs - b.receivedAtMs).slice(0, mostCards);
-  const standings: ReturnType<typeof standing>[] = [];
-  for (let index = 0; index < oldest.length; index += cardsAtOnce) {
-    const some = oldest.slice(index, index + cardsAtOnce);
-    // oxlint-disable-next-line no-await-in-loop -- a few at a time, so that alerts come through in between
-    const read = await Promise.all(some.map(({ event }) => readCard(event.key)));
-    standings.push(...read.map(({ card }) => standing(card)));
-  }
-  return {
-    open: oldest
-      .filter((_, index) => standings[index] === 'open')
-      .map(({ event, receivedAtMs }) => {
-        const { key: id, orderReference } = event;
-        return { id, receivedAtMs, ...withoutUndefined({ orderReference, money: moneyOf(event) }) };
-      }),
-    acknowledged: standings.filter((one) => one === 'acknowledged').length,
-    snoozed: standings.filter((one) => one === 'snoozed').length,
-    leftOut: failures.length - oldest.length,
-  };
 }

@@ -3,12 +3,17 @@ import type { AlertRule } from '../../../../src/domain/alert-route.ts';
 import type { Lookup } from '../../../../src/domain/alert.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../../src/domain/failure.ts';
-import { settleMs } from '../../../../src/features/alerts/storm/storm.ts';
 import { alertCardPrefix } from '../../../../src/features/alerts/alert-record.ts';
 import { createAlertCards } from '../../../../src/features/alerts/alert-cards.ts';
 import type { Composed } from '../../../../src/messages/views.ts';
 import { createDeliverPost, type Post } from '../../deliver-post.ts';
-import { createStorms, stormPrefix, type Storms } from '../../../../src/features/alerts/storm/storms.ts';
+import {
+  createStorms,
+  settleMs,
+  stormPrefix,
+  stormWindowMs,
+  type Storms,
+} from '../../../../src/features/alerts/storm/storm.ts';
 import { workOnce } from '../../../../src/records/worker.ts';
 import type { Entry, Store } from '../../../../src/store/store.ts';
 import { countOf } from '../../../support/counts.ts';
@@ -22,7 +27,6 @@ import { memoryStore } from '../../memory-store.ts';
 // answers of the store lost, events sent twice, several replicas, people who press and payments that come.
 
 const threshold = 2;
-const windowMs = 300_000;
 const leaseMs = 45_000;
 const money = { minor: 1_000, currency: 'NGN' };
 const paid = { reference: 'PAID-1', isSameReference: false, money, afterMs: 1 };
@@ -93,14 +97,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     wait: () => Promise.resolve(),
     log: () => undefined,
   };
-  const place = { environment: 'live', account: 'main account' } as const;
-  const storms: Storms = createStorms({
-    mutedIn: async () => [],
-    ...shared,
-    ...place,
-    threshold,
-    windowMs,
-  });
+  const storms: Storms = createStorms(shared, threshold);
   const cards = createAlertCards(shared, {
     storms,
     hasEnded,
@@ -204,7 +201,8 @@ async function broken(
     ],
     [new Set(digests.map(({ id }) => id)).size !== digests.length, 'a storm with two digests'],
   ];
-  for (const { id, count, isOver, recovered, taken, summary, editedAtMs } of digests) {
+  for (const { id, counted, endedMs, taken, editedAtMs } of digests) {
+    const { count, recovered, sums } = counted;
     const items = listed.get(id) ?? [];
     const sum = items.reduce((all, { event: { amountMinor = 0 } }) => all + amountMinor, 0);
     // oxlint-disable-next-line no-await-in-loop
@@ -214,10 +212,10 @@ async function broken(
     const others = found.filter((card) => card.kind === 'acknowledged' && card.by !== taken?.by).length;
     const isHasty = editedAtMs.some((atMs, index) => atMs - (editedAtMs[index - 3] ?? 0) < 5_000);
     wrongs.push(
-      [!isOver, `${id} never ends`],
+      [endedMs === undefined, `${id} never ends`],
       [count !== items.length, `${id} counts ${count} of ${items.length}`],
       [new Set(items.map(({ event }) => event.key)).size !== items.length, `${id} lists one twice`],
-      [summary.sums[0]?.minor !== sum, `${id} sums ${summary.sums[0]?.minor} of ${sum}`],
+      [sums[0]?.minor !== sum, `${id} sums ${sums[0]?.minor} of ${sum}`],
       [recovered !== resolved, `${id} says that ${recovered} are resolved, not ${resolved}`],
       [
         taken !== undefined && open + others > 0,
@@ -251,7 +249,7 @@ async function live(world: World, kind: PaymentEventKind, pass?: Pass, digestByM
     await process.storms.take(digest.id, ada);
     await process.cards.move(eventOf(4).key, { kind: 'recover', payment: paid });
   }
-  await process.drain(windowMs + settleMs + 60_000, 10_000);
+  await process.drain(stormWindowMs + settleMs + 60_000, 10_000);
   if (kind === 'payment_failed') {
     // When it is over, and rests.
     await process.cards.move(eventOf(5).key, { kind: 'recover', payment: paid });
@@ -271,8 +269,10 @@ async function recover(world: World, kind: PaymentEventKind): Promise<string[]> 
   const isTaken = kind === 'payment_success' || digests[0]?.taken?.by === ada;
   const [first] = digests;
   // Those that were posted before it began are no part of it.
-  const isWhole = digests.length === 1 && (first?.count ?? 0) >= 5 - threshold && isTaken;
-  return isWhole ? wrongs : [...wrongs, `${digests.length} digests, of ${first?.count}, ${first?.taken?.by}`];
+  const isWhole = digests.length === 1 && (first?.counted.count ?? 0) >= 5 - threshold && isTaken;
+  return isWhole
+    ? wrongs
+    : [...wrongs, `${digests.length} digests, of ${first?.counted.count}, ${first?.taken?.by}`];
 }
 
 describe.each(['payment_failed', 'payment_success'] as const)(
@@ -383,8 +383,7 @@ function openScene(seed: number) {
     if (!digest) return;
     const by = roll(2) === 0 ? ada : bola;
     const taken = await replica.run(() => replica.storms.take(digest.id, by));
-    if (taken?.kind === 'taken') takenBy.set(digest.id, by);
-    if (taken?.kind === 'had') takenBy.set(digest.id, taken.by);
+    if (taken) takenBy.set(digest.id, taken.by);
   }
   async function pay(replica: Replica): Promise<void> {
     if (events.length === 0) return;
@@ -392,7 +391,7 @@ function openScene(seed: number) {
     await replica.run(() => replica.cards.move(key, { kind: 'recover', payment: paid }));
   }
   function pass(): void {
-    clock.nowMs += [1_000, 5_000, leaseMs + 1_000, windowMs][roll(4)] ?? 0;
+    clock.nowMs += [1_000, 5_000, leaseMs + 1_000, stormWindowMs][roll(4)] ?? 0;
   }
   const acts = [receive, receive, receive, receive, work, work, work, work, take, pay, wake, pass];
   return { roll, world, events, takenBy, acts };
@@ -417,7 +416,7 @@ async function walk(seed: number): Promise<string[]> {
   const calm = startProcess(world);
   for (const event of events) await calm.receive(event);
   /* oxlint-enable no-await-in-loop */
-  await calm.drain(2 * windowMs + settleMs, 5_000);
+  await calm.drain(2 * stormWindowMs + settleMs, 5_000);
   return await broken(world, events, takenBy);
 }
 
@@ -496,7 +495,7 @@ describe('what cannot be read any more', () => {
     await spoil(world, (key) => key.startsWith(stormPrefix));
     await burst(world, 6, 10);
     const digests = digestsOf(world);
-    expect(digests.map(({ count }) => count)).toEqual([5, 5]);
+    expect(digests.map(({ counted: { count } }) => count)).toEqual([5, 5]);
     expect(new Set(digests.map(({ id }) => id)).size).toBe(2);
   });
 
@@ -505,7 +504,7 @@ describe('what cannot be read any more', () => {
     await burst(world, 1, 5);
     await spoil(world, (key) => key.endsWith('BURST-3') && key.startsWith('message:alert:'));
     await burst(world, 6, 7);
-    await startProcess(world).drain(windowMs + settleMs, 10_000);
-    expect(digestsOf(world)).toMatchObject([{ count: 6, isOver: true }]);
+    await startProcess(world).drain(stormWindowMs + settleMs, 10_000);
+    expect(digestsOf(world)).toMatchObject([{ counted: { count: 6 }, endedMs: expect.any(Number) }]);
   });
 });

@@ -1,0 +1,239 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { LoggedEvent } from '../../../../src/features/alerts/event-log.ts';
+import {
+  createDailySummaries,
+  dailySummaryPrefix,
+  summariseDay,
+  summaryTime,
+  type SummarySpan,
+  type SummaryTime,
+} from '../../../../src/features/alerts/summary/daily-summary.ts';
+import { messageKey, readMessageRecord } from '../../../../src/messages/message-record.ts';
+import { openBody } from '../../../../src/messages/views.ts';
+import { workOnce } from '../../../../src/records/worker.ts';
+import type { Entry, Store } from '../../../../src/store/store.ts';
+import { channel, killed, sealer } from '../../house.ts';
+import { memoryStore } from '../../memory-store.ts';
+import { onBothStores } from '../../two-stores.ts';
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+const at8 = (tz: string) => summaryTime({ channel, at: 8 * 60, tz });
+
+function summariesOn(store: Store, clock: { nowMs: number }, times: readonly SummaryTime[]) {
+  const shared = { sealer, rememberMs: 30 * dayMs, leaseMs: 45_000, wake: () => undefined };
+  return createDailySummaries({ store, ...shared, now: () => clock.nowMs, log: () => undefined }, times);
+}
+
+/** The bot as far as summaries go, on a clock that the test moves by minutes. */
+function stage(startMs: number, time = at8('Africa/Lagos')) {
+  const clock = { nowMs: startMs };
+  const store = memoryStore(clock);
+  const asked = { times: [time] };
+  async function begin(): Promise<void> {
+    const summaries = summariesOn(store, clock, asked.times);
+    summaries.start();
+    await Promise.resolve();
+    await Promise.resolve();
+    summaries.stop();
+  }
+  async function drain(using: Partial<Store> = {}): Promise<void> {
+    const on = { ...store, ...using };
+    const summaries = summariesOn(on, clock, asked.times);
+    const kinds = [
+      { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
+      { prefix: 'message:', work: () => Promise.resolve() },
+    ];
+    while (await workOnce({ store: on, leaseMs: 45_000, kinds }));
+  }
+  async function run(forMs: number): Promise<void> {
+    for (const endMs = clock.nowMs + forMs; clock.nowMs < endMs; clock.nowMs += minuteMs) {
+      // oxlint-disable-next-line no-await-in-loop
+      await drain();
+    }
+  }
+  /** What each that was stored tells of. */
+  async function spans(): Promise<string[][]> {
+    const keys = store.keys().filter((key) => key.startsWith(messageKey('daily_summary', '')));
+    const entries = await Promise.all(keys.map((key) => store.read(key)));
+    return entries.flatMap((entry) => {
+      if (!entry) return [];
+      const record = readMessageRecord(entry.value);
+      const span = openBody('daily_summary', sealer, { entry, record }) as SummarySpan;
+      return [[span.fromMs, span.untilMs].map((ms) => new Date(ms).toISOString())];
+    });
+  }
+  return { clock, store, asked, begin, drain, run, spans };
+}
+
+describe('a daily summary', () => {
+  it.each([
+    ['there', Date.UTC(2026, 2, 28, 12), 8, ['2026-03-29T06:00:00.000Z', '2026-03-30T06:00:00.000Z']],
+    ['back', Date.UTC(2026, 9, 24, 12), 8, ['2026-10-25T07:00:00.000Z', '2026-10-26T07:00:00.000Z']],
+    [
+      'there, in the hour that is skipped',
+      Date.UTC(2026, 2, 28, 12),
+      2.5,
+      ['2026-03-29T01:00:00.000Z', '2026-03-30T00:30:00.000Z'],
+    ],
+    [
+      'back, in the hour that comes twice',
+      Date.UTC(2026, 9, 24, 12),
+      2.5,
+      ['2026-10-25T00:30:00.000Z', '2026-10-26T01:30:00.000Z'],
+    ],
+  ])('keeps to the wall clock over summer time, %s', async (_way, startMs, hour, untils) => {
+    const { begin, run, spans } = stage(
+      startMs,
+      summaryTime({ channel, at: hour * 60, tz: 'Europe/Berlin' }),
+    );
+    await begin();
+    await run(2 * dayMs);
+    expect((await spans()).map(([, until]) => until)).toEqual(untils);
+  });
+
+  it('comes once after days without a bot, and tells of all of them', async () => {
+    const { begin, run, spans, clock } = stage(Date.UTC(2026, 10, 20, 12));
+    await begin();
+    await run(hourMs);
+    clock.nowMs = Date.UTC(2026, 10, 23, 15);
+    await begin();
+    await run(hourMs);
+    expect(await spans()).toEqual([['2026-11-20T07:00:00.000Z', '2026-11-23T07:00:00.000Z']]);
+    await run(dayMs);
+    expect(await spans()).toHaveLength(2);
+  });
+
+  it.each([1, 2, 3, 4, 5])(
+    'comes once though the worker was killed at call %i of the store',
+    async (fatal) => {
+      const { begin, run, drain, spans, clock, store } = stage(Date.UTC(2026, 10, 21, 6));
+      await begin();
+      await drain();
+      clock.nowMs = Date.UTC(2026, 10, 21, 7, 1);
+      let calls = 0;
+      const dies = () => (calls += 1) === fatal;
+      await drain({
+        create: (...given) => (dies() ? killed() : store.create(...given)),
+        write: (...given) => (dies() ? killed() : store.write(...given)),
+      }).catch(() => undefined);
+      await run(2 * hourMs);
+      expect(await spans()).toEqual([['2026-11-20T07:00:00.000Z', '2026-11-21T07:00:00.000Z']]);
+    },
+  );
+
+  it('counts no event twice and none not at all when its time is changed', async () => {
+    const { begin, run, spans, asked } = stage(Date.UTC(2026, 10, 20, 12));
+    await begin();
+    await run(20 * hourMs);
+    asked.times = [summaryTime({ channel, at: 18 * 60, tz: 'Africa/Lagos' })];
+    await begin();
+    await run(2 * dayMs);
+    expect(await spans()).toEqual([
+      ['2026-11-20T07:00:00.000Z', '2026-11-21T07:00:00.000Z'],
+      ['2026-11-21T07:00:00.000Z', '2026-11-22T17:00:00.000Z'],
+    ]);
+  });
+
+  it('ends when nobody asks for it any more', async () => {
+    const { begin, run, spans, asked, store } = stage(Date.UTC(2026, 10, 20, 12));
+    await begin();
+    asked.times = [];
+    await run(2 * dayMs);
+    expect(await spans()).toEqual([]);
+    expect(await store.read(`${dailySummaryPrefix}${channel}`)).toBeUndefined();
+  });
+});
+
+onBothStores('daily summaries of two replicas', (open) => {
+  it('are stored once for each channel and day', async () => {
+    const { one, two, contents, close } = await open();
+    const clock = { nowMs: Date.UTC(2026, 10, 21, 6, 59) };
+    const times = [at8('Africa/Lagos'), { ...at8('Europe/Berlin'), channel: 'C0OTHER001' }];
+    const replicas = [one, two].map((store) => ({ store, summaries: summariesOn(store, clock, times) }));
+    for (const { summaries } of replicas) summaries.start();
+    await expect.poll(() => contents.keys(dailySummaryPrefix)).toHaveLength(2);
+    await Promise.all(
+      replicas.map(async ({ store, summaries }) => {
+        const kinds = [{ prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) }];
+        while (await workOnce({ store, leaseMs: 5_000, kinds }));
+      }),
+    );
+    clock.nowMs = Date.UTC(2026, 10, 21, 7, 1);
+    // What is asleep is woken by hand: the stores' own clock cannot be moved.
+    for (const name of [channel, 'C0OTHER001']) {
+      // oxlint-disable-next-line no-await-in-loop
+      const entry = await one.read(`${dailySummaryPrefix}${name}`);
+      // oxlint-disable-next-line no-await-in-loop
+      if (entry) await Promise.all(replicas.map(({ summaries }) => summaries.work(entry)));
+    }
+    for (const { summaries } of replicas) summaries.stop();
+    expect((await contents.keys('message:daily_summary:')).toSorted()).toEqual([
+      `message:daily_summary:${channel}/2026-11-21`,
+      'message:daily_summary:C0OTHER001/2026-11-21',
+    ]);
+    await close();
+  });
+});
+
+const readCard = () => Promise.resolve({ card: { kind: 'open' as const } });
+
+function summarised(events: readonly LoggedEvent[], span: SummarySpan) {
+  const place = { environment: 'live', account: 'main account' } as const;
+  const plan = { ...place, rules: [], failures: channel, successes: undefined };
+  const eventLog = {
+    async *since() {
+      await Promise.resolve();
+      yield events;
+    },
+  };
+  return summariseDay(eventLog, readCard, { channel, plan, nowMs: 200, ...span });
+}
+
+describe('what summaries count', () => {
+  it('is every event in one of them, whenever each came', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(60)), async (drawn) => {
+        const events = drawn.map((receivedAtMs, index) => ({
+          event: { kind: 'payment_failed' as const, key: `${index}` },
+          receivedAtMs,
+        }));
+        const ends = [0, 10, 30, 31, 61, 200];
+        const days = await Promise.all(
+          ends.slice(1).map((untilMs, index) => summarised(events, { fromMs: ends[index] ?? 0, untilMs })),
+        );
+        expect(days.reduce((sum, { failed }) => sum + failed.count, 0)).toBe(events.length);
+      }),
+    );
+  });
+
+  it('sums nothing whose own look-up says otherwise, and tells it beside the sums', async () => {
+    const lookups = [undefined, 'unchecked', 'confirmed', 'not_confirmed', 'not_found'] as const;
+    const kinds = ['payment_failed', 'payment_success'] as const;
+    const events = kinds.flatMap((kind) =>
+      lookups.map((lookup, index) => ({
+        event: {
+          kind,
+          key: `${kind}/${index}`,
+          reason: `${index}`,
+          amountMinor: 10 ** index,
+          currency: 'NGN',
+        },
+        receivedAtMs: 1,
+        ...(lookup === undefined ? {} : { lookup }),
+      })),
+    );
+    expect(await summarised(events, { fromMs: 0, untilMs: 2 })).toMatchObject({
+      failed: {
+        count: 4,
+        sums: [{ minor: 11_011 }],
+        reasons: [{ reason: '0' }, { reason: '1' }, { reason: '3' }, { reason: '4' }],
+      },
+      paid: { count: 3, sums: [{ minor: 111 }] },
+      proven: 1,
+      disputed: { failed: 1, paid: 2 },
+    });
+  });
+});
