@@ -1,7 +1,6 @@
 import { createHmac } from 'node:crypto';
 
 export const signingSecret = '8f742231b10e8888abcd99yyyzzz85a5';
-export const teamId = 'T0TEAM';
 
 export type SignedRequest = { headers: Record<string, string>; body: string };
 
@@ -46,80 +45,4 @@ export function slashBody(typed: {
     channel_name: 'support',
     api_app_id: 'A0APP',
   }).toString();
-}
-
-type Sender = { userId: string; teamId?: string };
-
-function person({ userId, teamId: team = teamId }: Sender) {
-  return {
-    team: { id: teamId, domain: 'shop' },
-    user: { id: userId, username: 'agent', team_id: team },
-    api_app_id: 'A0APP',
-    token: 'unused',
-  };
-}
-
-function form(payload: Record<string, unknown>): string {
-  return new URLSearchParams({ payload: JSON.stringify(payload) }).toString();
-}
-
-export type Pressed = Sender & { actionId: string; value: string };
-
-/** The form body of a press on a button of a message that one person sees. */
-export function pressBody({ actionId, value, ...from }: Pressed, responseUrl: string): string {
-  const container = { type: 'message', channel_id: 'C0SUPPORT', message_ts: '1700000000.000100' };
-  return form({
-    type: 'block_actions',
-    ...person(from),
-    trigger_id: '1.3.def',
-    response_url: responseUrl,
-    channel: { id: 'C0SUPPORT', name: 'support' },
-    container: { ...container, is_ephemeral: true },
-    actions: [
-      {
-        type: 'button',
-        value,
-        text: { type: 'plain_text', text: 'Button' },
-        block_id: 'b',
-        action_id: actionId,
-        action_ts: '1700000001.000000',
-      },
-    ],
-  });
-}
-
-/** A modal as it is sent in; `inputs` are texts by their block id. */
-export type SentView = {
-  id: string;
-  callbackId: string;
-  privateMetadata: string;
-  inputs?: Record<string, string>;
-};
-
-export type Submitted = Sender & { view: SentView };
-
-/** The form body of a submitted modal. */
-export function submitBody({ view, ...from }: Submitted): string {
-  const inputs = Object.entries(view.inputs ?? {});
-  return form({
-    type: 'view_submission',
-    ...person(from),
-    trigger_id: '1.4.ghi',
-    view: {
-      id: view.id,
-      team_id: teamId,
-      type: 'modal',
-      callback_id: view.callbackId,
-      private_metadata: view.privateMetadata,
-      hash: '1.h',
-      title: { type: 'plain_text', text: 'Form' },
-      blocks: inputs.map(([blockId]) => ({ type: 'input', block_id: blockId })),
-      state: {
-        values: Object.fromEntries(
-          inputs.map(([blockId, value]) => [blockId, { it: { type: 'plain_text_input', value } }]),
-        ),
-      },
-    },
-    response_urls: [],
-  });
 }
