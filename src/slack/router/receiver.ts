@@ -124,9 +124,11 @@ function textOf(answer: { blocks?: unknown }): string {
 }
 
 function answerWith(response: ServerResponse, answer: object | string = ''): void {
-  const isText = typeof answer === 'string';
-  const text = isText ? answer : textOf(answer);
-  const type = isText ? {} : { 'content-type': 'application/json' };
-  response.writeHead(200, { ...type, 'content-length': Buffer.byteLength(text) });
-  response.end(text, isText ? 'utf8' : 'latin1');
+  if (typeof answer === 'string') {
+    response.writeHead(200, { 'content-length': Buffer.byteLength(answer) }).end(answer);
+    return;
+  }
+  const text = textOf(answer);
+  const head = { 'content-type': 'application/json', 'content-length': text.length };
+  response.writeHead(200, head).end(text, 'latin1');
 }
