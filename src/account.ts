@@ -58,7 +58,7 @@ import { slackChecks } from './features/doctor/slack-checks.ts';
 import { storeChecks } from './features/doctor/store-checks.ts';
 import type { Kept } from './store/kept.ts';
 import type { Metrics } from './http/metrics.ts';
-import { createOutbox } from './messages/outbox.ts';
+import { createOutbox } from './messages/deliver.ts';
 import { readWebhooks, readsField } from './webhooks/webhook-settings.ts';
 
 /** All that the features of one merchant account work with; a feature takes it whole, a function what it needs of it. */

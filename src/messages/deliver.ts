@@ -1,28 +1,111 @@
-import type { HistoryAnswer, PostOutcome } from './delivery.ts';
+import type { WebClient } from '@slack/web-api';
 import { growingDelayMs } from '../deadline.ts';
 import { tagLog } from '../log.ts';
+import type { Kind } from '../records/worker.ts';
+import type { SlackMessage } from '../slack/kit/message.ts';
+import { ownKey } from '../slack/own-account.ts';
+import { withNames, type NameOf } from '../slack/people/names.ts';
 import type { Entry, WriteOptions } from '../store/store.ts';
-import { concludeRefusal, giveUp, type RefusalDeps } from './undelivered.ts';
+import { createDelivery, messageDigest, type PostOutcome } from './delivery.ts';
+import { concludeRefusal, giveUp } from './undelivered.ts';
 import {
   findMessageRecord,
   historyKey,
+  messageKinds,
+  openBody,
   policyOf,
   readMessageRecord,
   type MessageRecord,
 } from './message-record.ts';
-import { again, finish, hold, longestRetryMs, paceMs, type Change, type Work } from './message-work.ts';
-import type { Composed, Rendered, Said } from './views.ts';
+import {
+  again,
+  finish,
+  hold,
+  longestRetryMs,
+  paceMs,
+  type Change,
+  type Teller,
+  type Work,
+} from './message-work.ts';
+import type { Composed, FeatureMessages, Rendered, Said } from './views.ts';
 
-type SendDeps = RefusalDeps & {
-  /** Looks for a message in the channel itself, or in one of its threads. */
-  findByKey: (channel: string, key: string, sinceMs: number, threadTs?: string) => Promise<HistoryAnswer>;
-  /** Longer than a look-up, a history read and a post with their deadlines together. */
-  leaseMs: number;
-  /** Deadline of one post. */
-  postTimeoutMs: number;
-};
+/** How long Slack may refuse a channel or a person: long enough that somebody looks at it on the next working day. */
+const giveUpMs = 24 * 3_600_000;
 
-export type DeliverDeps<Shown> = SendDeps & {
+/** What tells the channels whatever the features show. */
+export function createOutbox(
+  account: Pick<Teller, 'store' | 'sealer' | 'leaseMs' | 'now' | 'log'> & {
+    settings: {
+      slackTimeoutSeconds: number;
+      alertDetailsDays: number;
+      webhookRememberDays: number;
+      policy: { channels: { ops?: string | undefined } };
+    };
+    slack: { delivery: WebClient };
+    people: { nameOf: NameOf };
+  },
+  messages: readonly FeatureMessages[],
+  ahead: Kind['ahead'],
+): Kind {
+  const { sealer, settings, slack, people } = account;
+  const views: FeatureMessages['views'] = Object.assign({}, ...messages.map((one) => one.views));
+  const unmade = messageKinds.filter((kind) => !views[kind]);
+  if (unmade.length > 0) throw new Error(`No feature makes messages of the kinds ${unmade.join(', ')}.`);
+  const words: FeatureMessages['words'] = Object.assign({}, ...messages.map((one) => one.words));
+  const postTimeoutMs = settings.slackTimeoutSeconds * 1_000;
+  const { alertDetailsDays } = settings;
+  const delivery = createDelivery(slack.delivery, postTimeoutMs);
+  const teller: Teller & Rendering<{ kind: string }> = {
+    ...account,
+    async render(work, said) {
+      const { kind } = work.record;
+      const view = views[kind];
+      if (!view) throw new Error(`No feature makes messages of the kind ${kind}.`);
+      return await view(openBody(sealer, work.entry.key, work.record) as never, work, said);
+    },
+    compose(post) {
+      const worded = words[post.kind]?.(post as never);
+      if (!worded) throw new Error(`No feature has words for ${post.kind}.`);
+      const { calls, orTo } = worded;
+      const message = withOwnKey(worded.message);
+      const named = { ...(calls && { calls }), nameOf: people.nameOf };
+      return {
+        // Of the people and not of their names: one that is learnt or changed is no reason for an edit.
+        digest: messageDigest(message),
+        async post(channel, threadTs) {
+          const said = await withNames(message, channel, { as: 'post', ...named });
+          const outcome = await delivery.post(channel, said, threadTs);
+          const isElsewhere = outcome.kind === 'refused' && outcome.about === 'channel';
+          return isElsewhere && orTo !== undefined ? await delivery.post(orTo, said) : outcome;
+        },
+        async edit(channel, ts) {
+          const said = await withNames(message, channel, { as: 'edit', ...named });
+          return await delivery.edit({ channel, ts }, said);
+        },
+      };
+    },
+    findByKey: (channel, key, ...span) => delivery.findByKey(channel, ownKey(key), ...span),
+    opsChannel: settings.policy.channels.ops,
+    postTimeoutMs,
+    rememberMs: settings.webhookRememberDays * 86_400_000,
+    ...(alertDetailsDays === 0 ? {} : { detailsMs: alertDetailsDays * 86_400_000 }),
+    giveUpMs,
+  };
+  const work = (entry: Entry): Promise<void> => deliverEntry(teller, entry);
+  return { prefix: 'message:', work, ...(ahead && { ahead }) };
+}
+
+/** Several accounts may post of one reference in one channel. */
+function withOwnKey({ metadata, ...message }: SlackMessage): SlackMessage {
+  if (!metadata) return message;
+  return {
+    ...message,
+    metadata: { ...metadata, event_payload: { key: ownKey(metadata.event_payload.key) } },
+  };
+}
+
+/** Of a message: what it shows as it leaves, and the words of that. */
+export type Rendering<Shown> = {
   render: (work: Work, said: Said) => Promise<Rendered<Shown>>;
   /** Makes the message, and throws when it cannot, before anything says that it was posted. */
   compose: (post: Shown & Said) => Composed;
@@ -34,54 +117,54 @@ export type DeliverDeps<Shown> = SendDeps & {
  * that finds it set asks the channel's history before it repeats anything. Throws what keeps it from being delivered.
  */
 export async function deliverEntry<Shown extends object>(
-  deps: DeliverDeps<Shown>,
+  teller: Teller & Rendering<Shown>,
   entry: Entry,
 ): Promise<void> {
-  const takenAtMs = deps.now();
+  const takenAtMs = teller.now();
   const work: Work = { entry, record: readMessageRecord(entry.value) };
   const { record } = work;
   tagLog({ requestId: record.requestId });
   const { withinMs = Infinity } = policyOf(record.kind);
-  if (!record.posted && takenAtMs - record.receivedAtMs >= withinMs) return await settle(deps, work);
-  const history = await askHistory(deps, work);
+  if (!record.posted && takenAtMs - record.receivedAtMs >= withinMs) return await settle(teller, work);
+  const history = await askHistory(teller, work);
   if (history === 'waits') return;
   const mayBeRepeat = history === 'stands' || record.mayBeRepeat === true;
   const said = { key: historyKey(entry.key, record), mayBeRepeat };
-  const rendered = await deps.render(work, said);
+  const rendered = await teller.render(work, said);
   switch (rendered.kind) {
     case 'settled':
       return;
     case 'nothing':
-      return await settle(deps, work);
+      return await settle(teller, work);
     case 'later':
-      return await tryLater(deps, work);
+      return await tryLater(teller, work);
     case 'shown': {
-      const message = deps.compose({ ...rendered.post, ...said });
+      const message = teller.compose({ ...rendered.post, ...said });
       const { below, keep } = rendered;
-      if (!record.posted) return await post(deps, work, { message, below, keep, history, mayBeRepeat });
-      if (record.shown === message.digest) return await settle(deps, work);
-      if (hasTime(deps, takenAtMs)) await edit(deps, work, record.posted, message);
+      if (!record.posted) return await post(teller, work, { message, below, keep, history, mayBeRepeat });
+      if (record.shown === message.digest) return await settle(teller, work);
+      if (hasTime(teller, takenAtMs)) await edit(teller, work, record.posted, message);
       return;
     }
   }
 }
 
 /** Nothing is left to send, so nothing is refused any more either: but a dead letter stays listed. */
-async function settle(deps: SendDeps, work: Work): Promise<void> {
+async function settle(teller: Teller, work: Work): Promise<void> {
   const { refused } = work.record;
   const kept = refused?.givenUp ? refused : undefined;
-  await finish(deps, work, { doubt: undefined, refused: kept, misses: 0 }, 0);
+  await finish(teller, work, { doubt: undefined, refused: kept, misses: 0 }, 0);
 }
 
 /** What it waits for may stand behind it in the same channel, so nothing behind it waits. */
-async function tryLater(deps: SendDeps, work: Work, longestMs = 60_000): Promise<void> {
+async function tryLater(teller: Teller, work: Work, longestMs = 60_000): Promise<void> {
   const delayMs = growingDelayMs(1_000, work.entry.attempts - 1, longestMs);
-  await again(deps, work, {}, { delayMs, pauseMs: 0 });
+  await again(teller, work, {}, { delayMs, pauseMs: 0 });
 }
 
 /** False when this process slept so long that the post, or its words alone, could outlive the lease. */
-function hasTime(deps: SendDeps, heldAtMs: number): boolean {
-  return deps.now() - heldAtMs <= deps.leaseMs - 2 * deps.postTimeoutMs;
+function hasTime(teller: Teller, heldAtMs: number): boolean {
+  return teller.now() - heldAtMs <= teller.leaseMs - 2 * teller.postTimeoutMs;
 }
 
 /**
@@ -96,16 +179,16 @@ const askAgainMs = 5_000;
  * found out, so a repeat must say that it may be one. `waits`: it is found, and looked at again in a moment, as it may show
  * what was known before; or the history is asked later.
  */
-async function askHistory(deps: SendDeps, work: Work): Promise<'none' | 'stands' | 'waits'> {
+async function askHistory(teller: Teller, work: Work): Promise<'none' | 'stands' | 'waits'> {
   const { entry, record } = work;
   const { doubt } = record;
   if (!doubt) return 'none';
   const { channel, threadTs, sinceMs } = doubt;
-  const answer = await deps.findByKey(channel, historyKey(entry.key, record), sinceMs, threadTs);
+  const answer = await teller.findByKey(channel, historyKey(entry.key, record), sinceMs, threadTs);
   switch (answer.kind) {
     case 'found': {
       const posted = { channel, ts: answer.ts };
-      await again(deps, work, { ...standing, posted }, { delayMs: paceMs, pauseMs: paceMs });
+      await again(teller, work, { ...standing, posted }, { delayMs: paceMs, pauseMs: paceMs });
       return 'waits';
     }
     case 'absent':
@@ -113,10 +196,10 @@ async function askHistory(deps: SendDeps, work: Work): Promise<'none' | 'stands'
     case 'unreadable':
       return 'stands';
     case 'unknown': {
-      const silentSinceMs = doubt.silentSinceMs ?? deps.now();
-      if (deps.now() - silentSinceMs >= historyPatienceMs) return 'stands';
+      const silentSinceMs = doubt.silentSinceMs ?? teller.now();
+      if (teller.now() - silentSinceMs >= historyPatienceMs) return 'stands';
       const change = { doubt: { ...doubt, silentSinceMs } };
-      await again(deps, work, change, waitAll(answer.retryAfterMs ?? askAgainMs));
+      await again(teller, work, change, waitAll(answer.retryAfterMs ?? askAgainMs));
       return 'waits';
     }
   }
@@ -140,7 +223,7 @@ type Place = { channel: string; threadTs?: string };
  * because each of them waits as long as its own attempts have it. `never`: that one is told nowhere.
  */
 async function placeOf(
-  { store, now }: SendDeps,
+  { store, now }: Teller,
   { channel, unthreaded, receivedAtMs }: MessageRecord,
   below: Posting['below'],
 ): Promise<Place | 'later' | 'soon' | 'never'> {
@@ -176,20 +259,20 @@ type Posting = {
   mayBeRepeat: boolean;
 };
 
-async function post(deps: SendDeps, work: Work, posting: Posting): Promise<void> {
+async function post(teller: Teller, work: Work, posting: Posting): Promise<void> {
   const { message, below, keep, history, mayBeRepeat } = posting;
   const { record } = work;
-  const place = await placeOf(deps, record, below);
-  if (place === 'never') return await settle(deps, work);
-  if (place === 'later') return await tryLater(deps, work);
-  if (place === 'soon') return await tryLater(deps, work, 1_000);
+  const place = await placeOf(teller, record, below);
+  if (place === 'never') return await settle(teller, work);
+  if (place === 'later') return await tryLater(teller, work);
+  if (place === 'soon') return await tryLater(teller, work, 1_000);
   const { channel, threadTs } = place;
-  const heldAtMs = deps.now();
+  const heldAtMs = teller.now();
   // A doubt that stands is older than this post: whatever becomes of the post, that one may have arrived.
   const older = history === 'stands' ? record.doubt : undefined;
   const isSamePlace = older && older.channel === channel && older.threadTs === threadTs;
   const held = await hold(
-    deps,
+    teller,
     work,
     {
       ...keep,
@@ -197,25 +280,25 @@ async function post(deps: SendDeps, work: Work, posting: Posting): Promise<void>
       mayBeRepeat: mayBeRepeat || undefined,
       shown: older ? undefined : message.digest,
     },
-    deps.leaseMs,
+    teller.leaseMs,
   );
   // What it tells of went on, and nothing was sent: it is read again, before all that came after it.
-  if (!held) return void (await again(deps, work, {}, { holdMs: 0 }));
-  if (!hasTime(deps, heldAtMs)) return;
+  if (!held) return void (await again(teller, work, {}, { holdMs: 0 }));
+  if (!hasTime(teller, heldAtMs)) return;
   const outcome = await message.post(channel, threadTs);
   const undone = { doubt: older, mayBeRepeat: record.mayBeRepeat };
   const kind = older ? 'repeat' : 'post';
-  await conclude(deps, held, { kind, channel, outcome, shown: message.digest, undone });
+  await conclude(teller, held, { kind, channel, outcome, shown: message.digest, undone });
 }
 
 async function edit(
-  deps: SendDeps,
+  teller: Teller,
   work: Work,
   { channel, ts }: { channel: string; ts: string },
   message: Composed,
 ): Promise<void> {
   const outcome = await message.edit(channel, ts);
-  await conclude(deps, work, { kind: 'edit', channel, outcome, shown: message.digest, undone: {} });
+  await conclude(teller, work, { kind: 'edit', channel, outcome, shown: message.digest, undone: {} });
 }
 
 type Sent = {
@@ -234,10 +317,10 @@ const repeatAgainMs = 300_000;
 const mostMissesInFront = 30;
 
 /** Writes what became of a post or an edit, and when it is tried again if it has to be. */
-async function conclude(deps: SendDeps, work: Work, sent: Sent): Promise<void> {
+async function conclude(teller: Teller, work: Work, sent: Sent): Promise<void> {
   const { kind, channel, outcome, shown, undone } = sent;
   const { entry, record } = work;
-  const { log } = deps;
+  const { log } = teller;
   const about = { key: entry.key, channel, attempt: entry.attempts };
   const misses = record.misses + 1;
   const backOffMs = growingDelayMs(paceMs, record.misses, longestBackOffMs);
@@ -246,38 +329,38 @@ async function conclude(deps: SendDeps, work: Work, sent: Sent): Promise<void> {
       log('info', kind === 'edit' ? 'edited' : 'posted', about);
       const posted = { channel: outcome.channel, ts: outcome.ts };
       const isTaken = kind === 'edit' ? { reposted: undefined } : {};
-      await finish(deps, work, { ...standing, ...isTaken, posted, shown });
+      await finish(teller, work, { ...standing, ...isTaken, posted, shown });
       return;
     }
     case 'rate_limited':
       log('warn', 'Slack asks to wait', { ...about, retryAfterMs: outcome.retryAfterMs });
-      await again(deps, work, undone, waitAll(outcome.retryAfterMs));
+      await again(teller, work, undone, waitAll(outcome.retryAfterMs));
       return;
     case 'not_sent':
       log('warn', 'Slack could not be reached; will try again', about, outcome.cause);
-      await again(deps, work, { ...undone, misses }, waitAll(backOffMs));
+      await again(teller, work, { ...undone, misses }, waitAll(backOffMs));
       return;
     case 'unsure': {
       // Slack may still be about to show it: a look that comes too soon finds nothing, and a later edit is overwritten.
-      const lookMs = Math.max(1.5 * deps.postTimeoutMs, backOffMs);
+      const lookMs = Math.max(1.5 * teller.postTimeoutMs, backOffMs);
       const wait = misses < mostMissesInFront ? waitAll(lookMs) : waitAlone(lookMs);
       if (kind === 'edit') {
         log('warn', 'the edit may not have arrived; it is repeated', about, outcome.cause);
-        await again(deps, work, { misses }, wait);
+        await again(teller, work, { misses }, wait);
         return;
       }
       log('warn', 'the post may have arrived; will look before repeating it', about, outcome.cause);
       // A marked repeat whose answer is lost too must not become a stream of marked repeats.
       const repeatMs = growingDelayMs(repeatAgainMs, record.misses, longestRetryMs);
-      await again(deps, work, { misses }, kind === 'repeat' ? waitAlone(repeatMs) : wait);
+      await again(teller, work, { misses }, kind === 'repeat' ? waitAlone(repeatMs) : wait);
       return;
     }
     case 'gone':
-      await concludeGone(deps, work, outcome.slackError, { ...undone, misses });
+      await concludeGone(teller, work, outcome.slackError, { ...undone, misses });
       return;
     case 'refused':
-      if (isLeftAsItIs(record, outcome)) await leave(deps, work, outcome.slackError);
-      else await concludeRefusal(deps, work, { channel, outcome, missed: { ...undone, misses } });
+      if (isLeftAsItIs(record, outcome)) await leave(teller, work, outcome.slackError);
+      else await concludeRefusal(teller, work, { channel, outcome, missed: { ...undone, misses } });
       return;
   }
 }
@@ -287,30 +370,30 @@ function isLeftAsItIs({ isErased }: MessageRecord, outcome: PostOutcome): boolea
   return isErased === true && outcome.kind === 'refused' && ['channel', 'unclear'].includes(outcome.about);
 }
 
-async function leave(deps: SendDeps, work: Work, slackError: string): Promise<void> {
+async function leave(teller: Teller, work: Work, slackError: string): Promise<void> {
   const about = { key: work.entry.key, slackError };
-  deps.log('info', 'an old alert can no longer be edited; its message is left as it is', about);
-  await finish(deps, work, { refused: undefined, misses: 0 }, 0);
+  teller.log('info', 'an old alert can no longer be edited; its message is left as it is', about);
+  await finish(teller, work, { refused: undefined, misses: 0 }, 0);
 }
 
-async function concludeGone(deps: SendDeps, work: Work, slackError: string, missed: Change): Promise<void> {
+async function concludeGone(teller: Teller, work: Work, slackError: string, missed: Change): Promise<void> {
   const { posted, replaced, reposted, isErased, kind, misses } = work.record;
-  if (isErased) return await leave(deps, work, slackError);
+  if (isErased) return await leave(teller, work, slackError);
   const { isNote } = policyOf(kind);
-  if (isNote && posted) return void (await finish(deps, work, { misses: 0 }));
+  if (isNote && posted) return void (await finish(teller, work, { misses: 0 }));
   if (posted && reposted) {
     // A third would say little that a fourth must not say again.
     const fix = 'Let the bot edit its own messages; then deliver them again, which posts each once more.';
-    const refusal = { channel: posted.channel, sinceMs: deps.now(), slackError, fix };
-    return await giveUp(deps, work, refusal, { misses: 0 });
+    const refusal = { channel: posted.channel, sinceMs: teller.now(), slackError, fix };
+    return await giveUp(teller, work, refusal, { misses: 0 });
   }
   const about = { key: work.entry.key, slackError };
-  deps.log('info', 'the message or its thread is gone; posting it once more', about);
+  teller.log('info', 'the message or its thread is gone; posting it once more', about);
   const next = isNote
     ? { unthreaded: true }
     : { posted: undefined, shown: undefined, reposted: true, replaced: posted ?? replaced };
   const backOffMs = growingDelayMs(paceMs, misses, longestBackOffMs);
-  await again(deps, work, { ...missed, ...next }, waitAlone(backOffMs));
+  await again(teller, work, { ...missed, ...next }, waitAlone(backOffMs));
 }
 
 /** The whole channel waits, and the order in it stays: what holds for this record holds for the next. */

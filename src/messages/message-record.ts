@@ -220,7 +220,12 @@ export async function findMessageRecord(
   return entry && readMessageRecord(entry.value);
 }
 
-/** The event, opened. It was typed when it was sealed, under a key only this program holds. */
+/** What a message was stored with. It was typed when it was sealed, under a key only this program holds. */
+export function openBody(sealer: Sealer, key: string, { sealed }: Pick<MessageRecord, 'sealed'>): unknown {
+  return JSON.parse(sealer.open(key, sealed));
+}
+
+/** Of an alert. */
 export function openEvent(sealer: Sealer, key: string, record: MessageRecord): PaymentEvent {
-  return JSON.parse(sealer.open(key, record.sealed)) as PaymentEvent;
+  return openBody(sealer, key, record) as PaymentEvent;
 }

@@ -1,4 +1,6 @@
-import type { Entry, Store, WriteOptions } from '../store/store.ts';
+import type { Log } from '../log.ts';
+import type { Entry, Sealer, Store, WriteOptions } from '../store/store.ts';
+import type { HistoryAnswer } from './delivery.ts';
 import {
   laneOf,
   listsOf,
@@ -10,7 +12,28 @@ import {
 /** One record taken to be posted. */
 export type Work = { entry: Entry; record: MessageRecord };
 
-export type WorkDeps = AlertAgeDeps & { store: Pick<Store, 'read' | 'write'> };
+/** What whoever tells the channels works with. */
+export type Teller = {
+  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+  sealer: Sealer;
+  /** Where notices to the operators go; undefined: they are only logged. */
+  opsChannel: string | undefined;
+  /** Looks for a message in the channel itself, or in one of its threads. */
+  findByKey: (channel: string, key: string, sinceMs: number, threadTs?: string) => Promise<HistoryAnswer>;
+  /** How long one piece of work may be held: longer than a look-up, a history read and a post with their deadlines together. */
+  leaseMs: number;
+  /** Deadline of one post. */
+  postTimeoutMs: number;
+  rememberMs: number;
+  /** How old a posted alert gets before its details are taken away, shorter than it is remembered; absent: it keeps them. */
+  detailsMs?: number;
+  /** For how long a channel that Slack refuses is tried before its messages become dead letters. */
+  giveUpMs: number;
+  now: () => number;
+  log: Log;
+};
+
+type Remembering = Pick<Teller, 'rememberMs' | 'detailsMs' | 'now'>;
 
 /** All but what says which version of it is asked for. */
 export type Change = Partial<Omit<MessageRecord, 'wanted' | 'turns'>>;
@@ -28,13 +51,13 @@ const detailsPaceMs = 3_000;
  * or asked for another version, and our effect is to be dropped.
  */
 export async function hold(
-  deps: WorkDeps,
+  { store }: { store: Pick<Store, 'write'> },
   work: Work,
   change: Change,
   holdMs: number,
 ): Promise<Work | undefined> {
   const record = { ...work.record, ...change };
-  const entry = await deps.store.write(work.entry, writeMessageRecord(record), { holdMs });
+  const entry = await store.write(work.entry, writeMessageRecord(record), { holdMs });
   return entry && { entry, record };
 }
 
@@ -42,8 +65,13 @@ export async function hold(
  * Work again, with a change and when the options say: with `holdMs` its lane waits that long, and it is then still
  * before all that came after it. False when another worker has it by now.
  */
-export function again(deps: WorkDeps, work: Work, change: Change, options: WriteOptions): Promise<boolean> {
-  return endTurn(deps, work, change, () => options);
+export function again(
+  { store }: { store: Pick<Store, 'read' | 'write'> },
+  work: Work,
+  change: Change,
+  options: WriteOptions,
+): Promise<boolean> {
+  return endTurn(store, work, change, () => options);
 }
 
 /**
@@ -51,14 +79,14 @@ export function again(deps: WorkDeps, work: Work, change: Change, options: Write
  * now it is work again, with the same change: what is known of its post must never be lost, or it would be posted twice.
  */
 export function finish(
-  deps: WorkDeps,
+  teller: Remembering & { store: Pick<Store, 'read' | 'write'> },
   work: Work,
   change: Change,
   pauseMs = work.entry.lane === detailsLane ? detailsPaceMs : paceMs,
 ): Promise<boolean> {
   const settled = work.record.wanted;
-  return endTurn(deps, work, { ...change, settled }, (next) => ({
-    ...(next.wanted > settled ? { delayMs: pauseMs, lane: laneOf(next) } : restOf(deps, next)),
+  return endTurn(teller.store, work, { ...change, settled }, (next) => ({
+    ...(next.wanted > settled ? { delayMs: pauseMs, lane: laneOf(next) } : restOf(teller, next)),
     pauseMs,
   }));
 }
@@ -69,7 +97,7 @@ export function finish(
  * no longer asked for.
  */
 async function endTurn(
-  { store }: WorkDeps,
+  store: Pick<Store, 'read' | 'write'>,
   work: Work,
   change: Change,
   optionsOf: (next: MessageRecord) => WriteOptions,
@@ -103,13 +131,6 @@ function unheld(options: WriteOptions): WriteOptions {
   return holdMs === undefined ? options : { delayMs: holdMs, pauseMs: holdMs };
 }
 
-export type AlertAgeDeps = {
-  rememberMs: number;
-  /** How old a posted alert gets before its details are taken away, shorter than it is remembered; absent: it keeps them. */
-  detailsMs?: number;
-  now: () => number;
-};
-
 /**
  * Where posted alerts wait until their details are taken away. A lane of its own, one for all channels: however many
  * are due, after an outage too, no new alert waits behind them, and no more than one in three seconds is edited.
@@ -117,7 +138,7 @@ export type AlertAgeDeps = {
 export const detailsLane = 'alert-details';
 
 /** Memory from now on; but an alert that was posted is work once more, at the age at which its details go. */
-export function restOf({ rememberMs, detailsMs, now }: AlertAgeDeps, record: MessageRecord): WriteOptions {
+export function restOf({ rememberMs, detailsMs, now }: Remembering, record: MessageRecord): WriteOptions {
   const ttlMs = record.rememberMs ?? rememberMs;
   if (record.kind !== 'alert' || !record.posted || detailsMs === undefined) return { ttlMs };
   if (record.isErased) return { ttlMs: Math.max(0, ttlMs - detailsMs) };
@@ -125,7 +146,7 @@ export function restOf({ rememberMs, detailsMs, now }: AlertAgeDeps, record: Mes
 }
 
 /** Whether an alert that was posted is so old that its details go. */
-export function isOld({ detailsMs, now }: AlertAgeDeps, record: MessageRecord): boolean {
+export function isOld({ detailsMs, now }: Remembering, record: MessageRecord): boolean {
   return detailsMs !== undefined && now() >= toldAtMs(record) + detailsMs;
 }
 

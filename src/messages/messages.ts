@@ -49,8 +49,6 @@ export function createMessages(deps: MessagesDeps) {
   };
 }
 
-export type StoreMessageDeps = { store: Pick<Store, 'create'>; sealer: Sealer; now: () => number };
-
 /** Of a feature whose messages are stored with these bodies, which are sealed. */
 export type Message<Bodies> = {
   [Kind in keyof Bodies]: { kind: Kind; channel: string; body: Bodies[Kind] };
@@ -59,8 +57,8 @@ export type Message<Bodies> = {
 type AnyMessage = Pick<MessageRecord, 'kind' | 'channel' | 'rememberMs'> & { body: unknown };
 
 /** Stores a message of ours as work that is due, once per key. False: it is there already. Throws StoreUnavailable. */
-export function storeMessage(
-  { store, sealer, now }: StoreMessageDeps,
+function storeMessage(
+  { store, sealer, now }: { store: Pick<Store, 'create'>; sealer: Sealer; now: () => number },
   key: string,
   { body, ...message }: AnyMessage,
 ): Promise<boolean> {
@@ -98,7 +96,11 @@ async function refreshMessage(
   }
 }
 
-export type TellDeps = StoreMessageDeps & {
+/** The operators' channel, and what a notice to them is stored with. */
+export type Operators = {
+  store: Pick<Store, 'create'>;
+  sealer: Sealer;
+  now: () => number;
   /** Where notices to the operators go; undefined: they are only logged. */
   opsChannel: string | undefined;
   /** Called after a notice was stored; absent: whoever stores it is a worker. */
@@ -106,17 +108,17 @@ export type TellDeps = StoreMessageDeps & {
 };
 
 /** Tells the operators in their channel, where there is one, once per name. On record when it resolves. */
-export async function tellOperators(deps: TellDeps, name: string, notice: Notice): Promise<void> {
-  const { opsChannel, wake } = deps;
+export async function tellOperators(operators: Operators, name: string, notice: Notice): Promise<void> {
+  const { opsChannel, wake } = operators;
   if (opsChannel === undefined) return;
   const message = { kind: 'notice', channel: opsChannel, body: notice } as const;
-  if (await storeMessage(deps, messageKey('notice', name), message)) wake?.();
+  if (await storeMessage(operators, messageKey('notice', name), message)) wake?.();
 }
 
 /** Tells the operators that a record was put aside, once for each. A notice of a stuck notice would be one without end. */
-export async function tellStuck(deps: TellDeps, key: string, errorId: string): Promise<void> {
+export async function tellStuck(operators: Operators, key: string, errorId: string): Promise<void> {
   if (key.startsWith(messageKey('notice', ''))) return;
-  await tellOperators(deps, `stuck:${key}`, {
+  await tellOperators(operators, `stuck:${key}`, {
     state: 'A record was put aside',
     about: [key],
     lines: [

@@ -1,5 +1,5 @@
 import type { PostOutcome, Undelivered } from './delivery.ts';
-import { newErrorId, type Log } from '../log.ts';
+import { newErrorId } from '../log.ts';
 import { counted } from '../domain/wording.ts';
 import { pagesOf } from '../records/pages.ts';
 import { channelName, code, moment, rich } from '../slack/kit/blocks.ts';
@@ -21,18 +21,10 @@ import {
   paceMs,
   type Change,
   type Work,
-  type WorkDeps,
+  type Teller,
 } from './message-work.ts';
-import { tellOperators, tellStuck, type TellDeps } from './messages.ts';
+import { tellOperators, tellStuck } from './messages.ts';
 import type { Notice } from './notices.ts';
-
-export type RefusalDeps = WorkDeps &
-  TellDeps & {
-    store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
-    log: Log;
-    /** For how long a channel that Slack refuses is tried before its messages become dead letters. */
-    giveUpMs: number;
-  };
 
 type Refusal = {
   channel: string;
@@ -58,23 +50,23 @@ const dayMs = 24 * longestInFrontMs;
  * long; they are kept and listed until they are forgotten like any other. What is never given up only lets the others
  * pass after that time. The operators are told of a channel once for each day on which that began.
  */
-export async function concludeRefusal(deps: RefusalDeps, work: Work, refusal: Refusal): Promise<void> {
+export async function concludeRefusal(teller: Teller, work: Work, refusal: Refusal): Promise<void> {
   const { channel, outcome, missed } = refusal;
   const { slackError, fix, about } = outcome;
   const errorId = newErrorId();
   const { key, attempts: attempt } = work.entry;
-  deps.log('error', 'Slack refuses the post', { key, channel, attempt, errorId, slackError, fix });
+  teller.log('error', 'Slack refuses the post', { key, channel, attempt, errorId, slackError, fix });
   switch (about) {
     case 'message':
-      await again(deps, work, missed, { delayMs: longestRetryMs, pauseMs: paceMs });
-      await tellStuck(deps, key, errorId);
+      await again(teller, work, missed, { delayMs: longestRetryMs, pauseMs: paceMs });
+      await tellStuck(teller, key, errorId);
       return;
     case 'bot':
-      await again(deps, work, missed, { holdMs: refusedDelayMs });
+      await again(teller, work, missed, { holdMs: refusedDelayMs });
       return;
     case 'channel':
     case 'unclear':
-      await waitOrGiveUp(deps, work, refusal);
+      await waitOrGiveUp(teller, work, refusal);
       return;
   }
 }
@@ -98,24 +90,24 @@ function refusedNotice(
   };
 }
 
-async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Promise<void> {
+async function waitOrGiveUp(teller: Teller, work: Work, refusal: Refusal): Promise<void> {
   const { channel, outcome, missed } = refusal;
   const { slackError, fix, about } = outcome;
   const { refused, receivedAtMs, kind } = work.record;
-  const nowMs = deps.now();
+  const nowMs = teller.now();
   const isKnown = refused?.channel === channel;
   // What stood behind a dead letter has been refused for as long as that, though it is tried for the first time.
-  const sinceMs = isKnown ? refused.sinceMs : ((await refusedSince(deps.store, channel)) ?? nowMs);
+  const sinceMs = isKnown ? refused.sinceMs : ((await refusedSince(teller.store, channel)) ?? nowMs);
   const refusedForMs = nowMs - sinceMs;
-  const leftMs = Math.max(sinceMs, receivedAtMs) + deps.giveUpMs - nowMs;
-  if (refusedForMs >= Math.min(tellAfterMs, deps.giveUpMs) && channel !== deps.opsChannel) {
-    const notice = refusedNotice(refusal, deps.giveUpMs, sinceMs);
-    await tellOperators(deps, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
+  const leftMs = Math.max(sinceMs, receivedAtMs) + teller.giveUpMs - nowMs;
+  if (refusedForMs >= Math.min(tellAfterMs, teller.giveUpMs) && channel !== teller.opsChannel) {
+    const notice = refusedNotice(refusal, teller.giveUpMs, sinceMs);
+    await tellOperators(teller, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
   }
   const { isNeverGivenUp } = policyOf(kind);
   // Never at its first refusal: from the second on the record says that it is refused, and stays listed.
   if (isKnown && leftMs <= 0 && !isNeverGivenUp)
-    return await giveUp(deps, work, { channel, sinceMs, slackError, fix }, missed);
+    return await giveUp(teller, work, { channel, sinceMs, slackError, fix }, missed);
   const waitMs = Math.max(refusedDelayMs, refusedForMs);
   const holdMs = Math.min(waitMs, longestRefusedMs, Math.max(paceMs, leftMs));
   const mayBeAlone = about === 'unclear' && refusedForMs >= longestInFrontMs;
@@ -124,20 +116,20 @@ async function waitOrGiveUp(deps: RefusalDeps, work: Work, refusal: Refusal): Pr
   if (isNeverGivenUp && leftMs <= 0) wait = { delayMs: Math.min(waitMs, longestRetryMs), pauseMs: paceMs };
   // A dead letter that is refused elsewhere now leaves the lists, which a hold would not change.
   else if (refused?.givenUp) wait = { delayMs: holdMs, pauseMs: paceMs };
-  await again(deps, work, { ...missed, refused: { channel, sinceMs } }, wait);
+  await again(teller, work, { ...missed, refused: { channel, sinceMs } }, wait);
 }
 
 /** Lists it for `/pay undelivered`, and tries it no more by itself. */
 export async function giveUp(
-  deps: WorkDeps & { log: Log },
+  teller: Teller,
   work: Work,
   refusal: { channel: string; sinceMs: number; slackError: string; fix: string },
   missed: Change,
 ): Promise<void> {
   const { channel, sinceMs, slackError, fix } = refusal;
-  await finish(deps, work, { ...missed, refused: { channel, sinceMs, givenUp: { slackError, fix } } });
+  await finish(teller, work, { ...missed, refused: { channel, sinceMs, givenUp: { slackError, fix } } });
   const about = { key: work.entry.key, channel, slackError, fix };
-  deps.log('error', 'given up until it is delivered again by hand', about);
+  teller.log('error', 'given up until it is delivered again by hand', about);
 }
 
 /** Since when the oldest dead letter of a channel is refused; undefined when there is none. */

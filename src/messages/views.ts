@@ -1,7 +1,6 @@
 import type { PostOutcome } from './delivery.ts';
-import type { Sealer, Entry } from '../store/store.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
-import type { MessageKind, MessageRecord } from './message-record.ts';
+import type { MessageRecord } from './message-record.ts';
 import type { Work } from './message-work.ts';
 
 /**
@@ -60,16 +59,3 @@ export type FeatureMessages = {
   >;
   words: Readonly<Record<string, (post: never) => Worded>>;
 };
-
-/**
- * What a message of that kind was stored with. It was typed when it was sealed, under a key only this program holds.
- * Throws for a record of another kind: a bug.
- */
-export function openBody(
-  kind: MessageKind,
-  sealer: Sealer,
-  { entry, record }: { entry: Pick<Entry, 'key'>; record: Pick<MessageRecord, 'kind' | 'sealed'> },
-): unknown {
-  if (record.kind !== kind) throw new Error(`A record of kind ${record.kind} was opened as ${kind}.`);
-  return JSON.parse(sealer.open(entry.key, record.sealed));
-}

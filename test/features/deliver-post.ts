@@ -4,10 +4,11 @@ import type { Storms } from '../../src/features/alerts/storm/storm.ts';
 import type { SummaryShown } from '../../src/features/alerts/summary/daily-summary.ts';
 import type { ApprovalPost } from '../../src/features/approvals/approval-screens.ts';
 import { chargeViews, type ChargeShown } from '../../src/features/charge/charge-messages.ts';
-import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
-import type { Work } from '../../src/messages/message-work.ts';
+import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
+import { openBody } from '../../src/messages/message-record.ts';
+import type { Teller, Work } from '../../src/messages/message-work.ts';
 import type { Notice } from '../../src/messages/notices.ts';
-import { openBody, type FeatureMessages, type Rendered, type Said } from '../../src/messages/views.ts';
+import type { FeatureMessages, Rendered, Said } from '../../src/messages/views.ts';
 import type { Entry } from '../../src/store/store.ts';
 
 type Shown =
@@ -27,7 +28,8 @@ export type Telling = Parameters<typeof createTelling>[0] & Parameters<typeof cr
 export type DeliverPostDeps = Telling & {
   storms: Pick<Storms, 'find'>;
   findCharge: Parameters<typeof chargeViews>[0];
-} & Omit<DeliverDeps<Shown>, 'render'>;
+} & Teller &
+  Pick<Rendering<Shown>, 'compose'>;
 
 /** Delivers a message as the outbox does, of the features that these tests have. */
 export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Promise<void> {
@@ -43,7 +45,11 @@ export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Prom
     const { kind } = work.record;
     // Whatever a test changes of them holds from then on.
     const all: FeatureMessages['views'] = { ...views, ...createTelling(deps, deps).views };
-    return (await all[kind]!(openBody(kind, deps.sealer, work) as never, work, said)) as Rendered<Shown>;
+    return (await all[kind]!(
+      openBody(deps.sealer, work.entry.key, work.record) as never,
+      work,
+      said,
+    )) as Rendered<Shown>;
   }
   return (entry) => deliverEntry({ ...deps, render }, entry);
 }

@@ -107,9 +107,7 @@ onBothStores('a record that makes its lane wait', (open) => {
       if (!entry) throw new Error('nothing is due');
       const work = { entry, record: readMessageRecord(entry.value) };
       const beganAtMs = now();
-      expect(await again({ store: one, rememberMs, now: () => 0 }, work, { misses: 7 }, { holdMs: 50 })).toBe(
-        true,
-      );
+      expect(await again({ store: one }, work, { misses: 7 }, { holdMs: 50 })).toBe(true);
       const [next] = await takeWhenDue(two);
       expect(now() - beganAtMs).toBeGreaterThanOrEqual(49);
       expect(next).toMatchObject({ key: 'message:alert:first', attempts: 2 });
@@ -125,9 +123,7 @@ onBothStores('a record that makes its lane wait', (open) => {
       const work = { entry, record: readMessageRecord(entry.value) };
       for (const overAtMs = now() + 20; now() < overAtMs;) await one.read(entry.key);
       const beganAtMs = now();
-      expect(await again({ store: one, rememberMs, now: () => 0 }, work, { misses: 7 }, { holdMs: 50 })).toBe(
-        true,
-      );
+      expect(await again({ store: one }, work, { misses: 7 }, { holdMs: 50 })).toBe(true);
       const [next] = await takeWhenDue(two);
       expect(now() - beganAtMs).toBeGreaterThanOrEqual(49);
       expect(readMessageRecord(next?.value ?? '')).toMatchObject({ misses: 7 });

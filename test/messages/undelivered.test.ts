@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { RefusalAbout } from '../../src/slack/slack-error.ts';
 import type { PostOutcome } from '../../src/messages/delivery.ts';
-import { deliverEntry, type DeliverDeps } from '../../src/messages/deliver.ts';
+import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
+import type { Teller } from '../../src/messages/message-work.ts';
 import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
 import {
   type MessageKind,
@@ -29,7 +30,7 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
   const clock = { nowMs: 1_000_000 };
   const store = memoryStore(clock);
   const lines: string[] = [];
-  const deps: DeliverDeps<object> = {
+  const deps: Teller & Rendering<object> = {
     store,
     sealer,
     opsChannel: ops,

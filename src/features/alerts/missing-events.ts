@@ -4,11 +4,11 @@ import { paymentPrefix } from './alert-recovery.ts';
 import { newestEventMs } from './event-log.ts';
 import { counted } from '../../domain/wording.ts';
 import type { Log } from '../../log.ts';
-import { type TellDeps, tellOperators } from '../../messages/messages.ts';
+import { type Operators, tellOperators } from '../../messages/messages.ts';
 import { rich } from '../../slack/kit/blocks.ts';
 
-type MissingEventsDeps = Omit<TellDeps, 'store'> & {
-  store: TellDeps['store'] & Pick<Store, 'read' | 'write' | 'list'>;
+type MissingEventsDeps = Omit<Operators, 'store'> & {
+  store: Operators['store'] & Pick<Store, 'read' | 'write' | 'list'>;
   /** How long the event of an approved charge may take; 0: nobody asks. */
   waitMs: number;
   /** False where the signature does not cover the reference: then any event since stands for the charge's own. */

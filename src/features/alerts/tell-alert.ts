@@ -12,7 +12,7 @@ import {
   openEvent,
   readMessageRecord,
 } from '../../messages/message-record.ts';
-import { type Work, type WorkDeps, again, finish, isOld } from '../../messages/message-work.ts';
+import { type Teller, type Work, again, finish, isOld } from '../../messages/message-work.ts';
 import type { Rendered, Said, Views } from '../../messages/views.ts';
 import type { Entry } from '../../store/store.ts';
 import { cardsOf } from './alert-buttons.ts';
@@ -54,7 +54,7 @@ const lateMs = 60_000;
  * message of its own, which is edited as people act on its card; and loses its details when it is old.
  */
 export function createTelling(
-  kept: WorkDeps & Pick<Account, 'store' | 'sealer' | 'leaseMs'>,
+  kept: Pick<Teller, 'detailsMs'> & Pick<Account, 'store' | 'sealer' | 'leaseMs' | 'rememberMs' | 'now'>,
   around: Pick<Account, 'place'> &
     Pick<Account['rules'], 'declines'> & {
       route: Route;

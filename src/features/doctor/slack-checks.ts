@@ -1,6 +1,6 @@
 import type { Account as PayopsAccount } from '../../account.ts';
 import type { AuthTestResponse, WebClient } from '@slack/web-api';
-import { createLookAtChannel } from '../../messages/look-at-channel.ts';
+import { createLookAtChannel } from './look-at-channel.ts';
 import {
   emptyGroupFix,
   fetchAccount,

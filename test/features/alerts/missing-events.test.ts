@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { alarmPrefix, createMissingEvents, successKey } from '../../../src/features/alerts/missing-events.ts';
 import type { Notice } from '../../../src/messages/notices.ts';
-import { openBody } from '../../../src/messages/views.ts';
-import { readMessageRecord } from '../../../src/messages/message-record.ts';
+import { openBody, readMessageRecord } from '../../../src/messages/message-record.ts';
 import { workOnce } from '../../../src/records/worker.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { defaultEventPointers, parseEvent } from '../../../src/webhooks/event.ts';
@@ -47,7 +46,7 @@ function openRoom({ readsReference = true, spoil = (store: Store) => store } = {
     const entries = await Promise.all(keys.map((key) => store.read(key)));
     return entries.flatMap((entry) => {
       if (!entry) return [];
-      const body = openBody('notice', sealer, { entry, record: readMessageRecord(entry.value) }) as Notice;
+      const body = openBody(sealer, entry.key, readMessageRecord(entry.value)) as Notice;
       return { reference: body.about[0], isSilent: JSON.stringify(body.lines).includes('at all since') };
     });
   }

@@ -6,9 +6,8 @@ import type { AlertRule, RoutePlan } from '../../../domain/alert-route.ts';
 import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
-import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
+import { findMessageRecord, messageKey, openBody } from '../../../messages/message-record.ts';
 import { type MessagesDeps, createMessages } from '../../../messages/messages.ts';
-import { openBody } from '../../../messages/views.ts';
 import type { Entry } from '../../../store/store.ts';
 import { contradicts } from '../alert.ts';
 import { type EventLog, type LoggedEvent, lookedBackMs } from '../event-log.ts';
@@ -101,7 +100,7 @@ export function createDailySummaries(
     await createMessages(deps).post(key, { kind: 'daily_summary', channel, body: span });
     const record = await findMessageRecord(store, key);
     if (!record) return span.untilMs;
-    return (openBody('daily_summary', sealer, { entry: { key }, record }) as SummarySpan).untilMs;
+    return (openBody(sealer, key, record) as SummarySpan).untilMs;
   }
 
   return {

@@ -9,8 +9,7 @@ import {
   type SummarySpan,
   type SummaryTime,
 } from '../../../../src/features/alerts/summary/daily-summary.ts';
-import { messageKey, readMessageRecord } from '../../../../src/messages/message-record.ts';
-import { openBody } from '../../../../src/messages/views.ts';
+import { messageKey, openBody, readMessageRecord } from '../../../../src/messages/message-record.ts';
 import { workOnce } from '../../../../src/records/worker.ts';
 import type { Entry, Store } from '../../../../src/store/store.ts';
 import { channel, killed, sealer } from '../../house.ts';
@@ -61,7 +60,7 @@ function stage(startMs: number, time = at8('Africa/Lagos')) {
     return entries.flatMap((entry) => {
       if (!entry) return [];
       const record = readMessageRecord(entry.value);
-      const span = openBody('daily_summary', sealer, { entry, record }) as SummarySpan;
+      const span = openBody(sealer, entry.key, record) as SummarySpan;
       return [[span.fromMs, span.untilMs].map((ms) => new Date(ms).toISOString())];
     });
   }

@@ -1,5 +1,5 @@
 import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
-import { fixFor, readSlackError, refusalAbout, slackErrorWord } from '../slack/slack-error.ts';
+import { fixFor, readSlackError, refusalAbout, slackErrorWord } from '../../slack/slack-error.ts';
 
 /** Whether the bot can post in a channel, as far as Slack says before anything is posted there. */
 export type ChannelReach =

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLookAtChannel } from '../../src/messages/look-at-channel.ts';
-import { clientOf, closeAll, openWorkspace } from '../simulators/slack/support.ts';
+import { createLookAtChannel } from '../../../src/features/doctor/look-at-channel.ts';
+import { clientOf, closeAll, openWorkspace } from '../../simulators/slack/support.ts';
 
 const reading = ['channels:read', 'groups:read'];
 
@@ -60,11 +60,6 @@ describe('createLookAtChannel', () => {
     expect(await half.look(half.channels.payAlerts)).toEqual({ kind: 'reachable' });
     expect(await half.look(half.channels.privateRoom)).toEqual(unchecked('missing_scope'));
     expect(await half.look('C0NOWHERE1')).toEqual(unchecked('channel_not_found'));
-  });
-
-  it('leaves direct messages alone', async () => {
-    const { look, channels } = await openLook([]);
-    expect(await look(channels.agentDm)).toEqual({ kind: 'reachable' });
   });
 
   it('comes back later when Slack asks to wait, refuses the bot itself, or cannot be reached', async () => {
