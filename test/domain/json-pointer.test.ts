@@ -2,9 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { isJsonPointer, valueAt, valueAtFirst, valueAtLoosely } from '../../src/domain/json-pointer.ts';
 
 describe('valueAt', () => {
-  // The examples of RFC 6901, section 5.
   const document: unknown = JSON.parse(
-    String.raw`{"foo":["bar","baz"],"":0,"a/b":1,"c%d":2,"e^f":3,"g|h":4,"i\\j":5,"k\"l":6," ":7,"m~n":8}`,
+    String.raw`{"foo":["bar","baz"],"":0,"a/b":1,"i\\j":5,"k\"l":6," ":7,"m~n":8,"~1":9}`,
   );
 
   it.each([
@@ -13,55 +12,43 @@ describe('valueAt', () => {
     ['/foo/0', 'bar'],
     ['/', 0],
     ['/a~1b', 1],
-    ['/c%d', 2],
-    ['/e^f', 3],
-    ['/g|h', 4],
     [String.raw`/i\j`, 5],
     ['/k"l', 6],
     ['/ ', 7],
     ['/m~0n', 8],
-  ])('reads the RFC’s example %s', (pointer, expected) => {
+    ['/~01', 9],
+  ])('reads %s, as RFC 6901 has it', (pointer, expected) => {
+    expect(isJsonPointer(pointer)).toBe(true);
     expect(valueAt(document, pointer)).toEqual(expected);
   });
 
-  it('finds no member that the object only inherits', () => {
-    expect(valueAt({}, '/constructor/name')).toBeUndefined();
-    expect(valueAt([], '/length')).toBeUndefined();
+  // The last ones are what every object inherits.
+  const nothing = [
+    '/foo/2',
+    '/foo/-',
+    '/foo/01',
+    '/foo/0/bar',
+    '/none/deeper',
+    '/foo/length',
+    '/constructor',
+  ];
+  it.each(nothing)('finds nothing at %s', (pointer) => {
+    expect(valueAt(document, pointer)).toBeUndefined();
   });
 
-  it.each(['/foo/2', '/foo/-', '/foo/01', '/foo/length', '/foo/0/bar', '/none/deeper', 'foo', '/m~2n'])(
-    'finds nothing at %s',
-    (pointer) => {
-      expect(valueAt(document, pointer)).toBeUndefined();
-    },
-  );
-
-  it('reads ~01 as ~1, not as a slash', () => {
-    expect(valueAt({ '~1': 'x' }, '/~01')).toBe('x');
-  });
-});
-
-describe('isJsonPointer', () => {
-  it('knows a pointer from other text', () => {
-    expect(['', '/', '/a/b', '/a~0~1'].every(isJsonPointer)).toBe(true);
-    expect(['a', 'a/b', '/a~', '/a~2'].some(isJsonPointer)).toBe(false);
+  it.each(['foo', 'a/b', '/a~', '/m~2n'])('takes %s for no pointer', (pointer) => {
+    expect(isJsonPointer(pointer)).toBe(false);
+    expect(valueAt(document, pointer)).toBeUndefined();
   });
 });
 
-describe('valueAtLoosely', () => {
-  it('takes an array of one for its element, on the way and at the end', () => {
-    expect(valueAtLoosely({ data: [{ order: [{ id: ['x'] }] }] }, '/data/order/id')).toBe('x');
-    expect(valueAtLoosely({ data: [{ id: 'x' }] }, '/data/0/id')).toBe('x');
-  });
-
-  it('does not choose among several', () => {
-    expect(valueAtLoosely({ data: [{ id: 'x' }, { id: 'y' }] }, '/data/id')).toBeUndefined();
-  });
+it('takes an array of one for its element, on the way and at the end, and does not choose among several', () => {
+  expect(valueAtLoosely({ data: [{ order: [{ id: ['x'] }] }] }, '/data/order/id')).toBe('x');
+  expect(valueAtLoosely({ data: [{ id: 'x' }] }, '/data/0/id')).toBe('x');
+  expect(valueAtLoosely({ data: [{ id: 'x' }, { id: 'y' }] }, '/data/id')).toBeUndefined();
 });
 
-describe('valueAtFirst', () => {
-  it('takes the first pointer under which there is something, and null is nothing', () => {
-    expect(valueAtFirst({ a: null, b: { c: false } }, ['/none', '/a', '/b/c', '/b'])).toBe(false);
-    expect(valueAtFirst({ a: null }, ['/a', 'a'])).toBeUndefined();
-  });
+it('takes the first pointer under which there is something, and null is nothing', () => {
+  expect(valueAtFirst({ a: null, b: { c: false } }, ['/none', '/a', '/b/c', '/b'])).toBe(false);
+  expect(valueAtFirst({ a: null }, ['/a', 'a'])).toBeUndefined();
 });

@@ -1,99 +1,56 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { candidateReferences } from '../../src/features/lookup/candidate-references.ts';
-import { lookUpButton } from '../../src/slack/words/evidence.ts';
 import { actions } from '../../src/slack/kit/blocks.ts';
 import { messageTexts } from '../../src/slack/message-texts.ts';
 import { inAccount } from '../../src/slack/own-account.ts';
-
-function found(message: unknown): string[] {
-  return candidateReferences(messageTexts(message));
-}
+import { lookUpButton } from '../../src/slack/words/evidence.ts';
 
 function rich(...elements: object[]) {
   return { blocks: [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }] };
 }
 
-describe('messageTexts', () => {
-  it('reads words, blocks, attachments and fields', () => {
-    const message = {
-      text: 'see INV-1',
-      blocks: [
-        { type: 'section', text: { type: 'mrkdwn', text: 'about *INV-2*' } },
-        { type: 'context', elements: [{ type: 'plain_text', text: 'INV-3' }] },
-        {
-          type: 'table',
-          rows: [
-            [
-              { type: 'raw_text', text: 'INV-4' },
-              { type: 'raw_text', text: 'INV-5' },
-            ],
-          ],
-        },
-      ],
-      attachments: [
-        { fallback: 'INV-6', fields: [{ title: 'Reference', value: 'SPRING' }] },
-        { blocks: [{ type: 'header', text: { type: 'plain_text', text: 'INV-7' } }] },
-      ],
-    };
-    const all = ['SPRING', 'INV-1', 'INV-2', 'INV-3', 'INV-4', 'INV-5', 'INV-6', 'INV-7'];
-    expect(new Set(found(message))).toEqual(new Set(all));
-  });
+function text(words: string, bold = false) {
+  return { type: 'text', text: words, ...(bold ? { style: { bold } } : {}) };
+}
 
-  it('reads a word that is half bold as one, and code to the letter', () => {
-    expect(
-      found(rich({ type: 'text', text: 'INV-' }, { type: 'text', text: '2041', style: { bold: true } })),
-    ).toEqual(['INV-2041']);
-    expect(found(rich({ type: 'text', text: 'ORDER 17 B', style: { code: true } }))).toEqual(['ORDER 17 B']);
-  });
+function refresh() {
+  return { text: 'Paid', blocks: [actions(...lookUpButton('Refresh', 'ORDER 17 B'))] };
+}
 
-  it('reads what a button of the bot looks up, spaces included', () => {
-    expect(found({ text: 'Paid', blocks: [actions(...lookUpButton('Refresh', 'ORDER 17 B'))] })).toEqual([
-      'ORDER 17 B',
-    ]);
-  });
+const ofLagos = inAccount({ name: 'lagos', isFirst: false, isMixed: false }, refresh);
+const cell = (words: string) => ({ type: 'raw_text', text: words });
+const links =
+  '<@U0AGENT01> in <#C0DESK0001|desk> <!date^1700000000^{time}|at 14:32> <https://x.test/INV-9|here>';
+const nested = Array.from({ length: 5_000 }).reduce<object>(
+  (inner) => ({ type: 'rich_text_section', elements: [inner] }),
+  text('INV-1'),
+);
 
-  it('reads it in the messages of every merchant account', () => {
-    const merchant = { name: 'lagos', isFirst: false, isMixed: false };
-    const lagos = inAccount(merchant, () => ({
-      text: 'Paid',
-      blocks: [actions(...lookUpButton('Refresh', 'ORDER 17 B'))],
-    }));
-    expect(JSON.stringify(lagos)).toContain('look_up@lagos');
-    expect(found(lagos)).toEqual(['ORDER 17 B']);
-  });
-
-  it('leaves people, channels, dates and links out', () => {
-    const text =
-      '<@U0AGENT01> in <#C0DESK0001|desk> <!date^1700000000^{time}|at 14:32> <https://x.test/INV-9|here>';
-    expect(found({ text })).toEqual([]);
-    expect(
-      found(rich({ type: 'user', user_id: 'U0AGENT01' }, { type: 'link', url: 'https://x.test/INV-9' })),
-    ).toEqual([]);
-  });
-
-  it('sees a card number that is parted by styles, and takes nothing of it', () => {
-    const parted = rich(
-      { type: 'text', text: 'is 41111111' },
-      { type: 'text', text: '11111111', style: { bold: true } },
-    );
-    expect(found(parted)).toEqual([]);
-  });
-
-  it.each([
-    undefined,
-    null,
-    'text',
-    7,
+it.each<[string, unknown, string[]]>([
+  ['its text', { text: 'see INV-1' }, ['INV-1']],
+  [
+    'a section',
+    { blocks: [{ type: 'section', text: { type: 'mrkdwn', text: 'about *INV-2*' } }] },
+    ['INV-2'],
+  ],
+  ['a small line', { blocks: [{ type: 'context', elements: [text('INV-3')] }] }, ['INV-3']],
+  ['a table', { blocks: [{ type: 'table', rows: [[cell('INV-4'), cell('INV-5')]] }] }, ['INV-4', 'INV-5']],
+  ['fields', { attachments: [{ fields: [{ title: 'Reference', value: 'SPRING' }] }] }, ['SPRING']],
+  ['an attachment', { attachments: [{ fallback: 'INV-6', blocks: [text('INV-7')] }] }, ['INV-7', 'INV-6']],
+  ['a word that is half bold', rich(text('INV-'), text('2041', true)), ['INV-2041']],
+  ['code, to the letter', rich({ ...text('ORDER 17 B'), style: { code: true } }), ['ORDER 17 B']],
+  ['what a button of the bot looks up', refresh(), ['ORDER 17 B']],
+  ['the same in every merchant account', ofLagos, ['ORDER 17 B']],
+  ['no person, channel, date or link', { text: links }, []],
+  [
+    'nor those of rich text',
+    rich({ type: 'user', user_id: 'U1' }, { type: 'link', url: 'https://x/INV-9' }),
     [],
-    { text: 7, blocks: 'x', attachments: [null, 1] },
-    { blocks: [null, { elements: 7 }] },
-  ])('takes the odd payload %j', (message) => {
-    expect(found(message)).toEqual([]);
-  });
-
-  it('gives up on what is nested without end', () => {
-    let nested: object = { type: 'text', text: 'INV-1' };
-    for (let depth = 0; depth < 5_000; depth += 1) nested = { type: 'rich_text_section', elements: [nested] };
-    expect(found({ blocks: [nested] })).toEqual([]);
-  });
+  ],
+  ['no card number that styles part', rich(text('is 41111111'), text('11111111', true)), []],
+  ['nothing nested without end', { blocks: [nested] }, []],
+  ['nothing of what is odd', { text: 7, blocks: 'x', attachments: [null, 1, { elements: 7 }] }, []],
+  ['nothing of nothing', undefined, []],
+])('reads in a message %s', (_what, message, references) => {
+  expect(candidateReferences(messageTexts(message))).toEqual(references);
 });

@@ -69,21 +69,11 @@ async function messageAhead(
   return { channel: posted.channel ?? person, threadTs: posted.ts ?? '' };
 }
 
-/** A file needs its own scope, and the bot in the channel, where a message may do without. */
-const fixes: Record<string, string> = {
-  missing_scope: 'give the app the scope files:write, as manifest.yml has it, reinstall it, and press again.',
-  not_in_channel: 'invite the bot with /invite @pay, and press again.',
-  channel_not_found: 'invite the bot with /invite @pay, and press again.',
-  no_usable_answer: 'look whether the file is there all the same, and press again if it is not.',
-  unreachable: 'press again in a minute.',
-  ratelimited: 'press again in a minute.',
-};
+const scopeFix = 'give the app the scope files:write, as manifest.yml has it, reinstall it, and press again.';
+const unsureFix = 'look whether the file is there all the same, and press again in a minute if it is not.';
 
 function failed(slackError: string, channel: string): UploadOutcome {
-  const fix = Object.hasOwn(fixes, slackError) ? fixes[slackError] : undefined;
-  return {
-    kind: 'failed',
-    why: `Slack says “${slackError}”.`,
-    fix: fix ?? fixFor(slackError, channel),
-  };
+  const isUnsure = /^(no_usable_answer|unreachable|ratelimited|http_\d+)$/.test(slackError);
+  const fix = slackError === 'missing_scope' ? scopeFix : isUnsure ? unsureFix : fixFor(slackError, channel);
+  return { kind: 'failed', why: `Slack says “${slackError}”.`, fix };
 }
