@@ -14,7 +14,7 @@ import {
 import type { Config } from '../../src/config/config.ts';
 import type { Policy } from '../../src/config/policy.ts';
 import { readPolicy } from '../../src/config/read-policy.ts';
-import { needFor } from '../../src/features/approvals/approval-need.ts';
+import { needFor } from '../../src/features/approvals/approval-case.ts';
 import type { ApprovalQuestion } from '../../src/domain/approval.ts';
 import { heldLimits, limitsFor, overLimit, type DayUse } from '../../src/features/charge/charge-limits.ts';
 import { merchantPermission } from '../../src/domain/merchant.ts';

@@ -10,6 +10,7 @@ import {
   parseAccountFields,
 } from '../../src/domain/account.ts';
 import type { CheckoutOrderAnswer, EmailChange, EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
+import type { ChargeSeen } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
@@ -42,11 +43,6 @@ const worlds = countOf({ full: 20_000, share: 100 });
 const firstSeed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1_000_000));
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-const quiet = {
-  log: () => undefined,
-  inBackground: (work: Promise<unknown>) => void work.catch(() => undefined),
-};
-
 type KeptCase<State> = { state: State; turn: number; told: number; unwritten: readonly unknown[] };
 
 async function readCase<State>({ store, sealer }: World, key: string): Promise<KeptCase<State> | undefined> {
@@ -223,40 +219,50 @@ const whatIsAsked: ApprovalTerms[] = [
   { kind: 'card_email', terms: change, card: 'card' },
 ];
 
+const fourEyes = {
+  channels: { alerts: 'C0ALERTS01' },
+  roles: {},
+  approvals: { channel: 'C0APPROVE1', expire_minutes: 240, rules: [] },
+};
+
 /**
  * Four eyes. What enough different people have approved, none of them the requester, is done, and once; what was refused,
  * taken back or not decided in time never is; whoever was told that their decision counts finds it kept.
  */
 function approvals(world: World): Driven {
-  const { clock, sealer, random } = world;
+  const { clock, store, sealer, random } = world;
   const id = 'apr-1';
   const terms = random.pick(whatIsAsked);
   const needed = random.pick([1, 2]);
   const hash = termsHash('account', terms);
   const done = { charges: 0, changes: 0 };
-  const told = new Set<string>();
   const counted = new Set<string>();
   const audited = new Map<string, string[]>();
   const all: Approvals[] = [];
   return {
     start(process, index) {
-      all[index] = createApprovals({
-        ...quiet,
+      const account = accountOf({
         store: process.store,
         sealer,
-        fingerprint: async () => 'card',
         now: () => clock.nowMs,
-        wait: (ms) => process.wait(ms),
-        wake: () => undefined,
-        rememberMs: 365 * dayMs,
-        expireMs: 240 * minuteMs,
-        termsHash: (kept) => termsHash('account', kept),
-        standingOf: () =>
-          process.call<Standing>(
-            () => ({ kind: 'known', roles: ['support-agent'] }),
-            () => ({ kind: 'unknown' }),
-          ),
-        chargeExists: () => process.call(() => done.charges > 0),
+        wait: (ms: number) => process.wait(ms),
+        settings: { paymentsAccountId: 'account', policy: fourEyes },
+        people: {
+          standingOf: () =>
+            process.call<Standing>(
+              () => ({ kind: 'known', roles: random.chance(0.8) ? ['support-agent'] : [] }),
+              () => ({ kind: 'unknown' }),
+            ),
+          holdersOf: () =>
+            process.call(
+              () => ['U0BOLA0001'],
+              () => [],
+            ),
+        },
+        audit: { write: auditOf(process, audited) },
+      });
+      const one = createApprovals(account, {
+        findCharge: () => process.call(() => (done.charges > 0 ? ({} as ChargeSeen) : undefined)),
         submitApproved: (_charge, atMs) =>
           process.call(() => {
             // As the charge itself has it: nothing leaves once its time is over, and a reference is charged once.
@@ -272,32 +278,15 @@ function approvals(world: World): Driven {
             },
             () => ({ kind: 'unknown' }),
           ),
-        channel: 'C0APPROVE1',
-        approvers: () =>
-          process.call(
-            () => ['U0BOLA0001'],
-            () => [],
-          ),
-        messages: {
-          // Made of the request as it stands when it is posted.
-          keep: () =>
-            process.call(async () => {
-              const shown = await readCase<ApprovalCase>(world, approvalPrefix + id);
-              told.add(`card:${shown?.state.approval.state.kind}`);
-            }),
-          post: (_key, { body }) => process.call(() => void ('what' in body && told.add(body.what))),
-          refresh: async () => undefined,
-        },
-        audit: auditOf(process, audited),
       });
-      const one = all[index];
-      return { prefix: approvalPrefix, work: (entry) => one.work(entry) };
+      all[index] = one;
+      return { prefix: approvalPrefix, work: async (entry) => await one.cases[0]?.work(entry) };
     },
     act(at, index) {
       const { desk } = all[index] as Approvals;
       const by = at.pick(['U0BOLA0001', 'U0CHIDI001', 'U0ADA00001']);
       const decided = async (decision: ReturnType<typeof desk.approve>, what: string): Promise<void> => {
-        if ((await decision).kind === 'decided') counted.add(`${what}:${by}`);
+        if ((await decision)?.kind === 'decided') counted.add(`${what}:${by}`);
       };
       return at.pick([
         () => desk.request({ id, terms, by: 'U0ADA00001', rule: 'all', needed }),
@@ -322,7 +311,12 @@ function approvals(world: World): Driven {
         ...wrongOfDone(approval, terms.kind, done),
         ...(kept.state.tokenKey === undefined ? [] : ['its token key is kept']),
         ...(people.size === approval.approvals.length && !people.has(approval.by) ? [] : ['approved by few']),
-        ...(told.has(state.kind) && told.has(`card:${state.kind}`) ? [] : [`${state.kind} is not told`]),
+        ...[
+          messageKey('approval', `C0APPROVE1:${id}`),
+          messageKey('approval_note', `${state.kind}:C0APPROVE1:${id}`),
+        ]
+          .filter((key) => !store.keys().includes(key))
+          .map((key) => `${key} is not told`),
         ...[...counted]
           .filter((one) => !isKept(approval, one))
           .map((one) => `${one} counted, and is not kept`),

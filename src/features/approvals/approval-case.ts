@@ -5,23 +5,27 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type {
   Approval,
+  ApprovalNeeded,
+  ApprovalQuestion,
+  ApprovalRule,
   ApprovalShown,
   ApprovalState,
   ApprovalTerms,
   Decision,
 } from '../../domain/approval.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { formatMoney } from '../../domain/money.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import type { CaseRules, Cases } from '../../records/cases.ts';
 import { cardFaceShape, referenceShape, shownTerms } from '../../records/shapes.ts';
 import type { Index } from '../../store/store.ts';
 
 /**
- * Where and to whom a request is told: fixed when it is first told, so that every copy is edited to the end, whoever is
+ * Where and to whom a request is told: fixed when it is asked for, so that every copy is edited to the end, whoever is
  * given or loses the permission meanwhile, and whatever channel the policy file names by then. That they may decide is
  * asked anew at each press.
  */
-export type Copies = { channel?: string; approvers?: readonly string[] };
+export type Copies = { channel?: string; approvers: readonly string[] };
 
 /** Who is doing what was approved; another may take over when `untilMs` is over. */
 type Run = { id: string; untilMs: number };
@@ -46,9 +50,7 @@ type ApprovalCaseEvent =
   /** The end that this run came to; not when another has taken over meanwhile. */
   | { kind: 'ended'; runId: string; end: Extract<ApprovalEvent, { kind: 'executed' | 'stopped' }> }
   /** This run is over and did nothing; it is tried again, ever more rarely. */
-  | { kind: 'put_off'; runId: string }
-  /** It is told there from now on; a place that is known already stays. */
-  | { kind: 'addressed'; copies: Copies };
+  | { kind: 'put_off'; runId: string };
 
 export type ApprovalCases = Cases<ApprovalCase, ApprovalCaseEvent>;
 
@@ -95,7 +97,7 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
   run: z.object({ id: z.string(), untilMs: z.number() }).exactOptional(),
   asked: z.literal(true).exactOptional(),
   misses: z.int(),
-  copies: z.object({ channel: optional, approvers: z.array(z.string()).exactOptional() }),
+  copies: z.object({ channel: optional, approvers: z.array(z.string()) }),
 });
 
 /** The lists of requests: those not decided and done yet, and each person's own, in the order they were asked for. */
@@ -119,7 +121,7 @@ export const approvalRules: CaseRules<ApprovalCase, ApprovalCaseEvent> = {
 
 /** One run at a time does what was approved, and what people decide is `decide`'s. */
 function step(before: ApprovalCase, event: ApprovalCaseEvent, nowMs: number): ApprovalCase | undefined {
-  const { approval, run, copies } = before;
+  const { approval, run } = before;
   switch (event.kind) {
     case 'claimed': {
       // Its own only while its time is not over, another's only when it is.
@@ -131,8 +133,6 @@ function step(before: ApprovalCase, event: ApprovalCaseEvent, nowMs: number): Ap
       return run?.id === event.runId ? { ...withoutRun(before), misses: before.misses + 1 } : undefined;
     case 'ended':
       return run?.id === event.runId ? decided(withoutRun(before), event.end, nowMs) : undefined;
-    case 'addressed':
-      return { ...before, copies: { ...event.copies, ...copies } };
     default:
       return decided(before, event, nowMs);
   }
@@ -178,9 +178,6 @@ export type Judged = {
   kind: 'decided' | 'over' | 'own_request' | 'approved_before' | 'other_terms' | 'not_theirs' | 'nothing_due';
   approval: Approval;
 };
-
-/** What a press comes to. */
-export type DecideResult = Judged | { kind: 'unknown_approval' };
 
 /** Everybody is warned when this much of its time is over. */
 const warnAfter = 0.75;
@@ -391,4 +388,48 @@ function ended({ kind, atMs }: { kind: ApprovalState['kind']; atMs: number }, be
 /** A charge has an `approved` too, which means another thing. */
 function stateOf(kind: ApprovalState['kind']): string {
   return `approval_${kind}`;
+}
+
+/**
+ * How many people must approve, and by which rule; undefined: nobody else is needed. Where several rules fit, the one
+ * that asks for the most counts, and of those the one with the highest amount. A charge of a resting card is judged
+ * as a charge too: an override is never an easier way to a large amount.
+ */
+export function needFor(
+  rules: readonly ApprovalRule[],
+  question: ApprovalQuestion,
+): ApprovalNeeded | undefined {
+  const fitting = rules.filter((rule) => isAbout(rule, question)).toSorted(strictestFirst);
+  const [first] = fitting;
+  return first && { rule: wordsOf(first), needed: first.needed };
+}
+
+function isAbout(rule: ApprovalRule, question: ApprovalQuestion): boolean {
+  if (question.kind !== 'charge') return rule.what === question.kind;
+  if (rule.what === 'retry') return question.overridesRest === true;
+  const { minor, currency } = question.money;
+  return rule.what === 'charge' && rule.currency === currency && minor >= rule.fromMinor;
+}
+
+function strictestFirst(one: ApprovalRule, other: ApprovalRule): number {
+  const [from, otherFrom] = [one, other].map((rule) =>
+    rule.what === 'charge' ? rule.fromMinor : Number.MAX_SAFE_INTEGER,
+  );
+  return other.needed - one.needed || (otherFrom ?? 0) - (from ?? 0);
+}
+
+function wordsOf(rule: ApprovalRule): string {
+  const who = rule.needed === 1 ? 'one approver' : `${rule.needed} different approvers`;
+  switch (rule.what) {
+    case 'charge': {
+      const { currency, fromMinor: minor } = rule;
+      return minor === 0
+        ? `Charges in ${currency} need ${who}`
+        : `Charges from ${formatMoney({ minor, currency })} need ${who}`;
+    }
+    case 'retry':
+      return `Charging a card on hold needs ${who}`;
+    case 'card_email':
+      return `Changing a saved card’s e-mail needs ${who}`;
+  }
 }

@@ -1,22 +1,30 @@
-import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { Approval, ApprovalRequest } from '../../domain/approval.ts';
+import { randomUUID } from 'node:crypto';
+import type { Account } from '../../account.ts';
+import type { Approval, ApprovalRequest, CardEmailEnd, CardEmailTerms } from '../../domain/approval.ts';
+import { chargeLimits, type ApprovedCharge, type ApprovedEnd, type ChargeSeen } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
-import { createCases, type CasesDeps } from '../../records/cases.ts';
+import { type Applied, createCases } from '../../records/cases.ts';
+import { insist } from '../../records/insist.ts';
 import type { Entry } from '../../store/store.ts';
-import type { Messages } from '../../messages/messages.ts';
+import { createMessages, type Messages } from '../../messages/messages.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
+import { createBackground } from '../../under-way.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import {
+  approvalPrefix,
   approvalRules,
+  asAsked,
   asShown,
   decide,
   lists,
+  termsHash,
+  whyNotExecute,
   type ApprovalCase,
   type ApprovalCases,
   type ApprovalEvent,
   type Copies,
-  type DecideResult,
+  type Judged,
 } from './approval-case.ts';
 import {
   type ApprovalNote,
@@ -25,60 +33,53 @@ import {
   approvalMessage,
   approvalNoteMessage,
 } from './approval-screens.ts';
-import { executeApproval, type ExecuteDeps } from './execute-approval.ts';
 
-export type ApprovalsDeps = CasesDeps &
-  Omit<ExecuteDeps, 'approvals'> & {
-    /** How long a request waits for a decision. */
-    expireMs: number;
-    messages: Messages<ApprovalBodies>;
-    /** The approvals channel. */
-    channel: string | undefined;
-    /** Who may decide, by user id, as far as Slack tells. Never throws. */
-    approvers: () => Promise<readonly string[]>;
-  };
+/** What is approved is done by other features. */
+export type Hands = {
+  /** Of a charge that is stored: then it is made, whatever holds by now. */
+  findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
+  /** `atMs`: since when the charge's own time limits run. */
+  submitApproved: (charge: ApprovedCharge, atMs: number) => Promise<ApprovedEnd>;
+  /** Asks the service, once. Never throws. */
+  changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
+};
+
+type End = { kind: 'executed'; result: string } | { kind: 'stopped'; why: string };
+/** `later`: what it must be judged by cannot be asked now. */
+type Done = End | { kind: 'later' };
 
 /** A company with more approvers than this has the channel. */
 const mostApprovers = 50;
+/** What is decided when the policy file says nothing of it: a request of earlier may still wait. */
+const usualExpireMinutes = 240;
+/** Longer than any call takes: a run that is silent for so long has died. */
+const runMs = 60_000;
+/**
+ * A charge is timed from the run's last renewal, and nothing of it leaves once these limits are over: a process
+ * that stood still can charge nothing that another run has stopped. The rest is for clocks that differ.
+ */
+const chargeRunMs = chargeLimits.resendMs + chargeLimits.leaveMs + 30_000;
 
 export type Approvals = ReturnType<typeof createApprovals>;
 
 /**
- * Four eyes: requests, their one atomic decision, and what is done once enough people have approved. All of it throws
- * StoreUnavailable when the store is away; then nothing was decided.
+ * Requests for a second person, their one atomic decision, and what is done once enough people have approved. All of it
+ * throws StoreUnavailable when the store is away; then nothing was decided.
  */
-export function createApprovals(deps: ApprovalsDeps) {
-  const { messages, log, now, inBackground } = deps;
-  const approvals: ApprovalCases = createCases(deps, approvalRules, {
+export function createApprovals(account: Account, hands: Hands) {
+  const { settings, people, fingerprint, log, now } = account;
+  const { approvals: policy } = settings.policy;
+  const background = createBackground(log, 'what was approved');
+  const messages: Messages<ApprovalBodies> = createMessages(account);
+  const cases = { ...account, audit: account.audit.write };
+  const approvals: ApprovalCases = createCases(cases, approvalRules, {
     due: async () => ({ event: { kind: 'due' } }),
     tell,
   });
+  const hashOf = (terms: Parameters<typeof termsHash>[1]): string =>
+    termsHash(settings.paymentsAccountId ?? '', terms);
 
-  /** Does what was approved, and tells what became of it. A bank may take its time, and nobody waits for this. */
-  function execute({ id, state }: Approval): void {
-    if (state.kind !== 'approved') return;
-    async function executed(): Promise<void> {
-      const ended = await executeApproval({ ...deps, approvals }, id);
-      if (ended) await approvals.settle(id, ended);
-    }
-    inBackground(executed());
-  }
-
-  /** Whether the person may decide at all was asked just before, and is the caller's. */
-  async function decideNow(id: string, event: ApprovalEvent): Promise<DecideResult> {
-    const applied = await approvals.apply(id, event);
-    if (!applied) return { kind: 'unknown_approval' };
-    const { isMoved } = applied;
-    const { approval } = applied.state;
-    if (isMoved) inBackground(approvals.settle(id, applied));
-    // Whoever comes after its end ends it, and decides nothing.
-    if (!isMoved || approval.state.kind === 'expired') return decide(approval, event, now());
-    execute(approval);
-    return { kind: 'decided', approval };
-  }
-
-  async function tell(told: ApprovalCase): Promise<void> {
-    const { approval, copies } = await address(told);
+  async function tell({ approval, copies }: ApprovalCase): Promise<void> {
     await keepCopies(messages, approval, copies);
     for (const what of notesOf(approval)) {
       const places = placesOf(approval, copies).filter((place) => hears(place, what, approval));
@@ -87,80 +88,185 @@ export function createApprovals(deps: ApprovalsDeps) {
     }
   }
 
-  /** Approvers are asked for again at each step until there is somebody: Slack may have been away. */
-  async function address(told: ApprovalCase): Promise<ApprovalCase> {
-    const { approval, copies } = told;
-    const channel = copies.channel === undefined ? deps.channel : undefined;
-    const isUnknown = copies.approvers === undefined && approval.state.kind === 'waiting';
-    const all = isUnknown ? await deps.approvers() : [];
-    const approvers = all.filter((userId) => userId !== approval.by).slice(0, mostApprovers);
-    const more = withoutUndefined({ channel, approvers: approvers.length === 0 ? undefined : approvers });
-    if (Object.keys(more).length === 0) return told;
-    const addressed = await approvals.apply(approval.id, { kind: 'addressed', copies: more });
-    return { ...told, copies: addressed?.state.copies ?? copies };
+  /** Undefined: there is no such request. Whether the person may decide at all was asked just before, and is the caller's. */
+  async function decideNow(id: string, event: ApprovalEvent): Promise<Judged | undefined> {
+    const applied = await approvals.apply(id, event);
+    if (!applied) return undefined;
+    const { isMoved } = applied;
+    const { approval } = applied.state;
+    if (isMoved) background.add(approvals.settle(id, applied));
+    // Whoever comes after its end ends it, and decides nothing.
+    if (!isMoved || approval.state.kind === 'expired') return decide(approval, event, now());
+    execute(approval);
+    return { kind: 'decided', approval };
   }
 
-  const desk = {
-    /** Written down, and told to whoever may decide. Asked again for the same id it gives what is kept. */
-    async request({ id, terms, by, rule, needed }: ApprovalRequest): Promise<Approval> {
-      const askedAtMs = now();
-      const { shown, ...secret } = asShown(terms);
-      const approval: Approval = {
-        id,
-        shown,
-        termsHash: deps.termsHash(terms),
-        rule,
-        by,
-        askedAtMs,
-        expiresAtMs: askedAtMs + deps.expireMs,
-        needed,
-        approvals: [],
-        isWarned: false,
-        state: { kind: 'waiting' },
-      };
-      const asked = { approval, ...secret, misses: 0, copies: {} };
-      const begun = await approvals.begin(id, asked, { untold: true });
-      if (begun.kind === 'known') return begun.state.approval;
-      // Whoever asked is told how many were asked; that it could not be told now is no reason to call it not asked for.
-      await approvals.settle(id, begun.kept).catch((error: unknown) => {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        log('warn', 'a request for approval is not told yet', { key: id }, error);
-      });
-      return approval;
-    },
-    find: async (id: string) => (await approvals.find(id))?.approval,
-    approve: ({ id, ...given }: { id: string; by: string; termsHash: string }) =>
-      decideNow(id, { kind: 'approve', ...given }),
-    refuse: ({ id, ...given }: { id: string; by: string; reason: string }) =>
-      decideNow(id, { kind: 'refuse', ...given }),
-    /** Of whoever asked, while it waits. */
-    withdraw: ({ id, by }: { id: string; by: string }) => decideNow(id, { kind: 'withdraw', by }),
-    /** Every open one, oldest first. */
-    async waiting(): Promise<Approval[]> {
-      const open = await approvals.all(lists.open);
-      return open
-        .map(({ approval }) => approval)
-        .filter(({ state, expiresAtMs }) => state.kind === 'waiting' && now() < expiresAtMs);
-    },
-    /** This person's own requests, newest first. */
-    async askedBy(userId: string, max: number): Promise<Approval[]> {
-      const asked = await approvals.list(lists.of(userId), { max, newestFirst: true });
-      return asked.map(({ approval }) => approval);
-    },
-  };
+  /** Does what was approved, and tells what became of it. A bank may take its time, and nobody waits for this. */
+  function execute({ id, state }: Approval): void {
+    if (state.kind !== 'approved') return;
+    async function executed(): Promise<void> {
+      const ended = await executeOnce(id);
+      if (ended) await approvals.settle(id, ended);
+    }
+    background.add(executed());
+  }
+
+  /**
+   * Does what enough people have approved, exactly once, on whatever replica is there: one run at a time, by
+   * compare-and-swap. A charge is made under the reference that was approved, so a run that takes over finds it; a
+   * change of an e-mail is marked before it is asked for, and is never asked for twice. Gives the record once it is ended;
+   * undefined when it is not, or another has it.
+   */
+  async function executeOnce(id: string): Promise<Applied<ApprovalCase> | undefined> {
+    const runId = randomUUID();
+    const claimed = await approvals.apply(id, {
+      kind: 'claimed',
+      run: { id: runId, untilMs: now() + runMs },
+    });
+    if (!claimed?.isMoved) return undefined;
+    const { approval, asked } = claimed.state;
+    const done = await carryOut(claimed.state, runId).catch(async (error: unknown) => {
+      // What was asked may have been answered: only what asked nothing is begun anew at once.
+      if (!asked) await approvals.apply(id, { kind: 'put_off', runId }).catch(() => undefined);
+      throw error;
+    });
+    if (done.kind === 'later') {
+      await approvals.apply(id, { kind: 'put_off', runId });
+      return undefined;
+    }
+    log('info', 'what was approved is ended', { key: id, userId: approval.by, result: done.kind });
+    // An answer of the service cannot be had a second time.
+    const ended = await insist(account, () => approvals.apply(id, { kind: 'ended', runId, end: done }));
+    return ended?.isMoved ? ended : undefined;
+  }
+
+  /**
+   * Judged anew right before it: the hash of the terms as they will be executed, the approvals, the time, and what whoever
+   * asked may do by now.
+   */
+  async function carryOut(record: ApprovalCase, runId: string): Promise<Done> {
+    const { approval, tokenKey } = record;
+    const terms = asAsked(approval.shown, tokenKey);
+    if (!terms) return stopped('Its terms are gone.');
+    if (terms.kind === 'charge' && (await hands.findCharge(terms.reference))) return executed(begunWords);
+    // Asked by a run that died: the service may have done it.
+    if (record.asked) return executed(lostWords);
+    // The card that will be charged or changed is named by its token key, and not by what was noted beside it.
+    const card = await fingerprint(terms.terms.tokenKey);
+    const why = whyNotExecute(approval, hashOf({ ...terms, card }), now());
+    if (why !== undefined) return stopped(why);
+    const permission = terms.kind === 'charge' ? 'charge' : 'card-email';
+    const standing = await people.standingOf(permission, approval.by);
+    if (standing.kind === 'unknown') return { kind: 'later' };
+    if (standing.roles.length === 0) {
+      return stopped(`The requester no longer has the permission “${permission}”.`);
+    }
+    // Slack may have taken its time: by then another run may have been told otherwise, and have called it stopped.
+    const renewedAt = now();
+    const run = { id: runId, untilMs: renewedAt + (terms.kind === 'charge' ? chargeRunMs : runMs) };
+    const asks = terms.kind === 'card_email';
+    const renewed = await approvals.apply(approval.id, { kind: 'claimed', run, asks });
+    if (!renewed?.isMoved) return { kind: 'later' };
+    if (asks) return emailEnd(await hands.changeCardEmail(terms.terms, approval.by));
+    const { kind: _approved, ...charge } = terms;
+    const end = await hands.submitApproved({ ...charge, by: approval.by }, renewedAt);
+    return end.kind === 'begun' ? executed(begunWords) : end;
+  }
 
   return {
-    desk,
+    desk: {
+      /** Written down, and told to whoever may decide. Asked again for the same id it gives what is kept. */
+      async request({ id, terms, by, rule, needed }: ApprovalRequest): Promise<Approval> {
+        const holders = await people.holdersOf('approve');
+        const approvers = holders.filter((userId) => userId !== by).slice(0, mostApprovers);
+        const askedAtMs = now();
+        const { shown, ...secret } = asShown(terms);
+        const approval: Approval = {
+          id,
+          shown,
+          termsHash: hashOf(terms),
+          rule,
+          by,
+          askedAtMs,
+          expiresAtMs: askedAtMs + (policy?.expire_minutes ?? usualExpireMinutes) * 60_000,
+          needed,
+          approvals: [],
+          isWarned: false,
+          state: { kind: 'waiting' },
+        };
+        const copies = { ...(policy && { channel: policy.channel }), approvers };
+        const begun = await approvals.begin(id, { approval, ...secret, misses: 0, copies }, { untold: true });
+        if (begun.kind === 'known') return begun.state.approval;
+        // Whoever asked is told how many were asked; that it could not be told now is no reason to call it not asked for.
+        await approvals.settle(id, begun.kept).catch((error: unknown) => {
+          if (!(error instanceof StoreUnavailable)) throw error;
+          log('warn', 'a request for approval is not told yet', { key: id }, error);
+        });
+        return approval;
+      },
+      find: async (id: string) => (await approvals.find(id))?.approval,
+      approve: ({ id, ...given }: { id: string; by: string; termsHash: string }) =>
+        decideNow(id, { kind: 'approve', ...given }),
+      refuse: ({ id, ...given }: { id: string; by: string; reason: string }) =>
+        decideNow(id, { kind: 'refuse', ...given }),
+      /** Of whoever asked, while it waits. */
+      withdraw: ({ id, by }: { id: string; by: string }) => decideNow(id, { kind: 'withdraw', by }),
+      /** Every open one, oldest first. */
+      async waiting(): Promise<Approval[]> {
+        const open = await approvals.all(lists.open);
+        return open
+          .map(({ approval }) => approval)
+          .filter(({ state, expiresAtMs }) => state.kind === 'waiting' && now() < expiresAtMs);
+      },
+      /** This person's own requests, newest first. */
+      async askedBy(userId: string, max: number): Promise<Approval[]> {
+        const asked = await approvals.list(lists.of(userId), { max, newestFirst: true });
+        return asked.map(({ approval }) => approval);
+      },
+    },
     /** What is shown of this request besides the decision has changed: its copies show it. On record when it resolves. */
-    async refresh(id: string): Promise<void> {
+    refresh: async (id: string): Promise<void> => {
       const state = await approvals.find(id);
       if (state) await keepCopies(messages, state.approval, state.copies);
     },
-    /** For work of the prefix `approvalPrefix`. */
-    async work(entry: Entry): Promise<void> {
-      execute((await approvals.work(entry)).approval);
-    },
+    cases: [
+      {
+        prefix: approvalPrefix,
+        work: async (entry: Entry) => execute((await approvals.work(entry)).approval),
+      },
+    ],
+    /** Resolves when nothing that was approved is being done in this process. */
+    drained: background.drained,
   };
+}
+
+const begunWords = 'The charge was begun.';
+const lostWords =
+  'The service’s answer was lost: the e-mail may have been changed. Look which address the card is linked to before asking again.';
+
+function emailEnd(end: CardEmailEnd): End {
+  switch (end.kind) {
+    case 'changed':
+      return executed('The e-mail was changed.');
+    case 'unknown':
+      return executed(lostWords);
+    case 'not_linked':
+      return stopped(
+        'The service says that the current e-mail is not the one linked to the card: nothing was changed.',
+      );
+    case 'no_such_card':
+      return stopped('The service knows no such card: nothing was changed.');
+    default:
+      return stopped('The service did not make the change: nothing was changed.');
+  }
+}
+
+function executed(result: string): End {
+  return { kind: 'executed', result };
+}
+
+function stopped(why: string): End {
+  return { kind: 'stopped', why };
 }
 
 /** Whose copy of a request it is: everybody’s in the channel, an approver’s, or that of whoever asked, who cannot decide. */
@@ -213,20 +319,6 @@ function copyKey(id: string, place: string): string {
   return messageKey('approval', `${place}:${id}`);
 }
 
-/** On record when it resolves, and again is the same as once. */
-async function keepCopies(
-  messages: Messages<ApprovalBodies>,
-  approval: Approval,
-  copies: Copies,
-): Promise<void> {
-  const { id } = approval;
-  await Promise.all(
-    placesOf(approval, copies).map(({ channel, to }) =>
-      messages.keep(copyKey(id, channel), { kind: 'approval', channel, body: { id, to } }),
-    ),
-  );
-}
-
 /** What was said before is not said again. */
 function notesOf({ state: { kind }, approvals, isWarned }: Approval): ApprovalNote[] {
   if (kind !== 'waiting') return [kind];
@@ -236,7 +328,7 @@ function notesOf({ state: { kind }, approvals, isWarned }: Approval): ApprovalNo
   ];
 }
 
-function placesOf({ by }: Approval, { channel, approvers = [] }: Copies): Place[] {
+function placesOf({ by }: Approval, { channel, approvers }: Copies): Place[] {
   return [
     ...(channel === undefined ? [] : [{ channel, to: 'channel' as const }]),
     ...approvers.map((userId) => ({ channel: userId, to: 'approver' as const })),
@@ -258,6 +350,20 @@ function hears({ to, channel }: Place, what: ApprovalNote, { shown, approvals }:
       if (what === 'executed') return shown.kind !== 'charge';
       return what !== 'approved_one' && what !== 'withdrawn';
   }
+}
+
+/** On record when it resolves, and again is the same as once. */
+async function keepCopies(
+  messages: Messages<ApprovalBodies>,
+  approval: Approval,
+  copies: Copies,
+): Promise<void> {
+  const { id } = approval;
+  await Promise.all(
+    placesOf(approval, copies).map(({ channel, to }) =>
+      messages.keep(copyKey(id, channel), { kind: 'approval', channel, body: { id, to } }),
+    ),
+  );
 }
 
 async function postNote(

@@ -40,7 +40,7 @@ import {
   word,
 } from '../../slack/words/evidence.ts';
 import { stateWord } from '../../slack/words/state-words.ts';
-import type { DecideResult } from './approval-case.ts';
+import type { Judged } from './approval-case.ts';
 
 // What every message, window and answer of a request for a second person says of it. E-mails are masked in all of them.
 
@@ -161,20 +161,13 @@ function factsOf({ shown, by, rule }: Approval): Record<string, string | Run[]> 
   return { Card: [words(cardWords(shown.terms.card)), ...onHold, words(idWords(shown.terms))], ...asked };
 }
 
-/** The requester’s own words, set apart as theirs. */
-function requesterWords({ shown }: Approval): Body {
-  return shown.kind === 'charge' ? quoted('Reason:', shown.terms.reason) : [];
-}
-
-/** People, parted by commas. Many approvals of one request would be a setting nobody has; a message holds so many. */
-function people(userIds: readonly string[]): Run[] {
-  const shown = userIds.slice(0, mostPeople);
-  const runs = shown.flatMap((userId, index) => [...(index === 0 ? [] : [words(', ')]), person(userId)]);
-  return userIds.length > mostPeople ? [...runs, words(` and ${userIds.length - mostPeople} more`)] : runs;
-}
-
-function approvers({ approvals }: Approval): Run[] {
-  return people(approvals.map(({ by }) => by));
+/** Who approved, parted by commas. Many approvals of one request would be a setting nobody has; a message holds so many. */
+function people(approvals: Approval['approvals']): Run[] {
+  const shown = approvals.slice(0, mostPeople);
+  const runs = shown.flatMap(({ by }, index) => [...(index === 0 ? [] : [words(', ')]), person(by)]);
+  return approvals.length > mostPeople
+    ? [...runs, words(` and ${approvals.length - mostPeople} more`)]
+    : runs;
 }
 
 function moreNeeded({ needed, approvals }: Approval): string {
@@ -191,7 +184,7 @@ function decidedLine(approval: Approval): Run[] {
     case 'approved':
     case 'executed':
     case 'stopped':
-      return last ? [words('Approved by '), ...approvers(approval), ...rich`, ${moment(last.atMs)}`] : [];
+      return last ? [words('Approved by '), ...people(approvals), ...rich`, ${moment(last.atMs)}`] : [];
     case 'refused':
       return rich`Refused by ${person(state.by)}, ${moment(state.atMs)}`;
     case 'expired':
@@ -237,10 +230,12 @@ function seenBody({ approval, to, charge }: ApprovalSeen): Body {
     if (charge) return [[...decidedLine(approval), ...rich`; asked by ${person(by)}.`]];
     return [...closedBody(approval), ...(isOwn ? [] : fields({ 'Asked by': [person(by)] }))];
   }
-  const approved = { 'Approved by': approvals.length === 0 ? undefined : approvers(approval) };
+  const approved = { 'Approved by': approvals.length === 0 ? undefined : people(approvals) };
   if (!isOwn) {
     const all = { ...factsOf(approval), ...approved, Expires: [moment(expiresAtMs)] };
-    return [...fields(all), ...requesterWords(approval)];
+    // The requester’s own words, set apart as theirs.
+    const reason = shown.kind === 'charge' ? quoted('Reason:', shown.terms.reason) : [];
+    return [...fields(all), ...reason];
   }
   const enough = needed > 1 ? `; ${needed} must approve` : '';
   const sent = `Sent to the approvers${enough}. ${kindWords[shown.kind].before}`;
@@ -345,7 +340,7 @@ function noteBody(what: ApprovalNote, approval: Approval): Body {
 }
 
 function byLine(approvals: Approval['approvals']): Run[] {
-  return [words('By '), ...people(approvals.map(({ by }) => by)), words('.')];
+  return [words('By '), ...people(approvals), words('.')];
 }
 
 /** What the requester sees of it in the window they asked in; how it is decided they hear by direct message. */
@@ -390,19 +385,19 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
 }
 
 /** What the one person who pressed is told: that it is decided, who was first, or why not by them. It pings nobody. */
-export function answerMessage(result: DecideResult, id: string): SlackMessage {
-  if (result.kind === 'unknown_approval') {
+export function answerMessage(judged: Judged | undefined, id = ''): SlackMessage {
+  if (!judged) {
     const body = [rich`It was decided long ago.`];
     return noteMessage({ state: 'This request is gone', about: [referenceWord(id)], body });
   }
-  const { kind, approval } = result;
+  const { kind, approval } = judged;
   const { shown, by } = approval;
   switch (kind) {
     case 'decided':
       return noteMessage({ ...headOf(approval), body: [rich`${decidedNext(approval)}`] });
     case 'over':
     case 'nothing_due':
-      return noteMessage({ state: overStates[approval.state.kind], body: [decidedLine(approval)] });
+      return noteMessage({ ...headOf(approval), body: [decidedLine(approval)] });
     case 'not_theirs':
       return noteMessage({
         state: '⛔ Only the requester can do this',
@@ -440,16 +435,6 @@ function decidedNext(approval: Approval): string {
       return 'You approved it. Its message says how it ends.';
   }
 }
-
-const overStates: Record<ApprovalState['kind'], string> = {
-  waiting: '🟡 Nobody has decided yet',
-  approved: '🔵 Already approved',
-  executed: '🔵 Already approved',
-  stopped: '🔵 Already approved',
-  refused: '🚫 Already refused',
-  expired: '⌛ Expired, nobody decided',
-  withdrawn: '↩️ Already withdrawn',
-};
 
 /** What a person has to do with requests. `waiting`: of others, to be decided by this person. */
 export type ApprovalsSeen = { waiting: readonly Approval[]; asked: readonly Approval[] };

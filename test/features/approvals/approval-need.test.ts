@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { needFor } from '../../../src/features/approvals/approval-need.ts';
+import { needFor } from '../../../src/features/approvals/approval-case.ts';
 import type { ApprovalRule } from '../../../src/domain/approval.ts';
 
 const rules: ApprovalRule[] = [

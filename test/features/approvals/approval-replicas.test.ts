@@ -2,51 +2,42 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { Approval, ApprovalTerms } from '../../../src/domain/approval.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import { createApprovals, type Approvals } from '../../../src/features/approvals/approval-desk.ts';
-import {
-  approvalPrefix,
-  termsHash,
-  type DecideResult,
-} from '../../../src/features/approvals/approval-case.ts';
+import { approvalPrefix, type Judged } from '../../../src/features/approvals/approval-case.ts';
+import { createSealer } from '../../../src/store/sealed.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { accountOf } from '../../support/account.ts';
 import { countOf } from '../../support/counts.ts';
-import { ada, bola, minuteMs, terms } from '../charge-house.ts';
-import { sealer } from '../house.ts';
+import { ada, bola, terms } from '../charge-house.ts';
 import { onBothStores } from '../two-stores.ts';
 
 const chidi = 'U0CHIDI01';
 const times = countOf({ full: 200, share: 50 });
 const atOnce = 20;
-
-const fail = () => Promise.reject(new Error('not asked'));
+/** As the bot seals: the same record is never the same text twice. */
+const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 7) }]);
 
 /** One replica; `begun` is what all of them sent. */
 function replica(store: Store, begun: string[]) {
-  const background: Promise<unknown>[] = [];
-  const approvals = createApprovals({
+  const approvals = { channel: 'C0APPROVE1', expire_minutes: 240, rules: [] };
+  const account = accountOf({
     store,
     sealer,
-    fingerprint: async () => 'card',
     now: Date.now,
-    log: () => undefined,
-    wake: () => undefined,
-    wait: fail,
-    inBackground: (work) => void background.push(work),
-    rememberMs: 60 * minuteMs,
-    expireMs: 240 * minuteMs,
-    termsHash: (kept) => termsHash('account', kept),
-    standingOf: async () => ({ kind: 'known', roles: ['support-agent'] }),
+    settings: { policy: { channels: { alerts: 'C0ALERTS01' }, roles: {}, approvals } },
+    people: {
+      standingOf: async () => ({ kind: 'known', roles: ['support-agent'] }),
+      holdersOf: async () => [],
+    },
+  });
+  return createApprovals(account, {
     // What makes a second run harmless is not there: one alone may get here.
-    chargeExists: async () => false,
+    findCharge: async () => undefined,
     submitApproved: async ({ reference }) => {
       begun.push(reference);
       return { kind: 'begun' };
     },
-    changeCardEmail: fail,
-    channel: 'C0APPROVE1',
-    approvers: async () => [],
-    messages: { keep: async () => undefined, post: async () => undefined, refresh: async () => undefined },
+    changeCardEmail: () => Promise.reject(new Error('not asked')),
   });
-  return { ...approvals, drained: () => Promise.all(background) };
 }
 
 function termsOf(index: number): ApprovalTerms {
@@ -59,7 +50,7 @@ function termsOf(index: number): ApprovalTerms {
   };
 }
 
-type Click = (desk: Approvals['desk'], approval: Approval) => Promise<DecideResult>;
+type Click = (desk: Approvals['desk'], approval: Approval) => Promise<Judged | undefined>;
 const approve =
   (by: string): Click =>
   (desk, { id, termsHash }) =>
@@ -70,7 +61,7 @@ function who(approval: Approval): string | undefined {
   return approval.state.kind === 'refused' ? approval.state.by : approval.approvals[0]?.by;
 }
 
-function expectOneDecision(all: readonly [DecideResult, DecideResult][]): void {
+function expectOneDecision(all: readonly [Judged, Judged][]): void {
   for (const results of all) {
     expect(results.map(({ kind }) => kind).toSorted()).toEqual(['decided', 'over']);
     const [decided, over] = results.toSorted((first) => (first.kind === 'decided' ? -1 : 1));
@@ -101,12 +92,12 @@ onBothStores('two approvers who click at once', (open) => {
         clicks[1](replicas[1].desk, asked),
         ...replicas.map(async (replica) => {
           const entry = await one.read(approvalPrefix + id);
-          if (entry) await replica.work(entry);
+          if (entry) await replica.cases[0]?.work(entry);
         }),
       ]);
-      return results.slice(0, 2) as [DecideResult, DecideResult];
+      return results.slice(0, 2) as [Judged, Judged];
     }
-    const all: [DecideResult, DecideResult][] = [];
+    const all: [Judged, Judged][] = [];
     for (let from = 0; from < times; from += atOnce) {
       // oxlint-disable-next-line no-await-in-loop -- some at once, and not all
       all.push(...(await Promise.all(Array.from({ length: atOnce }, (_, index) => play(from + index)))));

@@ -1,7 +1,17 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Approval } from '../../../src/domain/approval.ts';
 import { approvalPrefix, type ApprovalCase } from '../../../src/features/approvals/approval-case.ts';
-import { ada, bola, everyPoint, minuteMs, reference, submit, terms, viewId } from '../charge-house.ts';
+import {
+  ada,
+  bola,
+  everyPoint,
+  minuteMs,
+  reference,
+  submit,
+  terms,
+  viewId,
+  type Points,
+} from '../charge-house.ts';
 import {
   approve,
   asked,
@@ -42,9 +52,7 @@ describe('a charge that needs a second person', () => {
     expect(await approve(process, { ...approval, termsHash: 'another' })).toMatchObject({
       kind: 'other_terms',
     });
-    expect(await process.approvals.approve({ id: 'pay-none', by: bola, termsHash: '' })).toEqual({
-      kind: 'unknown_approval',
-    });
+    expect(await process.approvals.approve({ id: 'pay-none', by: bola, termsHash: '' })).toBeUndefined();
   });
 
   it('keeps its card’s token key sealed, and no longer than until it has ended', async () => {
@@ -192,18 +200,43 @@ describe('what was approved is judged again before it is done', () => {
   });
 });
 
-it('a change of a card’s e-mail that the service did not make is stopped, and said to be', async () => {
-  const world = openApprovalWorld();
-  world.emailAnswer = { kind: 'not_linked', message: undefined };
-  const process = startApprovals(world);
+async function askedEmail(process: ApprovalProcess): Promise<Approval> {
   const emails = { currentEmail: 'a@example.com', newEmail: 'b@example.com' };
-  const change = { tokenKey: 'canary-token', card: {}, ...emails };
-  const draft = await process.cardEmails.keepDraft(change);
+  const draft = await process.cardEmails.keepDraft({ tokenKey: 'canary-token', card: {}, ...emails });
   const begun = await process.cardEmails.begin(draft, ada);
   if (begun.kind !== 'awaiting_approval') throw new Error(begun.kind);
-  await approve(process, begun.approval);
-  expect((await process.approvals.find(begun.approval.id))?.state).toMatchObject({
-    kind: 'stopped',
-    why: expect.stringContaining('nothing was changed'),
+  return begun.approval;
+}
+
+describe('a change of a card’s e-mail that was approved', () => {
+  it('is stopped when the service did not make it, and said to be', async () => {
+    const world = openApprovalWorld();
+    world.emailAnswer = { kind: 'not_linked', message: undefined };
+    const process = startApprovals(world);
+    const { id, termsHash } = await askedEmail(process);
+    await process.approvals.approve({ id, by: bola, termsHash });
+    await process.drained();
+    const why = expect.stringContaining('nothing was changed');
+    expect((await process.approvals.find(id))?.state).toMatchObject({ kind: 'stopped', why });
+  });
+
+  it('is asked for no second time when the run dies that asked', async () => {
+    const world = openApprovalWorld();
+    const answered = vi.fn<() => Promise<never>>(() => new Promise(() => undefined));
+    const dying: Points = {
+      ...everyPoint(),
+      pass: async (name, effect) => (name === 'change_email' ? await answered() : await effect()),
+    };
+    const first = startApprovals(world, dying);
+    const { id, termsHash } = await askedEmail(first);
+    await first.approvals.approve({ id, by: bola, termsHash });
+    await vi.waitFor(() => expect(answered).toHaveBeenCalledTimes(1));
+    const second = startApprovals(world, dying);
+    await second.workFor(5 * minuteMs);
+    expect((await second.approvals.find(id))?.state).toMatchObject({
+      kind: 'executed',
+      result: expect.stringContaining('may have been changed'),
+    });
+    expect(answered).toHaveBeenCalledTimes(1);
   });
 });

@@ -30,15 +30,7 @@ const notes: readonly ApprovalNote[] = [
   'withdrawn',
 ];
 
-const answers = [
-  'decided',
-  'over',
-  'own_request',
-  'approved_before',
-  'other_terms',
-  'not_theirs',
-  'unknown_approval',
-] as const;
+const answers = ['decided', 'over', 'own_request', 'approved_before', 'other_terms', 'not_theirs'] as const;
 
 export const approvalSurfaces: readonly Surface[] = [
   messageOf('a request’s card', (outside) =>
@@ -48,7 +40,12 @@ export const approvalSurfaces: readonly Surface[] = [
     approvalNoteMessage(outside.random.pick(notes), seenOf(outside), placeOf(outside), aboutOf(outside)),
   ),
   messageOf('an answer to a decision', (outside) =>
-    answerMessage({ kind: outside.random.pick(answers), approval: approvalOf(outside) }, outside.text()),
+    answerMessage(
+      outside.random.chance(0.1)
+        ? undefined
+        : { kind: outside.random.pick(answers), approval: approvalOf(outside) },
+      outside.text(),
+    ),
   ),
   messageOf('the list of requests', (outside) =>
     approvalsMessage({ waiting: several(outside), asked: several(outside) }, placeOf(outside)),
