@@ -135,9 +135,7 @@ async function runBot(stage: Stage): Promise<void> {
     });
     await rest(2_500);
     await load.stop();
-    const endsAt = performance.now() + 30_000;
-    // oxlint-disable-next-line no-await-in-loop -- looked at until all is told
-    while ((await stage.channelWork()) > 0 && performance.now() < endsAt) await rest(200);
+    await stage.leftAfter(30_000);
     const { lost, unanswered } = load.findings();
     if (stage.workspace.posts().length === 0 || lost.length + unanswered.length > 0)
       throw new Error(`Not told: ${[...lost, ...unanswered].join(', ')}.`);

@@ -61,7 +61,7 @@ try {
   }
   await rest(beforeAndAfterMs);
   await load.stop();
-  const left = await drained();
+  const left = await stage.leftAfter(drainMs);
   const { unanswered, ...findings } = load.findings();
   console.log(
     `${seconds(performance.now() - startedAt)} s, ${ends.length} replacements; webhooks ${told(load.webhooks)}; ${load.commands()} commands, ${unanswered.length} failed; ${service.counts.opened} connections, ${service.counts.refused} refused`,
@@ -87,18 +87,6 @@ try {
   await stage.close();
 }
 process.exit(exitCode);
-
-async function drained(): Promise<number> {
-  const endsAt = performance.now() + drainMs;
-  let left = await stage.channelWork();
-  while (left > 0 && performance.now() < endsAt) {
-    // oxlint-disable-next-line no-await-in-loop -- asked again until it is so
-    await rest(500);
-    // oxlint-disable-next-line no-await-in-loop
-    left = await stage.channelWork();
-  }
-  return left;
-}
 
 function seconds(ms: number): string {
   return (ms / 1_000).toFixed(1);

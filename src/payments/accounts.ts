@@ -1,32 +1,25 @@
-import { z } from 'zod';
 import type { Account, AccountAnswer, AccountKey, NewAccount, NewAccountAnswer } from '../domain/account.ts';
 import { largestPage, type PageAnswer, readPageAnswer } from './terminals.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
 import { askForEffect, type Told } from './effect-answer.ts';
 import { failureOfAnswer, wordsOf } from './failures.ts';
-import { asObject, asObjects, looseText } from './wire.ts';
+import { asObject, asObjects, looseText, textsOf } from './wire.ts';
 
-const accountRecord = z
-  .object({
-    accountId: looseText,
-    accountRef: looseText,
-    accountName: looseText,
-    status: looseText,
-    type: looseText,
-    currency: looseText,
-    email: looseText,
-    phoneNumber: looseText,
-    address: looseText,
-    description: looseText,
-    createdAt: looseText,
-    updatedAt: looseText,
-  })
-  .partial();
-
-const bankRecord = z
-  .object({ bankAccountNumber: looseText, bankName: looseText, bankAccountName: looseText })
-  .partial();
+/** But for its banks. Spec: Account. */
+const accountFields = [
+  'accountId',
+  'accountRef',
+  'accountName',
+  'status',
+  'type',
+  'currency',
+  'email',
+  'phoneNumber',
+  'address',
+  'description',
+  'createdAt',
+  'updatedAt',
+] as const satisfies (keyof Account)[];
 
 /**
  * One page of the parent's sub accounts, newest first; the first without a cursor. Throws ServiceFailure when the
@@ -108,10 +101,7 @@ function judgeCreation({ isOk, code, data, isDenied }: Told): NewAccountAnswer |
 
 function readAccount(record: unknown): Account {
   const banks = asObjects(asObject(record)?.['banks']).map((bank) =>
-    withoutUndefined(bankRecord.parse(bank)),
+    textsOf(bank, ['bankAccountNumber', 'bankName', 'bankAccountName']),
   );
-  return {
-    ...withoutUndefined(accountRecord.parse(record)),
-    ...(banks.length > 0 ? { banks } : {}),
-  };
+  return { ...textsOf(record, accountFields), ...(banks.length > 0 ? { banks } : {}) };
 }

@@ -1,31 +1,12 @@
-import { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Transaction, TransactionOutcome } from '../domain/transaction.ts';
-import { valueAt } from '../domain/json-pointer.ts';
+import { type JsonObject, valueAt } from '../domain/json-pointer.ts';
 import { minorFromWire, wireFromMinor } from '../domain/money.ts';
 import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
 import { failureOfAnswer } from './failures.ts';
-import { asObject, asObjects, looseMinor, looseText } from './wire.ts';
-
-const transactionRecord = z
-  .object({
-    id: looseText,
-    status: looseText,
-    source: looseText,
-    type: looseText,
-    gatewayMessage: looseText,
-    onlineCheckoutOrderId: looseText,
-    onlineCheckoutOrderReference: looseText,
-    onlineCheckoutCurrency: looseText,
-    onlineCheckoutCustomerEmail: looseText,
-    onlineCheckoutAmount: looseMinor,
-    onlineCheckoutPaymentMethod: looseText,
-    currency: looseText,
-    entryType: looseText,
-  })
-  .partial();
+import { asObject, asObjects, looseText } from './wire.ts';
 
 /** How the records of a service are read, by its settings. */
 export type TransactionReading = Pick<
@@ -58,24 +39,25 @@ export async function findTransaction(
   throw failureOfAnswer(answer, 'The look-up was answered without code "00" and its record.');
 }
 
-function readTransaction(record: unknown, reading: TransactionReading): Transaction {
-  const read = transactionRecord.parse(record);
+function readTransaction(record: JsonObject, reading: TransactionReading): Transaction {
+  const text = (field: string): string | undefined => looseText.parse(record[field]);
+  const status = text('status');
   return withoutUndefined({
-    id: read.id,
-    status: read.status,
-    outcome: outcomeByReading(read.status, reading),
+    id: text('id'),
+    status,
+    outcome: outcomeByReading(status, reading),
     ...amountOf(record, reading),
-    currency: read.currency,
-    source: read.source,
-    type: read.type,
-    gatewayMessage: read.gatewayMessage,
-    entryType: read.entryType,
-    orderId: read.onlineCheckoutOrderId,
-    orderReference: read.onlineCheckoutOrderReference,
-    orderAmountMinor: read.onlineCheckoutAmount,
-    orderCurrency: read.onlineCheckoutCurrency,
-    customerEmail: read.onlineCheckoutCustomerEmail,
-    paymentMethod: read.onlineCheckoutPaymentMethod,
+    currency: text('currency'),
+    source: text('source'),
+    type: text('type'),
+    gatewayMessage: text('gatewayMessage'),
+    entryType: text('entryType'),
+    orderId: text('onlineCheckoutOrderId'),
+    orderReference: text('onlineCheckoutOrderReference'),
+    orderAmountMinor: minorFromWire(record['onlineCheckoutAmount']),
+    orderCurrency: text('onlineCheckoutCurrency'),
+    customerEmail: text('onlineCheckoutCustomerEmail'),
+    paymentMethod: text('onlineCheckoutPaymentMethod'),
   });
 }
 

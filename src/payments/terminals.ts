@@ -1,21 +1,21 @@
-import { z } from 'zod';
-import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
 import { failureOfAnswer } from './failures.ts';
-import { asObject, asObjects, looseText } from './wire.ts';
+import { asObject, asObjects, looseText, textsOf } from './wire.ts';
 
-const terminalRecord = z
-  .object({
-    terminalId: looseText,
-    serialNumber: looseText,
-    accountId: looseText,
-    parentAccountId: looseText,
-    merchantName: looseText,
-    terminalLabel: looseText,
-    createdAt: looseText,
-    updatedAt: looseText,
-  })
-  .partial();
+/** Spec: Terminal record. */
+const terminalFields = [
+  'terminalId',
+  'serialNumber',
+  'accountId',
+  'parentAccountId',
+  'merchantName',
+  'terminalLabel',
+  'createdAt',
+  'updatedAt',
+] as const;
+
+/** One terminal as the list told it; times are the service's own text. */
+export type Terminal = { [Field in (typeof terminalFields)[number]]?: string };
 
 /**
  * One page of the merchant's terminals, the first without a cursor. Throws ServiceFailure when the service gave no
@@ -34,7 +34,7 @@ export async function listTerminals(
       query: { limit: largestPage, ...(cursor === undefined ? {} : { cursor }) },
     },
   });
-  return readPageAnswer(answer, cursor, (record): Terminal => withoutUndefined(terminalRecord.parse(record)));
+  return readPageAnswer(answer, cursor, (record) => textsOf(record, terminalFields));
 }
 
 /**
@@ -81,18 +81,6 @@ export type ReadPage<Item> = (cursor?: string) => Promise<PageAnswer<Item>>;
 
 /** Spec: Limits (page size). */
 export const largestPage = 50;
-
-/** One terminal as the list told it; times are the service's own text. Spec: Terminal record. */
-export type Terminal = {
-  terminalId?: string;
-  serialNumber?: string;
-  accountId?: string;
-  parentAccountId?: string;
-  merchantName?: string;
-  terminalLabel?: string;
-  createdAt?: string;
-  updatedAt?: string;
-};
 
 /** Whether each of the words, lower-case, stands in one of its fields. */
 export function terminalMatches(terminal: Terminal, words: readonly string[]): boolean {

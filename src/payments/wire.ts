@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isJsonObject, type JsonObject } from '../domain/json-pointer.ts';
 import { minorFromWire } from '../domain/money.ts';
 import { saysNothing } from '../domain/outside-text.ts';
+import { withoutUndefined } from '../domain/without-undefined.ts';
 
 /**
  * Loose readers for what the payments service sends: none of them ever fails, each gives undefined for
@@ -13,6 +14,15 @@ export const looseText = z.unknown().transform((value) => {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   return typeof value === 'string' && !saysNothing(value) ? value : undefined;
 });
+
+/** Those of the fields that have some text. */
+export function textsOf<Name extends string>(
+  record: unknown,
+  names: readonly Name[],
+): { [Field in Name]?: string } {
+  const read = names.map((name) => [name, looseText.parse(asObject(record)?.[name])]);
+  return withoutUndefined(Object.fromEntries(read) as { [Field in Name]?: string });
+}
 
 /** Minor units of a decimal told as text or number. */
 export const looseMinor = z.unknown().transform(minorFromWire);

@@ -23,8 +23,8 @@ export type Stage = {
   redisUrl: string;
   /** Of each bot, which share their Redis and listen where they can. */
   env: Readonly<Record<string, string>>;
-  /** How many messages are still to be posted. */
-  channelWork: () => Promise<number>;
+  /** How many messages are still to be posted once none is, or so much time is over. */
+  leftAfter: (ms: number) => Promise<number>;
   close: () => Promise<void>;
 };
 
@@ -76,7 +76,15 @@ export async function openStage({ events, channels }: { events: number; channels
       SLACK_TIMEOUT_SECONDS: '10',
       WORK_LEASE_SECONDS: '45',
     },
-    channelWork: () => channelWork(contents),
+    async leftAfter(ms) {
+      const endsAt = performance.now() + ms;
+      /* oxlint-disable no-await-in-loop -- asked again until it is so */
+      for (let left = await channelWork(contents); ; left = await channelWork(contents)) {
+        if (left === 0 || performance.now() >= endsAt) return left;
+        await rest(500);
+      }
+      /* oxlint-enable no-await-in-loop */
+    },
     async close() {
       contents.close();
       await Promise.all([workspace.close(), payments.close(), redis.stop()]);

@@ -81,7 +81,7 @@ export async function runSoak(options: SoakOptions): Promise<Soaked> {
     }
     const endsWith = samples.slice(-Math.ceil(samples.length / 10));
     await load.stop();
-    const left = await drained(stage.channelWork);
+    const left = await stage.leftAfter(drainSeconds * 1_000);
     const { lost, doubled, misplaced, strangers, unanswered } = load.findings();
     const growth = growthOf(samples);
     if (growth.megabytes === 0) throw new Error('The bot never said what it keeps.');
@@ -122,18 +122,6 @@ async function oldestDueMs(store: Store): Promise<number> {
 function judgeAnswers({ webhooks }: Load): string[] {
   const refused = [...webhooks].filter(([answer]) => !/^2\d\d$/.test(answer));
   return refused.map(([answer, times]) => `${times} webhooks were answered ${answer}`);
-}
-
-async function drained(channelWork: () => Promise<number>): Promise<number> {
-  const endsAt = performance.now() + drainSeconds * 1_000;
-  let left = await channelWork();
-  while (left > 0 && performance.now() < endsAt) {
-    // oxlint-disable-next-line no-await-in-loop -- asked again until it is so
-    await rest(500);
-    // oxlint-disable-next-line no-await-in-loop
-    left = await channelWork();
-  }
-  return left;
 }
 
 /** As the kernel counts; Linux alone has this. */

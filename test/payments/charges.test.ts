@@ -187,18 +187,6 @@ describe('chargeSavedCard', () => {
     });
   });
 
-  it('is repeated once after a 401, with the same body, and is then what the second answer says', async () => {
-    const sent: unknown[] = [];
-    nock(baseUrl)
-      .post(chargePath, (body) => sent.push(body) > 0)
-      .reply(401, {})
-      .post(chargePath, (body) => sent.push(body) > 0)
-      .reply(200, envelope('00', chargeData(false, false)));
-    const client = clientOf({}, fixedToken('stale', 'fresh'));
-    expect(await chargeSavedCard(client, accountId, charge, inTime)).toMatchObject({ kind: 'declined' });
-    expect(sent[1]).toEqual(sent[0]);
-  });
-
   it('was not made after the second 401', async () => {
     nock(baseUrl).post(chargePath).twice().reply(401, {});
     const answer = await chargeSavedCard(clientOf(), accountId, charge, inTime);

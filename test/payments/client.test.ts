@@ -68,15 +68,6 @@ function lookUpMock() {
 }
 
 describe('payments client', () => {
-  it('sends Authorization and accountId on a protected call', async () => {
-    nock(baseUrl, { reqheaders: { authorization: 'Bearer token-1', accountid: accountId } })
-      .get('/v1/transactions/accounts/single')
-      .query(true)
-      .reply(200, { code: '00', description: 'ok', data: record });
-    const { client } = clientOf();
-    expect(await found(client)).toMatchObject({ amountMinor: 500_000 });
-  });
-
   it.each([
     '/v1/checkout/checkout-card-otp',
     '/v1/checkout/resend-otp',

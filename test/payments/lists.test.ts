@@ -194,14 +194,6 @@ describe('createAccount', () => {
   });
 
   it.each([
-    [401, 'unauthorized'],
-    [403, 'forbidden'],
-    [429, 'rate_limited'],
-  ])('is not made by HTTP %i', async (status, failure) => {
-    expect(await create({}, status)).toMatchObject({ kind: 'not_made', failure });
-  });
-
-  it.each([
     ['another code', envelope('07', account), 200],
     ['no code', { data: account }, 200],
     ['HTTP 500', envelope('00', account), 500],
