@@ -37,7 +37,7 @@ import type { SlackClients } from './slack/workspace.ts';
 import { type Merchant, merchantPermission } from './domain/merchant.ts';
 import { type Alerts, createAlerts } from './features/alerts/alerts.ts';
 import { takenMessage } from './features/alerts/alert-buttons.ts';
-import { createExpectedLookUp, lookUpExpected } from './features/alerts/look-up-event.ts';
+import { lookUpExpected, sparing } from './features/alerts/look-up-event.ts';
 import { type Approvals, createFourEyes } from './features/approvals/approvals.ts';
 import { type CardEmail, createCardEmail } from './features/card-email/card-email.ts';
 import { openLedger } from './features/cards/card-ledger.ts';
@@ -308,7 +308,7 @@ export function createFeatures(account: Account, around: Around) {
   });
   const { gate, requestModal } = approvals;
   const links = createLinks(account, {
-    lookUp: createExpectedLookUp(payments.findTransaction, account.now),
+    lookUp: sparing(account.now, (expected) => lookUpExpected(payments.findTransaction, expected)),
     lookUpNow: (expected) => lookUpExpected(payments.findTransaction, expected),
     paid: alerts.paid,
   });

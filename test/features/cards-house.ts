@@ -13,9 +13,12 @@ import { lookUpEvent } from '../../src/features/alerts/look-up-event.ts';
 import type { Composed } from '../../src/messages/views.ts';
 import { createStorms, stormPrefix, type Storms } from '../../src/features/alerts/storm/storm.ts';
 import { workOnce } from '../../src/records/worker.ts';
-import { alertDirectMessage, alertNoteMessage } from '../../src/features/alerts/alert-notes.ts';
 import { stormMessage } from '../../src/features/alerts/storm/storm-message.ts';
-import { alertMessage } from '../../src/features/alerts/alert-message.ts';
+import {
+  alertDirectMessage,
+  alertMessage,
+  alertNoteMessage,
+} from '../../src/features/alerts/alert-message.ts';
 import { assertBlocks } from '../../src/simulators/slack/assert-blocks.ts';
 import type { SlackMessage } from '../../src/slack/kit/message.ts';
 import type { Entry, Store } from '../../src/store/store.ts';

@@ -174,8 +174,7 @@ export function alertButtons(
   async function more(pressed: Pressed): Promise<void> {
     const { choice, id = '' } = readMore(pressed.value) ?? {};
     if (choice === 'look_up') await lookUp(pressed, id);
-    if (choice === 'assign') await pressed.openModal(assignModal(id, place));
-    if (choice === 'snooze') await pressed.openModal(snoozeModal(id, place));
+    else if (choice) await pressed.openModal(alertForm(choice, id, place));
   }
 
   /**
@@ -293,7 +292,7 @@ export function alertButtons(
         actionId: alertActions.close,
         about,
         opensForm: true,
-        press: async ({ value, openModal }) => void (await openModal(closeModal(value, place))),
+        press: async ({ value, openModal }) => void (await openModal(alertForm('close', value, place))),
       },
       {
         actionId: alertActions.chargeAgain,
@@ -344,61 +343,7 @@ const detailsGone = [
 
 const mayPressNothing = `They can’t use its buttons: no role in payops.yml gives them ${listed([...lookers, ...chargers], 'or')}. Choose somebody else.`;
 
-const forms = {
-  close: { callbackId: 'alert_close', field: 'alert_close_reason' },
-  assign: { callbackId: 'alert_assign', field: 'alert_assignee' },
-  snooze: { callbackId: 'alert_snooze', field: 'alert_snooze_for' },
-} as const;
-
 const longestReason = 300;
-
-export function closeModal(id: string, place: ChargePlace): Modal {
-  return modal({
-    callbackId: forms.close.callbackId,
-    title: placeTitle('Close alert', place),
-    submit: 'Close the alert',
-    close: 'Back',
-    privateMetadata: id,
-    blocks: [
-      richText([words('The alert keeps its first line and your reason. No money moves.')]),
-      textInput({
-        id: forms.close.field,
-        label: 'Reason',
-        placeholder: 'The customer paid in cash',
-        hint: 'Everybody in the channel sees it.',
-        maxLength: longestReason,
-        focus: true,
-      }),
-      placeFoot(place),
-    ],
-  });
-}
-
-function readReason(typed: string, by: string): Parsed<CardMove> {
-  const reason = oneLine(typed);
-  return reason === '' ? problem('Say in a few words why.') : parsed({ kind: 'close', by, reason });
-}
-
-export function assignModal(id: string, place: ChargePlace): Modal {
-  const { callbackId, field } = forms.assign;
-  const input: InputBlock = {
-    type: 'input',
-    block_id: field,
-    label: plainText('Assign to', limits.inputLabel),
-    hint: plainText('They get a direct message now, and when a payment resolves it.', limits.inputHint),
-    element: { type: 'users_select', action_id: field },
-  };
-  return modal({
-    callbackId,
-    title: placeTitle('Assign alert', place),
-    submit: 'Assign',
-    close: 'Back',
-    privateMetadata: id,
-    blocks: [input, placeFoot(place)],
-  });
-}
-
-const hourMs = 3_600_000;
 
 const snoozes = [
   { text: '1 hour', value: '1' },
@@ -408,25 +353,75 @@ const snoozes = [
   { text: '1 week', value: '168' },
 ] as const;
 
-export function snoozeModal(id: string, place: ChargePlace): Modal {
-  return modal({
-    callbackId: forms.snooze.callbackId,
-    title: placeTitle('Snooze alert', place),
+const forms = {
+  close: {
+    callbackId: 'alert_close',
+    field: 'alert_close_reason',
+    title: 'Close alert',
+    submit: 'Close the alert',
+    asks: (id: string) => [
+      richText([words('The alert keeps its first line and your reason. No money moves.')]),
+      textInput({
+        id,
+        label: 'Reason',
+        placeholder: 'The customer paid in cash',
+        hint: 'Everybody in the channel sees it.',
+        maxLength: longestReason,
+        focus: true,
+      }),
+    ],
+  },
+  assign: {
+    callbackId: 'alert_assign',
+    field: 'alert_assignee',
+    title: 'Assign alert',
+    submit: 'Assign',
+    asks: (id: string): InputBlock[] => [
+      {
+        type: 'input',
+        block_id: id,
+        label: plainText('Assign to', limits.inputLabel),
+        hint: plainText('They get a direct message now, and when a payment resolves it.', limits.inputHint),
+        element: { type: 'users_select', action_id: id },
+      },
+    ],
+  },
+  snooze: {
+    callbackId: 'alert_snooze',
+    field: 'alert_snooze_for',
+    title: 'Snooze alert',
     submit: 'Snooze',
-    close: 'Back',
-    privateMetadata: id,
-    blocks: [
+    asks: (id: string) => [
       select({
-        id: forms.snooze.field,
+        id,
         label: 'For how long',
         hint: 'Then the thread says so and the assignee gets a direct message. A payment still resolves it.',
         choices: snoozes,
         initial: '4',
       }),
-      placeFoot(place),
     ],
+  },
+} as const;
+
+/** The form of one button, about the alert of that id. */
+export function alertForm(kind: keyof typeof forms, id: string, place: ChargePlace): Modal {
+  const { callbackId, field, title, submit, asks } = forms[kind];
+  return modal({
+    callbackId,
+    title: placeTitle(title, place),
+    submit,
+    close: 'Back',
+    privateMetadata: id,
+    blocks: [...asks(field), placeFoot(place)],
   });
 }
+
+function readReason(typed: string, by: string): Parsed<CardMove> {
+  const reason = oneLine(typed);
+  return reason === '' ? problem('Say in a few words why.') : parsed({ kind: 'close', by, reason });
+}
+
+const hourMs = 3_600_000;
 
 function readSnooze(typed: string, by: string): Parsed<CardMove> {
   const chosen = snoozes.find(({ value }) => value === typed);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endsCard, hadInHand, handlersOf, handOf, moveCard, type CardMove, type CardStep } from './alert.ts';
+import { endsCard, handlersOf, moveCard, type CardMove, type CardStep } from './alert.ts';
 import type { AlertCard, AlertCharge, Recovery } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { referenceOfEventKey } from '../../domain/payment-event.ts';
@@ -78,7 +78,7 @@ export function untouched(id: string): AlertCase {
 function listsOf({ card, storms, failed }: AlertCase): Index {
   if (card.kind === 'recovered') return Object.fromEntries(storms.map((storm) => [stormRecovered(storm), 0]));
   if (endsCard(card)) return {};
-  const userId = handOf(card);
+  const userId = handlersOf(card).at(-1);
   return {
     ...Object.fromEntries(failed?.lists.map((list) => [list, failed.atMs]) ?? []),
     ...(userId !== undefined && 'at' in card ? { [alertsOf(userId)]: card.at } : {}),
@@ -227,18 +227,16 @@ function addressees(one: CardStep, card: AlertCard): string[] {
     case 'recovered':
       return handlersOf(card);
     case 'awake':
-      return others([handOf(card)]);
+      return handlersOf(card).slice(-1);
     case 'closed':
-      return others([hadInHand(card)], one.by);
+      return handlersOf(card)
+        .slice(-1)
+        .filter((userId) => userId !== one.by);
     case 'assigned':
-      return others([one.to, one.from], one.by);
+      return [one.to, ...(one.from === undefined ? [] : [one.from])].filter((userId) => userId !== one.by);
     default:
       return [];
   }
-}
-
-function others(people: readonly (string | undefined)[], by?: string): string[] {
-  return people.filter((userId) => userId !== undefined).filter((userId) => userId !== by);
 }
 
 /** What the audit says of what people and payments did with it. */

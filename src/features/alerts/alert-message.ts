@@ -1,5 +1,5 @@
-import type { ActionsBlock, ContextBlock } from '@slack/types';
-import { endsCard, type Alert, type AlertCardShown, isDeclined, recordOf } from './alert.ts';
+import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
+import { endsCard, type Alert, type AlertCardShown, type CardStep, isDeclined, recordOf } from './alert.ts';
 import type {
   Acknowledged,
   AlertCard,
@@ -12,10 +12,12 @@ import { counted } from '../../domain/wording.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { type Money, formatMoney } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { type Transaction, moneyToTake } from '../../domain/transaction.ts';
 import { cardButtons } from './alert-buttons.ts';
+import type { FoundAlert } from './alert-cards.ts';
 import { routeBlocks } from './alert-rules-message.ts';
 import {
   type Run,
@@ -36,12 +38,14 @@ import {
 } from '../../slack/kit/blocks.ts';
 import type { OpenItems } from '../../slack/command.ts';
 import type { HomeBlock, MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { type AboutMessage, posted } from '../../slack/kit/note.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import {
   customerWord,
   lookUpButton,
+  placeAlone,
   placeLine,
   proofLine,
   quoted,
@@ -85,7 +89,7 @@ export function alertMessage(alert: Alert): SlackMessage {
  * The first line: the state of alert and charge, or another word for it; amount, customer, reference. Of what a payment
  * resolved the amount is the payment’s.
  */
-export function alertHeadline(
+function alertHeadline(
   alert: Alert,
   told: { state?: string; money?: Money } = {},
 ): ReturnType<typeof headline> {
@@ -96,7 +100,7 @@ export function alertHeadline(
 }
 
 /** What became of the charge, as far as event and look-up tell, whatever people did with its alert. */
-export function chargeState(alert: Alert): string {
+function chargeState(alert: Alert): string {
   return cardSavedState(alert.event.cardSaved, verdict(alert).state);
 }
 
@@ -175,18 +179,27 @@ const repeatWords = 'This may repeat an earlier alert: Slack didn’t confirm wh
 
 function verdict(alert: Alert): Verdict {
   const { lookup, event } = alert;
+  if (isDeclined(alert)) return { state: `❌ ${outcomeWords.declined}` };
+  const isPayment = event.kind === 'payment_success';
   const says = eventWords[event.kind];
   switch (lookup.kind) {
     case 'confirmed':
-      return confirmed(event.kind);
+      if (isPayment) return { state: stateWords.confirmed };
+      return {
+        state: `🚨 ${says}, look-up says ${outcomeWords.paid}`,
+        next: 'don’t charge again. Ask the payments service which is wrong.',
+      };
     case 'not_paid':
-      return isDeclined(alert)
-        ? { state: `❌ ${outcomeWords.declined}` }
-        : { state: `🚨 ${says}, look-up says ${notPaidWords(lookup.transaction)}` };
-    case 'not_confirmed':
-      return isDeclined(alert)
-        ? { state: `❌ ${outcomeWords.declined}` }
-        : unproven(event.kind, lookup.evidence.status.holds);
+      return { state: `🚨 ${says}, look-up says ${notPaidWords(lookup.transaction)}` };
+    case 'not_confirmed': {
+      const state = `${says}, look-up says ${outcomeWords.notConfirmed}`;
+      if (isPayment || !lookup.evidence.status.holds) return { state: `⚠️ ${state}` };
+      return {
+        state: `🚨 ${state}`,
+        says: 'The look-up’s status means paid, so money may have moved.',
+        next: 'don’t charge again.',
+      };
+    }
     case 'not_found':
       return {
         state: `🔎 ${says}, look-up says ${outcomeWords.notFound}`,
@@ -226,25 +239,6 @@ function signedFacts({ kind, orderReference, transactionId, signedAtMs }: Paymen
       ...(signedAtMs === undefined ? [] : [words(', '), moment(signedAtMs)]),
     ],
   });
-}
-
-function confirmed(kind: PaymentEventKind): Verdict {
-  if (kind === 'payment_success') return { state: stateWords.confirmed };
-  return {
-    state: `🚨 ${eventWords.payment_failed}, look-up says ${outcomeWords.paid}`,
-    next: 'don’t charge again. Ask the payments service which is wrong.',
-  };
-}
-
-/** Found, but not proven, and not a plain decline either. */
-function unproven(kind: PaymentEventKind, isSuccess: boolean): Verdict {
-  const state = `${eventWords[kind]}, look-up says ${outcomeWords.notConfirmed}`;
-  if (kind === 'payment_success' || !isSuccess) return { state: `⚠️ ${state}` };
-  return {
-    state: `🚨 ${state}`,
-    says: 'The look-up’s status means paid, so money may have moved.',
-    next: 'don’t charge again.',
-  };
 }
 
 function details(alert: Alert, paid: Money | undefined): string[] {
@@ -293,7 +287,7 @@ function cardState(card: AlertCard, charge: string): string {
 }
 
 /** *Paid* stands beside the failed reference only when that very reference was paid. */
-export function recoveredState({ isSameReference }: Recovery): string {
+function recoveredState({ isSameReference }: Recovery): string {
   return isSameReference ? `✅ Resolved · ${outcomeWords.paid}` : '✅ Resolved by another payment';
 }
 
@@ -338,7 +332,7 @@ function acknowledgedBy({ by, at }: Acknowledged): Record<string, readonly Run[]
 }
 
 /** "NGN 12,500.00, another payment, ORDER-7". */
-export function paidBy(payment: Recovery): Run[] {
+function paidBy(payment: Recovery): Run[] {
   const { money, reference } = payment;
   const which = whichPayment(payment);
   return [words(`${word(formatMoney(money)) ?? ''}, ${which}, `), referenceRun(reference)];
@@ -350,7 +344,7 @@ function whichPayment({ isSameReference, isChargedAgain }: Recovery): string {
 }
 
 /** "2 h 5 min after the failure". */
-export function recoveryTime({ afterMs }: Recovery): string {
+function recoveryTime({ afterMs }: Recovery): string {
   return afterMs < 0 ? `${duration(-afterMs)} before the failure` : `${duration(afterMs)} after the failure`;
 }
 
@@ -366,18 +360,15 @@ export function duration(ms: number): string {
   return rest > 0 ? `${hours} h ${rest} min` : `${hours} h`;
 }
 
-export function reasonWords(reason: string): string {
+function reasonWords(reason: string): string {
   return outsideText(reason, longestReason);
 }
 
 /** Where the message before this one is. */
 function cardFoot({ replaced }: AlertCardShown): ContextBlock[] {
-  return replaced === undefined ? [] : [context(mrkdwn(replacedWords(replaced)))];
-}
-
-function replacedWords(replaced: NonNullable<AlertCardShown['replaced']>): string {
+  if (!replaced) return [];
   const earlier = messageLink(replaced, 'an earlier message');
-  return `Replaces ${earlier} that can’t be edited; its thread has what was said before.`;
+  return [context(mrkdwn(`Replaces ${earlier} that can’t be edited; its thread has what was said before.`))];
 }
 
 /** For mrkdwn. Slack leads such an address to the message and its thread, in whichever workspace the reader is signed in to. */
@@ -387,28 +378,95 @@ function messageLink({ channel, ts }: Required<MessagePlace>, shown: string): st
 }
 
 /** Away from a message, where it is: its channel, and the way to it once it stands; nothing where it is told nowhere. */
-export function whereItIs(place: MessagePlace | undefined, what: string): ContextBlock[] {
+function whereItIs(place: MessagePlace | undefined, what: string): ContextBlock[] {
   if (!place) return [];
   const { channel, ts } = place;
   const there = ts === undefined ? '' : `: ${messageLink({ channel, ts }, what)}`;
   return [context(mrkdwn(`In <#${channel}>${there}`))];
 }
 
-/** An alert that is assigned to somebody. */
-type AlertInHand = {
-  event: PaymentEvent;
-  receivedAtMs: number;
-  card: AlertCard;
-  evidence?: { lookup: Lookup };
-  place?: MessagePlace;
+/** `place`: where the alert is, for whoever reads of it elsewhere. */
+type About = AboutMessage & { place?: MessagePlace };
+
+/** One step of a card, for the thread below it. */
+export function alertNoteMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
+  const state = step.kind === 'recovered' ? recoveredState(step.payment) : stepWords[step.kind];
+  return stepMessage(step, alert, about, { state, eventType: 'payops_alert_note' });
+}
+
+/** The same for the one person it matters to, who reads it away from the card: what became of the charge stands in its first line. */
+export function alertDirectMessage(
+  step: CardStep,
+  alert: Alert,
+  about: About & { to: string },
+): SlackMessage {
+  const whom = step.kind === 'assigned' && (step.to === about.to ? ' to you' : ' to somebody else');
+  const state =
+    step.kind === 'recovered'
+      ? recoveredState(step.payment)
+      : `${stepWords[step.kind]}${whom || ''} · ${chargeState(alert)}`;
+  return stepMessage(step, alert, about, { state, eventType: 'payops_alert_direct' });
+}
+
+function stepMessage(
+  step: CardStep,
+  alert: Alert,
+  about: About,
+  { state, eventType }: { state: string; eventType: string },
+): SlackMessage {
+  const money = step.kind === 'recovered' ? step.payment.money : undefined;
+  const { text, block } = alertHeadline(alert, withoutUndefined({ state, money }));
+  const { environment, account } = alert;
+  const where = whereItIs(about.place, 'the alert and its thread');
+  const blocks = [block, ...stepFields(step, alert), ...where, placeAlone(environment, account)];
+  return posted({ text, blocks }, eventType, about);
+}
+
+const stepWords: Record<Exclude<CardStep['kind'], 'recovered'>, string> = {
+  acknowledged: '👀 Acknowledged',
+  assigned: '👤 Assigned',
+  snoozed: '💤 Snoozed',
+  awake: '⏰ The snooze is over',
+  closed: '☑️ Closed',
+  other_payment: '💳 Another payment, the alert stays open',
 };
+
+/** What was paid, when, and what a person can do about it. */
+function otherPaymentLine({ reference, money, afterMs }: Recovery, alert: Alert): Run[] {
+  return [
+    words(`The customer paid ${word(formatMoney(money)) ?? ''} for `),
+    referenceRun(reference),
+    words(', '),
+    moment(alert.receivedAtMs + afterMs),
+    words('. If that pays this too, close it.'),
+  ];
+}
+
+function stepFields(step: CardStep, alert: Alert): RichTextBlock[] {
+  switch (step.kind) {
+    case 'acknowledged':
+      return fields({ By: [person(step.by)] });
+    case 'assigned':
+      return fields({ To: [person(step.to)], By: [person(step.by)] });
+    case 'snoozed':
+      return fields({ Until: [moment(step.until)], By: [person(step.by)] });
+    case 'awake':
+      return [richText([bold('Next: '), words('look it up, or close it with a reason.')])];
+    case 'closed':
+      return fields({ Reason: reasonWords(step.reason), By: [person(step.by)] });
+    case 'other_payment':
+      return [richText(otherPaymentLine(step.payment, alert))];
+    case 'recovered':
+      return fields({ 'Paid by': paidBy(step.payment), Resolved: recoveryTime(step.payment) });
+  }
+}
 
 /** More than a person reads at once; the rest stands in the channels. */
 const mostShown = 8;
 
 /** A part of the App Home; nothing without alerts. */
 export function homeAlerts(
-  alerts: readonly AlertInHand[],
+  alerts: readonly FoundAlert[],
   place: { environment: Environment; account: string },
 ): HomeBlock[] {
   if (alerts.length === 0) return [];
@@ -422,14 +480,14 @@ export function homeAlerts(
 }
 
 /** For the menu; undefined without alerts. */
-export function openAlerts(alerts: readonly AlertInHand[]): OpenItems | undefined {
+export function openAlerts(alerts: readonly FoundAlert[]): OpenItems | undefined {
   const count = alerts.length;
   if (count === 0) return undefined;
   return { count, line: [bold(`🔔 ${counted(count, 'alert')} assigned to you`)] };
 }
 
 function alertItem(
-  { event, receivedAtMs, card, evidence, place: stands }: AlertInHand,
+  { event, receivedAtMs, card, evidence, place: stands }: FoundAlert,
   place: { environment: Environment; account: string },
 ): HomeBlock[] {
   // What was never looked up is told as the event tells it.

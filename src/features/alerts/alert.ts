@@ -117,22 +117,11 @@ function handledBy(card: AlertCard): { acknowledged?: Acknowledged } {
   return card.kind === 'acknowledged' ? { acknowledged: card } : {};
 }
 
-/** Whoever is to see to it now. */
-export function handOf(card: AlertCard): string | undefined {
-  return card.kind === 'acknowledged' ? (card.assignee ?? card.by) : undefined;
-}
-
-/** Whoever was to see to it when it was closed. */
-export function hadInHand(card: AlertCard): string | undefined {
-  return card.kind === 'closed' && card.acknowledged ? handOf(card.acknowledged) : undefined;
-}
-
-/** Whoever acknowledged the card or was given it; nobody for one that nobody took. */
+/** Whoever it is assigned to, or was when it ended, and before them whoever acknowledged it; nobody of one that nobody took. */
 export function handlersOf(card: AlertCard): string[] {
   if (card.kind === 'open') return [];
   const taken = card.kind === 'acknowledged' ? card : card.acknowledged;
-  if (!taken) return [];
-  return [...new Set([taken.by, ...(taken.assignee === undefined ? [] : [taken.assignee])])];
+  return taken ? [...new Set([taken.by, taken.assignee ?? taken.by])] : [];
 }
 
 /** The service's own record, where the look-up found one. */

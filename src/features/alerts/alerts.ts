@@ -23,8 +23,13 @@ import { nothingAfter } from '../../slack/command-text.ts';
 import type { Entry } from '../../store/store.ts';
 import { alertButtons, type ButtonsAround } from './alert-buttons.ts';
 import { alertClaims, type AlertCards, createAlertCards } from './alert-cards.ts';
-import { alertMessage, homeAlerts, openAlerts } from './alert-message.ts';
-import { alertDirectMessage, alertNoteMessage } from './alert-notes.ts';
+import {
+  alertDirectMessage,
+  alertMessage,
+  alertNoteMessage,
+  homeAlerts,
+  openAlerts,
+} from './alert-message.ts';
 import { alertCardPrefix } from './alert-record.ts';
 import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
 import {
@@ -38,7 +43,7 @@ import {
 } from './alert-rules-message.ts';
 import { knownDecline } from './alert.ts';
 import { createEventLog, findKeptEvent, lookedBackMs, openKeptEvent } from './event-log.ts';
-import { createEventLookUp, lookUpEvent } from './look-up-event.ts';
+import { lookUpEvent, sparing } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
 import { needsLookUp, routesOf, withMutes } from './routing.ts';
 import { stormPresses } from './storm/storm-list.ts';
@@ -93,7 +98,7 @@ export function createAlerts(account: Account, around: Around) {
   const { routes, declines } = rules;
   const { findTransaction } = payments;
   const { alertDetailsDays } = settings;
-  const lookUp = createEventLookUp(findTransaction, now);
+  const lookUp = sparing(now, (event: PaymentEvent) => lookUpEvent(findTransaction, event));
   const kept = {
     ...account,
     rememberMs: settings.webhookRememberDays * 86_400_000,

@@ -53,28 +53,12 @@ function expectedAmount(event: PaymentEvent): Pick<Parameters<typeof confirm>[0]
 const outageKinds = new Set<FailureKind>(['timeout', 'network', 'server', 'rate_limited', 'unauthorized']);
 const shortestQuietMs = 2_000;
 
-/** `lookUpEvent` that spares a service that is away; see `sparing`. */
-export function createEventLookUp(
-  findTransaction: FindTransaction,
-  now: () => number,
-): (event: PaymentEvent) => Promise<Lookup> {
-  return sparing(now, (event) => lookUpEvent(findTransaction, event));
-}
-
-/** The same for what should have been paid, without an event. */
-export function createExpectedLookUp(
-  findTransaction: FindTransaction,
-  now: () => number,
-): (expected: ExpectedCharge) => Promise<Lookup> {
-  return sparing(now, (expected) => lookUpExpected(findTransaction, expected));
-}
-
 /**
  * Does not ask a service again that has just failed: for three times as long as the failure took, 2 s at least,
  * everything is `unchecked` at once. So a burst of alerts behind a service that hangs costs one wait, not one each.
  * Says since when nothing was answered, for whoever waits for a while before giving up.
  */
-function sparing<About>(
+export function sparing<About>(
   now: () => number,
   look: (about: About) => Promise<Lookup>,
 ): (about: About) => Promise<Lookup> {

@@ -256,11 +256,5 @@ function minuteOfDay(atMs: number, timeZone: string): number {
 export function routeAt(rule: RoutedRule, postedAtMs: number, mayCall: boolean): AlertRoute {
   const { name, severity, mention, quietHours } = rule;
   const mayMention = mayCall && !(quietHours && isQuiet(quietHours, postedAtMs));
-  return {
-    rule: name,
-    ...(severity === undefined ? {} : { severity }),
-    ...(mention && mayMention ? { mention } : {}),
-  };
+  return { rule: name, ...withoutUndefined({ severity, mention: mayMention ? mention : undefined }) };
 }
-
-// Whether a rule can be reached: for the check of payops.yml, which refuses one that a rule before it leaves nothing to.

@@ -9,7 +9,7 @@ import {
   alertActions,
   alertButtons,
   type ButtonsAround,
-  closeModal,
+  alertForm,
 } from '../../../src/features/alerts/alert-buttons.ts';
 import type { FoundAlert } from '../../../src/features/alerts/alert-cards.ts';
 import { outcomeAlone, withoutDetails, type CardMove } from '../../../src/features/alerts/alert.ts';
@@ -77,7 +77,7 @@ function stage(options: Options = {}) {
       mayReveal: async () => false,
       chargeForm(filled) {
         opened.push(filled);
-        return closeModal(failed.key, place);
+        return alertForm('close', failed.key, place);
       },
     },
   );

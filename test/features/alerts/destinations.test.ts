@@ -8,7 +8,7 @@ import {
   routeAt,
   withLookUp,
 } from '../../../src/features/alerts/routing.ts';
-import type { AlertRule, RouteMatch, RoutePlan } from '../../../src/domain/alert-route.ts';
+import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
 import { confirm } from '../../../src/domain/confirmation.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
@@ -60,16 +60,6 @@ describe('destinationsOf', () => {
     const told = destinationsOf(both, failure, 0, (to) => to.rule?.name !== 'a');
     expect(told.map(({ channel, rule }) => [channel, rule?.name])).toEqual([['CRULE', 'b']]);
   });
-
-  it('counts both ends of an amount range in, and needs an amount', () => {
-    const range = { currency: 'NGN', amount: { fromMinor: 500, toMinor: 600 } };
-    const place = { environment: 'live', account: 'main' } as const;
-    const fitting = [499, 500, 600, 601].filter((amountMinor) =>
-      fits(range, { ...failure, amountMinor }, place),
-    );
-    expect(fitting).toEqual([500, 600]);
-    expect(fits(range, { kind: 'payment_failed', key: 'k', currency: 'NGN' }, place)).toBe(false);
-  });
 });
 
 describe('needsLookUp', () => {
@@ -97,16 +87,6 @@ describe('needsLookUp', () => {
     expect(open).toBeGreaterThan(50);
     expect(open).toBeLessThan(2_000);
   });
-
-  it('is never true without rules, or of what the event says or no look-up can say', () => {
-    const event: PaymentEvent = { kind: 'payment_failed', key: 'k', reason: 'fraud' };
-    const asking = (match: RouteMatch): RoutePlan => plan(rule({ match }));
-    expect(needsLookUp(plan(), event)).toBe(false);
-    expect(needsLookUp(asking({ reasonPart: 'funds' }), event)).toBe(false);
-    expect(needsLookUp(asking({ customer: { kind: 'exact', text: 'C-1' } }), event)).toBe(false);
-    expect(needsLookUp(asking({ event: 'payment_success', currency: 'NGN' }), event)).toBe(false);
-    expect(needsLookUp(asking({ currency: 'NGN' }), event)).toBe(true);
-  });
 });
 
 describe('what an event says', () => {
@@ -121,15 +101,6 @@ describe('what an event says', () => {
   ])('fits words of the reason as the alert shows them: %j', (reason) =>
     expect(fits({ reasonPart: 'insufficient funds' }, { ...failed, reason }, place)).toBe(true),
   );
-
-  it.each([
-    ['ada@Example.COM', true],
-    [' ada@example.com \n', true],
-    ['ada@mail.example.com', false],
-    ['ada@example.com@other.test', false],
-  ])('has the e-mail domain of %j, whatever stands around it', (customerEmail, does) => {
-    expect(fits({ emailDomain: 'example.com' }, { ...failed, customerEmail }, place)).toBe(does);
-  });
 });
 
 describe('withLookUp', () => {
@@ -188,39 +159,26 @@ describe('quiet hours', () => {
   const night = { fromMinute: 22 * 60, toMinute: 6 * 60, timeZone: 'Africa/Lagos' };
   // Lagos is an hour ahead of UTC the whole year.
   it.each([
-    ['20:59', false],
-    ['21:00', true],
-    ['23:30', true],
-    ['00:00', true],
-    ['04:59', true],
-    ['05:00', false],
-    ['12:00', false],
-  ])('over midnight: at %s UTC they hold: %s', (time, holds) => {
-    expect(isQuiet(night, Date.parse(`2026-11-21T${time}:00Z`))).toBe(holds);
+    ['2026-11-21T20:59Z', false],
+    ['2026-11-21T21:00Z', true],
+    ['2026-11-22T00:00Z', true],
+    ['2026-11-22T04:59Z', true],
+    ['2026-11-22T05:00Z', false],
+  ])('over midnight: at %s they hold: %s', (time, holds) => {
+    expect(isQuiet(night, Date.parse(time))).toBe(holds);
   });
 
   it.each([
     // London: clocks go forward on 29 March 2026 at 01:00 UTC and back on 25 October at 01:00 UTC.
-    ['2026-03-28T06:30:00Z', true],
-    ['2026-03-29T06:30:00Z', false],
-    ['2026-10-24T06:30:00Z', false],
-    ['2026-10-25T06:30:00Z', true],
-    // 02:30 does not exist on that day: the hour that is skipped is neither missed nor doubled.
-    ['2026-03-29T00:59:00Z', true],
-    ['2026-03-29T01:00:00Z', true],
-    ['2026-10-25T00:30:00Z', true],
-    ['2026-10-25T01:30:00Z', true],
+    ['2026-03-28T06:30Z', true],
+    ['2026-03-29T06:30Z', false],
+    ['2026-10-24T06:30Z', false],
+    ['2026-10-25T06:30Z', true],
+    // 01:30 does not exist on that day: the hour that is skipped is neither missed nor doubled.
+    ['2026-03-29T01:00Z', true],
   ])('follow summer time: at %s they hold: %s', (time, holds) => {
-    expect(
-      isQuiet({ fromMinute: 22 * 60, toMinute: 7 * 60, timeZone: 'Europe/London' }, Date.parse(time)),
-    ).toBe(holds);
-  });
-
-  it('hold within a day too', () => {
-    const noon = { fromMinute: 12 * 60, toMinute: 13 * 60, timeZone: 'UTC' };
-    expect(
-      ['11:59', '12:00', '12:59', '13:00'].map((at) => isQuiet(noon, Date.parse(`2026-01-01T${at}Z`))),
-    ).toEqual([false, true, true, false]);
+    const long = { fromMinute: 22 * 60, toMinute: 7 * 60, timeZone: 'Europe/London' };
+    expect(isQuiet(long, Date.parse(time))).toBe(holds);
   });
 
   it('leave out the mention, and nothing else', () => {
@@ -233,19 +191,11 @@ describe('quiet hours', () => {
       mention: { kind: 'group', id: 'S1' },
       quietHours: night,
     };
-    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), true)).toEqual({
-      rule: 'big-ones',
-      severity: 'high',
-      mention: { kind: 'group', id: 'S1' },
-    });
-    expect(routeAt(rule, Date.parse('2026-11-21T23:00Z'), true)).toEqual({
-      rule: 'big-ones',
-      severity: 'high',
-    });
+    const called = { rule: 'big-ones', severity: 'high', mention: { kind: 'group', id: 'S1' } };
+    const { mention: _, ...calm } = called;
+    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), true)).toEqual(called);
+    expect(routeAt(rule, Date.parse('2026-11-21T23:00Z'), true)).toEqual(calm);
     // Nor does one that takes the place of a deleted message.
-    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), false)).toEqual({
-      rule: 'big-ones',
-      severity: 'high',
-    });
+    expect(routeAt(rule, Date.parse('2026-11-21T12:00Z'), false)).toEqual(calm);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ServiceFailure } from '../../../src/domain/failure.ts';
+import { ServiceFailure, type FailureKind } from '../../../src/domain/failure.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
-import { createEventLookUp, lookUpEvent } from '../../../src/features/alerts/look-up-event.ts';
+import { lookUpEvent, sparing } from '../../../src/features/alerts/look-up-event.ts';
 
 const event: PaymentEvent = { kind: 'payment_failed', key: 'k', orderReference: 'SUB-1' };
 const record: Transaction = {
@@ -16,7 +16,7 @@ const record: Transaction = {
 };
 const found = () => Promise.resolve(record);
 const none = () => Promise.resolve(undefined);
-const away = () => Promise.reject(new ServiceFailure('network', 'away'));
+const away = (kind: FailureKind = 'network') => Promise.reject(new ServiceFailure(kind, 'away'));
 const never = () => Promise.reject(new Error('asked'));
 
 describe('lookUpEvent', () => {
@@ -31,7 +31,7 @@ describe('lookUpEvent', () => {
   });
 
   it('claims nothing when the service cannot be asked', async () => {
-    expect(await lookUpEvent(away, event)).toEqual({ kind: 'unchecked', failure: 'network' });
+    expect(await lookUpEvent(() => away(), event)).toEqual({ kind: 'unchecked', failure: 'network' });
   });
 
   it('lets a bug through', async () => {
@@ -62,18 +62,19 @@ describe('lookUpEvent', () => {
 function service(tookMs: number, answers: boolean[]) {
   const clock = { nowMs: 0 };
   const asked: number[] = [];
-  const lookUp = createEventLookUp(
-    () => {
-      asked.push(clock.nowMs);
-      clock.nowMs += tookMs;
-      return answers.shift() ? found() : Promise.reject(new ServiceFailure('timeout', 'no answer'));
-    },
+  const findTransaction = () => {
+    asked.push(clock.nowMs);
+    clock.nowMs += tookMs;
+    return answers.shift() ? found() : away('timeout');
+  };
+  const lookUp = sparing(
     () => clock.nowMs,
+    (about: PaymentEvent) => lookUpEvent(findTransaction, about),
   );
   return { clock, asked, lookUp };
 }
 
-describe('createEventLookUp', () => {
+describe('a look-up of events', () => {
   it('costs a burst one wait while the service hangs', async () => {
     const { clock, asked, lookUp } = service(8_000, []);
     for (let n = 0; n < 30; n += 1) {

@@ -16,18 +16,15 @@ import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { type StormItem, type Storm } from '../../../src/features/alerts/storm/storm.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
-import {
-  assignModal,
-  closeModal,
-  lookedUpMessage,
-  refusedMessage,
-  snoozeModal,
-} from '../../../src/features/alerts/alert-buttons.ts';
-import { alertDirectMessage, alertNoteMessage } from '../../../src/features/alerts/alert-notes.ts';
+import { alertForm, lookedUpMessage, refusedMessage } from '../../../src/features/alerts/alert-buttons.ts';
 import { csvMessage, stormListModal } from '../../../src/features/alerts/storm/storm-list.ts';
 import { stormMessage } from '../../../src/features/alerts/storm/storm-message.ts';
 import { createTally } from '../../../src/features/alerts/tally.ts';
-import { alertMessage } from '../../../src/features/alerts/alert-message.ts';
+import {
+  alertDirectMessage,
+  alertMessage,
+  alertNoteMessage,
+} from '../../../src/features/alerts/alert-message.ts';
 import { dailySummaryMessage } from '../../../src/features/alerts/summary/daily-summary-message.ts';
 import { fixFor } from '../../../src/slack/slack-error.ts';
 import { outsideText } from '../../../src/slack/kit/text.ts';
@@ -114,7 +111,8 @@ export const alertSurfaces: readonly Surface[] = [
     ),
   ),
   modalOf('a card’s forms', ({ random, ...outside }) =>
-    random.pick([closeModal, assignModal, snoozeModal])(
+    alertForm(
+      random.pick(['close', 'assign', 'snooze'] as const),
       'payment_failed/order/REF-1',
       placeOf({ random, ...outside }),
     ),

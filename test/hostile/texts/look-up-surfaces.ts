@@ -79,7 +79,7 @@ export const lookUpSurfaces: readonly Surface[] = [
   }),
   homeOf('alerts in the App Home', (outside) => {
     const event = eventOf(outside);
-    const evidence = { lookup: lookupOf(outside, event.orderReference) };
+    const evidence = { lookup: lookupOf(outside, event.orderReference), atMs: at };
     const alert = { event, receivedAtMs: at, card: cardOf(outside), evidence };
     return homeAlerts(
       Array.from({ length: 12 }, () => alert),
