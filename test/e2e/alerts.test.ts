@@ -185,18 +185,6 @@ describe('the states of an alert', () => {
     expect((await alertSays(reference)).shown.buttons).toContain('Acknowledge');
   });
 
-  test('stand in the App Home of whoever has them, with the way to each; and no more once they are over', async () => {
-    const desk = at();
-    const { reference, alert } = await isTaken({ amount: '4321.00' });
-    const home = await desk.home('lead', reference);
-    expect(home.text).toContain('NGN 4,321.00');
-    await does('lead', 'Close…', alert, { Reason: 'Done' });
-    await alertSays(reference, '☑️ Closed');
-    await desk.house.until('it is gone from the Home', async () => {
-      return !(await desk.home('lead', '')).text.includes(reference);
-    });
-  });
-
   test('are on record: who did what with which alert', async () => {
     const desk = at();
     const { reference, alert } = await isTaken();

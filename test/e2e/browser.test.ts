@@ -425,29 +425,6 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await expectOneAlert(reference, '5501.00');
   });
 
-  it('says what to do while the payments service fails, and is well afterwards', async () => {
-    const { page } = ada;
-    const says = async (weather: RegExp, text: string): Promise<string> => {
-      await ada.tab('Faults');
-      await ada.click(page.getByRole('radio', { name: weather }));
-      await ada.channel('pay-desk');
-      const answers = page.locator('.channel article.ephemeral', { hasText: text });
-      const before = await answers.count();
-      await ada.type('/pay ORDER-1001');
-      await answers.nth(before).waitFor();
-      return answers.last().innerText();
-    };
-    expect(await says(/^Answers 429/, 'The payments service’s call limit is reached')).toContain(
-      'none was moved',
-    );
-    expect(await says(/^Answers 500/, 'The payments service reports a fault of its own')).toContain(
-      'try again',
-    );
-    await page.getByRole('tab', { name: 'Faults' }).getByTitle('Not normal').waitFor();
-    await says(/^Works/, 'Paid (confirmed)');
-    expect(await page.getByTitle('Not normal').count()).toBe(0);
-  });
-
   it('tells an old workspace the words alone, in a direct message, and posts no alert where it is not invited', async () => {
     const { page } = ada;
     const fault = async (name: RegExp): Promise<Locator> => {

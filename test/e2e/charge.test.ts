@@ -148,26 +148,6 @@ describe('/pay charge', () => {
     await desk.asks('agent', '/pay charge lots', 'amount');
     expect(desk.modal('onCall') ?? desk.modal('agent')).toBeUndefined();
   });
-
-  it('opens from the menu of /pay', async () => {
-    const desk = at();
-    const menu = await desk.asks('agent', '/pay', 'looks a transaction up');
-    await desk.presses('agent', 'Charge a card', menu);
-    expect((await desk.modalSays('agent', 'You review it before anything is charged')).submit).toBe('Review');
-  });
-
-  it('opens from anywhere with the shortcut Charge a saved card', async () => {
-    const desk = at();
-    const { workspace } = desk.house;
-    const [shortcut] = workspace.state(desk.id('agent')).globalShortcuts;
-    expect(shortcut?.name).toBe('Charge a saved card');
-    const callbackId = shortcut?.callbackId ?? '';
-    await workspace.act(desk.id('agent'), { kind: 'global_shortcut', callbackId });
-    await desk.modalSays('agent', 'You review it before anything is charged');
-    await desk.submits('agent', { 'Saved card': ada ?? '', Amount: '700.00' });
-    await desk.submits('agent');
-    await desk.modalSays('agent', 'Paid (confirmed)');
-  });
 });
 
 describe('a charge that the bank declines', () => {

@@ -326,14 +326,6 @@ describe('the operators’ commands', () => {
       'Nothing is undelivered',
     );
   });
-
-  it('explain-delivery puts what it found out where data goes, also when it does not verify', async () => {
-    const path = join(at().house.folder, 'delivery.http');
-    writeFileSync(path, 'POST / HTTP/1.1\r\nx-signature: abc\r\n\r\n{}');
-    const end = await at().runs(['explain-delivery', path]);
-    expect(end).toMatchObject({ code: 1, stderr: '' });
-    expect(end.stdout).toContain('Verdict: refused');
-  });
 });
 
 describe('as a process', () => {

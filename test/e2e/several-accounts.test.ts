@@ -1,12 +1,11 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
 import { channelIds } from '../../src/simulators/slack/cast.ts';
 import { reviews, sitAt, type Desk, type Message } from '../support/desk.ts';
+import { openGate, type Gate } from '../support/gate.ts';
 import { openHouse, type House, type HouseOptions, type Person } from '../support/house.ts';
-import { serveOnLoopback } from '../support/loopback.ts';
 
 const ada = 'ada@example.com';
 const olu = 'olu@example.com';
@@ -206,7 +205,7 @@ describe('several merchant accounts in one bot', () => {
         desk.asks('onCall', '/pay SHARED-1 --account lagos', 'NGN 700.00'),
       ]);
     }
-    for (const { refuse } of [main, lagos]) refuse(1);
+    for (const { service } of [main, lagos]) service.setFaults({ kind: 'unauthorized', times: 1 });
     await Promise.all([
       desk.asks('onCall', '/pay SHARED-1', 'NGN 90.00'),
       desk.asks('lead', '/pay SHARED-1 --account lagos', 'NGN 700.00'),
@@ -219,7 +218,7 @@ describe('several merchant accounts in one bot', () => {
     const { accounts, main, lagos } = at;
     expect(accounts.map(({ calls }) => calls.length > 0)).toEqual([true, true, true]);
     expect(mixedCalls(accounts)).toEqual([]);
-    const token = main.calls.find(({ authorization }) => authorization !== undefined)?.authorization ?? '';
+    const token = main.calls.find(({ headers }) => headers?.authorization)?.headers?.authorization ?? '';
     const headers = { authorization: token, accountId: main.service.credentials.accountId };
     await fetch(`${lagos.url}/v1/transactions/accounts/single?orderReference=X`, { headers });
     expect(mixedCalls(accounts).join()).toMatch(/carries what is main’s.*names another account/s);
@@ -309,25 +308,13 @@ function chargesAt({ service }: SeveralAccount): string[] {
     .filter((reference) => reference.startsWith('pay-'));
 }
 
-/** One call of the bot, whole and unmasked, as it reached the service of the account that it was sent to. */
-type Call = {
-  path: string;
-  authorization: string | undefined;
-  accountId: string | undefined;
-  /** Address, every header and body in one text. */
-  request: string;
-  answer: string;
-  status: number;
-};
-
 type SeveralAccount = {
   name: string;
   service: PaymentsService;
   /** Where the bot finds it. */
   url: string;
-  calls: Call[];
-  /** So many of the next calls with an access token are answered 401. */
-  refuse: (times: number) => void;
+  /** Each call of the bot, whole and unmasked, as it reached the service of the account that it was sent to. */
+  calls: Gate['passed'];
 };
 
 type SeveralAccounts = {
@@ -351,14 +338,14 @@ async function openSeveralAccounts(
   const accounts = await Promise.all(
     names.map(async (name, index): Promise<SeveralAccount> => {
       const service = index === 0 ? house.payments : await startPaymentsService(payments);
-      const line = await openLine(service);
+      const { url, passed: calls, close } = await openGate(() => [service.url]);
       test.onTestFinished(async () => {
-        await line.close();
+        await close();
         if (index > 0) await service.close();
       });
       const path = index === 0 ? '/webhooks/payments' : `/webhooks/payments/${name}`;
       service.sendWebhooksTo(`${house.webhookGate.url}${path}`);
-      return { name, service, ...line };
+      return { name, service, url, calls };
     }),
   );
   const policy = readFileSync(house.policyFile, 'utf8');
@@ -394,51 +381,6 @@ function accountLines({ name, url, service }: SeveralAccount, sandbox: string | 
 `;
 }
 
-async function openLine(service: PaymentsService): Promise<{
-  url: string;
-  calls: Call[];
-  refuse: (times: number) => void;
-  close: () => Promise<void>;
-}> {
-  const calls: Call[] = [];
-  let refusals = 0;
-  const server = await serveOnLoopback((request, response) => {
-    void (async () => {
-      const body = await buffer(request);
-      const { authorization } = request.headers;
-      const headers = Object.entries(request.headersDistinct)
-        .filter(
-          ([name]) => !/^(connection|keep-alive|transfer-encoding|content-length|host|expect)$/.test(name),
-        )
-        .flatMap(([name, values = []]) => values.map((value): [string, string] => [name, value]));
-      const isRefused = authorization !== undefined && refusals > 0;
-      if (isRefused) refusals -= 1;
-      const answer = isRefused
-        ? new Response('{"code":"401","description":"no"}', { status: 401 })
-        : await fetch(`${service.url}${request.url}`, {
-            method: request.method ?? 'GET',
-            headers,
-            ...(body.length === 0 ? {} : { body: new Uint8Array(body) }),
-          });
-      const text = await answer.text();
-      calls.push({
-        path: (request.url ?? '').split('?', 1)[0] ?? '',
-        authorization,
-        accountId: request.headersDistinct['accountid']?.[0],
-        request: `${request.url}\n${JSON.stringify(headers)}\n${body.toString()}`,
-        answer: text,
-        status: answer.status,
-      });
-      response.writeHead(answer.status, { 'content-type': 'application/json' }).end(text);
-    })().catch(() => request.socket.destroy());
-  });
-  return {
-    ...server,
-    calls,
-    refuse: (times) => void (refusals = times),
-  };
-}
-
 /** Everything that belongs to the account and to no other: its id, secret, tokens, token keys and transaction ids. */
 function ownWords({ service, calls }: SeveralAccount): string[] {
   const { accountId, clientSecret, webhookSecret } = service.credentials;
@@ -463,9 +405,11 @@ function mixedCalls(accounts: readonly SeveralAccount[]): string[] {
       .filter((other) => other !== account)
       .flatMap((other) => ownWords(other).map((word) => ({ of: other.name, word })))
       .filter(({ word }) => !own.has(word));
-    return calls.flatMap(({ path, request, authorization, accountId }) => {
-      const carried = foreign.filter(({ word }) => request.includes(word));
-      const token = authorization?.replace(/^Bearer /, '');
+    return calls.flatMap(({ path, request, headers = {} }) => {
+      const whole = `${request}${JSON.stringify(headers)}`;
+      const carried = foreign.filter(({ word }) => whole.includes(word));
+      const token = headers.authorization?.replace(/^Bearer /, '');
+      const { accountid: accountId } = headers;
       return [
         ...carried.map(({ of }) => `${path} of ${name} carries what is ${of}’s`),
         ...(token === undefined || own.has(token)

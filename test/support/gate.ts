@@ -1,11 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { createHolds, type Held, type HoldPoint, type Passed } from '../../src/simulators/holds.ts';
 import { serveOnLoopback } from './loopback.ts';
 
 export type Gate = {
   url: string;
-  readonly passed: readonly Passed[];
+  /** Those of the simulators come without their headers. */
+  readonly passed: readonly (Passed & { headers?: IncomingHttpHeaders })[];
   /** Resolves when the next request whose path ends with `path` stands at that point. */
   hold: (path: string, point: HoldPoint) => Promise<Held>;
   /** Breaks every connection of the callers off, those held included. */
@@ -19,7 +20,7 @@ export type Gate = {
  */
 export async function openGate(targets: () => readonly string[]): Promise<Gate> {
   const { hold, stand } = createHolds();
-  const passed: Passed[] = [];
+  const passed: (Passed & { headers: IncomingHttpHeaders })[] = [];
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = request.url ?? '/';
     const path = url.split('?', 1)[0] ?? '/';
@@ -29,7 +30,8 @@ export async function openGate(targets: () => readonly string[]): Promise<Gate> 
     await stand(path, 'after');
     const [worst] = answers.toSorted((one, other) => other.status - one.status);
     if (!worst) throw new Error('nowhere to pass it to');
-    passed.push({ path, request: `${url}\n${body.toString()}`, answer: worst.body.toString() });
+    const { headers } = request;
+    passed.push({ path, request: `${url}\n${body.toString()}`, answer: worst.body.toString(), headers });
     response.writeHead(worst.status, worst.headers).end(worst.body);
   }
 
