@@ -20,7 +20,8 @@ export type Messages<Bodies> = {
   refresh(key: string): Promise<void>;
 };
 
-export type MessagesDeps = {
+/** Of whatever feature: see `Messages`. */
+export function createMessages(account: {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   sealer: Sealer;
   /** As long as what they tell of may still go on: after that they would be posted a second time. */
@@ -30,21 +31,21 @@ export type MessagesDeps = {
   now: () => number;
   /** Called after work was stored, so that a worker need not wait for its next round. */
   wake: () => void;
-};
-
-/** Of whatever feature: see `Messages`. */
-export function createMessages(deps: MessagesDeps) {
-  const { rememberMs, wake } = deps;
+}) {
+  const { rememberMs, wake } = account;
   return {
     async keep(key: string, message: AnyMessage): Promise<void> {
-      if ((await storeMessage(deps, key, { ...message, rememberMs })) || (await refreshMessage(deps, key)))
+      if (
+        (await storeMessage(account, key, { ...message, rememberMs })) ||
+        (await refreshMessage(account, key))
+      )
         wake();
     },
     async post(key: string, message: AnyMessage): Promise<void> {
-      if (await storeMessage(deps, key, { ...message, rememberMs })) wake();
+      if (await storeMessage(account, key, { ...message, rememberMs })) wake();
     },
     async refresh(key: string): Promise<void> {
-      if (await refreshMessage(deps, key)) wake();
+      if (await refreshMessage(account, key)) wake();
     },
   };
 }

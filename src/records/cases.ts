@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { auditedKinds, type AuditEntry } from '../domain/audit-entry.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { insist } from './insist.ts';
-import type { Entry, Index } from '../store/store.ts';
-import { createRecords, type RecordsDeps, type Rest } from './records.ts';
+import type { Entry, Index, Sealer, Store } from '../store/store.ts';
+import { createRecords, type Rest } from './records.ts';
 
 /** What a case is: pure, so that a model test can drive it through everything that may happen. */
 export type CaseRules<State, Event> = {
@@ -40,16 +40,6 @@ export type CaseEffects<State, Event> = {
   due: (state: State, nowMs: number) => Promise<{ event: Event; isOnce?: boolean } | undefined>;
   /** Everybody who must hear of it, by messages and events to other cases, each under a key: again is the same as once. */
   tell: (state: State) => Promise<void>;
-};
-
-export type CasesDeps = RecordsDeps & {
-  /** How long a case is remembered once nothing is left to do about it. */
-  rememberMs: number;
-  now: () => number;
-  /** Called after something was stored that is work at once. */
-  wake: () => void;
-  /** True once it is on the audit's chain. Absent: nothing is audited. */
-  audit?: ((entry: AuditEntry) => Promise<boolean>) | undefined;
 };
 
 /** A case as it is kept: up to `told` its turns were told, and the audit lacks `unwritten`. */
@@ -111,12 +101,23 @@ const auditEntry: z.ZodType<AuditEntry> = z.object({
  * whoever loses a compare-and-swap does nothing; what is to be told or called is on record until it has happened.
  */
 export function createCases<State, Event>(
-  deps: CasesDeps,
+  account: {
+    store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+    sealer: Sealer;
+    wait: (ms: number) => Promise<unknown>;
+    /** How long a case is remembered once nothing is left to do about it. */
+    rememberMs: number;
+    now: () => number;
+    /** Called after something was stored that is work at once. */
+    wake: () => void;
+    /** True once it is on the audit's chain. Absent: nothing is audited. */
+    audit?: ((entry: AuditEntry) => Promise<boolean>) | undefined;
+  },
   rules: CaseRules<State, Event>,
   effects: CaseEffects<State, Event>,
 ): Cases<State, Event> {
-  const { rememberMs, now, wake, audit } = deps;
-  const records = createRecords<Kept<State>>(deps, {
+  const { rememberMs, now, wake, audit } = account;
+  const records = createRecords<Kept<State>>(account, {
     prefix: rules.prefix,
     schema: z.object({
       state: rules.schema,
@@ -211,7 +212,7 @@ export function createCases<State, Event>(
       if (!done) return await settle(id, kept);
       const { event, isOnce } = done;
       const apply = (): Promise<Applied<State> | undefined> => move(id, event, settledWithinMs);
-      return await settle(id, (await (isOnce ? insist(deps, apply) : apply())) ?? kept);
+      return await settle(id, (await (isOnce ? insist(account, apply) : apply())) ?? kept);
     },
     list: async (name, options) => (await records.list(name, options)).map(({ state }) => state),
     all: async (name) => (await records.all(name)).map(({ state }) => state),

@@ -52,14 +52,6 @@ export type Records<T> = {
   all(name: string): Promise<T[]>;
 };
 
-export type RecordsDeps = {
-  store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
-  sealer: Sealer;
-  wait: (ms: number) => Promise<unknown>;
-  /** Absent: this release's. */
-  newestForm?: number;
-};
-
 /** Whoever loses that often loses to somebody who wins every time: better an error than a person who waits. */
 const mostTries = 100;
 const firstRestMs = 1;
@@ -69,8 +61,17 @@ const lostAnswers = 2;
 const againMs = 100;
 
 /** Records of one kind, sealed whole under their own keys, typed by their schema. All of it throws StoreUnavailable. */
-export function createRecords<T>(deps: RecordsDeps, kind: RecordKind<T>): Records<T> {
-  const { store, sealer, wait, newestForm } = deps;
+export function createRecords<T>(
+  account: {
+    store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
+    sealer: Sealer;
+    wait: (ms: number) => Promise<unknown>;
+    /** Absent: this release's. */
+    newestForm?: number;
+  },
+  kind: RecordKind<T>,
+): Records<T> {
+  const { store, sealer, wait, newestForm } = account;
   const { prefix, lists, form } = kind;
   const takeTurn = createTurns();
   const keyOf = (id: string): string => prefix + id;

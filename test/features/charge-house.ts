@@ -16,7 +16,6 @@ import { type Around, createCharges } from '../../src/features/charge/charge.ts'
 import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
 import { readMessageRecord } from '../../src/messages/message-record.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
-import type { RecordsDeps } from '../../src/records/records.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { accountOf } from '../support/account.ts';
 import { noStorms, sealer } from './house.ts';
@@ -126,7 +125,7 @@ export async function notesIn({ store }: Pick<World, 'store'>): Promise<ChargeNo
 }
 
 /** Charges as they stand in a store. */
-export function recordsIn(store: RecordsDeps['store']) {
+export function recordsIn(store: Store) {
   return createChargeRecords({ store, sealer, wait: () => Promise.resolve() });
 }
 

@@ -1,6 +1,6 @@
+import type { Store } from '../../src/store/store.ts';
 import type { LimitRules } from '../../src/domain/charge.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
-import type { RecordsDeps } from '../../src/records/records.ts';
 import {
   createLimitClaims,
   type LimitClaims,
@@ -24,7 +24,7 @@ export const rules: LimitRules = {
 };
 
 /** A replica that counts, and what it needs of the world: who has which roles, and which charges stand how. */
-export function countingHouse(store: RecordsDeps['store'], now: () => number, kept: LimitRules = rules) {
+export function countingHouse(store: Store, now: () => number, kept: LimitRules = rules) {
   /** Whether each charge that is stored has ended without money. */
   const ended = new Map<string, boolean>();
   const standings = new Map<string, Standing>();

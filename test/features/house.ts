@@ -10,7 +10,7 @@ import { createEvidence, toRouteLanes } from '../../src/features/alerts/route-ev
 import type { Storms } from '../../src/features/alerts/storm/storm.ts';
 import { createEventLog } from '../../src/features/alerts/event-log.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
-import { createRecords, type RecordsDeps } from '../../src/records/records.ts';
+import { createRecords } from '../../src/records/records.ts';
 import { paymentKind } from '../../src/features/alerts/alert-recovery.ts';
 import { workOnce } from '../../src/records/worker.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
@@ -77,7 +77,7 @@ export const noStorms: Pick<Storms, 'ask' | 'recovered' | 'taker' | 'find'> = {
 };
 
 /** Remembers payments, and holds none of them against failures. */
-export function keepsPayments(store: RecordsDeps['store']): Receiving['expect'] {
+export function keepsPayments(store: Store): Receiving['expect'] {
   const payments = createRecords({ store, sealer, wait: () => Promise.resolve() }, paymentKind);
   return (event, receivedAtMs, alone) => {
     const payment = { event, receivedAtMs, lists: [], unproven: 0, ...(alone && { alone }) };

@@ -7,13 +7,13 @@ import type { CardFace } from '../../domain/charge.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { pagesOf } from '../../records/pages.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
-import { createRecords, isUnreadable, type RecordChange, type RecordsDeps } from '../../records/records.ts';
+import { createRecords, isUnreadable, type RecordChange } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 
 /** A remembered card as a person may see it; the e-mail is whole. `id` is its fingerprint and no secret. */
 export type LedgerCard = { id: string; face: CardFace; customerEmail?: string; expiry?: string };
 
-type LedgerDeps = RecordsDeps & {
+type LedgerDeps = Pick<Account, 'store' | 'sealer' | 'wait'> & {
   fingerprint: Fingerprint;
   /** A card is forgotten so long after the last news of it, or when it expires. */
   keepMs: number;

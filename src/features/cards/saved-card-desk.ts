@@ -1,3 +1,4 @@
+import type { Account } from '../../account.ts';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { faceOf, draftKeepMs } from '../../domain/saved-card.ts';
@@ -14,7 +15,7 @@ import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import { catchUp } from '../../records/insist.ts';
 import type { Fingerprint } from '../../records/fingerprint.ts';
-import { createRecords, type RecordsDeps } from '../../records/records.ts';
+import { createRecords } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 
@@ -78,7 +79,7 @@ export type SavedCardDesk = ReturnType<typeof createSavedCardDesk>;
  * All of it throws StoreUnavailable while the store is away, and then nothing was deleted.
  */
 export function createSavedCardDesk(
-  deps: RecordsDeps & {
+  deps: Pick<Account, 'store' | 'sealer' | 'wait'> & {
     listSavedCards: (email: string) => Promise<SavedCardsAnswer>;
     deleteSavedCard: (card: CardToDelete) => Promise<CardDeletionAnswer>;
     /** Undefined: switched off. */

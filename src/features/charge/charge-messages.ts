@@ -24,7 +24,7 @@ import {
   stateBlocks,
 } from './charge-screens.ts';
 import type { ChargeView } from './charge-record.ts';
-import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
+import { createMessages, type Messages } from '../../messages/messages.ts';
 
 /**
  * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A
@@ -189,7 +189,10 @@ export function chargeWords(place: ChargePlace): Words<ChargeShown> {
  * made of the charge as the store has it when the message leaves. Each is on record once it resolves, and again is the
  * same as once. Without a desk channel nothing of a charge is told but to its agents. All of it throws StoreUnavailable.
  */
-export function createChargePosts(deps: MessagesDeps, deskChannel: string | undefined) {
+export function createChargePosts(
+  deps: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now' | 'wake'>,
+  deskChannel: string | undefined,
+) {
   const messages: Messages<ChargeBodies> = createMessages(deps);
 
   /** What stands in the channel is kept up with also when the channel is no longer set. */

@@ -16,13 +16,7 @@ import {
 } from './machine.ts';
 import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import {
-  createRecords,
-  isUnreadable,
-  type Records,
-  type RecordsDeps,
-  type Rest,
-} from '../../records/records.ts';
+import { createRecords, isUnreadable, type Records, type Rest } from '../../records/records.ts';
 import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert.ts';
@@ -67,7 +61,7 @@ export type ChargeView = ChargeRecord['views'][number];
 
 export type ChargeRecords = Records<ChargeRecord>;
 
-export function createChargeRecords(deps: RecordsDeps): ChargeRecords {
+export function createChargeRecords(deps: Pick<Account, 'store' | 'sealer' | 'wait'>): ChargeRecords {
   return createRecords(deps, { prefix: chargePrefix, schema: chargeRecord, lists: listsOfCharge });
 }
 

@@ -1,10 +1,11 @@
+import type { Account } from '../../account.ts';
 import { z } from 'zod';
 import type { AlertMute, NotPosted } from '../../domain/alert-route.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
-import { createCases, type CasesDeps, type CaseStep } from '../../records/cases.ts';
+import { createCases, type CaseStep } from '../../records/cases.ts';
 import { messageKey } from '../../messages/message-record.ts';
-import { createMessages, type Messages, type MessagesDeps } from '../../messages/messages.ts';
+import { createMessages, type Messages } from '../../messages/messages.ts';
 import type { Views } from '../../messages/views.ts';
 import { mutedWords } from '../../slack/words/mute-lines.ts';
 
@@ -45,7 +46,11 @@ const readAgainMs = 3_000;
 /** What came just before its end may be on its way to the store for so long, and is told of with the rest. */
 const overAfterMs = 4_000;
 
-export function openMutes(deps: CasesDeps & MessagesDeps) {
+export function openMutes(
+  deps: Pick<Account, 'store' | 'sealer' | 'wait' | 'rememberMs' | 'leaseMs' | 'now' | 'wake'> & {
+    audit?: Account['audit']['write'];
+  },
+) {
   const { now } = deps;
   const messages: Messages<MuteBodies> = createMessages(deps);
   let known: { atMs: number; mutes: Promise<readonly AlertMute[]> } | undefined;

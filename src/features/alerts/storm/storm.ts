@@ -1,3 +1,4 @@
+import type { Account } from '../../../account.ts';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { countsAlone, withLookUp } from '../routing.ts';
@@ -7,11 +8,11 @@ import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-eve
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
 import type { Sealer, Entry, Index } from '../../../store/store.ts';
 import { openEvent, messageKey, readMessageRecord, stormAlerts } from '../../../messages/message-record.ts';
-import { createMessages, type Messages, type MessagesDeps } from '../../../messages/messages.ts';
+import { createMessages, type Messages } from '../../../messages/messages.ts';
 import { alertCardPrefix, openEvidence } from '../alert-record.ts';
 import { createTally, type Tally } from '../tally.ts';
 import { isUnreadable } from '../../../records/records.ts';
-import { createCases, type CasesDeps } from '../../../records/cases.ts';
+import { createCases } from '../../../records/cases.ts';
 import { pagesOf } from '../../../records/pages.ts';
 
 /**
@@ -163,7 +164,12 @@ const named = z.looseObject({ id: z.string(), sinceMs: z.number() });
  * their own records. `usual`: how many alerts of one channel pass singly in a window, where no rule says otherwise; 0: all
  * of them. All of it throws StoreUnavailable.
  */
-export function createStorms(deps: CasesDeps & MessagesDeps, usual: number) {
+export function createStorms(
+  deps: Pick<Account, 'store' | 'sealer' | 'wait' | 'rememberMs' | 'leaseMs' | 'now' | 'wake'> & {
+    audit?: Account['audit']['write'];
+  },
+  usual: number,
+) {
   const { store, sealer, now } = deps;
   const messages: Messages<DigestBodies> = createMessages(deps);
   const storms = createCases<Storm, StormEvent>(

@@ -7,7 +7,7 @@ import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/without-undefined.ts';
 import { findMessageRecord, messageKey, openBody } from '../../../messages/message-record.ts';
-import { type MessagesDeps, createMessages } from '../../../messages/messages.ts';
+import { createMessages } from '../../../messages/messages.ts';
 import type { Entry } from '../../../store/store.ts';
 import { contradicts } from '../alert.ts';
 import { type EventLog, type LoggedEvent, lookedBackMs } from '../event-log.ts';
@@ -70,7 +70,7 @@ const timerRecord = z.object({ toldUntilMs: z.number() });
  * the channel and the local date. It tells what came since the one before it. After days without a bot there is one, and it tells of all of them, 7 at most.
  */
 export function createDailySummaries(
-  deps: MessagesDeps & Pick<Account, 'log'>,
+  deps: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now' | 'wake' | 'log'>,
   times: readonly SummaryTime[],
 ) {
   const { store, now, log, sealer } = deps;
