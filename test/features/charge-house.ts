@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util';
 import { asRead } from '../tapes/charge-story.ts';
 import type { Account } from '../../src/account.ts';
+import type { AuditEntry } from '../../src/domain/audit-entry.ts';
 import type { ChargeAnswer, OtpAnswer } from '../../src/domain/charge-answer.ts';
 import type { ChargeNote, ChargeTerms, LimitRules } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
@@ -108,7 +110,9 @@ export function openWorld(plan: Plan, rules?: LimitRules) {
   const clock = { nowMs: 1_800_000_000_000 };
   /** The charges that the alerts have heard of. */
   const paid = new Set<string>();
-  return { clock, store: memoryStore(clock), bank: openBank(plan), paid, rules };
+  /** The audit's chain, each entry once by its id. */
+  const audited = new Map<string, AuditEntry>();
+  return { clock, store: memoryStore(clock), bank: openBank(plan), paid, audited, rules };
 }
 
 export type World = ReturnType<typeof openWorld>;
@@ -137,7 +141,7 @@ function notAsked(): never {
 
 /** One process of the bot: all it awaits goes through `points`, where it can be killed. `hasModal`: no modal is closed. */
 export function startProcess(world: World, points: Points = everyPoint(), hasModal = true) {
-  const { clock, bank, paid, rules } = world;
+  const { clock, bank, paid, audited, rules } = world;
   const store = pointed(world.store, points);
   const records = recordsIn(store);
   /** The titles and first lines that the modals were updated to. */
@@ -174,7 +178,15 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     store,
     sealer,
     fingerprint: (tokenKey) => Promise.resolve(`fingerprint-of-${tokenKey.length}`),
-    audit: { note: () => undefined, write: () => points.pass('audit', () => true) },
+    audit: {
+      note: () => undefined,
+      write: (entry) =>
+        points.pass('audit', () => {
+          // Written twice it says the same.
+          if (!isDeepStrictEqual(audited.get(entry.id) ?? entry, entry)) failures.push(entry);
+          return Boolean(audited.set(entry.id, entry));
+        }),
+    },
     log: (level, message, _about, error) => {
       if (level === 'error') failures.push(error ?? message);
     },
@@ -233,6 +245,24 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
 }
 
 export type Process = ReturnType<typeof startProcess>;
+
+/** One charge of the house fits into each limit, two do not. */
+export const oneADay: LimitRules = {
+  timeZone: 'UTC',
+  roles: {
+    agent: {
+      limits: {
+        NGN: { per_agent_per_day: 2 * terms.money.minor - 1, per_card_per_day: 2 * terms.money.minor - 1 },
+      },
+    },
+  },
+};
+
+/** What of their day this person's charges use. */
+export async function usedOf({ desk }: Process, by = ada): Promise<number | undefined> {
+  const own = await desk.limitsOf(by);
+  return own.kind === 'limited' ? own.currencies[0]?.agentMinor : undefined;
+}
 
 /** A person reads the terms back and agrees to them. */
 export async function submit(

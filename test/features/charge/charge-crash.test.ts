@@ -1,24 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { ChargeState } from '../../../src/domain/charge.ts';
 import { StoreUnavailable } from '../../../src/domain/failure.ts';
-import { referenceOf } from '../../../src/records/reference-of.ts';
+import { auditOfCharge } from '../../../src/features/charge/charge-record.ts';
+import { replay } from '../../../src/features/charge/machine.ts';
 import {
+  ada,
   everyPoint,
+  minuteMs,
   notesIn,
+  oneADay,
   openWorld,
+  reference,
   rightCode,
   startProcess,
   terms,
+  usedOf,
+  viewId,
   type Plan,
   type Points,
   type Process,
   type World,
 } from '../charge-house.ts';
 
-const agent = 'U0AGENT01';
-const viewId = 'V0CHARGE1';
-const reference = referenceOf(viewId);
-const minuteMs = 60_000;
 /** What it is begun from. */
 const alert = 'payment_failed/order/ORDER-1';
 /** The service repeats it until somebody answers. */
@@ -27,7 +31,7 @@ const failedEvent = { kind: 'payment_failed', key: 'event', orderReference: refe
 /** What a person does, and does again when their modal says that nothing came of it. */
 async function chargeWithCodes(process: Process, codes: readonly string[]): Promise<void> {
   const draft = await process.desk.keepDraft(viewId, { ...terms, alert });
-  const submitted = await process.desk.submit({ viewId, draft, by: agent });
+  const submitted = await process.desk.submit({ viewId, draft, by: ada });
   if (submitted.kind === 'begun') await submitted.carryOn();
   await enterCodes(process, codes);
   await process.drained();
@@ -36,7 +40,7 @@ async function chargeWithCodes(process: Process, codes: readonly string[]): Prom
 async function enterCodes(process: Process, codes: readonly string[]): Promise<void> {
   for (const code of codes) {
     const triesLeft = (await process.desk.find(reference))?.otp?.triesLeft ?? 0;
-    const result = await process.desk.submitCode({ reference, code, by: agent, triesLeft });
+    const result = await process.desk.submitCode({ reference, code, by: ada, triesLeft });
     await result?.carryOn?.();
   }
 }
@@ -69,33 +73,39 @@ const stories: { plan: Plan; codes: string[]; ends: ChargeState['kind'][]; await
   { plan: 'otp', codes: ['000000', rightCode], ends: ['approved', 'expired'], awaits: 70 },
 ];
 
-/** The alert is held while money may have moved, and by nothing else; it hears of what was paid. */
-async function isAlertRight(world: World, state: ChargeState | undefined): Promise<boolean> {
-  const taken = await startProcess(world).desk.alertTaken(alert);
-  const isPaid = state?.kind === 'approved';
-  return (taken !== undefined) === isPaid && world.paid.has(reference) === isPaid;
-}
-
 /** What is wrong with how it ended; nothing, most of all. */
 async function judge(
   world: World,
   state: ChargeState | undefined,
-  ends: readonly ChargeState['kind'][],
+  ends: readonly string[],
 ): Promise<string[]> {
-  const { bank } = world;
+  const { bank, paid, audited } = world;
   if (state === undefined) return bank.posts.length === 0 ? [] : ['sent without an intent'];
+  const process = startProcess(world);
+  const record = await process.records.read(reference);
+  if (!record) throw new Error('a charge has gone');
   const made = [...bank.charges.values()];
   const moneyMoved = made.some(({ status }) => status === 'SUCCESS');
   const verdicts = (await notesIn(world)).flatMap((note) =>
     note.kind === 'told' && note.what !== 'otp' ? [note.what] : [],
   );
+  const { history } = record.intent;
+  // A look-up that was news may have become one of many since, which the history counts.
+  const unaudited = auditOfCharge(history).filter(({ id }) => !audited.has(id));
+  const isHeld = (await process.desk.alertTaken(alert)) !== undefined;
+  const isPaid = state.kind === 'approved';
   const wrongs: [boolean, string][] = [
     [made.length > 1, 'made more than once'],
     [new Set(bank.posts).size !== 1, 'sent under another reference, or not at all'],
     [!ends.includes(state.kind), `ends ${state.kind}`],
-    [(state.kind === 'approved') !== moneyMoved, 'says another thing than the bank'],
+    [isPaid !== moneyMoved, 'says another thing than the bank'],
     [bank.codes.length > 3, 'a fourth code'],
     [verdicts.join() !== state.kind, `told ${verdicts.join()}`],
+    // Held while money may have moved, and by nothing else; it hears of what was paid.
+    [isHeld !== isPaid || paid.has(reference) !== isPaid, 'the alert does not say so'],
+    [(await usedOf(process)) !== (isPaid ? terms.money.minor : 0), 'the limits count something else'],
+    [unaudited.length > 0 || record.auditedAt !== record.intent.at, 'the audit lacks a step'],
+    [!isDeepStrictEqual({ ...replay(history), history }, record.intent), 'its history is not what it is'],
   ];
   return wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words);
 }
@@ -107,13 +117,15 @@ async function wrongsOf(
 ): Promise<string[]> {
   const wrong: string[] = [];
   for (const { at, points, isLeft } of runs) {
-    const world = openWorld(plan);
+    const world = openWorld(plan, oneADay);
     await runUntilKilled(world, points, codes);
+    const wrongs: string[] = [];
+    const mayHaveMoved = [...world.bank.charges.values()].some(({ status }) => status !== 'FAILED');
+    const used = await usedOf(startProcess(world));
+    if (mayHaveMoved && used !== terms.money.minor) wrongs.push('not counted while it may move money');
     const toldAtOnce = (await notesIn(world)).length > 0;
-    const state = await recover(world);
-    const wrongs = await judge(world, state, ends);
+    wrongs.push(...(await judge(world, await recover(world), ends)));
     if (isLeft === false && !toldAtOnce) wrongs.push('left to a worker');
-    if (!(await isAlertRight(world, state))) wrongs.push('the alert does not say so');
     wrong.push(...wrongs.map((words) => `${at}: ${words}`));
   }
   return wrong;
@@ -136,9 +148,9 @@ function losingAnswer(loseAt: number, isMade: boolean): Points {
 }
 
 describe.each(stories)('a charge killed at every await: $plan $codes', (story) => {
-  it('is made once, ends rightly, and is told once', async () => {
+  it('is made once, ends rightly, is counted, told and audited once', async () => {
     const whole = everyPoint();
-    await runUntilKilled(openWorld(story.plan), whole, story.codes);
+    await runUntilKilled(openWorld(story.plan, oneADay), whole, story.codes);
     expect(whole.passed.length).toBeGreaterThan(story.awaits);
     const runs = [...whole.passed, 'the end'].map((name, killAt) => ({
       at: `killed at ${killAt}, ${name}`,
@@ -149,7 +161,7 @@ describe.each(stories)('a charge killed at every await: $plan $codes', (story) =
 
   it('is so too when any one answer of the store is lost, whether it made the change or not', async () => {
     const whole = everyPoint();
-    await runUntilKilled(openWorld(story.plan), whole, story.codes);
+    await runUntilKilled(openWorld(story.plan, oneADay), whole, story.codes);
     const changes = whole.passed.filter((name) => /^before (create|write) (charge|card)$/.test(name));
     expect(changes.length).toBeGreaterThan(5);
     const runs = changes.flatMap((name, loseAt) =>

@@ -4,32 +4,20 @@ import {
   ada,
   bola,
   charge,
-  everyPoint,
   loseKey,
   minuteMs,
+  oneADay,
   openWorld,
   reference,
   startProcess,
   submit,
   terms,
+  usedOf,
   type Plan,
-  type Process,
 } from '../charge-house.ts';
 
 const { minor } = terms.money;
-
-/** One charge of the house fits into each, two do not. */
-const rules: LimitRules = {
-  timeZone: 'UTC',
-  roles: {
-    agent: { limits: { NGN: { per_agent_per_day: 2 * minor - 1, per_card_per_day: 2 * minor - 1 } } },
-  },
-};
-
-async function usedOf({ desk }: Process, by = ada): Promise<number | undefined> {
-  const own = await desk.limitsOf(by);
-  return own.kind === 'limited' ? own.currencies[0]?.agentMinor : undefined;
-}
+const rules = oneADay;
 
 describe('a charge counts for the limits', () => {
   it.each<[Plan, number]>([
@@ -104,31 +92,3 @@ describe('a charge counts for the limits', () => {
     expect(await usedOf(resting)).toBe(0);
   });
 });
-
-describe.each<Plan>(['approved', 'lost', 'declined', 'rejected', 'otp'])(
-  'a process killed at every await of a charge that is %s',
-  (plan) => {
-    it('leaves counted what may have moved money, and nothing else once it is settled', async () => {
-      const whole = everyPoint();
-      await charge(startProcess(openWorld(plan, rules), whole));
-      expect(whole.passed.some((point) => point.includes('limit'))).toBe(true);
-      const wrong: string[] = [];
-      for (let killAt = 0; killAt <= whole.passed.length; killAt += 1) {
-        const world = openWorld(plan, rules);
-        const points = everyPoint(killAt);
-        await Promise.race([charge(startProcess(world, points)), points.killed]);
-        const other = startProcess(world);
-        const where = `killed at ${killAt}, ${whole.passed[killAt] ?? 'the end'}`;
-        const moved = [...world.bank.charges.values()].some(({ status }) => status !== 'FAILED');
-        if (moved && (await usedOf(other)) !== minor) wrong.push(`${where}: not counted`);
-        await other.work(world.clock.nowMs + 30 * minuteMs);
-        await other.drained();
-        const state = (await other.desk.find(reference))?.state.kind;
-        const counts = state === 'approved' || state === 'review' || state === 'confirming';
-        const used = await usedOf(other);
-        if (used !== (counts ? minor : 0)) wrong.push(`${where}: ${state ?? 'nothing'} counts ${used}`);
-      }
-      expect(wrong).toEqual([]);
-    });
-  },
-);
