@@ -150,10 +150,8 @@ export type ChargeSeen = {
   nextTry?: RetryVerdict;
 };
 
-/** What the thread below a charge's message says, each once. People are Slack user ids, times UTC ms. */
-export type ChargeNote =
-  | { kind: 'told'; what: Told; at: number }
-  | { kind: 'handed_over'; from: string; to: string; at: number };
+/** What the thread below a charge's message says, each once. People are Slack user ids. */
+export type ChargeNote = { kind: 'told'; what: Told } | { kind: 'handed_over'; from: string; to: string };
 
 /** What comes of one that was approved. `later`: what it must be judged by cannot be asked now. `why` is for people. */
 export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };

@@ -161,7 +161,7 @@ export function createChargeDesk(
       const change = { before: from, after: by, result: 'taken_over' };
       const id = `${reference}:taken_over:${at}`;
       account.audit.note({ id, atMs: at, who: by, what: 'step', reference, ...change });
-      await runner.posts.note(reference, `handed_over:${at}`, { kind: 'handed_over', from, to: by, at });
+      await runner.posts.note(reference, `handed_over:${at}`, { kind: 'handed_over', from, to: by });
       await runner.showProgress(taken);
       return await runner.see(taken);
     },

@@ -9,7 +9,6 @@ import {
   otpLimits,
   type PendingOtp,
   step,
-  type Finding,
   type Past,
   type StoredChargeAnswer,
   type StoredOtpAnswer,
@@ -291,7 +290,7 @@ export function auditOfCharge(history: readonly Past[]): AuditEntry[] {
   let before: ChargeIntent | undefined;
   for (const [index, past] of history.entries()) {
     const after: ChargeIntent | undefined = step(before, past.event, past.at)?.next ?? before;
-    if (after && isNews(past, history[index - 1])) entries.push(entryOf(past, { before, after }));
+    if (after && isNews(past, history[index - 1])) entries.push(entryOf(past, before, after));
     before = after;
   }
   return entries;
@@ -303,63 +302,55 @@ function isNews(past: Past, earlier: Past | undefined): boolean {
   return !(past.event.kind === 'looked_up' && (earlier?.times ?? 0) > 1);
 }
 
-type Around = { before: ChargeIntent | undefined; after: ChargeIntent };
-
-function entryOf({ at, event }: Past, { before, after }: Around): AuditEntry {
+function entryOf({ at, event }: Past, before: ChargeIntent | undefined, after: ChargeIntent): AuditEntry {
   const { reference, state } = after;
-  const said = saidBy(event, after);
+  const own = event.kind === 'due' || event.kind === 'told' ? 'payops' : 'payments';
+  const who = 'by' in event ? event.by : own;
+  const [result, reason] = saidBy(event, after);
   const hasMoved = before?.state.kind !== state.kind;
   return {
     id: `${reference}:${at}`,
     atMs: at,
-    who: said.who,
-    what: said.what,
+    who,
+    what: who === 'payments' && event.kind !== 'look_up_asked' ? 'answer' : 'step',
     reference,
     ...(hasMoved && before ? { before: before.state.kind } : {}),
     ...(hasMoved ? { after: state.kind } : {}),
-    result: said.result,
-    ...(said.reason === undefined || said.reason === '' ? {} : { reason: said.reason }),
+    result,
+    ...(reason === undefined || reason === '' ? {} : { reason }),
   };
 }
 
-type Said = { who: string; what: 'step' | 'answer'; result: string; reason?: string | undefined };
-
-function saidBy(event: ChargeEvent, after: ChargeIntent): Said {
+/** What it came to, and their words or ours for why. */
+function saidBy(event: ChargeEvent, { state }: ChargeIntent): [result: string, reason?: string] {
   switch (event.kind) {
     case 'submitted':
-      return { what: 'step', who: event.by, result: 'begun', reason: formatMoney(event.money) };
+      return ['begun', formatMoney(event.money)];
     case 'charge_answered':
-      return answer(`charge_${event.answer.kind}`, wordsOf(event.answer));
+      return [`charge_${event.answer.kind}`, ...wordsOf(event.answer)];
     case 'otp_answered':
-      return answer(`code_${event.answer.kind}`, wordsOf(event.answer));
-    case 'looked_up':
-      return answer(`look_up_${event.finding.kind}`, foundWords(event.finding, after));
+      return [`code_${event.answer.kind}`, ...wordsOf(event.answer)];
+    case 'looked_up': {
+      const { finding } = event;
+      const status = 'status' in finding && finding.status !== undefined ? [finding.status] : [];
+      const [reason] = state.kind === 'review' ? [state.why ?? ''] : status;
+      return [`look_up_${finding.kind}`, reason ?? ''];
+    }
     case 'payment_success':
-      return answer('event_payment_success');
+      return ['event_payment_success'];
     case 'payment_failed':
-      return answer('event_payment_failed', event.why);
+      return ['event_payment_failed', event.why ?? ''];
     case 'otp_submitted':
-      return { what: 'step', who: event.by, result: 'code_entered' };
+      return ['code_entered'];
     case 'look_up_asked':
-      return { what: 'step', who: event.by, result: 'look_up_asked' };
     case 'due':
-      return { what: 'step', who: 'payops', result: 'due' };
+      return [event.kind];
     case 'told':
-      return { what: 'step', who: 'payops', result: `told_${event.what}` };
+      return [`told_${event.what}`];
   }
 }
 
-function answer(result: string, reason?: string): Said {
-  return { what: 'answer', who: 'payments', result, reason };
-}
-
-/** Their words, or else the word of ours for what they refused. */
-function wordsOf(answered: StoredChargeAnswer | StoredOtpAnswer): string | undefined {
-  if ('why' in answered && answered.why !== undefined) return answered.why;
-  return 'reason' in answered ? answered.reason : undefined;
-}
-
-function foundWords(finding: Finding, { state }: ChargeIntent): string | undefined {
-  if (state.kind === 'review') return state.why;
-  return 'status' in finding ? finding.status : undefined;
+function wordsOf(answered: StoredChargeAnswer | StoredOtpAnswer): [string] {
+  if ('why' in answered && answered.why !== undefined) return [answered.why];
+  return ['reason' in answered ? answered.reason : ''];
 }

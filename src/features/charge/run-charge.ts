@@ -190,7 +190,7 @@ export function createChargeRunner(
       await posts.refresh(reference, agentsOf(record));
       // Its request says what came of it too, where its approvers look.
       await around.approvals?.charged(reference);
-      await posts.note(reference, key, { kind: 'told', what, at: record.intent.at });
+      await posts.note(reference, key, { kind: 'told', what });
       const reached = await show(reference);
       if (!reached || !posts.hasDesk) await posts.direct(record.agent, key, { reference, what });
       return true;

@@ -12,8 +12,6 @@ export type ChargePlace = {
   isMixed?: boolean;
   /** The bot's other accounts, as they are typed after `--account`. */
   otherAccounts?: readonly string[];
-  /** `/pay cards` lists a customer's saved cards here. */
-  canListCards?: boolean;
 };
 
 /** "Charge a card · LIVE", of a window in which money moves: `what` has at most 14 characters, so that it is never cut. */

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { chargeLists } from '../../../src/features/charge/charge-record.ts';
 import { referenceOf } from '../../../src/records/reference-of.ts';
 import { ada, charge, hourMs, loseKey, openWorld, reference, startProcess, submit } from '../charge-house.ts';
 
@@ -28,30 +27,5 @@ describe('the lists of charges, when the key of one charge is gone', () => {
       charges: [{ reference: referenceOf('V3') }],
       unread: [reference],
     });
-  });
-});
-
-describe('the list of open charges', () => {
-  it('has nothing of what was refused and never became a charge, or is concluded', async () => {
-    const world = openWorld('declined');
-    const process = startProcess(world);
-    await charge(process);
-    for (let index = 0; index < 20; index += 1) {
-      // oxlint-disable-next-line no-await-in-loop
-      expect(await submit(process, `V${index}`)).toMatchObject({ kind: 'refused' });
-    }
-    expect((await world.store.list(chargeLists.open, { max: 9 })).entries).toEqual([]);
-  });
-
-  it('has a charge again that an event opened again', async () => {
-    const world = openWorld('declined');
-    const process = startProcess(world);
-    await charge(process);
-    process.account.payments.findTransaction = () => Promise.reject(new Error('away'));
-    await process.trigger({ kind: 'payment_success', key: 'event', orderReference: reference });
-    await process.drained();
-    expect((await process.records.read(reference))?.intent.state.kind).toBe('confirming');
-    const { entries } = await world.store.list(chargeLists.open, { max: 9 });
-    expect(entries.map(({ key }) => key)).toEqual([`charge:${reference}`]);
   });
 });

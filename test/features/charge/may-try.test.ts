@@ -12,70 +12,59 @@ function attempt(outcome: CardAttempt['outcome'], at: number): CardAttempt {
   return { reference: `pay-${at}` as OrderReference, outcome, at };
 }
 
-function at(now: number, ...history: CardAttempt[]): ReturnType<typeof mayTry> {
-  return mayTry(history, defaultRetryRule, now);
+function allowed(attemptsLeft: number) {
+  return { kind: 'allowed', attemptsLeft };
 }
 
 describe('mayTry', () => {
-  it('allows a card that was never declined', () => {
-    expect(at(start)).toEqual({ kind: 'allowed', attemptsLeft: 3 });
-    expect(at(start, attempt('approved', start - hour))).toEqual({ kind: 'allowed', attemptsLeft: 3 });
-  });
-
-  it('lets a card rest for 24 hours after a decline, and says from when', () => {
-    const decline = attempt('declined', start);
-    expect(at(start + day - 1, decline)).toEqual({
-      kind: 'resting',
-      nextTryFrom: start + day,
-      attemptsLeft: 2,
-    });
-    expect(at(start + day, decline)).toEqual({ kind: 'allowed', attemptsLeft: 2 });
-  });
-
-  it('counts the rest from the last decline, in whatever order the history stands', () => {
-    const declines = [attempt('declined', start + day), attempt('declined', start)];
-    expect(at(start + day + hour, ...declines)).toMatchObject({
-      kind: 'resting',
-      nextTryFrom: start + 2 * day,
-    });
-  });
-
-  it('stops after three declines until the first of them is forgotten', () => {
-    const declines = [0, 1, 2].map((days) => attempt('declined', start + days * day));
-    const nextTryFrom = start + 30 * day;
-    expect(at(start + 10 * day, ...declines)).toEqual({ kind: 'stopped', declines: 3, nextTryFrom });
-    expect(at(nextTryFrom, ...declines)).toEqual({ kind: 'allowed', attemptsLeft: 1 });
-  });
-
-  it('starts anew after an approval', () => {
-    const history = [attempt('declined', start), attempt('approved', start + hour)];
-    expect(at(start + 2 * hour, ...history)).toEqual({ kind: 'allowed', attemptsLeft: 3 });
-  });
-
-  it('does not count what neither bank nor card refused', () => {
-    expect(at(start, attempt('cleared', start - 1))).toEqual({ kind: 'allowed', attemptsLeft: 3 });
-  });
-
-  it('waits for a charge under way once the card was declined, and for the last attempt of any card', () => {
-    const pending = attempt('pending', start + 2 * day);
-    const now = start + 2 * day + 1;
-    expect(at(now, pending)).toEqual({ kind: 'allowed', attemptsLeft: 2 });
-    expect(at(now, attempt('declined', start), pending)).toEqual({
-      kind: 'under_way',
-      reference: pending.reference,
-    });
-    expect(at(now, pending, { ...pending }, { ...pending })).toMatchObject({ kind: 'under_way' });
-  });
-
-  it('counts a charge that is under way though another was approved meanwhile', () => {
-    const pending = [0, 1, 2].map((ms) => attempt('pending', start + ms));
-    expect(at(start + hour, ...pending, attempt('approved', start + 10))).toMatchObject({
-      kind: 'under_way',
-    });
-  });
-
-  it('sends a 3-D Secure refusal to a new card-saving payment, however long ago', () => {
-    expect(at(start + 365 * day, attempt('three_d_secure', start))).toEqual({ kind: 'save_again' });
+  const declined = attempt('declined', start);
+  const thrice = [0, 1, 2].map((days) => attempt('declined', start + days * day));
+  const [first, second, third] = [0, 1, 2].map((ms) => attempt('pending', start + ms)) as [
+    CardAttempt,
+    CardAttempt,
+    CardAttempt,
+  ];
+  const resting = { kind: 'resting', nextTryFrom: start + day, attemptsLeft: 2 };
+  it.each<[string, number, CardAttempt[], object]>([
+    ['allows a card that was never declined', start, [], allowed(3)],
+    ['lets a card rest for a day after a decline', start + day - 1, [declined], resting],
+    ['and no longer', start + day, [declined], allowed(2)],
+    [
+      'counts the rest from the last decline, in whatever order they stand',
+      start + day + hour,
+      [attempt('declined', start + day), declined],
+      { kind: 'resting', nextTryFrom: start + 2 * day, attemptsLeft: 1 },
+    ],
+    [
+      'stops after three declines',
+      start + 10 * day,
+      thrice,
+      { kind: 'stopped', declines: 3, nextTryFrom: start + 30 * day },
+    ],
+    ['until the first of them is forgotten', start + 30 * day, thrice, allowed(1)],
+    ['starts anew after an approval', start + 2, [declined, attempt('approved', start + 1)], allowed(3)],
+    ['does not count what neither bank nor card refused', start, [attempt('cleared', start - 1)], allowed(3)],
+    ['counts a charge under way', start + 1, [first], allowed(2)],
+    [
+      'waits for it once the card was declined',
+      start + day,
+      [attempt('declined', start - 1), first],
+      { kind: 'under_way', reference: first.reference },
+    ],
+    [
+      'and at the last attempt, though another was approved meanwhile',
+      start + hour,
+      [first, second, third, attempt('approved', start + 10)],
+      { kind: 'under_way', reference: first.reference },
+    ],
+    [
+      'wants the card saved again after 3-D Secure, however long ago',
+      start + 365 * day,
+      [attempt('three_d_secure', start)],
+      { kind: 'save_again' },
+    ],
+  ])('%s', (_, now, history, verdict) => {
+    expect(mayTry(history, defaultRetryRule, now)).toEqual(verdict);
   });
 
   it('never lets more than three declines happen within 30 days, nor two within 24 hours', () => {

@@ -12,7 +12,6 @@ import {
   notesIn,
   openWorld,
   reference,
-  rightCode,
   sealedWithALostKey,
   startProcess,
   submit,
@@ -206,24 +205,6 @@ describe('replicas whose clocks are an hour apart', () => {
   });
 });
 
-describe('a signed payment_failed while the code is awaited', () => {
-  it('is the bank’s decline, in its words, and lets the card rest', async () => {
-    const world = openWorld('otp');
-    const process = startProcess(world);
-    await charge(process);
-    world.clock.nowMs += minuteMs;
-    world.bank.charges.get(reference)!.status = 'FAILED';
-    await process.trigger({ ...success, kind: 'payment_failed', reason: 'Card blocked' });
-    await process.drained();
-    await process.work(world.clock.nowMs + 20 * minuteMs);
-    expect(await process.desk.find(reference)).toMatchObject({
-      state: { kind: 'declined', why: 'Card blocked' },
-      nextTry: { kind: 'resting' },
-    });
-    expect(await submit(process, 'V2')).toMatchObject({ kind: 'refused', refusal: { kind: 'resting' } });
-  });
-});
-
 describe('a signed event whose reference is not signed', () => {
   it('has a charge in doubt looked up at once, and declined by its final status alone', async () => {
     const world = openWorld('lost');
@@ -253,51 +234,3 @@ describe('a signed event whose reference is not signed', () => {
     expect([ended?.state.kind, ended?.bankWords]).toEqual(['declined', undefined]);
   });
 });
-
-function openUnknown() {
-  const world = openWorld('otp');
-  const process = startProcess(world);
-  process.account.payments.findTransaction = async () => {
-    const found = world.bank.find(reference);
-    return found && { ...found, outcome: found.status === 'SUCCESS' ? 'paid' : 'unknown' };
-  };
-  return { world, process };
-}
-
-describe('a service whose statuses are not known to be final', () => {
-  it('does not end a charge by its payment_failed while a code is open', async () => {
-    const { process } = openUnknown();
-    await charge(process);
-    await enter(process, '000000');
-    await process.trigger({ ...success, kind: 'payment_failed', reason: 'Invalid OTP' });
-    await process.drained();
-    expect(await process.desk.find(reference)).toMatchObject({
-      state: { kind: 'otp' },
-      otp: { triesLeft: 2 },
-    });
-    await enter(process, rightCode);
-    expect((await process.desk.find(reference))?.state.kind).toBe('approved');
-  });
-
-  it('does not block a card whose charge wanted a code in an answer that was lost', async () => {
-    const { world, process } = openUnknown();
-    const told = process.account.payments.chargeSavedCard;
-    process.account.payments.chargeSavedCard = async (...request) => {
-      await told(...request);
-      return { kind: 'unknown', cause: new ServiceFailure('timeout', 'no answer') };
-    };
-    await charge(process);
-    process.account.payments.chargeSavedCard = told;
-    expect(await submit(process, 'V2')).toMatchObject({ kind: 'refused', refusal: { kind: 'under_way' } });
-    await process.work(world.clock.nowMs + 17 * minuteMs);
-    expect((await process.desk.find(reference))?.state.kind).toBe('expired');
-    expect(await submit(process, 'V3', ada, reference)).toMatchObject({ kind: 'begun' });
-  });
-});
-
-async function enter(process: Process, code: string): Promise<void> {
-  const triesLeft = (await process.desk.find(reference))?.otp?.triesLeft ?? 0;
-  const result = await process.desk.submitCode({ reference, code, by: ada, triesLeft });
-  await result?.carryOn?.();
-  await process.drained();
-}

@@ -193,8 +193,8 @@ function faceOf({ random, text }: Outside): { cardType?: string; lastFour?: stri
 
 function noteOf({ random }: Outside): ChargeNote {
   return random.pick<ChargeNote>([
-    ...toldKinds.map((what) => ({ kind: 'told', what, at: nowMs }) as const),
-    { kind: 'handed_over', from: agent, to: colleague, at: nowMs },
+    ...toldKinds.map((what) => ({ kind: 'told', what }) as const),
+    { kind: 'handed_over', from: agent, to: colleague },
   ]);
 }
 
