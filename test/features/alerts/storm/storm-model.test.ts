@@ -431,6 +431,32 @@ describe('storms of two replicas, amid kills, sleepers, lost answers and repeats
   });
 });
 
+it.each([3, 4, 5, 6, 7, 8, 9])(
+  'a payment that resolves one just after the %i. list of its counts is counted too',
+  async (at) => {
+    const world = openWorld();
+    await burst(world, 1, 5);
+    const pays = (number: number, by: Replica['cards']) =>
+      by.move(eventOf(number).key, { kind: 'recover', payment: paid });
+    const other = startProcess(world);
+    await other.drain(2 * stormWindowMs, 10_000);
+    let lists = Infinity;
+    const counting = startProcess(world, async (name, effect) => {
+      const result = await effect();
+      if (name === 'list') lists -= 1;
+      if (lists !== 0) return result;
+      lists = Infinity;
+      await pays(5, other.cards);
+      await other.drain(0);
+      return result;
+    });
+    await pays(4, other.cards);
+    lists = at;
+    await counting.drain(20_000);
+    expect(digestsOf(world)).toMatchObject([{ endedMs: expect.any(Number), counted: { recovered: 2 } }]);
+  },
+);
+
 function rule(name: string, more: Partial<AlertRule> = {}): AlertRule {
   return { name, match: {}, channels: [channel], goesOn: false, ...more };
 }
