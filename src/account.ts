@@ -229,13 +229,9 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const { payments, settings, store, sealer, log, now } = account;
   const webhooks = readWebhooks(settings);
   const told = { store, sealer, opsChannel: settings.policy.channels.ops, now };
-  const missing = createMissingEvents({
-    ...told,
-    // While no delivery can be accepted at all, which the start says, no event is waited for.
-    waitMs: webhooks.problem === undefined ? settings.alarmMissingEventMinutes * 60_000 : 0,
-    readsReference: readsField(webhooks, 'orderReference'),
-    log,
-  });
+  // While no delivery can be accepted at all, which the start says, no event is waited for.
+  const waitMs = webhooks.problem === undefined ? settings.alarmMissingEventMinutes * 60_000 : 0;
+  const missing = createMissingEvents({ ...told, log }, waitMs, readsField(webhooks, 'orderReference'));
   const made = createFeatures(account, {
     missing,
     charged: metrics.charged,

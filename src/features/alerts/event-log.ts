@@ -26,13 +26,6 @@ export type LoggedEvent = {
   lookup?: Lookup['kind'];
 };
 
-function loggedEvent(event: PaymentEvent, receivedAtMs: number, lookup?: Lookup): LoggedEvent {
-  if (!lookup) return { event, receivedAtMs };
-  const orderReference = event.orderReference ?? recordOf(lookup)?.orderReference;
-  const known = { ...withLookUp(event, lookup), ...withoutUndefined({ orderReference }) };
-  return { event: known, receivedAtMs, lookup: lookup.kind };
-}
-
 /** An event as it is remembered: by the message that is to tell it, or, as a success that no rule wants, by its payment alone. */
 export type KeptEvent = {
   event: PaymentEvent;
@@ -71,13 +64,22 @@ export const lookedBackMs = 7 * 86_400_000;
 export type EventLog = ReturnType<typeof createEventLog>;
 
 /** The events' own records, in one list by when they were received. */
-export function createEventLog(deps: { store: Pick<Store, 'list'>; sealer: Sealer; log: Log }) {
-  const { store, sealer, log } = deps;
-
+export function createEventLog({
+  store,
+  sealer,
+  log,
+}: {
+  store: Pick<Store, 'list'>;
+  sealer: Sealer;
+  log: Log;
+}) {
   function openIfPossible(entry: Entry): LoggedEvent[] {
     try {
       const { event, receivedAtMs, lookup } = openKeptEvent(sealer, entry);
-      return [loggedEvent(event, receivedAtMs, lookup)];
+      if (!lookup) return [{ event, receivedAtMs }];
+      const orderReference = event.orderReference ?? recordOf(lookup)?.orderReference;
+      const known = { ...withLookUp(event, lookup), ...withoutUndefined({ orderReference }) };
+      return [{ event: known, receivedAtMs, lookup: lookup.kind }];
     } catch (error) {
       const about = { key: entry.key, fix: sealingKeyFix };
       log('error', 'an event of the last week cannot be read; it is left out', about, error);

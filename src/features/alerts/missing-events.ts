@@ -1,28 +1,15 @@
 import { z } from 'zod';
+import type { Account } from '../../account.ts';
 import type { Entry, Sealer, Store } from '../../store/store.ts';
 import { paymentPrefix } from './alert-recovery.ts';
 import { newestEventMs } from './event-log.ts';
 import { counted } from '../../domain/wording.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
 import { type Operators, tellOperators } from '../../messages/messages.ts';
 import { rich } from '../../slack/kit/blocks.ts';
 
-type MissingEventsDeps = Omit<Operators, 'store'> & {
-  store: Operators['store'] & Pick<Store, 'read' | 'write' | 'list'>;
-  /** How long the event of an approved charge may take; 0: nobody asks. */
-  waitMs: number;
-  /** False where the signature does not cover the reference: then any event since stands for the charge's own. */
-  readsReference: boolean;
-  now: () => number;
-  log: Log;
-};
-
-export type MissingEvents = {
-  /** Of a charge that was approved without its event; on record when it resolves, and again is the same as once. */
-  approved: (reference: string) => Promise<void>;
-  /** A record whose key begins with `alarmPrefix`, given out as due. */
-  work: (entry: Entry) => Promise<void>;
-};
+export type MissingEvents = ReturnType<typeof createMissingEvents>;
 
 export const alarmPrefix = 'alarm:';
 
@@ -30,35 +17,46 @@ const everyMs = 3_600_000;
 /** Work that is due for so long says that no replica was there to do it, nor to receive anything. */
 const awayMs = 300_000;
 
-/** Tells the operators, once an hour at most, of a charge that is paid and whose event never came; the log names each. */
-export function createMissingEvents(deps: MissingEventsDeps): MissingEvents {
-  const { store, waitMs, readsReference, now, log } = deps;
-  return {
-    async approved(reference) {
-      if (waitMs > 0) await store.create(alarmPrefix + reference, String(now()), { delayMs: waitMs });
-    },
-    async work(entry) {
-      const atMs = Number(entry.value);
-      const reference = entry.key.slice(alarmPrefix.length);
-      const isSilent = ((await newestEventMs(deps)) ?? 0) < atMs;
-      const hasCome = readsReference ? (await store.read(successKey(reference))) !== undefined : !isSilent;
+/**
+ * Tells the operators, once an hour at most, of a charge that is paid and whose event never came; the log names each.
+ * `waitMs`: how long it may take; 0: nobody asks. Without `readsReference` the signature does not cover the reference: then
+ * any event since stands for the charge's own.
+ */
+export function createMissingEvents(
+  told: Operators & Pick<Account, 'store' | 'now' | 'log'>,
+  waitMs: number,
+  readsReference: boolean,
+) {
+  const { store, now, log } = told;
+
+  /** Of a charge that was approved without its event; on record when it resolves, and again is the same as once. */
+  async function approved(reference: string): Promise<void> {
+    if (waitMs > 0) await store.create(alarmPrefix + reference, String(now()), { delayMs: waitMs });
+  }
+
+  /** A record whose key begins with `alarmPrefix`, given out as due. */
+  async function work(entry: Entry): Promise<void> {
+    const atMs = Number(entry.value);
+    const reference = entry.key.slice(alarmPrefix.length);
+    const isSilent = ((await newestEventMs(told)) ?? 0) < atMs;
+    const hasCome = readsReference ? (await store.read(successKey(reference))) !== undefined : !isSilent;
+    if (!hasCome && waitMs > 0) {
       // No replica was there to receive it either: it has as long once more.
-      if (!hasCome && waitMs > 0 && entry.attempts === 1 && now() - atMs > waitMs + awayMs) {
+      if (entry.attempts === 1 && now() - atMs > waitMs + awayMs) {
         await store.write(entry, entry.value, { delayMs: waitMs });
         return;
       }
-      if (!hasCome && waitMs > 0) {
-        log('warn', 'The event of an approved charge never came', { key: entry.key });
-        const hour = Math.floor((atMs + waitMs) / everyMs);
-        await tellOperators(deps, `${alarmPrefix}${hour}`, {
-          state: 'A charge is paid, but its event never came',
-          about: [reference],
-          lines: [rich`${missingWords(waitMs)}`, rich`${isSilent ? silentWords : otherWords}`],
-        });
-      }
-      await store.write(entry, '', { ttlMs: 0 });
-    },
-  };
+      log('warn', 'The event of an approved charge never came', { key: entry.key });
+      await tellOperators(told, `${alarmPrefix}${Math.floor((atMs + waitMs) / everyMs)}`, {
+        state: 'A charge is paid, but its event never came',
+        about: [reference],
+        lines: [rich`${missingWords(waitMs)}`, rich`${isSilent ? silentWords : otherWords}`],
+      });
+    }
+    await store.write(entry, '', { ttlMs: 0 });
+  }
+
+  return { approved, work };
 }
 
 function missingWords(waitMs: number): string {
@@ -76,9 +74,6 @@ const otherWords =
 export function successKey(reference: string): string {
   return `${paymentPrefix}payment_success/order/${reference}`;
 }
-
-/** When an event was kept last, and why a delivery was refused last; UTC ms. */
-type SeenWebhooks = { acceptedAtMs?: number; refused?: { atMs: number; why: string } };
 
 const refusedKey = 'webhook-refused';
 const refusal = z.object({ atMs: z.number(), why: z.string() });
@@ -106,13 +101,9 @@ export function createRefusalMemory(
   }
 }
 
-export async function readSeenWebhooks(kept: {
-  store: Pick<Store, 'read' | 'list'>;
-  sealer: Sealer;
-}): Promise<SeenWebhooks> {
+/** When an event was kept last, and why a delivery was refused last; UTC ms. */
+export async function readSeenWebhooks(kept: { store: Pick<Store, 'read' | 'list'>; sealer: Sealer }) {
   const [acceptedAtMs, entry] = await Promise.all([newestEventMs(kept), kept.store.read(refusedKey)]);
-  return {
-    ...(acceptedAtMs === undefined ? {} : { acceptedAtMs }),
-    ...(entry && { refused: refusal.parse(JSON.parse(entry.value)) }),
-  };
+  const refused = entry && refusal.parse(JSON.parse(entry.value));
+  return withoutUndefined({ acceptedAtMs, refused });
 }

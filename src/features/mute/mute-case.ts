@@ -1,21 +1,19 @@
 import type { Account } from '../../account.ts';
 import { z } from 'zod';
-import type { AlertMute, NotPosted } from '../../domain/alert-route.ts';
+import type { AlertMute } from '../../domain/alert-route.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { createCases, type CaseStep } from '../../records/cases.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
-import type { Views } from '../../messages/views.ts';
 import { mutedWords } from '../../slack/words/mute-lines.ts';
 
 export const mutePrefix = 'mute:';
 
-export type MuteEvent = { kind: 'ended'; by: string } | { kind: 'over' };
+type MuteEvent = { kind: 'ended'; by: string } | { kind: 'over' };
 
 /** The channel’s message with the mute as it is; or, once it is over, the one that says what it kept back. */
 export type MuteBodies = { mute: { id: string; isOver: boolean } };
-export type MuteShown = { kind: 'mute'; mute: AlertMute; notPosted?: NotPosted };
 
 const muteCase: z.ZodType<AlertMute> = z.object({
   id: z.string(),
@@ -113,22 +111,5 @@ function auditOf({ event, before, after, turn, atMs }: CaseStep<AlertMute, MuteE
     ...(before ? { before: `muted until ${new Date(before.untilMs).toISOString()}` } : {}),
     after: event?.kind === 'over' ? 'over' : `muted until ${new Date(untilMs).toISOString()}`,
     reason: event ? mutedWords(after) : `${mutedWords(after)}: ${why}`,
-  };
-}
-
-/** `notPosted`: what a mute kept from its channel; throws StoreUnavailable. */
-export function muteView(
-  findMute: (id: string) => Promise<AlertMute | undefined>,
-  notPosted: (mute: AlertMute) => Promise<NotPosted>,
-): Views<MuteBodies, MuteShown> {
-  return {
-    async mute({ id, isOver }) {
-      const mute = await findMute(id);
-      if (!mute) return { kind: 'nothing' };
-      return {
-        kind: 'shown',
-        post: { kind: 'mute', mute, ...(isOver && { notPosted: await notPosted(mute) }) },
-      };
-    },
   };
 }

@@ -1,4 +1,4 @@
-import type { AlertMute } from '../../domain/alert-route.ts';
+import type { AlertMute, NotPosted } from '../../domain/alert-route.ts';
 import type { Said } from '../../messages/views.ts';
 import {
   actions,
@@ -20,7 +20,6 @@ import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage, posted } from '../../slack/kit/note.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 import { muteLine, mutedWords, notPostedLine } from '../../slack/words/mute-lines.ts';
-import type { MuteShown } from './mute-case.ts';
 
 export const muteModalId = 'mute';
 export const endMuteId = 'mute_end';
@@ -130,6 +129,8 @@ export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
     ],
   });
 }
+
+export type MuteShown = { kind: 'mute'; mute: AlertMute; notPosted?: NotPosted };
 
 export function muteMessage(
   { mute, notPosted, ...about }: MuteShown & Said,

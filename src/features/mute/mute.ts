@@ -1,16 +1,17 @@
 import type { Account } from '../../account.ts';
-import type { AlertMute } from '../../domain/alert-route.ts';
+import type { AlertMute, NotPosted } from '../../domain/alert-route.ts';
 import type { Entry } from '../../store/store.ts';
 import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
-import type { Words } from '../../messages/views.ts';
-import { muteDelayMs, muteView, openMutes, mutePrefix, type MuteShown } from './mute-case.ts';
+import type { Views, Words } from '../../messages/views.ts';
+import { muteDelayMs, openMutes, mutePrefix, type MuteBodies } from './mute-case.ts';
 import {
   endMuteId,
   mutedModal,
   muteMessage,
   muteModal,
   muteModalId,
+  type MuteShown,
   nothingToMute,
   readMuteModal,
 } from './mute-views.ts';
@@ -21,9 +22,9 @@ export type Mutes = ReturnType<typeof createMutes>;
 
 /**
  * `/pay mute`: keeps alerts from the channel it is typed in for up to a day. A mute is a case (`mute-case.ts`); what it
- * keeps back is asked of the alerts.
+ * kept from its channel is asked of the alerts by `notPosted`, which throws StoreUnavailable.
  */
-export function createMutes(account: Account, notPosted: Parameters<typeof muteView>[1]) {
+export function createMutes(account: Account, notPosted: (mute: AlertMute) => Promise<NotPosted>) {
   const { rules, place, settings, audit, wake, now } = account;
   const rememberMs = settings.webhookRememberDays * dayMs;
   const { cases, all, newest } = openMutes({ ...account, rememberMs, audit: audit.write });
@@ -89,11 +90,19 @@ export function createMutes(account: Account, notPosted: Parameters<typeof muteV
     },
   });
   const work = async (entry: Entry): Promise<void> => void (await cases.work(entry));
+  const views: Views<MuteBodies, MuteShown> = {
+    async mute({ id, isOver }) {
+      const mute = await cases.find(id);
+      if (!mute) return { kind: 'nothing' };
+      const kept = isOver && { notPosted: await notPosted(mute) };
+      return { kind: 'shown', post: { kind: 'mute', mute, ...kept } };
+    },
+  };
   const words: Words<MuteShown> = { mute: (post) => ({ message: muteMessage(post, place) }) };
   return {
     verbs: [verb],
     cases: [{ prefix: mutePrefix, work }],
-    messages: { views: muteView((id) => cases.find(id), notPosted), words },
+    messages: { views, words },
     all,
   };
 }

@@ -20,15 +20,8 @@ function eventOf(reference: string) {
 /** One store, with a clock the test moves; `pass` is what a worker would do meanwhile. */
 function openRoom({ readsReference = true, spoil = (store: Store) => store } = {}) {
   const { clock, store, receive } = house();
-  const missing = createMissingEvents({
-    store: spoil(store),
-    sealer,
-    opsChannel: ops,
-    waitMs: 30 * minute,
-    readsReference,
-    now: () => clock.nowMs,
-    log: () => undefined,
-  });
+  const operators = { store: spoil(store), sealer, opsChannel: ops, now: () => clock.nowMs };
+  const missing = createMissingEvents({ ...operators, log: () => undefined }, 30 * minute, readsReference);
   const kinds = [
     { prefix: alarmPrefix, work: missing.work },
     { prefix: 'message:', work: () => Promise.resolve() },

@@ -166,6 +166,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
         clock.nowMs += stepMs;
       }
     },
+    pays: (number: number) => cards.move(eventOf(number).key, { kind: 'recover', payment: paid }),
     receive: (event: PaymentEvent) => receiveEvent({ ...plainReceive, route, store, now }, event, 'f'),
   };
 }
@@ -247,12 +248,12 @@ async function live(world: World, kind: PaymentEventKind, pass?: Pass, digestByM
   const [digest] = digestsOf(world);
   if (digest && kind === 'payment_failed') {
     await process.storms.take(digest.id, ada);
-    await process.cards.move(eventOf(4).key, { kind: 'recover', payment: paid });
+    await process.pays(4);
   }
   await process.drain(stormWindowMs + settleMs + 60_000, 10_000);
   if (kind === 'payment_failed') {
     // When it is over, and rests.
-    await process.cards.move(eventOf(5).key, { kind: 'recover', payment: paid });
+    await process.pays(5);
     await process.drain(20_000);
   }
 }
@@ -436,8 +437,6 @@ it.each([3, 4, 5, 6, 7, 8, 9])(
   async (at) => {
     const world = openWorld();
     await burst(world, 1, 5);
-    const pays = (number: number, by: Replica['cards']) =>
-      by.move(eventOf(number).key, { kind: 'recover', payment: paid });
     const other = startProcess(world);
     await other.drain(2 * stormWindowMs, 10_000);
     let lists = Infinity;
@@ -446,11 +445,11 @@ it.each([3, 4, 5, 6, 7, 8, 9])(
       if (name === 'list') lists -= 1;
       if (lists !== 0) return result;
       lists = Infinity;
-      await pays(5, other.cards);
+      await other.pays(5);
       await other.drain(0);
       return result;
     });
-    await pays(4, other.cards);
+    await other.pays(4);
     lists = at;
     await counting.drain(20_000);
     expect(digestsOf(world)).toMatchObject([{ endedMs: expect.any(Number), counted: { recovered: 2 } }]);
