@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { pastScript, releaseScript, reserveScript, type Script } from './redis-scripts.ts';
+import { pastScript, releaseScript, reserveScript, restScript, type Script } from './redis-scripts.ts';
 import { openRedisStore, type ScriptRunner } from './redis-store.ts';
 import { lockStoreFile, markMoved } from './sqlite-file.ts';
-import type { CreateOptions } from './store.ts';
+import type { CreateOptions, Entry, WriteOptions } from './store.ts';
 
 /** So many records, and how many of them wait for something. */
 export type Moved = { records: number; work: number };
@@ -53,7 +53,8 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
       await Promise.all(copies.map(({ key, value, options }) => store.create(key, value, options)));
       await run(pastScript, ...copies.flatMap(({ key, lane, attempts }) => [key, lane, attempts]));
       const found = await Promise.all(copies.map(({ key }) => store.read(key)));
-      differing += copies.filter(({ value }, at) => found[at]?.value !== value).length;
+      const rests = (await run(restScript, ...copies.map(({ key }) => key))) as KeptRest[];
+      differing += copies.filter((copy, at) => !isSame(copy, found[at], rests[at])).length;
       moved.records += copies.length;
       moved.work += copies.filter(({ options }) => 'delayMs' in options).length;
     }
@@ -69,6 +70,33 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
 }
 
 type Copy = { key: string; value: string; lane: string; attempts: string; options: CreateOptions };
+
+/** As `restScript` tells it. */
+type KeptRest = [dueInMs: string, endsInMs: number, lists: string[]];
+
+function isSame(
+  { value, lane, attempts, options }: Copy,
+  found: Entry | undefined,
+  rest?: KeptRest,
+): boolean {
+  const { delayMs, ttlMs, index = {} }: WriteOptions = options;
+  const [dueInMs = '', endsInMs = -1, lists = []] = rest ?? [];
+  const wanted = Object.entries(index).map(([name, place]) => `${name} ${place}`);
+  return (
+    found?.value === value &&
+    found.lane === lane &&
+    String(found.attempts) === attempts &&
+    isSoon(dueInMs === '' ? undefined : Number(dueInMs), delayMs) &&
+    isSoon(endsInMs < 0 ? undefined : endsInMs, ttlMs) &&
+    lists.toSorted().join('\n') === wanted.toSorted().join('\n')
+  );
+}
+
+/** So many milliseconds are left of those that it was written with, or none of none: copying took the others. */
+function isSoon(leftMs: number | undefined, writtenMs: number | undefined): boolean {
+  if (leftMs === undefined || writtenMs === undefined) return leftMs === writtenMs;
+  return leftMs <= writtenMs && leftMs > writtenMs - endingMs;
+}
 
 /** By when they are due: what is created first stays first in its lane. */
 function* pagesOf(db: DatabaseSync, nowMs: number): Generator<Copy[]> {

@@ -371,6 +371,20 @@ for at = 1, #ARGV, 3 do
 end
 `);
 
+/** For each key: [in how many ms it is due, or '', in how many it expires, or -1, each list with its place in it]. */
+export const restScript = script(`
+local found = {}
+for _, key in ipairs(ARGV) do
+  local due = redis.call('ZSCORE', work_of(redis.call('HGET', record_of(key), 'lane') or key), key)
+  local lists = {}
+  for _, name in ipairs(redis.call('SMEMBERS', lists_of(key))) do
+    lists[#lists + 1] = name .. ' ' .. whole(redis.call('ZSCORE', list_of(name), key))
+  end
+  found[#found + 1] = { due and whole((due - now) / 1000) or '', redis.call('PTTL', record_of(key)), lists }
+end
+return found
+`);
+
 /** Lets bots start on it. */
 export const releaseScript = script(`
 redis.call('SET', root .. ':schema', '${redisSchema}')

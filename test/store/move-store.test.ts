@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { checkSchema } from '../../src/store/check-redis.ts';
 import { moveStore } from '../../src/store/move-store.ts';
+import type { RedisClient } from '../../src/store/redis-node.ts';
 import { openRedisStore, type ScriptRunner } from '../../src/store/redis-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import { ownStorePath } from '../support/own-store.ts';
@@ -116,20 +117,30 @@ describe.skipIf(missing)('moveStore', () => {
     expect(await openRedisStore(redis, { prefix: 'broken' }).read('record 0')).toBeUndefined();
   });
 
-  it('says so when Redis does not give back what was written, and lets no bot start there', async () => {
-    const path = ownStorePath('move');
-    const file = openSqliteStore({ path, now: () => startMs });
-    await file.create('one', 'here', { delayMs: 0 });
-    await file.close();
-    const redis = connection().client;
-    const forgetful = scriptsOnly(async (script, options) => {
-      const answer = await redis.eval(script, options);
-      if (options.arguments[0] === 'one') await redis.hSet('{forgets}:record:one', { value: 'there' });
-      return answer;
-    });
-    const move = { path, now: () => startMs, redis: forgetful, prefix: 'forgets', change: asItIs };
-    expect(await moveStore(move)).toEqual({ kind: 'differs', records: 1 });
-    expect(await checkSchema(redis, 'forgets')).toMatchObject({ kind: 'refusal' });
-    await openSqliteStore({ path, now: () => startMs }).close();
-  });
+  it.each<[string, (redis: RedisClient, root: string) => Promise<unknown>]>([
+    ['the text', (redis, root) => redis.hSet(`${root}:record:one`, { value: 'there' })],
+    ['the due time', (redis, root) => redis.zAdd(`${root}:work:one`, { value: 'one', score: 1 })],
+    ['a place in a list', (redis, root) => redis.zAdd(`${root}:list:all`, { value: 'one', score: 8 })],
+    ['a list', (redis, root) => redis.sRem(`${root}:lists:one`, 'all')],
+    ['the turn', (redis, root) => redis.hSet(`${root}:record:one`, { attempts: '3' })],
+  ])(
+    'says so when Redis does not give back %s as it was written, and lets no bot start there',
+    async (what, forget) => {
+      const path = ownStorePath('move');
+      const file = openSqliteStore({ path, now: () => startMs });
+      await file.create('one', 'here', { delayMs: 0, index: { all: 7 } });
+      await file.close();
+      const redis = connection().client;
+      const prefix = `forgets-${what.replaceAll(' ', '-')}`;
+      const forgetful = scriptsOnly(async (script, options) => {
+        const answer = await redis.eval(script, options);
+        if (options.arguments[0] === 'one') await forget(redis, `{${prefix}}`);
+        return answer;
+      });
+      const move = { path, now: () => startMs, redis: forgetful, prefix, change: asItIs };
+      expect(await moveStore(move)).toEqual({ kind: 'differs', records: 1 });
+      expect(await checkSchema(redis, prefix)).toMatchObject({ kind: 'refusal' });
+      await openSqliteStore({ path, now: () => startMs }).close();
+    },
+  );
 });
