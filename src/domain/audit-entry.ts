@@ -1,5 +1,4 @@
 import { outsideText } from './outside-text.ts';
-import { withoutUndefined } from './without-undefined.ts';
 
 /**
  * One thing that somebody or something did, as the audit keeps it. It holds no secret and no full e-mail address;
@@ -55,7 +54,17 @@ export type AuditNote = Omit<AuditEntry, 'id' | 'atMs'> & Partial<Pick<AuditEntr
 export type NoteAudit = (note: AuditNote) => void;
 
 /** In UTF-16 units: what whoever reads the audit can still take in, and a bound on what one entry costs. */
-const longest = { word: 80, name: 200, text: 500 } as const;
+const longest = {
+  where: 80,
+  verb: 80,
+  account: 200,
+  reference: 200,
+  before: 500,
+  after: 500,
+  result: 500,
+  reason: 500,
+} as const;
+const longestWho = 80;
 
 /**
  * The entry as it may be kept for years and handed to an auditor: each text one visible line, no e-mail address in
@@ -64,30 +73,17 @@ const longest = { word: 80, name: 200, text: 500 } as const;
  * Codes, token keys and transaction ids look like any other word: those who write entries put none into them.
  */
 export function cleanAuditEntry(entry: AuditEntry): AuditEntry {
-  return {
-    ...withoutUndefined({
-      where: cleaned(entry.where, longest.word),
-      verb: cleaned(entry.verb, longest.word),
-      account: cleaned(entry.account, longest.name),
-      reference: cleaned(entry.reference, longest.name),
-      before: cleaned(entry.before, longest.text),
-      after: cleaned(entry.after, longest.text),
-      result: cleaned(entry.result, longest.text),
-      reason: cleaned(entry.reason, longest.text),
-    }),
-    id: entry.id,
-    atMs: entry.atMs,
-    who: outsideText(entry.who, longest.word),
-    what: entry.what,
-  };
+  const { id, atMs, what } = entry;
+  const cleaned: Partial<AuditEntry> = {};
+  for (const name of Object.keys(longest) as (keyof typeof longest)[]) {
+    // An empty text says nothing, and is left out as an absent one is.
+    const text = outsideText(entry[name] ?? '', longest[name]);
+    if (text !== '') cleaned[name] = text;
+  }
+  return { ...cleaned, id, atMs, who: outsideText(entry.who, longestWho), what };
 }
 
 /** As `cleanAuditEntry` writes it, so that what is asked for is what was kept. */
 export function cleanAuditReference(reference: string): string {
-  return outsideText(reference, longest.name);
-}
-
-/** An empty text says nothing, and is left out as an absent one is. */
-function cleaned(text: string | undefined, max: number): string | undefined {
-  return text === undefined ? undefined : outsideText(text, max) || undefined;
+  return outsideText(reference, longest.reference);
 }

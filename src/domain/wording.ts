@@ -5,8 +5,8 @@ export function counted(count: number, one: string, many = `${one}s`): string {
 
 /** "a", "a and b", "a, b and c": for the words of a problem. */
 export function listed(names: readonly string[], last: 'and' | 'or'): string {
-  const [end = '', ...before] = names.toReversed();
-  return before.length === 0 ? end : `${before.toReversed().join(', ')} ${last} ${end}`;
+  const type = last === 'and' ? 'conjunction' : 'disjunction';
+  return new Intl.ListFormat('en-GB', { type }).format(names);
 }
 
 /** More slips than this is another word, not a misspelt one. */
@@ -19,39 +19,24 @@ const mostSlips = 2;
  */
 export function nearestWord(typed: string, words: readonly string[]): string | undefined {
   const wanted = typed.toLowerCase();
-  let best: { word: string; slips: number } | undefined;
-  for (const word of words) {
-    if (Math.abs(word.length - wanted.length) > mostSlips) continue;
-    const slips = countSlips(wanted, word.toLowerCase());
-    if (slips <= mostSlips && slips * 2 < wanted.length && slips < (best?.slips ?? Infinity)) {
-      best = { word, slips };
-    }
+  for (let slips = 0; slips <= mostSlips && slips * 2 < wanted.length; slips += 1) {
+    const near = words.find((word) => isWithin(slips, wanted, word.toLowerCase()));
+    if (near !== undefined) return near;
   }
-  return best?.word;
+  return undefined;
 }
 
-/** Damerau-Levenshtein distance in its optimal string alignment form. */
-function countSlips(from: string, to: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: to.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= from.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= to.length; j += 1) {
-      const same = from[i - 1] === to[j - 1];
-      const swapped = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      row[j] = Math.min(
-        at(last, j) + 1,
-        at(row, j - 1) + 1,
-        at(last, j - 1) + (same ? 0 : 1),
-        swapped ? at(beforeLast, j - 2) + 1 : Infinity,
-      );
-    }
-    beforeLast = last;
-    last = row;
-  }
-  return at(last, to.length);
-}
-
-function at(row: readonly number[], index: number): number {
-  return row[index] ?? Infinity;
+function isWithin(slips: number, from: string, to: string): boolean {
+  if (from === to) return true;
+  if (slips === 0) return false;
+  let same = 0;
+  while (from[same] === to[same]) same += 1;
+  const [a, b] = [from.slice(same), to.slice(same)];
+  const isSwapped = a.length > 1 && a[0] === b[1] && a[1] === b[0];
+  return (
+    isWithin(slips - 1, a.slice(1), b.slice(1)) ||
+    isWithin(slips - 1, a.slice(1), b) ||
+    isWithin(slips - 1, a, b.slice(1)) ||
+    (isSwapped && isWithin(slips - 1, a.slice(2), b.slice(2)))
+  );
 }

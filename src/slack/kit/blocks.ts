@@ -4,21 +4,19 @@ import type {
   ConfirmationDialog,
   ContextBlock,
   DividerBlock,
-  ExternalSelect,
   HeaderBlock,
   InputBlock,
   MrkdwnElement,
   PlainTextElement,
-  PlainTextInput,
   RichTextBlock,
   RichTextChannelMention,
   RichTextDate,
   RichTextText,
   RichTextUserMention,
   RichTextUsergroupMention,
-  StaticSelect,
 } from '@slack/types';
 import { isGeneratedReference } from '../../domain/order-reference.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { limits } from './limits.ts';
 import type { Modal, ModalBlock } from './message.ts';
 import { ownId } from '../own-account.ts';
@@ -86,7 +84,7 @@ export function confirmDialog(parts: {
     text: plainText(parts.text, limits.confirmText),
     confirm: plainText(parts.confirm, limits.confirmButton),
     deny: plainText(parts.deny, limits.confirmButton),
-    ...(parts.style === undefined ? {} : { style: parts.style }),
+    ...withoutUndefined({ style: parts.style }),
   };
 }
 
@@ -276,19 +274,17 @@ export function textInput(parts: {
   optional?: boolean;
   focus?: boolean;
 }): InputBlock {
-  const { initial, minLength, maxLength } = parts;
-  const longest = Math.min(maxLength ?? limits.inputLength, limits.inputLength);
-  const element: PlainTextInput = {
-    type: 'plain_text_input',
+  const { initial, placeholder } = parts;
+  const longest = Math.min(parts.maxLength ?? limits.inputLength, limits.inputLength);
+  const element = withoutUndefined({
+    type: 'plain_text_input' as const,
     action_id: parts.id,
     max_length: longest,
-    ...(minLength === undefined ? {} : { min_length: minLength }),
-    ...(initial === undefined ? {} : { initial_value: firstOf(visible(initial), longest) }),
-    ...(parts.placeholder === undefined
-      ? {}
-      : { placeholder: plainText(parts.placeholder, limits.placeholder) }),
-    ...(parts.focus === true ? { focus_on_load: true } : {}),
-  };
+    min_length: parts.minLength,
+    initial_value: initial === undefined ? undefined : firstOf(visible(initial), longest),
+    placeholder: placeholder === undefined ? undefined : plainText(placeholder, limits.placeholder),
+    focus_on_load: parts.focus || undefined,
+  });
   return inputBlock(parts, element);
 }
 
@@ -308,18 +304,10 @@ export function select(parts: {
   initial?: string;
   optional?: boolean;
 }): InputBlock {
-  const options = parts.choices.slice(0, limits.options).map((choice) => ({
-    text: plainText(choice.text, limits.optionText),
-    value: choice.value,
-  }));
-  const initial = options.find((option) => option.value === parts.initial);
-  const element: StaticSelect = {
-    type: 'static_select',
-    action_id: parts.id,
-    options,
-    ...(initial === undefined ? {} : { initial_option: initial }),
-  };
-  return inputBlock(parts, element);
+  const options = parts.choices.slice(0, limits.options).map(optionOf);
+  const initial_option = options.find((option) => option.value === parts.initial);
+  const type = 'static_select' as const;
+  return inputBlock(parts, withoutUndefined({ type, action_id: parts.id, options, initial_option }));
 }
 
 /** A menu whose choices the bot is asked for as the person types, from the first look on. */
@@ -332,30 +320,33 @@ export function externalSelect(parts: {
   optional?: boolean;
 }): InputBlock {
   const { initial, placeholder } = parts;
-  const element: ExternalSelect = {
-    type: 'external_select',
+  const element = withoutUndefined({
+    type: 'external_select' as const,
     action_id: ownId(parts.id),
     min_query_length: 0,
-    ...(placeholder === undefined ? {} : { placeholder: plainText(placeholder, limits.placeholder) }),
-    ...(initial === undefined
-      ? {}
-      : { initial_option: { text: plainText(initial.text, limits.optionText), value: initial.value } }),
-  };
+    placeholder: placeholder === undefined ? undefined : plainText(placeholder, limits.placeholder),
+    initial_option: initial && optionOf(initial),
+  });
   return inputBlock(parts, element);
+}
+
+function optionOf({ text, value }: Choice) {
+  return { text: plainText(text, limits.optionText), value };
 }
 
 function inputBlock(
   parts: { id: string; label: string; hint?: string; optional?: boolean },
   element: InputBlock['element'],
 ): InputBlock {
-  return {
-    type: 'input',
-    block_id: parts.id,
-    label: plainText(parts.label, limits.inputLabel),
+  const { id: block_id, label, hint, optional } = parts;
+  return withoutUndefined({
+    type: 'input' as const,
+    block_id,
+    label: plainText(label, limits.inputLabel),
     element,
-    ...(parts.hint === undefined ? {} : { hint: plainText(parts.hint, limits.inputHint) }),
-    ...(parts.optional === true ? { optional: true } : {}),
-  };
+    hint: hint === undefined ? undefined : plainText(hint, limits.inputHint),
+    optional: optional || undefined,
+  });
 }
 
 /** A line of a modal that must not be overlooked. */
@@ -372,13 +363,14 @@ export function modal(parts: {
   close?: string;
   privateMetadata?: string;
 }): Modal {
-  return {
-    type: 'modal',
+  const { submit } = parts;
+  return withoutUndefined({
+    type: 'modal' as const,
     callback_id: ownId(parts.callbackId),
     title: plainText(parts.title, limits.viewTitle),
     blocks: parts.blocks,
     close: plainText(parts.close ?? 'Close', limits.viewButton),
-    ...(parts.submit === undefined ? {} : { submit: plainText(parts.submit, limits.viewButton) }),
-    ...(parts.privateMetadata === undefined ? {} : { private_metadata: parts.privateMetadata }),
-  };
+    submit: submit === undefined ? undefined : plainText(submit, limits.viewButton),
+    private_metadata: parts.privateMetadata,
+  });
 }

@@ -1,6 +1,6 @@
 import type { WebClient } from '@slack/web-api';
 import type { Log } from '../../log.ts';
-import { bold, modal, richText, words } from './blocks.ts';
+import { modal, rich, richText, type Run } from './blocks.ts';
 import type { OpenModal } from '../command.ts';
 import type { Modal, SlackMessage } from './message.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
@@ -91,37 +91,34 @@ export async function updateModal(
 /** No press and no form comes back from it: it has nothing to submit. */
 const wordsModalId = 'payops_words';
 
+function saidModal(title: string, ...lines: readonly Run[][]): Modal {
+  return modal({ callbackId: wordsModalId, title, blocks: [richText(...lines)] });
+}
+
 /** The words of a message as a modal. */
 export function wordsModal(title: string, { text, blocks }: SlackMessage): Modal {
-  const shown = blocks.length > 0 ? blocks : [richText([words(text)])];
-  return modal({ callbackId: wordsModalId, title, blocks: shown });
+  if (blocks.length === 0) return saidModal(title, rich`${text}`);
+  return modal({ callbackId: wordsModalId, title, blocks });
 }
 
 /** A form that is not ready within a moment: its trigger lives three seconds, and what it shows may take longer. */
 export function loadingModal(): Modal {
-  return modal({
-    callbackId: wordsModalId,
-    title: 'One moment',
-    blocks: [richText([words('⏳ Loading …')])],
-  });
+  return saidModal('One moment', rich`⏳ Loading …`);
 }
 
 /** Slack's three seconds for a submitted form are nearly over. Says what is not known; `next` is where to look then. */
 export function noAnswerYetModal(next: string): Modal {
-  const said = 'The bot is still working on it. The answer follows here: don’t send it again.';
-  const blocks = [richText([bold('⏳ No answer yet')]), richText([words(said)], [words(next)])];
-  return wordsModal('No answer yet', { text: 'No answer yet', blocks });
+  const said = rich`⏳ The bot is still working on it. The answer follows here: don’t send it again.`;
+  return saidModal('No answer yet', said, rich`${next}`);
 }
 
 /** The answer to a form that is no longer on the screen: its fields can show nothing. */
 export function lateErrorsModal(errors: Readonly<Record<string, string>>): Modal {
-  const lines = Object.values(errors).map((error) => [words(error)]);
-  const advice = [words('Nothing was used. Type the command again to correct it.')];
-  return wordsModal('Fix the form', { text: '', blocks: [richText(...lines, advice)] });
+  const lines = Object.values(errors).map((error) => rich`${error}`);
+  return saidModal('Fix the form', ...lines, rich`Nothing was used. Type the command again to correct it.`);
 }
 
 /** A modal that should have closed; only the person can close it by now. */
 export function finishedModal(): Modal {
-  const said = words('The bot is done with this form. You can close it.');
-  return wordsModal('Done', { text: '', blocks: [richText([said])] });
+  return saidModal('Done', rich`The bot is done with this form. You can close it.`);
 }

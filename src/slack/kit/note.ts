@@ -57,15 +57,10 @@ export type AboutMessage = { key: string; mayBeRepeat: boolean };
 /** A message that the bot keeps right in its place. `eventType` says what it is about. */
 export function posted(message: SlackMessage, eventType: string, about: AboutMessage): SlackMessage {
   const { text, blocks } = message;
+  const repeat = context(plainText('May be a repeat: Slack didn’t confirm an earlier post.'));
   return {
     text,
-    blocks: [...blocks, ...repeatLine(about.mayBeRepeat)],
+    blocks: about.mayBeRepeat ? [...blocks, repeat] : blocks,
     metadata: { event_type: eventType, event_payload: { key: about.key } },
   };
-}
-
-/** What is said when a message may have been sent before. */
-export function repeatLine(mayBeRepeat: boolean): ContextBlock[] {
-  if (!mayBeRepeat) return [];
-  return [context(plainText('May be a repeat: Slack didn’t confirm an earlier post.'))];
 }
