@@ -29,7 +29,7 @@ async function forget(outside: Outside, email: string): Promise<CommandEnd> {
     async ({ store, sealer }) => {
       const fingerprint = openFingerprint(store, sealer, outside.log);
       const keepMs = outside.config.savedCardDays * 86_400_000;
-      const ledger = createCardLedger({ store, sealer, fingerprint, keepMs, now: outside.now, wait: sleep });
+      const ledger = createCardLedger({ store, sealer, fingerprint, now: outside.now, wait: sleep }, keepMs);
       return { exitCode: 0, words: told(await ledger.forget(email)) };
     },
     (error) => ({

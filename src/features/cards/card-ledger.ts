@@ -6,25 +6,17 @@ import { holdsCardNumber } from '../../domain/card-number.ts';
 import type { CardFace } from '../../domain/charge.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import { pagesOf } from '../../records/pages.ts';
-import type { Fingerprint } from '../../records/fingerprint.ts';
 import { createRecords, isUnreadable, type RecordChange } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 
 /** A remembered card as a person may see it; the e-mail is whole. `id` is its fingerprint and no secret. */
 export type LedgerCard = { id: string; face: CardFace; customerEmail?: string; expiry?: string };
 
-type LedgerDeps = Pick<Account, 'store' | 'sealer' | 'wait'> & {
-  fingerprint: Fingerprint;
-  /** A card is forgotten so long after the last news of it, or when it expires. */
-  keepMs: number;
-  now: () => number;
-};
-
 /** Of one merchant account; undefined: switched off. */
 export function openLedger(account: Account): CardLedger | undefined {
   const { settings } = account;
   if (settings.cardLedger !== 'on') return undefined;
-  return createCardLedger({ ...account, keepMs: settings.savedCardDays * 86_400_000 });
+  return createCardLedger(account, settings.savedCardDays * 86_400_000);
 }
 
 /** No member for cardPan: what is not here cannot be stored. */
@@ -45,15 +37,19 @@ export type CardLedger = ReturnType<typeof createCardLedger>;
 
 /**
  * The saved cards that arrived with first-payment events, so that agents choose them and type no token. All of
- * it is sealed. Every method throws StoreUnavailable while the store is away.
+ * it is sealed. Every method throws StoreUnavailable while the store is away. A card is forgotten so long (`keepMs`) after
+ * the last news of it, or when it expires.
  */
-export function createCardLedger(deps: LedgerDeps) {
-  const { store, fingerprint, keepMs, now } = deps;
+export function createCardLedger(
+  account: Pick<Account, 'store' | 'sealer' | 'fingerprint' | 'now' | 'wait'>,
+  keepMs: number,
+) {
+  const { store, fingerprint, now } = account;
 
   /** An address, digits or a name must not stand in a name. No token key begins with the first character. */
   const listOf = async (term: string): Promise<string> => `cards:${await fingerprint(`\0term\0${term}`)}`;
 
-  const cards = createRecords<StoredCard>(deps, {
+  const cards = createRecords<StoredCard>(account, {
     prefix: 'ledger:card:',
     schema: storedCard,
     async lists(card) {

@@ -36,7 +36,7 @@ export const cardsActions = {
 /** `may`: what the person may do with a card. `canOffer`: the bot remembers cards, so that its forms can offer them. */
 export type CardsContext = {
   place: ChargePlace;
-  may: { charge: boolean; changeEmail: boolean; remove: boolean };
+  may: Partial<Record<'charge' | 'changeEmail' | 'remove', boolean | undefined>>;
   canOffer: boolean;
   nowMs: number;
 };
@@ -207,7 +207,8 @@ export function deletingMessage(card: ListedCard, at: CardsPlace): SlackMessage 
 export function deletionMessage(
   deletion: CardDeletion,
   at: CardsPlace,
-  { place, nowMs }: Pick<CardsContext, 'place' | 'nowMs'>,
+  place: ChargePlace,
+  nowMs: number,
 ): SlackMessage {
   const { state, lines, theirs } = endWords(deletion);
   return noteMessage({

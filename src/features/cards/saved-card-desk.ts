@@ -1,10 +1,8 @@
-import type { Account } from '../../account.ts';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
+import type { Account } from '../../account.ts';
 import { faceOf, draftKeepMs } from '../../domain/saved-card.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
-import type { CardFace } from '../../domain/charge.ts';
-import type { NoteAudit } from '../../domain/audit-entry.ts';
 import type {
   CardDeletionAnswer,
   CardToDelete,
@@ -12,30 +10,45 @@ import type {
   ToldCard,
 } from '../../payments/saved-cards.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
-import type { Log } from '../../log.ts';
 import { catchUp } from '../../records/insist.ts';
-import type { Fingerprint } from '../../records/fingerprint.ts';
 import { createRecords } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 import type { CardLedger, LedgerCard } from './card-ledger.ts';
 
-/** A card of a listing as people may see it: never its token. */
-export type ListedCard = {
+/** A card of a listing as people may see it. */
+const listedCard = z.object({
   /** The token's keyed hash; absent when the service told the card without one, and then nothing can be done with it. */
-  fingerprint?: string;
-  face: CardFace;
+  fingerprint: z.string().exactOptional(),
+  face: cardFaceShape,
   /** As the service wrote it. */
-  expiry?: string;
-  customerEmail: string;
-};
+  expiry: z.string().exactOptional(),
+  customerEmail: z.string(),
+});
+export type ListedCard = z.infer<typeof listedCard>;
 
+/** No member for cardPan: what is not here cannot be stored. */
+const keptCard = listedCard.extend({
+  tokenKey: z.string().exactOptional(),
+  /** Absent: the address is the one it was found by, which need not be the linked one to the letter. */
+  isEmailTold: z.literal(true).exactOptional(),
+});
 /** `total`: of all that the service told. `mayHaveMore`: it gave no sign that these are all. */
-export type CardListing = {
+const keptListing = z.object({
+  by: z.string(),
+  atMs: z.number(),
+  email: z.string(),
+  total: z.number().int(),
+  mayHaveMore: z.literal(true).exactOptional(),
+  cards: z.array(keptCard),
+});
+
+type KeptCard = z.infer<typeof keptCard>;
+type KeptListing = z.infer<typeof keptListing>;
+
+/** The same for people. `list`: its random name. */
+export type CardListing = Pick<KeptListing, 'email' | 'total' | 'mayHaveMore'> & {
   list: string;
-  email: string;
   cards: readonly ListedCard[];
-  total: number;
-  mayHaveMore?: true;
 };
 
 /** One card of a listing, as a button names it. */
@@ -50,27 +63,6 @@ export type CardDeletion = CardDeletionAnswer & {
 /** More than a person reads at once; with their buttons and dialogs they stay well below what Slack takes in one message. */
 const mostListed = 12;
 
-/** No member for cardPan: what is not here cannot be stored. */
-const keptCard = z.object({
-  tokenKey: z.string().exactOptional(),
-  face: cardFaceShape,
-  expiry: z.string().exactOptional(),
-  customerEmail: z.string(),
-  /** Absent: the address is the one it was found by, which need not be the linked one to the letter. */
-  isEmailTold: z.literal(true).exactOptional(),
-});
-const keptListing = z.object({
-  by: z.string(),
-  atMs: z.number(),
-  email: z.string(),
-  total: z.number().int(),
-  mayHaveMore: z.literal(true).exactOptional(),
-  cards: z.array(keptCard),
-});
-
-type KeptCard = z.infer<typeof keptCard>;
-type KeptListing = z.infer<typeof keptListing>;
-
 export type SavedCardDesk = ReturnType<typeof createSavedCardDesk>;
 
 /**
@@ -79,41 +71,25 @@ export type SavedCardDesk = ReturnType<typeof createSavedCardDesk>;
  * All of it throws StoreUnavailable while the store is away, and then nothing was deleted.
  */
 export function createSavedCardDesk(
-  deps: Pick<Account, 'store' | 'sealer' | 'wait'> & {
-    listSavedCards: (email: string) => Promise<SavedCardsAnswer>;
-    deleteSavedCard: (card: CardToDelete) => Promise<CardDeletionAnswer>;
-    /** Undefined: switched off. */
-    ledger: Pick<CardLedger, 'remember' | 'find' | 'forgetCard'> | undefined;
-    fingerprint: Fingerprint;
-    log: Log;
-    now: () => number;
-    /** Writes into the audit, in the background; absent: nothing is written down. */
-    note?: NoteAudit;
+  account: Account,
+  ledger: Pick<CardLedger, 'remember' | 'find' | 'forgetCard'> | undefined,
+  calls: {
+    list: (email: string) => Promise<SavedCardsAnswer>;
+    remove: (card: CardToDelete) => Promise<CardDeletionAnswer>;
   },
 ) {
-  const { ledger, fingerprint, log } = deps;
-  const listings = createRecords<KeptListing>(deps, { prefix: 'saved-cards:', schema: keptListing });
+  const { fingerprint, audit, log, now } = account;
+  const listings = createRecords<KeptListing>(account, { prefix: 'saved-cards:', schema: keptListing });
 
-  async function find(list: string, by: string): Promise<KeptListing | undefined> {
+  async function find({
+    list,
+    index,
+    by,
+  }: ListedPlace): Promise<(KeptCard & { listedAtMs: number }) | undefined> {
     // It comes back from Slack: nothing but a name of ours shapes a key.
     const listing = /^[\da-f]{32}$/.test(list) ? await listings.read(list) : undefined;
-    return listing?.by === by ? listing : undefined;
-  }
-
-  async function cardAt({ list, index, by }: ListedPlace): Promise<KeptCard | undefined> {
-    return (await find(list, by))?.cards[index];
-  }
-
-  async function shown(
-    list: string,
-    { by: _by, atMs: _atMs, ...listing }: KeptListing,
-  ): Promise<CardListing> {
-    return { ...listing, list, cards: await Promise.all(listing.cards.map(shownCard)) };
-  }
-
-  async function shownCard({ tokenKey, face, expiry, customerEmail }: KeptCard): Promise<ListedCard> {
-    const id = tokenKey === undefined ? undefined : await fingerprint(tokenKey);
-    return withoutUndefined({ fingerprint: id, face, expiry, customerEmail });
+    const card = listing?.by === by ? listing.cards[index] : undefined;
+    return card && listing && { ...card, listedAtMs: listing.atMs };
   }
 
   return {
@@ -122,44 +98,41 @@ export function createSavedCardDesk(
       email: string,
       by: string,
     ): Promise<({ kind: 'listed' } & CardListing) | Exclude<SavedCardsAnswer, { kind: 'cards' }>> {
-      const answer = await deps.listSavedCards(email);
+      const answer = await calls.list(email);
       if (answer.kind !== 'cards') return answer;
-      const cards = answer.cards.slice(0, mostListed).map((card) => keptOf(card, email));
+      const cards = await Promise.all(
+        answer.cards.slice(0, mostListed).map(async (told): Promise<KeptCard> => {
+          const card = keptOf(told, email);
+          const { tokenKey } = card;
+          return tokenKey === undefined ? card : { ...card, fingerprint: await fingerprint(tokenKey) };
+        }),
+      );
       const { mayHaveMore } = answer;
-      const listing = withoutUndefined({
-        by,
-        atMs: deps.now(),
-        email,
-        total: answer.cards.length,
-        mayHaveMore,
-        cards,
-      });
+      const shown = withoutUndefined({ email, total: answer.cards.length, mayHaveMore });
       const list = randomBytes(16).toString('hex');
-      if (!(await listings.create(list, listing, { ttlMs: draftKeepMs }))) {
-        throw new Error('a name came twice');
-      }
-      return { kind: 'listed', ...(await shown(list, listing)) };
+      await listings.create(list, { by, atMs: now(), ...shown, cards }, { ttlMs: draftKeepMs });
+      return { kind: 'listed', list, ...shown, cards: cards.map(shownCard) };
     },
     async card(place: ListedPlace): Promise<ListedCard | undefined> {
-      const card = await cardAt(place);
-      return card && (await shownCard(card));
+      const card = await find(place);
+      return card && shownCard(card);
     },
     /**
      * The card as the bot's own list has it from now on, so that a form can offer it. Undefined: it keeps none, or the
      * listing is gone.
      */
     async remember(place: ListedPlace): Promise<LedgerCard | undefined> {
-      const listing = await find(place.list, place.by);
-      const { tokenKey, face, expiry, customerEmail, isEmailTold } = listing?.cards[place.index] ?? {};
-      if (!ledger || !listing || tokenKey === undefined) return undefined;
-      const id = await fingerprint(tokenKey);
+      const card = await find(place);
+      const { tokenKey, fingerprint: id } = card ?? {};
+      if (!ledger || !card || tokenKey === undefined || id === undefined) return undefined;
+      const { face, expiry, customerEmail, isEmailTold, listedAtMs } = card;
       const known = await ledger.find(id);
-      const isNewer = isEmailTold === true && (known?.savedAt ?? 0) <= listing.atMs;
+      const isNewer = isEmailTold === true && (known?.savedAt ?? 0) <= listedAtMs;
       await ledger.remember(
         withoutUndefined({
           tokenKey,
-          cardType: face?.cardType,
-          cardPan: face?.lastFour,
+          cardType: face.cardType,
+          cardPan: face.lastFour,
           tokenExpiryDate: expiry,
           customerEmail: isNewer || known?.customerEmail === undefined ? customerEmail : undefined,
         }),
@@ -171,11 +144,11 @@ export function createSavedCardDesk(
     },
     /** Asks once; a person who hears nothing lists again, which tells. Undefined when the listing is gone: nothing was sent. */
     async remove(place: ListedPlace): Promise<CardDeletion | undefined> {
-      const kept = await cardAt(place);
-      if (kept?.tokenKey === undefined) return undefined;
-      const { tokenKey, customerEmail } = kept;
-      const card = await shownCard(kept);
-      const answer = await deps.deleteSavedCard({ tokenKey, customerEmail });
+      const kept = await find(place);
+      const { tokenKey, fingerprint: id } = kept ?? {};
+      if (!kept || tokenKey === undefined || id === undefined) return undefined;
+      const card = shownCard(kept);
+      const answer = await calls.remove({ tokenKey, customerEmail: kept.customerEmail });
       log('info', 'Asked for the deletion of a saved card', {
         verb: 'cards',
         userId: place.by,
@@ -183,18 +156,22 @@ export function createSavedCardDesk(
         ...('failure' in answer ? { failure: answer.failure } : {}),
         ...(answer.kind === 'unknown' ? { failure: answer.cause.kind } : {}),
       });
-      const id = await fingerprint(tokenKey);
       const result = `card_${answer.kind}`;
-      deps.note?.({ what: 'step', verb: 'cards', result, who: place.by, reference: id });
+      audit.note({ what: 'step', verb: 'cards', result, who: place.by, reference: id });
       if (answer.kind !== 'deleted' && answer.kind !== 'no_such_card') {
         return { ...answer, card, records: 'kept' };
       }
-      const forgotten = await catchUp(deps, 'A deleted card is still remembered', async () =>
+      const forgotten = await catchUp(account, 'A deleted card is still remembered', async () =>
         ledger?.forgetCard(id),
       );
       return { ...answer, card, records: forgotten === 'current' ? 'forgotten' : 'behind' };
     },
   };
+}
+
+/** Never its token. */
+function shownCard({ fingerprint, face, expiry, customerEmail }: KeptCard): ListedCard {
+  return withoutUndefined({ fingerprint, face, expiry, customerEmail });
 }
 
 /** The e-mail a card is saved against is the one it was found by, where the service does not say. */

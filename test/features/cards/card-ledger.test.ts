@@ -31,7 +31,7 @@ function ledgerOn(store: Store, keys = [oldKey]): CardLedger {
   const sealer = createSealer(keys);
   const fingerprint = openFingerprint(store, sealer, () => undefined);
   const keepMs = 1_095 * 86_400_000;
-  return createCardLedger({ store, sealer, fingerprint, keepMs, now, wait: async () => undefined });
+  return createCardLedger({ store, sealer, fingerprint, now, wait: async () => undefined }, keepMs);
 }
 
 onBothStores('createCardLedger', (open) => {
@@ -49,14 +49,10 @@ onBothStores('createCardLedger', (open) => {
     const sealer = createSealer([oldKey]);
     const fingerprint = openFingerprint(store, sealer, () => undefined);
     const keepMs = 1_000 * 86_400_000;
-    const own = createCardLedger({
-      store,
-      sealer,
-      fingerprint,
+    const own = createCardLedger(
+      { store, sealer, fingerprint, now: () => clock.nowMs, wait: async () => undefined },
       keepMs,
-      now: () => clock.nowMs,
-      wait: async () => undefined,
-    });
+    );
     // In March 2030.
     await own.remember({ ...ada, tokenExpiryDate: '02/30' });
     await own.remember({ ...olu, tokenExpiryDate: '05/30' });

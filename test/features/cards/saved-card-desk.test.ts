@@ -1,27 +1,27 @@
 import { expect, it } from 'vitest';
 import { createSavedCardDesk } from '../../../src/features/cards/saved-card-desk.ts';
 import type { ToldCard } from '../../../src/payments/saved-cards.ts';
+import { accountOf } from '../../support/account.ts';
 import { sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';
+
+const fingerprint = async (text: string): Promise<string> => `of ${text}`;
 
 function openDesk(cards: readonly ToldCard[]) {
   const deleted: string[] = [];
   const clock = { nowMs: 1_900_000_000_000 };
   const store = memoryStore(clock);
-  const desk = createSavedCardDesk({
-    store,
-    sealer,
-    ledger: { remember: async () => undefined, find: async () => undefined, forgetCard: async () => true },
-    fingerprint: async (text) => `of ${text}`,
-    listSavedCards: async () => ({ kind: 'cards', cards }),
-    async deleteSavedCard({ tokenKey }) {
-      deleted.push(tokenKey);
-      return { kind: 'deleted' };
+  const desk = createSavedCardDesk(
+    accountOf({ store, sealer, fingerprint, now: () => clock.nowMs }),
+    { remember: async () => undefined, find: async () => undefined, forgetCard: async () => true },
+    {
+      list: async () => ({ kind: 'cards', cards }),
+      async remove({ tokenKey }) {
+        deleted.push(tokenKey);
+        return { kind: 'deleted' };
+      },
     },
-    wait: async () => undefined,
-    now: () => clock.nowMs,
-    log: () => undefined,
-  });
+  );
   return { desk, deleted };
 }
 

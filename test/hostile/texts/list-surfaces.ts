@@ -207,7 +207,7 @@ export const cardsSurfaces: readonly Surface[] = [
   ),
   messageOf('a card being deleted', (outside) => deletingMessage(cardOf(outside), { list, index: 0 })),
   messageOf('a card deleted or not', (outside) =>
-    deletionMessage(deletionOf(outside), { list, index: 0 }, contextOf(outside)),
+    deletionMessage(deletionOf(outside), { list, index: 0 }, placeOf(outside), at),
   ),
 ];
 
