@@ -193,8 +193,9 @@ export function cardsHouse(
 
   /** Where payments are told; nowhere at first. */
   const paidTo: Destination[] = [];
-  const route = ({ kind }: PaymentEvent): readonly Destination[] =>
-    kind === 'payment_failed' ? channels.map((channel) => ({ channel })) : paidTo;
+  const route = ({ kind }: PaymentEvent) => ({
+    routed: kind === 'payment_failed' ? channels.map((channel) => ({ channel })) : paidTo,
+  });
   const deliver: DeliverPostDeps = {
     ...plain,
     route,

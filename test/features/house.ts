@@ -95,7 +95,7 @@ export function house(answers: Answers = {}) {
   const receive: Receiving = {
     store,
     sealer,
-    route: ({ kind }) => (kind === 'payment_failed' ? [{ channel }] : []),
+    route: ({ kind }) => ({ routed: kind === 'payment_failed' ? [{ channel }] : [] }),
     needsLookUp: () => false,
     opsChannel: ops,
     rememberMs: 30 * 86_400_000,

@@ -52,7 +52,7 @@ describe('a message', () => {
     await receiveEvent(receive, event, 'f');
     await tellOperators(receive, 'a', { state: 'An event', about: ['x'], lines: [] });
     await drain();
-    deliver.route = () => [{ channel: 'C0OTHER001' }];
+    deliver.route = () => ({ routed: [{ channel: 'C0OTHER001' }] });
     deliver.opsChannel = 'C0RIGHT001';
     await drain(120_000);
     expect(posts.map((one) => one.channel).toSorted()).toEqual([channel, channel, ops, ops].toSorted());

@@ -37,9 +37,9 @@ function failureIn(channel: string, number: number): PaymentEvent {
 
 function routed(): CardsHouse {
   const house = cardsHouse(undefined, [calm, stormy, late], undefined, threshold);
-  const route = ({ orderReference = '' }: PaymentEvent) => [
-    { channel: orderReference.split('-')[0] ?? calm },
-  ];
+  const route = ({ orderReference = '' }: PaymentEvent) => ({
+    routed: [{ channel: orderReference.split('-')[0] ?? calm }],
+  });
   house.receiving.route = route;
   house.deliver.route = route;
   return house;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endsCard, handlersOf, moveCard, type CardMove, type CardStep } from './alert.ts';
-import type { AlertCard, AlertCharge, Recovery } from '../../domain/alert.ts';
+import type { AlertCard, Recovery } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { referenceOfEventKey } from '../../domain/payment-event.ts';
 import { createCases, type Cases, type CaseStep } from '../../records/cases.ts';
@@ -11,25 +11,31 @@ import { alertKey, isMessage, messageKey } from '../../messages/message-record.t
 import { alertCardPrefix, alertMessages, alertNoteKey, type Evidence, newestOf } from './alert-record.ts';
 import { stormRecovered, type Storms } from './storm/storm.ts';
 
-/** An alert as people, payments and charges move it; its event, and what tells it, are the outbox's. */
-export type AlertCase = {
+const isKind = (value: unknown): boolean => z.looseObject({ kind: z.string() }).safeParse(value).success;
+
+const alertCase = z.object({
   /** The key of its event. */
-  id: string;
-  card: AlertCard;
+  id: z.string(),
+  card: z.custom<AlertCard>(isKind),
   /** What its threads are still to tell, behind the first `told` steps: a step's number never changes. */
-  steps: readonly CardStep[];
-  told: number;
+  steps: z.array(z.custom<CardStep>(isKind)),
+  told: z.int(),
   /** A payment that did not resolve it was told. */
-  hasOtherPayment?: true;
+  hasOtherPayment: z.literal(true).exactOptional(),
   /** The storms whose digests tell it, or were about to: they count it once it is resolved. */
-  storms: readonly string[];
+  storms: z.array(z.string()),
   /** When its event came, and the lists in which payments look for it; absent: it was not about to be told yet. */
-  failed?: { atMs: number; lists: readonly string[] };
-  /** `holders`: the deliveries of its submit. It stays when the charge has ended. */
-  charge?: AlertCharge & { holders: readonly string[] };
+  failed: z.object({ atMs: z.number(), lists: z.array(z.string()) }).exactOptional(),
+  /** The one that was begun from it last, also when it has ended. `holders`: the deliveries of its submit. */
+  charge: z
+    .object({ reference: z.string(), by: z.string(), at: z.number(), holders: z.array(z.string()) })
+    .exactOptional(),
   /** What somebody had looked up anew. */
-  evidence?: Evidence;
-};
+  evidence: z.custom<Evidence>().exactOptional(),
+});
+
+/** An alert as people, payments and charges move it; its event, and what tells it, are the outbox's. */
+export type AlertCase = z.infer<typeof alertCase>;
 
 export type AlertEvent =
   /** `seen`: how an open one is seen by everybody, because somebody acknowledged its storm. */
@@ -49,26 +55,6 @@ export type AlertCases = Cases<AlertCase, AlertEvent>;
 
 /** The list of the open alerts that a person has: assigned to them, or acknowledged by them and given to nobody else. */
 export const alertsOf = (userId: string): string => `alerts-of:${userId}`;
-
-const isKind = (value: unknown): boolean => z.looseObject({ kind: z.string() }).safeParse(value).success;
-const alertCase: z.ZodType<AlertCase> = z.object({
-  id: z.string(),
-  card: z.custom<AlertCard>(isKind),
-  steps: z.array(z.custom<CardStep>(isKind)),
-  told: z.int(),
-  hasOtherPayment: z.literal(true).exactOptional(),
-  storms: z.array(z.string()),
-  failed: z.object({ atMs: z.number(), lists: z.array(z.string()) }).exactOptional(),
-  charge: z
-    .object({
-      reference: z.string(),
-      by: z.string(),
-      at: z.number(),
-      holders: z.array(z.string()),
-    })
-    .exactOptional(),
-  evidence: z.custom<Evidence>().exactOptional(),
-});
 
 /** One that nobody has done anything with. */
 export function untouched(id: string): AlertCase {

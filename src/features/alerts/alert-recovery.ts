@@ -21,38 +21,34 @@ export const paymentPrefix = 'alert-payment:';
 type Proof = { reference: string; money: Money };
 
 /** What is remembered of a success that is told nowhere; `keptBy`: because of these mutes. */
-export type Alone = { fingerprint: string; keptBy?: readonly string[] };
+const alone = z.object({ fingerprint: z.string(), keptBy: z.array(z.string()).exactOptional() });
 
-/**
- * A payment as it is kept while failures are looked for, sealed. `lists`: where failures find it, by what they have in
- * common with it. `unproven` counts the look-ups that did not confirm it; `hasOwn`: it has resolved the alert it belongs
- * to, and resolves no other. `alone`: no rule wants its event, so this is what remembers it.
- */
-type Payment = {
-  event: PaymentEvent;
-  receivedAtMs: number;
-  lists: readonly string[];
-  unproven: number;
-  proof?: Proof;
-  hasOwn?: true;
-  alone?: Alone;
-};
+type Alone = z.infer<typeof alone>;
 
 const keyed = z.looseObject({ key: z.string() });
 
+/** A payment as it is kept while failures are looked for, sealed. */
+const payment = z.object({
+  event: z.custom<PaymentEvent>((value) => keyed.safeParse(value).success),
+  receivedAtMs: z.number(),
+  /** Where failures find it, by what they have in common with it. */
+  lists: z.array(z.string()),
+  /** The look-ups that did not confirm it. */
+  unproven: z.int(),
+  proof: z.object({ reference: z.string(), money: moneyShape }).exactOptional(),
+  /** It has resolved the alert it belongs to, and resolves no other. */
+  hasOwn: z.literal(true).exactOptional(),
+  /** No rule wants its event, so this is what remembers it. */
+  alone: alone.exactOptional(),
+});
+
+type Payment = z.infer<typeof payment>;
+
 export const paymentKind: RecordKind<Payment> = {
   prefix: paymentPrefix,
-  schema: z.object({
-    event: z.custom<PaymentEvent>((value) => keyed.safeParse(value).success),
-    receivedAtMs: z.number(),
-    lists: z.array(z.string()),
-    unproven: z.int(),
-    proof: z.object({ reference: z.string(), money: moneyShape }).exactOptional(),
-    hasOwn: z.literal(true).exactOptional(),
-    alone: z.object({ fingerprint: z.string(), keptBy: z.array(z.string()).exactOptional() }).exactOptional(),
-  }),
-  lists({ lists, receivedAtMs, alone }) {
-    const ofEvents = alone ? [eventsList, ...(alone.keptBy ?? []).map(keptBackBy)] : [];
+  schema: payment,
+  lists({ lists, receivedAtMs, alone: kept }) {
+    const ofEvents = kept ? [eventsList, ...(kept.keptBy ?? []).map(keptBackBy)] : [];
     return Object.fromEntries([...lists, ...ofEvents].map((list) => [list, receivedAtMs]));
   },
 };
@@ -130,7 +126,7 @@ export function createAlertRecovery(
     event: PaymentEvent,
     lookup: Lookup,
     receivedAtMs: number,
-    storms: readonly string[],
+    storms: string[],
   ): Promise<void> {
     const record = recordOfOrder(lookup);
     const { orders, others } = await termsOf(chargeOf, event, record);

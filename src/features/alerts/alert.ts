@@ -50,29 +50,23 @@ export type MovedCard =
 /** What becomes of a card. Whoever writes it by compare-and-swap makes one decision of any number of clicks. */
 export function moveCard(card: AlertCard, move: CardMove, at: number): MovedCard {
   if (endsCard(card)) return refused('ended');
+  // Who had it goes on standing on the card: they are told how it ended.
+  const taken = card.kind === 'acknowledged' ? { acknowledged: card } : {};
   switch (move.kind) {
     case 'acknowledge': {
       if (card.kind === 'acknowledged') return refused('taken');
-      const { by } = move;
-      return {
-        kind: 'moved',
-        card: { kind: 'acknowledged', by, at },
-        step: { kind: 'acknowledged', by, at },
-      };
+      const acknowledged = { kind: 'acknowledged', by: move.by, at } as const;
+      return moved(acknowledged, acknowledged);
     }
     case 'close': {
-      const { by, reason } = move;
-      const closed: AlertCard = { kind: 'closed', at, by, reason, ...handledBy(card) };
-      return { kind: 'moved', card: closed, step: { kind: 'closed', by, reason, at } };
+      const closed = { kind: 'closed', by: move.by, reason: move.reason, at } as const;
+      return moved({ ...closed, ...taken }, closed);
     }
     case 'recover': {
-      const { payment } = move;
-      const recovered: AlertCard = { kind: 'recovered', at, payment, ...handledBy(card) };
-      return { kind: 'moved', card: recovered, step: { kind: 'recovered', payment, at } };
+      const recovered = { kind: 'recovered', payment: move.payment, at } as const;
+      return moved({ ...recovered, ...taken }, recovered);
     }
-    case 'assign':
-    case 'snooze':
-    case 'wake':
+    default:
       return card.kind === 'acknowledged' ? handle(card, move, at) : refused('not_acknowledged');
   }
 }
@@ -92,29 +86,27 @@ function handle(
       const { by, to } = move;
       if (card.assignee === to) return refused('nothing_new');
       const from = card.assignee ?? card.by;
-      const step: CardStep = { kind: 'assigned', by, to, ...(from === to ? {} : { from }), at };
-      return { kind: 'moved', card: { ...card, assignee: to }, step };
+      const step = { kind: 'assigned', by, to, ...(from === to ? {} : { from }), at } as const;
+      return moved({ ...card, assignee: to }, step);
     }
     case 'snooze': {
       const until = at + Math.min(Math.max(move.forMs, 0), longestSnoozeMs);
-      const step: CardStep = { kind: 'snoozed', by: move.by, until, at };
-      return { kind: 'moved', card: { ...card, snoozedUntil: until }, step };
+      return moved({ ...card, snoozedUntil: until }, { kind: 'snoozed', by: move.by, until, at });
     }
     case 'wake': {
       const { snoozedUntil, ...awake } = card;
       if (snoozedUntil === undefined || snoozedUntil > at) return refused('nothing_new');
-      return { kind: 'moved', card: awake, step: { kind: 'awake', at } };
+      return moved(awake, { kind: 'awake', at });
     }
   }
 }
 
-function refused(why: Extract<MovedCard, { kind: 'refused' }>['why']): MovedCard {
-  return { kind: 'refused', why };
+function moved(card: AlertCard, step: CardStep): MovedCard {
+  return { kind: 'moved', card, step };
 }
 
-/** Who had it in hand goes on standing on the card: they are told how it ended. */
-function handledBy(card: AlertCard): { acknowledged?: Acknowledged } {
-  return card.kind === 'acknowledged' ? { acknowledged: card } : {};
+function refused(why: Extract<MovedCard, { kind: 'refused' }>['why']): MovedCard {
+  return { kind: 'refused', why };
 }
 
 /** Whoever it is assigned to, or was when it ended, and before them whoever acknowledged it; nobody of one that nobody took. */

@@ -11,7 +11,7 @@ import { code, rich } from '../../slack/kit/blocks.ts';
 import type { Entry } from '../../store/store.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import { type KeptEvent, findKeptEvent, openKeptEvent } from './event-log.ts';
-import { type Route, splitRouted, storeAlert } from './route-event.ts';
+import { type Route, storeAlert } from './route-event.ts';
 
 const dayMs = 86_400_000;
 
@@ -82,14 +82,13 @@ export function createReceiving(
       const receivedAtMs = now();
       const routed = (await around.needsLookUp(kept)) ? undefined : await around.route(kept, receivedAtMs);
       const isPayment = kept.kind === 'payment_success';
-      const split = routed && splitRouted(routed);
-      const isUntold = split?.routed.length === 0;
+      const isUntold = routed?.routed.length === 0;
       // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
       const [, , isNew] = await Promise.all([
         around.beforeReceived(kept),
         isPayment && !isUntold && around.expect(kept, receivedAtMs),
         isPayment && isUntold
-          ? around.expect(kept, receivedAtMs, { fingerprint, ...withoutUndefined({ keptBy: split.keptBy }) })
+          ? around.expect(kept, receivedAtMs, { fingerprint, ...withoutUndefined({ keptBy: routed.keptBy }) })
           : storeAlert(account, { event: kept, fingerprint, receivedAtMs }, routed),
       ]);
       if (isNew) {

@@ -27,11 +27,8 @@ type StoredAlert = {
   found?: Evidence | undefined;
 };
 
-/** The channels that an event received then is told in, and those that mutes keep it from; none: it is remembered and not told. */
-export type Route = (
-  event: PaymentEvent,
-  receivedAtMs: number,
-) => readonly Routed[] | Promise<readonly Routed[]>;
+/** Where an event received then is told. */
+export type Route = (event: PaymentEvent, receivedAtMs: number) => Routed | Promise<Routed>;
 
 /** Of what no channel is told: however many come, no channel waits for them. */
 const untoldLane = 'untold';
@@ -50,13 +47,6 @@ function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefin
   return first && !second ? first.channel : `${first ? 'to-copy/' : toRouteLanes}${kind}`;
 }
 
-/** Those that tell it, and the mutes that keep it from others. */
-export function splitRouted(all: readonly Routed[]): { routed: Routed[]; keptBy?: string[] } {
-  const routed = all.filter(({ mutedBy }) => mutedBy === undefined);
-  const keptBy = all.flatMap(({ mutedBy = [] }) => mutedBy);
-  return { routed, ...(keptBy.length > 0 && { keptBy }) };
-}
-
 /**
  * Stores the event, in one call, with the channels that tell it; `channel`: as a copy for that one. Without `to` its
  * look-up says them later. False: it is there already, and nothing changed. Throws StoreUnavailable.
@@ -64,11 +54,11 @@ export function splitRouted(all: readonly Routed[]): { routed: Routed[]; keptBy?
 export async function storeAlert(
   { store, sealer }: Pick<Account, 'store' | 'sealer'>,
   { event, found, ...stored }: StoredAlert,
-  to: readonly Routed[] | undefined,
+  to: Routed | undefined,
   channel?: string,
 ): Promise<boolean> {
   const key = alertKey(event.key, channel);
-  const { routed, ...kept } = to ? splitRouted(to) : {};
+  const { routed, ...kept }: Partial<Routed> = to ?? {};
   const record: MessageRecord = {
     kind: 'alert',
     channel: '',
@@ -117,7 +107,7 @@ export async function sendOn(
   const [, ...further] = routed;
   const alert = { event, fingerprint, receivedAtMs, found };
   // Those that are there stay as they are.
-  await Promise.all(further.map((to) => storeAlert(kept, alert, [to], to.channel)));
+  await Promise.all(further.map((to) => storeAlert(kept, alert, { routed: [to] }, to.channel)));
   const told = { ...record, ...whereTold(event, routed), turns: entry.attempts };
   const due = { delayMs: 0, lane: told.channel, index: listsOf(entry.key, told) };
   await kept.store.write(entry, writeMessageRecord(told), due);
@@ -168,8 +158,7 @@ export function createEvidence(
   ): Promise<Pick<MessageRecord, 'evidence' | 'routed' | 'keptBy'> | undefined> {
     const found = await ask(record, event);
     if (!found) return undefined;
-    const all = await route(withLookUp(event, found.lookup), record.receivedAtMs);
-    const { routed, ...muted } = splitRouted(all);
+    const { routed, ...muted } = await route(withLookUp(event, found.lookup), record.receivedAtMs);
     return { evidence: sealEvidence(sealer, entry.key, found), routed: routed.map(asKept), ...muted };
   }
 

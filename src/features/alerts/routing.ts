@@ -21,42 +21,39 @@ import {
   type AlertMute,
 } from '../../domain/alert-route.ts';
 
-/** `mutedBy`: the mutes that keep it from there. */
-export type Routed = Destination & { mutedBy?: readonly string[] };
-
-type Received = { event: PaymentEvent; receivedAtMs: number; nowMs: number; plan: RoutePlan };
+/** The channels that are told, and the mutes that keep it from others; neither: it is remembered and told nowhere. */
+export type Routed = { routed: Destination[]; keptBy?: string[] };
 
 /**
- * Whether the mute keeps this event from there. What is routed after its end is told, whenever it was received: the
- * channel may know by then what was kept back.
+ * Where an event is told that is routed now. What a mute keeps from a channel and another rule tells it all the same is
+ * told. So is what is routed after the mute's end, whenever it was received: the channel may know by then what was kept.
  */
-function isKept(
-  mute: AlertMute,
-  { channel, rule }: Destination,
-  { event, receivedAtMs, nowMs, plan }: Received,
-): boolean {
-  return (
-    mute.channel === channel &&
-    (mute.rule === undefined || mute.rule === rule?.name) &&
-    receivedAtMs >= mute.fromMs &&
-    Math.max(receivedAtMs, nowMs) < mute.untilMs &&
-    fits(mute.match, event, plan)
-  );
-}
-
-/**
- * Every channel that the event is told in, and behind those each that mutes keep it from. What another rule tells the same
- * channel is told all the same.
- */
-export function routesOf(mutes: readonly AlertMute[], of: Received): Routed[] {
-  const { plan, event, receivedAtMs } = of;
-  const mutedBy = (to: Destination): string[] =>
-    mutes.filter((mute) => !mute.isOver && isKept(mute, to, of)).map(({ id }) => id);
-  const told = destinationsOf(plan, event, receivedAtMs, (to) => mutedBy(to).length === 0);
-  const kept = destinationsOf(plan, event, receivedAtMs)
-    .filter(({ channel }) => !told.some((one) => one.channel === channel))
-    .map((to) => ({ ...to, mutedBy: mutedBy(to) }));
-  return [...told, ...kept];
+export function routesOf(
+  mutes: readonly AlertMute[],
+  {
+    event,
+    receivedAtMs,
+    nowMs,
+    plan,
+  }: { event: PaymentEvent; receivedAtMs: number; nowMs: number; plan: RoutePlan },
+): Routed {
+  const mutedBy = ({ channel, rule }: Destination): string[] =>
+    mutes
+      .filter(
+        (mute) =>
+          !mute.isOver &&
+          mute.channel === channel &&
+          (mute.rule === undefined || mute.rule === rule?.name) &&
+          receivedAtMs >= mute.fromMs &&
+          Math.max(receivedAtMs, nowMs) < mute.untilMs &&
+          fits(mute.match, event, plan),
+      )
+      .map(({ id }) => id);
+  const routed = destinationsOf(plan, event, receivedAtMs, (to) => mutedBy(to).length === 0);
+  const keptBy = destinationsOf(plan, event, receivedAtMs)
+    .filter(({ channel }) => !routed.some((one) => one.channel === channel))
+    .flatMap(mutedBy);
+  return { routed, ...(keptBy.length > 0 && { keptBy }) };
 }
 
 /** The plan with these mutes as muted rules: for those who name all that is muted. */

@@ -30,7 +30,7 @@ function planOf(rules: AlertRule[]): RoutePlan {
 function routed(rules: AlertRule[], answers: Parameters<typeof house>[0] = {}) {
   const opened = house(answers);
   const plan = planOf(rules);
-  const route = (told: PaymentEvent, atMs: number) => destinationsOf(plan, told, atMs);
+  const route = (told: PaymentEvent, atMs: number) => ({ routed: destinationsOf(plan, told, atMs) });
   Object.assign(opened.receive, { route, needsLookUp: (told: PaymentEvent) => needsLookUp(plan, told) });
   Object.assign(opened.deliver, { route });
   return opened;

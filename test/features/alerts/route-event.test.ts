@@ -35,7 +35,7 @@ function routed(...rules: AlertRule[]) {
   const place = { environment: 'live', account: 'main account' } as const;
   const plan: RoutePlan = { ...place, rules, failures: alerts, successes: undefined };
   const routing = {
-    route: (told: PaymentEvent, atMs: number) => destinationsOf(plan, told, atMs),
+    route: (told: PaymentEvent, atMs: number) => ({ routed: destinationsOf(plan, told, atMs) }),
     needsLookUp: (told: PaymentEvent) => needsLookUp(plan, told),
   };
   Object.assign(opened.receive, routing);
@@ -94,7 +94,7 @@ describe('an event for several channels', () => {
   it('keeps its channels and its rule when the rules change before it is told', async () => {
     const { receive, deliver, drain, told, posts } = routed(rule({ severity: 'high' }));
     await receiveEvent(receive, event, 'f');
-    for (const deps of [receive, deliver]) deps.route = () => [{ channel: alerts }];
+    for (const deps of [receive, deliver]) deps.route = () => ({ routed: [{ channel: alerts }] });
     await drain(60_000);
     expect(told()).toEqual([big, quiet]);
     for (const { post } of posts)

@@ -59,12 +59,12 @@ it('keeps nothing back once it may have said what it kept, whatever a replica re
   const receivedAtMs = mute.untilMs - 1;
   const routed = async () => routesOf(await mutes.all(), { event, receivedAtMs, nowMs: clock.nowMs, plan });
   clock.nowMs = receivedAtMs;
-  expect(await routed()).toEqual([{ channel: mute.channel, mutedBy: ['V1'] }]);
+  expect(await routed()).toEqual({ routed: [], keptBy: ['V1'] });
   // Looked up for its rules, it is routed later, by what was read of the mute just before that was over.
   clock.nowMs = mute.untilMs + 3_999;
   await mutes.all();
   clock.nowMs += 1;
   await work();
   expect(isTold()).toBe(true);
-  expect(await routed()).toEqual([{ channel: mute.channel }]);
+  expect(await routed()).toEqual({ routed: [{ channel: mute.channel }] });
 });

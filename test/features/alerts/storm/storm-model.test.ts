@@ -79,7 +79,7 @@ function pointed(store: Store, pass: Pass): Store {
 }
 
 const hasEnded = () => Promise.resolve(undefined);
-const route = () => [{ channel }];
+const route = () => ({ routed: [{ channel }] });
 
 /** One process of the bot, over what outlives it; everything that it awaits goes through `pass`. */
 function startProcess(world: World, pass: Pass = everyPoint().pass) {
@@ -470,7 +470,7 @@ async function told(rules: readonly (AlertRule | undefined)[]): Promise<string[]
     const event = eventOf(index);
     const now = () => world.clock.nowMs;
     // oxlint-disable-next-line no-await-in-loop -- in their order
-    await receiveEvent({ ...receive, store: world.store, route: () => [to], now }, event, 'f');
+    await receiveEvent({ ...receive, store: world.store, route: () => ({ routed: [to] }), now }, event, 'f');
     // oxlint-disable-next-line no-await-in-loop
     const storm = await storms.ask(to, `message:alert:${event.key}`, event.kind);
     asked.push(storm ? 'digest' : 'single');
