@@ -15,34 +15,21 @@ export const savedCardFields = [
 export type SavedCardPointers = Readonly<Record<(typeof savedCardFields)[number], readonly string[]>>;
 
 /** The headers that protected calls take; which of them these two methods take is not shown. */
-export const savedCardHeaders = ['Authorization', 'accountId'] as const;
-export type SavedCardHeader = (typeof savedCardHeaders)[number];
+const savedCardHeaders = ['Authorization', 'accountId'] as const;
+type SavedCardHeader = (typeof savedCardHeaders)[number];
 
-/**
- * How saved cards are listed and deleted, whole.
- *
- * Spec: GET and DELETE tokenized-card-data exist, and their request and response shape is not shown.
- */
-export type SavedCardShape = {
-  /** The query parameter that carries the customer's e-mail. */
-  emailParameter: string;
-  listPointers: readonly string[];
-  /** Where the next page's cursor stands in the answer; it is sent back as `cursor`. */
-  cursorPointers: readonly string[];
-  fieldPointers: SavedCardPointers;
-  headers: readonly SavedCardHeader[];
-  /** With `{{TOKEN_KEY}}` somewhere, `{{CUSTOMER_EMAIL}}` and `{{ACCOUNT_ID}}` where they are wanted. */
-  deleteBody: JsonObject;
-};
-
-/** The sandbox's shape where a setting says no other. */
+/** The sandbox's shape where a setting says no other; in live each of these must be said. */
 export const sandboxShape = {
-  emailParameter: 'customerEmail',
-  listPointers: ['/data/tokenizedCardDataList', '/data/tokenizedCardData', '/data/results', '/data'],
-  cursorPointers: ['/data/cursor', '/cursor'],
-  headers: savedCardHeaders,
-  deleteBody: { tokenKey: '{{TOKEN_KEY}}' },
-} as const satisfies Omit<SavedCardShape, 'fieldPointers'>;
+  savedCardsQuery: 'customerEmail',
+  savedCardsListPointers: [
+    '/data/tokenizedCardDataList',
+    '/data/tokenizedCardData',
+    '/data/results',
+    '/data',
+  ],
+  savedCardsHeaders: [...savedCardHeaders],
+  savedCardsDeleteBody: { tokenKey: '{{TOKEN_KEY}}' },
+};
 
 /** The names that the specification gives a saved card's fields, everywhere. Spec: Saved card. */
 export const specifiedPointers: SavedCardPointers = {
@@ -62,7 +49,7 @@ export const savedCardSettings = inGroup('Saved cards', {
     text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like customerEmail'),
   ),
   savedCardsListPointers: setting(
-    `Where the list stands in the answer: JSON pointers, the first that leads to one wins; in the sandbox \`/data/tokenizedCardDataList,/data/tokenizedCardData,/data/results,/data\` when absent. ${sandboxOnly}`,
+    `Where the list stands in the answer: JSON pointers, the first that leads to one wins; in the sandbox \`${sandboxShape.savedCardsListPointers.join(',')}\` when absent. ${sandboxOnly}`,
     pointerList(),
   ),
   savedCardsCursorPointers: setting(

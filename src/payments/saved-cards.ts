@@ -5,8 +5,8 @@ import type { Config } from '../config/config.ts';
 import {
   sandboxShape,
   savedCardFields,
+  type savedCardSettings,
   specifiedPointers,
-  type SavedCardShape,
 } from '../config/saved-card-settings.ts';
 import { variableName } from '../config/settings.ts';
 import type { SavedCard } from '../domain/saved-card.ts';
@@ -18,6 +18,13 @@ import { fillTemplate } from './tokens.ts';
 import { asObject, looseText } from './wire.ts';
 
 const path = '/v1/checkout/tokenized-card-data';
+
+/**
+ * How saved cards are listed and deleted, by the settings.
+ *
+ * Spec: GET and DELETE tokenized-card-data exist, and their request and response shape is not shown.
+ */
+export type SavedCardShape = { [Key in keyof typeof savedCardSettings]: NonNullable<Config[Key]> };
 
 /** Whose account it is, and how it lists and deletes. */
 export type SavedCardsOf = { accountId: string; shape: SavedCardShape };
@@ -66,7 +73,7 @@ async function readPage(
   { email, cursor }: { email: string; cursor: string | undefined },
 ): Promise<Page> {
   const { shape } = of;
-  const query = { [shape.emailParameter]: email, ...(cursor === undefined ? {} : { cursor }) };
+  const query = { [shape.savedCardsQuery]: email, ...(cursor === undefined ? {} : { cursor }) };
   const answer = await client.GET(path, {
     ...headersOf(of),
     querySerializer: () => new URLSearchParams(query).toString(),
@@ -86,7 +93,7 @@ async function readPage(
     throw failureOfAnswer(answer, missing);
   }
   const cards = records.map((record) => readCard(record, shape));
-  return { kind: 'page', cards, cursor: looseText.parse(valueAtFirst(body, shape.cursorPointers)) };
+  return { kind: 'page', cards, cursor: looseText.parse(valueAtFirst(body, shape.savedCardsCursorPointers)) };
 }
 
 /**
@@ -102,7 +109,7 @@ export async function deleteSavedCard(
 ): Promise<CardDeletionAnswer> {
   const { middleware, ...headers } = headersOf(of);
   const values = { TOKEN_KEY: tokenKey, CUSTOMER_EMAIL: customerEmail, ACCOUNT_ID: of.accountId };
-  const body = fillTemplate(of.shape.deleteBody, values);
+  const body = fillTemplate(of.shape.savedCardsDeleteBody, values);
   return await askForEffect({
     call: () => client.DELETE(path, { ...headers, middleware: [carrying(body), ...middleware] }),
     judge: judgeDeletion,
@@ -126,7 +133,7 @@ function isNoSuchCard({ isOk, httpStatus, code, status, message }: Told): boolea
   return isNo && status !== true && rejectedFor(message).reason === 'invalid_token';
 }
 
-function headersOf({ accountId, shape: { headers } }: SavedCardsOf): {
+function headersOf({ accountId, shape: { savedCardsHeaders: headers } }: SavedCardsOf): {
   headers: Record<string, string>;
   middleware: Middleware[];
 } {
@@ -148,20 +155,21 @@ function carrying(body: JsonObject): Middleware {
 }
 
 /** The records of the first pointer that leads to a list, to one card where a list could come, or to null; undefined: none does. */
-function recordsIn(body: unknown, { listPointers, fieldPointers }: SavedCardShape): JsonObject[] | undefined {
-  for (const pointer of listPointers) {
+function recordsIn(body: unknown, shape: SavedCardShape): JsonObject[] | undefined {
+  for (const pointer of shape.savedCardsListPointers) {
     const found = valueAt(body, pointer);
     if (found === null) return [];
     // A list with something else among its cards would seem shorter than it is.
     if (Array.isArray(found) && found.every(isJsonObject)) return found;
-    if (isJsonObject(found) && textAt(found, fieldPointers.tokenKey) !== undefined) return [found];
+    if (isJsonObject(found) && textAt(found, shape.savedCardsFieldPointers.tokenKey) !== undefined)
+      return [found];
   }
   return undefined;
 }
 
-function readCard(record: JsonObject, { fieldPointers }: SavedCardShape): ToldCard {
+function readCard(record: JsonObject, { savedCardsFieldPointers: pointers }: SavedCardShape): ToldCard {
   return withoutUndefined(
-    Object.fromEntries(savedCardFields.map((field) => [field, textAt(record, fieldPointers[field])])),
+    Object.fromEntries(savedCardFields.map((field) => [field, textAt(record, pointers[field])])),
   );
 }
 
@@ -199,14 +207,6 @@ function judgeChange({ isOk, httpStatus, code, status, message }: Told): EmailCh
   return status ? { kind: 'changed' } : { kind: 'not_linked', message };
 }
 
-/** What must be said of them in live, where nothing has a default but the specified names. */
-const needed = [
-  'savedCardsQuery',
-  'savedCardsListPointers',
-  'savedCardsHeaders',
-  'savedCardsDeleteBody',
-] as const satisfies (keyof Config)[];
-
 export type SavedCardCalls =
   | {
       kind: 'ready';
@@ -221,18 +221,13 @@ export function createSavedCardCalls(
   client: PaymentsClient,
   accountId: string,
 ): SavedCardCalls {
+  const needed = Object.keys(sandboxShape) as (keyof typeof sandboxShape)[];
   const missing = needed.filter((key) => config[key] === undefined);
   if (config.paymentsEnvironment === 'live' && missing.length > 0) {
     return { kind: 'missing', settings: missing.map(variableName) };
   }
-  const shape: SavedCardShape = {
-    emailParameter: config.savedCardsQuery ?? sandboxShape.emailParameter,
-    listPointers: config.savedCardsListPointers ?? sandboxShape.listPointers,
-    cursorPointers: config.savedCardsCursorPointers,
-    fieldPointers: config.savedCardsFieldPointers ?? specifiedPointers,
-    headers: config.savedCardsHeaders ?? sandboxShape.headers,
-    deleteBody: config.savedCardsDeleteBody ?? sandboxShape.deleteBody,
-  };
+  const specified = { savedCardsFieldPointers: specifiedPointers };
+  const shape: SavedCardShape = { ...sandboxShape, ...specified, ...withoutUndefined(config) };
   const of = { accountId, shape };
   return {
     kind: 'ready',

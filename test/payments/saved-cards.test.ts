@@ -1,12 +1,9 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import type { EmailChange } from '../../src/domain/charge-answer.ts';
+import { sandboxShape, specifiedPointers } from '../../src/config/saved-card-settings.ts';
 import {
-  sandboxShape,
-  specifiedPointers,
   type SavedCardShape,
-} from '../../src/config/saved-card-settings.ts';
-import {
   type SavedCardsAnswer,
   changeCardEmail,
   deleteSavedCard,
@@ -27,7 +24,11 @@ import {
 
 mockTheOutside();
 
-const shape: SavedCardShape = { ...sandboxShape, fieldPointers: specifiedPointers };
+const shape: SavedCardShape = {
+  ...sandboxShape,
+  savedCardsCursorPointers: ['/data/cursor', '/cursor'],
+  savedCardsFieldPointers: specifiedPointers,
+};
 const email = 'ada.obi+shop@example.com';
 const card = { tokenKey: 'tok-1', cardType: 'Visa', cardPan: '418742******1127', customerEmail: email };
 const toDelete = { tokenKey: secrets.tokenKey, customerEmail: email };
@@ -48,7 +49,7 @@ describe('listSavedCards', () => {
       .get(emailPath)
       .query({ 'filter[mail]': email })
       .reply(200, { code: '00', data: [card] });
-    const of = { accountId, shape: { ...shape, emailParameter: 'filter[mail]' } };
+    const of = { accountId, shape: { ...shape, savedCardsQuery: 'filter[mail]' } };
     expect(await listSavedCards(clientOf(), of, email)).toEqual({ kind: 'cards', cards: [card] });
   });
 
@@ -57,7 +58,7 @@ describe('listSavedCards', () => {
       .get(emailPath)
       .query({ customerEmail: email })
       .reply(200, { code: '00', data: [] });
-    const of = { accountId, shape: { ...shape, headers: [] } };
+    const of = { accountId, shape: { ...shape, savedCardsHeaders: [] } };
     expect(await listSavedCards(clientOf(), of, email)).toEqual({ kind: 'cards', cards: [] });
   });
 
@@ -72,9 +73,13 @@ describe('listSavedCards', () => {
   });
 
   it('reads fields of other names, numbers as text, and a card without a token', async () => {
-    const fieldPointers = { ...specifiedPointers, cardPan: ['/pan/last4', '/last4'], tokenKey: ['/id'] };
+    const savedCardsFieldPointers = {
+      ...specifiedPointers,
+      cardPan: ['/pan/last4', '/last4'],
+      tokenKey: ['/id'],
+    };
     const body = { code: '00', data: [{ id: 77, pan: { last4: 1127 } }, { last4: '0007' }] };
-    expect(await listAnswered(body, 200, { fieldPointers })).toEqual({
+    expect(await listAnswered(body, 200, { savedCardsFieldPointers })).toEqual({
       kind: 'cards',
       cards: [{ tokenKey: '77', cardPan: '1127' }, { cardPan: '0007' }],
     });
@@ -112,7 +117,7 @@ describe('listSavedCards', () => {
       .get(emailPath)
       .query({ ...mail, cursor: 'p 3' })
       .reply(200, pages[2]);
-    const of = { accountId, shape: { ...shape, cursorPointers: ['/data/next/page'] } };
+    const of = { accountId, shape: { ...shape, savedCardsCursorPointers: ['/data/next/page'] } };
     expect(await listSavedCards(clientOf(), of, email)).toEqual({
       kind: 'cards',
       cards: [card, { ...card, tokenKey: 'tok-2' }, { ...card, tokenKey: 'tok-3' }],
@@ -138,13 +143,15 @@ describe('listSavedCards', () => {
 
 describe('deleteSavedCard', () => {
   it('sends the body of the settings, filled in', async () => {
-    const deleteBody = { card: { key: '{{TOKEN_KEY}}', of: ['{{CUSTOMER_EMAIL}}', '{{ACCOUNT_ID}}'] } };
+    const savedCardsDeleteBody = {
+      card: { key: '{{TOKEN_KEY}}', of: ['{{CUSTOMER_EMAIL}}', '{{ACCOUNT_ID}}'] },
+    };
     const sent = { card: { key: secrets.tokenKey, of: [email, accountId] } };
     const reqheaders = { authorization: `Bearer ${secrets.accessToken}`, accountid: accountId };
     nock(baseUrl, { reqheaders: { ...reqheaders, 'content-type': 'application/json' } })
       .delete(emailPath, sent)
       .reply(200, { code: '00', data: { status: true } });
-    const of = { accountId, shape: { ...shape, deleteBody } };
+    const of = { accountId, shape: { ...shape, savedCardsDeleteBody } };
     expect(await deleteSavedCard(clientOf(), of, toDelete)).toEqual({ kind: 'deleted' });
   });
 
@@ -155,7 +162,7 @@ describe('deleteSavedCard', () => {
     nock(baseUrl, { badheaders: ['authorization', 'accountid'] })
       .delete(emailPath, { tokenKey: secrets.tokenKey })
       .reply(200, { code: '00' });
-    const of = { accountId, shape: { ...shape, headers: [] } };
+    const of = { accountId, shape: { ...shape, savedCardsHeaders: [] } };
     expect(await deleteSavedCard(clientOf(), of, toDelete)).toEqual({ kind: 'deleted' });
   });
 
