@@ -53,7 +53,7 @@ export function createSender(options: SenderOptions): Sender {
     const url = options.target();
     if (url === undefined) return 0;
     const startedAtMs = performance.now();
-    const status = await post(agent, `${url}/webhooks/payments`, { body, signature });
+    const status = Number(await post(agent, `${url}/webhooks/payments`, { body, signature })) || 0;
     const tookMs = performance.now() - startedAtMs;
     if (status >= 200 && status < 300) options.answered(url);
     if (status > 0) counts.slowestAnswerMs = Math.max(counts.slowestAnswerMs, tookMs);
@@ -102,12 +102,12 @@ export function createSender(options: SenderOptions): Sender {
   };
 }
 
-/** The status, 0 when there was no answer. */
-function post(
+/** The status, or why there was none. */
+export function post(
   agent: Agent,
   url: string,
   { body, signature }: { body: string; signature: string },
-): Promise<number> {
+): Promise<string> {
   return new Promise((resolve) => {
     const headers = {
       'content-type': 'application/json',
@@ -116,12 +116,12 @@ function post(
     };
     const sending = request(url, { method: 'POST', agent, headers, timeout: answerTimeoutMs }, (response) => {
       response.resume();
-      response.once('end', () => resolve(response.statusCode ?? 0));
-      response.once('close', () => resolve(0));
+      response.once('end', () => resolve(String(response.statusCode)));
+      response.once('close', () => resolve('cut off'));
     });
-    sending.once('timeout', () => sending.destroy());
-    sending.once('error', () => resolve(0));
-    sending.once('close', () => resolve(0));
+    sending.once('timeout', () => sending.destroy(new Error('no answer in time')));
+    sending.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
+    sending.once('close', () => resolve('cut off'));
     sending.end(body);
   });
 }

@@ -1,32 +1,16 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { fewest, fileOf } from './written.ts';
 import { filledPolicy } from '../support/filled-policy.ts';
 import { permissions } from '../../src/features/registry.ts';
 import { alertRules } from '../../src/config/alert-rules.ts';
 import { approvalRules, limitRules, permissionCheck } from '../../src/config/policy-rules.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'payops-policy-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-const path = join(folder, 'payops.yml');
-
-const variables = {
-  SLACK_BOT_TOKEN: 'xoxb-canary-token',
-  SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
-  PAYMENTS_ENVIRONMENT: 'live',
-  PAYMENTS_BASE_URL: 'https://payments.test/',
-  PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
-  PAYMENTS_STATIC_TOKEN: 'canary-static',
-  CHARGE_CURRENCIES: 'NGN,GHS',
-  PAYOPS_FILE: path,
-};
 const head = 'channels: { alerts: C0ALERTS01 }\n';
 const lead = 'roles: { lead: { users: [U0123LEAD1, U0123LEAD2], may: [approve] } }\n';
 
 function read(file: string) {
-  writeFileSync(path, file);
+  const variables = { ...fewest, CHARGE_CURRENCIES: 'NGN,GHS', PAYOPS_FILE: fileOf(file) };
   return readConfig(variables, [permissionCheck(permissions)]);
 }
 

@@ -1,33 +1,13 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { chmodSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { fewest, fileOf } from './written.ts';
 import type { SettingsCheck } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'payops-config-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-let files = 0;
-function fileOf(content: string): string {
-  files += 1;
-  const path = join(folder, `file-${files}`);
-  writeFileSync(path, content);
-  return path;
-}
 
 const policy = fileOf(
   'channels:\n  alerts: C0ALERTS01\nroles:\n  agent: { users: [U0AGENT01], may: [lookup] }\n',
 );
-const complete = {
-  SLACK_BOT_TOKEN: 'xoxb-canary-token',
-  SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
-  PAYMENTS_ENVIRONMENT: 'live',
-  PAYMENTS_BASE_URL: 'https://payments.test/',
-  PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
-  PAYMENTS_STATIC_TOKEN: 'canary-static',
-  PAYOPS_FILE: policy,
-};
+const complete = { ...fewest, PAYOPS_FILE: policy };
 
 function problemsOf(variables: Record<string, string | undefined>): string[] {
   const result = readConfig(variables);

@@ -1,21 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { fewest, fileOf } from './written.ts';
 import { filledPolicy } from '../support/filled-policy.ts';
 import { webhookChecks } from '../../src/webhooks/webhook-settings.ts';
 import { readConfig, secretsOf } from '../../src/config/read-config.ts';
-
-const folder = mkdtempSync(join(tmpdir(), 'payops-merchants-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-
-let files = 0;
-function fileOf(content: string): string {
-  files += 1;
-  const path = join(folder, `file-${files}`);
-  writeFileSync(path, content);
-  return path;
-}
 
 const ids = {
   main: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
@@ -37,8 +24,8 @@ const two = `${head}accounts:
 `;
 
 const complete = {
-  SLACK_BOT_TOKEN: 'xoxb-canary-token',
-  SLACK_SIGNING_SECRET: 'ca4a2700ca4a2700ca4a2700ca4a2700',
+  SLACK_BOT_TOKEN: fewest.SLACK_BOT_TOKEN,
+  SLACK_SIGNING_SECRET: fewest.SLACK_SIGNING_SECRET,
   PAYMENTS_BASE_URL: 'https://payments.test',
   PAYMENTS_SANDBOX_URL: 'https://sandbox.payments.test',
   PAYMENTS_TOKEN_ISSUE_BODY: '{"id":"{{CLIENT_ID}}","secret":"{{CLIENT_SECRET}}"}',

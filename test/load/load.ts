@@ -1,16 +1,17 @@
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as rest } from 'node:timers/promises';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
+import { signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import { type Acknowledged, checkHistory, type Findings } from '../chaos/checker.ts';
 import { orderFor, otherChannels, type Plan, planChaos, referenceIn } from '../chaos/plan.ts';
 import { botSettings } from '../../src/playground/bot-settings.ts';
 import { startPaymentsService } from '../../src/simulators/payments/service.ts';
 import { startWorkspace, type Workspace } from '../../src/simulators/slack/workspace.ts';
 import { createRandom } from '../chaos/random.ts';
+import { post } from '../chaos/sender.ts';
 import { startRedis } from '../support/redis-server.ts';
 import { channelWork, redisContents } from '../support/store-contents.ts';
 
@@ -113,8 +114,6 @@ export type Load = {
   findings: () => Findings & { unanswered: string[] };
 };
 
-const timeoutMs = 10_000;
-
 /**
  * Sends events and commands at their pace, whatever becomes of them, each once: who sends to a bot that is restarted
  * must not have to try again. Connections are kept open, as senders and proxies do.
@@ -137,7 +136,10 @@ export function startLoad({ plan, workspace, secret }: Stage, options: LoadOptio
     const { reference: key, channel, body } = delivery;
     sent.add(key);
     const firstSentAtMs = performance.now();
-    const answer = await post(agent, `${options.url}/webhooks/payments`, body, signWebhook(body, secret));
+    const answer = await post(agent, `${options.url}/webhooks/payments`, {
+      body,
+      signature: signWebhook(body, secret),
+    });
     const ackedAtMs = performance.now();
     times.push(ackedAtMs - firstSentAtMs);
     count(webhooks, answer);
@@ -193,23 +195,4 @@ export function startLoad({ plan, workspace, secret }: Stage, options: LoadOptio
 
 function count(counts: Map<string, number>, what: string): void {
   counts.set(what, (counts.get(what) ?? 0) + 1);
-}
-
-/** The status, or why there was none. */
-function post(agent: Agent, url: string, body: string, signature: string): Promise<string> {
-  return new Promise((resolve) => {
-    const headers = {
-      'content-type': 'application/json',
-      'content-length': Buffer.byteLength(body),
-      [signatureHeader]: signature,
-    };
-    const sending = request(url, { method: 'POST', agent, headers, timeout: timeoutMs }, (response) => {
-      response.resume();
-      response.once('end', () => resolve(String(response.statusCode)));
-      response.once('close', () => resolve('cut off'));
-    });
-    sending.once('timeout', () => sending.destroy(new Error('no answer in time')));
-    sending.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    sending.end(body);
-  });
 }
