@@ -35,7 +35,6 @@ export type Shown = {
   act: (request: ActRequest) => Promise<ActResult>;
   exchange: (id: number) => Exchange | undefined;
   botLog: () => string;
-  /** The bot's environment, for a command that is to run beside it. */
   /** Calls back after any change. */
   onChange: (listener: () => void) => void;
 };

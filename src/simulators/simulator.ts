@@ -10,8 +10,6 @@ import type { Exchange } from './protocol.ts';
 /** What Slack and the payments service have in common here: a server on 127.0.0.1 that can be watched, held and broken. */
 
 export type SimulatorOptions = {
-  /** 0, the default, takes a free one. */
-  port?: number;
   /** Milliseconds since the epoch. */
   now?: () => number;
   /** Called when an exchange begins and, with the same id, when it is over; secrets are struck out. Ids count up from 1. */
@@ -24,7 +22,6 @@ export type SimulatorOptions = {
 
 export type Simulator<Fault> = {
   url: string;
-  port: number;
   /** Calls back after every change of what can be seen; the returned function ends that. */
   onChange: (listener: () => void) => () => void;
   /** What goes wrong from now on, these and no others; none: all is well. Cuts what hangs. */
@@ -49,7 +46,7 @@ export type Reply = { outcome: string } & (
 /** One request: how it is shown to who watches, and what does it and gives the answer, in one turn. */
 export type Visit = { begin: Parameters<Recorder>[0]; run: () => Reply };
 
-export type OpenSimulator<Fault> = {
+type OpenSimulator<Fault> = {
   simulator: Simulator<Fault>;
   now: () => number;
   changed: () => void;
@@ -62,14 +59,13 @@ export type OpenSimulator<Fault> = {
   close: () => Promise<void>;
 };
 
-/** Rejects when the port is taken. */
 export async function openSimulator<Fault extends Often & { kind: string }>(
   options: SimulatorOptions,
 ): Promise<OpenSimulator<Fault>> {
   const now = options.now ?? Date.now;
   // As a load balancer has it: Node’s own five seconds end a connection under a caller that is slow to use it again.
   const server = createServer({ keepAliveTimeout: 65_000 });
-  await once(server.listen(options.port ?? 0, '127.0.0.1'), 'listening');
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const faults = createFaults<Fault>(options.dice ?? Math.random);
   const holds = createHolds();
@@ -111,7 +107,6 @@ export async function openSimulator<Fault extends Often & { kind: string }>(
   return {
     simulator: {
       url: `http://127.0.0.1:${port}`,
-      port,
       onChange(listener) {
         listeners.add(listener);
         return () => void listeners.delete(listener);

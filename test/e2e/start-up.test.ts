@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
-import { readSettings } from '../../src/cli/read-settings.ts';
 import { deployedBot, runToEnd, type BotRun } from '../support/bot.ts';
 import { openHouse, type House } from '../support/house.ts';
 
@@ -63,14 +62,6 @@ describe.concurrent('a bot that cannot start', () => {
     const secrets = [misspelt, 'canary', house.payments.credentials.clientSecret];
     for (const secret of secrets) expect(run.stderr + run.stdout).not.toContain(secret);
     expect(run.stderr).not.toContain('is taken');
-  });
-
-  it('without any setting says which are missing', () => {
-    const read = readSettings({});
-    const words = read.kind === 'refused' ? read.words : '';
-    for (const name of ['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'PAYMENTS_ACCOUNT_ID', 'payops.yml']) {
-      expect(words).toContain(name);
-    }
   });
 
   it('on a taken port names PORT', async (test) => {

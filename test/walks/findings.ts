@@ -1,5 +1,5 @@
 import type { PaymentsOrder } from '../../src/simulators/protocol.ts';
-import { groupIds, people as cast } from '../../src/simulators/slack/cast.ts';
+import { onCallGroup, people as cast } from '../../src/simulators/slack/cast.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import { people, pressable, textOf } from './people.ts';
 import type { Scene } from './scene.ts';
@@ -293,7 +293,7 @@ function findWrongTraffic(scene: Scene): void {
   for (const { path, body } of seen.toSlack) {
     if (!path.includes('chat.postMessage')) continue;
     const post = decodeURIComponent(body.replaceAll('+', ' '));
-    const calls = post.includes(groupIds.onCall);
+    const calls = post.includes(onCallGroup);
     const isTold =
       weather.rules === 'both' &&
       post.includes(`channel=${channels.payDesk}`) &&

@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { enveloped, readBody, refusal, type Answer, type Call, type Route } from './route.ts';
 import type { World } from './world.ts';
@@ -29,26 +29,17 @@ export function createTokens(options: { credentials: Credentials; lifetimeMs: nu
 
   return {
     issue: (clientId: string, clientSecret: string) =>
-      same(clientId, credentials.clientId) && same(clientSecret, credentials.clientSecret)
-        ? open()
-        : undefined,
-    refresh: (refreshToken: string) =>
-      session && same(refreshToken, session.refreshToken) ? open() : undefined,
+      clientId === credentials.clientId && clientSecret === credentials.clientSecret ? open() : undefined,
+    refresh: (refreshToken: string) => (session?.refreshToken === refreshToken ? open() : undefined),
     revoke: (accessToken: string) => {
-      if (session && same(accessToken, session.accessToken)) session = undefined;
+      if (session?.accessToken === accessToken) session = undefined;
     },
     isValid: (authorization: string | undefined) => {
       const [scheme, token] = (authorization ?? '').split(' ');
       if (!session || scheme?.toLowerCase() !== 'bearer' || token === undefined) return false;
-      return same(token, session.accessToken) && now() < session.expiresAt;
+      return token === session.accessToken && now() < session.expiresAt;
     },
   };
-}
-
-function same(given: string, wanted: string): boolean {
-  const left = Buffer.from(given);
-  const right = Buffer.from(wanted);
-  return left.length === right.length && timingSafeEqual(left, right);
 }
 
 const uuid = z.guid();

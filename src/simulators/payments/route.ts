@@ -38,20 +38,14 @@ export type Route = {
 export const parent = { access: 'parent', from: 'bot', tellsLimit: true } as const;
 export const merchant = { access: 'merchant', from: 'bot' } as const;
 
-export type Found =
-  | { kind: 'route'; route: Route; params: Record<string, string> }
-  | { kind: 'wrong_method' }
-  | { kind: 'unknown' };
+export type Found = { kind: 'route'; route: Route; params: Record<string, string> } | { kind: 'unknown' };
 
 export function findRoute(routes: readonly Route[], method: string, path: string): Found {
-  let pathKnown = false;
   for (const route of routes) {
     const params = matchPath(route.path, path);
-    if (!params) continue;
-    if (route.method === method) return { kind: 'route', route, params };
-    pathKnown = true;
+    if (params && route.method === method) return { kind: 'route', route, params };
   }
-  return { kind: pathKnown ? 'wrong_method' : 'unknown' };
+  return { kind: 'unknown' };
 }
 
 function matchPath(template: string, path: string): Record<string, string> | undefined {

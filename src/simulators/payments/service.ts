@@ -85,8 +85,7 @@ const overdueCheckMs = 1_000;
 
 /**
  * The payments service's specification as a running service: real HTTP on 127.0.0.1, with its states and
- * clocks, its events signed and sent again until they are received. Holds everything in memory. Throws
- * when the port is taken. In a test:
+ * clocks, its events signed and sent again until they are received. Holds everything in memory. In a test:
  *
  *     const service = await startPaymentsService({ now: () => clock.nowMs, knownCards: true });
  *     // PAYMENTS_URL is service.url; account, client and webhook secret are in service.credentials.
@@ -249,7 +248,6 @@ function answerTo(
   body: ReturnType<typeof parseBody>,
 ): Answer {
   if (found.kind === 'unknown') return refusal(404, 'There is no such endpoint');
-  if (found.kind === 'wrong_method') return refusal(404, 'This endpoint does not take that method');
   if (!body.isJson) return refusal(400, 'The body is not JSON (Content-Type application/json)');
   const { headers } = request;
   const accountId = String(headers['accountid'] ?? '');

@@ -472,17 +472,12 @@ function showNext(world: World, view: View, next: unknown): ActResult {
   return { ok: true };
 }
 
-/** Closes at once; an app that asked to know is told afterwards, and what it answers changes nothing. */
-async function closeView(deps: ActDeps, user: PageUser, closed: Of<'close_view'>): Promise<ActResult> {
-  const { world } = deps;
+/** Closes at once; the app never asks to be told. */
+function closeView({ world }: ActDeps, user: PageUser, closed: Of<'close_view'>): ActResult {
   const view = topView(world, user, closed.viewId);
   if (view === undefined) return no('That view is not in front of you any more.');
   world.views.close(view);
   world.changed();
-  if (view.definition.notify_on_close === true) {
-    const payload = { type: 'view_closed', view: viewPayload(view), is_cleared: false };
-    await interact(deps, user, payload, `closes "${view.definition.title?.text ?? 'a view'}"`);
-  }
   return { ok: true };
 }
 

@@ -12,7 +12,6 @@ export type Applied = { kind: 'applied' } | { kind: 'refused'; error: string; me
 const answerShape = z.looseObject({
   response_type: z.literal('ephemeral').optional(),
   replace_original: z.boolean().optional(),
-  thread_ts: z.string().optional(),
 });
 
 type Answer = z.infer<typeof answerShape>;
@@ -39,8 +38,7 @@ function applyTo(world: World, target: ResponseTarget, answer: Answer): Applied 
     world.messages.edit(original, whole(content.content));
     return { kind: 'applied' };
   }
-  const threadTs = answer.thread_ts ?? target.threadTs;
-  const draft = { ...botDraft(target.channel, whole(content.content)), threadTs };
+  const draft = { ...botDraft(target.channel, whole(content.content)), threadTs: target.threadTs };
   world.messages.post({ ...draft, visibleTo: target.userId });
   return { kind: 'applied' };
 }

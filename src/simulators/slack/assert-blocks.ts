@@ -269,7 +269,6 @@ const view = z.discriminatedUnion('type', [
       title: plain(limits.viewTitle),
       submit: plain(limits.viewButton).optional(),
       close: plain(limits.viewButton).optional(),
-      notify_on_close: flag,
       blocks: surfaces.modal,
     })
     .refine(

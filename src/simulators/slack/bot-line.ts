@@ -5,7 +5,7 @@ import type { Envelope, SocketMode } from './socket-mode.ts';
 /** What one payload came to, in either transport. */
 export type BotAnswer =
   /** `body` is what the acknowledgement carried: an object, a text, or undefined when it was empty. */
-  | { kind: 'acknowledged'; body: unknown; durationMs: number }
+  | { kind: 'acknowledged'; body: unknown }
   | { kind: 'refused'; status: number }
   | { kind: 'timeout' }
   | { kind: 'unreachable' };
@@ -26,7 +26,6 @@ export function createBotLine(deps: BotLineDeps) {
   async function throughHttp(url: string, envelope: Envelope): Promise<BotAnswer & { status: number }> {
     const body = formBody(envelope);
     const timestamp = Math.floor(deps.now() / 1000);
-    const startedAt = performance.now();
     try {
       const response = await fetch(url, {
         method: 'POST',
@@ -44,8 +43,7 @@ export function createBotLine(deps: BotLineDeps) {
       const text = await response.text();
       const { status } = response;
       if (!response.ok) return { kind: 'refused', status };
-      const durationMs = Math.round(performance.now() - startedAt);
-      return { kind: 'acknowledged', status, body: answerBody(text), durationMs };
+      return { kind: 'acknowledged', status, body: answerBody(text) };
     } catch (error) {
       const late = error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
       return { kind: late ? 'timeout' : 'unreachable', status: 0 };
@@ -53,11 +51,9 @@ export function createBotLine(deps: BotLineDeps) {
   }
 
   async function throughSocket(envelope: Envelope): Promise<BotAnswer & { status: number }> {
-    const startedAt = performance.now();
     const answer = await deps.sockets.send(envelope, deps.ackTimeoutMs);
     if (answer.kind !== 'acknowledged') return { ...answer, status: 0 };
-    const durationMs = Math.round(performance.now() - startedAt);
-    return { kind: 'acknowledged', status: 200, body: emptyAsUndefined(answer.body), durationMs };
+    return { kind: 'acknowledged', status: 200, body: emptyAsUndefined(answer.body) };
   }
 
   return {
@@ -124,7 +120,7 @@ function emptyAsUndefined(body: unknown): unknown {
 function inWords(answer: BotAnswer): string {
   switch (answer.kind) {
     case 'acknowledged':
-      return `acknowledged in ${answer.durationMs} ms`;
+      return 'acknowledged';
     case 'refused':
       return `the bot answered ${answer.status}`;
     case 'timeout':

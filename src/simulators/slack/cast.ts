@@ -39,12 +39,6 @@ export const channelIds = {
   outsiderDm: 'D0OUTSIDE1',
 } as const;
 
-export const groupIds = {
-  supportAgents: 'S0SUPPORT1',
-  payLeads: 'S0PAYLEAD1',
-  onCall: 'S0ONCALL01',
-} as const;
-
 type ChannelKind = 'public' | 'private' | 'dm';
 
 export type Channel = {
@@ -87,10 +81,11 @@ const otherAccounts: readonly [id: string, name: string, kind: AccountKind][] = 
   ['U0FORMER01', 'faye', 'deactivated'],
 ];
 
+export const onCallGroup = 'S0ONCALL01';
 export const groups: readonly UserGroup[] = [
-  { id: groupIds.supportAgents, handle: 'support-agents', name: 'Support agents', users: [userIds.agent] },
-  { id: groupIds.payLeads, handle: 'pay-leads', name: 'Payment leads', users: [userIds.lead] },
-  { id: groupIds.onCall, handle: 'on-call', name: 'On-call', users: [userIds.onCall] },
+  { id: 'S0SUPPORT1', handle: 'support-agents', name: 'Support agents', users: [userIds.agent] },
+  { id: 'S0PAYLEAD1', handle: 'pay-leads', name: 'Payment leads', users: [userIds.lead] },
+  { id: onCallGroup, handle: 'on-call', name: 'On-call', users: [userIds.onCall] },
 ];
 
 /** A fresh copy, because membership and archiving change while the workspace runs. */

@@ -16,7 +16,6 @@ type ViewDefinition = {
   blocks: PageBlock[];
   callback_id?: string;
   private_metadata?: string;
-  notify_on_close?: boolean;
 };
 
 export type View = {
@@ -141,7 +140,7 @@ export function viewPayload(view: View): Record<string, unknown> {
     hash: view.hash,
     title: definition.title ?? { type: 'plain_text', text: 'View Title', emoji: true },
     clear_on_close: false,
-    notify_on_close: definition.notify_on_close === true,
+    notify_on_close: false,
     close: definition.close ?? null,
     submit: definition.submit ?? null,
     previous_view_id: view.previousId ?? null,

@@ -73,8 +73,7 @@ export type Workspace = Simulator<SlackFault> & {
 
 /**
  * A Slack workspace on 127.0.0.1, as strict as the real one, for a bot that knows nothing but its base url: what its
- * people see and do, what goes wrong, and what it has seen. Rejects when the manifest cannot be read or the port is
- * taken. In a test:
+ * people see and do, what goes wrong, and what it has seen. Rejects when the manifest cannot be read. In a test:
  *
  *     const workspace = await startWorkspace({ manifestPath, now: () => clock.nowMs, postBurst: 1 });
  *     // SLACK_API_URL is workspace.apiUrl; tokens and signing secret are in workspace.credentials.
@@ -109,8 +108,8 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     record,
     sockets,
   });
-  const { url, port } = simulator;
-  const openSocketUrl = (): string => `ws://127.0.0.1:${port}/link?ticket=${sockets.ticket()}`;
+  const { url } = simulator;
+  const openSocketUrl = (): string => `${url.replace('http', 'ws')}/link?ticket=${sockets.ticket()}`;
   opened.serve(createDoor({ world, api: createWebApi({ world, credentials, url, openSocketUrl }), faults }));
   server.on('upgrade', (request, socket, head) => {
     if (isDown(faults.all())) socket.destroy();

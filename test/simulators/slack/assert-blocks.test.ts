@@ -176,7 +176,7 @@ describe('findBlockProblems', () => {
 
 describe('findViewProblems', () => {
   it('takes a modal and a home', () => {
-    const whole = { callback_id: words(255), private_metadata: words(3000), notify_on_close: true };
+    const whole = { callback_id: words(255), private_metadata: words(3000) };
     const buttons = { title: plain(words(24)), submit: plain(words(24)), close: plain(words(24)) };
     expect(findViewProblems(modal({ ...whole, ...buttons }))).toEqual([]);
     expect(findViewProblems({ type: 'home', blocks: [section()] })).toEqual([]);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { WorkspaceAction } from '../../../src/simulators/protocol.ts';
-import { channelIds, groupIds, userIds } from '../../../src/simulators/slack/cast.ts';
+import { channelIds, onCallGroup, userIds } from '../../../src/simulators/slack/cast.ts';
 import type { Workspace } from '../../../src/simulators/slack/workspace.ts';
 import {
   clientOf,
@@ -178,7 +178,7 @@ describe('what is typed', () => {
     });
     const words = '@ada #pay-ops @on-call ada@shop.example https://shop.example/a @nobody';
     await type(workspace, `/pay  ${words} `);
-    const group = `<!subteam^${groupIds.onCall}|@on-call>`;
+    const group = `<!subteam^${onCallGroup}|@on-call>`;
     expect(texts).toEqual([
       `<@${agent}|ada> <#${payOps}|pay-ops> ${group} <mailto:ada@shop.example|ada@shop.example> <https://shop.example/a> @nobody`,
     ]);
