@@ -1,11 +1,7 @@
 import type { Account } from '../../account.ts';
 import type { ChargeSeen, Resend } from '../../domain/charge.ts';
 import { referenceOf } from '../../records/reference-of.ts';
-import type { CardHistory } from './card-history.ts';
-import type { Around } from './charge.ts';
-import type { LimitClaims } from './charge-limits.ts';
 import {
-  type ChargeBook,
   type ChargeRecord,
   type ChargeView,
   chargeKey,
@@ -38,13 +34,7 @@ const leaveMs = 25_000;
  */
 export function createChargeDesk(
   account: Account,
-  own: {
-    charges: ChargeBook;
-    cards: CardHistory;
-    limits: LimitClaims;
-    runner: ChargeRunner;
-    around: Pick<Around, 'alerts' | 'approvals'>;
-  },
+  own: Parameters<typeof createSubmits>[1] & { runner: ChargeRunner },
 ) {
   const { charges, limits, runner, around } = own;
   const { payments, sealer, log } = account;

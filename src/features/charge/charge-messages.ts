@@ -1,4 +1,4 @@
-import type { ActionsBlock, RichTextBlock } from '@slack/types';
+import type { RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
 import type { ChargeSeen, ChargeNote, Told } from '../../domain/charge.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
@@ -94,14 +94,13 @@ export function chargeDirectMessage(
   about: AboutMessage,
 ): SlackMessage {
   const { state, terms } = charge;
-  const card =
-    state.kind === 'otp' || state.kind === 'review' ? [] : fields({ Card: termFields(terms).Card });
-  const body = [...(state.kind === 'otp' ? codeRequest(charge) : stateBlocks(charge)), ...card];
-  return posted(
-    said(charge, place, { body: [...body, ...buttons(what, charge)] }),
-    'payops_charge_direct',
-    about,
-  );
+  const isOpen = state.kind === 'otp';
+  const card = isOpen || state.kind === 'review' ? [] : fields({ Card: termFields(terms).Card });
+  // A conclusion has the buttons of its modal, which may be closed.
+  const buttons = isOpen ? messageButtons(charge) : modalButtons(charge);
+  const body = [...(isOpen ? codeRequest(charge) : stateBlocks(charge)), ...card];
+  const message = said(charge, place, { body: [...body, ...(what === state.kind ? buttons : [])] });
+  return posted(message, 'payops_charge_direct', about);
 }
 
 function codeRequest(charge: ChargeSeen): RichTextBlock[] {
@@ -114,12 +113,6 @@ function codeRequest(charge: ChargeSeen): RichTextBlock[] {
       ...(charge.handOvers.length === 0 ? [] : [inHand(charge)]),
     ),
   ];
-}
-
-/** A conclusion has those of its modal, which may be closed. */
-function buttons(what: Told, charge: ChargeSeen): ActionsBlock[] {
-  if (what !== charge.state.kind) return [];
-  return what === 'otp' ? messageButtons(charge) : modalButtons(charge);
 }
 
 function said(charge: ChargeSeen, { environment, account }: ChargePlace, more: Partial<Note>): SlackMessage {

@@ -349,7 +349,7 @@ export function storedChargeAnswer(
       return {
         kind: 'rejected',
         reason: answer.failure,
-        ...words(answer.failure === 'invalid_request' ? answer.message : undefined),
+        ...words('message' in answer ? answer.message : undefined),
       };
   }
 }
