@@ -22,14 +22,15 @@ const ruleName = shapedText(
   'must be up to 40 letters, digits and dashes, like big-ones',
 ).describe('What people call the rule; alerts and /pay alerts name it.');
 
-const amount = z
-  .union([z.string(), z.number()], 'must be an amount like 100000.00')
-  .transform((written, context): number => {
-    const minor = minorFromWire(written);
-    if (minor !== undefined) return minor;
-    context.addIssue({ code: 'custom', message: 'must be an amount like 100000.00, without separators' });
-    return z.NEVER;
-  });
+const amountWords = 'must be an amount like 100000.00, without separators';
+
+/** In minor units. */
+const amount = z.union([z.string(), z.number()], amountWords).transform((written, context): number => {
+  const minor = minorFromWire(written);
+  if (minor !== undefined) return minor;
+  context.addIssue({ code: 'custom', message: amountWords });
+  return z.NEVER;
+});
 
 const currency = shapedText(/^[A-Z]{3}$/, 'must be a currency code in capitals, like NGN');
 
@@ -262,15 +263,8 @@ const dailySummarySchema = z
     'Channels that are told once a day what came: counts, amounts, success rate, top reasons, open alerts, mutes.',
   );
 
-const limitWords = 'must be an amount like 50000.00, without separators';
-
-const limit = z.union([z.string(), z.number()], limitWords).transform((written, context): number => {
-  const minor = minorFromWire(written);
-  // Nothing at all is said by a role that may not charge.
-  if (minor !== undefined && minor > 0) return minor;
-  context.addIssue({ code: 'custom', message: minor === 0 ? 'must be more than zero' : limitWords });
-  return z.NEVER;
-});
+/** Nothing at all is said by a role that may not charge. */
+const limit = amount.refine((minor) => minor > 0, 'must be more than zero');
 
 const currencyLimits = z
   .strictObject({

@@ -214,15 +214,15 @@ roles:
     ],
     [
       limits('{ NGN: { per_charge: "50,000.00" } }'),
-      '.NGN.per_charge must be an amount like 50000.00, without separators.',
+      '.NGN.per_charge must be an amount like 100000.00, without separators.',
     ],
     [
       limits('{ NGN: { per_charge: 1.005 } }'),
-      '.NGN.per_charge must be an amount like 50000.00, without separators.',
+      '.NGN.per_charge must be an amount like 100000.00, without separators.',
     ],
     [
       limits('{ NGN: { per_charge: -1 } }'),
-      '.NGN.per_charge must be an amount like 50000.00, without separators.',
+      '.NGN.per_charge must be an amount like 100000.00, without separators.',
     ],
     [limits('{ NGN: { per_charge: 0.00 } }'), '.NGN.per_charge must be more than zero.'],
     [limits('{}'), ' names no currency: the role may then charge nothing.'],
@@ -281,7 +281,7 @@ roles:
     ],
     [
       approvals('{ what: charge, currency: NGN }'),
-      'rules.0.amount_from is missing: it must be an amount like 100000.00.',
+      'rules.0.amount_from is missing: it must be an amount like 100000.00, without separators.',
     ],
     [approvals('{ what: retry, currency: NGN }'), 'rules.0.currency is not a setting.'],
     [approvals('{ what: retry, amount: 1 }'), 'rules.0.amount is not a setting. Did you mean amount_from?'],

@@ -1,3 +1,4 @@
+import type { ActionsBlock } from '@slack/types';
 import type { Account, Chapter, Feature } from '../../account.ts';
 import { cleanAuditEntry, type AuditEntry } from '../../domain/audit-entry.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
@@ -5,17 +6,42 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import { storyCsv } from '../../audit/export-audit.ts';
-import { askedHereAlone } from '../../slack/words/charge-place.ts';
-import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
-import { lookUpWords, referenceWord } from '../../slack/words/evidence.ts';
-import { noStoryMessage, storyActions, storyFileMessage, storyMessage } from './story-message.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { counted } from '../../domain/wording.ts';
+import { storyCsv } from '../../audit/export-audit.ts';
+import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
+import {
+  actions,
+  button,
+  context,
+  moment,
+  plainText,
+  rich,
+  richText,
+  words,
+  type Run,
+} from '../../slack/kit/blocks.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import { mrkdwnText } from '../../slack/kit/text.ts';
+import type { UploadOutcome } from '../../slack/kit/upload-file.ts';
+import { amountWord, chargeHead } from '../../slack/words/charge-facts.ts';
+import { askedHereAlone, messageFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
+import {
+  customerWord,
+  lookUpWords,
+  referenceWord,
+  typedLookUpButton,
+  typedReference,
+} from '../../slack/words/evidence.ts';
+import { actorOf, sentenceOf, stateWord } from './story-words.ts';
+
+/** The buttons of a story; each carries the words that follow the verb, the file's the reference alone. */
+const storyActions = { earlier: 'story_earlier', later: 'story_later', file: 'story_file' } as const;
 
 /** Everything the bot knows and did about one reference, oldest first. */
-export type Story = {
-  reference: OrderReference;
+type Story = {
+  reference: string;
   charge?: ChargeSeen;
   link?: Chapter['link'];
   /** The last event of an order that the bot neither charged nor made a link of. */
@@ -181,4 +207,93 @@ function ofPost(reference: string, key: string, { kind, posted }: MessageRecord)
       result: `posted_${kind}`,
     },
   ];
+}
+
+/** As much as a person reads at once, and what fits into one message with the longest words. */
+const linesOnAPage = 12;
+
+/**
+ * What happened to one reference, oldest first: when, who, what, from which state to which, and why. `page` counts
+ * from 1; one that is not there is the last.
+ */
+export function storyMessage(
+  story: Story,
+  page: number,
+  { place, nowMs }: { place: ChargePlace; nowMs: number },
+): SlackMessage {
+  const pages = Math.max(1, Math.ceil(story.entries.length / linesOnAPage));
+  const number = Math.min(Math.max(1, page), pages);
+  const lines = story.entries.slice((number - 1) * linesOnAPage, number * linesOnAPage);
+  const which = pages === 1 ? '' : ` · page ${number} of ${pages}`;
+  const foot = `${counted(story.entries.length, 'entry', 'entries')}, oldest first${which}`;
+  const { text, blocks } = noteMessage({
+    ...headOf(story),
+    body: [richText(...lines.map(lineOf)), context(plainText(foot))],
+    foot: messageFoot(place, 'told', nowMs),
+  });
+  return { text, blocks: [...blocks, ...storyButtons(story, number, pages)] };
+}
+
+function lineOf(entry: AuditEntry): Run[] {
+  return [
+    moment(entry.atMs, '{date_short_pretty} {time_secs}'),
+    words('  '),
+    actorOf(entry),
+    words(' '),
+    ...sentenceOf(entry),
+  ];
+}
+
+/** State, amount, customer, reference: as the thing's own message says them. */
+function headOf(story: Story): { state: string; about: string[] } {
+  const { charge, link, event, reference } = story;
+  if (charge) return chargeHead(charge);
+  if (link) {
+    const { terms, state } = link;
+    const about = [amountWord(terms.money), customerWord(terms.customerEmail), referenceWord(reference)];
+    return { state: `📄 ${stateWord(`link_${state.kind}`)}`, about };
+  }
+  const { amountMinor, currency, customerEmail } = event ?? {};
+  const amount =
+    amountMinor === undefined ? '' : amountWord({ minor: amountMinor, currency: currency ?? '' });
+  return { state: '📄 Story', about: [amount, customerWord(customerEmail), referenceWord(reference)] };
+}
+
+function storyButtons({ reference }: Story, page: number, pages: number): ActionsBlock[] {
+  if (pages === 1) return [];
+  const turn = (actionId: string, text: string, to: number) =>
+    button({ actionId, text, value: JSON.stringify([reference, String(to)]) });
+  return [
+    actions(
+      ...(page > 1 ? [turn(storyActions.earlier, 'Earlier', page - 1)] : []),
+      ...(page < pages ? [turn(storyActions.later, 'Later', page + 1)] : []),
+      button({ actionId: storyActions.file, text: 'CSV', value: reference }),
+    ),
+  ];
+}
+
+/** The bot has nothing on record of it; the service may. */
+export function noStoryMessage(reference: string): SlackMessage {
+  return noteMessage({
+    state: 'The bot has nothing on this reference',
+    about: [typedReference(reference)],
+    body: [rich`The payments service itself may know it.`],
+    buttons: typedLookUpButton('Look it up', reference),
+  });
+}
+
+/** Where the file with all of it came to stand. */
+export function storyFileMessage(reference: string, placed: UploadOutcome): SlackMessage {
+  const about = [referenceWord(reference)];
+  return placed.kind === 'failed'
+    ? noteMessage({
+        state: '⚠️ The file couldn’t be put into Slack',
+        about,
+        body: [rich`${placed.why} Next: ${placed.fix}`],
+      })
+    : noteMessage({
+        state: '📄 The whole story as a file',
+        about,
+        body: [rich`It is in your direct messages with the bot.`],
+      });
 }

@@ -29,7 +29,7 @@ import { cardOf, eventOf, lookupOf, placeOf, recordOf } from './alert-surfaces.t
 import { chargeOf } from './charge-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
 import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
-import { noStoryMessage, storyFileMessage, storyMessage } from '../../../src/features/story/story-message.ts';
+import { noStoryMessage, storyFileMessage, storyMessage } from '../../../src/features/story/story.ts';
 
 // What is shown of a look-up outside its own answer, and what the menu and the App Home add to it. The message that a
 // reference is looked up in is somebody else's, whole.
