@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.ts';
@@ -126,17 +124,6 @@ describe('post', () => {
       expect(await post()).toEqual({ kind: 'posted', channel: 'C0ALERTS', ts: '1.2' });
     },
   );
-
-  it('calls a real refused connection not sent', async () => {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
-    const clients = createClients({ botToken: 'xoxb-1', slackApiUrl: `http://127.0.0.1:${port}/api` }, log);
-    expect(await createDelivery(clients.delivery).post('C0ALERTS', message)).toMatchObject({
-      kind: 'not_sent',
-    });
-  });
 
   it('calls an unreadable answer unsure, and keeps none of it', async () => {
     slack().reply(200, '<html>secret page</html>');

@@ -43,14 +43,6 @@ describe('a post that may have arrived', () => {
     expect(posts).toHaveLength(1);
   });
 
-  it('asks the history after a crash between post and record', async () => {
-    const { receive, deliver, drain, posts } = house({ history: [{ kind: 'found', ts: '1.2' }] });
-    await receiveEvent(receive, event, 'f');
-    await expect(deliverNext({ ...deliver, compose: killedWhileSending })).rejects.toThrow('killed');
-    await drain(120_000);
-    expect(posts).toEqual([]);
-  });
-
   it('edits what the history shows late, though a repeat that knew more was killed before it left', async () => {
     const world = cardsHouse();
     const { deliver, cards } = world;

@@ -173,14 +173,6 @@ describe('a channel that Slack refuses', () => {
     expect(tried.slice(before).map(({ key }) => key)).toEqual(Array.from({ length: 24 }, () => 'verdict'));
   });
 
-  it('holds up no other channel', async () => {
-    const { put, pass, alerts } = refusals((to) => (to === other ? undefined : refusedFor('channel')));
-    await put('a');
-    await put('b', other);
-    await pass(1_000);
-    expect(alerts()).toEqual(['b']);
-  });
-
   it('lets the others pass, after an hour, when a word that nobody knows may be about one message', async () => {
     const { put, pass, tried } = refusals(() => refusedFor('unclear', 'never_heard_of'));
     for (const key of ['a', 'b']) await put(key);
@@ -230,19 +222,6 @@ async function twoChannels() {
 }
 
 describe('dead letters', () => {
-  it('are delivered again in the order in which they came, though they were given up in another', async () => {
-    const state = { isMended: false };
-    const { put, pass, letters, alerts } = refusals(() =>
-      state.isMended ? undefined : refusedFor('channel'),
-    );
-    for (const [key, atMs] of Object.entries({ c: 3_000, a: 1_000, b: 2_000 })) await put(key, channel, atMs);
-    await pass(2 * dayMs, 10_000);
-    state.isMended = true;
-    await letters.redrive(channel);
-    await pass(60_000);
-    expect(alerts()).toEqual(['a', 'b', 'c']);
-  });
-
   it('that Slack refuses again wait as long as new ones, and are listed again', async () => {
     const { letters, pass, tried } = await twoChannels();
     await letters.redrive(channel);

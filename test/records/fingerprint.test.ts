@@ -34,12 +34,6 @@ onBothStores('openFingerprint', (open) => {
     expect(await opened(replicas.two)('other')).not.toBe(names[0]);
   });
 
-  it('names a card otherwise in another store', async () => {
-    const other = await open();
-    expect(await opened(other.one)('token')).not.toBe(await opened(replicas.one)('token'));
-    await other.close();
-  });
-
   it('survives the rotation of the sealing keys, and then needs the new one alone', async () => {
     const name = await opened(replicas.one)('token');
     expect(await sealedNow()).toMatch(/^old\./);

@@ -47,24 +47,6 @@ describe('openSqliteStore', () => {
     await close();
   });
 
-  it('has everything again after it was closed and opened', async () => {
-    const first = openAt(newPath());
-    await first.store.create('memory', 'm', { ttlMs: 1000 });
-    await first.store.create('work', 'w', { delayMs: 0, lane: 'x' });
-    await first.store.create('next', 'n', { delayMs: 0, lane: 'x' });
-    await first.store.take(500);
-    await first.close();
-    const second = openAt(first.path, first.clock);
-    expect(await second.store.read('memory')).toMatchObject({ value: 'm' });
-    expect(await second.store.take(500)).toEqual([]);
-    await second.pass(500);
-    expect(await second.store.take(500, 5)).toMatchObject([
-      { key: 'work', attempts: 2 },
-      { key: 'next', attempts: 1 },
-    ]);
-    await second.close();
-  });
-
   it('has what it answered even if its process is killed the moment after', async () => {
     const path = newPath();
     const module = new URL('../../src/store/sqlite-store.ts', import.meta.url).href;
