@@ -1,13 +1,6 @@
 import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
 import { endsCard, type Alert, type AlertCardShown, type CardStep, isDeclined, recordOf } from './alert.ts';
-import type {
-  Acknowledged,
-  AlertCard,
-  AlertCharge,
-  Environment,
-  Recovery,
-  Lookup,
-} from '../../domain/alert.ts';
+import type { AlertCard, Environment, Recovery, Lookup } from '../../domain/alert.ts';
 import { counted } from '../../domain/wording.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { type Money, formatMoney } from '../../domain/money.ts';
@@ -33,6 +26,7 @@ import {
   mrkdwn,
   person,
   plainText,
+  rich,
   richText,
   words,
 } from '../../slack/kit/blocks.ts';
@@ -241,33 +235,22 @@ function signedFacts({ kind, orderReference, transactionId, signedAtMs }: Paymen
   });
 }
 
+/** The looked-up amount, else the signed event's, labelled so; the customer, the reference. */
 function details(alert: Alert, paid: Money | undefined): string[] {
   const { event, lookup } = alert;
-  const reference = event.orderReference;
+  const { kind, orderReference, amountMinor: minor, currency = '' } = event;
   const id = word(event.transactionId);
-  const unnamed = id === undefined || id === '' ? 'no reference' : `transaction ${id}`;
-  const named = reference === undefined ? unnamed : referenceWord(reference);
+  const unnamed = id ? `transaction ${id}` : 'no reference';
+  const named = orderReference === undefined ? unnamed : referenceWord(orderReference);
   if (event.isErased) return [named];
-  const money = paid ?? moneyOf(event, lookup);
-  return [amountWords(event, money), customerOf(alert), named];
-}
-
-/** Of what failed, what was to be taken: nothing was. */
-function moneyOf({ kind }: PaymentEvent, lookup: Lookup): Money | undefined {
-  if (!('money' in lookup)) return undefined;
-  return kind === 'payment_failed' ? moneyToTake(lookup.transaction) : lookup.money;
-}
-
-function customerOf({ event, lookup }: Alert): string {
-  return customerWord(recordOf(lookup)?.customerEmail ?? event.customerEmail);
-}
-
-/** The looked-up amount; else the signed event's, labelled so. */
-function amountWords(event: PaymentEvent, money: Money | undefined): string {
-  if (money) return word(formatMoney(money)) ?? '';
-  if (event.amountMinor === undefined) return 'amount unknown';
-  const { amountMinor: minor, currency = '' } = event;
-  return `${word(formatMoney({ minor, currency }))} by the event`;
+  const record = recordOf(lookup);
+  // Of what failed, what was to be taken: nothing was.
+  const toTake = kind === 'payment_failed' && record ? moneyToTake(record) : undefined;
+  const taken = kind === 'payment_success' && 'money' in lookup ? lookup.money : undefined;
+  const money = paid ?? toTake ?? taken;
+  const ofEvent = minor === undefined ? undefined : `${word(formatMoney({ minor, currency }))} by the event`;
+  const amount = money ? word(formatMoney(money)) : ofEvent;
+  return [amount ?? 'amount unknown', customerWord(record?.customerEmail ?? event.customerEmail), named];
 }
 
 const longestReason = 300;
@@ -293,75 +276,44 @@ function recoveredState({ isSameReference }: Recovery): string {
 
 /** Who it is assigned to and how it ended. */
 function cardFields({ card, charging }: AlertCardShown): Record<string, string | readonly Run[] | undefined> {
-  switch (card.kind) {
-    case 'open':
-      return {};
-    case 'acknowledged':
-      return { ...handling(card), 'Charging now': charging && chargingWords(charging) };
-    case 'recovered':
-      return {
-        'Paid by': paidBy(card.payment),
-        Resolved: recoveryTime(card.payment),
-        ...(card.acknowledged ? acknowledgedBy(card.acknowledged) : {}),
-      };
-    case 'closed':
-      return {
-        Reason: reasonWords(card.reason),
-        'Closed by': [person(card.by), words(' '), moment(card.at)],
-        ...(card.acknowledged ? acknowledgedBy(card.acknowledged) : {}),
-      };
+  if (card.kind === 'open') return {};
+  if (card.kind === 'acknowledged') {
+    const { by, assignee, snoozedUntil } = card;
+    return {
+      [assignee === undefined ? 'Acknowledged by' : 'Assigned to']: [person(assignee ?? by)],
+      'Snoozed until': snoozedUntil === undefined ? undefined : [moment(snoozedUntil)],
+      'Charging now':
+        charging &&
+        rich`${person(charging.by)} since ${moment(charging.at)} ${referenceRun(charging.reference)}`,
+    };
   }
-}
-
-function chargingWords({ reference, by, at }: AlertCharge): readonly Run[] {
-  return [person(by), words(' since '), moment(at), words(' '), referenceRun(reference)];
-}
-
-function handling(card: Acknowledged): Record<string, readonly Run[] | undefined> {
-  const { assignee, snoozedUntil } = card;
+  const { acknowledged } = card;
   return {
-    ...(assignee === undefined
-      ? { 'Acknowledged by': [person(card.by)] }
-      : { 'Assigned to': [person(assignee)] }),
-    'Snoozed until': snoozedUntil === undefined ? undefined : [moment(snoozedUntil)],
+    ...(card.kind === 'recovered'
+      ? resolvedFields(card.payment)
+      : {
+          Reason: outsideText(card.reason, longestReason),
+          'Closed by': rich`${person(card.by)} ${moment(card.at)}`,
+        }),
+    'Acknowledged by': acknowledged && rich`${person(acknowledged.by)} ${moment(acknowledged.at)}`,
   };
 }
 
-function acknowledgedBy({ by, at }: Acknowledged): Record<string, readonly Run[]> {
-  return { 'Acknowledged by': [person(by), words(' '), moment(at)] };
+/** "NGN 12,500.00, another payment, ORDER-7", "2 h 5 min after the failure". */
+function resolvedFields({ money, reference, isSameReference, isChargedAgain, afterMs }: Recovery) {
+  const other = isSameReference ? 'the same reference' : 'another payment';
+  const which = isChargedAgain ? 'charged again' : other;
+  return {
+    'Paid by': rich`${word(formatMoney(money)) ?? ''}, ${which}, ${referenceRun(reference)}`,
+    Resolved: `${duration(Math.abs(afterMs))} ${afterMs < 0 ? 'before' : 'after'} the failure`,
+  };
 }
-
-/** "NGN 12,500.00, another payment, ORDER-7". */
-function paidBy(payment: Recovery): Run[] {
-  const { money, reference } = payment;
-  const which = whichPayment(payment);
-  return [words(`${word(formatMoney(money)) ?? ''}, ${which}, `), referenceRun(reference)];
-}
-
-function whichPayment({ isSameReference, isChargedAgain }: Recovery): string {
-  if (isChargedAgain) return 'charged again';
-  return isSameReference ? 'the same reference' : 'another payment';
-}
-
-/** "2 h 5 min after the failure". */
-function recoveryTime({ afterMs }: Recovery): string {
-  return afterMs < 0 ? `${duration(-afterMs)} before the failure` : `${duration(afterMs)} after the failure`;
-}
-
-const minuteMs = 60_000;
 
 export function duration(ms: number): string {
-  const minutes = Math.floor(ms / minuteMs);
-  if (minutes < 1) return 'less than a minute';
-  const [days, hours] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24];
-  if (days > 0) return hours > 0 ? `${days} d ${hours} h` : `${days} d`;
-  const rest = minutes % 60;
-  if (hours === 0) return `${rest} min`;
-  return rest > 0 ? `${hours} h ${rest} min` : `${hours} h`;
-}
-
-function reasonWords(reason: string): string {
-  return outsideText(reason, longestReason);
+  const minutes = Math.floor(ms / 60_000);
+  const [days, hours, rest] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24, minutes % 60];
+  const parts = [days > 0 && `${days} d`, hours > 0 && `${hours} h`, days === 0 && rest > 0 && `${rest} min`];
+  return parts.filter((part) => part !== false).join(' ') || 'less than a minute';
 }
 
 /** Where the message before this one is. */
@@ -431,17 +383,6 @@ const stepWords: Record<Exclude<CardStep['kind'], 'recovered'>, string> = {
   other_payment: '💳 Another payment, the alert stays open',
 };
 
-/** What was paid, when, and what a person can do about it. */
-function otherPaymentLine({ reference, money, afterMs }: Recovery, alert: Alert): Run[] {
-  return [
-    words(`The customer paid ${word(formatMoney(money)) ?? ''} for `),
-    referenceRun(reference),
-    words(', '),
-    moment(alert.receivedAtMs + afterMs),
-    words('. If that pays this too, close it.'),
-  ];
-}
-
 function stepFields(step: CardStep, alert: Alert): RichTextBlock[] {
   switch (step.kind) {
     case 'acknowledged':
@@ -451,13 +392,21 @@ function stepFields(step: CardStep, alert: Alert): RichTextBlock[] {
     case 'snoozed':
       return fields({ Until: [moment(step.until)], By: [person(step.by)] });
     case 'awake':
-      return [richText([bold('Next: '), words('look it up, or close it with a reason.')])];
+      return [richText(rich`${bold('Next: ')}look it up, or close it with a reason.`)];
     case 'closed':
-      return fields({ Reason: reasonWords(step.reason), By: [person(step.by)] });
-    case 'other_payment':
-      return [richText(otherPaymentLine(step.payment, alert))];
+      return fields({ Reason: outsideText(step.reason, longestReason), By: [person(step.by)] });
+    case 'other_payment': {
+      const { reference, money, afterMs } = step.payment;
+      const paid = word(formatMoney(money)) ?? '';
+      const when = moment(alert.receivedAtMs + afterMs);
+      return [
+        richText(
+          rich`The customer paid ${paid} for ${referenceRun(reference)}, ${when}. If that pays this too, close it.`,
+        ),
+      ];
+    }
     case 'recovered':
-      return fields({ 'Paid by': paidBy(step.payment), Resolved: recoveryTime(step.payment) });
+      return fields(resolvedFields(step.payment));
   }
 }
 

@@ -3,7 +3,6 @@ import {
   type AlertMute,
   type NotPosted,
   type AlertRule,
-  type QuietHours,
   type RouteMatch,
   type RoutePlace,
   type RoutePlan,
@@ -24,6 +23,7 @@ import {
   moment,
   person,
   plainText,
+  rich,
   richText,
   userGroup,
   words,
@@ -74,12 +74,12 @@ export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: 
     ...briefMutes(muted.slice(mostRules)),
     ...(left === 0 ? [] : [[words(`… and by ${counted(left, 'more rule')} of payops.yml.`)]]),
     ...rest,
-    ...storms.map(({ gathers, sinceMs }) => [
-      bold(gathers === 'payment_failed' ? 'A storm since ' : 'Many payments since '),
-      moment(sinceMs),
-      words(': one digest.'),
-    ]),
+    ...storms.map(({ gathers, sinceMs }) => {
+      const what = bold(gathers === 'payment_failed' ? 'A storm since ' : 'Many payments since ');
+      return rich`${what}${moment(sinceMs)}: one digest.`;
+    }),
   ];
+  const inOrder = muted.length > 0 ? `Muted rules first. ${order}` : order;
   return {
     text,
     blocks: [
@@ -89,7 +89,7 @@ export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: 
         : [richText(...kept.flatMap((one, index) => keptLines(one, nowMs, index < mostNamed)))]),
       ...shown.map((rule) => richText(ruleLine(rule, plan, nowMs))),
       ...lines.map((line) => richText(line)),
-      context(plainText(plan.rules.length === 0 ? withoutRules : orderWords(muted.length > 0))),
+      context(plainText(plan.rules.length === 0 ? 'payops.yml has no routes.' : inOrder)),
       actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),
     ],
   };
@@ -107,12 +107,7 @@ function keptLines(
   ];
 }
 
-function orderWords(isMutedFirst: boolean): string {
-  return isMutedFirst ? `Muted rules first. ${order}` : order;
-}
-
 const order = 'First match wins, unless the rule continues.';
-const withoutRules = 'payops.yml has no routes.';
 
 export function noAlertsMessage(): SlackMessage {
   const advice = words('To change that, name it in payops.yml, under routes or channels.');
@@ -121,37 +116,26 @@ export function noAlertsMessage(): SlackMessage {
 
 function restLines({ rules, failures, successes }: RoutePlan, channel: string): Run[][] {
   const left = rules.length === 0 ? '' : ' that no rule takes';
+  const [alerts, paid] = [bold('channels.alerts'), bold('channels.successes')];
   return [
-    ...(failures === channel
-      ? [restLine(`Every failed charge and every saved card${left}`, 'channels.alerts')]
-      : []),
-    ...(successes === channel ? [restLine(`Every successful payment${left}`, 'channels.successes')] : []),
+    ...(failures === channel ? [rich`Every failed charge and every saved card${left}, by ${alerts}.`] : []),
+    ...(successes === channel ? [rich`Every successful payment${left}, by ${paid}.`] : []),
   ];
-}
-
-function restLine(what: string, setting: string): Run[] {
-  return [words(`${what}, by `), bold(setting), words('.')];
 }
 
 /** "Failed charges of NGN 100,000.00 or more, with @oncall, by rule big-ones; quiet 22:00–06:00 Africa/Lagos." */
 function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run[] {
-  const { match, mention, severity, name, goesOn, quietHours, mutedUntilMs } = rule;
+  const { match, mention, severity, name, goesOn, quietHours: quiet, mutedUntilMs } = rule;
   const isMutedNow = mutedUntilMs !== undefined && isMuted(rule, nowMs);
   return [
     words(whatItTakes(match, place)),
-    ...(mention ? [words(', with '), mentioned(mention)] : []),
+    ...(mention ? rich`, with ${mentioned(mention)}` : []),
     ...(severity === undefined ? [] : [words(`, as ${severityWords[severity].toLowerCase()}`)]),
-    words(', by rule '),
-    bold(word(name) ?? ''),
-    ...(goesOn ? [words(', which continues')] : []),
-    ...(quietHours ? [words(`; quiet ${quietWords(quietHours)}`)] : []),
-    ...(isMutedNow ? [words('; '), bold('muted until '), moment(mutedUntilMs)] : []),
+    ...rich`, by rule ${bold(word(name) ?? '')}${goesOn ? ', which continues' : ''}`,
+    ...(quiet ? rich`; quiet ${clock(quiet.fromMinute)}–${clock(quiet.toMinute)} ${quiet.timeZone}` : []),
+    ...(isMutedNow ? rich`; ${bold('muted until ')}${moment(mutedUntilMs)}` : []),
     words('.'),
   ];
-}
-
-function quietWords({ fromMinute, toMinute, timeZone }: QuietHours): string {
-  return `${clock(fromMinute)}–${clock(toMinute)} ${timeZone}`;
 }
 
 function whatItTakes(match: RouteMatch, place: RoutePlace): string {
@@ -214,9 +198,9 @@ export function rulesElsewhereMessage(): SlackMessage {
   return noteMessage({
     state: 'Alert rules are in payops.yml',
     body: [
-      [bold('Next: '), words('ask its owner. '), code('routes'), words(' says which channel gets what.')],
-      [code('/pay mute'), words(' mutes alerts here for up to a day, and ends a mute.')],
-      [code('/pay alerts'), words(' shows this channel’s rules. For one alert: Acknowledge, then Snooze.')],
+      rich`${bold('Next: ')}ask its owner. ${code('routes')} says which channel gets what.`,
+      rich`${code('/pay mute')} mutes alerts here for up to a day, and ends a mute.`,
+      rich`${code('/pay alerts')} shows this channel’s rules. For one alert: Acknowledge, then Snooze.`,
     ],
   });
 }
