@@ -17,11 +17,11 @@ export async function measureStart(house: House, rounds: number): Promise<Row[]>
   let residentBytes = 0;
   for (let round = 0; round <= rounds; round += 1) {
     // oxlint-disable no-await-in-loop -- they take turns
-    const floor = await startContestant(bare, { hasWitness: false });
+    const floor = await startContestant(bare);
     await floor.stop();
-    const ours = await startContestant(house.bot('start'), { hasWitness: false });
+    const ours = await startContestant(house.bot('start'));
     await rest(1_000);
-    residentBytes = await ours.residentBytes();
+    ({ residentBytes } = ours.usage());
     await ours.stop();
     // oxlint-enable no-await-in-loop
     // The first start fills the compile cache.

@@ -1,10 +1,9 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as rest } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { freePort } from '../../test/support/redis-server.ts';
 
 /** A program that listens on PORT, in a process of its own. */
@@ -15,23 +14,17 @@ export type Program = {
   nodeOptions?: readonly string[];
 };
 
-/** What its process has used by now. */
-export type Usage = { cpuMicros: number; residentBytes: number };
-
-/** Without a witness its process is as it would be elsewhere, which is some 20 MB smaller; `usage` then never answers. */
-type Watched = { hasWitness: boolean };
-
 export type Contestant = {
   url: string;
   /** From its launch until it accepted a connection. */
   readyMs: number;
-  usage: () => Promise<Usage>;
-  residentBytes: () => Promise<number>;
+  /** What its process has used by now, as the kernel counts; Linux alone tells this. */
+  usage: () => { cpuMicros: number; residentBytes: number };
   stop: () => Promise<void>;
 };
 
-const run = promisify(execFile);
-const witness = new URL('witness.mjs', import.meta.url).href;
+/** The kernel counts processor time in hundredths of a second. */
+const tickMicros = 10_000;
 const startWithinMs = 20_000;
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -39,19 +32,20 @@ process.on('exit', () => {
 });
 
 /** Resolves when it accepts connections; rejects with the end of its log when it ends or never does. */
-export async function startContestant(
-  { path, env, logPath, nodeOptions = [] }: Program,
-  { hasWitness }: Watched = { hasWitness: true },
-): Promise<Contestant> {
+export async function startContestant({
+  path,
+  env,
+  logPath,
+  nodeOptions = [],
+}: Program): Promise<Contestant> {
   const port = await freePort();
   const log = openSync(logPath, 'w');
   const startedAt = performance.now();
   // A profile of ours is had with NODE_OPTIONS, say --cpu-prof.
   const options = [...nodeOptions, ...(process.env['PAYOPS_BENCH_NODE_OPTIONS']?.split(' ') ?? [])];
-  if (hasWitness) options.push('--import', witness);
   const child = spawn(process.execPath, [...options, path], {
     env: { ...env, PORT: String(port) },
-    stdio: ['ignore', log, log, ...(hasWitness ? (['ipc'] as const) : [])],
+    stdio: ['ignore', log, log],
   });
   closeSync(log);
   running.add(child);
@@ -66,14 +60,13 @@ export async function startContestant(
   return {
     url: `http://127.0.0.1:${port}`,
     readyMs: performance.now() - startedAt,
-    async usage() {
-      const told = once(child, 'message');
-      child.send('usage');
-      return ((await told) as [Usage])[0];
-    },
-    async residentBytes() {
-      const { stdout } = await run('ps', ['-o', 'rss=', '-p', String(child.pid)]);
-      return Number(stdout) * 1_024;
+    usage() {
+      const folder = `/proc/${child.pid}`;
+      // Behind the name, which may hold blanks: user and system time are the 12th and 13th.
+      const counts = readFileSync(`${folder}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? [];
+      const [, kilobytes = '0'] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`${folder}/status`, 'utf8')) ?? [];
+      const ticks = (counts[11] ?? 0) + (counts[12] ?? 0);
+      return { cpuMicros: ticks * tickMicros, residentBytes: Number(kilobytes) * 1_024 };
     },
     async stop() {
       child.kill('SIGTERM');

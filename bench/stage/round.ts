@@ -21,9 +21,9 @@ async function sendLoad(order: LoadOrder): Promise<LoadResult> {
 
 /** One variant's turn: the load, and what its process used meanwhile. Throws WrongAnswer. */
 export async function playRound(contestant: Contestant, order: Omit<LoadOrder, 'url'>): Promise<Round> {
-  const before = await contestant.usage();
+  const before = contestant.usage();
   const sent = await sendLoad({ ...order, url: contestant.url });
-  const after = await contestant.usage();
+  const after = contestant.usage();
   const cpuMicros = (after.cpuMicros - before.cpuMicros) / order.count;
   const { perSecond, p50Ms, p99Ms } = sent;
   return { perSecond, p50Ms, p99Ms, cpuMicros, residentBytes: after.residentBytes };
