@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { errorCode } from '../domain/failure.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { counted } from '../domain/wording.ts';
 import { explainDelivery, readCapture } from '../webhooks/explain-delivery.ts';
 import { command, type CommandEnd } from './command.ts';
 import type { Outside } from '../config/config.ts';
@@ -41,10 +42,14 @@ async function explain(outside: Outside, path: string, atMs?: number): Promise<C
     atMs ?? outside.now(),
   );
   const { body, notes } = capture.value;
-  const size = `${body.length} ${body.length === 1 ? 'byte' : 'bytes'}`;
   const asOf =
     atMs === undefined && scheme?.timestamp ? ['Judged as of now; --at judges as of when it came.'] : [];
-  const all = [`Delivery: a body of ${size}`, ...notes.map((note) => `Note: ${note}`), ...lines, ...asOf];
+  const all = [
+    `Delivery: a body of ${counted(body.length, 'byte')}`,
+    ...notes.map((note) => `Note: ${note}`),
+    ...lines,
+    ...asOf,
+  ];
   return { exitCode: verifies ? 0 : 1, words: all.join('\n'), isReport: true };
 }
 

@@ -39,7 +39,7 @@ export type AlertRule = {
   severity?: Severity;
   quietHours?: QuietHours;
   mutedUntilMs?: number;
-  /** How many of its failures, and of its payments, a channel is told singly before a digest tells them; 0: all of them. Absent: as everywhere; see `countsAlone`. */
+  /** How many of its failures, and of its payments, a channel is told singly before a digest tells them; 0: all of them. Absent: as everywhere; such a rule’s are counted alone. */
   digestAfter?: number;
   /** The rules after it are asked too. */
   goesOn: boolean;
@@ -56,6 +56,11 @@ export type RoutePlan = RoutePlace & {
   /** Undefined: successes that no rule takes are remembered and not told. */
   successes: string | undefined;
 };
+
+/** Whether anything may be told in that channel. */
+export function tellsAnything({ failures, successes, rules }: RoutePlan, channel: string): boolean {
+  return [failures, successes, ...rules.flatMap((rule) => rule.channels)].includes(channel);
+}
 
 /** What an alert keeps of the rule that sent it to its channel. */
 export type RoutedRule = Pick<AlertRule, 'name' | 'mention' | 'severity' | 'quietHours' | 'digestAfter'>;

@@ -1,5 +1,6 @@
 import { signaturePresetNames } from '../config/webhook-settings.ts';
 import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { counted } from '../domain/wording.ts';
 import { createReader, parseEvent, type EventField, type EventPointers } from './event.ts';
 import { readJson } from './json.ts';
 import { refusalWords } from './refusal-words.ts';
@@ -80,15 +81,16 @@ function fixLines({ scheme, secrets }: ExplainSettings, request: SignedRequest, 
     }
   }
   const [best] = fits.toSorted((a, b) => a.length - b.length);
-  if (!best)
-    return [
-      'Fix: none of the presets fits. Check WEBHOOK_SECRETS, and that nothing on the way changes the body.',
-    ];
-  if (best.length > 0) return [`Fix: it would verify with ${best.join(', ')}`];
+  if (best && best.length > 0) return [`Fix: it would verify with ${best.join(', ')}`];
   return [
-    'Fix: the signature holds, and only its time does not. It came late or again, or a clock is wrong. A sender that repeats deliveries with their first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.',
+    best
+      ? timeFix
+      : 'Fix: none of the presets fits. Check WEBHOOK_SECRETS, and that nothing on the way changes the body.',
   ];
 }
+
+const timeFix =
+  'Fix: the signature holds, and only its time does not. It came late or again, or a clock is wrong. A sender that repeats deliveries with their first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.';
 
 function eventLines({ scheme, pointers }: ExplainSettings, { body }: SignedRequest): string[] {
   const coverage = scheme ? coverageOf(scheme.template) : ({ covers: 'body' } as const);
@@ -134,34 +136,24 @@ export function readCapture(file: Buffer): Parsed<CapturedDelivery> {
     (headers[name.toLowerCase()] ??= []).push(value);
   }
   const body = file.subarray(end.index + end[0].length);
-  return parsed(cutToLength(headers, body));
-}
-
-/** As HTTP does: what stands behind the length that the headers tell is no part of the body. */
-function cutToLength(headers: Record<string, string[]>, body: Buffer): CapturedDelivery {
-  const told = headers['content-length']?.[0];
-  const length = told !== undefined && /^\d{1,9}$/.test(told) ? Number(told) : undefined;
-  if (length === undefined || length === body.length) return withNotes(headers, body);
+  const { 'content-length': [told = ''] = [], 'content-encoding': [coding = 'identity'] = [] } = headers;
+  const length = /^\d{1,9}$/.test(told) ? Number(told) : body.length;
+  const notes: string[] = [];
   if (length < body.length) {
-    const rest = body.length - length;
-    const note = `The file has ${bytes(rest)} more than content-length says (an editor adds a line feed, say); left out, as HTTP does.`;
-    return withNotes(headers, body.subarray(0, length), [note]);
+    const rest = counted(body.length - length, 'byte');
+    notes.push(
+      `The file has ${rest} more than content-length says (an editor adds a line feed, say); left out, as HTTP does.`,
+    );
   }
-  const note = `The body is incomplete, or was rewritten: content-length says ${length}, and there are ${bytes(body.length)}.`;
-  return withNotes(headers, body, [note]);
-}
-
-function bytes(count: number): string {
-  return count === 1 ? '1 byte' : `${count} bytes`;
-}
-
-function withNotes(
-  headers: Record<string, string[]>,
-  body: Buffer,
-  notes: readonly string[] = [],
-): CapturedDelivery {
-  const [coding] = headers['content-encoding'] ?? [];
-  const isCoded = coding !== undefined && coding.toLowerCase() !== 'identity';
-  const coded = isCoded ? ['The body is compressed: the bot answers such a delivery 415, unread.'] : [];
-  return { headers, body, notes: [...notes, ...coded] };
+  if (length > body.length) {
+    const there = counted(body.length, 'byte');
+    notes.push(
+      `The body is incomplete, or was rewritten: content-length says ${length}, and there are ${there}.`,
+    );
+  }
+  if (coding.toLowerCase() !== 'identity') {
+    notes.push('The body is compressed: the bot answers such a delivery 415, unread.');
+  }
+  // What stands behind the length that the headers tell is no part of the body.
+  return parsed({ headers, body: body.subarray(0, length), notes });
 }

@@ -7,6 +7,7 @@ import {
   isMuted,
   type NotPosted,
   type RoutePlan,
+  tellsAnything,
 } from '../../domain/alert-route.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/confirmation.ts';
@@ -311,8 +312,4 @@ async function ifStoreAnswers<T>(asked: Promise<T>): Promise<T | undefined> {
     if (!(error instanceof StoreUnavailable)) throw error;
     return undefined;
   }
-}
-
-function tellsAnything({ failures, successes, rules }: RoutePlan, channel: string): boolean {
-  return [failures, successes, ...rules.flatMap((rule) => rule.channels)].includes(channel);
 }

@@ -219,14 +219,6 @@ function moneyOf(
   return { amountMinor: isOther ? undefined : found.minor, currency: named };
 }
 
-/**
- * Whether a storm of other alerts leaves this rule’s alone: it says its own number, or it calls somebody, which the
- * digest that is edited for its alerts would not.
- */
-export function countsAlone({ digestAfter, mention }: RoutedRule): boolean {
-  return digestAfter !== undefined || mention !== undefined;
-}
-
 /** By the wall clock of its time zone, so that summer time moves it along. */
 export function isQuiet({ fromMinute, toMinute, timeZone }: QuietHours, atMs: number): boolean {
   const minute = minuteOfDay(atMs, timeZone);

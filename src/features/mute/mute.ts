@@ -1,10 +1,16 @@
+import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { AlertMute, NotPosted } from '../../domain/alert-route.ts';
-import type { Entry } from '../../store/store.ts';
+import { type AlertMute, type NotPosted, tellsAnything } from '../../domain/alert-route.ts';
+import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
+import { messageKey } from '../../messages/message-record.ts';
+import { createMessages, type Messages } from '../../messages/messages.ts';
+import type { Views, Words } from '../../messages/views.ts';
+import { createCases, type CaseStep } from '../../records/cases.ts';
 import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
-import type { Views, Words } from '../../messages/views.ts';
-import { muteDelayMs, openMutes, mutePrefix, type MuteBodies } from './mute-case.ts';
+import { mutedWords } from '../../slack/words/mute-lines.ts';
+import type { Entry } from '../../store/store.ts';
 import {
   endMuteId,
   mutedModal,
@@ -16,17 +22,122 @@ import {
   readMuteModal,
 } from './mute-views.ts';
 
-const dayMs = 86_400_000;
+const mutePrefix = 'mute:';
+
+type MuteEvent = { kind: 'ended'; by: string } | { kind: 'over' };
+
+/** The channel’s message with the mute as it is; or, once it is over, the one that says what it kept back. */
+type MuteBodies = { mute: { id: string; isOver: boolean } };
+
+const muteCase: z.ZodType<AlertMute> = z.object({
+  id: z.string(),
+  channel: z.string(),
+  rule: z.string().exactOptional(),
+  match: z.object({
+    reasonPart: z.string().exactOptional(),
+    customer: z.object({ kind: z.enum(['exact', 'prefix']), text: z.string() }).exactOptional(),
+  }),
+  why: z.string(),
+  by: z.string(),
+  fromMs: z.number(),
+  untilMs: z.number(),
+  endedBy: z.string().exactOptional(),
+  isOver: z.boolean(),
+});
+
+/** All mutes, by their ends. */
+const mutesList = 'mutes';
+const mostListed = 100;
+
+/**
+ * A mute begins and ends so long after the press: by then every replica has read it, and all of them keep back the same
+ * events.
+ */
+const muteDelayMs = 5_000;
+const readAgainMs = 3_000;
+/** What came just before its end may be on its way to the store for so long, and is told of with the rest. */
+const overAfterMs = 4_000;
+
+/** The mutes of an account, each a case. */
+export function openMutes(
+  deps: Pick<Account, 'store' | 'sealer' | 'wait' | 'rememberMs' | 'leaseMs' | 'now' | 'wake'> & {
+    audit?: Account['audit']['write'];
+  },
+) {
+  const { now } = deps;
+  const messages: Messages<MuteBodies> = createMessages(deps);
+  let known: { atMs: number; mutes: Promise<readonly AlertMute[]> } | undefined;
+  const cases = createCases<AlertMute, MuteEvent>(
+    deps,
+    {
+      prefix: mutePrefix,
+      schema: muteCase,
+      lists: ({ untilMs }) => ({ [mutesList]: untilMs }),
+      step(mute, event, nowMs) {
+        if (event.kind === 'over') return mute.isOver ? undefined : { ...mute, isOver: true };
+        const untilMs = nowMs + muteDelayMs;
+        return untilMs < mute.untilMs ? { ...mute, untilMs, endedBy: event.by } : undefined;
+      },
+      restMs: ({ isOver, untilMs }, nowMs) =>
+        isOver ? undefined : Math.max(0, untilMs + overAfterMs - nowMs),
+      history: (step) => [auditOf(step)],
+    },
+    {
+      due: async ({ isOver, untilMs }, nowMs) =>
+        !isOver && nowMs >= untilMs + overAfterMs ? { event: { kind: 'over' } } : undefined,
+      async tell({ id, channel, isOver }) {
+        const message = { kind: 'mute', channel } as const;
+        await messages.keep(messageKey('mute', id), { ...message, body: { id, isOver: false } });
+        if (isOver)
+          await messages.post(messageKey('mute', `${id}/over`), { ...message, body: { id, isOver } });
+      },
+    },
+  );
+  /** The hundred that end last, over or not. Throws StoreUnavailable. */
+  const newest = (): Promise<AlertMute[]> => cases.list(mutesList, { max: mostListed, newestFirst: true });
+  return {
+    cases,
+    newest,
+    /** The same as of a moment ago. None while the store is away: then alerts are told. */
+    all: (): Promise<readonly AlertMute[]> => {
+      if (!known || now() - known.atMs >= readAgainMs || now() < known.atMs) {
+        known = { atMs: now(), mutes: newest().catch(noneIfAway) };
+      }
+      return known.mutes;
+    },
+  };
+}
+
+function noneIfAway(error: unknown): [] {
+  if (error instanceof StoreUnavailable) return [];
+  throw error;
+}
+
+function auditOf({ event, before, after, turn, atMs }: CaseStep<AlertMute, MuteEvent>): AuditEntry {
+  const { id, by, channel, why, endedBy, untilMs } = after;
+  return {
+    id: `${mutePrefix}${id}/${turn}`,
+    atMs,
+    who: event?.kind === 'ended' ? (endedBy ?? by) : event ? 'payops' : by,
+    where: channel,
+    what: 'step',
+    verb: 'mute',
+    reference: id,
+    ...(before ? { before: `muted until ${new Date(before.untilMs).toISOString()}` } : {}),
+    after: event?.kind === 'over' ? 'over' : `muted until ${new Date(untilMs).toISOString()}`,
+    reason: event ? mutedWords(after) : `${mutedWords(after)}: ${why}`,
+  };
+}
 
 export type Mutes = ReturnType<typeof createMutes>;
 
 /**
- * `/pay mute`: keeps alerts from the channel it is typed in for up to a day. A mute is a case (`mute-case.ts`); what it
- * kept from its channel is asked of the alerts by `notPosted`, which throws StoreUnavailable.
+ * `/pay mute`: keeps alerts from the channel it is typed in for up to a day. What a mute kept from
+ * its channel is asked of the alerts by `notPosted`, which throws StoreUnavailable.
  */
 export function createMutes(account: Account, notPosted: (mute: AlertMute) => Promise<NotPosted>) {
   const { rules, place, settings, audit, wake, now } = account;
-  const rememberMs = settings.webhookRememberDays * dayMs;
+  const rememberMs = settings.webhookRememberDays * 86_400_000;
   const { cases, all, newest } = openMutes({ ...account, rememberMs, audit: audit.write });
 
   async function formFor(channel: string) {
@@ -82,14 +193,11 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
       },
     ],
     async run(_, { caller: { channelId = '' }, openModal }) {
-      const { failures, successes, rules: sent } = rules.routes;
-      const told = [failures, successes, ...sent.flatMap(({ channels }) => channels)];
-      if (!told.includes(channelId)) return nothingToMute(false);
+      if (!tellsAnything(rules.routes, channelId)) return nothingToMute(false);
       await openModal(await formFor(channelId));
       return undefined;
     },
   });
-  const work = async (entry: Entry): Promise<void> => void (await cases.work(entry));
   const views: Views<MuteBodies, MuteShown> = {
     async mute({ id, isOver }) {
       const mute = await cases.find(id);
@@ -101,7 +209,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
   const words: Words<MuteShown> = { mute: (post) => ({ message: muteMessage(post, place) }) };
   return {
     verbs: [verb],
-    cases: [{ prefix: mutePrefix, work }],
+    cases: [{ prefix: mutePrefix, work: async (entry: Entry) => void (await cases.work(entry)) }],
     messages: { views, words },
     all,
   };

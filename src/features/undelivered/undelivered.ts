@@ -5,9 +5,28 @@ import type { Store } from '../../store/store.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import { defineCommand, itself } from '../../slack/command.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
-import { deliverAgainId, deliveringAgainMessage, undeliveredMessage } from './undelivered-message.ts';
+import {
+  actions,
+  bold,
+  button,
+  code,
+  confirmDialog,
+  context,
+  isPerson,
+  moment,
+  personOrChannel,
+  plainText,
+  rich,
+  richText,
+} from '../../slack/kit/blocks.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
+import { word } from '../../slack/words/evidence.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
 
 export type Undelivered = ReturnType<typeof createUndelivered>;
+
+/** What Slack refuses of one channel or person. */
+type AtChannel = Awaited<ReturnType<typeof readUndelivered>>[number];
 
 /** `/pay undelivered`: what Slack refused for so long that it is kept until somebody has it delivered again. */
 export function createUndelivered({ store, place, wake, log }: Account) {
@@ -60,7 +79,7 @@ export async function undeliveredHealth(store: Pick<Store, 'list'>): Promise<Par
   }
 }
 
-function judge(all: Awaited<ReturnType<typeof readUndelivered>>): PartHealth {
+function judge(all: readonly AtChannel[]): PartHealth {
   const [first, ...others] = all;
   if (!first) return { state: 'ok' };
   const where =
@@ -75,4 +94,73 @@ function judge(all: Awaited<ReturnType<typeof readUndelivered>>): PartHealth {
 
 function countOf(all: readonly { messages: number }[]): number {
   return all.reduce((sum, { messages }) => sum + messages, 0);
+}
+
+/** The button's id; its value is the channel. */
+const deliverAgainId = 'undelivered.deliver_again';
+
+/** More than a person reads at once; each takes two blocks. */
+const mostShown = 10;
+
+/**
+ * What could not be delivered, by channel: how much, since when, why, the fix, and the button that tries again.
+ */
+export function undeliveredMessage(all: readonly AtChannel[]): SlackMessage {
+  const items = all.map((one) => [
+    richText(
+      rich`${bold(counted(one.messages))} for ${personOrChannel(one.channel)}`,
+      rich`Refused since ${moment(one.sinceMs)} · Slack says ${code(word(one.slackError) ?? '')}`,
+      rich`First: ${one.fix}`,
+    ),
+    actions(deliverAgainButton(one)),
+  ]);
+  if (items.length === 0) return noteMessage({ state: '✅ Everything was delivered' });
+  const hidden = items.length - mostShown;
+  const more = hidden > 0 ? [context(plainText(`And ${hidden} more, once these are delivered.`))] : [];
+  return noteMessage({
+    state: `⚠️ ${counted(countOf(all))} could not be delivered`,
+    about: [placesOf(all)],
+    body: [...items.slice(0, mostShown).flat(), ...more],
+  });
+}
+
+/** `messages`: how many are work again because of this very press. */
+export function deliveringAgainMessage(channel: string, messages: number): SlackMessage {
+  if (messages === 0) return noteMessage({ state: 'Nothing left to deliver here' });
+  return noteMessage({
+    state: `📨 ${counted(messages)} on the way again`,
+    body: [
+      rich`To ${personOrChannel(channel)}, in order, about one a second. What Slack still refuses comes back to this list.`,
+    ],
+  });
+}
+
+function deliverAgainButton({ channel, messages }: AtChannel) {
+  const place = isPerson(channel) ? 'person' : 'channel';
+  return button({
+    actionId: deliverAgainId,
+    text: 'Deliver again',
+    value: channel,
+    confirm: confirmDialog({
+      title: 'Deliver again?',
+      // It shows no names, and an id would tell nobody which channel that is.
+      text: `${counted(messages)} for the ${place} above. Fix the reason first.`,
+      confirm: 'Deliver again',
+      deny: 'Not now',
+    }),
+  });
+}
+
+function placesOf(all: readonly { channel: string }[]): string {
+  const people = all.filter(({ channel }) => isPerson(channel)).length;
+  const channels = all.length - people;
+  const parts = [
+    ...(channels > 0 ? [channels === 1 ? 'one channel' : `${channels} channels`] : []),
+    ...(people > 0 ? [people === 1 ? 'one person' : `${people} people`] : []),
+  ];
+  return parts.join(' and ');
+}
+
+function counted(messages: number): string {
+  return messages === 1 ? 'One message' : `${messages} messages`;
 }

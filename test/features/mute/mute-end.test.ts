@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { routesOf } from '../../../src/features/alerts/routing.ts';
-import { openMutes } from '../../../src/features/mute/mute-case.ts';
+import { openMutes } from '../../../src/features/mute/mute.ts';
 import { event, sealer } from '../house.ts';
 import { memoryStore } from '../memory-store.ts';
 

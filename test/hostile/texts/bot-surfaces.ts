@@ -3,10 +3,7 @@
 
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
 import { readMerchantWords } from '../../../src/features/help/merchant-words.ts';
-import {
-  undeliveredMessage,
-  deliveringAgainMessage,
-} from '../../../src/features/undelivered/undelivered-message.ts';
+import { undeliveredMessage, deliveringAgainMessage } from '../../../src/features/undelivered/undelivered.ts';
 import {
   bugMessage,
   refusalMessage,

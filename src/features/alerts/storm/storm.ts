@@ -1,7 +1,7 @@
 import type { Account } from '../../../account.ts';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
-import { countsAlone, withLookUp } from '../routing.ts';
+import { withLookUp } from '../routing.ts';
 import type { Destination, RoutedRule } from '../../../domain/alert-route.ts';
 import type { AuditEntry } from '../../../domain/audit-entry.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
@@ -107,9 +107,13 @@ function streamOf(channel: string, gathers: PaymentEventKind): string {
   return gathers === 'payment_failed' ? channel : `${channel}~paid`;
 }
 
-/** What an alert is counted with, and how many of these pass singly in a window; 0: all of them. */
+/**
+ * What an alert is counted with, and how many of these pass singly in a window; 0: all of them. A storm of other alerts
+ * leaves a rule’s alone that says its own number, or that calls somebody, which an edited digest would not.
+ */
 function countedWith(rule: RoutedRule | undefined, usual: number): { group: string; threshold: number } {
-  return { group: rule && countsAlone(rule) ? rule.name : '', threshold: rule?.digestAfter ?? usual };
+  const isAlone = rule?.digestAfter !== undefined || rule?.mention !== undefined;
+  return { group: isAlone ? rule.name : '', threshold: rule?.digestAfter ?? usual };
 }
 
 /**
