@@ -1,7 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SavedCard } from '../../../src/domain/saved-card.ts';
-import { createCardLedger, type CardLedger } from '../../../src/features/cards/card-ledger.ts';
+import {
+  cardExpiresAtMs,
+  createCardLedger,
+  fits,
+  termsOfCard,
+  termsOfWords,
+  wordsIn,
+  type CardLedger,
+  type Findable,
+} from '../../../src/features/cards/card-ledger.ts';
 import { openFingerprint } from '../../../src/records/fingerprint.ts';
 import { createSealer } from '../../../src/store/sealed.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -207,13 +217,6 @@ onBothStores('createCardLedger', (open) => {
       expect(await ledger.forgetCard(await ledger.idOf(ada.tokenKey))).toBe(false);
       expect(await found('')).toEqual(['token-3']);
     });
-
-    it('lets a card be remembered anew', async () => {
-      await rememberAll(ada, olu);
-      await ledger.forgetCard(await ledger.idOf(ada.tokenKey));
-      await ledger.remember(ada);
-      expect(await found('4081')).toEqual([ada.tokenKey, 'token-3']);
-    });
   });
 
   describe('changeEmail', () => {
@@ -224,16 +227,6 @@ onBothStores('createCardLedger', (open) => {
       expect(await ledger.find(id)).toMatchObject({ customerEmail: 'ada@new.example' });
       expect(await found('ada.canary')).toEqual([]);
       expect(await found('ada@new')).toEqual([ada.tokenKey]);
-    });
-
-    it('may go back, and does nothing for a card that is not known', async () => {
-      await ledger.remember(ada);
-      const id = await ledger.idOf(ada.tokenKey);
-      await ledger.changeEmail(id, 'ada@new.example');
-      await ledger.changeEmail(id, 'ada.canary@example.com');
-      expect(await ledger.find(id)).toMatchObject({ customerEmail: 'ada.canary@example.com' });
-      await ledger.changeEmail(await ledger.idOf('unknown'), 'x@new.example');
-      expect(await found('x@new')).toEqual([]);
     });
   });
 
@@ -292,4 +285,68 @@ onBothStores('createCardLedger', (open) => {
       expect(await found('4081', dropped)).toEqual([ada.tokenKey, 'token-3']);
     });
   });
+});
+
+const text = fc.string({
+  unit: fc.constantFrom('a', 'B', '4', '0', '@', '.', ' ', 'é', '支', '🧾'),
+  maxLength: 14,
+});
+const cards: fc.Arbitrary<Findable> = fc.record(
+  { face: fc.record({ cardType: text, lastFour: text }, { requiredKeys: [] }), customerEmail: text },
+  { requiredKeys: ['face'] },
+);
+
+describe('the terms of a card', () => {
+  it('have every card that fits the words, under each word', () => {
+    fc.assert(
+      fc.property(cards, fc.array(fc.tuple(fc.nat(20), fc.nat(20)), { maxLength: 4 }), (card, cuts) => {
+        const told = [card.customerEmail, card.face.cardType, card.face.lastFour].join(' ');
+        const words = wordsIn(cuts.map(([from, length]) => told.slice(from, from + length)).join(' '));
+        fc.pre(fits(card, words));
+        const listed = new Set(termsOfCard(card));
+        for (const terms of termsOfWords(words)) expect(terms.some((term) => listed.has(term))).toBe(true);
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('are its digits, its type and its address from two characters on, and one for every card', () => {
+    const card = { face: { cardType: 'Visa', lastFour: '4081' }, customerEmail: 'Ada.L@Example.com' };
+    expect(new Set(termsOfCard(card))).toEqual(
+      new Set(
+        ', ada.l@example.com,40,408,4081,vi,vis,visa,ad,ada,ada.,ada.l,ada.l@,ada.l@e,ada.l@ex'.split(','),
+      ),
+    );
+  });
+});
+
+const endOf2029 = Date.UTC(2030, 0, 2);
+
+describe('when a saved card expires', () => {
+  it.each([
+    '12/29',
+    '12/2029',
+    ' 12 / 29 ',
+    '12-29',
+    '1229',
+    '122029',
+    '2029-12',
+    '2029/12',
+    '202912',
+    '2029-12-31',
+    '2029-12-31T10:00:00Z',
+  ])('is the end of its month, and a day for the time zones, however it is written: %s', (text) => {
+    expect(cardExpiresAtMs(text)).toBe(endOf2029);
+  });
+
+  it.each(['2/28', '02/28', '2028-2'])('takes a month of one digit: %s', (text) => {
+    expect(cardExpiresAtMs(text)).toBe(Date.UTC(2028, 2, 2));
+  });
+
+  it.each(['', 'N/A', '13/29', '0/29', '2029', '31/12/2029', 'never', '12/9', '2029-13-01', '999912'])(
+    'is not known of %j',
+    (text) => {
+      expect(cardExpiresAtMs(text)).toBeUndefined();
+    },
+  );
 });

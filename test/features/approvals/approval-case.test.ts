@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import type {
+  Approval,
+  ApprovalQuestion,
+  ApprovalRule,
+  ApprovalTerms,
+} from '../../../src/domain/approval.ts';
+import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import {
   decide,
   executeWithinMs,
+  needFor,
   nextLookAtMs,
+  termsHash,
   whyNotExecute,
   type ApprovalEvent,
 } from '../../../src/features/approvals/approval-case.ts';
-import type { Approval } from '../../../src/domain/approval.ts';
-import { createRandom } from '../../chaos/random.ts';
 
 const hourMs = 3_600_000;
 const [ada, bola, chidi] = ['U0ADA0001', 'U0BOLA001', 'U0CHIDI01'];
@@ -124,72 +131,108 @@ describe('whyNotExecute', () => {
   });
 });
 
-type Played = { approval: Approval; decisions: number; executions: number; problems: string[] };
+const rules: ApprovalRule[] = [
+  { what: 'charge', currency: 'NGN', fromMinor: 5_000_000, needed: 1 },
+  { what: 'charge', currency: 'NGN', fromMinor: 50_000_000, needed: 2 },
+  { what: 'charge', currency: 'USD', fromMinor: 0, needed: 1 },
+  { what: 'retry', needed: 1 },
+  { what: 'card_email', needed: 3 },
+];
+const of = (minor: number, currency = 'NGN') => ({ kind: 'charge', money: { minor, currency } }) as const;
+const [one, two] = [
+  'Charges from NGN 50,000.00 need one approver',
+  'Charges from NGN 500,000.00 need 2 different approvers',
+];
 
-/** Whatever happens in whatever order: five people, some of them twice, two replicas' clocks and a worker. */
-function play(seed: number): string[] {
-  const random = createRandom(seed);
-  const people = [ada, bola, chidi, 'U0DAYO001', 'U0EFE0001'];
-  const approval: Approval = { ...fresh, needed: 1 + random.below(3) };
-  let played: Played = { approval, decisions: 0, executions: 0, problems: [] };
-  let nowMs = 0;
-  for (let turn = 0; turn < 40; turn += 1) {
-    nowMs += random.below(hourMs / 2);
-    const event = pick(random.below(8), random.pick(people), random.chance(0.1) ? 'another' : 'hash');
-    // Replicas' clocks differ a little.
-    played = step(played, event, nowMs + random.below(2_000));
-  }
-  return endProblems(played, nowMs).map((problem) => `seed ${seed}: ${problem}`);
-}
-
-function step(played: Played, event: ApprovalEvent, nowMs: number): Played {
-  const { approval: before, problems } = played;
-  const { kind, approval } = decide(before, event, nowMs);
-  const isEnd = before.state.kind === 'waiting' && approval.state.kind !== 'waiting';
-  const isExecuted = event.kind === 'executed' && kind === 'decided';
-  const isChangedWrongly = kind !== 'decided' && kind !== 'over' && approval !== before;
-  return {
-    approval,
-    decisions: played.decisions + (isEnd && approval.state.kind !== 'expired' ? 1 : 0),
-    executions: played.executions + (isExecuted ? 1 : 0),
-    problems: [
-      ...problems,
-      ...(isExecuted && othersOf(approval) < approval.needed ? ['executed without enough others'] : []),
-      ...(isChangedWrongly ? [`changed by what was ${kind}`] : []),
+describe('needFor', () => {
+  it.each<[string, ApprovalQuestion, number | undefined, string?]>([
+    ['nobody below the threshold', of(4_999_999), undefined],
+    ['one person from it on', of(5_000_000), 1, one],
+    ['as many as the rule that asks for the most', of(50_000_000), 2, two],
+    ['whom a currency’s own rule says', of(1, 'USD'), 1, 'Charges in USD need one approver'],
+    ['nobody for a currency without a rule', of(99_999_999, 'GHS'), undefined],
+    ['an override’s', { ...of(1), overridesRest: true }, 1, 'Charging a card on hold needs one approver'],
+    [
+      'an override and the charge, which is no easier way',
+      { ...of(50_000_000), overridesRest: true },
+      2,
+      two,
     ],
-  };
-}
+    [
+      'whether an override may be asked for',
+      { kind: 'retry' },
+      1,
+      'Charging a card on hold needs one approver',
+    ],
+    [
+      'what has no amount by its own rule',
+      { kind: 'card_email' },
+      3,
+      'Changing a saved card’s e-mail needs 3 different approvers',
+    ],
+  ])('asks %s', (_what, question, needed, rule) => {
+    const need = needed === undefined ? undefined : { needed, rule };
+    expect(needFor(rules, question)).toEqual(need);
+    expect(needFor(rules.toReversed(), question)).toEqual(need);
+    expect(needFor([], question)).toBeUndefined();
+  });
+});
 
-/** So many different people other than whoever asked have approved it in time. */
-function othersOf({ approvals, by, expiresAtMs }: Approval): number {
-  const inTime = approvals.filter((one) => one.atMs < expiresAtMs && one.by !== by);
-  return new Set(inTime.map((one) => one.by)).size;
-}
+const account = '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38';
+const charge = {
+  kind: 'charge' as const,
+  reference: 'pay-abc' as OrderReference,
+  terms: {
+    tokenKey: 'canary-token',
+    card: { cardType: 'Visa', lastFour: '4242' },
+    money: { minor: 1_250_000, currency: 'NGN' },
+    customerEmail: 'jane@example.com',
+    reason: 'March',
+  },
+  card: 'fingerprint',
+  viewId: 'V1',
+};
+const hash = termsHash(account, charge);
 
-function endProblems({ approval, decisions, executions, problems }: Played, nowMs: number): string[] {
-  const last = decide(approval, { kind: 'due' }, fresh.expiresAtMs + nowMs).approval;
-  const stop: ApprovalEvent = { kind: 'stopped', why: 'late' };
-  const end = last.state.kind === 'approved' ? decide(last, stop, nowMs).approval : last;
-  const isOpen = end.state.kind === 'waiting' || end.state.kind === 'approved';
-  return [
-    ...problems,
-    ...(isOpen ? ['never ends'] : []),
-    ...(decisions > 1 ? [`${decisions} decisions`] : []),
-    ...(executions > 1 ? [`${executions} executions`] : []),
-  ];
-}
+const change = (currentEmail: string, newEmail: string): string =>
+  termsHash(account, {
+    kind: 'card_email',
+    card: 'f',
+    terms: { card: {}, currentEmail, newEmail },
+  });
 
-function pick(which: number, by: string, termsHash: string): ApprovalEvent {
-  if (which < 4) return { kind: 'approve', by, termsHash };
-  const others: ApprovalEvent[] = [
-    { kind: 'due' },
-    { kind: 'refuse', by, reason: 'no' },
-    { kind: 'withdraw', by },
-    { kind: 'executed', result: 'done' },
-  ];
-  return others[which - 4] ?? { kind: 'due' };
-}
+describe('termsHash', () => {
+  it('is SHA-256 in hex, and the same for the same terms, whatever the order of their fields', () => {
+    expect(hash).toMatch(/^[0-9a-f]{64}$/);
+    const { terms, ...rest } = charge;
+    expect(termsHash(account, { terms: { ...terms }, ...rest })).toBe(hash);
+    expect(termsHash(account.toUpperCase(), charge)).toBe(hash);
+  });
 
-it('has one decision and one execution at most, by enough others in time, and an end, in 20,000 histories', () => {
-  expect(Array.from({ length: 20_000 }, (_, seed) => play(seed)).flat()).toEqual([]);
+  it.each<[string, ApprovalTerms]>([
+    ['amount', { ...charge, terms: { ...charge.terms, money: { minor: 1_250_001, currency: 'NGN' } } }],
+    ['currency', { ...charge, terms: { ...charge.terms, money: { minor: 1_250_000, currency: 'USD' } } }],
+    ['e-mail', { ...charge, terms: { ...charge.terms, customerEmail: 'jane@example.org' } }],
+    ['customer id', { ...charge, terms: { ...charge.terms, customerId: 'C-1' } }],
+    ['alert', { ...charge, terms: { ...charge.terms, alert: 'a1' } }],
+    ['reference', { ...charge, reference: 'pay-abd' as OrderReference }],
+    ['card', { ...charge, card: 'fingerprint-2' }],
+    ['twin', { ...charge, despite: 'pay-twin' }],
+    ['override', { ...charge, overridesRest: true }],
+  ])('changes with the %s', (_, other) => {
+    expect(termsHash(account, other)).not.toBe(hash);
+  });
+
+  it('changes with the account, and with each address of a change of e-mail', () => {
+    expect(termsHash('1c6f6a0e-5d0b-4c3e-9d55-0a7c1f0b7e21', charge)).not.toBe(hash);
+    // No two texts run into one another.
+    expect(
+      new Set([change('a@b.co', 'c@d.co'), change('a@b.co,c', '@d.co'), change('c@d.co', 'a@b.co')]).size,
+    ).toBe(3);
+  });
+
+  it('does not depend on what changes nothing that is sent: the agent’s words, the card’s face, the dialogue', () => {
+    const { reason: _reason, ...silent } = charge.terms;
+    expect(termsHash(account, { ...charge, terms: { ...silent, card: {} }, viewId: 'V2' })).toBe(hash);
+  });
 });
