@@ -10,7 +10,7 @@ export type TextSource = { kind: 'header' | 'pair' | 'json'; name: string };
 /** What is signed, in order. */
 export type SignatureTemplate = readonly TemplatePart[];
 
-export type TemplatePart = { kind: 'text'; text: string } | { kind: 'body' } | TextSource;
+type TemplatePart = { kind: 'text'; text: string } | { kind: 'body' } | TextSource;
 
 /** What a valid signature vouches for: the whole body, or nothing but the values at these JSON pointers, at this time. */
 export type Coverage = { covers: 'body' } | { covers: 'fields'; pointers: readonly string[]; atMs?: number };

@@ -3,6 +3,7 @@ import type { Account } from '../../account.ts';
 import type { Entry, Sealer, Store } from '../../store/store.ts';
 import { paymentPrefix } from './alert-recovery.ts';
 import { newestEventMs } from './event-log.ts';
+import { orderEventKey } from '../../domain/payment-event.ts';
 import { counted } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Log } from '../../log.ts';
@@ -39,7 +40,9 @@ export function createMissingEvents(
     const atMs = Number(entry.value);
     const reference = entry.key.slice(alarmPrefix.length);
     const isSilent = ((await newestEventMs(told)) ?? 0) < atMs;
-    const hasCome = readsReference ? (await store.read(successKey(reference))) !== undefined : !isSilent;
+    // The record of a success of this reference, told or not, as its repeats have it too.
+    const success = paymentPrefix + orderEventKey('payment_success', reference);
+    const hasCome = readsReference ? (await store.read(success)) !== undefined : !isSilent;
     if (!hasCome && waitMs > 0) {
       // No replica was there to receive it either: it has as long once more.
       if (entry.attempts === 1 && now() - atMs > waitMs + awayMs) {
@@ -69,11 +72,6 @@ const silentWords =
   'No webhook has come at all since. Check the address at the payments service, the proxy and the certificate: charges that fail elsewhere are not told meanwhile.';
 const otherWords =
   'Look at the payments service whether the event was sent and how it was answered; an event that names another reference than the charge’s counts as none.';
-
-/** The record of a success of this reference, told or not, as its repeats have it too. */
-export function successKey(reference: string): string {
-  return `${paymentPrefix}payment_success/order/${reference}`;
-}
 
 const refusedKey = 'webhook-refused';
 const refusal = z.object({ atMs: z.number(), why: z.string() });

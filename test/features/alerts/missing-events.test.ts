@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { alarmPrefix, createMissingEvents, successKey } from '../../../src/features/alerts/missing-events.ts';
+import { alarmPrefix, createMissingEvents } from '../../../src/features/alerts/missing-events.ts';
 import type { Notice } from '../../../src/messages/notices.ts';
 import { openBody, readMessageRecord } from '../../../src/messages/message-record.ts';
 import { workOnce } from '../../../src/records/worker.ts';
@@ -121,9 +121,5 @@ describe('the alarm of missing events', () => {
     await approved('pay-a');
     await pass(4 * hour);
     expect(await told()).toMatchObject([{ reference: 'pay-a' }]);
-  });
-
-  it('finds an event by the very key it is stored under', () => {
-    expect(successKey('pay-1')).toBe(`alert-payment:${eventOf('pay-1').event.key}`);
   });
 });
