@@ -155,7 +155,7 @@ function moneyOf(text: string): Money {
 /** "NGN 30,000.00, NGN 90,000.00": by them, of the card. Thousands are parted by a comma without a space after it. */
 function dayOf(used: string): DayUse {
   const [byThem = 'nothing', ofCard = 'nothing'] = used.split(', ');
-  return { agentMinor: moneyOf(byThem).minor, cardMinor: moneyOf(ofCard).minor };
+  return { per_agent_per_day: moneyOf(byThem).minor, per_card_per_day: moneyOf(ofCard).minor };
 }
 
 /** What the page says of somebody who charges so much, in the page's words. */

@@ -14,8 +14,8 @@ import { createRecords, type RecordChange } from '../../records/records.ts';
 import type { Standing } from '../../slack/people/role.ts';
 import { type ChargeRecords, hasEnded } from './charge-record.ts';
 
-/** What counts already of one day: of the agent, and of the card whoever charged it. */
-export type DayUse = { agentMinor: number; cardMinor: number };
+/** What counts already of one day, in minor units: of the agent, and of the card whoever charged it. */
+export type DayUse = Partial<Record<Exclude<LimitKind, 'per_charge'>, number>>;
 
 export type LimitVerdict = { kind: 'allowed' } | { kind: 'refused'; refusal: LimitRefusal };
 
@@ -91,31 +91,20 @@ export function leftOf(limitMinor: number, usedMinor: number): number {
   return Math.max(0, limitMinor - usedMinor);
 }
 
-/** The first limit that this amount would go beyond, of the kinds asked about; undefined: none. */
+/** The first limit that this amount would go beyond: of one charge, and of each day whose use is given; undefined: none. */
 export function overLimit(
   limits: CurrencyLimits,
   { minor }: Money,
   used: DayUse,
-  asked: readonly LimitKind[] = kinds,
 ): { limit: LimitKind; limitMinor: number; leftMinor: number } | undefined {
-  for (const limit of asked) {
+  for (const limit of kinds) {
     const limitMinor = limits[limit];
-    if (limitMinor === undefined) continue;
-    const leftMinor = leftOf(limitMinor, usedOf(limit, used));
+    const usedMinor = limit === 'per_charge' ? 0 : used[limit];
+    if (limitMinor === undefined || usedMinor === undefined) continue;
+    const leftMinor = leftOf(limitMinor, usedMinor);
     if (minor > leftMinor) return { limit, limitMinor, leftMinor };
   }
   return undefined;
-}
-
-function usedOf(limit: LimitKind, { agentMinor, cardMinor }: DayUse): number {
-  switch (limit) {
-    case 'per_charge':
-      return 0;
-    case 'per_agent_per_day':
-      return agentMinor;
-    case 'per_card_per_day':
-      return cardMinor;
-  }
 }
 
 /** Roles the person does not have whose people may charge this today, had they charged nothing yet. */
@@ -128,7 +117,8 @@ export function rolesThatCould(
     if (held.includes(name)) return [];
     if (limits === undefined) return [name];
     const own = Object.hasOwn(limits, money.currency) ? limits[money.currency] : undefined;
-    return own && !overLimit(own, money, { agentMinor: 0, cardMinor }) ? [name] : [];
+    const used = { per_agent_per_day: 0, per_card_per_day: cardMinor };
+    return own && !overLimit(own, money, used) ? [name] : [];
   });
 }
 
@@ -188,7 +178,7 @@ export function createLimitClaims(
     return heldLimits(rules.roles, await account.people.standingOf('charge', by));
   }
 
-  function refused(asked: Asked, over: OverLimit, { cardMinor }: DayUse): Refused {
+  function refused(asked: Asked, over: OverLimit, cardMinor: number): Refused {
     const names = asked.held.kind === 'limited' ? asked.held.held : [];
     const { money } = asked.charge;
     const refusal: LimitRefusal = {
@@ -208,12 +198,12 @@ export function createLimitClaims(
     if (!limits) return { kind: 'allowed' };
     const { money, reference } = charge;
     const [agent, card] = await Promise.all([read(agentDay(charge, day)), read(cardDay(charge, day))]);
-    const used = { agentMinor: usedBy(agent, reference), cardMinor: usedBy(card, reference) };
-    const kinds: LimitKind[] = ['per_charge'];
-    if (!counts(agent, charge)) kinds.push('per_agent_per_day');
-    if (!counts(card, charge)) kinds.push('per_card_per_day');
-    const over = overLimit(limits, money, used, kinds);
-    return over ? refused(asked, over, used) : { kind: 'allowed' };
+    const cardMinor = usedBy(card, reference);
+    const over = overLimit(limits, money, {
+      ...(counts(agent, charge) ? {} : { per_agent_per_day: usedBy(agent, reference) }),
+      ...(counts(card, charge) ? {} : { per_card_per_day: cardMinor }),
+    });
+    return over ? refused(asked, over, cardMinor) : { kind: 'allowed' };
   }
 
   async function ask(charge: LimitedCharge): Promise<Asked | Refused> {
@@ -224,15 +214,15 @@ export function createLimitClaims(
   }
 
   /** Undefined: it counts there now. */
-  function claimIn(id: string, asked: Asked, limit: LimitKind): Promise<Refused | undefined> {
+  function claimIn(id: string, asked: Asked, limit: keyof DayUse): Promise<Refused | undefined> {
     const { charge, limits = {}, day } = asked;
     const { reference, money } = charge;
     return days.change(id, async (before): Promise<RecordChange<DayClaim[], Refused | undefined>> => {
       const claims = await judged(before);
       const usedMinor = usedBy(claims, reference);
-      const used = { agentMinor: usedMinor, cardMinor: limit === 'per_card_per_day' ? usedMinor : 0 };
-      const over = counts(claims, charge) ? undefined : overLimit(limits, money, used, [limit]);
-      if (over) return { kind: 'keep', result: refused(asked, over, used) };
+      const over = counts(claims, charge) ? undefined : overLimit(limits, money, { [limit]: usedMinor });
+      const cardMinor = limit === 'per_card_per_day' ? usedMinor : 0;
+      if (over) return { kind: 'keep', result: refused(asked, over, cardMinor) };
       const own = claims.find(({ claim }) => claim.reference === reference)?.claim;
       const others = claims.map(({ claim }) => claim).filter((claim) => claim.reference !== reference);
       const minor = Math.max(money.minor, own?.minor ?? 0);

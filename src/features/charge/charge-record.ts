@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { ChargeSeen, SeenOtp, ChargeState } from '../../domain/charge.ts';
+import type { ChargeSeen, SeenOtp, ChargeState, Verdict } from '../../domain/charge.ts';
 import { chargeReferencePrefix, parseOrderReference } from '../../domain/order-reference.ts';
 import {
   type ChargeEvent,
@@ -159,7 +159,7 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
   const { reference, submittedAt, at, state, dueAt, otp, bankWords, heard } = intent;
   const corrects =
     'concludedAt' in state
-      ? intent.told.findLast((what) => what !== state.kind && what !== 'otp')
+      ? intent.told.findLast((what): what is Verdict => what !== state.kind && what !== 'otp')
       : undefined;
   return {
     reference,
@@ -179,7 +179,7 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
       otp: otp && seenOtp(intent, otp),
       proof: state.kind === 'approved' ? proofOf(intent) : undefined,
       bankWords,
-      corrects: corrects === 'otp' ? undefined : corrects,
+      corrects,
       nextTry,
     }),
   };

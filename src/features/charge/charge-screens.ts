@@ -44,8 +44,8 @@ export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
 }
 
 /** A conclusion told before no longer holds, so the new one begins with that. */
-export function correction({ corrects, state }: ChargeSeen): RichTextBlock[] {
-  if (corrects === undefined || !isConcluded(state) || corrects === state.kind) return [];
+export function correction({ corrects }: ChargeSeen): RichTextBlock[] {
+  if (corrects === undefined) return [];
   return [
     richText(
       labelled('Correction', `earlier you were told “${wordsOfTold[corrects]}”. That no longer holds.`),
@@ -78,42 +78,27 @@ function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
 }
 
 function stateLines(charge: ChargeSeen): Run[][] {
-  const { state } = charge;
+  const { state, sends, heard } = charge;
+  const again = `Sent ${counted(sends, 'time')} under one reference: it can be charged only once.`;
   switch (state.kind) {
     case 'charging':
-      return charging(charge);
+      return [
+        plain('Waiting for the bank. You may close this: the result comes as a direct message.'),
+        ...(sends > 1 ? [plain(again)] : []),
+      ];
     case 'confirming':
-      return confirming(charge);
+      if (heard.includes('paid')) {
+        return [plain('The service calls it approved. Give no value until a look-up proves it.')];
+      }
+      return isInDoubt(charge)
+        ? [plain('Outcome unknown: money may have moved. Do not charge again. The bot keeps checking.')]
+        : [plain('No code was accepted. The bot checks once more.')];
     case 'otp':
       return [plain('The bank wants the code it sent to the customer.')];
     case 'otp_checking':
       return [
         plain('The bank is checking the code. You may close this: the result comes as a direct message.'),
       ];
-    default:
-      return concluded(charge, state);
-  }
-}
-
-function charging({ sends }: ChargeSeen): Run[][] {
-  const again = `Sent ${counted(sends, 'time')} under one reference: it can be charged only once.`;
-  return [
-    plain('Waiting for the bank. You may close this: the result comes as a direct message.'),
-    ...(sends > 1 ? [plain(again)] : []),
-  ];
-}
-
-function confirming(charge: ChargeSeen): Run[][] {
-  if (charge.heard.includes('paid')) {
-    return [plain('The service calls it approved. Give no value until a look-up proves it.')];
-  }
-  return isInDoubt(charge)
-    ? [plain('Outcome unknown: money may have moved. Do not charge again. The bot keeps checking.')]
-    : [plain('No code was accepted. The bot checks once more.')];
-}
-
-function concluded(charge: ChargeSeen, state: Conclusion): Run[][] {
-  switch (state.kind) {
     case 'approved':
       return [plain('Give value once for this reference.')];
     case 'declined':
@@ -132,7 +117,7 @@ function concluded(charge: ChargeSeen, state: Conclusion): Run[][] {
       ];
     case 'expired':
       return [
-        isSureOfCodes(charge)
+        charge.otp !== undefined && charge.otp.answerLost !== true
           ? plain('No code was accepted in time. No money moved.')
           : plain('An answer was lost; the service shows no payment. The bot looks again tomorrow.'),
         labelled('Next', 'charge again if the customer still wants it.'),
@@ -140,10 +125,6 @@ function concluded(charge: ChargeSeen, state: Conclusion): Run[][] {
     case 'review':
       return reviewLines;
   }
-}
-
-function isSureOfCodes({ otp }: ChargeSeen): boolean {
-  return otp !== undefined && otp.answerLost !== true;
 }
 
 /** The service gives a charge up, and asks the bank itself, once the time for its code is over. */

@@ -102,7 +102,7 @@ describe('the limits that hold', () => {
         const known: ChargingRoles = Object.fromEntries(
           some.map((one, index) => [`role${index}`, one ? { limits: one } : {}]),
         );
-        const used = { agentMinor: 2, cardMinor: 1 };
+        const used = { per_agent_per_day: 2, per_card_per_day: 1 };
         const allowed = (names: readonly string[]): boolean => {
           const found = limitsFor(known, heldLimits(known, { kind: 'known', roles: names }), naira(minor));
           return found.kind === 'held' && !overLimit(found.limits ?? {}, naira(minor), used);
@@ -124,13 +124,15 @@ describe('an amount', () => {
     [1, 0, 10_000, { limit: 'per_card_per_day', limitMinor: 10_000, leftMinor: 0 }],
     [1, 99_999, 99_999, { limit: 'per_agent_per_day', limitMinor: 50_000, leftMinor: 0 }],
   ])('of %i with %i of the agent and %i of the card', (minor, agentMinor, cardMinor, over) => {
-    expect(overLimit(agent.NGN, naira(minor), { agentMinor, cardMinor })).toEqual(over);
+    const used = { per_agent_per_day: agentMinor, per_card_per_day: cardMinor };
+    expect(overLimit(agent.NGN, naira(minor), used)).toEqual(over);
   });
 
-  it('is judged by the kinds that are asked about alone', () => {
-    const used = { agentMinor: 50_000, cardMinor: 10_000 };
-    expect(overLimit(agent.NGN, naira(9_000), used, ['per_card_per_day'])?.limit).toBe('per_card_per_day');
-    expect(overLimit({}, naira(9_000), used)).toBeUndefined();
+  it('is judged as one charge, and by the days whose use is given', () => {
+    expect(overLimit(agent.NGN, naira(4_000), { per_card_per_day: 10_000 })?.limit).toBe('per_card_per_day');
+    expect(overLimit(agent.NGN, naira(4_000), {})).toBeUndefined();
+    expect(overLimit(agent.NGN, naira(9_000), {})?.limit).toBe('per_charge');
+    expect(overLimit({}, naira(9_000), { per_card_per_day: 10_000 })).toBeUndefined();
   });
 
   it('never leaves less than nothing', () => {
