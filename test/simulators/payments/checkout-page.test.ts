@@ -33,17 +33,3 @@ describe('a payment on the checkout page', () => {
     expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
   });
 });
-
-describe('a checkout order', () => {
-  it.each([
-    ['a used reference', { orderReference: 'ORDER-1001' }],
-    ['a reference of 51 characters', { orderReference: 'x'.repeat(51) }],
-    ['one decimal', { amount: '100.0' }],
-    ['a number for an amount', { amount: 100 }],
-    ['no e-mail', { customerEmail: undefined }],
-  ])('is refused for %s with 400', async (_what, extra) => {
-    const merchant = await startMerchant();
-    const body = { order: { ...customer, ...extra } };
-    expect((await merchant.call('POST', '/v1/checkout/order', { body })).status).toBe(400);
-  });
-});

@@ -6,17 +6,6 @@ import { eventsOf, startMerchant, startReceiver } from './merchant.ts';
 const minuteMs = 60_000;
 const { approves, requiresOtp, declines, threeDSecure } = seedCards;
 
-describe('a saved-card charge', () => {
-  it('describes approved, pending and declined alike', async () => {
-    const merchant = await startMerchant();
-    const described = new Set<unknown>();
-    for (const card of [approves, requiresOtp, declines, threeDSecure]) {
-      described.add((await merchant.chargeCard(card, `C-4-${card.tokenKey}`)).body['description']);
-    }
-    expect(described.size).toBe(1);
-  });
-});
-
 describe('a charge that needs an OTP', () => {
   it('is not found under the service’s order id or with another transaction id', async () => {
     const merchant = await startMerchant();
@@ -106,28 +95,6 @@ describe('a rejected charge', () => {
     });
     expect(merchant.service.stats().chargesByReference).toEqual({});
     expect((await merchant.lookUp('R-1')).body).toMatchObject({ code: '01', data: null });
-  });
-
-  it.each([
-    ['no token key', { order: valid }],
-    ['a reference of 51 characters', { tokenKey: 'x', order: { ...valid, orderReference: 'x'.repeat(51) } }],
-    ['a whole-number amount', { tokenKey: 'x', order: { ...valid, amount: '5000' } }],
-  ])('answers 400 to %s', async (_what, body) => {
-    const merchant = await startMerchant();
-    expect((await merchant.call('POST', '/v1/checkout/tokenized-card-payment', { body })).status).toBe(400);
-  });
-
-  it('needs a token and an account with permission', async () => {
-    const merchant = await startMerchant();
-    const path = '/v1/checkout/tokenized-card-payment';
-    const body = { tokenKey: approves.tokenKey, order: valid };
-    const { accountId } = merchant.service.credentials;
-    const authorization = `Bearer ${merchant.token}`;
-    const headers = [{}, { accountId }, { authorization }, { authorization, accountId: 'not-a-uuid' }];
-    const statuses: number[] = [];
-    for (const one of headers)
-      statuses.push((await merchant.callBare('POST', path, { headers: one, body })).status);
-    expect(statuses).toEqual([401, 401, 403, 403]);
   });
 });
 
