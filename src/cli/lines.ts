@@ -1,5 +1,5 @@
 import type { Environment } from '../domain/alert.ts';
-import { wireFromMinor, type Money } from '../domain/money.ts';
+import { wireFromMinor } from '../domain/money.ts';
 import { environmentWords } from '../slack/words/evidence.ts';
 import { outsideText, utcTime } from '../slack/kit/text.ts';
 import type { CommandEnd } from './command.ts';
@@ -44,13 +44,12 @@ function factWords(value: unknown): string {
 }
 
 export function placeLine({ environment, account }: Place, verb: string, atMs: number): string {
-  const parts = [environmentWords[environment], shortText(account), `${verb} ${utcTime(atMs)}`];
-  return `  ${parts.filter((part) => part !== undefined && part !== '').join(' · ')}`;
-}
-
-/** A short word of the service: one visible line, nothing that steers a terminal, no e-mail address in full. */
-export function shortText(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : outsideText(text, longestWord);
+  const parts = [
+    environmentWords[environment],
+    outsideText(account, longestWord),
+    `${verb} ${utcTime(atMs)}`,
+  ];
+  return `  ${parts.filter((part) => part !== '').join(' · ')}`;
 }
 
 /** A sentence of the service, in quotation marks: they are its words and not ours. */
@@ -60,14 +59,10 @@ export function quotedText(text: string | undefined): string | undefined {
 }
 
 /** An amount for a program: `minor` is the integer number of hundredths, `decimal` the specification's text. */
-export type MoneyJson = { minor: number; decimal: string; currency: string | null };
+type MoneyJson = { minor: number; decimal: string; currency: string | null };
 
 export function moneyJson({ minor, currency }: { minor: number; currency?: string }): MoneyJson {
   return { minor, decimal: wireFromMinor(minor), currency: textOrNull(currency) };
-}
-
-export function moneyOrNull(money: Money | undefined): MoneyJson | null {
-  return money === undefined ? null : moneyJson(money);
 }
 
 /** Under which merchant account it was asked: two of them may know the same reference. */

@@ -2,7 +2,7 @@ import type { Environment } from '../../domain/alert.ts';
 import { merchantId } from '../../domain/merchant.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { nearestWord } from '../../domain/wording.ts';
-import { parsed } from '../../domain/parsed.ts';
+import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
 import type { Log } from '../../log.ts';
 import { context, plainText } from '../../slack/kit/blocks.ts';
 import { wordsOf } from '../../slack/command-text.ts';
@@ -24,7 +24,6 @@ import type { SlackMessage } from '../../slack/kit/message.ts';
 import { inAccount } from '../../slack/own-account.ts';
 import { helpCommand, isListed, type ListedVerbs } from './help.ts';
 import { homeFor } from './home.ts';
-import { readMerchantWords } from './merchant-words.ts';
 
 /** The verbs made of one account’s functions. */
 export type AccountVerbs = AccountSide & {
@@ -68,10 +67,7 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
 
   return {
     understand(text, channelId) {
-      const read =
-        names.length === 0
-          ? parsed<{ text: string; name?: string }>({ text })
-          : readMerchantWords(text, names);
+      const read = names.length === 0 ? parsed<MerchantWords>({ text }) : readMerchantWords(text, names);
       const name = read.ok ? read.value.name : undefined;
       const account =
         (name !== undefined && lists.find(({ merchant }) => merchant?.name === name)) || usualIn(channelId);
@@ -102,6 +98,31 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
       return await homeFor(caller, { own: { ...own, verbs: own.all }, others, log });
     },
   };
+}
+
+/** What was typed without the option; `name` as it was typed, in small letters. */
+type MerchantWords = { text: string; name?: string };
+
+/** Quoted words are a reference, whatever stands in them; phones make one long dash of two short ones. */
+const option =
+  /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<=^|\s)(?:--|—|–)account(?:[\s=]+(?!--|—|–)([^\s"“”„«»]+)|(?=[\s=]|$)=?)/giu;
+
+/** Takes `--account NAME` out of what was typed after the slash command, wherever it stands. */
+export function readMerchantWords(text: string, names: readonly string[]): Parsed<MerchantWords> {
+  const found: (string | undefined)[] = [];
+  const rest = text.replaceAll(option, (whole: string, name?: string) => {
+    if (/^["“„«]/.test(whole)) return whole;
+    found.push(name?.toLowerCase());
+    return ' ';
+  });
+  if (found.length === 0) return parsed({ text });
+  const [name, ...more] = found;
+  if (name === undefined || more.length > 0)
+    return problem(`Name one account after --account: ${names.join(', ')}.`);
+  if (names.includes(name)) return parsed({ text: rest.trim(), name });
+  const nearest = nearestWord(name, names);
+  const hint = nearest === undefined ? '' : ` Did you mean --account ${nearest}?`;
+  return problem(`There is no account “${name}”.${hint} The accounts are ${names.join(', ')}.`);
 }
 
 type Ids = { [Kind in keyof Parts]: Map<string, Found<Parts[Kind]>> };

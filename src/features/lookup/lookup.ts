@@ -1,7 +1,19 @@
 import type { Account } from '../../account.ts';
 import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
-import { code, modal, rich, select } from '../../slack/kit/blocks.ts';
-import { noteMessage } from '../../slack/kit/note.ts';
+import { createDelivery, type PostOutcome } from '../../messages/delivery.ts';
+import {
+  code,
+  context,
+  fields,
+  modal,
+  noticeLine,
+  person,
+  plainText,
+  rich,
+  select,
+} from '../../slack/kit/blocks.ts';
+import { type Note, noteMessage } from '../../slack/kit/note.ts';
+import { withNames } from '../../slack/people/names.ts';
 import { askedHereAlone, placeTitle } from '../../slack/words/charge-place.ts';
 import {
   type Caller,
@@ -13,9 +25,13 @@ import {
   type ViewAnswer,
   defineCommand,
 } from '../../slack/command.ts';
-import { lookUpActionId, lookUpWords, typedReference } from '../../slack/words/evidence.ts';
+import { lookUpActionId, lookUpWords, typedReference, word } from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
-import { lookingUpNote } from '../../slack/words/transaction-message.ts';
+import {
+  type TransactionView,
+  lookingUpNote,
+  transactionNote,
+} from '../../slack/words/transaction-message.ts';
 import { holdsCardNumber } from '../../domain/card-number.ts';
 import { cardNumberMessage, serviceFailureNote } from '../../slack/words/error-message.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
@@ -38,7 +54,6 @@ import {
   parseQuestion,
 } from './look-up.ts';
 import { createReveals } from './reveal.ts';
-import { sharePress } from './share.ts';
 import { candidateReferences } from './candidate-references.ts';
 
 export type Lookup = ReturnType<typeof createLookup>;
@@ -76,7 +91,11 @@ export function lookupCommand(deps: Lookups): Command {
     presses: [
       { actionId: lookupActions.open, press: (pressed) => openAnswer(deps, pressed) },
       { actionId: lookupActions.again, press: (pressed) => askAgain(deps, pressed) },
-      sharePress(deps),
+      {
+        actionId: lookupActions.share,
+        about: (value) => lookUpWords(value)[0],
+        press: (pressed) => share(deps, pressed),
+      },
       deps.reveals.press,
     ],
     modals: [{ callbackId: chooseModalId, effect: 'none', submit: (submission) => chosen(deps, submission) }],
@@ -223,4 +242,58 @@ function noReferenceMessage(): SlackMessage {
     state: 'No reference found in that message',
     body: [rich`Type ${code('/pay lookup <reference>')} instead.`],
   });
+}
+
+/**
+ * Looked up anew: what a channel reads is true when it is posted, and nothing of the old answer is carried in a button.
+ * It gets there at once, because whoever pressed is looking, and past the outbox of the alerts.
+ */
+async function share(deps: Lookups, pressed: Pressed): Promise<void> {
+  const { caller, view: modal, reply, updateModal } = pressed;
+  const question = parseQuestion(lookUpWords(pressed.value));
+  if (!question.ok) return;
+  const channel = modal ? modal.privateMetadata : caller.channelId;
+  if (!isChannel(channel)) return await reply(noteMessage(noChannelNote));
+  const { slack, people } = deps.account;
+  const view = await deps.ask(question.value);
+  const message = sharedMessage(view, caller.userId);
+  const named = await withNames(message, channel, { as: 'post', nameOf: people.nameOf });
+  const outcome = await createDelivery(slack.interactive).post(channel, named);
+  const note = notSharedNote(outcome);
+  if (!modal) return note && (await reply(noteMessage(note)));
+  const mayShare = outcome.kind !== 'posted' && outcome.kind !== 'unsure';
+  const may = { share: mayShare, reveal: await deps.reveals.may(caller) };
+  const shown = transactionModal(view, channel, may);
+  const said = note ? noteMessage(note).blocks : [noticeLine('info', 'Shared to the channel.')];
+  await updateModal({ ...shown, blocks: [...said, ...shown.blocks] });
+}
+
+/** What a channel sees of a look-up, its e-mail masked. *Refresh* tells whoever presses it, alone. */
+export function sharedMessage(view: TransactionView, by: string): SlackMessage {
+  const note = transactionNote(view);
+  return noteMessage({ ...note, body: [...note.body, ...fields({ 'Shared by': [person(by)] })] });
+}
+
+const noChannelNote: Note = { state: 'Not shared', body: [rich`Type the look-up in the channel it’s for.`] };
+
+/** What became of sharing, to the person alone; undefined: everybody sees it. */
+export function notSharedNote(outcome: PostOutcome): Note | undefined {
+  switch (outcome.kind) {
+    case 'posted':
+      return undefined;
+    case 'unsure':
+      return {
+        state: '⚠️ Slack didn’t say whether it was shared',
+        body: [rich`If it isn’t in the channel, press Share to channel again.`],
+      };
+    case 'refused':
+      return {
+        state: '⚠️ Not shared: Slack refuses the bot here',
+        body: [rich`${outcome.fix}`, context(plainText(`Slack says: ${word(outcome.slackError)}`))],
+      };
+    case 'gone':
+    case 'not_sent':
+    case 'rate_limited':
+      return { state: '⚠️ Not shared', body: [rich`Slack is busy. Press again in a moment.`] };
+  }
 }

@@ -2,7 +2,7 @@
 // and kinds of events, from payops.yml and from what people type.
 
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
-import { readMerchantWords } from '../../../src/features/help/merchant-words.ts';
+import { readMerchantWords } from '../../../src/features/help/command-set.ts';
 import { undeliveredMessage, deliveringAgainMessage } from '../../../src/features/undelivered/undelivered.ts';
 import {
   bugMessage,

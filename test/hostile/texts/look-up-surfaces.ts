@@ -13,7 +13,7 @@ import {
   wordsOfView,
 } from '../../../src/features/lookup/answer-message.ts';
 import { chooseModal } from '../../../src/features/lookup/lookup.ts';
-import { notSharedNote, sharedMessage } from '../../../src/features/lookup/share.ts';
+import { notSharedNote, sharedMessage } from '../../../src/features/lookup/lookup.ts';
 import { noteMessage } from '../../../src/slack/kit/note.ts';
 import { menuMessage } from '../../../src/features/help/menu.ts';
 import { messageTexts } from '../../../src/slack/message-texts.ts';
