@@ -14,12 +14,10 @@ import { formatMoney } from '../../domain/money.ts';
 import type { Storm } from './storm/storm.ts';
 import {
   type Run,
-  actions,
   bold,
   button,
   code,
   context,
-  headline,
   moment,
   person,
   plainText,
@@ -64,10 +62,6 @@ export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: 
   if (rules.length + rest.length === 0) return noAlertsMessage();
   const muted = rules.filter((rule) => isMuted(rule, nowMs));
   const mutedFirst = [...muted, ...rules.filter((rule) => !isMuted(rule, nowMs))];
-  const { text, block } = headline('🔔 This channel gets alerts', [
-    rules.length === 0 ? 'by channels of payops.yml' : `by ${counted(rules.length, 'rule')}`,
-    muted.length === 0 ? '' : `${muted.length} muted now`,
-  ]);
   const shown = mutedFirst.slice(0, mostRules);
   const left = rules.length - Math.max(shown.length, muted.length);
   const lines = [
@@ -80,19 +74,20 @@ export function routesMessage({ plan, channel, nowMs, storms = [], kept = [] }: 
     }),
   ];
   const inOrder = muted.length > 0 ? `Muted rules first. ${order}` : order;
-  return {
-    text,
-    blocks: [
-      block,
-      ...(kept.length === 0
-        ? []
-        : [richText(...kept.flatMap((one, index) => keptLines(one, nowMs, index < mostNamed)))]),
+  return noteMessage({
+    state: '🔔 This channel gets alerts',
+    about: [
+      rules.length === 0 ? 'by channels of payops.yml' : `by ${counted(rules.length, 'rule')}`,
+      muted.length === 0 ? '' : `${muted.length} muted now`,
+    ],
+    body: [
+      ...kept.flatMap((one, index) => keptLines(one, nowMs, index < mostNamed)),
       ...shown.map((rule) => richText(ruleLine(rule, plan, nowMs))),
       ...lines.map((line) => richText(line)),
-      context(plainText(plan.rules.length === 0 ? 'payops.yml has no routes.' : inOrder)),
-      actions(button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })),
     ],
-  };
+    buttons: [button({ actionId: testAlertActionId, text: 'Send a test alert', value: channel })],
+    foot: context(plainText(plan.rules.length === 0 ? 'payops.yml has no routes.' : inOrder)),
+  });
 }
 
 /** Every mute stands here; what it kept back by name where that fits. */

@@ -1,5 +1,6 @@
+import { noteMessage } from '../../slack/kit/note.ts';
 import type { Feature } from '../../account.ts';
-import { bold, context, headline, plainText, richText, words } from '../../slack/kit/blocks.ts';
+import { bold, context, plainText, richText, words } from '../../slack/kit/blocks.ts';
 import type { ContextBlock } from '@slack/types';
 import { counted } from '../../domain/wording.ts';
 import { defineCommand } from '../../slack/command.ts';
@@ -17,14 +18,10 @@ export function createDoctor(doctor: () => Promise<readonly Finding[]>): Feature
     permission: 'doctor',
     effect: 'none',
     parse: nothingAfter('Nothing follows “doctor”: it checks every part.'),
-    run: async (_input, { whileWaiting }) => doctorMessage(await whileWaiting(doctor(), checkingMessage())),
+    run: async (_input, { whileWaiting }) =>
+      doctorMessage(await whileWaiting(doctor(), noteMessage({ state: '⏳ Checking every part' }))),
   });
   return { verbs: [verb] };
-}
-
-function checkingMessage(): SlackMessage {
-  const { text, block } = headline('⏳ Checking every part', []);
-  return { text, blocks: [block] };
 }
 
 /** The worst first, in one list for every reader. */
@@ -63,13 +60,11 @@ const mostShown = 20;
 function doctorMessage(findings: readonly Finding[]): SlackMessage {
   const [worst] = sorted(findings);
   const sign = worst === undefined || worst.state === 'skipped' ? stateSigns.ok : stateSigns[worst.state];
-  const { text, block } = headline(`${sign} ${countWords(findings)}`, []);
   const told = sorted(findings).filter(({ state }) => state === 'problem' || state === 'warning');
   const hidden = told.length - mostShown;
-  return {
-    text,
-    blocks: [
-      block,
+  return noteMessage({
+    state: `${sign} ${countWords(findings)}`,
+    body: [
       ...told
         .slice(0, mostShown)
         .map((finding) =>
@@ -82,7 +77,7 @@ function doctorMessage(findings: readonly Finding[]): SlackMessage {
       ...quietLine('Not checked', findings, 'skipped'),
       ...quietLine('Working', findings, 'ok'),
     ],
-  };
+  });
 }
 
 function quietLine(title: string, findings: readonly Finding[], state: Finding['state']): ContextBlock[] {

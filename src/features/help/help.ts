@@ -1,3 +1,4 @@
+import { noteMessage } from '../../slack/kit/note.ts';
 import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
 import { nearestWord } from '../../domain/wording.ts';
 import {
@@ -15,7 +16,7 @@ import {
 import { refuse } from '../../slack/answer.ts';
 import { refusalMessage } from '../../slack/words/error-message.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
-import { type Piece, bold, code, codeLines, headline, richText, words } from '../../slack/kit/blocks.ts';
+import { type Piece, bold, code, codeLines, richText, words, rich } from '../../slack/kit/blocks.ts';
 
 /** `/pay help [verb]`, made from the verbs' own definitions; the list holds what the caller may do. */
 export function helpCommand(verbs: () => readonly Command[], mayRun: MayRun): Command {
@@ -116,7 +117,6 @@ export function helpMessage(verbs: readonly HelpVerb[], detail?: HelpVerb): Slac
 }
 
 function overview(verbs: readonly HelpVerb[]): SlackMessage {
-  const { text, block } = headline('What you can do with /pay', []);
   // The last line says what help's own would.
   const lines = verbs
     .filter(({ verb }) => verb !== 'help')
@@ -124,22 +124,18 @@ function overview(verbs: readonly HelpVerb[]): SlackMessage {
   const parts = Array.from({ length: Math.ceil(lines.length / verbsPerBlock) }, (_, index) =>
     richText(...lines.slice(index * verbsPerBlock, (index + 1) * verbsPerBlock)),
   );
-  const more = richText([code('/pay help <verb>'), words('  gives examples.')]);
-  return { text, blocks: [block, ...parts, more] };
+  const more = richText(rich`${code('/pay help <verb>')}  gives examples.`);
+  return noteMessage({ state: 'What you can do with /pay', body: [...parts, more] });
 }
 
 function details(verb: HelpVerb): SlackMessage {
-  const { text, block } = headline(`/pay ${verb.verb}`, [verb.summary]);
-  return {
-    text,
-    blocks: [
-      block,
-      richText([bold('Type: '), code(typed(verb))]),
-      ...(verb.examples.length === 0
-        ? []
-        : [richText([bold('For example:')]), codeLines(verb.examples.map(withCommand))]),
-    ],
-  };
+  const examples =
+    verb.examples.length === 0 ? [] : [[bold('For example:')], codeLines(verb.examples.map(withCommand))];
+  return noteMessage({
+    state: `/pay ${verb.verb}`,
+    about: [verb.summary],
+    body: [rich`${bold('Type: ')}${code(typed(verb))}`, ...examples],
+  });
 }
 
 function typed(verb: HelpVerb): string {

@@ -1,3 +1,4 @@
+import { noteMessage } from '../../slack/kit/note.ts';
 import type { ActionsBlock } from '@slack/types';
 import { withDeadline } from '../../deadline.ts';
 import { parsed } from '../../domain/parsed.ts';
@@ -9,7 +10,6 @@ import {
   button,
   code,
   context,
-  headline,
   plainText,
   richText,
   words,
@@ -108,12 +108,11 @@ export function menuMessage(
     count === 0
       ? 'Nothing waits for you'
       : `🔔 ${count} ${count === 1 ? 'thing waits' : 'things wait'} for you`;
-  const { text, block } = headline(state, []);
   const warning = isPartial ? [context(plainText('⚠️ Some of what waits for you can’t be shown now.'))] : [];
-  return {
-    text,
-    blocks: [block, ...warning, ...openLines(open), ...menuButtons(verbs), richText(...hints(verbs))],
-  };
+  return noteMessage({
+    state,
+    body: [...warning, ...openLines(open), ...menuButtons(verbs), ...hints(verbs)],
+  });
 }
 
 /** The most urgent first; what can wait keeps the order of the verbs. */

@@ -5,7 +5,6 @@ import {
   bold,
   button,
   code,
-  headline,
   modal,
   moment,
   person,
@@ -13,11 +12,12 @@ import {
   select,
   textInput,
   words,
+  rich,
 } from '../../slack/kit/blocks.ts';
 import { messageFoot, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
-import { noteMessage, posted } from '../../slack/kit/note.ts';
+import { noteMessage, posted, type Note, noteModal } from '../../slack/kit/note.ts';
 import { oneLine } from '../../slack/kit/text.ts';
 import { muteLine, mutedWords, notPostedLine } from '../../slack/words/mute-lines.ts';
 
@@ -118,16 +118,15 @@ export function readMuteModal(values: ViewValues): ReadMute {
 
 /** What the form becomes; the channel is told by a message. */
 export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
-  const { block } = headline('🔕 Muted', [mutedWords(mute)]);
-  return modal({
-    callbackId: muteModalId,
-    title: placeTitle('Mute alerts here', place),
-    blocks: [
-      block,
-      richText([bold('Until: '), moment(mute.untilMs)]),
-      richText([words('The channel is told now, and what was kept back when it ends.')]),
+  const note: Note = {
+    state: '🔕 Muted',
+    about: [mutedWords(mute)],
+    body: [
+      rich`${bold('Until: ')}${moment(mute.untilMs)}`,
+      rich`The channel is told now, and what was kept back when it ends.`,
     ],
-  });
+  };
+  return noteModal(note, { callbackId: muteModalId, title: placeTitle('Mute alerts here', place) });
 }
 
 export type MuteShown = { kind: 'mute'; mute: AlertMute; notPosted?: NotPosted };

@@ -1,6 +1,7 @@
 import type { WebClient } from '@slack/web-api';
 import { withDeadline } from '../../deadline.ts';
-import { headline, isPerson } from './blocks.ts';
+import { isPerson } from './blocks.ts';
+import { noteMessage } from './note.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 
 export type UploadOutcome =
@@ -64,8 +65,8 @@ async function messageAhead(
   person: string,
   title: string,
 ): Promise<{ channel: string; threadTs: string }> {
-  const { text, block } = headline(`📄 ${title}`, ['the file you asked for is in this thread']);
-  const posted = await client.chat.postMessage({ channel: person, text, blocks: [block] });
+  const note = noteMessage({ state: `📄 ${title}`, about: ['the file you asked for is in this thread'] });
+  const posted = await client.chat.postMessage({ channel: person, ...note });
   return { channel: posted.channel ?? person, threadTs: posted.ts ?? '' };
 }
 

@@ -4,21 +4,19 @@ import type { AlertRule, RoutePlace } from '../../../domain/alert-route.ts';
 import type { PaymentEventKind } from '../../../domain/payment-event.ts';
 import type { Storm, StormCount } from './storm.ts';
 import {
-  actions,
   bold,
   button,
   fields,
-  headline,
   moment,
   person,
   richText,
   words,
   type Run,
 } from '../../../slack/kit/blocks.ts';
-import { posted } from '../../../slack/kit/note.ts';
+import { posted, noteMessage } from '../../../slack/kit/note.ts';
 import type { Said } from '../../../messages/views.ts';
 import { placeAlone } from '../../../slack/words/evidence.ts';
-import type { MessageBlock, SlackMessage } from '../../../slack/kit/message.ts';
+import type { SlackMessage } from '../../../slack/kit/message.ts';
 import { muteBlocks } from '../alert-rules-message.ts';
 import { sumWords } from '../tally.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
@@ -55,26 +53,28 @@ export function stormMessage(
   const { over, live, overNext, liveNext } = isPaid ? paymentWords : failureWords;
   const state = `${isOver ? over : live}: ${isPaid ? count : gathered(gathers, count)}`;
   const brief = sumWords(of, mostSums).join(', ');
-  const { text, block } = headline(state, [brief, isPaid ? 'as their events say' : '']);
-  const blocks: MessageBlock[] = [
-    block,
-    richText([words(isOver ? overNext : liveNext)]),
-    ...fields({
-      Time: timeSpan(of),
-      'By currency': sums.length + moreCurrencies > mostSums ? sumWords(of).join(', ') : undefined,
-      'Amount not known': unsummed === 0 ? undefined : gathered(gathers, unsummed),
-      ...(isPaid ? { 'Proven by look-up': `${confirmed} of ${count}` } : caseFields(storm)),
-    }),
-    ...(isPaid ? [] : [reasons(of)]),
-    ...muteBlocks(muted, { environment, account }),
-    placeAlone(environment, account),
-    actions(
+  const message = noteMessage({
+    state,
+    about: [brief, isPaid ? 'as their events say' : ''],
+    body: [
+      [words(isOver ? overNext : liveNext)],
+      ...fields({
+        Time: timeSpan(of),
+        'By currency': sums.length + moreCurrencies > mostSums ? sumWords(of).join(', ') : undefined,
+        'Amount not known': unsummed === 0 ? undefined : gathered(gathers, unsummed),
+        ...(isPaid ? { 'Proven by look-up': `${confirmed} of ${count}` } : caseFields(storm)),
+      }),
+      ...(isPaid ? [] : [reasons(of)]),
+      ...muteBlocks(muted, { environment, account }),
+    ],
+    buttons: [
       ...(isPaid || taken ? [] : [acknowledgeButton(id)]),
       button({ actionId: stormActions.showList, text: 'Show list', value: id }),
       button({ actionId: stormActions.csv, text: 'CSV', value: id }),
-    ),
-  ];
-  return posted({ text, blocks }, 'payops_storm', about);
+    ],
+    foot: placeAlone(environment, account),
+  });
+  return posted(message, 'payops_storm', about);
 }
 
 const failureWords = {

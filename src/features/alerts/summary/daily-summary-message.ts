@@ -7,18 +7,9 @@ import type { Said } from '../../../messages/views.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import { outcomeWords } from '../../../slack/words/state-words.ts';
 import { duration } from '../alert-message.ts';
-import {
-  bold,
-  context,
-  headline,
-  moment,
-  plainText,
-  richText,
-  words,
-  type Run,
-} from '../../../slack/kit/blocks.ts';
-import { posted } from '../../../slack/kit/note.ts';
-import { placeWords, referenceWord, word } from '../../../slack/words/evidence.ts';
+import { bold, moment, richText, words, type Run } from '../../../slack/kit/blocks.ts';
+import { posted, noteMessage } from '../../../slack/kit/note.ts';
+import { referenceWord, word, placeAlone } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
 import { muteBlocks } from '../alert-rules-message.ts';
 
@@ -31,28 +22,25 @@ export function dailySummaryMessage(
 ): SlackMessage {
   const { failed, paid } = summary;
   const rate = successRate(summary);
-  const { text, block } = headline('📋 Daily summary', [
-    counted(failed.count, 'failed charge'),
-    counted(paid.count, 'successful payment'),
-    rate === undefined ? '' : `${rate} % succeeded`,
-  ]);
-  const message: SlackMessage = {
-    text,
-    blocks: [
-      block,
-      richText(
-        [bold('From '), moment(summary.fromMs), bold(' to '), moment(summary.untilMs)],
-        line('Failed', failed),
-        line('Paid, by the events', paid, provenWords(summary)),
-        ...disputedLines(summary),
-        [bold('Posted here: '), words(String(summary.toldHere))],
-      ),
+  const message = noteMessage({
+    state: '📋 Daily summary',
+    about: [
+      counted(failed.count, 'failed charge'),
+      counted(paid.count, 'successful payment'),
+      rate === undefined ? '' : `${rate} % succeeded`,
+    ],
+    body: [
+      [bold('From '), moment(summary.fromMs), bold(' to '), moment(summary.untilMs)],
+      line('Failed', failed),
+      line('Paid, by the events', paid, provenWords(summary)),
+      ...disputedLines(summary),
+      [bold('Posted here: '), words(String(summary.toldHere))],
       ...reasonBlocks(summary),
       openBlock(summary),
       ...muteBlocks(muted, place),
-      context(plainText(placeWords(place.environment, place.account))),
     ],
-  };
+    foot: placeAlone(place.environment, place.account),
+  });
   return posted(message, 'payops_daily_summary', about);
 }
 
