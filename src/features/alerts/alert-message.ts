@@ -31,7 +31,7 @@ import {
   words,
 } from '../../slack/kit/blocks.ts';
 import type { OpenItems } from '../../slack/command.ts';
-import type { HomeBlock, MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { type AboutMessage, posted } from '../../slack/kit/note.ts';
 import { outsideText } from '../../slack/kit/text.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
@@ -62,7 +62,7 @@ const alertEventType = 'payops_alert';
 export function alertMessage(alert: Alert): SlackMessage {
   const { event, card } = alert;
   const { text, block } = alertHeadline(alert);
-  const blocks: MessageBlock[] = event.isErased
+  const blocks: HomeBlock[] = event.isErased
     ? [block, placeOf(alert)]
     : [
         block,
@@ -98,7 +98,7 @@ function chargeState(alert: Alert): string {
   return cardSavedState(alert.event.cardSaved, verdict(alert).state);
 }
 
-function body(alert: Alert): MessageBlock[] {
+function body(alert: Alert): HomeBlock[] {
   const { event, lookup, card } = alert;
   const { says, next } = verdict(alert);
   return [
@@ -119,7 +119,7 @@ function body(alert: Alert): MessageBlock[] {
   ];
 }
 
-function lines(...all: Run[][]): MessageBlock[] {
+function lines(...all: Run[][]): HomeBlock[] {
   const said = all.filter((line) => line.length > 0);
   return said.length === 0 ? [] : [richText(...said)];
 }
@@ -156,7 +156,7 @@ function buttons(alert: Alert): ActionsBlock[] {
 }
 
 /** Why, in words that are not ours; once when the event and the look-up say the same. */
-function reasons(event: PaymentEvent, record: Transaction | undefined): MessageBlock[] {
+function reasons(event: PaymentEvent, record: Transaction | undefined): HomeBlock[] {
   const gateway = record?.gatewayMessage === event.reason ? undefined : record?.gatewayMessage;
   return [...quoted('The bank says:', event.reason), ...quoted('Gateway:', gateway)];
 }
@@ -223,7 +223,7 @@ function withoutReference({ referenceHint }: PaymentEvent): { says: string; next
 }
 
 /** All that is known for sure of an event without a reference. */
-function signedFacts({ kind, orderReference, transactionId, signedAtMs }: PaymentEvent): MessageBlock[] {
+function signedFacts({ kind, orderReference, transactionId, signedAtMs }: PaymentEvent): HomeBlock[] {
   if (orderReference !== undefined) return [];
   const id = word(transactionId);
   return fields({

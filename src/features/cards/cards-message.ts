@@ -18,7 +18,7 @@ import { counted } from '../../domain/wording.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, messageFoot } from '../../slack/words/charge-place.ts';
 import { customerWord, environmentWords, quoted } from '../../slack/words/evidence.ts';
-import type { MessageBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { cut, outsideText } from '../../slack/kit/text.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { codec } from '../../slack/kit/form.ts';
@@ -70,7 +70,7 @@ export function cardsMessage(listing: CardListing, context: CardsContext): Slack
   });
 }
 
-function cardBlocks(card: ListedCard, at: CardsPlace, context: CardsContext): MessageBlock[] {
+function cardBlocks(card: ListedCard, at: CardsPlace, context: CardsContext): HomeBlock[] {
   const { face, expiry, customerEmail, fingerprint } = card;
   const facts = [
     ...(expiry === undefined ? [] : [`expiry ${outsideText(expiry, longestExpiry)}`]),

@@ -23,8 +23,6 @@ export type HomeBlock =
   | RichTextBlock
   | SectionBlock;
 
-export type MessageBlock = HomeBlock;
-
 /** The blocks a modal may hold: inputs stand nowhere else. */
 export type ModalBlock = HomeBlock | InputBlock;
 
@@ -36,7 +34,7 @@ export type Modal = Omit<ModalView, 'blocks'> & { blocks: ModalBlock[] };
  */
 export type SlackMessage = {
   text: string;
-  blocks: MessageBlock[];
+  blocks: HomeBlock[];
   /** Kept by Slack with the message; never secret. The key finds an alert again after a crash. */
   metadata?: { event_type: string; event_payload: { key: string } };
 };

@@ -1,6 +1,6 @@
 import type { Button, ContextBlock } from '@slack/types';
 import { actions, context, headline, modal, plainText, richText, type Run } from './blocks.ts';
-import type { MessageBlock, Modal, SlackMessage } from './message.ts';
+import type { HomeBlock, Modal, SlackMessage } from './message.ts';
 
 /** What is said of one thing, written once for every place it is shown in. */
 export type Note = {
@@ -9,7 +9,7 @@ export type Note = {
   /** What follows in the first line: how much, whose, which reference. Outside text that was cleaned. */
   about?: readonly string[];
   /** Lines, which stand together until a block comes between them, and blocks. Lines without words are left out. */
-  body?: readonly (readonly Run[] | MessageBlock)[];
+  body?: readonly (readonly Run[] | HomeBlock)[];
   buttons?: readonly Button[];
   foot?: ContextBlock;
 };
@@ -28,8 +28,8 @@ export function noteModal(
   return modal({ ...window, blocks: noteMessage(note).blocks });
 }
 
-function blocksOf(body: NonNullable<Note['body']>): MessageBlock[] {
-  const blocks: MessageBlock[] = [];
+function blocksOf(body: NonNullable<Note['body']>): HomeBlock[] {
+  const blocks: HomeBlock[] = [];
   let lines: (readonly Run[])[] = [];
   function endLines(): void {
     if (lines.length > 0) blocks.push(richText(...lines));
@@ -47,7 +47,7 @@ function blocksOf(body: NonNullable<Note['body']>): MessageBlock[] {
   return blocks;
 }
 
-function isLine(part: readonly Run[] | MessageBlock): part is readonly Run[] {
+function isLine(part: readonly Run[] | HomeBlock): part is readonly Run[] {
   return Array.isArray(part);
 }
 

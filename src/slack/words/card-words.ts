@@ -3,7 +3,7 @@ import type { CardHold } from '../../domain/decline-reason.ts';
 import type { KnownCard, KnownCards, CardSaved } from '../../domain/saved-card.ts';
 import { customerWord } from './evidence.ts';
 import type { Environment } from '../../domain/alert.ts';
-import type { MessageBlock } from '../kit/message.ts';
+import type { HomeBlock } from '../kit/message.ts';
 import { bold, code, fields, richText, words, type Choice, type Run } from '../kit/blocks.ts';
 import { limits } from '../kit/limits.ts';
 import { cut, oneLine, outsideText, utcTime } from '../kit/text.ts';
@@ -81,7 +81,7 @@ export function cardSavedState(saved: CardSaved | undefined, charge: string): st
 export function cardSavedLines(
   saved: CardSaved | undefined,
   { environment, canListCards }: { environment: Environment; canListCards?: boolean },
-): MessageBlock[] {
+): HomeBlock[] {
   if (!saved) return [];
   if (saved.kind === 'no_token') {
     return [richText(...(environment === 'live' ? liveNoToken(canListCards === true) : sandboxNoToken))];

@@ -11,7 +11,7 @@ import {
   typedReference,
   word,
 } from './evidence.ts';
-import type { MessageBlock } from '../kit/message.ts';
+import type { HomeBlock } from '../kit/message.ts';
 import type { Note } from '../kit/note.ts';
 import type { Environment } from '../../domain/alert.ts';
 import { maskNumbers } from '../../domain/card-number.ts';
@@ -44,12 +44,13 @@ export type TransactionView = {
 export function transactionNote(view: TransactionView, more: readonly Button[] = []): ProofNote {
   const { confirmation, reference, environment, account } = view;
   const { transaction, evidence } = confirmation.kind === 'not_found' ? noRecord : confirmation;
+  // None for a number that the service does not know: its value would repeat what may be a mistyped card number.
+  const refresh = isMasked(view) ? [] : lookUpButton('Refresh', reference, view.amountMinor);
   return {
     state: declineOf(view) ? `❌ ${outcomeWords.declined}` : transactionState(confirmation),
     about: transactionDetails(view),
     body: body(view),
-    // None for a number that the service does not know: its value would repeat what may be a mistyped card number.
-    buttons: isMasked(view) ? [] : [...lookUpButton('Refresh', reference, view.amountMinor), ...more],
+    buttons: refresh.length === 0 ? [] : [...refresh, ...more],
     foot: placeLine({
       environment,
       account,
@@ -159,7 +160,7 @@ function notFound(view: TransactionView): Piece[][] {
 }
 
 /** What helps a person beyond the proof. A kind or an entry is told when it is not the usual one of a payment. */
-function facts(transaction: Transaction): MessageBlock[] {
+function facts(transaction: Transaction): HomeBlock[] {
   return fields({
     'Order amount': otherOrderAmount(transaction),
     Method: word(transaction.paymentMethod),
