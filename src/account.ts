@@ -157,7 +157,7 @@ function openAccount(
     fingerprint: openFingerprint(store, sealer, log),
     rememberMs: config.chargeRememberDays * 86_400_000,
     leaseMs: config.workLeaseSeconds * 1_000,
-    audit: { ...audit, ...audit.notes.of(merchant?.name) },
+    audit: { ...audit, ...audit.notesOf(merchant?.name) },
     people: { ...askedAt(merchant, people), nameOf },
     slack: {
       ...clients,
@@ -214,7 +214,7 @@ type Shared = {
   standingOf: StandingOf;
   holdersOf: HoldersOf;
   nameOf: NameOf;
-  audit: Pick<AuditTrail, 'ofReference' | 'append' | 'notes'>;
+  audit: Pick<AuditTrail, 'ofReference' | 'append' | 'notesOf'>;
 };
 
 export function createMerchantBot(place: MerchantPlace, shared: Shared) {

@@ -86,7 +86,7 @@ export function createApp(outside: Outside, opened: Kept): App {
       clients,
       commands: createCommandSet([verbsOf(firstBot), ...furtherBots.map(verbsOf)], log),
       // Each entry names the account of what was asked for, if it is any one's.
-      note: audit.notes.of(undefined).note,
+      note: audit.notesOf(undefined).note,
       acknowledged: metrics.acknowledged,
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
       claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
@@ -125,7 +125,6 @@ export function createApp(outside: Outside, opened: Kept): App {
     for (const feature of features) await feature.drained?.();
     await watchingServer.close();
     // The last ones: whatever stops may still have something to say.
-    await audit.notes.drained();
     await audit.stop();
     await kept.close();
   }

@@ -34,16 +34,16 @@ export type AuditLog = {
    */
   append: Audit;
   /** Everything about the reference that was acknowledged before, by any replica, oldest first, each id once. Throws StoreUnavailable. */
-  ofReference(reference: string): Promise<AuditEntry[]>;
+  ofReference: (reference: string) => Promise<AuditEntry[]>;
   /**
    * Brings the signed head up to the chain's end, and gives that; undefined while it is empty. Happens by itself a second
    * after each append. Throws StoreUnavailable.
    */
   settle(): Promise<AuditHead | undefined>;
   /** Takes up what a process that died left, and tells the log once an hour where the chain stands, as a witness outside the store. */
-  start(): void;
+  start: () => void;
   /** Finishes what is under way and tells the log once more. Never throws. */
-  stop(): Promise<void>;
+  stop: () => Promise<void>;
 };
 
 /** Entries in one block, at most: a block is read as a whole for any one of them. */

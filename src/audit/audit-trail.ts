@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type AuditLog, createAuditLog } from './audit-log.ts';
+import { createAuditLog } from './audit-log.ts';
 import { auditRetentionPrefix, createAuditRetention } from './audit-retention.ts';
 import type { Kind } from '../records/worker.ts';
 import type { Sealer, Store } from '../store/store.ts';
@@ -8,50 +8,42 @@ import { randomUUID } from 'node:crypto';
 import type { Audit, AuditEntry, NoteAudit } from '../domain/audit-entry.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 
-export type AuditTrail = Pick<AuditLog, 'append' | 'ofReference' | 'start' | 'stop'> & {
-  /** What is written into it as the bot goes. */
-  notes: AllAuditNotes;
-  kinds: readonly Kind[];
-};
-
 /** One trail for all merchant accounts, in the whole store: what was done, and for how long that is kept. */
 export function createAuditTrail(
   { config, log, now }: { config: { auditKeepDays: number }; log: Log; now: () => number },
   { store, sealer }: { store: Store; sealer: Sealer },
-): AuditTrail {
+) {
   const keepMs = config.auditKeepDays === 0 ? undefined : config.auditKeepDays * 86_400_000;
-  const trail = createAuditLog({ store, sealer, log });
-  const { append } = trail;
+  const { append, ofReference, start, stop } = createAuditLog({ store, sealer, log });
   const retention = createAuditRetention({ store, sealer, append, keepMs, now, log });
+  const notes = createAuditNotes({ audit: append, now, wait: sleep, log });
+  const kinds: readonly Kind[] = [{ prefix: auditRetentionPrefix, work: (entry) => retention.work(entry) }];
   return {
     append,
-    notes: createAuditNotes({ audit: append, now, wait: sleep, log }),
-    ofReference: (reference) => trail.ofReference(reference),
-    kinds: [{ prefix: auditRetentionPrefix, work: (entry) => retention.work(entry) }],
+    ofReference,
+    /** What is written into it as the bot goes: of one account; undefined: of what belongs to none, or of the only one. */
+    notesOf: notes.of,
+    kinds,
     start() {
-      trail.start();
+      start();
       retention.start();
     },
+    /** Once nothing is on its way any more. */
     async stop() {
       retention.stop();
-      await trail.stop();
+      await notes.drained();
+      await stop();
     },
   };
 }
+
+export type AuditTrail = ReturnType<typeof createAuditTrail>;
 
 /** What the bot writes into its audit as it goes, without anybody waiting for it. */
 export type AuditNotes = {
   note: NoteAudit;
   /** True once it is on the chain; false when its tries did not get it there, which the log says. Never throws. */
   write: (entry: AuditEntry) => Promise<boolean>;
-};
-
-/** The notes of all merchant accounts, in the one trail. */
-export type AllAuditNotes = {
-  /** Of one account; undefined: of what belongs to none, or of a bot that knows one alone. */
-  of: (account: string | undefined) => AuditNotes;
-  /** Resolves when nothing is on its way any more. */
-  drained: () => Promise<void>;
 };
 
 /** A process that stops waits for these: together with the store's own deadlines they fit its grace period. */
@@ -66,7 +58,7 @@ export function createAuditNotes(options: {
   now: () => number;
   wait: (ms: number) => Promise<unknown>;
   log: Log;
-}): AllAuditNotes {
+}) {
   const { audit, now, wait, log } = options;
   const underWay = createWorkUnderWay();
 
@@ -89,7 +81,7 @@ export function createAuditNotes(options: {
   }
 
   return {
-    of(account) {
+    of: (account: string | undefined): AuditNotes => {
       function write(entry: AuditEntry): Promise<boolean> {
         // Two accounts may have an order of one reference: their entries are not one.
         const own = account === undefined ? entry : { ...entry, id: `${account}/${entry.id}`, account };

@@ -86,9 +86,8 @@ async function noteCommand(
 ): Promise<void> {
   const trail = createAuditTrail(outside, kept);
   const result = end.exitCode === 0 ? 'answered' : 'failed';
-  const notes = trail.notes.of(outside.config.merchant?.name);
-  notes.note({ what: 'command', who: 'operator', where: 'cli', verb, result });
-  await trail.notes.drained();
+  const { note } = trail.notesOf(outside.config.merchant?.name);
+  note({ what: 'command', who: 'operator', where: 'cli', verb, result });
   await trail.stop();
 }
 

@@ -6,7 +6,7 @@ import { openRedisStore } from '../../src/store/redis-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
-const [where = '', count = ''] = process.argv.slice(2);
+const [where = '', count = '', me = ''] = process.argv.slice(2);
 
 async function open(): Promise<Store> {
   if (!where.startsWith('redis:')) return openSqliteStore({ path: where, now: Date.now });
@@ -15,15 +15,15 @@ async function open(): Promise<Store> {
   return openRedisStore(commands);
 }
 
-/** Whoever is ahead takes a breath after each batch, so that the other catches up and both race for the same keys. */
+/** Each batch begins when both have ended the one before: however busy the machine is, both race for the same keys. */
 async function claimAll(store: Store): Promise<number> {
   let claimed = 0;
   for (let first = 0; first < Number(count); first += 50) {
     const keys = Array.from({ length: 50 }, (_, n) => `key ${first + n}`);
     const answers = await Promise.all(keys.map((key) => store.create(key, '', { ttlMs: 3_600_000 })));
-    const mine = answers.filter(Boolean).length;
-    claimed += mine;
-    if (mine > 0) await setTimeout(1);
+    claimed += answers.filter(Boolean).length;
+    await store.create(`${me} has ended ${first}`, '');
+    while (!(await store.read(`${1 - Number(me)} has ended ${first}`))) await setTimeout(1);
   }
   return claimed;
 }

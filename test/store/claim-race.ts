@@ -5,8 +5,10 @@ import { fileURLToPath } from 'node:url';
 /** Two processes create the same keys at the same time; how many each was told were its own. */
 export async function claimRace(where: string, count: number): Promise<number[]> {
   const program = fileURLToPath(new URL('claim-all.ts', import.meta.url));
-  const children = [0, 1].map(() =>
-    spawn(process.execPath, [program, where, String(count)], { stdio: ['pipe', 'pipe', 'inherit'] }),
+  const children = [0, 1].map((me) =>
+    spawn(process.execPath, [program, where, String(count), String(me)], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    }),
   );
   await Promise.all(children.map((child) => once(child.stdout, 'data')));
   const claims = children.map(async (child) => Number(String((await once(child.stdout, 'data'))[0])));
