@@ -1,24 +1,16 @@
 import { newErrorId, type Log } from './log.ts';
 
-/** What has begun and not ended, in no order. */
-export type UnderWay<One> = {
-  /** Gives what is to be called once, at its end. */
-  enter: (one: One) => () => void;
-  all: () => One[];
-  count: () => number;
-};
-
-type Place<One> = { one: One; at: number };
-
 /**
+ * What has begun and not ended, in no order; `enter` gives what is to be called once, at its end.
+ *
  * Not a Set: one that is filled and emptied all the time leaves its tables behind, and each keeps the next, and all
  * that stood in it, from the quick part of garbage collection. A webhook cost twice the processor time by it, and the
  * process hundreds of megabytes.
  */
-export function createUnderWay<One>(): UnderWay<One> {
-  const places: Place<One>[] = [];
+export function createUnderWay<One>() {
+  const places: { one: One; at: number }[] = [];
   return {
-    enter(one) {
+    enter(one: One): () => void {
       const place = { one, at: places.length };
       places.push(place);
       return () => {
@@ -34,23 +26,17 @@ export function createUnderWay<One>(): UnderWay<One> {
 }
 
 /** Promises under way that nobody else may wait for. */
-export type WorkUnderWay = {
-  /** Gives it back. What it rejects with is its caller's. */
-  add: <Result>(work: Promise<Result>) => Promise<Result>;
-  /** Resolves, and never rejects, when nothing is under way, nor what that brought. */
-  drained: () => Promise<void>;
-  count: () => number;
-};
-
-export function createWorkUnderWay(): WorkUnderWay {
+export function createWorkUnderWay() {
   const working = createUnderWay<Promise<unknown>>();
   return {
-    add(work) {
+    /** Gives it back. What it rejects with is its caller's. */
+    add: <Result>(work: Promise<Result>): Promise<Result> => {
       const leave = working.enter(work);
       work.then(leave, leave);
       return work;
     },
-    async drained() {
+    /** Resolves, and never rejects, when nothing is under way, nor what that brought. */
+    drained: async (): Promise<void> => {
       // oxlint-disable-next-line no-await-in-loop -- what is under way may bring more
       while (working.count() > 0) await Promise.allSettled(working.all());
     },
@@ -58,17 +44,11 @@ export function createWorkUnderWay(): WorkUnderWay {
   };
 }
 
-export type Background = {
-  add: (work: Promise<unknown>) => void;
-  /** Resolves when nothing is under way. */
-  drained: () => Promise<void>;
-};
-
 /** Work that nobody waits for: a throw ends it, never the process, and its record is due again by its timer. */
-export function createBackground(log: Log, what: string): Background {
+export function createBackground(log: Log, what: string) {
   const working = createWorkUnderWay();
   return {
-    add(work) {
+    add: (work: Promise<unknown>): void => {
       const told = work.catch((error: unknown) => {
         const about = { errorId: newErrorId() };
         log('error', `work on ${what} broke off; its timer takes it up`, about, error);

@@ -13,7 +13,7 @@ import {
 } from './read-merchants.ts';
 import { readPolicy } from './read-policy.ts';
 import { fileErrorCode, type Setting } from './readers.ts';
-import { settings, variableName } from './settings.ts';
+import { settings, variableName, type Environment } from './settings.ts';
 
 /** Warnings refuse nothing by themselves; beside a problem they may be why there is one. */
 export type ConfigResult =
@@ -45,21 +45,19 @@ const shortestGuess = 6;
  * each naming the setting and what to write; no message repeats a secret. Reads files, opens nothing else.
  */
 export function readConfig(variables: Variables, checks: readonly SettingsCheck[] = []): ConfigResult {
-  const readings = Object.entries<Setting>(settings).map(([key, setting]) => {
-    return [key, readSetting(variableName(key), setting, variables)] as const;
+  const problems: string[] = [];
+  const found = Object.entries<Setting>(settings).flatMap(([key, setting]) => {
+    const reading = readSetting(variableName(key), setting, variables);
+    if (reading.ok) return [[key, reading.value] as const];
+    problems.push(reading.problem);
+    return [];
   });
-  const misspelt = findMisspelt(variables);
-  const { warnings } = misspelt;
-  const problems = [
-    ...readings.flatMap(([, reading]) => (reading.ok ? [] : [reading.problem])),
-    ...misspelt.problems,
-  ];
-  const found = new Map(readings.flatMap(([key, reading]) => (reading.ok ? [[key, reading.value]] : [])));
-  const policy = readPolicy(String(found.get('payopsFile')));
-  if (policy.kind === 'read') found.set('policy', policy.policy);
-  else problems.push(...policy.problems);
   // Each value came out of its own setting's reader, so the whole has the table's types.
-  const settled = Object.fromEntries(found) as Config;
+  const read = Object.fromEntries(found) as Environment;
+  const { warnings, ...misspelt } = findMisspelt(variables);
+  const file = readPolicy(read.payopsFile);
+  problems.push(...misspelt.problems, ...(file.kind === 'refused' ? file.problems : []));
+  const settled = (file.kind === 'read' ? { ...read, policy: file.policy } : read) as Config;
   const all = [...contradictions, ...checks];
   const merchants = readMerchants(settled, variables, problems);
   const [first = {}, ...further] = merchants;

@@ -261,24 +261,22 @@ function measuredStore(
   store: Store,
   called: (operation: string, result: string, seconds: number) => void,
 ): Store {
-  function measured<Given extends unknown[], Answer>(
-    operation: string,
-    call: (...given: Given) => Promise<Answer>,
-  ): (...given: Given) => Promise<Answer> {
-    return async (...given) => {
+  const measured = Object.create(store) as Store;
+  for (const operation of measuredOperations) {
+    const call = store[operation].bind(store) as (...given: unknown[]) => Promise<unknown>;
+    async function timed(...given: unknown[]): Promise<unknown> {
       const startedMs = performance.now();
-      const end = (result: string): void =>
-        called(operation, result, (performance.now() - startedMs) / 1_000);
+      let result = 'ok';
       try {
-        const answer = await call(...given);
-        end('ok');
-        return answer;
+        return await call(...given);
       } catch (error) {
-        end(error instanceof StoreUnavailable ? 'unavailable' : 'error');
+        result = error instanceof StoreUnavailable ? 'unavailable' : 'error';
         throw error;
+      } finally {
+        called(operation, result, (performance.now() - startedMs) / 1_000);
       }
-    };
+    }
+    Object.assign(measured, { [operation]: timed });
   }
-  const calls = measuredOperations.map((name) => [name, measured(name, store[name].bind(store) as never)]);
-  return Object.assign(Object.create(store) as Store, Object.fromEntries(calls));
+  return measured;
 }

@@ -16,26 +16,14 @@ export type Route = {
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 };
 
-export type HttpServer = {
-  /** The port listened on (the one chosen, when 0 was asked for). Rejects with what to change when it cannot: `setting`, PORT when absent. */
-  listen: (port: number, host: string, setting?: string) => Promise<number>;
-  /** From now on each answer ends its connection, so that senders come back elsewhere before this port is closed. */
-  drain: () => void;
-  /**
-   * Accepts nobody new, lets the requests under way end within the deadline (default 10 s), then cuts off
-   * what is left. Resolves when the port is free.
-   */
-  close: (deadlineMs?: number) => Promise<void>;
-  /** How many requests wait for their answer at this moment. */
-  underWay: () => number;
-};
+export type HttpServer = ReturnType<typeof createHttpServer>;
 
 /**
  * The process's one HTTP server. A handler's throw or rejection ends as a 500 that says nothing but an
  * error id, which is in the log with the cause; no request ends the process. Slow clients are closed:
  * headers within 5 s, the whole request within 10 s.
  */
-export function createHttpServer(routes: readonly Route[], log: Log): HttpServer {
+export function createHttpServer(routes: readonly Route[], log: Log) {
   const underWay = createUnderWay<ServerResponse>();
   let isDraining = false;
   let isClosing = false;
@@ -87,6 +75,7 @@ export function createHttpServer(routes: readonly Route[], log: Log): HttpServer
     }
   }
 
+  /** The port listened on (the one chosen, when 0 was asked for). Rejects with what to change when it cannot: `setting`. */
   async function listen(port: number, host: string, setting = 'PORT'): Promise<number> {
     try {
       server.listen(port, host);
@@ -97,12 +86,17 @@ export function createHttpServer(routes: readonly Route[], log: Log): HttpServer
     return (server.address() as AddressInfo).port;
   }
 
+  /** From now on each answer ends its connection, so that senders come back elsewhere before this port is closed. */
   function drain(): void {
     isDraining = true;
     for (const response of underWay.all())
       if (!response.headersSent) response.setHeader('connection', 'close');
   }
 
+  /**
+   * Accepts nobody new, lets the requests under way end within the deadline, then cuts off what is left. Resolves when
+   * the port is free.
+   */
   async function close(deadlineMs = 10_000): Promise<void> {
     if (!server.listening) return;
     drain();
@@ -114,6 +108,7 @@ export function createHttpServer(routes: readonly Route[], log: Log): HttpServer
     clearTimeout(timer);
   }
 
+  /** `underWay`: how many requests wait for their answer at this moment. */
   return { listen, drain, close, underWay: underWay.count };
 }
 

@@ -20,15 +20,6 @@ export type AccessToken = {
   replace(rejected: string): Promise<string>;
 };
 
-type RenewableToken = AccessToken & {
-  /** A new one, which every replica uses from then on: only so the credentials are proven. */
-  renew(): Promise<string>;
-  /** Whether a token was rejected soon after it was issued, in the last ten minutes. */
-  isContended(): boolean;
-  /** For a process that ends while it asks for a token: no other replica waits for it any longer. Never throws. */
-  letGo(): Promise<void>;
-};
-
 /** A token that ends sooner is renewed. */
 const refreshAheadMs = 60_000;
 /** A token rejected sooner after it was issued is not at fault: another system has taken the session, or none is accepted. */
@@ -56,7 +47,7 @@ export function createAccessToken(options: {
   wait?: (ms: number) => Promise<unknown>;
   now: () => number;
   log: Log;
-}): RenewableToken {
+}) {
   const { memory, issue, refresh, timeoutMs, wait = sleep, now, log } = options;
   let held: SharedToken | undefined;
   let flight: Promise<string> | undefined;
@@ -172,7 +163,7 @@ export function createAccessToken(options: {
     }
   }
 
-  return {
+  const accessToken: AccessToken = {
     current: async () => (isFresh(held) ? held.accessToken : await obtainOnce()),
     async replace(rejected) {
       if (isFresh(held) && held.accessToken !== rejected) return held.accessToken;
@@ -180,9 +171,16 @@ export function createAccessToken(options: {
       // A request that was under way already did not know of the rejection.
       return token === rejected ? await obtainOnce(rejected) : token;
     },
-    // Whoever else has the right is asking for a new one already.
-    renew: async () => (await alone(() => obtainNew())) ?? (await obtainOnce()),
-    isContended: () => now() < takenBackAtMs + tellTakenMs,
+  };
+  return {
+    ...accessToken,
+    /** A new one, which every replica uses from then on: only so the credentials are proven. */
+    renew: async (): Promise<string> =>
+      // Whoever else has the right is asking for a new one already.
+      (await alone(() => obtainNew())) ?? (await obtainOnce()),
+    /** Whether a token was rejected soon after it was issued, in the last ten minutes. */
+    isContended: (): boolean => now() < takenBackAtMs + tellTakenMs,
+    /** For a process that ends while it asks for a token: no other replica waits for it any longer. Never throws. */
     letGo,
   };
 }

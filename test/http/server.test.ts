@@ -35,6 +35,18 @@ function get(path: string, handle: Route['handle']): Route {
 
 const fine = get('/fine', (_request, response) => sendJson(response, 200, { fine: true }));
 
+/** Answers when it is told to. */
+function slowRoute() {
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const slow = get('/slow', async (_request, response) => {
+    begun.resolve();
+    await goOn.promise;
+    sendJson(response, 200, { slow: true });
+  });
+  return { slow, begun, goOn };
+}
+
 async function ask(port: number, path: string, init: RequestInit = {}) {
   const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
   const text = await response.text();
@@ -138,13 +150,7 @@ describe('listen', () => {
 
 describe('drain', () => {
   it('goes on answering, and ends each connection with its answer, so that none is cut by what follows', async () => {
-    const begun = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
-    const slow = get('/slow', async (_request, response) => {
-      begun.resolve();
-      await goOn.promise;
-      sendJson(response, 200, { slow: true });
-    });
+    const { slow, begun, goOn } = slowRoute();
     const { server, port } = await start([slow, fine]);
     const kept = await connectRaw(port);
     kept.write('GET /fine HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -163,13 +169,7 @@ describe('drain', () => {
 
 describe('close', () => {
   it('lets a request under way end, refuses new ones, and closes idle connections', async () => {
-    const begun = Promise.withResolvers<void>();
-    const goOn = Promise.withResolvers<void>();
-    const slow = get('/slow', async (_request, response) => {
-      begun.resolve();
-      await goOn.promise;
-      sendJson(response, 200, { slow: true });
-    });
+    const { slow, begun, goOn } = slowRoute();
     const { server, port } = await start([slow, fine]);
     const idle = await connectRaw(port);
     idle.write('GET /fine HTTP/1.1\r\nhost: x\r\n\r\n');
