@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Destination } from '../../src/domain/alert-route.ts';
-import { type PostOutcome, messageDigest } from '../../src/messages/delivery.ts';
+import { messageDigest } from '../../src/messages/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
@@ -65,18 +65,10 @@ type Message = {
   ts: string;
   threadTs?: string;
   shown: SlackMessage;
-  isGone?: boolean;
-  /** It stands, and Slack says this word to every edit of it. */
-  closed?: string;
   edits?: number;
 };
 
 export type CardsHouse = ReturnType<typeof cardsHouse>;
-export type CardsWorld = {
-  clock: { nowMs: number };
-  records: Map<string, Transaction>;
-  messages: Message[];
-};
 
 /** No charge is stored here. */
 const hasEnded = () => Promise.resolve(undefined);
@@ -91,34 +83,19 @@ function watchedStore(store: Store, pass: () => void): Store {
 }
 
 /** Failed charges as a channel sees them, through the real outbox on the real store, with Slack's own blocks checked. */
-export function cardsHouse(
-  path = ownStorePath('cards'),
-  channels: readonly string[] = ['C0ALERTS01'],
-  /** Another replica: on the same store, Slack and clock. */
-  beside?: CardsWorld,
+export function cardsHouse({
+  channels = ['C0ALERTS01'],
   threshold = 0,
-) {
-  const { clock: own, deliver: plain, receive: plainReceive } = house();
-  const clock = beside?.clock ?? own;
-  if (beside) {
-    Object.defineProperty(own, 'nowMs', {
-      get: () => clock.nowMs,
-      set(ms: number) {
-        clock.nowMs = ms;
-      },
-    });
-  }
+}: { channels?: readonly string[]; threshold?: number } = {}) {
+  const path = ownStorePath('cards');
+  const { clock, deliver: plain, receive: plainReceive } = house();
   // Every call of the store and of Slack passes here, before it and after it.
   const watched = { pass: (): void => undefined };
   const store: Store = watchedStore(ownStore({ path, now: () => clock.nowMs }), () => watched.pass());
-  const records = beside?.records ?? new Map<string, Transaction>();
+  const records = new Map<string, Transaction>();
   const charges = new Map<string, BotCharge>();
   const service = { isAway: false, asked: 0 };
-  const messages: Message[] = beside?.messages ?? [];
-  const answers: PostOutcome[] = [];
-  const editAnswers: PostOutcome[] = [];
-  /** `refused`: Slack’s word to every edit there is; `deletes`: something deletes each post at once. */
-  const workspace: { refused?: string; deletes?: boolean } = {};
+  const messages: Message[] = [];
 
   async function lookUp(event: PaymentEvent) {
     return await lookUpEvent((reference) => {
@@ -153,24 +130,18 @@ export function cardsHouse(
       digest: messageDigest(shown),
       post(to, threadTs) {
         watched.pass();
-        const given = answers.shift();
-        if (given) return Promise.resolve(given);
-        if (threadTs !== undefined && !messages.some((one) => one.ts === threadTs && !one.isGone)) {
+        if (threadTs !== undefined && !messages.some((one) => one.ts === threadTs)) {
           return Promise.resolve({ kind: 'gone', slackError: 'thread_not_found' });
         }
         const ts = `${clock.nowMs / 1_000}.${String(messages.length + 1).padStart(6, '0')}`;
         const place = { channel: to, ts, ...(threadTs === undefined ? {} : { threadTs }) };
-        messages.push({ ...place, shown, isGone: workspace.deletes === true });
+        messages.push({ ...place, shown });
         watched.pass();
         return Promise.resolve({ kind: 'posted', channel: to, ts });
       },
       edit(channel, ts) {
-        const found = messages.find((one) => one.channel === channel && one.ts === ts && !one.isGone);
+        const found = messages.find((one) => one.channel === channel && one.ts === ts);
         if (!found) return Promise.resolve({ kind: 'gone', slackError: 'message_not_found' });
-        const closed = found.closed ?? workspace.refused;
-        if (closed !== undefined) return Promise.resolve({ kind: 'gone', slackError: closed });
-        const refusal = editAnswers.shift();
-        if (refusal) return Promise.resolve(refusal);
         watched.pass();
         found.edits = (found.edits ?? 0) + 1;
         found.shown = shown;
@@ -183,7 +154,6 @@ export function cardsHouse(
   const findByKey: typeof plain.findByKey = (channel, key, _sinceMs, threadTs) => {
     const found = messages.findLast(
       (one) =>
-        !one.isGone &&
         one.channel === channel &&
         one.threadTs === threadTs &&
         one.shown.metadata?.event_payload['key'] === key,
@@ -241,9 +211,6 @@ export function cardsHouse(
     service,
     alerts,
     messages,
-    answers,
-    editAnswers,
-    workspace,
     cards,
     deliver,
     recovery,
@@ -252,11 +219,9 @@ export function cardsHouse(
     drain,
     receiving,
     receive: (event: PaymentEvent) => receiveEvent(receiving, event, 'f'),
-    /** The messages that stand in a channel itself, oldest first; in threads; to persons. */
-    parents: () =>
-      messages.filter((one) => !one.isGone && one.threadTs === undefined && one.channel[0] === 'C'),
+    /** The messages that stand in a channel itself, oldest first; in threads. */
+    parents: () => messages.filter((one) => one.threadTs === undefined && one.channel[0] === 'C'),
     notes: (ts: string) => messages.filter((one) => one.threadTs === ts),
-    directs: () => messages.filter((one) => one.channel.startsWith('U')),
   };
 }
 

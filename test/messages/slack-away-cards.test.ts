@@ -36,7 +36,7 @@ function failureIn(channel: string, number: number): PaymentEvent {
 }
 
 function routed(): CardsHouse {
-  const house = cardsHouse(undefined, [calm, stormy, late], undefined, threshold);
+  const house = cardsHouse({ channels: [calm, stormy, late], threshold });
   const route = ({ orderReference = '' }: PaymentEvent) => ({
     routed: [{ channel: orderReference.split('-')[0] ?? calm }],
   });

@@ -217,17 +217,6 @@ describe('a charge of the bot that is proven, without any event', () => {
 });
 
 describe('a payment’s event', () => {
-  it('is kept once however often it comes, and never with the card it saved', async () => {
-    const house = cardsHouse();
-    const token = { tokenKey: 'TOKEN-CANARY', cardPan: '411111******1111' };
-    for (let times = 0; times < 3; times += 1) {
-      await house.recovery.expect(paidBy('ORDER-1', { savedCard: token }), 0);
-    }
-    const kept = await house.store.read('alert-payment:payment_success/order/ORDER-1');
-    expect(kept?.version).toBe(1);
-    expect(sealer.open(kept?.key ?? '', kept?.value ?? '')).not.toContain('CANARY');
-  });
-
   it('holds up no alert when the key that names customers is gone', async () => {
     const house = cardsHouse();
     const logged: string[] = [];

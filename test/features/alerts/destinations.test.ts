@@ -115,41 +115,39 @@ describe('withLookUp', () => {
     gatewayMessage: 'Insufficient funds',
   };
 
-  it('fills in what the event does not say, and overrules nothing that it says', () => {
-    expect(withLookUp(event, confirm({ reference: 'SUB-1' as OrderReference }, transaction))).toEqual({
-      ...event,
-      amountMinor: 500,
-      customerEmail: 'ada@example.com',
-      reason: 'Insufficient funds',
-    });
-  });
-
-  it('takes what a failed charge was to take, as its alert shows it, where the record says that nothing was taken', () => {
-    const untaken = { ...transaction, amountMinor: 0, orderAmountMinor: 15_000_000, orderCurrency: 'NGN' };
-    const { currency: _silent, ...silent } = event;
-    const money = { amountMinor: 15_000_000, currency: 'NGN' };
-    expect(withLookUp(silent, confirm({ reference }, untaken))).toMatchObject(money);
-    const paid: PaymentEvent = { ...silent, kind: 'payment_success' };
-    expect(withLookUp(paid, confirm({ reference }, untaken))).toMatchObject({ ...money, amountMinor: 0 });
-  });
-
-  it('puts no amount beside a currency that it is not of', () => {
-    const inDollars = { ...event, currency: 'USD' };
-    const found = withLookUp(inDollars, confirm({ reference }, transaction));
-    expect(found).toMatchObject({ currency: 'USD', reason: 'Insufficient funds' });
-    expect(found.amountMinor).toBe(undefined);
-  });
-
-  it('takes a currency in capitals, however the record writes it', () => {
-    const { currency: _silent, ...silent } = event;
-    const lookup = confirm({ reference }, { ...transaction, currency: 'ngn' });
-    const money = { amountMinor: 500, currency: 'NGN' };
-    expect([withLookUp(silent, lookup), withLookUp(event, lookup)]).toMatchObject([money, money]);
+  const { currency: _silent, ...silent } = event;
+  const untaken = { amountMinor: 0, orderAmountMinor: 700, orderCurrency: 'NGN' };
+  const rest = { customerEmail: 'ada@example.com', reason: 'Insufficient funds' };
+  it.each<[string, PaymentEvent, object, object]>([
+    ['fills in what the event does not say', event, {}, { amountMinor: 500 }],
+    [
+      'overrules nothing that the event says',
+      { ...event, reason: 'Lost' },
+      {},
+      { amountMinor: 500, reason: 'Lost' },
+    ],
+    ['takes what a failed charge was to take', silent, untaken, { amountMinor: 700, currency: 'NGN' }],
+    [
+      'takes what a payment took',
+      { ...silent, kind: 'payment_success' },
+      untaken,
+      { amountMinor: 0, currency: 'NGN' },
+    ],
+    ['puts no amount beside a currency that it is not of', { ...event, currency: 'USD' }, {}, {}],
+    [
+      'takes a currency in capitals, however the record writes it',
+      silent,
+      { currency: 'ngn' },
+      { amountMinor: 500, currency: 'NGN' },
+    ],
+  ])('%s', (_what, told, record, found) => {
+    const lookup = confirm({ reference }, { ...transaction, ...record });
+    expect(withLookUp(told, lookup)).toEqual({ ...rest, ...told, ...found });
   });
 
   it('takes nothing from the record of another order, or from none', () => {
     const other = { ...transaction, orderReference: 'SUB-2' };
-    expect(withLookUp(event, confirm({ reference: 'SUB-1' as OrderReference }, other))).toEqual(event);
+    expect(withLookUp(event, confirm({ reference }, other))).toEqual(event);
     expect(withLookUp(event, { kind: 'not_found' })).toEqual(event);
     expect(withLookUp(event, { kind: 'unchecked', failure: 'timeout' })).toEqual(event);
   });

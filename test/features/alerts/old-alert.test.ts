@@ -15,7 +15,7 @@ function detailsIn(text: string): string[] {
 }
 
 function detailsHouse(channels?: readonly string[]): CardsHouse {
-  const house = cardsHouse(undefined, channels);
+  const house = cardsHouse(channels && { channels });
   house.deliver.detailsMs = ageMs;
   // What a channel really gets: seconds of today.
   house.clock.nowMs = Date.UTC(2026, 8, 14, 13, 37);

@@ -29,7 +29,7 @@ async function burst(house: CardsHouse, from: number, to: number): Promise<void>
 }
 
 function stormHouse(threshold = 5): CardsHouse {
-  return cardsHouse(undefined, undefined, undefined, threshold);
+  return cardsHouse({ threshold });
 }
 
 function digestOf(house: CardsHouse): CardsHouse['messages'][number] {
