@@ -28,6 +28,7 @@ import {
   moment,
   person,
   plainText,
+  rich,
   richText,
   select,
   textInput,
@@ -445,15 +446,14 @@ export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): 
 export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
   if (taken.kind === 'ended') return refusedMessage('ended', taken.card, askedBy);
   const { reference, by, at } = taken.charge;
-  const who = by === askedBy ? words('You') : person(by);
-  const isCharging = words(by === askedBy ? ' began this charge ' : ' is charging it since ');
+  const who =
+    by === askedBy
+      ? rich`You began this charge ${moment(at)}`
+      : rich`${person(by)} is charging it since ${moment(at)}`;
   return noteMessage({
     state: '⏳ Already being charged',
     about: [referenceWord(reference)],
-    body: [
-      [who, isCharging, moment(at), words('. You charged nothing.')],
-      labelled('Next', 'wait for its result.'),
-    ],
+    body: [[...who, words('. You charged nothing.')], labelled('Next', 'wait for its result.')],
   });
 }
 
@@ -478,13 +478,13 @@ function standing(card: AlertCard, askedBy: string): Run[] {
     case 'open':
       return [words('Nobody has acknowledged it yet.')];
     case 'acknowledged': {
-      const to = card.assignee === undefined ? [] : [words(', assigned to '), by(card.assignee)];
-      return [words('Acknowledged by '), by(card.by), words(' '), moment(card.at), ...to, words('.')];
+      const to = card.assignee === undefined ? [] : rich`, assigned to ${by(card.assignee)}`;
+      return [...rich`Acknowledged by ${by(card.by)} ${moment(card.at)}`, ...to, words('.')];
     }
     case 'recovered':
-      return [words('A payment resolved it '), moment(card.at), words('.')];
+      return rich`A payment resolved it ${moment(card.at)}.`;
     case 'closed':
-      return [words('Closed by '), by(card.by), words(' '), moment(card.at), words('.')];
+      return rich`Closed by ${by(card.by)} ${moment(card.at)}.`;
   }
 }
 

@@ -4,6 +4,8 @@ import { ServiceFailure, type FailureKind } from '../../domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Transaction } from '../../domain/transaction.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { recordOf } from './alert.ts';
 
 type FindTransaction = (reference: OrderReference) => Promise<Transaction | undefined>;
 
@@ -14,39 +16,30 @@ type FindTransaction = (reference: OrderReference) => Promise<Transaction | unde
  * Spec: Transactions; Events.
  */
 export async function lookUpEvent(findTransaction: FindTransaction, event: PaymentEvent): Promise<Lookup> {
-  const reference = parseOrderReference(event.orderReference ?? event.referenceHint ?? '');
+  const { orderReference, referenceHint, transactionId, amountMinor: minor, currency } = event;
+  const reference = parseOrderReference(orderReference ?? referenceHint ?? '');
   if (!reference.ok) return { kind: 'no_reference' };
-  const expected = { reference: reference.value, ...expectedAmount(event) };
-  return await lookUpExpected(findTransaction, expected, (transaction) => {
-    const isOfEvent = event.orderReference !== undefined || isNamedBy(event, transaction);
-    return isOfEvent ? undefined : { kind: 'no_reference' };
-  });
+  const amount =
+    minor === undefined ? undefined : { minor, source: 'event' as const, ...withoutUndefined({ currency }) };
+  const expected = { reference: reference.value, ...withoutUndefined({ amount }) };
+  const lookup = await lookUpExpected(findTransaction, expected);
+  // An unsigned reference may name any order; only the signed transaction id ties its record to the event.
+  const isTied = transactionId !== undefined && recordOf(lookup)?.id === transactionId;
+  const isOfEvent = orderReference !== undefined || isTied;
+  return isOfEvent || lookup.kind === 'unchecked' ? lookup : { kind: 'no_reference' };
 }
 
-/** The verdict on what should have been paid; `unless` may say otherwise of the record that was found. */
+/** The verdict on what should have been paid. */
 export async function lookUpExpected(
   findTransaction: FindTransaction,
   expected: ExpectedCharge,
-  unless?: (transaction: Transaction | undefined) => Lookup | undefined,
 ): Promise<Lookup> {
   try {
-    const transaction = await findTransaction(expected.reference);
-    return unless?.(transaction) ?? confirm(expected, transaction);
+    return confirm(expected, await findTransaction(expected.reference));
   } catch (error) {
     if (error instanceof ServiceFailure) return { kind: 'unchecked', failure: error.kind };
     throw error;
   }
-}
-
-/** An unsigned reference may name any order; only the signed transaction id ties its record to the event. */
-function isNamedBy(event: PaymentEvent, transaction: Transaction | undefined): boolean {
-  return event.transactionId !== undefined && transaction?.id === event.transactionId;
-}
-
-function expectedAmount(event: PaymentEvent): Pick<Parameters<typeof confirm>[0], 'amount'> {
-  if (event.amountMinor === undefined) return {};
-  const amount = { minor: event.amountMinor, source: 'event' as const };
-  return { amount: event.currency === undefined ? amount : { ...amount, currency: event.currency } };
 }
 
 /** Failures of the service as a whole; `malformed` and `forbidden` may be about one record. */

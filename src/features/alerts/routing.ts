@@ -82,11 +82,12 @@ export function destinationsOf(
   receivedAtMs: number,
   mayTell: (to: Destination) => boolean = () => true,
 ): Destination[] {
-  const { rules, leavesIt } = takersOf(plan, event);
-  const told: Destination[] = rules
+  const fitting = plan.rules.filter(({ match }) => fits(match, event, plan));
+  const last = fitting.findIndex(({ goesOn }) => !goesOn);
+  const told: Destination[] = (last < 0 ? fitting : fitting.slice(0, last + 1))
     .filter((rule) => !isMuted(rule, receivedAtMs))
     .flatMap((rule) => rule.channels.map((channel) => ({ channel, rule })));
-  if (leavesIt) told.push(...restOf(plan, event).map((channel) => ({ channel })));
+  if (last < 0) told.push(...restOf(plan, event).map((channel) => ({ channel })));
   return told
     .filter(mayTell)
     .filter(({ channel }, index, may) => may.findIndex((earlier) => earlier.channel === channel) === index);
@@ -96,17 +97,6 @@ export function destinationsOf(
 function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string[] {
   if (event.kind === 'payment_failed') return [failures];
   return [...(event.cardSaved ? [failures] : []), ...(successes === undefined ? [] : [successes])];
-}
-
-/** The rules that fit, up to the first that does not go on; `leavesIt` when there is no such rule. */
-function takersOf(plan: RoutePlan, event: PaymentEvent): { rules: AlertRule[]; leavesIt: boolean } {
-  const takers: AlertRule[] = [];
-  for (const rule of plan.rules) {
-    if (!fits(rule.match, event, plan)) continue;
-    takers.push(rule);
-    if (!rule.goesOn) return { rules: takers, leavesIt: false };
-  }
-  return { rules: takers, leavesIt: true };
 }
 
 /** Whether an event is what a rule asks for. */

@@ -1,6 +1,5 @@
 import type { Account } from '../../account.ts';
-import type { AlertRoute, Lookup } from '../../domain/alert.ts';
-import type { RoutedRule } from '../../domain/alert-route.ts';
+import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { KnownCards } from '../../domain/saved-card.ts';
 import { withoutUndefined } from '../../domain/without-undefined.ts';
@@ -148,14 +147,18 @@ export function createTelling(
     const shown = event.kind === 'payment_failed' ? await cardOf(record, event, posted) : undefined;
     const { lookup } = shown?.evidence ?? posted;
     const rule = record.routed?.[0]?.rule;
-    const route = rule && routeOf(record, rule, shown?.card, now());
+    const { posted: stands, replaced } = record;
+    // What somebody has taken, or is over, calls nobody: it may be posted only then.
+    const mayCall = replaced === undefined && (!shown || shown.card.card.kind === 'open');
+    // As the post said it, whose time Slack names a message by, in seconds.
+    const route = rule && routeAt(rule, stands ? Number(stands.ts) * 1_000 : now(), mayCall);
     const alert: Alert = {
       ...alertOf(work, event, lookup),
       mayBeRepeat,
       ...withoutUndefined({ route, card: shown?.card }),
     };
     const post = { kind: 'alert', alert } as const;
-    if (record.posted) return { kind: 'shown', post };
+    if (stands) return { kind: 'shown', post };
     // An edit says what the first post was told by, until somebody looks it up again.
     const evidence = sealEvidence(sealer, work.entry.key, posted);
     return { kind: 'shown', post, keep: { evidence } };
@@ -244,20 +247,6 @@ function mayBeGathered({ kind, cardSaved }: PaymentEvent, lookup: Lookup | undef
   if (kind === 'payment_failed') return true;
   if (cardSaved && cardSaved.kind !== 'kept') return false;
   return !contradicts(lookup?.kind);
-}
-
-/**
- * As the post said it, whose time Slack names a message by, in seconds. What somebody has taken, or is over, calls
- * nobody: it may be posted only then.
- */
-function routeOf(
-  { posted, replaced }: MessageRecord,
-  rule: RoutedRule,
-  shown: AlertCardShown | undefined,
-  nowMs: number,
-): AlertRoute {
-  const isTaken = shown !== undefined && shown.card.kind !== 'open';
-  return routeAt(rule, posted ? Number(posted.ts) * 1_000 : nowMs, !isTaken && replaced === undefined);
 }
 
 /** The keys of the steps before one, the nearest first. */
