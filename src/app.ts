@@ -52,12 +52,11 @@ export function createApp(outside: Outside, opened: Kept): App {
   const clients = createClients({ ...workspace, deliveryTimeoutMs }, log, metrics.slackCalled);
   let worker: Worker | undefined;
   const wake = (): void => worker?.wake();
-  const cache = createCache<{ value: unknown; atMs: number }>({
-    ...(kept.redis ? { redis: kept.redis } : {}),
-    prefix: config.redisPrefix,
-    namespace: 'slack-directory',
-    ttlMs: 86_400_000,
-  });
+  const cache = createCache<{ value: unknown; atMs: number }>(
+    kept.redis,
+    config.redisPrefix,
+    'slack-directory',
+  );
   /** Who may do what, for every account. */
   const directory = createDirectory(config.policy.roles, {
     client: clients.interactive,

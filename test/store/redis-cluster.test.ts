@@ -29,9 +29,9 @@ describe.skipIf(missing)('the store on a Redis Cluster', () => {
     const { slot, owner, other } = await cluster.ownerOf(`{${prefix}}`);
     const opened = await openRedis({ url: cluster.url, prefix });
     const { store } = opened;
-    const cache = createCache<string>({ redis: opened, prefix, namespace: 'pages', ttlMs: 60_000 });
+    const cache = createCache<string>(opened, prefix, 'pages');
     await store.create('claimed', 'value', { delayMs: 0 });
-    await cache.set('a', 'x');
+    await cache.set('a', 'x', 60_000);
 
     await cluster.beginMove(slot, owner, other);
     await expect(store.create('claimed', '')).rejects.toThrow(StoreUnavailable);
