@@ -1,4 +1,6 @@
 import type { AlertMute, NotPosted } from '../../domain/alert-route.ts';
+import { parsed, problem } from '../../domain/parsed.ts';
+import { withoutUndefined } from '../../domain/without-undefined.ts';
 import type { Said } from '../../messages/views.ts';
 import {
   actions,
@@ -9,29 +11,19 @@ import {
   moment,
   person,
   richText,
-  select,
-  textInput,
   words,
   rich,
 } from '../../slack/kit/blocks.ts';
 import { messageFoot, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
+import { choice, form, optional, text } from '../../slack/kit/form.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage, posted, type Note, noteModal } from '../../slack/kit/note.ts';
-import { oneLine } from '../../slack/kit/text.ts';
 import { muteLine, mutedWords, notPostedLine } from '../../slack/words/mute-lines.ts';
 
 export const muteModalId = 'mute';
 export const endMuteId = 'mute_end';
 
-const ids = {
-  rule: 'mute_rule',
-  reason: 'mute_reason',
-  customer: 'mute_customer',
-  for: 'mute_for',
-  why: 'mute_why',
-};
-const hourMs = 3_600_000;
 const times = [
   { text: '30 minutes', value: '0.5' },
   { text: '1 hour', value: '1' },
@@ -41,12 +33,44 @@ const times = [
   { text: '24 hours', value: '24' },
 ] as const;
 
+const everyRule = { text: 'Any rule', value: '*' };
+
+function muteForm(rules: readonly string[]) {
+  const choices = [everyRule, ...rules.map((rule) => ({ text: `Rule ${rule}`, value: rule }))];
+  return form('mute', {
+    reason: optional(
+      text(
+        {
+          label: 'Bank’s reason contains',
+          placeholder: 'insufficient funds',
+          hint: 'Leave reason and customer empty to mute everything here.',
+          maxLength: 100,
+        },
+        (typed) => parsed(typed.toLowerCase()),
+      ),
+    ),
+    customer: optional(text({ label: 'Customer id', maxLength: 100 }, parsed)),
+    // Absent where no rule sends anything here.
+    rule: { ...choice({ label: 'Sent here by', choices }), read: parsed<string> },
+    hours: choice({ label: 'For how long', choices: times }),
+    why: text(
+      {
+        label: 'Why',
+        placeholder: 'The bank is down until 16:00',
+        hint: 'Everybody in the channel sees it.',
+        maxLength: 300,
+      },
+      (typed) => (typed === '' ? problem('Say in a few words why.') : parsed(typed)),
+    ),
+  });
+}
+
 /** What is muted here, each with a button that ends it; below, the form for one more. */
 export function muteModal(
   channel: string,
   { rules, mutes, place }: { rules: readonly string[]; mutes: readonly AlertMute[]; place: ChargePlace },
 ): Modal {
-  const every = { text: 'Any rule', value: '*' };
+  const inputs = muteForm(rules).inputs({ hours: '1' });
   return modal({
     callbackId: muteModalId,
     title: placeTitle('Mute alerts here', place),
@@ -55,33 +79,7 @@ export function muteModal(
     blocks: [
       ...mutes.flatMap((mute) => [richText([bold('Muted: '), ...muteLine(mute)]), actions(endButton(mute))]),
       richText([words('Muted alerts aren’t posted. They’re still recorded, resolved and counted.')]),
-      textInput({
-        id: ids.reason,
-        label: 'Bank’s reason contains',
-        placeholder: 'insufficient funds',
-        hint: 'Leave reason and customer empty to mute everything here.',
-        maxLength: 100,
-        optional: true,
-      }),
-      textInput({ id: ids.customer, label: 'Customer id', maxLength: 100, optional: true }),
-      ...(rules.length === 0
-        ? []
-        : [
-            select({
-              id: ids.rule,
-              label: 'Sent here by',
-              choices: [every, ...rules.map((rule) => ({ text: `Rule ${rule}`, value: rule }))],
-              initial: every.value,
-            }),
-          ]),
-      select({ id: ids.for, label: 'For how long', choices: times, initial: '1' }),
-      textInput({
-        id: ids.why,
-        label: 'Why',
-        placeholder: 'The bank is down until 16:00',
-        hint: 'Everybody in the channel sees it.',
-        maxLength: 300,
-      }),
+      ...inputs.filter(({ block_id: id }) => rules.length > 0 || id !== 'mute_rule'),
       placeFoot(place),
     ],
   });
@@ -91,29 +89,20 @@ function endButton({ id }: AlertMute) {
   return button({ actionId: endMuteId, text: 'End mute', value: id });
 }
 
-type ReadMute =
-  | { kind: 'read'; wanted: Pick<AlertMute, 'rule' | 'match' | 'why'> & { forMs: number } }
-  | { kind: 'errors'; errors: Record<string, string> };
-
-export function readMuteModal(values: ViewValues): ReadMute {
-  const text = (id: string): string => oneLine(values[id] ?? '');
-  const chosen = times.find(({ value }) => value === values[ids.for]);
-  const why = text(ids.why);
-  if (!chosen) return { kind: 'errors', errors: { [ids.for]: 'Choose how long.' } };
-  if (why === '') return { kind: 'errors', errors: { [ids.why]: 'Say in a few words why.' } };
-  const [rule, reason, customer] = [text(ids.rule), text(ids.reason), text(ids.customer)];
-  return {
-    kind: 'read',
-    wanted: {
-      why,
-      forMs: Number(chosen.value) * hourMs,
-      ...(rule === '' || rule === '*' ? {} : { rule }),
-      match: {
-        ...(reason === '' ? {} : { reasonPart: reason.toLowerCase() }),
-        ...(customer === '' ? {} : { customer: { kind: 'exact', text: customer } }),
-      },
-    },
+/** What the form asks for, and for how long; or what is wrong with it. */
+export function readMuteModal(values: ViewValues) {
+  const form = muteForm([]).read(values);
+  if (form.kind === 'errors') return form;
+  const { reason, customer, rule, hours, why } = form.read;
+  const wanted = {
+    why,
+    ...withoutUndefined({ rule: ['', everyRule.value].includes(rule) ? undefined : rule }),
+    match: withoutUndefined({
+      reasonPart: reason,
+      customer: customer === undefined ? undefined : { kind: 'exact' as const, text: customer },
+    }),
   };
+  return { kind: 'read', wanted, forMs: Number(hours) * 3_600_000 } as const;
 }
 
 /** What the form becomes; the channel is told by a message. */

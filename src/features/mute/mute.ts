@@ -173,15 +173,14 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
         async submit({ caller, viewId, privateMetadata: channel, values }) {
           const read = readMuteModal(values);
           if (read.kind === 'errors') return read;
-          const { forMs, ...wanted } = read.wanted;
           const fromMs = now() + muteDelayMs;
           const mute: AlertMute = {
             id: viewId,
             channel,
-            ...wanted,
+            ...read.wanted,
             by: caller.userId,
             fromMs,
-            untilMs: fromMs + forMs,
+            untilMs: fromMs + read.forMs,
             isOver: false,
           };
           // Submitted twice it is one.
