@@ -5,7 +5,7 @@ import type { Envelope, SocketMode } from './socket-mode.ts';
 /** What one payload came to, in either transport. */
 export type BotAnswer =
   /** `body` is what the acknowledgement carried: an object, a text, or undefined when it was empty. */
-  | { kind: 'acknowledged'; body: unknown }
+  | { kind: 'acknowledged'; body: unknown; durationMs: number }
   | { kind: 'refused'; status: number }
   | { kind: 'timeout' }
   | { kind: 'unreachable' };
@@ -26,6 +26,7 @@ export function createBotLine(deps: BotLineDeps) {
   async function throughHttp(url: string, envelope: Envelope): Promise<BotAnswer & { status: number }> {
     const body = formBody(envelope);
     const timestamp = Math.floor(deps.now() / 1000);
+    const startedAt = performance.now();
     try {
       const response = await fetch(url, {
         method: 'POST',
@@ -43,7 +44,8 @@ export function createBotLine(deps: BotLineDeps) {
       const text = await response.text();
       const { status } = response;
       if (!response.ok) return { kind: 'refused', status };
-      return { kind: 'acknowledged', status, body: answerBody(text) };
+      const durationMs = Math.round(performance.now() - startedAt);
+      return { kind: 'acknowledged', status, body: answerBody(text), durationMs };
     } catch (error) {
       const late = error instanceof Error && (error.name === 'TimeoutError' || error.name === 'AbortError');
       return { kind: late ? 'timeout' : 'unreachable', status: 0 };
@@ -51,9 +53,11 @@ export function createBotLine(deps: BotLineDeps) {
   }
 
   async function throughSocket(envelope: Envelope): Promise<BotAnswer & { status: number }> {
+    const startedAt = performance.now();
     const answer = await deps.sockets.send(envelope, deps.ackTimeoutMs);
     if (answer.kind !== 'acknowledged') return { ...answer, status: 0 };
-    return { kind: 'acknowledged', status: 200, body: emptyAsUndefined(answer.body) };
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { kind: 'acknowledged', status: 200, body: emptyAsUndefined(answer.body), durationMs };
   }
 
   return {
@@ -120,7 +124,7 @@ function emptyAsUndefined(body: unknown): unknown {
 function inWords(answer: BotAnswer): string {
   switch (answer.kind) {
     case 'acknowledged':
-      return 'acknowledged';
+      return `acknowledged in ${answer.durationMs} ms`;
     case 'refused':
       return `the bot answered ${answer.status}`;
     case 'timeout':
