@@ -1,5 +1,4 @@
-import type { Place, Ran, Run, Story } from './killed-charge-scene.ts';
-import { runCharge } from './killed-charge.ts';
+import { type Place, type Ran, type Run, runCharge, type Story } from './killed-charge.ts';
 import type { Limit } from './limit.ts';
 
 export type Kills = {

@@ -1,11 +1,19 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { referenceOf } from '../../src/records/reference-of.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
-import { type ChargeInStore, isTold, openChargeInStore, type Ran, type Run } from './killed-charge-scene.ts';
 import { type Desk, reviews, sitAt } from './desk.ts';
 import type { House } from './house.ts';
-import { cards, directMessages, endWords, keyOf, openFastHouse, requests } from './killed-charge.ts';
+import {
+  cards,
+  type ChargeInStore,
+  directMessages,
+  endWords,
+  isTold,
+  keyOf,
+  openKilled,
+  type Ran,
+  requests,
+  type Run,
+} from './killed-charge.ts';
 
 /** What is killed besides charges that nobody has to approve, at every await from `act` on. */
 export const casePlays = ['four-eyes', 'alert', 'link', 'card-email'] as const;
@@ -59,13 +67,8 @@ export async function runCase(name: CasePlay, run: Run): Promise<Ran> {
 }
 
 async function begin(play: Play, run: Run, cleanUps: (() => unknown)[]) {
-  const house = await openFastHouse(run, cleanUps);
-  const list = join(house.folder, 'points');
-  const how = run.killAt === undefined ? { KILL_LIST: list } : { KILL_AT: run.killAt };
-  const first = house.bot({ ...how, KILL_FROM: 'as soon as it is told' });
-  await house.start(first);
-  const store = await openChargeInStore(house);
-  cleanUps.push(() => store.close());
+  const opened = await openKilled(run, cleanUps, { KILL_FROM: 'as soon as it is told' });
+  const { house, first, store } = opened;
   const isDead = (): boolean => !first.isRunning();
   const scene = sceneAt({ house, desk: sitAt(house, first), store, seen: {}, isDead });
   await play.prepare(scene);
@@ -78,7 +81,7 @@ async function begin(play: Play, run: Run, cleanUps: (() => unknown)[]) {
   );
   if (!isDead()) await settled(scene);
   const killed = isDead();
-  const passed = run.killAt === undefined ? readFileSync(list, 'utf8').trim().split('\n') : [];
+  const passed = opened.passed();
   if (!killed) return { scene, killed, passed };
   const next = house.bot({ KILL_AT: '' });
   await house.start(next);
@@ -110,8 +113,10 @@ async function settled({ house, store, isDead }: Scene): Promise<void> {
 
 /** A post to a person whose answer died with the bot cannot be looked for: it is repeated, and says so. */
 function repeatedKeys({ house }: Scene): string[] {
+  const { agent, lead, onCall } = house.workspace.ids.users;
+  const direct = [agent, lead, onCall].flatMap((user) => directMessages(house, user));
   const posts = (['payAlerts', 'payDesk', 'payOps', 'general'] as const).flatMap(house.posts);
-  const keys = posts.map(keyOf);
+  const keys = [...posts, ...direct.filter((post) => !isMarked(post))].map(keyOf);
   return keys.filter((key, index) => keys.indexOf(key) !== index);
 }
 
@@ -302,18 +307,11 @@ async function problemsOfApproval(scene: Scene): Promise<string[]> {
 }
 
 function toldProblems({ house }: Scene, reference: string, words: string): string[] {
-  const { users } = house.workspace.ids;
   const ops = house.posts('payOps');
-  const people = [users.agent, users.lead, users.onCall].flatMap((user) => directMessages(house, user));
-  // A post to a person whose answer died with the bot cannot be looked for: it is repeated, and says so.
-  const sure = [...ops, ...house.posts('payDesk'), ...people.filter((post) => !isMarked(post))];
-  const keys = sure.map(keyOf);
-  const twice = keys.filter((key, index) => keys.indexOf(key) !== index);
   const desk = house.posts('payDesk').filter(({ threadTs }) => threadTs === undefined);
   const card = ops.filter(({ threadTs, text }) => threadTs === undefined && text.includes(reference));
   const saidByCard = card[0]?.text ?? '';
   const wrongs: [boolean, string][] = [
-    [twice.length > 0, `told twice: ${twice.join()}`],
     [card.length !== 1, `${card.length} cards in the approvals channel`],
     [
       !/^(☑️ Approved, charge started|✅ Paid)/u.test(saidByCard) && !saidByCard.startsWith(words),

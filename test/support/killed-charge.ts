@@ -4,23 +4,19 @@ import { fileURLToPath } from 'node:url';
 import { setTimeout as rest } from 'node:timers/promises';
 import { referenceOf } from '../../src/records/reference-of.ts';
 import { type Bundle, bundleBot } from './bot-bundle.ts';
-import {
-  isCodeless,
-  isQuiet,
-  isSettled,
-  openChargeInStore,
-  orderOf,
-  type Ran,
-  type Run,
-  type Scene,
-  type Story,
-} from './killed-charge-scene.ts';
 import { reviews, sitAt, type Typed } from './desk.ts';
 import { fastClock } from './fast-clock.ts';
 import { type House, openHouse } from './house.ts';
 import type { PageView } from '../../src/simulators/protocol.ts';
 import { outcomeWords } from '../../src/slack/words/state-words.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
+import { type ChargeRecord, createChargeRecords } from '../../src/features/charge/charge-record.ts';
+import type { Bot } from './bot.ts';
+import { readSettings } from '../../src/cli/read-settings.ts';
+import type { Approval } from '../../src/domain/approval.ts';
+import { approvalPrefix } from '../../src/features/approvals/approval-case.ts';
+import { openKept } from '../../src/store/kept.ts';
+import { workIn } from './store-contents.ts';
 
 /** Fast enough that 30 s pass in 1.5 s and the 15 minutes of a code in 45 s, while 25 s still leave room to do something. */
 const factor = 20;
@@ -49,14 +45,9 @@ type Begun = { kind: 'over'; ran: Ran } | { kind: 'restarted'; scene: Scene; stu
 
 /** Up to where the killed bot's successor listens. */
 async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
-  const house = await openFastHouse(run, cleanUps);
-  const list = join(house.folder, 'points');
-  const first = house.bot(run.killAt === undefined ? { KILL_LIST: list } : { KILL_AT: run.killAt });
-  await house.start(first);
+  const { house, first, store, passed } = await openKilled(run, cleanUps);
   // No event reaches it: what it does is then the charge's path and nothing beside it. They come to its successor.
   house.sendEventsTo([]);
-  const store = await openChargeInStore(house);
-  cleanUps.push(() => store.close());
   const review = await reviews(sitAt(house, first), 'agent', cards[run.story]).catch(
     async (error: unknown) => {
       // What Slack tells the person of a bot that is dying; of one that lives on it is a fault.
@@ -78,9 +69,11 @@ async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
   await chargeAsAgent(scene);
   const killed = !first.isRunning();
   if (run.killAt === undefined || !killed) {
-    const passed = run.killAt === undefined ? readFileSync(list, 'utf8').trim().split('\n') : [];
     const problems = await problemsOf(scene);
-    return { kind: 'over', ran: { killed, stuck: false, end: await endOf(scene), passed, problems } };
+    return {
+      kind: 'over',
+      ran: { killed, stuck: false, end: await endOf(scene), passed: passed(), problems },
+    };
   }
   const next = house.bot({ KILL_AT: '' });
   await house.start(next);
@@ -90,7 +83,20 @@ async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
   return { kind: 'restarted', scene, stuck };
 }
 
-export function openFastHouse({ place }: Pick<Run, 'place'>, cleanUps: (() => unknown)[]): Promise<House> {
+/** A house, the bot that is to die in it, what its store holds, and the points it has passed, where they are asked for. */
+export async function openKilled(run: Run, cleanUps: (() => unknown)[], more: Record<string, string> = {}) {
+  const { killAt } = run;
+  const house = await openFastHouse(run, cleanUps);
+  const list = join(house.folder, 'points');
+  const first = house.bot({ ...(killAt === undefined ? { KILL_LIST: list } : { KILL_AT: killAt }), ...more });
+  await house.start(first);
+  const store = await openChargeInStore(house);
+  cleanUps.push(() => store.close());
+  const passed = (): string[] => (killAt === undefined ? readFileSync(list, 'utf8').trim().split('\n') : []);
+  return { house, first, store, passed };
+}
+
+function openFastHouse({ place }: Run, cleanUps: (() => unknown)[]): Promise<House> {
   const clock = { fromMs: Date.now(), factor };
   const now = fastClock(clock);
   return openHouse(
@@ -338,4 +344,114 @@ export function keyOf({ ts, metadata }: BotPost): string {
 export function directMessages(house: House, of: string = house.workspace.ids.users.agent): BotPost[] {
   const { channels } = house.workspace.state(of);
   return channels.filter(({ kind }) => kind === 'dm').flatMap(({ id }) => house.workspace.posts(id));
+}
+
+/** What a bot's store holds of charges, read past the bot. */
+export type ChargeInStore = {
+  read: (reference: string) => Promise<ChargeRecord | undefined>;
+  /** The request for a second person that has this id. */
+  approval: (id: string) => Promise<Approval | undefined>;
+  /** Keys of what is still to be told or edited. */
+  toTell: () => Promise<string[]>;
+  close: () => Promise<void>;
+};
+
+/** Of a house whose bot has started once: there is no file before. */
+export async function openChargeInStore(house: House): Promise<ChargeInStore> {
+  const settings = readSettings(house.settings());
+  if (settings.kind === 'refused') throw new Error(settings.words);
+  const kept = await openKept({ config: settings.config, log: () => undefined, now: Date.now });
+  const { store, sealer, close } = kept;
+  const charges = createChargeRecords({ store, sealer, wait: rest });
+  return {
+    read: (reference) => charges.read(reference),
+    async approval(id) {
+      const entry = await store.read(approvalPrefix + id);
+      if (!entry) return undefined;
+      const { state } = JSON.parse(sealer.open(entry.key, entry.value)) as { state: { approval: Approval } };
+      return state.approval;
+    },
+    toTell: async () =>
+      workIn(await house.due())
+        .map(({ key }) => key)
+        .filter((key) => key.startsWith('message:')),
+    close,
+  };
+}
+
+/** What the bank does with the charge; `lost`: it charges, and the connection breaks before the answer. */
+export const stories = ['approved', 'otp', 'declined', 'rejected', 'lost'] as const;
+export type Story = (typeof stories)[number];
+
+/** What runs share. */
+export type Place = {
+  bundle: Bundle;
+  /** Where the bots of a run keep their store: this Redis, under a prefix of their own; absent: a file of their own. */
+  redis?: { url: string };
+  /** What keeps a processor busy, or must not be kept waiting, goes through here. */
+  busy: <T>(work: () => Promise<T>) => Promise<T>;
+};
+
+export type Run = {
+  story: Story;
+  place: Place;
+  /** See killed-bot.ts; absent: it is not killed, and `passed` names all its points. */
+  killAt?: string;
+  /** The agent, who sees the read-back stand there still, presses its button again once the bot is back. */
+  pressAgain?: boolean;
+  /**
+   * Waits until a charge ends for which no code can be entered, its answer having died with the bot. False leaves
+   * it in doubt, which it must then be said to be.
+   */
+  awaitExpiry?: boolean;
+};
+
+export type Ran = {
+  killed: boolean;
+  /** The read-back was still in front of the agent when the bot was back. */
+  stuck: boolean;
+  /** How the charge ended; `none`: it was never stored. */
+  end: string;
+  passed: string[];
+  /** What is wrong; empty when all is as promised. */
+  problems: string[];
+};
+
+/** One run as it goes. */
+type Scene = {
+  run: Run;
+  house: House;
+  first: Bot;
+  store: ChargeInStore;
+  /** Which the charge has, or would have. */
+  reference: string;
+  /** The agent pressed the read-back's button a second time. */
+  pressedAgain: boolean;
+  /** Said too early, whatever it became later. */
+  tooEarly: Set<string>;
+};
+
+function orderOf({ house, reference }: Scene) {
+  return house.payments.state().orders.find((order) => order.orderReference === reference);
+}
+
+/** Also the events have come to the bot, and what they brought is done if it is quiet at the next look too. */
+async function isQuiet(scene: Scene): Promise<boolean> {
+  const { deliveries } = scene.house.payments.state();
+  return deliveries.every(({ state }) => state === 'delivered') && (await isSettled(scene));
+}
+
+async function isSettled({ store, reference }: Scene): Promise<boolean> {
+  const record = await store.read(reference);
+  return record !== undefined && isTold(record) && (await store.toTell()).length === 0;
+}
+
+export function isTold({ intent: { state, told } }: ChargeRecord): boolean {
+  return 'concludedAt' in state && told.includes(state.kind);
+}
+
+/** The service waits for a code, and the bot knows of none: its transaction id was in the answer that was lost. */
+function isCodeless(scene: Scene, { intent }: ChargeRecord): boolean {
+  const isWaiting = orderOf(scene)?.state === 'awaiting_otp';
+  return isWaiting && intent.otp === undefined && intent.state.kind === 'confirming';
 }
