@@ -137,8 +137,8 @@ async function runForEach(
   run: (config: Config) => Promise<CommandEnd>,
 ): Promise<CommandEnd> {
   const ends: CommandEnd[] = [];
+  // One after the other: each opens the store for itself.
   for (const one of all) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other: each opens the store for itself
     const end = await run(one);
     ends.push({ ...end, words: `${one.merchant?.name ?? ''}: ${end.words}` });
   }

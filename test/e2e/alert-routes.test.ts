@@ -43,7 +43,6 @@ describe('routes of payops.yml', () => {
     const desk = at();
     const reference = await desk.house.decline({ reason: 'Suspected fraud' });
     for (const channel of ['payOps', 'payDesk'] as const) {
-      // oxlint-disable-next-line no-await-in-loop
       const alert = await desk.reads('lead', [reference, 'High severity', 'by rule fraud'], channel);
       expect(JSON.stringify(alert.blocks)).toContain(`"usergroup_id":"${onCallGroup}"`);
     }
@@ -89,7 +88,6 @@ describe('routes of payops.yml', () => {
   test('digest_after stands in place of DIGEST_THRESHOLD', async () => {
     const desk = at();
     for (let number = 0; number < 3; number += 1)
-      // oxlint-disable-next-line no-await-in-loop
       await desk.house.decline({ reason: 'Count me', customerEmail: `counted.${number}@example.com` });
     const digest = await desk.reads('lead', ['Storm', 'failed charges'], 'payDesk');
     expect(digest.shown.buttons).toContain('Acknowledge all');
@@ -138,12 +136,10 @@ test('alerts of several events that say no amount are looked up at once and told
   );
   house.payments.sendWebhooksTo(undefined);
   const references: string[] = [];
-  // oxlint-disable-next-line no-await-in-loop -- in their order
   for (let number = 0; number < 6; number += 1) references.push(await house.decline());
   await house.start(house.bot());
   const [first, ...others] = references.map(() => house.paymentsGate.hold('/single', 'before'));
   for (const orderReference of references)
-    // oxlint-disable-next-line no-await-in-loop
     await house.sendEvent({ event: 'payment_failed', data: { order: { orderReference } } });
   (await first)?.release();
   for (const { release } of (await Promise.all(others)).toReversed()) release();

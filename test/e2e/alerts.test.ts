@@ -84,7 +84,6 @@ describe('one failure, one message', () => {
       house.payments.state().deliveries.filter(({ orderReference }) => orderReference === reference);
     const deliveryId = sent()[0]?.id ?? 0;
     for (const how of ['again', 'new_id', 'late', 'bad_signature'] as const)
-      // oxlint-disable-next-line no-await-in-loop
       await house.payments.act({ kind: 'redeliver', deliveryId, how });
     await idle();
     expect(posts('lead', 'payAlerts').filter(({ text }) => text.includes(reference))).toHaveLength(1);
@@ -313,9 +312,7 @@ describe('Charge again…', () => {
     onTestFinished(() => house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`));
     const cardY = house.payments.state().cards.at(-1)?.cardPan.slice(-4) ?? '';
     for (const person of ['lead', 'agent', 'onCall'] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await desk.presses(person, 'Charge again…', await alertSays(reference));
-      // oxlint-disable-next-line no-await-in-loop
       await desk.modalSays(person, 'Charge a card');
     }
     await desk.submits('lead', { 'Saved card': '4081' });

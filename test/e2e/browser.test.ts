@@ -1,4 +1,3 @@
-// oxlint-disable no-await-in-loop -- one hand clicks
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -123,9 +123,7 @@ function type(house: House, ...commands: string[]): Promise<void> {
 async function typeAs(house: House, person: Person, commands: readonly string[]): Promise<void> {
   for (const command of commands) {
     const told = house.seenBy(person).length;
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, so that each is seen answered
     await house.type(person, `/pay ${command}`);
-    // oxlint-disable-next-line no-await-in-loop
     await house.until(`an answer to ${command}`, () => house.seenBy(person).length > told);
   }
 }
@@ -144,7 +142,6 @@ async function driveEvents(house: House, bot: Bot): Promise<void> {
   await payments.settled();
   for (const deliveryId of [1, 2]) {
     for (const how of ['again', 'new_id', 'late', 'bad_signature'] as const) {
-      // oxlint-disable-next-line no-await-in-loop
       await payments.act({ kind: 'redeliver', deliveryId, how });
     }
   }
@@ -163,17 +160,13 @@ async function driveWeather(house: House): Promise<void> {
     'hang',
     'normal',
   ] as PaymentsWeather[]) {
-    // oxlint-disable-next-line no-await-in-loop
     await house.payments.act({ kind: 'set_weather', weather });
-    // oxlint-disable-next-line no-await-in-loop
     await type(house, 'ORDER-1001');
   }
   for (const weather of ['error_500', 'rate_limited', 'down'] as const) {
     house.workspace.setFaults({ kind: weather });
     const calls = house.slackGate.passed.length;
-    // oxlint-disable-next-line no-await-in-loop
     await house.decline();
-    // oxlint-disable-next-line no-await-in-loop
     await house.until('Slack was tried', () => weather === 'down' || house.slackGate.passed.length > calls);
   }
   house.workspace.setFaults();
@@ -466,9 +459,7 @@ async function typeCardNumbers(desk: Desk, typed: Typed): Promise<void> {
   for (const [index, words] of panForms
     .flatMap((form) => [`charge ${form}`, `otp ${form}`, form])
     .entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- each is seen refused
     await house.type('agent', `/pay ${words}`);
-    // oxlint-disable-next-line no-await-in-loop
     await house.until('it is refused', () => house.seenBy('agent').length > index);
   }
   await desk.opens('agent', '/pay charge 12,500.00');
@@ -481,7 +472,6 @@ async function typeCardNumbers(desk: Desk, typed: Typed): Promise<void> {
   };
   for (const field of [...Object.keys(good), 'Customer id', 'Reason']) {
     for (const number of panForms) {
-      // oxlint-disable-next-line no-await-in-loop -- one modal
       const modal = await desk.submits('agent', { ...good, [field]: number });
       if (Object.keys(modal?.problems ?? {}).join() !== field)
         throw new Error(`${field} took a card number.`);
@@ -514,7 +504,6 @@ async function walkOtp(desk: Desk, typed: Typed): Promise<void> {
   await charge(desk, 'agent', { token, email, amount: '2,500.00', reason: 'Second instalment' });
   await desk.modalSays('agent', codeField);
   for (const number of [pan, '5555 5555 5555 4444']) {
-    // oxlint-disable-next-line no-await-in-loop
     const modal = await desk.submits('agent', { [codeField]: number });
     if (Object.keys(modal?.problems ?? {}).length !== 1) throw new Error('A card number passed for a code.');
   }
@@ -533,9 +522,7 @@ async function walkOtp(desk: Desk, typed: Typed): Promise<void> {
     const code = newCode();
     typed.strayCodes.push(code);
     const seen = house.seenBy('agent').length;
-    // oxlint-disable-next-line no-await-in-loop -- each is seen refused
     await house.type('agent', `/pay otp ${before}${code}`);
-    // oxlint-disable-next-line no-await-in-loop
     await house.until('it is refused', () => house.seenBy('agent').length > seen);
   }
   await desk.does('agent', { kind: 'open_home' });
@@ -603,9 +590,7 @@ async function walkRejections(desk: Desk, typed: Typed, [, , card]: readonly New
     { ...formOf(card), amount: '10.14' },
   ];
   for (const form of notSent) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other in front of one person
     await charge(desk, 'agent', form);
-    // oxlint-disable-next-line no-await-in-loop
     await desk.modalSays('agent', 'Not sent (fix the request)');
   }
   await desk.opens('agent', '/pay charge');

@@ -54,7 +54,6 @@ afterAll(() => Promise.all(closers.map((close) => close())));
 beforeEach(async () => {
   at().house.later(dayMs);
   for (const person of ['agent', 'onCall', 'outsider'] as const)
-    // oxlint-disable-next-line no-await-in-loop
     await at().asks(person, '/pay help', person === 'outsider' ? 'Not allowed' : 'What you can do');
 });
 
@@ -174,7 +173,6 @@ describe.skipIf(bySocket)('forged', () => {
     expect(colleagues).toContain('Take over');
     expect(colleagues).not.toContain('"type":"input"');
     for (const field of ['otp_code_2', 'otp_code_4', 'otp_code_', 'otp_code_NaN', 'otp_code_3.0e0x', 'code'])
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await submitsCode(reference, field);
     const abouts = await Promise.all(noReferences.map((about) => submitsCode(about)));
     for (const words of abouts) expect(words).toContain('No such charge');
@@ -192,16 +190,12 @@ describe.skipIf(bySocket)('forged', () => {
     expect(await sends(agreement({}, { id: 'V0OTHER' }))).toContain('review has expired');
     const private_metadata = JSON.stringify({ draft: 'another' });
     expect(await sends(agreement({}, { private_metadata }))).toContain('review has expired');
-    for (const user of [outsider, onCall])
-      // oxlint-disable-next-line no-await-in-loop
-      expect(await sends(agreement({ user }))).toContain('Not allowed');
+    for (const user of [outsider, onCall]) expect(await sends(agreement({ user }))).toContain('Not allowed');
     expect(await sends(agreement(fromElsewhere))).toContain('another workspace');
     expect([taken(), asked()]).toEqual(before);
     const form = agreement();
     await Promise.all([1, 2, 3].map(() => sends(form)));
-    for (const user of [agent, onCall, outsider, agent])
-      // oxlint-disable-next-line no-await-in-loop
-      await sends(agreement({ user }));
+    for (const user of [agent, onCall, outsider, agent]) await sends(agreement({ user }));
     await desk.modalSays('agent', 'Paid (confirmed)');
     expect([taken(), asked()]).toEqual(before.map((count) => count + 1));
   });
@@ -226,7 +220,6 @@ describe.skipIf(bySocket)('forged', () => {
     const desk = at();
     const reference = await waitsForCode(desk, '101.00');
     for (const field of ['__proto__', 'constructor'])
-      // oxlint-disable-next-line no-await-in-loop
       expect(await submitsCode(reference, field)).not.toContain('Something went wrong');
     await desk.settled('soon');
     const shown = () => JSON.stringify(desk.posts('lead', 'payDesk'));
@@ -245,9 +238,7 @@ describe.skipIf(bySocket)('forged', () => {
       ),
     ]) {
       const from = told.length;
-      // oxlint-disable-next-line no-await-in-loop -- so that each is known by its answer
       await action();
-      // oxlint-disable-next-line no-await-in-loop
       await desk.house.until('it is answered', () => told.length > from);
       expect(told.slice(from)).toEqual([expect.stringContaining(answer)]);
     }

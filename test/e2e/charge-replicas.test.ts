@@ -171,7 +171,6 @@ async function readBackAll({ desk, line }: Two, cards: readonly NewCard[]): Prom
       for (let next = left.pop(); next; next = left.pop()) {
         const { card, amount } = next;
         const form = { token: card.tokenKey, email: card.customerEmail, amount };
-        // oxlint-disable-next-line no-await-in-loop -- a person has one dialogue in front of them
         const { id } = await reviews(desk, person, form);
         forms.push(line.submission(id));
       }

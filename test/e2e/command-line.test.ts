@@ -96,9 +96,7 @@ describe('payops lookup', () => {
       ['rate_limited', 6, 'as the service asks'],
       ['unauthorized', 7, 'PAYMENTS_CLIENT_SECRET'],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one weather after the other
       await desk.house.payments.act({ kind: 'set_weather', weather });
-      // oxlint-disable-next-line no-await-in-loop
       const end = await desk.runs(['payops', 'lookup', 'ORDER-1001', '--json']);
       expect({ weather, ...end }).toMatchObject({ code, stdout: '' });
       expect(end.stderr).toContain(words);
@@ -205,20 +203,17 @@ describe('without settings', () => {
     expect(await runHere(['--version'], {})).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
     for (const name of Object.keys(commands)) {
       expect(help.stdout).toContain(`  ${name} `);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const [own, beside] = [await runHere([name, '-h'], {}), await runHere([name, 'verify', '--help'], {})];
       const told = own.stdout + own.stderr;
       expect(own).toMatchObject(name === 'lookup' ? { code: 2, stdout: '' } : { code: 0, stderr: '' });
       expect(told).toMatch(new RegExp(`npm run (payops --silent -- )?${name}`));
       expect(beside).toMatchObject({ code: 2, stdout: '', stderr: told });
-      // oxlint-disable-next-line no-await-in-loop
       expect(await runHere([name, 'one', 'word', 'too many', '--frob'], {})).toMatchObject({
         code: 2,
         stdout: '',
       });
     }
     for (const words of [['lookup', 'ORDER-1'], ['redrive']]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const end = await runHere(words, {});
       expect(end).toMatchObject({ code: 5, stdout: '' });
       expect(end.stderr).toContain('Nothing was done. The settings have problems:');
@@ -255,9 +250,7 @@ describe('the operators’ commands', () => {
       ['error_500', 'Whether the access token was revoked is not known'],
       ['unauthorized', 'Nothing was revoked'],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one weather after the other
       await desk.house.payments.act({ kind: 'set_weather', weather });
-      // oxlint-disable-next-line no-await-in-loop
       const end = await desk.runs(['revoke-token']);
       expect(end).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(words) });
     }

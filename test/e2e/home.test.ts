@@ -36,11 +36,8 @@ describe('/pay', () => {
       ['Payment link', 'It charges nobody by itself'],
       ['Change a card’s e-mail', 'You review it before anything is changed'],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one form after the other
       await desk.presses('agent', label, after);
-      // oxlint-disable-next-line no-await-in-loop
       await desk.modalSays('agent', words);
-      // oxlint-disable-next-line no-await-in-loop
       await desk.closes('agent');
     }
     for (const [label, words] of [
@@ -49,7 +46,6 @@ describe('/pay', () => {
       ['Accounts', 'Accounts 1–50'],
       ['Approvals', 'Nothing'],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- each in the place of the one before
       await desk.seesBy('agent', words, async () => {
         const menu = await desk.asks('agent', '/pay', 'waits for you');
         await desk.presses('agent', label, menu);
@@ -168,7 +164,6 @@ describe('roles', () => {
       ['outsider', 'deactivated', 'This Slack account is deactivated'],
     ] as const) {
       workspace.setAccount(desk.id(person), kind);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await desk.asks(person, '/pay ORDER-1001', words);
       expect(JSON.stringify(desk.messages(person))).not.toContain('Paid');
     }

@@ -95,12 +95,9 @@ describe('/pay accounts', () => {
       ['accounts', '/v1/accounts'],
       ['terminals', terminalsPath],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one list after the other
       await desk.asks('agent', `/pay ${verb} nothing-like-it`, 'matches “nothing-like-it”');
       const before = desk.calls(path);
-      // oxlint-disable-next-line no-await-in-loop
       await desk.presses('agent', 'Reload');
-      // oxlint-disable-next-line no-await-in-loop
       await desk.house.until(`the ${verb} are read anew`, () => desk.calls(path) > before);
       expect(desk.calls(path)).toBeGreaterThan(before);
     }

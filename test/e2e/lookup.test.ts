@@ -72,13 +72,11 @@ describe('/pay <reference>', () => {
       ['rate_limited', 'call limit is reached'],
       ['unauthorized', 'refused the bot’s access token'],
     ] as const) {
-      // oxlint-disable no-await-in-loop -- one weather after the other
       await desk.house.payments.act({ kind: 'set_weather', weather });
       const told = await desk.asks('agent', '/pay ORDER-1001', words);
       expect(told.shown.text).toContain('none was moved by this');
       expect(told.shown.text).not.toContain('Paid');
     }
-    // oxlint-enable no-await-in-loop
   });
 
   it('refuses a card number wherever it is typed, and repeats, logs and keeps it nowhere', async () => {

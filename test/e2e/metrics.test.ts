@@ -145,7 +145,6 @@ describe('METRICS_PORT and METRICS_TOKEN', () => {
     const { metricsPort } = JSON.parse(listens) as { metricsPort: number };
     const apart = `http://127.0.0.1:${metricsPort}`;
     for (const path of ['/metrics', '/readyz']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await status(`${desk.bot.url()}${path}`)).toBe(404);
     }
     expect(await status(`${apart}/slack/events`)).toBe(404);

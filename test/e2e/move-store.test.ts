@@ -43,9 +43,7 @@ it.skipIf(missing)(
     const onItsWay = await house.decline({ amount: '5100.00' });
     await posted;
     const queued = [];
-    for (const amount of ['5200.00', '5300.00', '5400.00'])
-      // oxlint-disable-next-line no-await-in-loop -- in this order
-      queued.push(await house.decline({ amount }));
+    for (const amount of ['5200.00', '5300.00', '5400.00']) queued.push(await house.decline({ amount }));
     await house.payments.settled();
 
     const inUse = await before.runs(['move-store']);

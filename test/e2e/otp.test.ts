@@ -71,10 +71,8 @@ describe('the bank’s code', () => {
     const desk = at();
     const reference = await waitsForCode();
     for (const left of ['2 of 3 tries left', '1 of 3 tries left']) {
-      // oxlint-disable no-await-in-loop -- one try after the other
       await enters('000000');
       await desk.modalSays('agent', left);
-      // oxlint-enable no-await-in-loop
     }
     await enters('000000');
     const over = await desk.modalSays('agent', [

@@ -42,11 +42,8 @@ describe.skipIf(missing || bySocket)('replicas on one Redis', () => {
     const failed: string[] = [];
     const succeeded: string[] = [];
     for (let pair = 0; pair < pairs; pair += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- their order is what is tested
       failed.push(await house.decline());
-      // oxlint-disable-next-line no-await-in-loop
       succeeded.push(await house.approve({ customerEmail: 'ada.obi@example.com' }));
-      // oxlint-disable-next-line no-await-in-loop
       await house.payments.settled();
     }
     await house.until('work is under way', () => house.posts('payAlerts').length > 0);
@@ -73,12 +70,9 @@ describe.skipIf(missing || bySocket)('replicas on one Redis', () => {
     const startedAt = performance.now();
     const sent: Sent[] = [];
     while (house.payments.stats().tokensIssued < 3) {
-      // oxlint-disable-next-line no-await-in-loop -- waves, so that each meets another age of the token
       const wave = await Promise.all([...two, ...two, ...two].map((bot) => house.command(bot, 'ORDER-1001')));
-      // oxlint-disable-next-line no-await-in-loop
       await house.until('the wave is answered', () => wave.every(({ answers }) => answers.length > 0));
       sent.push(...wave);
-      // oxlint-disable-next-line no-await-in-loop
       await rest(50);
     }
     const elapsedMs = performance.now() - startedAt;

@@ -94,7 +94,6 @@ describe('/pay cards', () => {
     const desk = await openDesk(test, { payments: { seed: false } });
     const email = 'many.cards@example.com';
     for (let number = 0; number < 13; number += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- the service keeps them in this order
       await saves(desk, { orderReference: `MANY-${number}`, customerEmail: email });
     }
     const keys = savedKeys(desk.house);

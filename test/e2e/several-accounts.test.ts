@@ -198,7 +198,6 @@ describe('several merchant accounts in one bot', () => {
     await savedToken(main, 'ONCE-M');
     await savedToken(lagos, 'ONCE-L');
     for (let round = 1; round <= 4; round += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one round after the other
       await Promise.all([
         charge('agent', main, `51${round}.00`),
         charge('lead', lagos, `61${round}.00`),

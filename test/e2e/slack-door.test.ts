@@ -129,7 +129,6 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
       '{"list":"none","filter":"4111 1111 1111 1111","number":0}',
     ];
     for (const [index, value] of values.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- one press after the other
       expect(await sends(desk, forged(value, `${1_900_000_000 + index * 10}.0`))).toMatchObject({
         status: 200,
       });

@@ -118,7 +118,6 @@ describe('many payments', () => {
   test('are a digest of their own, without an alarm, that says how many a look-up proved; the CSV says what it lacks', async () => {
     const desk = at();
     for (let number = 0; number < 5; number += 1)
-      // oxlint-disable-next-line no-await-in-loop
       await desk.house.approve({ amount: '100.00', customerEmail: `payer.${number}@example.com` });
     const many = () => desk.reads('lead', ['📥 Many payments: ', 'Proven by look-up', 'NGN'], 'general');
     const digest = await many();

@@ -177,13 +177,11 @@ describe('the audit trail', () => {
   it('is removed once it is older than it is kept, what is left is whole, and a changed word is found', async () => {
     const desk = at();
     for (const reference of ['OLD-1', 'OLD-2']) {
-      // oxlint-disable no-await-in-loop -- each in a block of its own, the last of which is never removed
       await desk.asks('agent', `/pay ${reference}`, 'Not found');
       await desk.house.until('it is on record', async () =>
         JSON.stringify(await exported(desk)).includes(reference),
       );
     }
-    // oxlint-enable no-await-in-loop
     await desk.house.until('the old ones are removed', async () => {
       // What the head does not tell of yet is removed a day later.
       desk.house.later(dayMs);
@@ -227,9 +225,7 @@ async function paidAtTheSecondCode(desk: Desk): Promise<string> {
     ['000000', '3 of 3 tries left'],
     [rightOtp, '2 of 3 tries left'],
   ] as const) {
-    // oxlint-disable-next-line no-await-in-loop -- one code after the other
     const { fields } = await desk.modalSays('agent', words);
-    // oxlint-disable-next-line no-await-in-loop
     await desk.submits('agent', { [fields[0] ?? '']: code });
   }
   const paid = await desk.modalSays('agent', 'Paid (confirmed)');

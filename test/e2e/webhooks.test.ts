@@ -14,11 +14,9 @@ const minuteMs = 60_000;
  */
 async function passes({ house, settled }: Desk, minutes: number): Promise<void> {
   for (let left = minutes; left > 0; left -= 4) {
-    // oxlint-disable-next-line no-await-in-loop
     await settled('soon');
     house.later(Math.min(left, 4) * minuteMs);
     let turns = 0;
-    // oxlint-disable-next-line no-await-in-loop
     await house.until('the bot has had its turns', () => (turns += 1) > 3);
   }
 }
@@ -68,7 +66,6 @@ describe('the webhook door', () => {
     await desk.house.sendEvent(failed('DIFFERS-1'));
     await desk.reads('lead', 'DIFFERS-1', 'payAlerts');
     for (let times = 0; times < 2; times += 1)
-      // oxlint-disable-next-line no-await-in-loop
       expect(await desk.house.sendEvent(failed('DIFFERS-1', { amount: '1.00' }))).toBe(200);
     const notice = await desk.reads(
       'lead',
@@ -84,7 +81,6 @@ describe('the webhook door', () => {
   test('a signed event of an unknown kind, and one without any, is answered 200, kept, and told once for each kind', async () => {
     const { house, reads, settled } = at();
     for (const event of ['refund_made', 'refund_made', 'dispute_opened'])
-      // oxlint-disable-next-line no-await-in-loop
       expect(await house.sendEvent({ event, data: { of: Math.random() } })).toBe(200);
     expect(await house.sendEvent({ data: {} })).toBe(200);
     await reads('lead', ['A signed event of unknown kind arrived', 'refund_made'], 'payOps');
@@ -150,9 +146,7 @@ test('a record that nobody can read is put aside, told to the operators once, an
   const house = await openHouse(scope, { clock: true });
   mkdirSync(house.dataDir, { recursive: true, mode: 0o700 });
   const store = openSqliteStore({ path: join(house.dataDir, 'payops.sqlite'), now: Date.now });
-  for (const key of broken)
-    // oxlint-disable-next-line no-await-in-loop
-    await store.create(key, 'k1.unreadable', { delayMs: 0, lane: 'one' });
+  for (const key of broken) await store.create(key, 'k1.unreadable', { delayMs: 0, lane: 'one' });
   const bot = house.bot();
   await house.start(bot);
   const told = () => house.posts('payOps').map(({ text }) => text);
@@ -163,7 +157,6 @@ test('a record that nobody can read is put aside, told to the operators once, an
     house.posts('payAlerts').some(({ text }) => text.includes(reference)),
   );
   for (const key of broken)
-    // oxlint-disable-next-line no-await-in-loop
     expect(await store.read(key)).toMatchObject({ value: 'k1.unreadable', attempts: 1 });
   expect(told()).toHaveLength(broken.length);
   expect(await (await fetch(`${bot.url()}/metrics`)).text()).toMatch(

@@ -35,9 +35,7 @@ export async function saveCards({ payments, webhookGate }: House, count: number)
   for (let number = 1; number <= count; number += 1) {
     const orderReference = `SAVE-${run}-${number}`;
     const customerEmail = `customer.${run}.${number}@example.com`;
-    // oxlint-disable-next-line no-await-in-loop -- the order must be there to be paid
     await payments.act({ kind: 'create_order', amount: '50.00', customerEmail, orderReference });
-    // oxlint-disable-next-line no-await-in-loop
     await payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
   }
   await payments.settled();

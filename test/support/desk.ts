@@ -114,7 +114,6 @@ export function shareDesk(options: DeskOptions = {}): () => Desk {
     onTestFailed(() => console.error(desk?.bot.lines.slice(from).slice(-40).join('\n')));
   });
   afterEach(async () => {
-    // oxlint-disable-next-line no-await-in-loop -- what the bot is told of each comes in order
     for (const person of people) await desk?.closes(person);
   });
   afterAll(async () => {
@@ -318,7 +317,6 @@ export function sitAt(house: House, bot: Bot): Desk {
       const view = onTop(person);
       const values: Record<string, Record<string, object>> = {};
       for (const [label, typed] of Object.entries(filled)) {
-        // oxlint-disable-next-line no-await-in-loop -- one hand fills in
         const { blockId, actionId, state } = await valueOf(person, view, label, typed);
         values[blockId] = { [actionId]: state };
       }
@@ -345,7 +343,6 @@ export function sitAt(house: House, bot: Bot): Desk {
     },
     async closes(person) {
       for (let view = modal(person); view; view = modal(person)) {
-        // oxlint-disable-next-line no-await-in-loop -- one lies on the other
         await act(person, { kind: 'close_view', viewId: view.id });
       }
     },

@@ -66,7 +66,6 @@ export async function killEverywhere({
   async function killAt(point: string, pressAgain: boolean): Promise<Ran | undefined> {
     const ordinal = String(whole.passed.indexOf(point) + 1);
     for (const at of [point, point, point, ordinal]) {
-      // oxlint-disable-next-line no-await-in-loop -- again only when it did not come to pass
       const ran = await run({ story, place, killAt: at, pressAgain, awaitExpiry: options.awaitExpiry });
       if (ran.problems.length > 0) {
         result.wrong.push({ at: pressAgain ? `${point}, and pressed again` : point, problems: ran.problems });

@@ -61,7 +61,6 @@ export async function runCase(name: CasePlay, run: Run): Promise<Ran> {
     ];
     return { killed, stuck: false, end: await play.end(scene), passed, problems };
   } finally {
-    // oxlint-disable-next-line no-await-in-loop -- the last opened is the first to go
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
   }
 }
@@ -202,11 +201,8 @@ const plays: Record<CasePlay, Play> = {
     async act(scene) {
       const { desk, house, isDead } = scene;
       for (let tries = 0; tries < 3 && !isDead() && !saysEnd(scene); tries += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one try after the other
         if (desk.modal('agent')?.submit === undefined) await reviewEmail(scene);
-        // oxlint-disable-next-line no-await-in-loop
         await desk.submits('agent');
-        // oxlint-disable-next-line no-await-in-loop -- of one whose bot has died meanwhile nothing more is heard
         await house.until('its end', () => isDead() || saysEnd(scene), patienceMs).catch(() => undefined);
       }
     },

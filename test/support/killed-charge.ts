@@ -36,7 +36,6 @@ export async function runCharge(run: Run): Promise<Ran> {
     await settleAsAgent(scene);
     return { killed: true, stuck, end: await endOf(scene), passed: [], problems: await problemsOf(scene) };
   } finally {
-    // oxlint-disable-next-line no-await-in-loop -- the last opened is the first to go
     for (const cleanUp of cleanUps.toReversed()) await cleanUp();
   }
 }
@@ -146,9 +145,7 @@ async function chargeAsAgent(scene: Scene): Promise<void> {
   const isDead = (): boolean => !first.isRunning();
   await submit(scene, {});
   for (const code of scene.run.story === 'otp' ? codes : []) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await house.until('a field for the code', () => isDead() || hasCodeField(topView(house)), stepMs);
-    // oxlint-disable-next-line no-await-in-loop
     if (!isDead()) await enterCode(scene, code);
   }
   await house.until('the end of it', async () => isDead() || (await isSettled(scene)), stepMs);
@@ -160,15 +157,11 @@ async function settleAsAgent(scene: Scene): Promise<void> {
   const endsAt = performance.now() + runDeadlineMs;
   let settledLooks = 0;
   while (performance.now() < endsAt) {
-    // oxlint-disable-next-line no-await-in-loop -- one look after the other
     const record = await store.read(reference);
     if (!record || (run.awaitExpiry === false && isCodeless(scene, record))) return;
-    // oxlint-disable-next-line no-await-in-loop
     settledLooks = (await isQuiet(scene)) ? settledLooks + 1 : 0;
     if (settledLooks > 1) return;
-    // oxlint-disable-next-line no-await-in-loop
     if (record.intent.state.kind === 'otp') await reopenAndEnter(scene);
-    // oxlint-disable-next-line no-await-in-loop
     else await rest(lookAgainMs);
   }
 }
@@ -177,7 +170,6 @@ async function reopenAndEnter(scene: Scene): Promise<void> {
   const { house } = scene;
   const user = house.workspace.ids.users.agent;
   for (let view = topView(house); view; view = topView(house)) {
-    // oxlint-disable-next-line no-await-in-loop
     await house.workspace.act(user, { kind: 'close_view', viewId: view.id });
   }
   await house.type('agent', '/pay otp');

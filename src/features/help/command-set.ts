@@ -160,7 +160,6 @@ async function firstPermitted<One extends { account: AccountSide; command: Comma
   all: readonly One[],
 ): Promise<One | undefined> {
   for (const one of all) {
-    // oxlint-disable-next-line no-await-in-loop -- nearly everybody is allowed something for the first
     const permit = await one.account.mayRun(one.command.permission, caller);
     if (permit.kind === 'allowed') return one;
   }

@@ -96,7 +96,6 @@ export function createServiceList<Item>(
         const hasNext = page.hasNext || (words.length === 0 && end === 'more');
         return { ...page, hasNext, reading, ...(stop && { stop }) };
       }
-      // oxlint-disable-next-line no-await-in-loop -- a page is known by the one before it
       stop = left === 0 ? { kind: 'enough_calls' } : await readNext(list);
       if (stop) continue;
       [calls, left] = [calls + 1, left - 1];

@@ -21,7 +21,6 @@ const kinds = Object.values(paths).flatMap((path) =>
 export async function streamAlone(scene: Scene, megabytes: number): Promise<Endless[]> {
   const all: Endless[] = [];
   for (const kind of kinds.filter(({ path }) => path === paths.webhook)) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other first
     all.push(await stream(scene, kind, megabytes));
   }
   return all;
@@ -55,7 +54,6 @@ async function stream(
   while (sent < bytes && !socket.destroyed) {
     sent += piece.length;
     if (!socket.write(part)) {
-      // oxlint-disable-next-line no-await-in-loop -- as fast as it is taken
       await Promise.race([once(socket, 'drain').catch(() => undefined), closed]);
     }
   }

@@ -39,7 +39,6 @@ export async function runBodies(scene: Scene, megabytes: number): Promise<Bodies
   const before = atWork();
   const most = watchMemory(pid);
   for (let round = 0; round < rounds; round += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one round after the other
     wrong.push(...(await sendOddBodies(scene)));
   }
   const alone = await streamAlone(scene, megabytes);
@@ -62,7 +61,6 @@ export async function sendOddBodies(scene: Scene, atOnce = 8): Promise<string[]>
   const wrong: string[] = [];
   for (let from = 0; from < oddBodies.length; from += atOnce) {
     const some = oddBodies.slice(from, from + atOnce);
-    // oxlint-disable-next-line no-await-in-loop -- a few at once, as they would come
     const problems = await Promise.all(some.map((odd) => sendOdd(scene, odd)));
     wrong.push(...problems.filter((problem) => problem !== undefined));
   }
@@ -75,7 +73,6 @@ async function standsStill(pid: number): Promise<void> {
   let most = residentMb(pid);
   for (let now = startedAt; now < startedAt + longestWorkMs; now = performance.now()) {
     if (now >= startedAt + workMs && now >= grewAt + calmMs) return;
-    // oxlint-disable-next-line no-await-in-loop -- one look after the other
     await rest(100);
     if (residentMb(pid) <= most + 0.5) continue;
     most = residentMb(pid);
@@ -87,13 +84,11 @@ async function deliverOrdinary(scene: Scene, name: string, count: number): Promi
   const wrong: string[] = [];
   for (let number = 0; number < count; number += 1) {
     const body = eventText(`${name}-${number}`);
-    // oxlint-disable-next-line no-await-in-loop -- an ordinary sender's pace
     const response = await fetch(`http://127.0.0.1:${scene.port}${paths.webhook}`, {
       method: 'POST',
       headers: scene.signed(body),
       body,
     });
-    // oxlint-disable-next-line no-await-in-loop
     const receipt = await response.text();
     if (!receipt.includes(`${name}-${number}`) || !receipt.includes('"new"'))
       wrong.push(`${body}: ${receipt}`);

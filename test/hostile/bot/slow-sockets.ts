@@ -121,7 +121,6 @@ async function deliver(scene: Pick<Scene, 'port' | 'signed'>, name: string, forM
   const count = Math.floor((forMs / 1_000) * eventsASecond);
   for (let number = 0; number < count; number += 1) {
     const dueMs = startedAt + number * (1_000 / eventsASecond) - performance.now();
-    // oxlint-disable-next-line no-await-in-loop -- the pace is the point
     if (dueMs > 0) await rest(dueMs);
     answers.push(deliverOne(scene, `SLOW-${name}-${number}`));
   }

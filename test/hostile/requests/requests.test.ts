@@ -90,7 +90,6 @@ it.each([
   let seen = 0;
   // Some mistakes are met by few of the mutations: as many as the whole run has, and mostly far fewer.
   for (let tried = 0; tried < 200_000 && seen === 0; tried += 250) {
-    // oxlint-disable-next-line no-await-in-loop -- until it is seen
     const { wrong } = await runRequests({ count: 250, seed: seed + tried });
     seen = wrong.length;
   }

@@ -52,7 +52,6 @@ export async function runRequests(options: { count: number; seed: number }): Pro
   const shares = senders.map((_, index) => Math.floor((options.count + index) / senders.length));
   for (const [index, sender] of senders.entries()) {
     const random = createRandom(options.seed).fork(sender.name);
-    // oxlint-disable-next-line no-await-in-loop -- one sender after the other, so that a seed says which request
     await runSender(sender, random, result.forged + (shares[index] ?? 0), result);
   }
   return result;
@@ -73,7 +72,6 @@ async function runSender(
     while (result.forged < until) {
       number += 1;
       const planned = plan(sender, originals, draw, number);
-      // oxlint-disable-next-line no-await-in-loop -- a door takes one at a time, and tells what it received
       await sendAndJudge({ sender, genuine, door, planned, result });
     }
     await door.close();

@@ -1,4 +1,3 @@
-// oxlint-disable no-await-in-loop -- one hand types
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PageBlock, PageView } from '../../../src/simulators/protocol.ts';

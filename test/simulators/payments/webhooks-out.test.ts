@@ -9,7 +9,6 @@ it('repeats an event as it was, with a new id, late, or with a signature that is
   await merchant.service.settled();
   for (const how of ['again', 'new_id', 'late', 'bad_signature'] as const) {
     await merchant.service.act({ kind: 'redeliver', deliveryId: 1, how });
-    // oxlint-disable-next-line no-await-in-loop -- in this order
     await merchant.service.settled();
   }
   const [first, again, newId, late] = await eventsOf(merchant, receiver);
