@@ -1,5 +1,5 @@
 import type { Account, AccountAnswer, AccountKey, NewAccount, NewAccountAnswer } from '../domain/account.ts';
-import { largestPage, type PageAnswer, readPageAnswer } from './terminals.ts';
+import { type PageAnswer, pageQuery, readPageAnswer } from './terminals.ts';
 import type { PaymentsClient } from './client.ts';
 import { askForEffect, type Told } from './effect-answer.ts';
 import { failureOfAnswer, wordsOf } from './failures.ts';
@@ -33,10 +33,7 @@ export async function listAccounts(
   cursor?: string,
 ): Promise<PageAnswer<Account>> {
   const answer = await client.GET('/v1/accounts', {
-    params: {
-      header: { accountId: parentAccountId },
-      query: { limit: largestPage, ...(cursor === undefined ? {} : { cursor }) },
-    },
+    params: { header: { accountId: parentAccountId }, query: pageQuery(cursor) },
   });
   return readPageAnswer(answer, cursor, readAccount);
 }

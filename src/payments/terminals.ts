@@ -29,10 +29,7 @@ export async function listTerminals(
   cursor?: string,
 ): Promise<PageAnswer<Terminal>> {
   const answer = await client.GET('/v1/accounts/terminals', {
-    params: {
-      header: { accountId },
-      query: { limit: largestPage, ...(cursor === undefined ? {} : { cursor }) },
-    },
+    params: { header: { accountId }, query: pageQuery(cursor) },
   });
   return readPageAnswer(answer, cursor, (record) => textsOf(record, terminalFields));
 }
@@ -69,10 +66,8 @@ export function readPageAnswer<Item>(
  *
  * Spec: Limits (pagination).
  */
-export type ServicePage<Item> = { items: readonly Item[]; cursor?: string };
-
 export type PageAnswer<Item> =
-  | ({ kind: 'page' } & ServicePage<Item>)
+  | { kind: 'page'; items: readonly Item[]; cursor?: string }
   /** The service does not know this cursor (any more): only a list read from its beginning goes on. */
   | { kind: 'cursor_refused' };
 
@@ -81,6 +76,10 @@ export type ReadPage<Item> = (cursor?: string) => Promise<PageAnswer<Item>>;
 
 /** Spec: Limits (page size). */
 export const largestPage = 50;
+
+export function pageQuery(cursor: string | undefined): { limit: number; cursor?: string } {
+  return { limit: largestPage, ...(cursor === undefined ? {} : { cursor }) };
+}
 
 /** Whether each of the words, lower-case, stands in one of its fields. */
 export function terminalMatches(terminal: Terminal, words: readonly string[]): boolean {
