@@ -12,7 +12,7 @@ import {
   parseAccountKey,
 } from '../../domain/account.ts';
 import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
-import { createNewAccounts, type NewAccounts } from './create-account.ts';
+import { createNewAccounts } from './create-account.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { cut, visible } from '../../slack/kit/text.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
@@ -68,9 +68,46 @@ type Question = { kind: 'look_up'; key: AccountKey } | { kind: 'new' };
  * at most once under its reference (`create-account.ts`).
  */
 export function createNewAccount(account: Account): Feature {
-  const { place, settings } = account;
-  const fields = settings.accountNewFields;
+  const { place, settings, payments, slack, now } = account;
+  const { accountNewFields: fields } = settings;
   const accounts = createNewAccounts(account);
+
+  async function lookUp(key: AccountKey): Promise<SlackMessage> {
+    const answer = await payments.findAccount(key);
+    const shown = { place, nowMs: now() };
+    switch (answer.kind) {
+      case 'found':
+        return accountMessage(answer.account, shown);
+      case 'not_found':
+        return askedHereAlone(noAccountMessage(key, shown), place);
+      case 'refused':
+        return refusedKeyMessage(key, answer.message, shown);
+    }
+  }
+
+  /** Asked for once, whoever submits it how often: what is known already is looked up and shown instead. */
+  async function create({ caller, viewId, values }: Submission): Promise<ViewAnswer> {
+    const filled = accountForm(fields).read(values);
+    if (filled.kind === 'errors') return filled;
+    const { userId } = caller;
+    const wanted = withoutUndefined(filled.read) as NewAccount;
+    const asked = await accounts.begin({ viewId, wanted, by: userId });
+    return {
+      kind: 'update',
+      modal: windowOf(creatingMessage(asked, place), place),
+      async carryOn() {
+        const message = accountEndMessage(await asked.carryOn(), asked, { place, nowMs: now() });
+        await slack.showEnd({ viewId, userId }, { modal: windowOf(message, place), message });
+      },
+    };
+  }
+
+  /** Back to the form: in its own dialogue, where the bot's own reference stays the view's, or in a new one. */
+  async function correctAgain({ value, view, updateModal, openModal }: Pressed): Promise<void> {
+    const modal = accountModal(fields, place, await accounts.wantedOf(value));
+    await (view ? updateModal(modal) : openModal(modal));
+  }
+
   const verb = defineCommand<Question>({
     verb: 'account',
     usage: '<reference> | new',
@@ -86,21 +123,23 @@ export function createNewAccount(account: Account): Feature {
         effect: 'access',
         ifNoAnswer: 'If none comes, look at /pay accounts before you create it again.',
         permissions: [newAccountPermission],
-        submit: (submission) => createIt(account, accounts, submission),
+        submit: create,
       },
     ],
     presses: [
-      { actionId: accountActions.lookUp, press: (pressed) => lookUpPressed(account, pressed) },
       {
-        actionId: accountActions.again,
-        permissions: [newAccountPermission],
-        press: (pressed) => correctAgain(account, accounts, pressed),
+        actionId: accountActions.lookUp,
+        async press({ value, reply }) {
+          const key = parseAccountKey(value);
+          if (key.ok) await reply(await lookUp(key.value));
+        },
       },
+      { actionId: accountActions.again, permissions: [newAccountPermission], press: correctAgain },
     ],
 
     async run(question, { openModal, whileWaiting }) {
       if (question.kind === 'look_up') {
-        return await whileWaiting(lookUp(account, question.key), stillLooking(question.key));
+        return await whileWaiting(lookUp(question.key), stillLooking(question.key));
       }
       await openModal(accountModal(fields, place));
       return undefined;
@@ -117,59 +156,8 @@ function parseQuestion(words: readonly string[], length: Length): Parsed<Questio
   return key.ok ? parsed({ kind: 'look_up', key: key.value }) : key;
 }
 
-async function lookUp({ payments, place, now }: Account, key: AccountKey): Promise<SlackMessage> {
-  const shown = { place, nowMs: now() };
-  const answer = await payments.findAccount(key);
-  switch (answer.kind) {
-    case 'found':
-      return accountMessage(answer.account, shown);
-    case 'not_found':
-      return askedHereAlone(noAccountMessage(key, shown), place);
-    case 'refused':
-      return refusedKeyMessage(key, answer.message, shown);
-  }
-}
-
 function stillLooking({ value }: AccountKey): SlackMessage {
   return noteMessage({ state: '⏳ Looking up the account …', about: [word(value) ?? ''] });
-}
-
-async function lookUpPressed(account: Account, { value, reply }: Pressed): Promise<void> {
-  const key = parseAccountKey(value);
-  if (key.ok) await reply(await lookUp(account, key.value));
-}
-
-/** Asked for once, whoever submits it how often: what is known already is looked up and shown instead. */
-async function createIt(
-  { place, settings, slack, now }: Account,
-  { begin }: NewAccounts,
-  { caller, viewId, values }: Submission,
-): Promise<ViewAnswer> {
-  const filled = accountForm(settings.accountNewFields).read(values);
-  if (filled.kind === 'errors') return filled;
-  const asked = await begin({
-    viewId,
-    wanted: withoutUndefined(filled.read) as NewAccount,
-    by: caller.userId,
-  });
-  return {
-    kind: 'update',
-    modal: windowOf(creatingMessage(asked, place), place),
-    async carryOn() {
-      const message = accountEndMessage(await asked.carryOn(), asked, { place, nowMs: now() });
-      await slack.showEnd({ viewId, userId: caller.userId }, { modal: windowOf(message, place), message });
-    },
-  };
-}
-
-/** Back to the form: in its own dialogue, where the bot's own reference stays the view's, or in a new one. */
-async function correctAgain(
-  { place, settings }: Account,
-  { wantedOf }: NewAccounts,
-  { value, view, updateModal, openModal }: Pressed,
-): Promise<void> {
-  const modal = accountModal(settings.accountNewFields, place, await wantedOf(value));
-  await (view ? updateModal(modal) : openModal(modal));
 }
 
 const accountActions = {
