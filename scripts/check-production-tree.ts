@@ -123,7 +123,6 @@ async function runBot(stage: Stage): Promise<void> {
   try {
     const { port, metricsPort } = await listening.promise;
     for (const at of [`${port}/healthz`, `${metricsPort}/readyz`]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { status } = await fetch(`http://127.0.0.1:${at}`);
       if (status !== 200) throw new Error(`${at} answered ${status}.`);
     }

@@ -50,9 +50,7 @@ try {
   const load = startLoad(stage, { url: service.url, eventsPerSecond, commandsPerSecond });
   await rest(beforeAndAfterMs);
   for (let number = 0; number < rounds * replicas; number += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other: maxSurge 1, maxUnavailable 0
     await service.add();
-    // oxlint-disable-next-line no-await-in-loop
     const end = await service.removeOldest();
     ends.push(end);
     console.log(

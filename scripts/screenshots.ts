@@ -61,12 +61,10 @@ async function shootAlert(ada: PersonWindow): Promise<void> {
   await page.locator('article', { hasText: 'Declined by the bank' }).waitFor();
   await page.getByRole('tab', { name: 'Events' }).click();
   for (const how of ['The same delivery again', 'With a bad signature']) {
-    // oxlint-disable-next-line no-await-in-loop -- one hand clicks
     await page
       .getByRole('button', { name: /^Send again: payment_failed/ })
       .first()
       .click();
-    // oxlint-disable-next-line no-await-in-loop
     await page.getByRole('button', { name: how }).click();
   }
   await page.getByText('refused', { exact: true }).waitFor();
@@ -184,7 +182,6 @@ async function shootPayments(lead: PersonWindow, { payments }: Playground): Prom
   const customers = Object.values(seedCards).map(({ customerEmail }) => customerEmail);
   for (let number = 0; number < 60; number += 1) {
     const customerEmail = customers[number % customers.length] ?? '';
-    // oxlint-disable-next-line no-await-in-loop -- one payment after another
     await payments.act({
       kind: 'approve_saved_card_charge',
       amount: `${2_000 + number * 310}.00`,
@@ -214,9 +211,7 @@ async function shootNarrow({ page, ...ada }: PersonWindow): Promise<void> {
   const panel = page.getByRole('button', { name: 'Payments', exact: true });
   await panel.click();
   for (const tab of ['Events', 'Faults', 'Saved cards']) {
-    // oxlint-disable-next-line no-await-in-loop -- one hand clicks
     await ada.tab(tab);
-    // oxlint-disable-next-line no-await-in-loop
     await shootIt(`${tab.replace(' ', '-').toLowerCase()}-390`);
   }
   await panel.click();
@@ -244,10 +239,8 @@ async function shootNarrow({ page, ...ada }: PersonWindow): Promise<void> {
 
 async function waitForOpening({ url }: Playground): Promise<void> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- one look after the other
     const state = (await (await fetch(`${url}/state`)).json()) as PageState;
     if (state.openedAt !== undefined) return;
-    // oxlint-disable-next-line no-await-in-loop
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
 }

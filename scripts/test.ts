@@ -89,7 +89,6 @@ async function run({ name, command, args, env }: Step, shown: 'at once' | 'at it
 }
 
 async function checkStatically(): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop -- beside the tests one at a time is enough for two processors
   for (const step of checks) await run(step, 'at its end');
 }
 

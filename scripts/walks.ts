@@ -45,7 +45,6 @@ async function walkAtRandom(): Promise<boolean> {
 async function seeBreakages(): Promise<boolean> {
   const unseen: string[] = [];
   for (const name of Object.keys(breakages)) {
-    // oxlint-disable-next-line no-await-in-loop -- one world after the other
     const found = await findBreakage(name, { count, seed });
     console.log(found ? `${name}: walk ${found.seed}: ${found.says.slice(0, 160)}` : `${name}: NOT SEEN`);
     if (!found) unseen.push(name);

@@ -131,7 +131,6 @@ export function createFleet(options: FleetOptions): Fleet {
       return true;
     },
     async whole() {
-      // oxlint-disable-next-line no-await-in-loop -- what starts may end again, and is then another start
       while (starting.size > 0) await Promise.race([Promise.all(starting), broken.promise]);
       await Promise.race([broken.promise, Promise.resolve()]);
     },

@@ -36,9 +36,7 @@ async function keepAsking(
     const url = target();
     workspace.connect(url && `${url}/slack/events`);
     // A bot that is killed meanwhile answers nothing, and is asked for nothing.
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await workspace.act(agent, { kind: 'send_message', channel: payDesk, text: '/pay help' });
-    // oxlint-disable-next-line no-await-in-loop
     await rest(everyMs);
   }
 }
@@ -305,10 +303,8 @@ function watchMoves(moved: () => number, all: number, progress: ChaosOptions['pr
 /** Resolves when nothing will be posted any more, with 0; or with what is left when nothing moves for long. */
 async function drain(contents: StoreContents, watch: Watch): Promise<number> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- asked again until it is so
     const left = await channelWork(contents);
     if (left === 0 || watch.stillForMs() > hopelessAfterMs) return left;
-    // oxlint-disable-next-line no-await-in-loop
     await rest(200);
   }
 }
@@ -391,12 +387,8 @@ type Killing = Wanted & { fleet: Fleet; signs: Signs; watch: Watch; random: Rand
 async function killAlong(killing: Killing): Promise<void> {
   const { fleet, signs, watch, random, over, ...wanted } = killing;
   for (const { moment, victim, after } of planKills(wanted, random)) {
-    // oxlint-disable-next-line no-await-in-loop -- one kill after the other
     while (watch.share() < moment && watch.stillForMs() < 10_000) await rest(5, undefined, { signal: over });
-    const url =
-      // oxlint-disable-next-line no-await-in-loop
-      after === 'anything' ? await rest(random.below(40), undefined) : await signs.next(after);
-    // oxlint-disable-next-line no-await-in-loop
+    const url = after === 'anything' ? await rest(random.below(40), undefined) : await signs.next(after);
     while (!(await fleet.kill(victim, url))) await rest(5, undefined, { signal: over });
   }
 }

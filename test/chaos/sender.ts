@@ -66,11 +66,9 @@ export function createSender(options: SenderOptions): Sender {
     if (!firstSentAtMs.has(reference)) firstSentAtMs.set(reference, performance.now());
     const sentAtMs = firstSentAtMs.get(reference) ?? 0;
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other, until one is taken
       const status = await attempt(body, signature);
       if (status >= 200 && status < 300) break;
       counts.refused.set(status, (counts.refused.get(status) ?? 0) + 1);
-      // oxlint-disable-next-line no-await-in-loop
       await rest(50 + options.random.below(150), undefined, { signal: options.over });
     }
     counts.answered2xx += 1;
@@ -81,9 +79,7 @@ export function createSender(options: SenderOptions): Sender {
 
   async function work(): Promise<void> {
     for (const delivery of waiting) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is what a worker does
       while (!options.mayGo()) await rest(holdBackMs, undefined, { signal: options.over });
-      // oxlint-disable-next-line no-await-in-loop
       await deliver(delivery);
     }
   }

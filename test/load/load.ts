@@ -157,7 +157,6 @@ export function startLoad({ plan, workspace, secret }: Stage, options: LoadOptio
     const startedAt = performance.now();
     for (let number = 0; !over.signal.aborted; number += 1) {
       const waitMs = startedAt + (number * 1_000) / perSecond - performance.now();
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       if (waitMs > 0) await rest(waitMs, undefined, { signal: over.signal }).catch(() => undefined);
       if (over.signal.aborted) return;
       const sending = send().finally(() => underWay.delete(sending));

@@ -88,12 +88,10 @@ export async function startService(
   async function probe(replica: Replica): Promise<void> {
     let failures = 0;
     while (replica.bot.isRunning()) {
-      // oxlint-disable-next-line no-await-in-loop -- one probe after the other
       const answered = await isReady(replica);
       failures = answered ? 0 : failures + 1;
       if (answered && !replica.isEnding) replica.isReady = true;
       if (failures >= readinessProbe.failureThreshold) replica.isReady = false;
-      // oxlint-disable-next-line no-await-in-loop
       await rest(readinessProbe.periodSeconds * 1_000);
     }
     replica.isReady = false;
@@ -109,7 +107,6 @@ export async function startService(
       replicas.push(replica);
       await replica.bot.start();
       void probe(replica);
-      // oxlint-disable-next-line no-await-in-loop -- looked at until it is so
       while (!replica.isReady) await rest(50);
     },
     async removeOldest() {

@@ -63,7 +63,6 @@ export async function runSoak(options: SoakOptions): Promise<Soaked> {
     const startedAt = performance.now();
     const everySeconds = Math.max(0.5, seconds / 400);
     for (let at = everySeconds; at <= seconds; at += everySeconds) {
-      // oxlint-disable-next-line no-await-in-loop -- a look at a time
       await rest(Math.max(0, startedAt + at * 1_000 - performance.now()));
       if (!bot.isRunning()) throw new Error(`The bot ended:\n${bot.lines.slice(-10).join('\n')}`);
       const times = load.answerTimes();
@@ -73,7 +72,6 @@ export async function runSoak(options: SoakOptions): Promise<Soaked> {
         atSeconds: (performance.now() - startedAt) / 1_000,
         ...ofProcess(bot.pid()),
         keptMegabytes: Number(kept.slice('kept:'.length)) / 1_048_576,
-        // oxlint-disable-next-line no-await-in-loop
         oldestDueSeconds: (await oldestDueMs(store)) / 1_000,
         answerMs: times[Math.floor(times.length * 0.99)] ?? 0,
       });
@@ -109,11 +107,9 @@ export async function runSoak(options: SoakOptions): Promise<Soaked> {
 async function oldestDueMs(store: Store): Promise<number> {
   for (let tries = 1; ; tries += 1) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- asked again until it answers
       return (await store.backlog()).oldestDueMs;
     } catch (error) {
       if (tries === 60) throw error;
-      // oxlint-disable-next-line no-await-in-loop
       await rest(1_000);
     }
   }

@@ -160,7 +160,6 @@ async function submit(scene: Scene, user: string): Promise<void> {
   for (const block of view.blocks.filter(({ type: kind }) => kind === 'input')) {
     const element = block['element'] as Element;
     const [blockId, actionId] = [block.block_id ?? '', element.action_id ?? ''];
-    // oxlint-disable-next-line no-await-in-loop -- one field after the other
     const state = await fill(scene, user, { block, element, viewId: view.id, card });
     if (state) values[blockId] = { [actionId]: { type: element.type, ...state } };
   }

@@ -213,10 +213,8 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
       for (let stepMs = firstStepMs; time.nowMs < untilMs;) {
         const before = scene.changes;
         const isIdle = network.open === 0 && scene.bots.every(({ underWay }) => underWay === 0);
-        // oxlint-disable-next-line no-await-in-loop -- one step after the other
         if (isIdle) await time.leap(Math.min(stepMs, untilMs - time.nowMs));
         // Whoever looked for work has an answer by then.
-        // oxlint-disable-next-line no-await-in-loop
         await time.pass(settleMs);
         if (scene.changes !== before) stepMs = firstStepMs;
         else if (isIdle) stepMs = Math.min(stepMs * 4, longestStepMs);
@@ -241,7 +239,6 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
   workspace.connect('http://bot/slack/events');
   payments.sendWebhooksTo('http://bot/webhooks/payments');
   for (let number = 0; number < weather.replicas; number += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await scene.startBot();
   }
   return scene;

@@ -75,7 +75,6 @@ export class VirtualTime {
   async settle(): Promise<void> {
     for (let quiet = 0; quiet < quietTurns;) {
       const before = this.activity;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       await new Promise((resolve) => setImmediate(resolve));
       quiet = this.activity === before ? quiet + 1 : 0;
     }
@@ -85,7 +84,6 @@ export class VirtualTime {
   async pass(ms: number): Promise<void> {
     const untilMs = this.nowMs + Math.round(ms);
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one timer after the other is the point
       await this.settle();
       const next = this.next(untilMs);
       if (!next) break;

@@ -30,7 +30,6 @@ async function burst(scene: Scene): Promise<void> {
   for (let count = 3 + scene.random.below(8); count > 0; count -= 1) {
     if (scene.random.chance(0.8)) fail(scene);
     else pay(scene);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, as a sender sends
     await scene.time.pass(scene.random.below(300));
   }
 }
@@ -52,7 +51,6 @@ async function person(scene: Scene): Promise<void> {
   const who = random.pick(random.chance(0.05) ? people : people.slice(0, 3));
   for (let count = 2 + random.below(7); count > 0; count -= 1) {
     actAtRandom(scene, who);
-    // oxlint-disable-next-line no-await-in-loop -- with one hand
     await time.pass(random.pick([40, 700, 700, 1_500]));
   }
 }
@@ -87,9 +85,7 @@ function freeze({ random, weather, bots, time, tell }: Scene): void {
 
 async function amid(scene: Scene, ms: number): Promise<void> {
   for (let count = 1 + scene.random.below(3); count > 0; count -= 1) {
-    // oxlint-disable-next-line no-await-in-loop
     await scene.random.pick<Act>([fail, fail, pay, person, repeat])(scene);
-    // oxlint-disable-next-line no-await-in-loop
     await scene.letPass(ms / count);
   }
 }
@@ -155,7 +151,6 @@ export async function walk(seed: number, breakage: Breakage = {}): Promise<Walke
     const scene = await openScene(seed, weather, breakage);
     scene.tell(JSON.stringify(weather));
     for (let count = 0; count < weather.acts; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other, each amid what is under way
       await act(scene);
     }
     await heal(scene);
@@ -196,7 +191,6 @@ async function heal(scene: Scene): Promise<void> {
   await scene.letPass(2 * minuteMs);
   for (const { id, event, orderReference } of payments.state().deliveries) {
     if (!scene.seen.acknowledged.has(`${event} ${orderReference}`))
-      // oxlint-disable-next-line no-await-in-loop
       await payments.act({ kind: 'redeliver', deliveryId: id, how: 'again' });
   }
   await scene.letPass(10 * minuteMs);
@@ -237,7 +231,6 @@ export async function runWalks({
   const met: WalksResult['met'] = new Map();
   for (let walks = 1; walks <= count; walks += 1) {
     const seed = first + walks - 1;
-    // oxlint-disable-next-line no-await-in-loop -- one world after the other
     const walked = await walk(seed);
     for (const [what, times] of walked.met) met.set(what, (met.get(what) ?? 0) + times);
     if (walked.broken.length > 0) return { walks, met, failure: { seed, ...walked } };
@@ -257,7 +250,6 @@ export async function findBreakage(
   const found = breakages[name];
   if (!found) throw new Error(`No breakage is called ${name}.`);
   for (let seed = first; seed < first + count; seed += 1) {
-    // oxlint-disable-next-line no-await-in-loop
     const { broken } = await walk(seed, found.breakage());
     const says = broken.find((one) => found.seen.test(one));
     if (says !== undefined) return { seed, says };
