@@ -12,8 +12,6 @@ import {
 /** Which entries: from one time (UTC ms) on, before another, of one reference, of one merchant account. */
 export type AuditChoice = { fromMs?: number; untilMs?: number; reference?: string; account?: string };
 
-export type AuditFormat = 'jsonl' | 'csv';
-
 export type ExportedAudit = {
   count: number;
   /** Lines that cannot be read; as JSON Lines they are given as they stand. */
@@ -26,7 +24,7 @@ export type ExportedAudit = {
  */
 export async function exportAudit(
   chain: Chain,
-  { choice, format }: { choice: AuditChoice; format: AuditFormat },
+  { choice, format }: { choice: AuditChoice; format: 'jsonl' | 'csv' },
   out: (text: string) => Promise<void>,
 ): Promise<ExportedAudit> {
   const isChosen = chooser(choice);

@@ -18,7 +18,7 @@ type Policy = {
 };
 
 /** The kinds of messages. Whether one is edited is said by whoever keeps it: see `Messages`. */
-export const policies = {
+const policies = {
   alert: {},
   alert_note: { isNote: true },
   alert_direct: {},

@@ -39,7 +39,7 @@ export type Views<Bodies, Shown> = {
 };
 
 /** A message in its words; the same thing shown gives the same. */
-export type Worded = {
+type Worded = {
   message: SlackMessage;
   /** Whom it calls on purpose, by their user ids; of everybody else it has the name. */
   calls?: readonly string[];

@@ -32,7 +32,7 @@ export type CaseStep<State, Event> = {
 };
 
 /** What is done outside: both run after the state that asks for them is stored, and again after a crash. */
-export type CaseEffects<State, Event> = {
+type CaseEffects<State, Event> = {
   /**
    * What is due of it now, and what came of that. `isOnce`: the answer cannot be had a second time, and is held on to
    * while the store is away.
@@ -53,8 +53,6 @@ export type Kept<State> = {
 /** `isMoved`: this event made the step. */
 export type Applied<State> = Kept<State> & { isMoved: boolean };
 
-export type BeginOptions<State> = { givesWay?: (before: State) => boolean; untold?: true };
-
 export type Begun<State> = { kind: 'begun'; kept: Kept<State> } | { kind: 'known'; state: State };
 
 /** All of it throws StoreUnavailable. */
@@ -64,7 +62,11 @@ export type Cases<State, Event> = {
    * Stores a new one; one that is there gives way to it only where `givesWay` says so, and else is given. `untold`: what
    * it begins with is told by whoever begins it, who settles it, and after a crash by a worker; else nobody hears of that.
    */
-  begin(id: string, state: State, options?: BeginOptions<State>): Promise<Begun<State>>;
+  begin(
+    id: string,
+    state: State,
+    options?: { givesWay?: (before: State) => boolean; untold?: true },
+  ): Promise<Begun<State>>;
   /**
    * The case after what happened, whether that changed it or not; undefined: there is none. Whoever calls this settles
    * it; what a crash leaves unsettled is work in two seconds.

@@ -5,7 +5,7 @@ import { movingSchema, redisSchema } from './redis-scripts.ts';
 import type { ScriptRunner } from './redis-store.ts';
 
 /** `refusal`: with this setting the store would lose work, so do not start. The message says the fix. */
-export type RedisFinding = { kind: 'ok' | 'warning' | 'refusal'; message: string };
+type RedisFinding = { kind: 'ok' | 'warning' | 'refusal'; message: string };
 
 /** What the check asks of Redis; node-redis's client has it. */
 export type Inspectable = {
@@ -102,25 +102,18 @@ async function ask<T>(question: Promise<T>): Promise<T | undefined> {
   }
 }
 
-export type RedisWatch = {
-  /** Resolves when Redis has been checked, or is away for now. */
-  check: () => Promise<void>;
-  /** Why this Redis must not be used; undefined while nothing speaks against it. */
-  refusal: () => string | undefined;
-  stop: () => void;
-};
-
 const retryMs = 2_000;
 
 /**
  * Checks a Redis once each time it is asked to, as soon as it answers, and logs what it finds. A Redis that is away at start is not
  * refused: it is checked when it is there.
  */
-export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, log: Log): RedisWatch {
+export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, log: Log) {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   let refusal: string | undefined;
 
+  /** Resolves when Redis has been checked, or is away for now. */
   async function check(): Promise<void> {
     try {
       refusal = tell([...(await checkRedis(client)), await checkSchema(client, prefix)], log);
@@ -132,6 +125,7 @@ export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, l
 
   return {
     check,
+    /** Why this Redis must not be used; undefined while nothing speaks against it. */
     refusal: () => refusal,
     stop() {
       stopped = true;

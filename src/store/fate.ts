@@ -22,7 +22,7 @@ export function readFate({ holdMs, delayMs, ttlMs }: Fate): Fate {
 }
 
 /** Rounded up, so that nothing is ever due or forgotten early. Throws RangeError below 0 and above 100 years. */
-export function wholeMs(name: string, ms: number): number {
+function wholeMs(name: string, ms: number): number {
   if (!(ms >= 0 && ms <= longestMs)) {
     throw new RangeError(`${name} must be a duration from 0 to 100 years in milliseconds, not ${ms}.`);
   }

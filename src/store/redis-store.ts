@@ -34,20 +34,21 @@ export type ScriptRunner = {
   eval(script: string, options: ScriptOptions): Promise<unknown>;
 };
 
-export type RedisStoreOptions = {
-  /** Stands in the hash tag of every key, so that two bots can share one Redis. Default `payops`. */
-  prefix?: string;
-  /** How long a call may take before it throws StoreUnavailable. Default 2000. */
-  deadlineMs?: number;
-};
-
 /**
  * The store in Redis, for any number of replicas: each method is one atomic script judged by Redis's
  * clock. Redis must not evict (`noeviction`) and should write each change to disk before answering
  * (`appendfsync always`), see `checkRedis`. The client stays its owner's: close() ends the store's use of
  * it, not the connection.
  */
-export function openRedisStore(client: ScriptRunner, options: RedisStoreOptions = {}): Store {
+export function openRedisStore(
+  client: ScriptRunner,
+  options: {
+    /** Stands in the hash tag of every key, so that two bots can share one Redis. Default `payops`. */
+    prefix?: string;
+    /** How long a call may take before it throws StoreUnavailable. Default 2000. */
+    deadlineMs?: number;
+  } = {},
+): Store {
   const { prefix = 'payops', deadlineMs = 2000 } = options;
   if (!/^[\w.:-]+$/.test(prefix)) {
     throw new RangeError('The Redis key prefix may hold letters, digits and . : _ - only.');

@@ -36,25 +36,23 @@ export function scopeStore(store: Store, name: string): Scope {
         const written = await store.write(own, value, ownLists(options));
         return written && inside(written);
       },
-      take() {
-        return Promise.reject(new Error('A part of the store was asked for work.'));
-      },
+      take: ofTheWhole('work'),
       replace: (entry, value) => store.replace({ ...entry, key: prefix + entry.key }, value),
       async list(name, options) {
         const listed = await store.list(prefix + name, options);
         return { ...listed, entries: listed.entries.map(inside) };
       },
-      keysAfter() {
-        return Promise.reject(new Error('A part of the store was asked for all keys.'));
-      },
-      backlog() {
-        return Promise.reject(new Error('A part of the store was asked for what is due.'));
-      },
+      keysAfter: ofTheWhole('all keys'),
+      backlog: ofTheWhole('what is due'),
       ping: () => store.ping(),
       close: () => store.close(),
     },
     entryOf: (entry) => (entry.key.startsWith(prefix) ? inside(entry) : undefined),
   };
+}
+
+function ofTheWhole(what: string) {
+  return () => Promise.reject(new Error(`A part of the store was asked for ${what}.`));
 }
 
 /** What is kept of one account: `entryOf` gives an entry of the whole as the account knows it, and none of another's. */
