@@ -6,6 +6,7 @@ import {
   isQuiet,
   needsLookUp,
   routeAt,
+  routesOf,
   withLookUp,
 } from '../../../src/features/alerts/routing.ts';
 import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
@@ -59,6 +60,24 @@ describe('destinationsOf', () => {
     const both = plan(rule({ name: 'a', goesOn: true }), rule({ name: 'b' }));
     const told = destinationsOf(both, failure, 0, (to) => to.rule?.name !== 'a');
     expect(told.map(({ channel, rule }) => [channel, rule?.name])).toEqual([['CRULE', 'b']]);
+  });
+});
+
+describe('routesOf', () => {
+  const [channel, other] = ['CRULE', 'COTHER'];
+  const mute = { id: 'V1', channel, match: {}, why: '', by: 'U1', fromMs: 10, untilMs: 20, isOver: false };
+  const both = plan(rule({ name: 'a', channels: [channel, other] }));
+
+  it.each([
+    ['received before it began', {}, { receivedAtMs: 9, nowMs: 15 }, false],
+    ['received meanwhile', {}, { receivedAtMs: 10, nowMs: 19 }, true],
+    ['routed after its end', {}, { receivedAtMs: 15, nowMs: 20 }, false],
+    ['of another rule', { rule: 'b' }, { receivedAtMs: 15, nowMs: 15 }, false],
+    ['of another reason', { match: { reasonPart: 'funds' } }, { receivedAtMs: 15, nowMs: 15 }, false],
+  ])('judges by a mute what is %s', (_what, of, times, isKept) => {
+    const { routed, keptBy } = routesOf([{ ...mute, ...of }], { event: failure, plan: both, ...times });
+    expect(routed.map((to) => to.channel)).toEqual(isKept ? [other] : [channel, other]);
+    expect(keptBy).toEqual(isKept ? ['V1'] : undefined);
   });
 });
 
