@@ -216,20 +216,23 @@ describe('/pay card-email', () => {
     await desk.modalSays('agent', ['The current e-mail is not the card’s', 'charge with the new e-mail']);
   });
 
-  it('tells whoever closed the window by direct message, addresses masked', async () => {
+  it('tells whoever closed the window by direct message, addresses masked, and leads back from there', async () => {
     const desk = at();
-    const { email } = await newCard(desk, 'closed');
+    const { email, tokenKey } = await newCard(desk, 'closed');
     // Not the agent, whom the stories above told something within the same second.
+    const fields = { 'Current e-mail': 'old.canary@example.org', 'New e-mail': 'closed.canary@example.org' };
     await desk.opens('lead', '/pay card-email');
-    await desk.submits('lead', { 'Saved card': email, 'New e-mail': 'closed.canary@example.org' });
-    const asked = desk.house.paymentsGate.hold(cardPath, 'before');
-    const submitted = desk.submits('lead');
-    const held = await asked;
-    await desk.closes('lead');
-    held.release();
-    await submitted;
+    await desk.submits('lead', { 'Saved card': email, ...fields });
+    await submitsAndCloses(desk);
+    const refused = await desk.sees('lead', ['E-mail not changed', 'c***@example.org'], 'leadDm');
+    await desk.presses('lead', 'Correct and try again', refused);
+    await desk.modalSays('lead', 'Current e-mail');
+    await desk.submits('lead', { 'Current e-mail': email });
+    await submitsAndCloses(desk);
     const told = await desk.sees('lead', ['E-mail changed', 'c***@example.org'], 'leadDm');
-    expect(JSON.stringify(told)).not.toContain('closed.canary');
+    expect(JSON.stringify([refused, told])).not.toContain('old.canary');
+    expect(linkedEmail(desk, tokenKey)).toBe('closed.canary@example.org');
+    expect(JSON.stringify([refused, told])).not.toContain('closed.canary');
   });
 });
 
@@ -281,6 +284,16 @@ describe('a first payment that saves a card', () => {
     expect(await desk.leaks({ tokenKey: card?.tokenKey ?? '' })).toEqual([]);
   });
 });
+
+/** The lead agrees to the review, and closes it before the service answers. */
+async function submitsAndCloses(desk: Desk): Promise<void> {
+  const asked = desk.house.paymentsGate.hold(cardPath, 'before');
+  const submitted = desk.submits('lead');
+  const held = await asked;
+  await desk.closes('lead');
+  held.release();
+  await submitted;
+}
 
 /** As if an operator had set nothing of how live lists and deletes cards. */
 const shapeless = Object.fromEntries(
