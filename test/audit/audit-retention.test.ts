@@ -1,10 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { blockKey, stubKey } from '../../src/audit/audit-chain.ts';
+import { createAuditLog } from '../../src/audit/audit-log.ts';
 import { auditRetentionPrefix, createAuditRetention } from '../../src/audit/audit-retention.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import {
   appendBlocks,
   auditLog,
+  entryOf,
   found,
   overwriteLines,
   remove,
@@ -83,6 +86,28 @@ onBothStores('retention', (open) => {
       first: { seq: 7 },
       stub: { from: 4, seq: 6 },
     });
+    await close();
+  });
+
+  it('has a replica that was idle meanwhile go on behind it, and tell of no chain that went back', async () => {
+    const { store, log, work, present, close } = await withDays();
+    const told: string[] = [];
+    const idle = createAuditLog({
+      store,
+      sealer,
+      log: (_, message) => void told.push(message),
+      blockEveryMs: 0,
+    });
+    await idle.append(entryOf('idle', { atMs: startMs + 5 * dayMs }));
+    await log.append(entryOf('later', { atMs: startMs + 9 * dayMs }));
+    await log.settle();
+    await work({ nowMs: startMs + 9 * dayMs });
+    expect(await present()).toEqual([]);
+    // As long as the end that it knows is believed without a look.
+    await sleep(1_100);
+    await idle.append(entryOf('back', { atMs: startMs + 9 * dayMs }));
+    expect(told).toEqual([]);
+    expect(await found({ store, sealer })).toEqual([]);
     await close();
   });
 
