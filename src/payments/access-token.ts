@@ -84,7 +84,10 @@ export function createAccessToken(options: {
   async function obtain(rejected?: string): Promise<string> {
     const endsAtMs = now() + 2 * timeoutMs;
     while (now() < endsAtMs) {
-      const token = await alone(async () => (await findOther(rejected)) ?? (await obtainInstead(rejected)));
+      const token =
+        (await findOther(rejected)) ??
+        // Somebody may have stored one between our look and our right to ask.
+        (await alone(async () => (await findOther(rejected)) ?? (await obtainInstead(rejected))));
       if (token !== undefined) return token;
       await sleep(pollMs);
     }
@@ -96,12 +99,13 @@ export function createAccessToken(options: {
 
   /** Undefined while another replica has the one right to ask. While the store is away there is no such right. */
   async function alone(work: () => Promise<string>): Promise<string | undefined> {
-    unlock = await memory.lock(2 * timeoutMs).catch(() => () => Promise.resolve());
-    if (!unlock) return undefined;
+    const own = await memory.lock(2 * timeoutMs).catch(() => () => Promise.resolve());
+    if (!own) return undefined;
+    unlock = own;
     try {
       return await work();
     } finally {
-      await letGo();
+      await own().catch(() => undefined);
     }
   }
 

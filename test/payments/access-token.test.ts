@@ -236,6 +236,20 @@ describe('access token', () => {
     expect(await waiting.token.current()).toBe('issued-1');
   });
 
+  it('takes the shared one, though whoever got it has not given the right to ask back', async () => {
+    await memory.lock(10_000);
+    await kept('theirs');
+    const { token } = replica({ timeoutMs: 60, now: () => (clock.nowMs += 10) });
+    expect(await token.current()).toBe('theirs');
+  });
+
+  it('gives the right to ask back when two in one process have it renewed at the same time', async () => {
+    const { token } = replica({ timeoutMs: 60, now: () => Date.now() });
+    const tokens = await Promise.all([token.renew(), token.renew()]);
+    expect(tokens).toEqual(['issued-1', 'issued-1']);
+    expect(await memory.lock(10_000)).toBeDefined();
+  });
+
   it('lets the next caller try again after a failure', async () => {
     let fails = true;
     const { token } = replica({
