@@ -5,7 +5,7 @@ import { keptPart, type KeptPart } from './store/scoped-store.ts';
 import { type Payments, createPayments } from './payments/payments.ts';
 import { approvalRules, limitRules } from './config/policy-rules.ts';
 import type { Config, Outside } from './config/config.ts';
-import type { RoutePlan } from './domain/alert-route.ts';
+import type { RoutePlan } from './domain/alert.ts';
 import type { AuditEntry } from './domain/audit-entry.ts';
 import type { ChargeSeen, LimitRules } from './domain/charge.ts';
 import type { PartHealth } from './domain/failure.ts';

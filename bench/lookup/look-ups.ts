@@ -3,7 +3,7 @@
  * floor) and as the bot does, judged and made into its message. Prints both medians (ms) of each round.
  */
 import { Pool } from 'undici';
-import { confirm } from '../../src/domain/confirmation.ts';
+import { confirm } from '../../src/domain/transaction.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { createPaymentsClient } from '../../src/payments/client.ts';
 import { findTransaction } from '../../src/payments/lookups.ts';

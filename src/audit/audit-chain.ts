@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { cleanAuditReference, type AuditEntry } from '../domain/audit-entry.ts';
-import { holdsCardNumber } from '../domain/card-number.ts';
+import { holdsCardNumber } from '../domain/card.ts';
 import { cut } from '../domain/outside-text.ts';
 import type { Sealer, Entry, Store } from '../store/store.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import { pagesOf } from '../records/pages.ts';
 
 /** Where a chain stands: the number of an entry, counted from 1, and the entry's hash. */

@@ -11,8 +11,8 @@ import {
   type VerifiedAudit,
   type Witness,
 } from '../audit/verify-audit.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
+import { parsed, problem, type Parsed } from '../domain/wording.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import { hasStore, type Kept } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';

@@ -1,4 +1,4 @@
-import { maskNumbers } from '../domain/card-number.ts';
+import { maskNumbers } from '../domain/card.ts';
 import { nearestWord } from '../domain/wording.ts';
 import { version } from '../http/metrics.ts';
 import { oneLine } from '../slack/kit/text.ts';

@@ -1,6 +1,6 @@
 import { parseArgs, type ParseArgsOptionsConfig } from 'node:util';
 import type { Config, Outside } from '../config/config.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';

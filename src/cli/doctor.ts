@@ -5,7 +5,7 @@ import { examine, type Finding } from '../features/doctor/examine.ts';
 import { sharedChecks } from '../account.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { readSeenWebhooks } from '../features/alerts/missing-events.ts';
-import { parsed } from '../domain/parsed.ts';
+import { parsed } from '../domain/wording.ts';
 import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';
 import { openKept, type Kept } from '../store/kept.ts';

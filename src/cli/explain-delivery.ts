@@ -1,7 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { errorCode } from '../domain/failure.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { counted } from '../domain/wording.ts';
+import { parsed, problem, type Parsed, counted } from '../domain/wording.ts';
 import { explainDelivery, readCapture } from '../webhooks/explain-delivery.ts';
 import { command, type CommandEnd } from './command.ts';
 import type { Outside } from '../config/config.ts';

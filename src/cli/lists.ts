@@ -1,7 +1,6 @@
 import type { Outside } from '../config/config.ts';
 import { csvHead, csvRows, type CsvColumn } from '../csv.ts';
-import { parsed, problem } from '../domain/parsed.ts';
-import { counted } from '../domain/wording.ts';
+import { parsed, problem, counted } from '../domain/wording.ts';
 import { fileColumns } from '../features/lists/list-message.ts';
 import { accountColumns, accountMatches, terminalColumns } from '../features/lists/lists.ts';
 import { createServiceList } from '../features/lists/service-list.ts';

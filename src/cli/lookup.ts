@@ -1,11 +1,10 @@
 import type { Outside } from '../config/config.ts';
-import { holdsCardNumber, maskNumbers } from '../domain/card-number.ts';
-import { confirm } from '../domain/confirmation.ts';
+import { holdsCardNumber, maskNumbers } from '../domain/card.ts';
+import { confirm, type Transaction } from '../domain/transaction.ts';
 import { parseAmount } from '../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
 import { maskEmail } from '../domain/outside-text.ts';
-import { parsed, problem } from '../domain/parsed.ts';
-import type { Transaction } from '../domain/transaction.ts';
+import { parsed, problem } from '../domain/wording.ts';
 import type { Piece } from '../slack/kit/blocks.ts';
 import { outsideText } from '../slack/kit/text.ts';
 import {

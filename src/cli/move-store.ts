@@ -1,12 +1,11 @@
 import { existsSync } from 'node:fs';
-import { counted } from '../domain/wording.ts';
+import { counted, parsed } from '../domain/wording.ts';
 import { resealText } from '../records/reseal.ts';
 import { checkRedis } from '../store/check-redis.ts';
 import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
 import { embeddedStore } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
-import { parsed } from '../domain/parsed.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 
 /** Moves all records of the embedded store to the Redis of the settings, and verifies them. Broken off it may be run again. */

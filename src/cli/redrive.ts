@@ -1,5 +1,5 @@
 import { redrive } from '../messages/undelivered.ts';
-import { parsed, problem } from '../domain/parsed.ts';
+import { parsed, problem } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import type { Outside } from '../config/config.ts';
 

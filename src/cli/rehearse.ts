@@ -3,12 +3,11 @@ import type { Config, Outside } from '../config/config.ts';
 import { policyChecks } from '../config/contradictions.ts';
 import { permissionCheck } from '../config/policy-rules.ts';
 import { readPolicy, type PolicyResult } from '../config/read-policy.ts';
-import type { RoutePlan } from '../domain/alert-route.ts';
+import type { RoutePlan } from '../domain/alert.ts';
 import { createEventLog, type EventLog, lookedBackMs } from '../features/alerts/event-log.ts';
 import { destinationsOf, needsLookUp } from '../features/alerts/routing.ts';
-import { counted } from '../domain/wording.ts';
+import { counted, parsed } from '../domain/wording.ts';
 import { readRoutes } from '../config/alert-rules.ts';
-import { parsed } from '../domain/parsed.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import { utcTime } from '../slack/kit/text.ts';
 

@@ -1,6 +1,6 @@
 import { reseal, type Resealed } from '../records/reseal.ts';
 import type { Outside } from '../config/config.ts';
-import { parsed } from '../domain/parsed.ts';
+import { parsed } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 
 /** Seals whatever the store holds under the first sealing key, and tells which of the others can go. It may be broken off and run again. */

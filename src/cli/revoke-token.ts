@@ -2,7 +2,7 @@ import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import type { TokenMemory } from '../payments/access-token.ts';
 import { createPaymentsClient } from '../payments/client.ts';
 import { parentAccountOf, revokeToken } from '../payments/tokens.ts';
-import { parsed } from '../domain/parsed.ts';
+import { parsed } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 import type { Kept } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';

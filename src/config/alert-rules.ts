@@ -5,9 +5,9 @@ import {
   isSame,
   isMuted,
   type RoutePlan,
-} from '../domain/alert-route.ts';
+} from '../domain/alert.ts';
 import { listed } from '../domain/wording.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import type { Log } from '../log.ts';
 import type { Config } from './config.ts';
 import type { Policy } from './policy.ts';

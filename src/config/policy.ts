@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { accountColours } from '../domain/merchant.ts';
 import { minorFromWire } from '../domain/money.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import { listed } from '../domain/wording.ts';
 import { httpUrl } from './readers.ts';
 import { severities } from '../domain/alert.ts';

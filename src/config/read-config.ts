@@ -1,7 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { z } from 'zod';
-import { nearestWord } from '../domain/wording.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { nearestWord, parsed, problem, type Parsed } from '../domain/wording.ts';
 import type { Config, SettingsCheck } from './config.ts';
 import { cautions, contradictions } from './contradictions.ts';
 import {

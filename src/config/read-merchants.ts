@@ -1,6 +1,6 @@
 import { nearestWord } from '../domain/wording.ts';
 import { merchantLabel, type Merchant } from '../domain/merchant.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import type { Config } from './config.ts';
 import type { Policy } from './policy.ts';
 import { variableName, type Environment } from './settings.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type AccountField, accountFieldForm, parseAccountFields } from '../domain/account.ts';
 import { errorCode } from '../domain/failure.ts';
 import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
-import { isJsonObject, isJsonPointer, type JsonObject } from '../domain/json-pointer.ts';
+import { isJsonObject, isJsonPointer, type JsonObject } from '../domain/json.ts';
 import { listed } from '../domain/wording.ts';
 
 /**

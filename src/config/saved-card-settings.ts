@@ -1,6 +1,6 @@
-import type { SavedCard } from '../domain/saved-card.ts';
+import type { SavedCard } from '../domain/card.ts';
 import type { z } from 'zod';
-import { isJsonPointer, type JsonObject } from '../domain/json-pointer.ts';
+import { isJsonPointer, type JsonObject } from '../domain/json.ts';
 import { inGroup, jsonObject, list, made, placesIn, pointerList, text, setting } from './readers.ts';
 
 export const savedCardFields = [

@@ -1,5 +1,5 @@
 import type { NotMade, Unknown } from './charge-answer.ts';
-import { parsed, problem, type Parsed } from './parsed.ts';
+import { parsed, problem, type Parsed } from './wording.ts';
 
 /** One entry of an account's banks. Spec: Account (bank entry). */
 export type AccountBank = { bankAccountNumber?: string; bankName?: string; bankAccountName?: string };

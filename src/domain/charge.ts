@@ -1,15 +1,8 @@
+import type { CardFace } from './card.ts';
 import type { Money } from './money.ts';
 import type { NotMade, RejectionReason, ResendAnswer } from './charge-answer.ts';
 import type { OrderReference } from './order-reference.ts';
 import type { RetryVerdict } from './decline-reason.ts';
-
-/**
- * What may be shown of a saved card: enough for a person to tell it from the customer's other cards.
- * All absent for a card whose token key was pasted and that the ledger does not know.
- *
- * Spec: Saved card (tokenized card data); the format of cardPan: not shown, so only its last four digits are kept.
- */
-export type CardFace = { cardType?: string; lastFour?: string };
 
 /** What an agent agreed to, whole. `tokenKey` is a secret: the terms are kept sealed. */
 export type ChargeTerms = {

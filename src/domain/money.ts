@@ -1,4 +1,4 @@
-import { parsed, problem, type Parsed } from './parsed.ts';
+import { parsed, problem, type Parsed } from './wording.ts';
 
 /**
  * An amount in integer minor units (kobo for NGN), so that no float ever touches money.

@@ -1,4 +1,4 @@
-import { parsed, problem, type Parsed } from './parsed.ts';
+import { parsed, problem, type Parsed } from './wording.ts';
 
 declare const orderReferenceBrand: unique symbol;
 

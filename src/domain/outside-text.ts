@@ -1,4 +1,4 @@
-import { holdsCardNumber } from './card-number.ts';
+import { holdsCardNumber } from './card.ts';
 
 /**
  * Characters that no reader sees but that reorder, hide or split what is read: controls, zero-width and

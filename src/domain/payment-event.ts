@@ -1,4 +1,4 @@
-import type { CardSaved, SavedCard } from './saved-card.ts';
+import type { CardSaved, SavedCard } from './card.ts';
 
 /** The two events the spec names; any other kind that was validly signed is `unknown`, kept and reported. */
 export type PaymentEventKind = 'payment_success' | 'payment_failed';

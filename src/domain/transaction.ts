@@ -1,4 +1,6 @@
-import type { Money } from './money.ts';
+import { maskNumbers } from './card.ts';
+import { formatMoney, type Money } from './money.ts';
+import type { OrderReference } from './order-reference.ts';
 
 /** What a status means. `not_paid` is final; an unknown status is neither. */
 export type TransactionOutcome = 'paid' | 'not_paid' | 'unknown';
@@ -43,4 +45,147 @@ export function moneyToTake(transaction: Transaction): Money | undefined {
   const minor = taken ? amountMinor : orderAmountMinor;
   const named = taken ? (currency ?? orderCurrency) : (orderCurrency ?? currency);
   return minor > 0 && named !== undefined ? { minor, currency: named } : undefined;
+}
+
+/** Who says what the amount should be: the person, the bot's own charge or link, the signed event, or the order itself. */
+export type AmountSource = 'person' | 'charge' | 'link' | 'event' | 'order';
+
+/** What the charge should have been. With or without an amount, the order's own, as the service tells it, is held against the one taken. */
+export type ExpectedCharge = {
+  reference: OrderReference;
+  amount?: { minor: number; currency?: string; source: Exclude<AmountSource, 'order'> };
+};
+
+/**
+ * One of the three parts of the rule, with what was wanted and what was found, ready to be shown. `how`: what was compared
+ * of an amount that holds, where a setting says that.
+ */
+export type Check = {
+  part: 'status' | 'reference' | 'amount';
+  holds: boolean;
+  statement: string;
+  how?: string;
+};
+
+export type Evidence = { status: Check; reference: Check; amount: Check };
+
+/**
+ * The verdict on one look-up. Only `confirmed` may ever be called paid; `not_confirmed` is not "failed":
+ * an unknown status proves nothing either way. `not_paid`: the very order asked for, with a status that is
+ * final by the settings, such as one that was cancelled or refunded.
+ */
+export type Confirmation =
+  | { kind: 'confirmed'; transaction: Transaction; money: Money; evidence: Evidence }
+  | {
+      kind: 'not_confirmed' | 'not_paid';
+      transaction: Transaction;
+      money: Money | undefined;
+      evidence: Evidence;
+    }
+  | { kind: 'not_found' };
+
+/**
+ * Says "paid" only when all three hold: the status means paid (SUCCESS, unless settings say another), the reference is the charged one, the amount
+ * (and the currency, where both are known) is the charged one and the order's. Anything missing or
+ * unreadable does not hold, and neither does an amount of zero. The one rule for every part of the bot: what
+ * settings say of statuses and amounts is in the transaction already, as `readTransaction` put it there.
+ *
+ * Spec: Transactions ("A charge is successful only when all hold").
+ */
+export function confirm(expected: ExpectedCharge, transaction: Transaction | undefined): Confirmation {
+  if (!transaction) return { kind: 'not_found' };
+  const money = moneyOf(transaction);
+  const evidence: Evidence = {
+    status: checkStatus(transaction),
+    reference: checkReference(expected, transaction),
+    amount: checkAmount(expected, transaction, money),
+  };
+  const holds = evidence.status.holds && evidence.reference.holds && evidence.amount.holds;
+  if (holds && money) return { kind: 'confirmed', transaction, money, evidence };
+  const isOver = outcomeOf(transaction) === 'not_paid' && evidence.reference.holds;
+  return { kind: isOver ? 'not_paid' : 'not_confirmed', transaction, money, evidence };
+}
+
+function moneyOf(transaction: Transaction): Money | undefined {
+  const minor = transaction.amountMinor;
+  const currency = transaction.currency ?? transaction.orderCurrency;
+  return minor === undefined || currency === undefined ? undefined : { minor, currency };
+}
+
+function checkStatus(transaction: Transaction): Check {
+  const { status = 'missing' } = transaction;
+  const outcome = outcomeOf(transaction);
+  return { part: 'status', holds: outcome === 'paid', statement: `Status is ${status}${meaning[outcome]}` };
+}
+
+const meaning: Record<TransactionOutcome, string> = {
+  paid: '',
+  not_paid: ', which is final: not paid',
+  unknown: ', which does not mean paid',
+};
+
+function checkReference(expected: ExpectedCharge, transaction: Transaction): Check {
+  const found = transaction.orderReference;
+  const holds = found === expected.reference;
+  const statement = holds
+    ? 'Reference is the one asked for'
+    : `The record’s reference is ${found ?? 'missing'}, not ${maskNumbers(expected.reference)}`;
+  return { part: 'reference', holds, statement };
+}
+
+const sourceWords: Record<AmountSource, string> = {
+  person: 'the amount you gave',
+  charge: 'the amount charged',
+  link: 'the link’s amount',
+  event: 'the event’s amount',
+  order: 'the order’s amount',
+};
+
+type Wanted = { minor: number; currency?: string | undefined; source: AmountSource };
+
+/**
+ * The order's own amount is always held against the one taken, whoever else names one: an event may name
+ * what was taken, with the service's fee, and a person what the record just showed them.
+ */
+function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: Money | undefined): Check {
+  if (!money) return amountCheck(false, 'The record’s amount or currency is missing or unreadable');
+  const { compared } = transaction;
+  const found = compared ? `${formatMoney(money)} (${compared.how})` : formatMoney(money);
+  if (money.minor === 0) return amountCheck(false, `Amount ${found}: nothing was taken`);
+  const { orderAmountMinor, orderCurrency } = transaction;
+  if (orderCurrency !== undefined && orderCurrency !== money.currency) {
+    return amountCheck(false, `Amount ${found} is not in the order’s currency, ${orderCurrency}`);
+  }
+  if (compared?.takenMinor !== undefined && compared.takenMinor < money.minor) {
+    const taken = formatMoney({ ...money, minor: compared.takenMinor });
+    return amountCheck(false, `Amount ${found}, but only ${taken} was taken`);
+  }
+  const wanted: Wanted[] = expected.amount ? [expected.amount] : [];
+  if (orderAmountMinor !== undefined) wanted.push({ minor: orderAmountMinor, source: 'order' });
+  if (wanted.length === 0) {
+    return amountCheck(
+      false,
+      `${found} was taken; give the amount to check it: the record has no order amount`,
+    );
+  }
+  const differing = wanted.filter(({ minor, currency = money.currency, source }) => {
+    const isTaken = source === 'event' && minor === compared?.takenMinor;
+    return currency !== money.currency || (minor !== money.minor && !isTaken);
+  });
+  if (differing.length === 0) {
+    const words = wanted.map(({ source }) => sourceWords[source]);
+    const holding = amountCheck(true, `Amount ${found} equals ${words.join(' and ')}`);
+    return compared ? { ...holding, how: compared.how } : holding;
+  }
+  const byAmount = Map.groupBy(differing, ({ minor, currency = money.currency }) =>
+    formatMoney({ minor, currency }),
+  );
+  const words = [...byAmount].map(([amount, from]) => {
+    return `${from.map(({ source }) => sourceWords[source]).join(' and ')}, ${amount}`;
+  });
+  return amountCheck(false, `Amount ${found} differs from ${words.join(', and from ')}`);
+}
+
+function amountCheck(holds: boolean, statement: string): Check {
+  return { part: 'amount', holds, statement };
 }

@@ -1,3 +1,17 @@
+/**
+ * What reading a person's words gives: the value, or a problem told in words that say what to do.
+ * Never thrown, so that a caller cannot forget the unhappy half.
+ */
+export type Parsed<T> = { ok: true; value: T } | { ok: false; problem: string };
+
+export function parsed<T>(value: T): Parsed<T> {
+  return { ok: true, value };
+}
+
+export function problem(text: string): { ok: false; problem: string } {
+  return { ok: false, problem: text };
+}
+
 /** "1 charge", "2 charges". */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

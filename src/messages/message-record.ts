@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RoutedRule } from '../domain/alert-route.ts';
+import type { RoutedRule } from '../domain/alert.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { requestId } from '../log.ts';
 import { withoutForm } from '../records/newer-release.ts';

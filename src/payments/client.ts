@@ -2,7 +2,7 @@ import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import { withDeadline } from '../deadline.ts';
 import type { Leave } from '../domain/charge-answer.ts';
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
-import { isJsonObject } from '../domain/json-pointer.ts';
+import { isJsonObject } from '../domain/json.ts';
 import type { AccessToken } from './access-token.ts';
 import { failureOfStatus, failureOfThrow, rateLimited, timeoutFailure } from './failures.ts';
 import type { paths } from './schema.d.ts';

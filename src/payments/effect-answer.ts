@@ -1,6 +1,6 @@
 import type { NotMade, Rejected, RejectionReason, Unknown } from '../domain/charge-answer.ts';
 import { ServiceFailure } from '../domain/failure.ts';
-import type { JsonObject } from '../domain/json-pointer.ts';
+import type { JsonObject } from '../domain/json.ts';
 import { asObjects, looseText, withoutSecrets } from './wire.ts';
 
 /** What an answer told, read loosely: whatever could not be read is undefined. `description` decides nothing. */

@@ -1,9 +1,8 @@
 import type { Config } from '../config/config.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Transaction, TransactionOutcome } from '../domain/transaction.ts';
-import { type JsonObject, valueAt } from '../domain/json-pointer.ts';
+import { type JsonObject, valueAt, withoutUndefined } from '../domain/json.ts';
 import { minorFromWire, wireFromMinor } from '../domain/money.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
 import type { PaymentsClient } from './client.ts';
 import { failureOfAnswer } from './failures.ts';
 import { asObject, asObjects, looseText } from './wire.ts';

@@ -1,5 +1,5 @@
 import type { NotMade, Unknown, EmailChange, EmailChangeAnswer } from '../domain/charge-answer.ts';
-import { type JsonObject, isJsonObject, valueAt, valueAtFirst } from '../domain/json-pointer.ts';
+import { type JsonObject, isJsonObject, valueAt, valueAtFirst, withoutUndefined } from '../domain/json.ts';
 import type { Middleware } from 'openapi-fetch';
 import type { Config } from '../config/config.ts';
 import {
@@ -9,8 +9,7 @@ import {
   specifiedPointers,
 } from '../config/saved-card-settings.ts';
 import { variableName } from '../config/settings.ts';
-import type { SavedCard } from '../domain/saved-card.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
+import type { SavedCard } from '../domain/card.ts';
 import { withoutAuthorization, type PaymentsClient } from './client.ts';
 import { askForEffect, rejectedFor, type Told } from './effect-answer.ts';
 import { failureOfAnswer, wordsOf } from './failures.ts';

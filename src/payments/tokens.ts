@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts';
 import type { PaymentsClient } from './client.ts';
 import { ServiceFailure } from '../domain/failure.ts';
-import { type JsonObject, valueAtFirst } from '../domain/json-pointer.ts';
+import { type JsonObject, valueAtFirst } from '../domain/json.ts';
 import { readable, wordsOf } from './failures.ts';
 import type { SharedToken } from './access-token.ts';
 import { asObject, looseText } from './wire.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { isJsonObject, type JsonObject } from '../domain/json-pointer.ts';
+import { isJsonObject, type JsonObject, withoutUndefined } from '../domain/json.ts';
 import { minorFromWire } from '../domain/money.ts';
 import { saysNothing } from '../domain/outside-text.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
 
 /**
  * Loose readers for what the payments service sends: none of them ever fails, each gives undefined for

@@ -1,7 +1,7 @@
 import type { WebClient } from '@slack/web-api';
-import { maskNumbers } from '../domain/card-number.ts';
+import { maskNumbers } from '../domain/card.ts';
 import type { NoteAudit } from '../domain/audit-entry.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import { tagLog, type Log } from '../log.ts';
 import { headline } from './kit/blocks.ts';
 import {

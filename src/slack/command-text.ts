@@ -1,5 +1,5 @@
 import { parseAmount } from '../domain/money.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { parsed, problem, type Parsed } from '../domain/wording.ts';
 const openingQuotes = '"“”„«';
 const closingQuotes = '"“”»';
 

@@ -1,6 +1,6 @@
 import type { Merchant } from '../domain/merchant.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
-import { parsed, type Parsed } from '../domain/parsed.ts';
+import { parsed, type Parsed } from '../domain/wording.ts';
 import type { Choice, Run } from './kit/blocks.ts';
 import type { HomeBlock, Modal, SlackMessage } from './kit/message.ts';
 

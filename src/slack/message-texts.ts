@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject } from '../domain/json-pointer.ts';
+import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { plainId } from '../domain/merchant.ts';
 import { lookUpActionId, lookUpWords } from './words/evidence.ts';
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LogLevel, type Logger } from '@slack/bolt';
 import { WebClient, type AuthTestResponse } from '@slack/web-api';
 import { growingDelayMs } from '../deadline.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import type { Log } from '../log.ts';
 import {
   awayFix,

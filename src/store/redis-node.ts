@@ -1,6 +1,6 @@
 import { createClient } from '@keyv/redis';
 import type { ClusterAddress, RedisAddress, RedisNode, SentinelAddress } from '../domain/redis-address.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import { withinDeadline } from './deadline.ts';
 
 // How the node is found that serves the store's keys.

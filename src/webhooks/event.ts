@@ -1,18 +1,16 @@
 import { hash as digestOf } from 'node:crypto';
-import { holdsCardNumber } from '../domain/card-number.ts';
+import { holdsCardNumber, type SavedCard } from '../domain/card.ts';
 import {
   orderEventKey,
   unreadableKind,
   type PaymentEvent,
   type PaymentEventKind,
 } from '../domain/payment-event.ts';
-import { isJsonPointer, valueAt, valueAtLoosely } from '../domain/json-pointer.ts';
+import { isJsonPointer, valueAt, valueAtLoosely, withoutUndefined } from '../domain/json.ts';
 import { minorFromWire } from '../domain/money.ts';
 import { saysNothing } from '../domain/outside-text.ts';
 import { parseOrderReference } from '../domain/order-reference.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import type { SavedCard } from '../domain/saved-card.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
+import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { readJson } from './json.ts';
 import type { Coverage } from './signature-template.ts';
 

@@ -1,6 +1,5 @@
 import { signaturePresetNames } from '../config/webhook-settings.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
-import { counted } from '../domain/wording.ts';
+import { parsed, problem, type Parsed, counted } from '../domain/wording.ts';
 import { createReader, parseEvent, type EventField, type EventPointers } from './event.ts';
 import { readJson } from './json.ts';
 import { refusalWords } from './refusal-words.ts';

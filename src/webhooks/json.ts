@@ -1,5 +1,5 @@
-import { isJsonObject } from '../domain/json-pointer.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { isJsonObject } from '../domain/json.ts';
+import { parsed, problem, type Parsed } from '../domain/wording.ts';
 
 export type JsonReading = { value: unknown; hasDuplicateKeys: () => boolean };
 

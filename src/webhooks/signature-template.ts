@@ -1,5 +1,5 @@
-import { isJsonPointer } from '../domain/json-pointer.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { isJsonPointer } from '../domain/json.ts';
+import { parsed, problem, type Parsed } from '../domain/wording.ts';
 
 /**
  * A place in a delivery where a piece of text stands: a header, by its name in lower case; an element of a `k=v,k=v`

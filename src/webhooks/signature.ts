@@ -1,5 +1,5 @@
 import { createHash, createHmac, createSecretKey, type KeyObject } from 'node:crypto';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { coverageOf, isSigned, nameOfSource, unseparated, type Coverage } from './signature-template.ts';
 import {
   exactBytes,

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
-import { valueAt } from '../domain/json-pointer.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { valueAt } from '../domain/json.ts';
+import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { readJson, type JsonReading } from './json.ts';
 import {
   coverageOf,

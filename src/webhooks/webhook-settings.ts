@@ -1,11 +1,10 @@
 import type { Config, SettingsCheck } from '../config/config.ts';
 import { variableName, type Environment as Settings } from '../config/settings.ts';
-import { parsed, problem, type Parsed } from '../domain/parsed.ts';
+import { parsed, problem, type Parsed, listed } from '../domain/wording.ts';
 import { signaturePresetNames, unsignedMeans, type SignaturePreset } from '../config/webhook-settings.ts';
 import { readEventPointers, type EventPointers } from './event.ts';
 import type { Log } from '../log.ts';
-import { listed } from '../domain/wording.ts';
-import { withoutUndefined } from '../domain/without-undefined.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import { coverageOf, parseSignatureTemplate, parseTextSource } from './signature-template.ts';
 import type { SignatureScheme } from './signed-delivery.ts';
 import { signatureProblem } from './signature.ts';

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { doubtAnswer } from '../../src/cli/doubt.ts';
 import { reported, type Answer } from '../../src/cli/lines.ts';
 import { lookupAnswer } from '../../src/cli/lookup.ts';
-import { confirm } from '../../src/domain/confirmation.ts';
-import type { Transaction } from '../../src/domain/transaction.ts';
+import { confirm, type Transaction } from '../../src/domain/transaction.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { seen as seenCharge } from '../features/charge/seen-charges.ts';
 

@@ -3,7 +3,7 @@ import { routesCaution, tellRulesElsewhere, tellUnreadParts } from '../../src/co
 import { policySchema } from '../../src/config/policy.ts';
 import { readWebhooks, readsField } from '../../src/webhooks/webhook-settings.ts';
 import { outsideOf } from '../support/outside-of.ts';
-import type { RouteMatch, RoutePlan } from '../../src/domain/alert-route.ts';
+import type { RouteMatch, RoutePlan } from '../../src/domain/alert.ts';
 
 const matches: Record<string, RouteMatch> = {
   anywhere: {},

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { destinationsOf } from '../../src/features/alerts/routing.ts';
 import { ruleInTheWay } from '../../src/config/alert-rules.ts';
-import { type AlertRule, type RouteMatch } from '../../src/domain/alert-route.ts';
+import type { AlertRule, RouteMatch } from '../../src/domain/alert.ts';
 import { countOf } from '../support/counts.ts';
 import { events, naiveFit, places, rules } from '../features/alerts/naive-routes.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { holdsCardNumber, maskNumbers } from '../../src/domain/card-number.ts';
+import { holdsCardNumber, maskNumbers } from '../../src/domain/card.ts';
 
 const zeroWidthSpace = '\u200B';
 const softHyphen = '\u00AD';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { faceOf } from '../../src/domain/saved-card.ts';
+import { faceOf } from '../../src/domain/card.ts';
 
 function lastFour(cardPan: string): string | undefined {
   return faceOf({ tokenKey: 't', cardPan }).lastFour;

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Destination } from '../../src/domain/alert-route.ts';
+import type { Destination, BotCharge } from '../../src/domain/alert.ts';
 import { messageDigest } from '../../src/messages/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import { alertCardPrefix } from '../../src/features/alerts/alert-record.ts';
 import { alertClaims, createAlertCards } from '../../src/features/alerts/alert-cards.ts';
-import type { BotCharge } from '../../src/domain/alert.ts';
 import { createAlertRecovery, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { createDeliverPost, type DeliverPostDeps, type Post } from './deliver-post.ts';
 import { lookUpEvent } from '../../src/features/alerts/look-up-event.ts';

@@ -2,7 +2,7 @@ import type { AnyMiddlewareArgs } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { createCommandSet, type AccountVerbs } from '../../src/features/help/command-set.ts';
 import { merchantPermission } from '../../src/domain/merchant.ts';
-import { parsed } from '../../src/domain/parsed.ts';
+import { parsed } from '../../src/domain/wording.ts';
 import type { Command, CommandSet, MayRun } from '../../src/slack/command.ts';
 import { createDirectory } from '../../src/slack/people/directory.ts';
 import type { Role } from '../../src/slack/people/role.ts';

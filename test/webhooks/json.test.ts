@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { valueAt } from '../../src/domain/json-pointer.ts';
+import { valueAt } from '../../src/domain/json.ts';
 import { readJson } from '../../src/webhooks/json.ts';
 
 function read(text: string): unknown {

@@ -7,11 +7,10 @@ import { DeadlinePassed, withDeadline } from '../../deadline.ts';
 import type { AlertCard, AlertTaken } from '../../domain/alert.ts';
 import type { KnownDecline, RetryVerdict } from '../../domain/decline-reason.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
+import { type Parsed, parsed, problem, listed } from '../../domain/wording.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
-import type { KnownCard, KnownCards } from '../../domain/saved-card.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { listed } from '../../domain/wording.ts';
+import type { KnownCard, KnownCards } from '../../domain/card.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import type {
   Caller,
   ModalDefinition,

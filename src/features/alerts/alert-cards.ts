@@ -11,7 +11,7 @@ import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { claimTimes } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { openEvent } from '../../messages/message-record.ts';
 import type { Applied } from '../../records/cases.ts';

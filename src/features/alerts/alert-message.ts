@@ -5,7 +5,7 @@ import { counted } from '../../domain/wording.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { type Money, formatMoney } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { outcomeWords } from '../../slack/words/state-words.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { type Transaction, moneyToTake } from '../../domain/transaction.ts';

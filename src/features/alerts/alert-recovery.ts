@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import type { Money } from '../../domain/money.ts';
 import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { newErrorId } from '../../log.ts';
 import { eventsList, keptBackBy } from '../../messages/message-record.ts';
 import { createRecords, type RecordKind } from '../../records/records.ts';

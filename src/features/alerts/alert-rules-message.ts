@@ -7,8 +7,11 @@ import {
   type RoutePlace,
   type RoutePlan,
   isMuted,
-} from '../../domain/alert-route.ts';
-import type { AlertRoute, Environment, Mention, Severity } from '../../domain/alert.ts';
+  type AlertRoute,
+  type Environment,
+  type Mention,
+  type Severity,
+} from '../../domain/alert.ts';
 import { counted } from '../../domain/wording.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { Storm } from './storm/storm.ts';

@@ -1,9 +1,8 @@
 import { declineReason, type DeclineRule, type KnownDecline } from '../../domain/decline-reason.ts';
-import type { Check } from '../../domain/confirmation.ts';
+import { type Check, moneyToTake, type Transaction } from '../../domain/transaction.ts';
 import type { Money } from '../../domain/money.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import type {
   Environment,
   Lookup,

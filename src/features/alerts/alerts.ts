@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../account.ts';
-import type { BotCharge, ProvenPayment } from '../../domain/alert.ts';
 import {
+  type BotCharge,
+  type ProvenPayment,
   type AlertMute,
   type AlertRule,
   isMuted,
   type NotPosted,
   type RoutePlan,
   tellsAnything,
-} from '../../domain/alert-route.ts';
+} from '../../domain/alert.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
-import type { Confirmation } from '../../domain/confirmation.ts';
+import type { Confirmation } from '../../domain/transaction.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { orderEventKey, type PaymentEvent, type PaymentEventKind } from '../../domain/payment-event.ts';
-import type { SavedCard } from '../../domain/saved-card.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { SavedCard } from '../../domain/card.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { alertKey, messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import type { Views, Words } from '../../messages/views.ts';

@@ -3,7 +3,7 @@ import { recordOf } from './alert.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer, Entry, Store } from '../../store/store.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { openEvidence } from './alert-record.ts';
 import { paymentKind } from './alert-recovery.ts';
 import type { Log } from '../../log.ts';

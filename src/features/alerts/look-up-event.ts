@@ -1,10 +1,9 @@
 import type { Lookup } from '../../domain/alert.ts';
-import { confirm, type ExpectedCharge } from '../../domain/confirmation.ts';
+import { confirm, type ExpectedCharge, type Transaction } from '../../domain/transaction.ts';
 import { ServiceFailure, type FailureKind } from '../../domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { Transaction } from '../../domain/transaction.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { recordOf } from './alert.ts';
 
 type FindTransaction = (reference: OrderReference) => Promise<Transaction | undefined>;

@@ -5,7 +5,7 @@ import { paymentPrefix } from './alert-recovery.ts';
 import { newestEventMs } from './event-log.ts';
 import { orderEventKey } from '../../domain/payment-event.ts';
 import { counted } from '../../domain/wording.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import type { Log } from '../../log.ts';
 import { type Operators, tellOperators } from '../../messages/messages.ts';
 import { rich } from '../../slack/kit/blocks.ts';

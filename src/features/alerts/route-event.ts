@@ -1,8 +1,7 @@
 import type { Account } from '../../account.ts';
-import type { Destination } from '../../domain/alert-route.ts';
-import type { Lookup } from '../../domain/alert.ts';
+import type { Destination, Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { tagLog } from '../../log.ts';
 import {
   type MessageRecord,

@@ -1,10 +1,7 @@
 import { recordOfOrder } from './alert.ts';
-import type { AlertRoute, Lookup } from '../../domain/alert.ts';
-import { oneLine } from '../../domain/outside-text.ts';
-import type { PaymentEvent } from '../../domain/payment-event.ts';
-import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
 import {
+  type AlertRoute,
+  type Lookup,
   type RoutedKind,
   type AmountRange,
   type CustomerPattern,
@@ -19,7 +16,11 @@ import {
   isSame,
   isMuted,
   type AlertMute,
-} from '../../domain/alert-route.ts';
+} from '../../domain/alert.ts';
+import { oneLine } from '../../domain/outside-text.ts';
+import type { PaymentEvent } from '../../domain/payment-event.ts';
+import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 
 /** The channels that are told, and the mutes that keep it from others; neither: it is remembered and told nowhere. */
 export type Routed = { routed: Destination[]; keptBy?: string[] };

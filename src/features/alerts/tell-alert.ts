@@ -1,8 +1,8 @@
 import type { Account } from '../../account.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { KnownCards } from '../../domain/saved-card.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { KnownCards } from '../../domain/card.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import {
   type MessageRecord,

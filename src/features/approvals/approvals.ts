@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import type { Approval, ApprovalGate } from '../../domain/approval.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import type { Modal } from '../../slack/kit/message.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import {

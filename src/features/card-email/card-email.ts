@@ -17,7 +17,7 @@ import {
   tokenInput,
 } from '../../slack/kit/form.ts';
 import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
-import type { CardFace } from '../../domain/charge.ts';
+import type { CardFace, KnownCardEmails, KnownCards } from '../../domain/card.ts';
 import { createCardEmails, shownTerms } from './change-card-email.ts';
 import {
   type Pressed,
@@ -27,11 +27,10 @@ import {
   defineCommand,
 } from '../../slack/command.ts';
 import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
-import type { KnownCardEmails, KnownCards } from '../../domain/saved-card.ts';
 import { cardChoice, cardWords, pasteAgainWords, suggestCards } from '../../slack/words/card-words.ts';
 import { nothingAfter } from '../../slack/command-text.ts';
 import type { FailureKind } from '../../domain/failure.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import {
   actions,
   bold,

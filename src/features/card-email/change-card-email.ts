@@ -11,10 +11,10 @@ import {
 } from '../../domain/approval.ts';
 import type { EmailChangeAnswer, RejectionReason } from '../../domain/charge-answer.ts';
 import { maskEmail } from '../../domain/outside-text.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { createRecords } from '../../records/records.ts';
 import { approvalId } from '../../records/reference-of.ts';
-import { draftKeepMs, type KnownCardEmails } from '../../domain/saved-card.ts';
+import { draftKeepMs, type KnownCardEmails } from '../../domain/card.ts';
 import { catchUp } from '../../records/insist.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
 

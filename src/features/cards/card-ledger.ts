@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import { faceOf, type SavedCard } from '../../domain/saved-card.ts';
-import { holdsCardNumber } from '../../domain/card-number.ts';
-import type { CardFace } from '../../domain/charge.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { faceOf, type SavedCard, holdsCardNumber, type CardFace } from '../../domain/card.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { pagesOf } from '../../records/pages.ts';
 import { createRecords, isUnreadable, type RecordChange } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';

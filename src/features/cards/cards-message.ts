@@ -1,7 +1,7 @@
 import type { ActionsBlock, Button } from '@slack/types';
 import { z } from 'zod';
 import type { Environment } from '../../domain/alert.ts';
-import type { CardFace } from '../../domain/charge.ts';
+import type { CardFace } from '../../domain/card.ts';
 import {
   type Run,
   actions,

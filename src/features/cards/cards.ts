@@ -1,5 +1,5 @@
 import type { Account, Feature } from '../../account.ts';
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { CardLedger } from './card-ledger.ts';
 import { createSavedCardDesk, type SavedCardDesk } from './saved-card-desk.ts';
 import {

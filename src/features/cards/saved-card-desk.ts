@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import { faceOf, draftKeepMs } from '../../domain/saved-card.ts';
-import { holdsCardNumber } from '../../domain/card-number.ts';
+import { faceOf, draftKeepMs, holdsCardNumber } from '../../domain/card.ts';
 import type {
   CardDeletionAnswer,
   CardToDelete,
   SavedCardsAnswer,
   ToldCard,
 } from '../../payments/saved-cards.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { catchUp } from '../../records/insist.ts';
 import { createRecords } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';

@@ -2,9 +2,9 @@ import type { Account } from '../../account.ts';
 import type { ChargeSeen, ChargeTerms, ShownTerms } from '../../domain/charge.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import { amountOnly, formatMoney, parseAmount } from '../../domain/money.ts';
-import { parsed, problem } from '../../domain/parsed.ts';
-import type { KnownCards } from '../../domain/saved-card.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { parsed, problem } from '../../domain/wording.ts';
+import type { KnownCards } from '../../domain/card.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { actions, button, modal, noticeLine, richText, words } from '../../slack/kit/blocks.ts';
 import {

@@ -14,7 +14,7 @@ import {
   type StoredOtpAnswer,
 } from './machine.ts';
 import type { RetryVerdict } from '../../domain/decline-reason.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { createRecords, isUnreadable, type Records, type Rest } from '../../records/records.ts';
 import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';

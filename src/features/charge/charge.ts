@@ -2,8 +2,8 @@ import type { Account } from '../../account.ts';
 import type { AlertClaims, AlertTaken, ProvenPayment } from '../../domain/alert.ts';
 import type { Approval, ApprovalGate } from '../../domain/approval.ts';
 import type { Told } from '../../domain/charge.ts';
-import type { KnownCards } from '../../domain/saved-card.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { KnownCards } from '../../domain/card.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import {
   type Caller,

@@ -10,8 +10,7 @@ import {
 } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { confirm } from '../../domain/confirmation.ts';
-import type { Transaction } from '../../domain/transaction.ts';
+import { confirm, type Transaction } from '../../domain/transaction.ts';
 
 // What one event makes of one charge (`step`), pure. `npm run tapes` and `npm run mutants` hold it.
 

@@ -4,7 +4,7 @@ import {
   parseOrderReference,
   type OrderReference,
 } from '../../domain/order-reference.ts';
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import {
   defineCommand,
   itself,

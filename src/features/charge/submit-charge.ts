@@ -12,8 +12,8 @@ import type {
 } from '../../domain/charge.ts';
 import type { CardHold, CardRefusal, Twin } from '../../domain/decline-reason.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
-import { draftKeepMs } from '../../domain/saved-card.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { draftKeepMs } from '../../domain/card.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { tagLog } from '../../log.ts';
 import { createRecords } from '../../records/records.ts';
 import { referenceOf } from '../../records/reference-of.ts';

@@ -3,7 +3,7 @@ import type { Account } from '../../account.ts';
 import { clientSettings, type Payments } from '../../payments/payments.ts';
 import { type PartHealth, ServiceFailure, type FailureKind } from '../../domain/failure.ts';
 import { withDeadline } from '../../deadline.ts';
-import { isJsonObject } from '../../domain/json-pointer.ts';
+import { isJsonObject } from '../../domain/json.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { utcTime } from '../../slack/kit/text.ts';
 import { ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';

@@ -1,8 +1,7 @@
 import type { Environment } from '../../domain/alert.ts';
 import { merchantId } from '../../domain/merchant.ts';
 import { parseAmount } from '../../domain/money.ts';
-import { nearestWord } from '../../domain/wording.ts';
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import { nearestWord, parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Log } from '../../log.ts';
 import { context, plainText } from '../../slack/kit/blocks.ts';
 import { wordsOf } from '../../slack/command-text.ts';

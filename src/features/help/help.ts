@@ -1,6 +1,5 @@
 import { noteMessage } from '../../slack/kit/note.ts';
-import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
-import { nearestWord } from '../../domain/wording.ts';
+import { type Parsed, parsed, problem, nearestWord } from '../../domain/wording.ts';
 import {
   type AccountSide,
   type Caller,

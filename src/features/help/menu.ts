@@ -1,7 +1,7 @@
 import { noteMessage } from '../../slack/kit/note.ts';
 import type { ActionsBlock } from '@slack/types';
 import { withDeadline } from '../../deadline.ts';
-import { parsed } from '../../domain/parsed.ts';
+import { parsed } from '../../domain/wording.ts';
 import { type Log, newErrorId } from '../../log.ts';
 import {
   type Run,

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { Lookup } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
-import type { CardSaved } from '../../domain/saved-card.ts';
+import type { CardSaved } from '../../domain/card.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { CaseRules, CaseStep } from '../../records/cases.ts';

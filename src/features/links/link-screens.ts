@@ -27,10 +27,10 @@ import {
   longestOrderReference,
   parseOrderReference,
 } from '../../domain/order-reference.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { choice, email, form, optional, text } from '../../slack/kit/form.ts';
 import type { ViewValues } from '../../slack/command.ts';
-import { parsed } from '../../domain/parsed.ts';
+import { parsed } from '../../domain/wording.ts';
 import type { LinkState, PaymentLink } from './link-case.ts';
 
 const linkEventType = 'payops_link';

@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import {
   type Run,
   button,

@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Reading, ListRequest, ServiceList } from './service-list.ts';
 import { defineCommand, type Command, type Conversation, type MenuEntry } from '../../slack/command.ts';
 import {

@@ -1,7 +1,7 @@
 // The message of one page of a list, whatever the list is of.
 
 import { z } from 'zod';
-import { holdsCardNumber } from '../../domain/card-number.ts';
+import { holdsCardNumber } from '../../domain/card.ts';
 import { codec } from '../../slack/kit/form.ts';
 import type { Button } from '@slack/types';
 import type { ServiceFailure } from '../../domain/failure.ts';

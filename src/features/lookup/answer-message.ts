@@ -7,7 +7,7 @@ import {
   transactionNote,
 } from '../../slack/words/transaction-message.ts';
 import { askedWords, openLookUpActionId } from '../../slack/words/evidence.ts';
-import { maskNumbers } from '../../domain/card-number.ts';
+import { maskNumbers } from '../../domain/card.ts';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { button } from '../../slack/kit/blocks.ts';

@@ -1,10 +1,10 @@
 import type { Account } from '../../account.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { confirm, type Confirmation } from '../../domain/confirmation.ts';
+import { withoutUndefined } from '../../domain/json.ts';
+import { confirm, type Confirmation } from '../../domain/transaction.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { TransactionView } from '../../slack/words/transaction-message.ts';
 import type { Reveals } from './reveal.ts';
 

@@ -32,7 +32,7 @@ import {
   lookingUpNote,
   transactionNote,
 } from '../../slack/words/transaction-message.ts';
-import { holdsCardNumber } from '../../domain/card-number.ts';
+import { holdsCardNumber } from '../../domain/card.ts';
 import { cardNumberMessage, serviceFailureNote } from '../../slack/words/error-message.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';

@@ -1,5 +1,5 @@
 import type { Account } from '../../account.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
 import { serviceFailureNote } from '../../slack/words/error-message.ts';

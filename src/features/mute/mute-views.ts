@@ -1,6 +1,6 @@
-import type { AlertMute, NotPosted } from '../../domain/alert-route.ts';
-import { parsed, problem } from '../../domain/parsed.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import type { AlertMute, NotPosted } from '../../domain/alert.ts';
+import { parsed, problem } from '../../domain/wording.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import type { Said } from '../../messages/views.ts';
 import {
   actions,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import { type AlertMute, type NotPosted, tellsAnything } from '../../domain/alert-route.ts';
+import { type AlertMute, type NotPosted, tellsAnything } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../domain/audit-entry.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { messageKey } from '../../messages/message-record.ts';

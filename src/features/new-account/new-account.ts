@@ -11,7 +11,7 @@ import {
   type NewAccount,
   parseAccountKey,
 } from '../../domain/account.ts';
-import { type Parsed, parsed, problem } from '../../domain/parsed.ts';
+import { type Parsed, parsed, problem, counted } from '../../domain/wording.ts';
 import { createNewAccounts } from './create-account.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { cut, visible } from '../../slack/kit/text.ts';
@@ -49,13 +49,12 @@ import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import type { Button, RichTextBlock } from '@slack/types';
 import type { NotMade } from '../../domain/charge-answer.ts';
-import { counted } from '../../domain/wording.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { form, type Field, emailFormProblem } from '../../slack/kit/form.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { type Note, noteMessage } from '../../slack/kit/note.ts';
-import { maskNumbers } from '../../domain/card-number.ts';
+import { maskNumbers } from '../../domain/card.ts';
 import { maskPhone } from '../../domain/outside-text.ts';
 
 /** To create an account; the look-up alone needs `accounts`. */

@@ -5,9 +5,8 @@ import type { ChargeSeen } from '../../domain/charge.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
-import { counted } from '../../domain/wording.ts';
+import { parsed, problem, type Parsed, counted } from '../../domain/wording.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { storyCsv } from '../../audit/export-audit.ts';
 import { defineCommand, itself, type Pressed } from '../../slack/command.ts';
 import {

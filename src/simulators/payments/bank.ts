@@ -1,4 +1,4 @@
-import { holdsCardNumber } from '../../domain/card-number.ts';
+import { holdsCardNumber } from '../../domain/card.ts';
 import type { NextCharge } from '../protocol.ts';
 
 /**

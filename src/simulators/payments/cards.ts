@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { SavedCard } from '../../domain/saved-card.ts';
+import type { SavedCard } from '../../domain/card.ts';
 import type { CardBehaviour } from './bank.ts';
 import {
   email,

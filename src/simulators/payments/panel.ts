@@ -1,6 +1,6 @@
 import { parseAmount } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
-import type { Parsed } from '../../domain/parsed.ts';
+import type { Parsed } from '../../domain/wording.ts';
 import type { ActResult, PaymentsAction, PaymentsCard, PaymentsState } from '../protocol.ts';
 import type { Faults } from '../faults.ts';
 import { declineReasons, rightOtp, testCardNumbers, threeDSecureWords, type CardBehaviour } from './bank.ts';

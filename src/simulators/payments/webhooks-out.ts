@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { SavedCard } from '../../domain/saved-card.ts';
+import type { SavedCard } from '../../domain/card.ts';
 import type { PaymentsDelivery, Redelivery } from '../protocol.ts';
 import type { Recorder } from '../exchanges.ts';
 

@@ -16,7 +16,7 @@ import type {
   RichTextUsergroupMention,
 } from '@slack/types';
 import { isGeneratedReference } from '../../domain/order-reference.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { limits } from './limits.ts';
 import type { Modal, ModalBlock } from './message.ts';
 import { ownId } from '../own-account.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { InputBlock } from '@slack/types';
-import { parsed, problem, type Parsed } from '../../domain/parsed.ts';
+import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { ViewValues } from '../command.ts';
 import { externalSelect, select, textInput, type Choice } from './blocks.ts';
 import type { ModalBlock } from './message.ts';

@@ -1,5 +1,5 @@
 import type { UsersInfoResponse, WebClient } from '@slack/web-api';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { readSlackError, slackErrorWord } from '../slack-error.ts';
 import type { Identity } from '../workspace.ts';
 

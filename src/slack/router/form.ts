@@ -1,8 +1,8 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { AckFn, ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { parsed } from '../../domain/parsed.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { parsed } from '../../domain/wording.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { answer, type Asked, type SlackSide } from '../answer.ts';
 import type { Caller, Command, Effect, Found, ModalDefinition, ViewAnswer } from '../command.ts';
 import { errorReply } from '../words/error-message.ts';

@@ -1,6 +1,6 @@
 import type { BlockAction, BlockElementAction, ViewOutput, ViewStateValue } from '@slack/bolt';
-import { holdsCardNumber } from '../../domain/card-number.ts';
-import { isJsonObject } from '../../domain/json-pointer.ts';
+import { holdsCardNumber } from '../../domain/card.ts';
+import { isJsonObject } from '../../domain/json.ts';
 import type { Caller, Pressed, ViewValues } from '../command.ts';
 
 /** What every payload of a press, a form or a typeahead says of the person. */

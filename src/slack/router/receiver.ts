@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from 'no
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'node:querystring';
 import type { App, Receiver } from '@slack/bolt';
-import { isJsonObject } from '../../domain/json-pointer.ts';
+import { isJsonObject } from '../../domain/json.ts';
 import { endResponse, readBody } from '../../http/body.ts';
 import type { Log } from '../../log.ts';
 

@@ -17,10 +17,10 @@ import type {
 } from '@slack/bolt';
 import type { Option } from '@slack/types';
 import { withDeadline } from '../../deadline.ts';
-import { cardNumberRefusal, holdsCardNumber } from '../../domain/card-number.ts';
+import { cardNumberRefusal, holdsCardNumber } from '../../domain/card.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { parsed } from '../../domain/parsed.ts';
-import { withoutUndefined } from '../../domain/without-undefined.ts';
+import { parsed } from '../../domain/wording.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import type { Log } from '../../log.ts';
 import { answer, recordAsked, refuse, type Asked, type SlackSide } from '../answer.ts';
 import { plainText, type Choice } from '../kit/blocks.ts';

@@ -1,5 +1,5 @@
 import type { Button } from '@slack/types';
-import { cardNumberRefusal, maskNumbers } from '../../domain/card-number.ts';
+import { cardNumberRefusal, maskNumbers } from '../../domain/card.ts';
 import { ServiceFailure, type FailureKind, StoreUnavailable } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { counted } from '../../domain/wording.ts';

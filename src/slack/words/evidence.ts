@@ -2,8 +2,8 @@
 
 import type { Button, ContextBlock, RichTextBlock } from '@slack/types';
 import type { Environment } from '../../domain/alert.ts';
-import type { Evidence } from '../../domain/confirmation.ts';
-import { maskNumbers } from '../../domain/card-number.ts';
+import type { Evidence } from '../../domain/transaction.ts';
+import { maskNumbers } from '../../domain/card.ts';
 import { isGeneratedReference, parseOrderReference } from '../../domain/order-reference.ts';
 import { maskEmail } from '../../domain/outside-text.ts';
 import { wireFromMinor } from '../../domain/money.ts';

@@ -1,4 +1,4 @@
-import type { AlertMute, NotPosted } from '../../domain/alert-route.ts';
+import type { AlertMute, NotPosted } from '../../domain/alert.ts';
 import { bold, moment, person, words, type Run } from '../kit/blocks.ts';
 import { referenceRun, word } from './evidence.ts';
 

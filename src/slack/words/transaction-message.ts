@@ -14,12 +14,11 @@ import {
 import type { HomeBlock } from '../kit/message.ts';
 import type { Note } from '../kit/note.ts';
 import type { Environment } from '../../domain/alert.ts';
-import { maskNumbers } from '../../domain/card-number.ts';
-import type { Confirmation } from '../../domain/confirmation.ts';
+import { maskNumbers } from '../../domain/card.ts';
+import type { Confirmation, Transaction } from '../../domain/transaction.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { outcomeWords } from './state-words.ts';
-import type { Transaction } from '../../domain/transaction.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
 import { declineNext } from './next-steps.ts';
 

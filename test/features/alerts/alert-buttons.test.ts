@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Account } from '../../../src/account.ts';
 import type { AlertTaken, Lookup } from '../../../src/domain/alert.ts';
-import { confirm } from '../../../src/domain/confirmation.ts';
+import { confirm } from '../../../src/domain/transaction.ts';
 import type { RetryVerdict } from '../../../src/domain/decline-reason.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
-import type { KnownCard } from '../../../src/domain/saved-card.ts';
+import type { KnownCard } from '../../../src/domain/card.ts';
 import {
   alertActions,
   alertButtons,

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { knownDecline, type Alert } from '../../../src/features/alerts/alert.ts';
 import type { Lookup } from '../../../src/domain/alert.ts';
-import { confirm } from '../../../src/domain/confirmation.ts';
+import { confirm, type Transaction } from '../../../src/domain/transaction.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import type { Transaction } from '../../../src/domain/transaction.ts';
 import { alertMessage } from '../../../src/features/alerts/alert-message.ts';
 import { shownLines } from '../../slack/shown-text.ts';
 

@@ -9,11 +9,11 @@ import {
   routesOf,
   withLookUp,
 } from '../../../src/features/alerts/routing.ts';
-import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
-import { confirm } from '../../../src/domain/confirmation.ts';
+import type { AlertRule, RoutePlan } from '../../../src/domain/alert.ts';
+import { confirm } from '../../../src/domain/transaction.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import { withoutUndefined } from '../../../src/domain/without-undefined.ts';
+import { withoutUndefined } from '../../../src/domain/json.ts';
 import { events, maybe, naiveChannels, places, rules } from './naive-routes.ts';
 
 const failure: PaymentEvent = { kind: 'payment_failed', key: 'k', currency: 'NGN', amountMinor: 10_000_000 };

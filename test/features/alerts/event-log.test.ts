@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { destinationsOf, needsLookUp } from '../../../src/features/alerts/routing.ts';
-import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
-import type { Lookup } from '../../../src/domain/alert.ts';
-import { confirm } from '../../../src/domain/confirmation.ts';
+import type { AlertRule, RoutePlan, Lookup } from '../../../src/domain/alert.ts';
+import { confirm } from '../../../src/domain/transaction.ts';
 import { type EventLog, type LoggedEvent, createEventLog } from '../../../src/features/alerts/event-log.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';

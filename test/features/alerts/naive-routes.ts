@@ -6,9 +6,9 @@ import type {
   RouteMatch,
   RoutePlace,
   RoutePlan,
-} from '../../../src/domain/alert-route.ts';
+} from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import { withoutUndefined } from '../../../src/domain/without-undefined.ts';
+import { withoutUndefined } from '../../../src/domain/json.ts';
 
 const environments = ['live', 'sandbox'] as const;
 export const accounts = ['main', 'second'] as const;

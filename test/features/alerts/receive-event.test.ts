@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import type { SavedCard } from '../../../src/domain/saved-card.ts';
+import type { SavedCard } from '../../../src/domain/card.ts';
 import { channel, event, house, keepsPayments, killed, receiveEvent, type Receiving } from '../house.ts';
 
 it('tells nobody of a repeat with another reason alone, which a sender may write a time into', async () => {

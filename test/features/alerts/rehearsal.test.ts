@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { rehearse } from '../../../src/cli/rehearse.ts';
-import type { RoutePlan } from '../../../src/domain/alert-route.ts';
+import type { RoutePlan } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import type { LoggedEvent } from '../../../src/features/alerts/event-log.ts';
 

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
-import type { Lookup } from '../../../src/domain/alert.ts';
-import { confirm } from '../../../src/domain/confirmation.ts';
+import type { AlertRule, RoutePlan, Lookup } from '../../../src/domain/alert.ts';
+import { confirm } from '../../../src/domain/transaction.ts';
 import { ServiceFailure, type FailureKind } from '../../../src/domain/failure.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SavedCard } from '../../../src/domain/saved-card.ts';
+import type { SavedCard } from '../../../src/domain/card.ts';
 import {
   cardExpiresAtMs,
   createCardLedger,

@@ -19,7 +19,7 @@ import {
 } from '../../../src/features/charge/charge-limits.ts';
 import type { ChargingRoles, CurrencyLimits } from '../../../src/domain/charge.ts';
 import type { Standing } from '../../../src/slack/people/role.ts';
-import { withoutUndefined } from '../../../src/domain/without-undefined.ts';
+import { withoutUndefined } from '../../../src/domain/json.ts';
 
 const agent = { NGN: { per_charge: 5_000, per_agent_per_day: 50_000, per_card_per_day: 10_000 } };
 const senior = { NGN: { per_charge: 20_000, per_card_per_day: 20_000 }, USD: { per_charge: 100 } };

@@ -8,14 +8,12 @@ import {
   type Alert,
   type AlertCardShown,
 } from '../../../src/features/alerts/alert.ts';
-import type { AlertCard, Recovery, Lookup } from '../../../src/domain/alert.ts';
-import { confirm } from '../../../src/domain/confirmation.ts';
-import type { AlertRule } from '../../../src/domain/alert-route.ts';
+import type { AlertCard, Recovery, Lookup, AlertRule } from '../../../src/domain/alert.ts';
+import { confirm, type Transaction } from '../../../src/domain/transaction.ts';
 import type { DailySummary } from '../../../src/features/alerts/summary/daily-summary.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { type StormItem, type Storm } from '../../../src/features/alerts/storm/storm.ts';
-import type { Transaction } from '../../../src/domain/transaction.ts';
 import { alertForm, lookedUpMessage, refusedMessage } from '../../../src/features/alerts/alert-buttons.ts';
 import { csvMessage, stormListModal } from '../../../src/features/alerts/storm/storm-list.ts';
 import { stormMessage } from '../../../src/features/alerts/storm/storm-message.ts';

@@ -1,7 +1,7 @@
 // What the bot says of itself, its channels and its rules: there outside words come from Slack's answers, from keys
 // and kinds of events, from payops.yml and from what people type.
 
-import type { AlertRule, RoutePlan } from '../../../src/domain/alert-route.ts';
+import type { AlertRule, RoutePlan } from '../../../src/domain/alert.ts';
 import { readMerchantWords } from '../../../src/features/help/command-set.ts';
 import { undeliveredMessage, deliveringAgainMessage } from '../../../src/features/undelivered/undelivered.ts';
 import {

@@ -1,5 +1,5 @@
 import { candidateReferences } from '../../../src/features/lookup/candidate-references.ts';
-import { confirm } from '../../../src/domain/confirmation.ts';
+import { confirm } from '../../../src/domain/transaction.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { type OrderReference, parseOrderReference } from '../../../src/domain/order-reference.ts';
 import { homeAlerts } from '../../../src/features/alerts/alert-message.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import type { ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
 import { expect, it } from 'vitest';
-import { parsed } from '../../../src/domain/parsed.ts';
+import { parsed } from '../../../src/domain/wording.ts';
 import { createCommandSet } from '../../../src/features/help/command-set.ts';
 import { defineCommand, type Submission, type ViewAnswer } from '../../../src/slack/command.ts';
 import { modal, richText, words as say } from '../../../src/slack/kit/blocks.ts';

@@ -2,8 +2,7 @@
 
 import type { Account } from '../../../account.ts';
 import { type CsvColumn, csvHead, csvRows } from '../../../csv.ts';
-import type { AlertCard } from '../../../domain/alert.ts';
-import type { RoutePlace } from '../../../domain/alert-route.ts';
+import type { AlertCard, RoutePlace } from '../../../domain/alert.ts';
 import { formatMoney, wireFromMinor } from '../../../domain/money.ts';
 import { findMessageRecord, messageKey } from '../../../messages/message-record.ts';
 import type { AlertCards } from '../alert-cards.ts';

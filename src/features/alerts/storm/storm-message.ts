@@ -1,6 +1,6 @@
 import type { RichTextBlock } from '@slack/types';
 import { counted } from '../../../domain/wording.ts';
-import type { AlertRule, RoutePlace } from '../../../domain/alert-route.ts';
+import type { AlertRule, RoutePlace } from '../../../domain/alert.ts';
 import type { PaymentEventKind } from '../../../domain/payment-event.ts';
 import type { Storm, StormCount } from './storm.ts';
 import {

@@ -1,5 +1,5 @@
 import type { RichTextBlock } from '@slack/types';
-import type { RoutePlace } from '../../../domain/alert-route.ts';
+import type { RoutePlace } from '../../../domain/alert.ts';
 import { counted } from '../../../domain/wording.ts';
 import { type DailySummary, type OpenAlert, type SummaryShown, successRate } from './daily-summary.ts';
 import { type Tally, sumWords } from '../tally.ts';

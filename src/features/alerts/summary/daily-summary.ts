@@ -1,11 +1,10 @@
 import { Cron } from 'croner';
 import { z } from 'zod';
 import type { Account } from '../../../account.ts';
-import type { AlertCard } from '../../../domain/alert.ts';
-import type { AlertRule, RoutePlan } from '../../../domain/alert-route.ts';
+import type { AlertCard, AlertRule, RoutePlan } from '../../../domain/alert.ts';
 import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent } from '../../../domain/payment-event.ts';
-import { withoutUndefined } from '../../../domain/without-undefined.ts';
+import { withoutUndefined } from '../../../domain/json.ts';
 import { findMessageRecord, messageKey, openBody } from '../../../messages/message-record.ts';
 import { createMessages } from '../../../messages/messages.ts';
 import type { Entry } from '../../../store/store.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AlertRule } from '../../../../src/domain/alert-route.ts';
-import type { Lookup } from '../../../../src/domain/alert.ts';
+import type { AlertRule, Lookup } from '../../../../src/domain/alert.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../../src/domain/failure.ts';
 import { alertCardPrefix } from '../../../../src/features/alerts/alert-record.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isJsonPointer, valueAt, valueAtFirst, valueAtLoosely } from '../../src/domain/json-pointer.ts';
+import { isJsonPointer, valueAt, valueAtFirst, valueAtLoosely } from '../../src/domain/json.ts';
 
 describe('valueAt', () => {
   const document: unknown = JSON.parse(

@@ -1,3 +1,10 @@
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** An object, and neither null nor an array. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** Whether the text is a JSON pointer: empty, or each step led by a slash, with ~0 and ~1 for ~ and /. */
 export function isJsonPointer(text: string): boolean {
   return /^(?:\/(?:[^~/]|~[01])*)*$/.test(text);
@@ -18,13 +25,6 @@ export function valueAtFirst(json: unknown, pointers: readonly string[]): unknow
   return pointers
     .map((pointer) => valueAt(json, pointer))
     .find((value) => value !== undefined && value !== null);
-}
-
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-/** An object, and neither null nor an array. */
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function walk(json: unknown, pointer: string, before: (at: unknown, token: string) => unknown): unknown {
@@ -55,4 +55,22 @@ function step(at: unknown, token: string): unknown {
 
 function onlyElement(at: unknown, token = ''): unknown {
   return Array.isArray(at) && at.length === 1 && !arrayIndex.test(token) ? at[0] : at;
+}
+
+type MayBeUndefined<T> = { [Key in keyof T]: undefined extends T[Key] ? Key : never }[keyof T];
+
+/** What surely stands there stays required; what may be undefined may be absent instead. */
+export type WithoutUndefined<T> = Omit<T, MayBeUndefined<T>> & {
+  [Key in MayBeUndefined<T>]?: Exclude<T[Key], undefined>;
+};
+
+/** Drops the members that are undefined, so that "absent" is written in one way only. */
+export function withoutUndefined<T extends object>(value: T): WithoutUndefined<T> {
+  // A loop: every event passes here several times, and the list of its entries would cost more than reading it.
+  const present: Record<string, unknown> = {};
+  for (const name of Object.keys(value)) {
+    const member = (value as Record<string, unknown>)[name];
+    if (member !== undefined) present[name] = member;
+  }
+  return present as WithoutUndefined<T>;
 }

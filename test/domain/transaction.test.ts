@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { confirm, type ExpectedCharge } from '../../src/domain/confirmation.ts';
+import { confirm, type ExpectedCharge, type Transaction } from '../../src/domain/transaction.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
-import type { Transaction } from '../../src/domain/transaction.ts';
 
 const reference = 'ORDER-1' as OrderReference;
 const paid: Transaction = {
