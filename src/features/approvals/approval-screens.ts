@@ -188,7 +188,7 @@ function decidedLine(approval: Approval): Run[] {
     case 'refused':
       return rich`Refused by ${person(state.by)}, ${moment(state.atMs)}`;
     case 'expired':
-      return rich`Nobody decided until ${moment(state.atMs)}`;
+      return rich`Expired ${moment(state.atMs)}`;
     case 'withdrawn':
       return rich`Withdrawn by the requester, ${moment(state.atMs)}`;
   }
@@ -197,8 +197,8 @@ function decidedLine(approval: Approval): Run[] {
 /** What became of it: who decided, what happens next, and why not. */
 function closedBody(approval: Approval): Body {
   const { state, shown } = approval;
-  const nothing = rich`${kindWords[shown.kind].not}`;
   const decided = decidedLine(approval);
+  const nothing = [...decided, ...rich`. ${kindWords[shown.kind].not}`];
   switch (state.kind) {
     case 'waiting':
       return [];
@@ -207,18 +207,15 @@ function closedBody(approval: Approval): Body {
     case 'executed': {
       const result = outsideText(state.result, longestReason);
       const became = result === '' ? [] : rich`${result}`;
-      return [
-        decided,
-        shown.kind === 'charge' ? rich`The charge was started. Look its reference up.` : became,
-      ];
+      return [decided, shown.kind === 'charge' ? labelled('Next', 'look its reference up.') : became];
     }
     case 'stopped':
-      return [decided, nothing, labelled('Why', outsideText(state.why, longestReason) || '–')];
+      return [nothing, labelled('Why', outsideText(state.why, longestReason) || '–')];
     case 'refused':
-      return [decided, nothing, ...quoted('Why:', state.reason)];
+      return [nothing, ...quoted('Why:', state.reason)];
     case 'expired':
     case 'withdrawn':
-      return [decided, nothing];
+      return [nothing];
   }
 }
 
@@ -345,7 +342,7 @@ function byLine(approvals: Approval['approvals']): Run[] {
 
 /** What the requester sees of it in the window they asked in; how it is decided they hear by direct message. */
 export function requestModal(approval: Approval, place: ChargePlace): Modal {
-  const canClose = rich`You can close this. The decision comes as a direct message.`;
+  const canClose = rich`You may close this: the decision comes as a direct message.`;
   const note: Note = {
     ...headOf(approval),
     body: [
@@ -363,6 +360,7 @@ export const refuseField = 'approval_refuse_words';
 
 export function refuseModal(approval: Approval, place: ChargePlace): Modal {
   const { state, about } = headOf(approval);
+  const { Card, 'Asked by': asker } = factsOf(approval);
   return modal({
     callbackId: refuseModalId,
     title: placeTitle('Refuse', place),
@@ -371,7 +369,8 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
     privateMetadata: seenRequest.write({ id: approval.id, termsHash: approval.termsHash }),
     blocks: [
       headline(state, about).block,
-      richText(whatLine(approval.shown), rich`Nobody can approve it after that.`),
+      ...fields({ Card, 'Asked by': asker }),
+      richText(rich`Nobody can approve it after that.`),
       textInput({
         id: refuseField,
         label: 'Reason',
