@@ -150,8 +150,12 @@ export function maskNumbers(text: string): string {
   return masked === plain ? text : masked;
 }
 
-export const cardNumberRefusal =
-  'That looks like a card number. It was not kept. Delete your message if others can see it, and send the customer a payment link instead.';
+const notKept = 'That looks like a card number. It was not kept.';
+
+export const cardNumberRefusal = `${notKept} Delete your message if others can see it, and send the customer a payment link instead.`;
+
+/** The same in a form, where there is no message to delete. */
+export const cardNumberProblem = `${notKept} Send the customer a payment link instead.`;
 
 function groupsIn(text: string): Group[] {
   let end = 0;

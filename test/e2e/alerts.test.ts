@@ -71,7 +71,7 @@ describe('one failure, one message', () => {
   test('says the bank’s words, the next step by them, and what the service confirms; and calls nobody', async () => {
     const { alert, reference } = await fails({ amount: '1234.50', customerEmail: chidi });
     expect(alert.text).toBe(`❌ Declined by the bank · NGN 1,234.50 · c***@example.com · ${reference}`);
-    for (const words of ['Insufficient funds', 'Try again from', '✗ status FAILED', 'Lagos store'])
+    for (const words of ['Insufficient funds', 'try again from', '✗ status FAILED', 'Lagos store'])
       expect(alert.shown.text).toContain(words);
     expect(alert.shown.buttons).toEqual(['Acknowledge', 'Look up', 'Close…']);
     expect(alert.shown.text).not.toContain('<@');
@@ -168,7 +168,7 @@ describe('the states of an alert', () => {
     desk.house.later(1_000);
     await desk.presses('agent', 'Look up', alert);
     const answer = await desk.sees('agent', ['Declined', reference, '✗'], 'payAlerts');
-    await desk.sees('agent', 'Try again from', 'payAlerts');
+    await desk.sees('agent', 'try again from', 'payAlerts');
     expect(answer.channel).toBe(alert.channel);
     await alertSays(reference, 'looked up');
   });

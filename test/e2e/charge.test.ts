@@ -152,10 +152,10 @@ describe('/pay charge', () => {
 
 describe('a charge that the bank declines', () => {
   it.each([
-    ['Insufficient funds', ['Try again from', 'or use another card'], []],
-    ['Do not honour', ['Ask the customer for another card'], ['Choose another card']],
-    ['Suspected fraud', ['Don’t try again', 'ask their bank'], []],
-    ['Invalid OTP', ['Try again from', 'the customer on the phone'], []],
+    ['Insufficient funds', ['try again from', 'or use another card'], []],
+    ['Do not honour', ['ask the customer for another card'], ['Choose another card']],
+    ['Suspected fraud', ['don’t try again', 'ask their bank'], []],
+    ['Invalid OTP', ['try again from', 'the customer on the phone'], []],
     ['No reason', ['Card on hold until', 'attempts left'], []],
   ])('“%s” says the next step by the bank’s words', async (words, next, buttons) => {
     const desk = at();
@@ -202,7 +202,7 @@ describe('a charge that the bank declines', () => {
   it('for 3-D Secure offers a payment link that saves the card, and charges that card no more', async () => {
     const desk = at();
     await charges(desk, 'agent', { card: dayo, amount: '1,300.00' });
-    await desk.modalSays('agent', ['Declined by the bank', 'Send a payment link']);
+    await desk.modalSays('agent', ['Declined by the bank', 'send a payment link']);
     await desk.presses('agent', 'Payment link');
     await desk.modalSays('agent', 'The customer pays on the payments service’s page');
     await desk.submits('agent');

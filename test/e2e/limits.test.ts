@@ -34,11 +34,11 @@ describe('limits in payops.yml', () => {
 
   it('per day are said in the Home, and count what was charged until midnight', async () => {
     const desk = at();
-    await desk.home('agent', 'today NGN 0.00 used, NGN 8,000.00 of NGN 8,000.00 left');
+    await desk.home('agent', '· NGN 8,000.00 of NGN 8,000.00 left today');
     await reviews(desk, 'agent', { card: ada, amount: '4,500.00' });
     await desk.submits('agent');
     await desk.modalSays('agent', 'Paid (confirmed)');
-    await desk.home('agent', 'today NGN 4,500.00 used, NGN 3,500.00 of NGN 8,000.00 left');
+    await desk.home('agent', '· NGN 3,500.00 of NGN 8,000.00 left today');
     await desk.closes('agent');
     const over = await reviews(desk, 'agent', { card: bola, amount: '3,500.01' });
     expect(over.problems['Amount']).toContain('NGN 3,500.00 of NGN 8,000.00 is left until midnight');
@@ -46,7 +46,7 @@ describe('limits in payops.yml', () => {
 
     await desk.closes('agent');
     desk.house.later(24 * 3_600_000);
-    await desk.home('agent', 'today NGN 0.00 used');
+    await desk.home('agent', 'NGN 8,000.00 of NGN 8,000.00 left today');
   });
 
   it('per day of a card count everybody’s, and refuse what was read back when it was used meanwhile', async () => {
@@ -74,7 +74,7 @@ describe('limits in payops.yml', () => {
     await desk.closes('agent');
     const review = await reviews(desk, 'agent', { card: ada, amount: '2,000.00' });
     expect(review.submit).toBe('Charge NGN 2,000.00');
-    await desk.home('agent', 'today NGN 0.00 used');
+    await desk.home('agent', 'NGN 8,000.00 of NGN 8,000.00 left today');
     await desk.closes('agent');
     const list = await desk.opens('agent', '/pay charge');
     expect(list.fields).toContain('Saved card');
@@ -86,7 +86,7 @@ describe('limits in payops.yml', () => {
     await charges(desk, 'agent', { card: ada, amount: '5,000.00' });
     await desk.modalSays('agent', 'Declined by the bank');
     await desk.closes('agent');
-    await desk.home('agent', 'today NGN 0.00 used');
+    await desk.home('agent', 'NGN 8,000.00 of NGN 8,000.00 left today');
     await charges(desk, 'agent', { card: bola, amount: '5,000.00' });
     await desk.modalSays('agent', 'of 3 tries left');
     await desk.restarts();

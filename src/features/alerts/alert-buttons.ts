@@ -446,9 +446,7 @@ export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
   if (taken.kind === 'ended') return refusedMessage('ended', taken.card, askedBy);
   const { reference, by, at } = taken.charge;
   const who =
-    by === askedBy
-      ? rich`You began this charge ${moment(at)}`
-      : rich`${person(by)} is charging it since ${moment(at)}`;
+    by === askedBy ? rich`You started it ${moment(at)}` : rich`${person(by)} started it ${moment(at)}`;
   return noteMessage({
     state: '⏳ Already being charged',
     about: [referenceWord(reference)],

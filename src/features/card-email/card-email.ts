@@ -293,7 +293,7 @@ export function changingMessage(terms: ShownCardEmail, place: ChargePlace): Slac
     about: aboutOf(terms),
     body: [
       rich`You may close this: the result comes as a direct message.`,
-      labelled('If nothing comes within a minute', 'it may have been changed. ', doubtAdvice),
+      labelled('If nothing comes within a minute', 'it may have been changed: ', doubtAdvice),
     ],
     foot: placeFoot(place),
   });
@@ -326,7 +326,7 @@ function staleMessage(place: ChargePlace): SlackMessage {
 }
 
 /** A lost answer leaves two possibilities, and the service tells them apart when it is asked the same again. */
-const doubtAdvice = 'Do it again with the same addresses; that does no harm.';
+const doubtAdvice = 'do it again with the same addresses; that does no harm.';
 
 function aboutOf({ card, newEmail }: ShownCardEmail): string[] {
   return [cardWords(card), customerWord(newEmail)];
@@ -344,7 +344,7 @@ function endWords(kind: CardEmailEnd['kind']): { state: string; lines: Run[][]; 
       return {
         state: '❔ In doubt: the e-mail may have been changed',
         lines: [
-          rich`The payments service gave no clear answer. No money moves by this.`,
+          rich`The payments service gave no clear answer. No money moves.`,
           labelled('Next', doubtAdvice),
         ],
         again: 'Do it again',
@@ -356,8 +356,7 @@ function endWords(kind: CardEmailEnd['kind']): { state: string; lines: Run[][]; 
   }
 }
 
-const madeByEarlierTry =
-  'If an earlier try got no answer, it has probably changed it: charge with the new e-mail.';
+const madeByEarlierTry = 'If an earlier try got no answer, it probably worked: charge with the new e-mail.';
 
 const correct = {
   next: 'check both addresses.',

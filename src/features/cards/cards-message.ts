@@ -270,10 +270,7 @@ function endWords(deletion: CardDeletion): EndWords {
     case 'unknown':
       return {
         state: '❔ In doubt: the card may have been deleted',
-        lines: [
-          rich`The payments service gave no clear answer. No money moves by this.`,
-          labelled('Next', askAgain),
-        ],
+        lines: [rich`The payments service gave no clear answer. No money moves.`, labelled('Next', askAgain)],
       };
   }
 }

@@ -176,7 +176,9 @@ export function openDoubts(charges: readonly ChargeSeen[]): OpenItems | undefine
   if (count === 0) return undefined;
   const review = charges.filter(({ state }) => state.kind === 'review').length;
   const todo =
-    review === 0 ? ' · looked up by itself; do not charge again' : ` · ${review} to be reviewed by a person`;
+    review === 0
+      ? ' · the bot keeps checking; do not charge again'
+      : ` · ${counted(review, 'needs review', 'need review')}`;
   return {
     count,
     line: [bold(`❔ ${counted(count, 'charge', 'charges')} of yours without a known outcome`), words(todo)],

@@ -113,9 +113,7 @@ function currencyLine({
   const amount = (minor: number): string => amountWord({ minor, currency });
   const parts = [
     one === undefined ? [] : `at most ${amount(one)} per charge`,
-    day === undefined
-      ? []
-      : `today ${amount(agentMinor)} used, ${amount(leftOf(day, agentMinor))} of ${amount(day)} left`,
+    day === undefined ? [] : `${amount(leftOf(day, agentMinor))} of ${amount(day)} left today`,
     card === undefined ? [] : `${amount(card)} per card and day`,
   ].flat();
   return [bold(`${word(currency) ?? ''}: `), words(parts.length === 0 ? 'no limit' : parts.join(' · '))];

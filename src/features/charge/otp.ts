@@ -112,11 +112,11 @@ export function otpCommand({ place, now }: Account, desk: ChargeDesk, views: Cha
 function parseWanted([first, ...rest]: readonly string[]): Parsed<Wanted> {
   if (first === undefined) return parsed({});
   // Nobody's code belongs in a command: what is no reference of ours is not repeated.
-  if (rest.length > 0) return problem('Give one reference. The code is asked for in a form.');
+  if (rest.length > 0) return problem('Give one reference. The code goes into a form.');
   const reference = parseOrderReference(first);
   if (!reference.ok) return reference;
   if (!reference.value.startsWith(chargeReferencePrefix)) {
-    const form = 'The code is asked for in a form: type /pay otp alone.';
+    const form = 'The code goes into a form, never into a command.';
     return problem(`A charge’s reference begins with ${chargeReferencePrefix}. ${form}`);
   }
   return parsed({ reference: reference.value });

@@ -72,7 +72,7 @@ export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = 
       ...fields({
         'The service’s order id': link.order && [code(word(link.order.orderId) ?? '')],
         'Customer id': word(link.terms.customerId),
-        'Asked for by': [person(link.by)],
+        'Asked by': [person(link.by)],
       }),
     ],
     buttons: buttonsOf(link),
@@ -111,7 +111,7 @@ function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> 
     case 'asking':
       return [
         rich`Waiting for the payments service. Nobody is charged by this.`,
-        rich`You may close this: the message follows it.`,
+        rich`You may close this: the link appears in its message.`,
       ];
     case 'open': {
       const how = terms.savesCard ? 'by card, which is saved.' : 'there. No card is saved.';
@@ -176,7 +176,7 @@ function buttonsOf({ reference, state: { kind } }: PaymentLink): Button[] {
 function foot({ state, askedAtMs }: PaymentLink, place: ChargePlace): ReturnType<typeof messageFoot> {
   return state.kind === 'paid'
     ? messageFoot(place, 'proven', state.atMs)
-    : messageFoot(place, 'asked for', askedAtMs);
+    : messageFoot(place, 'asked', askedAtMs);
 }
 
 /** The buttons of payment links, wherever they stand; each carries the reference of its link. */

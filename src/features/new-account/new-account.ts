@@ -278,7 +278,7 @@ function endNote(end: AccountEnd, { id, wanted, askedBy }: Asked): Note {
     case 'created':
       return {
         state: '✓ Account created',
-        about: about.slice(0, 1),
+        about,
         body: [earlierLine(askedBy), ...accountFacts({ ...shownOf(wanted), ...end.account })],
       };
     case 'not_made':
@@ -313,7 +313,7 @@ const doubtWords: Record<Extract<AccountEnd, { kind: 'doubt' }>['lookUp'], strin
   not_found: 'A look-up doesn’t find it yet.',
   another: 'Its reference belongs to an account with another name.',
   failed: 'A look-up failed too.',
-  impossible: 'Without a reference it can’t be looked up.',
+  impossible: 'It has no reference.',
 };
 
 function notMadeLines(end: NotMade): NonNullable<Note['body']> {
@@ -329,7 +329,7 @@ function notMadeLines(end: NotMade): NonNullable<Note['body']> {
 }
 
 function named(wanted: NewAccount): string[] {
-  return [word(wanted['accountName']) ?? '', word(wanted['accountRef']) ?? ''];
+  return [word(wanted['accountName'] ?? wanted['accountRef']) ?? ''];
 }
 
 /** What was asked for, in the place of what the service does not repeat. */

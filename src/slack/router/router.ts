@@ -17,7 +17,7 @@ import type {
 } from '@slack/bolt';
 import type { Option } from '@slack/types';
 import { withDeadline } from '../../deadline.ts';
-import { cardNumberRefusal, holdsCardNumber } from '../../domain/card.ts';
+import { cardNumberProblem, holdsCardNumber } from '../../domain/card.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -330,7 +330,7 @@ function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, side: 
     caller,
     hasCardNumber: withCardNumber.length > 0,
     async refuse(title, message) {
-      const errors = Object.fromEntries(inputs.map((blockId) => [blockId, cardNumberRefusal]));
+      const errors = Object.fromEntries(inputs.map((blockId) => [blockId, cardNumberProblem]));
       const words = { kind: 'update', modal: wordsModal(title, message) } as const;
       await ack(toSlack(inputs.length > 0 ? { kind: 'errors', errors } : words));
     },

@@ -43,7 +43,7 @@ function faceWords({ cardType, lastFour }: CardFace): string {
 }
 
 /** What a form says that cannot be filled in again whole. */
-export const pasteAgainWords = 'Paste the token key again: it is a secret, and the form does not keep it.';
+export const pasteAgainWords = 'Paste the token key again: the form keeps no secrets.';
 
 /** As a person tells it from the customer's other cards. */
 export function cardChoice({ id, face, customerEmail }: KnownCard): { id: string; text: string } {

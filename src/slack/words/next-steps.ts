@@ -10,7 +10,7 @@ import { labelled, plain } from './charge-facts.ts';
 export function declineNext({ reason, nextTryFrom }: Pick<KnownDecline, 'reason' | 'nextTryFrom'>): Run[][] {
   const { text } = nextSteps[reason];
   if (text === '') return [];
-  const [before = '', after] = text.split('{time}');
+  const [before = '', after] = `${text.charAt(0).toLowerCase()}${text.slice(1)}`.split('{time}');
   const rest = after === undefined ? [] : [moment(nextTryFrom), words(after)];
   return [[bold('Next: '), words(before), ...rest]];
 }
@@ -24,11 +24,10 @@ export function nextAfterDecline(bankWords: string | undefined, verdict: RetryVe
   }
   switch (verdict.kind) {
     case 'allowed':
-      return [labelled('Next', `You can charge it again now; ${attempts(verdict.attemptsLeft)}.`)];
+      return [labelled('Next', `you can charge it again now; ${attempts(verdict.attemptsLeft)}.`)];
     case 'resting': {
       const { nextTryFrom, attemptsLeft } = verdict;
-      if (text === '')
-        return [labelled('Card on hold until', moment(nextTryFrom), `; ${attempts(attemptsLeft)}.`)];
+      if (text === '') return [[...heldUntil(nextTryFrom), words(`; ${attempts(attemptsLeft)}.`)]];
       const [line = []] = declineNext({ reason, nextTryFrom });
       return [[...line, ...plain(` ${attempts(attemptsLeft)}.`)]];
     }
@@ -45,19 +44,17 @@ export function holdLines(
   switch (verdict.kind) {
     case 'resting':
       return [
-        labelled(
-          'Card on hold until',
-          moment(verdict.nextTryFrom),
-          ` after a decline.${mayAsk ? '' : ' Retrying earlier would waste an attempt.'}`,
-        ),
+        [
+          ...heldUntil(verdict.nextTryFrom),
+          words(` after a decline.${mayAsk ? '' : ' Retrying earlier would waste an attempt.'}`),
+        ],
       ];
     case 'stopped':
       return [
-        labelled(
-          'Card on hold until',
-          moment(verdict.nextTryFrom),
-          `: the bank declined it ${counted(verdict.declines, 'time')}. Use another card.`,
-        ),
+        [
+          ...heldUntil(verdict.nextTryFrom),
+          words(`: the bank declined it ${counted(verdict.declines, 'time')}. Use another card.`),
+        ],
       ];
     case 'save_again':
       return [
@@ -69,6 +66,10 @@ export function holdLines(
         [referenceRun(verdict.reference)],
       ];
   }
+}
+
+function heldUntil(ms: number): Run[] {
+  return [bold('Card on hold until '), moment(ms)];
 }
 
 /** The same in a few words, for a channel. */

@@ -71,10 +71,10 @@ function linesOf(event: PaymentEvent): string[] {
 
 describe('alertMessage', () => {
   it.each([
-    ['Expired card', 'Next: Ask the customer for another card.'],
-    ['Do not honour', 'Next: Ask the customer for another card.'],
-    ['Suspected fraud', 'Next: Don’t try again. The customer should ask their bank.'],
-    ['3-D Secure required', 'Next: Send a payment link.'],
+    ['Expired card', 'Next: ask the customer for another card.'],
+    ['Do not honour', 'Next: ask the customer for another card.'],
+    ['Suspected fraud', 'Next: don’t try again. The customer should ask their bank.'],
+    ['3-D Secure required', 'Next: send a payment link.'],
     ['Error 05', undefined],
   ])('says for %j what helps, and advises nothing where the bank named no reason', (reason, next) => {
     const shown = shownLines(alertMessage(declinedAlert({ ...event, reason })));
