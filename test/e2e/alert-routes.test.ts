@@ -96,7 +96,12 @@ describe('routes of payops.yml', () => {
   test('/pay alerts says what the channel gets and why, and its mutes', async () => {
     const desk = at();
     await desk.asks('agent', '/pay alerts', 'Not allowed', 'payOps');
-    await desk.asks('onCall', '/pay unmute fraud', '/pay mute', 'payOps');
+    await desk.asks(
+      'onCall',
+      '/pay unmute fraud',
+      'type /pay mute in the channel. It needs the permission “mute”',
+      'payOps',
+    );
     await desk.asks('onCall', '/pay route', 'payops.yml', 'payOps');
     const said = await desk.asks('onCall', '/pay alerts', 'This channel gets alerts', 'payOps');
     for (const words of ['fraud', 'silent', '1 muted now']) expect(said.shown.text).toContain(words);

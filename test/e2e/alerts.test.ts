@@ -227,7 +227,7 @@ describe('a payment resolves a failure', () => {
     await house.sendEvent({ event: 'payment_failed', data: { order } });
     await alertSays(orderReference, 'Declined by the bank');
     await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
-    const resolved = await alertSays(orderReference, '✅ Resolved · Paid (confirmed)', 'the same reference');
+    const resolved = await alertSays(orderReference, '✅ Resolved · Paid (confirmed)', 'after the failure');
     expect(resolved.shown.buttons).toEqual([]);
   });
 
@@ -291,7 +291,7 @@ describe('Charge again…', () => {
     const desk = at();
     const { alert } = await isTaken({ customerEmail: chidi });
     await desk.presses('lead', 'Charge again…', alert);
-    await desk.sees('lead', ['Card on hold', 'on hold until'], 'payAlerts');
+    await desk.sees('lead', ['Not charged again', 'on hold until'], 'payAlerts');
     expect(desk.modal('lead')).toBeUndefined();
   });
 

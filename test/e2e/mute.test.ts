@@ -44,7 +44,7 @@ test('a mute keeps what fits it from the channel, which is told until when, why,
   await desk.settled('soon');
   expect(isTold(muted)).toBe(false);
   await desk.asks('onCall', '/pay alerts', muted, 'payAlerts');
-  await desk.home('onCall', 'Muted now');
+  await desk.home('onCall', ', by /pay mute');
   desk.house.later(61 * minuteMs);
   await desk.reads('lead', ['🔔 Mute is over', '1 not posted', muted], 'payAlerts');
   const after = await desk.house.decline({ reason: 'Insufficient funds' });

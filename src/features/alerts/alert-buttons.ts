@@ -228,8 +228,7 @@ export function alertButtons(
     const restsUntil = verdict?.kind === 'resting' ? verdict.nextTryFrom : 0;
     const nextTryFrom = Math.max(receivedAtMs + rules.declines.waitMs, restsUntil);
     if (now() < nextTryFrom) {
-      const body = holdLines({ kind: 'resting', nextTryFrom, attemptsLeft: 1 });
-      return { refused: noteMessage({ state: '⏳ Card on hold', body }) };
+      return notAgain(holdLines({ kind: 'resting', nextTryFrom, attemptsLeft: 1 }));
     }
     const money = moneyOfFailure(event, evidence.lookup);
     const prefill = {
@@ -337,7 +336,7 @@ const notDeclined = [
 ];
 
 const detailsGone = [
-  plain('This alert is too old: its customer was erased.'),
+  plain('This alert is too old: its customer’s details were erased.'),
   labelled('Next', 'use /pay charge if the customer still owes it.'),
 ];
 

@@ -299,12 +299,11 @@ function cardFields({ card, charging }: AlertCardShown): Record<string, string |
   };
 }
 
-/** "NGN 12,500.00, another payment, ORDER-7", "2 h 5 min after the failure". */
-function resolvedFields({ money, reference, isSameReference, isChargedAgain, afterMs }: Recovery) {
-  const other = isSameReference ? 'the same reference' : 'another payment';
-  const which = isChargedAgain ? 'charged again' : other;
+/** "ORDER-7, charged again", where the first line does not name it; "2 h 5 min after the failure". */
+function resolvedFields({ reference, isSameReference, isChargedAgain, afterMs }: Recovery) {
+  const paidBy = rich`${referenceRun(reference)}${isChargedAgain ? ', charged again' : ''}`;
   return {
-    'Paid by': rich`${word(formatMoney(money)) ?? ''}, ${which}, ${referenceRun(reference)}`,
+    'Paid by': isSameReference ? undefined : paidBy,
     Resolved: `${duration(Math.abs(afterMs))} ${afterMs < 0 ? 'before' : 'after'} the failure`,
   };
 }
@@ -357,20 +356,20 @@ export function alertDirectMessage(
     step.kind === 'recovered'
       ? recoveredState(step.payment)
       : `${stepWords[step.kind]}${whom || ''} · ${chargeState(alert)}`;
-  return stepMessage(step, alert, about, { state, eventType: 'payops_alert_direct' });
+  return stepMessage(step, alert, about, { state, eventType: 'payops_alert_direct', to: about.to });
 }
 
 function stepMessage(
   step: CardStep,
   alert: Alert,
   about: About,
-  { state, eventType }: { state: string; eventType: string },
+  { state, eventType, to }: { state: string; eventType: string; to?: string },
 ): SlackMessage {
   const money = step.kind === 'recovered' ? step.payment.money : undefined;
   const { text, block } = alertHeadline(alert, withoutUndefined({ state, money }));
   const { environment, account } = alert;
   const where = whereItIs(about.place, 'the alert and its thread');
-  const blocks = [block, ...stepFields(step, alert), ...where, placeAlone(environment, account)];
+  const blocks = [block, ...stepFields(step, alert, to), ...where, placeAlone(environment, account)];
   return posted({ text, blocks }, eventType, about);
 }
 
@@ -383,12 +382,13 @@ const stepWords: Record<Exclude<CardStep['kind'], 'recovered'>, string> = {
   other_payment: '💳 Another payment, the alert stays open',
 };
 
-function stepFields(step: CardStep, alert: Alert): RichTextBlock[] {
+/** `reader`: who alone reads it; that it is assigned to them stands in the first line. */
+function stepFields(step: CardStep, alert: Alert, reader: string | undefined): RichTextBlock[] {
   switch (step.kind) {
     case 'acknowledged':
       return fields({ By: [person(step.by)] });
     case 'assigned':
-      return fields({ To: [person(step.to)], By: [person(step.by)] });
+      return fields({ To: step.to === reader ? undefined : [person(step.to)], By: [person(step.by)] });
     case 'snoozed':
       return fields({ Until: [moment(step.until)], By: [person(step.by)] });
     case 'awake':

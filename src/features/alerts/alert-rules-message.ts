@@ -14,11 +14,13 @@ import {
 } from '../../domain/alert.ts';
 import { counted } from '../../domain/wording.ts';
 import { formatMoney } from '../../domain/money.ts';
+import { muteVerb } from './routing.ts';
 import type { Storm } from './storm/storm.ts';
 import {
   type Run,
   bold,
   button,
+  channelName,
   code,
   context,
   moment,
@@ -108,8 +110,8 @@ function keptLines(
 const order = 'First match wins, unless the rule continues.';
 
 export function noAlertsMessage(): SlackMessage {
-  const advice = words('To change that, name it in payops.yml, under routes or channels.');
-  return noteMessage({ state: '🔕 This channel gets no alerts', body: [[advice]] });
+  const next = rich`${bold('Next: ')}ask the owner of payops.yml to name it under ${code('routes')} or ${code('channels')}.`;
+  return noteMessage({ state: '🔕 This channel gets no alerts', body: [next] });
 }
 
 function restLines({ rules, failures, successes }: RoutePlan, channel: string): Run[][] {
@@ -184,29 +186,28 @@ function moneyWords({ currency, amount }: RouteMatch): string {
 
 /** What the App Home says of mutes: every one that holds now, with its end; nothing when none does. */
 export function homeMutes(plan: RoutePlan, nowMs: number): HomeBlock[] {
+  const muted = plan.rules.filter((rule) => isMuted(rule, nowMs));
   // One block for all: where the Home is full, it keeps the first blocks of each part.
-  return muteBlocks(
-    plan.rules.filter((rule) => isMuted(rule, nowMs)),
-    plan,
-  );
+  return muteBlocks(muted, plan, ({ channels: [channel = '', ...more] }) => [
+    ...rich`, in ${channelName(channel)}${more.length === 0 ? '' : ` and ${counted(more.length, 'more channel')}`}`,
+  ]);
 }
 
-/** To who types `/pay unmute` or `/pay route`: where that is done, and by whom. */
+/** To who types `/pay route`: where that is done, and by whom. */
 export function rulesElsewhereMessage(): SlackMessage {
   return noteMessage({
     state: 'Alert rules are in payops.yml',
     body: [
-      rich`${bold('Next: ')}ask its owner. ${code('routes')} says which channel gets what.`,
-      rich`${code('/pay mute')} mutes alerts here for up to a day, and ends a mute.`,
-      rich`${code('/pay alerts')} shows this channel’s rules. For one alert: Acknowledge, then Snooze.`,
+      rich`${bold('Next: ')}ask its owner to change ${code('routes')}, which says which channel gets what.`,
+      rich`${code('/pay alerts')} shows this channel’s rules. ${code('/pay mute')} mutes alerts here for up to a day.`,
     ],
   });
 }
 
 /** What the person who pressed the button is told. */
 export function testOnItsWayMessage(): SlackMessage {
-  const advice = words('None within a minute? Invite the bot to the channel; /readyz and the log say more.');
-  return noteMessage({ state: '🧪 A test alert is on its way to this channel', body: [[advice]] });
+  const next = rich`None within a minute? Invite the bot to the channel; ${code('/pay doctor')} says more.`;
+  return noteMessage({ state: '🧪 A test alert is on its way to this channel', body: [next] });
 }
 
 /** Proof that alerts reach this channel, unmistakably no alert. */
@@ -223,16 +224,24 @@ export function testAlertMessage(
   return posted(note, 'payops_test_alert', test);
 }
 
-/** Rules that are muted now, each with its end; without whom they mention: here that would call them. */
-export function muteBlocks(muted: readonly AlertRule[], place: RoutePlace): RichTextBlock[] {
+/** Rules that are muted now, each with its end; without whom they mention: here that would call them. `where`: away from their channel. */
+export function muteBlocks(
+  muted: readonly AlertRule[],
+  place: RoutePlace,
+  where: (rule: AlertRule) => readonly Run[] = () => [],
+): RichTextBlock[] {
   if (muted.length === 0) return [];
   const shown = muted.slice(0, mostMuted);
-  const lines = shown.map(({ mention: _whom, ...rule }) => ruleLine(rule, place, beforeEveryEnd));
+  const lines = shown.map((rule): Run[] => [
+    words(whatItTakes(rule.match, place)),
+    ...where(rule),
+    ...(rule.name === muteVerb
+      ? rich`, by ${code(muteVerb)}`
+      : rich`, by rule ${bold(word(rule.name) ?? '')}`),
+    ...rich`; ${bold('muted until ')}${moment(rule.mutedUntilMs ?? 0)}.`,
+  ]);
   return [richText([bold('Muted now')], ...lines, ...briefMutes(muted.slice(mostMuted)))];
 }
-
-/** They are muted, whatever the clock says by the time the line is made. */
-const beforeEveryEnd = 0;
 
 /**
  * "Muted too: no-funds until 1 Dec, expired-cards until 3 Dec." What a list of sentences has no room for still has

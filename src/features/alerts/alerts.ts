@@ -272,10 +272,7 @@ function alertsCommand(
     summary: 'Alerts here',
     examples: ['alerts'],
     permission: 'alerts',
-    elsewhere: {
-      words: ['mutes', 'unmute', 'silence', 'route', 'routes'],
-      answer: rulesElsewhereMessage,
-    },
+    elsewhere: { words: ['route', 'routes'], answer: rulesElsewhereMessage },
     menu: { actionId: 'menu.alerts', text: 'Alerts here', opens: 'message' },
     open: async ({ userId }) => openAlerts(await cards.of(userId)),
     effect: 'none',

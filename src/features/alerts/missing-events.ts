@@ -65,13 +65,13 @@ export function createMissingEvents(
 function missingWords(waitMs: number): string {
   const minutes = Math.round(waitMs / 60_000);
   const waited = minutes % 60 === 0 ? counted(minutes / 60, 'hour') : counted(minutes, 'minute');
-  return `It was approved by look-up more than ${waited} ago, without a signed payment_success since. The charge stands. More of this hour are in the log.`;
+  return `A look-up proved it more than ${waited} ago, and the charge stands. More of this hour are in the log.`;
 }
 
 const silentWords =
-  'No webhook has come at all since. Check the address at the payments service, the proxy and the certificate: charges that fail elsewhere are not told meanwhile.';
+  'No webhook has come at all since, so charges that fail elsewhere aren’t told. Check the address at the payments service, the proxy and the certificate.';
 const otherWords =
-  'Look at the payments service whether the event was sent and how it was answered; an event that names another reference than the charge’s counts as none.';
+  'Ask the payments service whether it sent a payment_success for this reference, and how that was answered.';
 
 const refusedKey = 'webhook-refused';
 const refusal = z.object({ atMs: z.number(), why: z.string() });

@@ -57,12 +57,15 @@ export function routesOf(
   return { routed, ...(keptBy.length > 0 && { keptBy }) };
 }
 
+/** What a mute of whatever rule is called, which no rule of `payops.yml` is. */
+export const muteVerb = '/pay mute';
+
 /** The plan with these mutes as muted rules: for those who name all that is muted. */
 export function withMutes(plan: RoutePlan, mutes: readonly AlertMute[], nowMs: number): RoutePlan {
   const rules = mutes.map((mute): AlertRule => {
     const rule = plan.rules.find(({ name }) => name === mute.rule);
     return {
-      name: mute.rule ?? '/pay mute',
+      name: mute.rule ?? muteVerb,
       match: { ...rule?.match, ...mute.match },
       channels: [mute.channel],
       goesOn: true,

@@ -43,7 +43,7 @@ function muteForm(rules: readonly string[]) {
         {
           label: 'Bank’s reason contains',
           placeholder: 'insufficient funds',
-          hint: 'Leave reason and customer empty to mute everything here.',
+          hint: 'Leave reason and customer empty to mute everything, or all of one rule.',
           maxLength: 100,
         },
         (typed) => parsed(typed.toLowerCase()),
@@ -139,6 +139,17 @@ export function muteMessage(
     foot: messageFoot(place, notPosted ? 'muted from' : 'muted', mute.fromMs),
   });
   return posted(note, 'payops_mute', about);
+}
+
+/** To who types `/pay unmute`: that one form does it all, and who may. */
+export function muteElsewhereMessage(): SlackMessage {
+  return noteMessage({
+    state: 'One form mutes alerts and ends a mute',
+    body: [
+      rich`${bold('Next: ')}type ${code('/pay mute')} in the channel. It needs the permission “mute”.`,
+      rich`For one alert: Acknowledge, then Snooze.`,
+    ],
+  });
 }
 
 /** Where it was typed in a place without alerts, or what was pressed is over. */

@@ -14,6 +14,7 @@ import type { Entry } from '../../store/store.ts';
 import {
   endMuteId,
   mutedModal,
+  muteElsewhereMessage,
   muteMessage,
   muteModal,
   muteModalId,
@@ -161,6 +162,7 @@ export function createMutes(account: Account, notPosted: (mute: AlertMute) => Pr
     summary: 'Mute alerts',
     examples: ['mute'],
     permission: 'mute',
+    elsewhere: { words: ['mutes', 'unmute', 'silence'], answer: muteElsewhereMessage },
     effect: 'none',
     opensForm: true,
     parse: nothingAfter('Nothing follows “mute”: the form asks what, how long and why.'),

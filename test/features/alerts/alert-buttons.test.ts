@@ -164,7 +164,7 @@ describe('Charge again…', () => {
     ],
     ['the card must be saved again', { verdict: { kind: 'save_again' } }, '3-D Secure'],
     ['no card of this address is known', { cards: [other] }, 'knows no saved card'],
-    ['its details are gone', { alert: erased }, 'its customer was erased'],
+    ['its details are gone', { alert: erased }, 'details were erased'],
     ['money may have moved', { alert: alertOf(lookedUp('SUCCESS')) }, 'money may have moved'],
     ['the service calls it paid by now', { now: lookedUp('SUCCESS') }, 'money may have moved'],
     ['nothing was looked up', { alert: alertOf() }, 'money may have moved'],

@@ -77,7 +77,7 @@ describe('a later payment of another order', () => {
     await house.drain(10_000);
     const [parent] = house.parents();
     expect(parent?.shown.text).toMatch(/^✅ Resolved/);
-    expect(parent && linesOf(parent)).toContain('another payment, ORDER-3');
+    expect(parent && linesOf(parent)).toContain('Paid by  ORDER-3');
   });
 });
 
@@ -143,7 +143,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     await prove(house, { ...charged, money: { minor: 1, currency: 'NGN' } });
     expect(statesOf(house)).toEqual(['✅ Resolved by another payment']);
     const [parent] = house.parents();
-    expect(parent && linesOf(parent)).toContain('NGN 0.01, charged again, pay-1');
+    expect(parent && linesOf(parent)).toContain('Paid by  pay-1, charged again');
     // A crash has it told twice.
     await prove(house);
     expect(house.notes(parent?.ts ?? '')).toHaveLength(1);
