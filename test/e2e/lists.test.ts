@@ -30,7 +30,7 @@ describe('/pay terminals', () => {
     await desk.seesBy('agent', 'Terminals 51–100', () => desk.presses('agent', 'Next'));
     expect(desk.calls(terminalsPath) - before).toBe(2);
 
-    await desk.asks('agent', '/pay terminals Lekki Kiosk', 'searched 6 of the pages');
+    await desk.asks('agent', '/pay terminals Lekki Kiosk', 'searched 6 pages so far');
     const pages = terminals / 50;
     const found = await desk.seesBy('agent', `searched all ${pages} pages`, () =>
       desk.presses('agent', 'Search all'),
@@ -45,9 +45,9 @@ describe('/pay terminals', () => {
 
   it('keeps what was read when the service stops, and goes on from there', async (test) => {
     const desk = await openDesk(test, { env: patient, payments: { terminals: 600 } });
-    await desk.asks('agent', '/pay terminals yaba', 'searched 5 of the pages, 250 terminals');
+    await desk.asks('agent', '/pay terminals yaba', 'searched 5 pages so far, 250 terminals');
     await desk.house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
-    await desk.seesBy('agent', ['searched 5 of the pages', 'call limit'], () =>
+    await desk.seesBy('agent', ['searched 5 pages so far', 'call limit'], () =>
       desk.presses('agent', 'Search all'),
     );
     await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
@@ -81,7 +81,7 @@ describe('/pay accounts', () => {
   it('are searched on when the call limit is over', async (test) => {
     const rateLimit = { limit: 1, windowMs: 60_000 };
     const desk = await openDesk(test, { clock: true, payments: { rateLimit } });
-    const stopped = await desk.asks('agent', '/pay accounts PLAYGROUND', 'searched 1 of the pages');
+    const stopped = await desk.asks('agent', '/pay accounts PLAYGROUND', 'searched 1 page so far');
     expect(stopped.shown.text).toContain('call limit');
     desk.house.later(rateLimit.windowMs);
     await desk.seesBy('agent', 'searched all 2 pages, 60 accounts', () =>
@@ -180,7 +180,7 @@ describe('CSV', () => {
       payments: { terminals: 600, seed: false },
     });
     const { house } = desk;
-    const searched = await desk.asks('agent', '/pay terminals Lekki Kiosk', 'searched 5 of the pages');
+    const searched = await desk.asks('agent', '/pay terminals Lekki Kiosk', 'searched 5 pages so far');
     const slow = house.paymentsGate.hold(terminalsPath, 'after');
     const pressed = desk.presses('agent', 'CSV', searched);
     const held = await slow;

@@ -29,9 +29,9 @@ describe('/pay story', () => {
       `${agent} started the charge → Charging · “NGN 12,500.00”`,
       'The payments service answered the charge: the bank wants a code: Charging → Needs OTP',
       `${agent} entered a code: Needs OTP → Checking the code`,
-      'The payments service answered the code: not right: Checking the code → Needs OTP · “Invalid OTP”',
+      'The payments service answered the code: wrong: Checking the code → Needs OTP · “Invalid OTP”',
       `${agent} entered a code: Needs OTP → Checking the code`,
-      'The payments service answered the code: accepted, which is no proof yet',
+      'accepted, which is no proof yet: Checking the code → Not proven yet',
       'The payments service was asked, and proves the payment',
       'Payops told the agent: paid',
     ]);

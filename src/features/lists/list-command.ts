@@ -74,7 +74,9 @@ function parseQuestion(words: readonly string[]): Parsed<Question> {
   if (first === pressedWord) {
     const press = listPress.read(value ?? '');
     const kind = buttonKinds.find((one) => one === which);
-    return press && kind ? parsed({ which: kind, ...press }) : problem('This button has expired.');
+    return press && kind
+      ? parsed({ which: kind, ...press })
+      : problem('This button has expired. Type the command instead.');
   }
   const filter = oneLine(words.join(' '));
   return filter.length > longestFilter

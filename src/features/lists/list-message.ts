@@ -97,7 +97,7 @@ function filterHead<Item>(
     found > items.length && items.length > 0 ? `shown ${before + 1}–${before + items.length}` : '';
   const searched =
     reading.end === 'more'
-      ? `searched ${reading.pages} of the pages`
+      ? `searched ${counted(reading.pages, 'page')} so far`
       : `searched all ${counted(reading.pages, 'page')}`;
   return { state, about: [shown, `${searched}, ${numbered(reading.items, one, many)}`] };
 }

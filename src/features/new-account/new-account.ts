@@ -424,11 +424,8 @@ const keyWords: Record<AccountKey['by'], string> = { accountId: 'account id', ac
 export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: AccountShown): SlackMessage {
   return noteMessage({
     state: 'Not found',
-    about: [`account with the ${keyWords[by]} ${word(maskNumbers(value))}`],
-    body: [
-      rich`No sub account has this ${keyWords[by]}.`,
-      labelled('Next', 'check the spelling, or look through ', code('/pay accounts'), '.'),
-    ],
+    about: [`sub account with the ${keyWords[by]} ${word(maskNumbers(value))}`],
+    body: [labelled('Next', 'check the spelling, or look through ', code('/pay accounts'), '.')],
     foot: messageFoot(place, 'looked up', nowMs),
   });
 }

@@ -85,13 +85,14 @@ export function stateWord(state: string): string {
 
 const states: Readonly<Record<string, string>> = {
   charging: 'Charging',
-  confirming: outcomeWords.doubt,
+  // Approved or in doubt: which of them, the entry’s own words say.
+  confirming: 'Not proven yet',
   otp_checking: 'Checking the code',
   ...wordsOfTold,
   approval_waiting: 'Needs approval',
   approval_approved: 'approved',
   approval_executed: 'done',
-  approval_stopped: 'approved, and not done',
+  approval_stopped: 'approved, but not done',
   link_asking: 'Asking for a payment link',
   link_open: 'Payment link, not paid yet',
   link_confirming: outcomeWords.approved,
@@ -116,7 +117,7 @@ const deeds: Readonly<Record<string, string>> = {
   charge_rejected: 'answered the charge: refused, nothing was sent to the bank',
   charge_unknown: 'gave no usable answer to the charge',
   code_accepted: 'answered the code: accepted, which is no proof yet',
-  code_wrong: 'answered the code: not right',
+  code_wrong: 'answered the code: wrong',
   code_too_many: 'answered the code: no tries are left',
   code_unknown: 'gave no usable answer to the code',
   look_up_paid: 'was asked, and proves the payment',
@@ -161,6 +162,6 @@ const deeds: Readonly<Record<string, string>> = {
   refused: 'refused it',
   withdrawn: 'took the request back',
   expired: 'ended the request: nobody decided',
-  stopped: 'stopped it: what it was approved by no longer held',
+  stopped: 'stopped it: what it was approved for had changed',
   executed: 'did what was approved',
 };

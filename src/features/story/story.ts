@@ -59,7 +59,7 @@ export function createStory(account: Account, chapters: Chapters): Feature {
   const verb = defineCommand<Question>({
     verb: 'story',
     usage: '<reference>',
-    summary: 'Its story',
+    summary: 'What happened',
     examples: ['story pay-mfrggzdfmztwq2lknnwg23tpob', 'story INV-2041', 'story "ORDER 17 B" 2'],
     permission: 'story',
     effect: 'none',
@@ -104,14 +104,17 @@ async function shareStory(
   const reference = parseOrderReference(value);
   const story = reference.ok ? await tellStory(account, chapters, reference.value) : undefined;
   if (!story) return await reply(noStoryMessage(value));
-  const title = `Story of ${referenceWord(story.reference)}`;
   const placed = await account.slack.uploadFile(
     { channel: caller.userId },
     {
       name: `story-${new Date(account.now()).toISOString().slice(0, 16).replace('T', '-').replace(':', '')}.csv`,
-      title,
+      title: 'Story',
+      of: referenceWord(story.reference),
       text: storyCsv(story.entries),
-      comment: mrkdwnText(`${title}: ${story.entries.length} entries`, 500),
+      comment: mrkdwnText(
+        `Story of ${story.reference}: ${counted(story.entries.length, 'entry', 'entries')}`,
+        500,
+      ),
     },
   );
   await reply(storyFileMessage(story.reference, placed));

@@ -9,7 +9,8 @@ export type UploadOutcome =
   /** `fix` says what a person must do; the file may be there all the same when `why` says that no answer came. */
   | { kind: 'failed'; why: string; fix: string };
 
-export type UploadedFile = { name: string; title: string; text: string; comment: string };
+/** `of`: a reference that the title does not name. */
+export type UploadedFile = { name: string; title: string; of?: string; text: string; comment: string };
 
 /**
  * Puts a file into a thread, or into the direct messages of the person whose id is the channel. Never throws for anything
@@ -29,7 +30,7 @@ const longestUploadMs = 20_000;
  */
 export function createUploadFile(client: WebClient): UploadFile {
   return async function uploadFile(place, file) {
-    const { name, title, text, comment } = file;
+    const { name, title, of = '', text, comment } = file;
     const bytes = Buffer.from(text, 'utf8');
     let { channel, threadTs } = place;
     try {
@@ -42,7 +43,7 @@ export function createUploadFile(client: WebClient): UploadFile {
         return answer.status;
       });
       if (status !== 200) return failed(`http_${status}`, channel);
-      if (isPerson(channel)) ({ channel, threadTs } = await messageAhead(client, channel, title));
+      if (isPerson(channel)) ({ channel, threadTs } = await messageAhead(client, channel, [title, of]));
       await client.files.completeUploadExternal({
         files: [{ id, title }],
         channel_id: channel,
@@ -63,9 +64,9 @@ export function createUploadFile(client: WebClient): UploadFile {
 async function messageAhead(
   client: WebClient,
   person: string,
-  title: string,
+  [title, of]: readonly [string, string],
 ): Promise<{ channel: string; threadTs: string }> {
-  const note = noteMessage({ state: `📄 ${title}`, about: ['the file you asked for is in this thread'] });
+  const note = noteMessage({ state: `📄 ${title}`, about: ['the file you asked for is in this thread', of] });
   const posted = await client.chat.postMessage({ channel: person, ...note });
   return { channel: posted.channel ?? person, threadTs: posted.ts ?? '' };
 }
