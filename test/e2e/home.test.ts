@@ -158,9 +158,9 @@ describe('roles', () => {
     });
     const { workspace } = desk.house;
     for (const [person, kind, words] of [
-      ['agent', 'single_channel_guest', 'Guests may not use the bot'],
-      ['lead', 'guest', 'Guests may not use the bot'],
-      ['onCall', 'bot', 'Bots and workflows may not use this one'],
+      ['agent', 'single_channel_guest', 'Guests can’t use the bot'],
+      ['lead', 'guest', 'Guests can’t use the bot'],
+      ['onCall', 'bot', 'Bots and workflows can’t use this bot'],
       ['outsider', 'deactivated', 'This Slack account is deactivated'],
     ] as const) {
       workspace.setAccount(desk.id(person), kind);

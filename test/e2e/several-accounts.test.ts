@@ -43,7 +43,9 @@ describe('several merchant accounts in one bot', () => {
     const named = await desk.asks('agent', '/pay SHARED-1 --account lagos', 'NGN 700.00');
     expect(named.shown.text).toContain('lagos');
     const none = await desk.asks('agent', '/pay NOPE-1', 'Not found');
-    expect(none.shown.text).toContain('Only main was asked. Another: --account with lagos, test.');
+    expect(none.shown.text).toContain(
+      'Only main was asked. For another account, add --account lagos or test.',
+    );
     const wrong = await desk.asks('agent', '/pay SHARED-1 --account lagoss', 'There is no account “lagoss”');
     expect(wrong.shown.text).toContain('Did you mean --account lagos?');
 

@@ -169,7 +169,7 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
   it('says so when Slack gave no more time to open a form', async () => {
     const desk = at();
     const opening = desk.house.slackGate.hold('/api/views.open', 'before');
-    await desk.seesBy('agent', 'Slack gave the bot no more time to open the form', async () => {
+    await desk.seesBy('agent', 'The form did not open in time', async () => {
       await desk.types('agent', '/pay charge');
       const held = await opening;
       desk.house.later(120_000);

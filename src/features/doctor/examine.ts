@@ -51,7 +51,7 @@ export function judgeClock(whose: string, theirMs: number, nowMs: number): Verdi
   if (apartMs < clockSlackMs) return ok(`${whose} and this machine agree on the time`);
   const seconds = Math.round(apartMs / 1_000);
   const words = `This machine's clock is ${seconds} s ${nowMs > theirMs ? 'ahead of' : 'behind'} that of ${whose}`;
-  const fix = 'Set the clock by NTP: Slack refuses, and is refused, when they differ by five minutes.';
+  const fix = 'Set the clock by NTP: from five minutes apart, what Slack sends is refused.';
   return problem(words, fix);
 }
 
@@ -85,5 +85,5 @@ function brokenOff(part: string, error: unknown, log: Log): Verdict {
   if (error instanceof StoreUnavailable) return skippedFor('Store');
   const errorId = newErrorId();
   log('error', `The doctor could not look at ${part}`, { errorId }, error);
-  return problem(`The look broke off (${errorId})`, 'Report the line of the log with this id: it is a bug.');
+  return problem(`The check failed (${errorId})`, 'This is a bug: report the log line with this id.');
 }

@@ -122,6 +122,6 @@ async function putAside({ store }: Kept): Promise<Verdict> {
   if (entries.length === 0) return ok('No record is put aside');
   return problem(
     `Records put aside: ${entries.length === 100 ? '100 or more' : entries.length}`,
-    'Mend what the log says where it says "put aside", then restart the bot: it retries them.',
+    'Fix what the log’s line “a record is put aside” names, then restart the bot: it retries them.',
   );
 }

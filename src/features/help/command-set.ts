@@ -1,7 +1,7 @@
 import type { Environment } from '../../domain/alert.ts';
 import { merchantId } from '../../domain/merchant.ts';
 import { parseAmount } from '../../domain/money.ts';
-import { nearestWord, parsed, problem, type Parsed } from '../../domain/wording.ts';
+import { listed, nearestWord, parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Log } from '../../log.ts';
 import { context, plainText } from '../../slack/kit/blocks.ts';
 import { wordsOf } from '../../slack/command-text.ts';
@@ -173,12 +173,13 @@ function placed(
 ): Command {
   const place = placeWords(environment, label);
   const own = { ...command, merchant: merchant.name };
-  return command.permission === anyone ? withPlace(own, place, names) : own;
+  const others = names.filter((name) => name !== merchant.name);
+  return command.permission === anyone ? withPlace(own, place, others) : own;
 }
 
 /** Help and menu say whose verbs they list, and how to mean another’s. */
-function withPlace(command: Command, place: string, names: readonly string[]): Command {
-  const sentence = `${place} is meant here. Another: --account with ${names.join(', ')}.`;
+function withPlace(command: Command, place: string, others: readonly string[]): Command {
+  const sentence = `This is for ${place}. For another account, add --account ${listed(others, 'or')}.`;
   function said(message: SlackMessage | undefined): SlackMessage | undefined {
     return message && { ...message, blocks: [...message.blocks, context(plainText(sentence))] };
   }

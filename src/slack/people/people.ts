@@ -52,12 +52,11 @@ function readAccount({ user }: UsersInfoResponse): Account {
 
 /** Why an account is no member’s, as a refusal tells it. */
 export const noMemberRules = {
-  unknown_account: 'Slack knows no such account in the bot’s workspace, and no role counts for it',
-  deactivated: 'This Slack account is deactivated, and no role counts for it',
-  bot: 'Bots and workflows may not use this one, whatever role lists them: behind each step must be a person',
-  other_workspace:
-    'Payments are worked with only by people of the workspace the bot is installed in, whatever role lists others',
-  guest: 'Guests may not use the bot, whatever role lists them',
+  unknown_account: 'Slack knows no such account in the bot’s workspace',
+  deactivated: 'This Slack account is deactivated',
+  bot: 'Bots and workflows can’t use this bot, even when a role lists them',
+  other_workspace: 'Only people of the bot’s own workspace can use it, even when a role lists others',
+  guest: 'Guests can’t use the bot, even when a role lists them',
 } as const;
 
 /** Undefined: it is a member's. */

@@ -118,8 +118,8 @@ function isStranger(caller: Caller, own: Identity | undefined): boolean {
 function strangerMessage(): SlackMessage {
   return refusalMessage({
     what: 'use from another workspace',
-    rule: 'Payments are worked with only by people of the workspace the bot is installed in',
-    whoCan: 'a member of that workspace',
+    rule: 'Only people of the bot’s own workspace can use it',
+    whoCan: 'A member of that workspace',
   });
 }
 

@@ -1,5 +1,6 @@
 import type { ContextBlock } from '@slack/types';
 import type { Environment } from '../../domain/alert.ts';
+import { listed } from '../../domain/wording.ts';
 import { context, plainText } from '../kit/blocks.ts';
 import { environmentWords, placeAlone, placeLine, placeWords, word } from './evidence.ts';
 import type { SlackMessage } from '../kit/message.ts';
@@ -44,7 +45,7 @@ export function messageFoot(place: ChargePlace, verb: string, atMs: number): Con
 export function askedHereAlone(message: SlackMessage, place: ChargePlace): SlackMessage {
   const { environment, account, otherAccounts = [] } = place;
   if (otherAccounts.length === 0) return message;
-  const others = otherAccounts.join(', ');
-  const sentence = `Only ${placeWords(environment, account)} was asked. Another: --account with ${others}.`;
+  const others = listed(otherAccounts, 'or');
+  const sentence = `Only ${placeWords(environment, account)} was asked. For another account, add --account ${others}.`;
   return { ...message, blocks: [...message.blocks, context(plainText(sentence))] };
 }

@@ -41,7 +41,7 @@ export function serviceFailureNote(failure: ServiceFailure, about: Interrupted):
 
 /** The bot itself is broken. The same id stands in the log, so that whoever runs it finds the cause. */
 export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
-  const next = rich`${tellOperators} this error id, which is in its log: ${code(errorId)}`;
+  const next = rich`${tellOperators}; its log has this error id.`;
   return noteMessage(brokenNote(`Something went wrong in the bot, error ${errorId}`, about, next));
 }
 
@@ -128,7 +128,7 @@ export const failureWords: Record<FailureKind, { what: string; next: string }> =
     next: `trying again won’t help; ${tellOperators} to check its credentials and account id.`,
   },
   forbidden: {
-    what: 'The payments service does not allow this to the bot’s account',
+    what: 'The payments service does not let the bot’s account do this',
     next: `trying again won’t help; ${tellOperators} to ask the payments service for the permission.`,
   },
   rate_limited: {
@@ -178,9 +178,7 @@ export function errorReply(
   if (error instanceof ModalRefused) {
     const { slackError, isTooLate } = error;
     log('warn', 'Slack opened no modal', { ...asked, slackError, fix: fixFor(slackError) });
-    const what = isTooLate
-      ? 'Slack gave the bot no more time to open the form'
-      : 'Slack did not open the form';
+    const what = isTooLate ? 'The form did not open in time' : 'Slack did not open the form';
     const lasting = isTooLate ? '.' : `; if it stays so, ${tellOperators}: the log says why.`;
     const message = noteMessage(brokenNote(what, about, rich`do the same again${lasting}`));
     return { message, reason: `Slack opened no modal: ${slackError}` };

@@ -125,13 +125,13 @@ describe('members of a group', () => {
 
 describe('who is let near money', () => {
   it.each([
-    ['a guest', { is_restricted: true }, 'Guests may not use the bot'],
-    ['a guest of one channel', { is_ultra_restricted: true }, 'Guests may not use the bot'],
+    ['a guest', { is_restricted: true }, 'Guests can’t use the bot'],
+    ['a guest of one channel', { is_ultra_restricted: true }, 'Guests can’t use the bot'],
     ['a bot', { is_bot: true }, 'Bots and workflows'],
     ['a workflow', { is_workflow_bot: true }, 'Bots and workflows'],
     ['somebody deactivated', { deleted: true }, 'deactivated'],
-    ['somebody of another workspace', { team_id: 'T0OTHER' }, 'people of the workspace'],
-    ['a stranger', { is_stranger: true }, 'people of the workspace'],
+    ['somebody of another workspace', { team_id: 'T0OTHER' }, 'own workspace'],
+    ['a stranger', { is_stranger: true }, 'own workspace'],
     ['an account Slack does not know here', 'user_not_found', 'no such account'],
   ])('is not %s, whatever role lists them', async (_who, account, rule) => {
     accounts['U0AGENT'] = account;
