@@ -55,6 +55,32 @@ onBothStores('the audit trail', (open) => {
     await close();
   });
 
+  it('has no card number and no e-mail address in the store, whatever it is told', async () => {
+    const { one, contents, close } = await open();
+    const log = auditLog(one);
+    for (const secret of ['canary.obi@example.com', '4111111111111111']) {
+      const said = `so ${secret} it is`;
+      const all = { who: said, where: said, verb: said, account: said, reference: said, before: said };
+      await log.append(entryOf(said, { ...all, after: said, result: said, reason: said }));
+      expect(await log.ofReference(said)).toHaveLength(1);
+      expect(await contents.dump()).not.toContain(secret);
+    }
+    expect(await contents.dump()).toContain('c***@example.com');
+    await close();
+  });
+
+  it('refuses an entry without a time, and that one alone', async () => {
+    const { one, close } = await open();
+    const log = auditLog(one);
+    const times = { a: 1, b: Number.NaN, c: 1 };
+    const results = await Promise.allSettled(
+      Object.entries(times).map(([id, atMs]) => log.append(entryOf(id, { atMs }))),
+    );
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await idsOnChain(one)).toEqual(['a', 'c']);
+    await close();
+  });
+
   it('counts an entry once whose answer was lost, when it is appended again', async () => {
     const { one, two, close } = await open();
     let isLost = false;

@@ -57,6 +57,28 @@ describe('a message', () => {
     expect(posts.map((one) => one.channel).toSorted()).toEqual([channel, channel, ops]);
   });
 
+  it('holds up neither the messages nor the alerts of other channels while Slack refuses one', async () => {
+    const { receive, deliver, drain, posts } = house();
+    const { compose } = deliver;
+    const refused = {
+      kind: 'refused',
+      slackError: 'is_archived',
+      fix: 'unarchive it',
+      about: 'channel',
+    } as const;
+    deliver.compose = (post) => {
+      const composed = compose(post);
+      return { ...composed, post: async (to) => (to === 'C0REFUSED1' ? refused : await composed.post(to)) };
+    };
+    for (const to of ['C0REFUSED1', 'C0OTHER001']) {
+      await tellOperators({ ...receive, opsChannel: to }, to, { state: 'A notice', about: [], lines: [] });
+      const routed = { routed: [{ channel: to }] };
+      await receiveEvent({ ...receive, route: () => routed }, { ...event, key: to }, 'f');
+    }
+    await drain(1_000);
+    expect(posts.map((one) => one.channel)).toEqual(['C0OTHER001', 'C0OTHER001']);
+  });
+
   it('keeps its pace when Slack asks to wait for no time at all', async () => {
     const { receive, drain, posts } = house({
       posts: Array.from({ length: 5 }, (): PostOutcome => ({ kind: 'rate_limited', retryAfterMs: 0 })),

@@ -39,6 +39,26 @@ describe('startWorker', () => {
     expect(logged).toEqual(['error: work failed; trying again until it succeeds', 'info: work goes on']);
   });
 
+  it('looks again at once when it is woken', async () => {
+    const { hit, reached } = counter(2);
+    const idleMs = 100_000;
+    const worker = startWorker({
+      concurrency: 1,
+      idleMs,
+      failureDelayMs: 1,
+      log: () => undefined,
+      workOnce() {
+        hit();
+        setImmediate(() => worker.wake());
+        return Promise.resolve(false);
+      },
+    });
+    const startedMs = performance.now();
+    await reached;
+    await worker.stop();
+    expect(performance.now() - startedMs).toBeLessThan(idleMs);
+  });
+
   it('finishes what is under way before stop resolves', async () => {
     const started = Promise.withResolvers<void>();
     const mayFinish = Promise.withResolvers<void>();
