@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
-import { cleanAuditReference, type AuditEntry } from '../domain/audit-entry.ts';
+import type { AuditEntry } from '../domain/audit-entry.ts';
 import { holdsCardNumber } from '../domain/card.ts';
-import { cut } from '../domain/outside-text.ts';
+import { outsideText, cut } from '../domain/outside-text.ts';
 import type { Sealer, Entry, Store } from '../store/store.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import { pagesOf } from '../records/pages.ts';
@@ -46,6 +46,41 @@ export function writeAuditLine(entry: AuditEntry, before: AuditHead): { line: st
   });
   const hash = sha256(line);
   return { line: `${line.slice(0, -1)},"hash":"${hash}"}`, head: { seq, hash } };
+}
+
+/** In UTF-16 units: what whoever reads the audit can still take in, and a bound on what one entry costs. */
+const longest = {
+  where: 80,
+  verb: 80,
+  account: 200,
+  reference: 200,
+  before: 500,
+  after: 500,
+  result: 500,
+  reason: 500,
+} as const;
+const longestWho = 80;
+
+/**
+ * The entry as it may be kept for years and handed to an auditor: each text one visible line, no e-mail address in
+ * full, nothing that looks like a card number, none of it long. Cleaned twice it is the same.
+ *
+ * Codes, token keys and transaction ids look like any other word: those who write entries put none into them.
+ */
+export function cleanAuditEntry(entry: AuditEntry): AuditEntry {
+  const { id, atMs, what } = entry;
+  const cleaned: Partial<AuditEntry> = {};
+  for (const name of Object.keys(longest) as (keyof typeof longest)[]) {
+    // An empty text says nothing, and is left out as an absent one is.
+    const text = outsideText(entry[name] ?? '', longest[name]);
+    if (text !== '') cleaned[name] = text;
+  }
+  return { ...cleaned, id, atMs, who: outsideText(entry.who, longestWho), what };
+}
+
+/** As `cleanAuditEntry` writes it, so that what is asked for is what was kept. */
+export function cleanAuditReference(reference: string): string {
+  return outsideText(reference, longest.reference);
 }
 
 /**

@@ -1,9 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cleanAuditEntry, type Audit, type AuditEntry } from '../domain/audit-entry.ts';
-import { outsideText } from '../domain/outside-text.ts';
-import type { Sealer, Store } from '../store/store.ts';
-import type { Log } from '../log.ts';
 import {
+  cleanAuditEntry,
   believed,
   createBlock,
   emptyTail,
@@ -22,6 +19,13 @@ import {
   type AuditHead,
   type Tail,
 } from './audit-chain.ts';
+import type { AuditEntry } from '../domain/audit-entry.ts';
+import { outsideText } from '../domain/outside-text.ts';
+import type { Sealer, Store } from '../store/store.ts';
+import type { Log } from '../log.ts';
+
+/** On the chain when it resolves; throws StoreUnavailable, and then it may be called again with the same id. */
+export type Audit = (entry: AuditEntry) => Promise<void>;
 
 /**
  * What was done, in one chain for all replicas: each entry carries the hash of the one before. Entries are cleaned

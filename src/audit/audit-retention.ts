@@ -1,4 +1,4 @@
-import type { Audit } from '../domain/audit-entry.ts';
+import type { Audit } from './audit-log.ts';
 import type { Sealer, Entry, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
 import {

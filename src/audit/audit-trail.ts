@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAuditLog } from './audit-log.ts';
+import { createAuditLog, type Audit } from './audit-log.ts';
 import { auditRetentionPrefix, createAuditRetention } from './audit-retention.ts';
 import type { Kind } from '../records/worker.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
 import { randomUUID } from 'node:crypto';
-import type { Audit, AuditEntry, NoteAudit } from '../domain/audit-entry.ts';
+import type { AuditEntry, NoteAudit } from '../domain/audit-entry.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 
 /** One trail for all merchant accounts, in the whole store: what was done, and for how long that is kept. */

@@ -1,7 +1,7 @@
 import { routesCaution, routesCheck } from './alert-rules.ts';
 import { approvalsCheck, limitsCheck } from './policy-rules.ts';
 import { accountsCheck, credentialsCheck } from './read-merchants.ts';
-import { parseRedisAddress } from '../domain/redis-address.ts';
+import { parseRedisAddress } from '../store/redis-address.ts';
 import type { Config, SettingsCheck } from './config.ts';
 
 /** A copy of the example file that still has its own ids. No id of Slack's has four X behind its first letter. */

@@ -1,7 +1,6 @@
-import { knownAccountFields } from '../domain/account.ts';
+import type { z } from 'zod';
 import { chargeLimits } from '../domain/charge.ts';
 import {
-  accountFields,
   httpUrl,
   inGroup,
   jsonTemplate,
@@ -14,12 +13,47 @@ import {
   wholeNumber,
   secret,
   setting,
+  list,
+  made,
 } from './readers.ts';
+
+/**
+ * One field of the request that creates an account, as the settings name it. Lengths count characters as people see
+ * them. With `choices` nothing else is taken.
+ */
+type AccountField = {
+  name: string;
+  required: boolean;
+  shortest: number;
+  longest: number;
+  choices?: readonly string[];
+  /** Sent and forgotten: never filled in, stored or shown again. */
+  secret?: true;
+};
+
+/**
+ * The fields of an Account that a person gives, with the constraints of the specification. The request's own fields
+ * are not shown there, so this is a setting's default and nothing more.
+ *
+ * Spec: Account (constraints); CreateAccountRequest: not shown.
+ */
+export const knownAccountFields =
+  'accountName!:2-255,accountRef:20,type:virtual|physical,currency:NGN,phoneNumber,email,bvn:11,address:0-255,description';
 
 /** An answer that comes as late as it may still comes before the charge is looked up, with time left to store it. */
 const slowestAnswerSeconds = chargeLimits.answerMs / 1_000 - 5;
 
 const issuePlaces = ['CLIENT_ID', 'CLIENT_SECRET', 'ACCOUNT_ID'];
+
+const secretByDefault: ReadonlySet<string> = new Set(['pin', 'bvn']);
+
+/** A modal has room for no more beside its own lines. */
+const mostFields = 30;
+const longestText = 3_000;
+
+/** What the settings' form is, for whoever wrote it wrong. */
+const accountFieldForm =
+  'field names separated by commas, each with ! when it must be filled and * when it is secret, and :20 for an exact length, :2-255 for a range or :virtual|physical for choices';
 
 /** How the payments service is reached, and as whom. */
 export const paymentsSettings = {
@@ -117,3 +151,48 @@ export const paymentsSettings = {
     ),
   }),
 };
+
+/** The fields of the request that creates an account. */
+function accountFields(): z.ZodType<AccountField[], string> {
+  return made(list(), `must be ${accountFieldForm}`, parseAccountFields);
+}
+
+/** The settings' list; undefined when it is none, or names a field twice. */
+export function parseAccountFields(items: readonly string[]): AccountField[] | undefined {
+  const fields = items.map(parseField);
+  if (fields.length === 0 || fields.length > mostFields) return undefined;
+  if (!fields.every((field) => field !== undefined)) return undefined;
+  return new Set(fields.map(({ name }) => name)).size === fields.length ? fields : undefined;
+}
+
+function parseField(item: string): AccountField | undefined {
+  const [, name, marks = '', rule] = /^([A-Za-z]\w{0,63})(!?\*?|\*!)(?::(.+))?$/.exec(item) ?? [];
+  if (name === undefined) return undefined;
+  const isSecret = marks.includes('*') || secretByDefault.has(name.toLowerCase());
+  // It is what an account is looked up by.
+  if (isSecret && name === 'accountRef') return undefined;
+  const field: AccountField = {
+    name,
+    required: marks.includes('!'),
+    shortest: 0,
+    longest: longestText,
+    ...(isSecret ? { secret: true } : {}),
+  };
+  if (rule === undefined) return field;
+  const [, least, dash, most] = /^(\d{1,4})(-?)(\d{0,4})$/.exec(rule) ?? [];
+  // Half a range is a slip, not a choice of that name.
+  if (least === undefined) return /^[\d-]+$/.test(rule) ? undefined : withChoices(field, rule);
+  const shortest = Number(least);
+  const longest = dash === '' ? shortest : Number(most);
+  const isRange =
+    (dash === '') === (most === '') && longest >= Math.max(shortest, 1) && longest <= longestText;
+  return isRange ? { ...field, shortest, longest } : undefined;
+}
+
+function withChoices(field: AccountField, rule: string): AccountField | undefined {
+  const choices = rule.split('|').map((choice) => choice.trim());
+  const areGood = choices.every((choice) => choice !== '' && choice.length <= 75);
+  return areGood && new Set(choices).size === choices.length && choices.length <= 100
+    ? { ...field, choices }
+    : undefined;
+}

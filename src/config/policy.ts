@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { accountColours } from '../domain/merchant.ts';
 import { minorFromWire } from '../domain/money.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import { listed } from '../domain/wording.ts';
 import { httpUrl } from './readers.ts';
 import { severities } from '../domain/alert.ts';
 import { oneLine } from '../domain/outside-text.ts';
+
+/** Green and red are left to what became of a payment. */
+export const accountColours = ['blue', 'purple', 'orange', 'yellow', 'brown', 'black', 'white'] as const;
+export type AccountColour = (typeof accountColours)[number];
 
 /** Text of this shape; what is no text at all is told in the same words. */
 function shapedText(pattern: RegExp, words: string): z.ZodString {

@@ -1,8 +1,8 @@
 import { nearestWord } from '../domain/wording.ts';
-import { merchantLabel, type Merchant } from '../domain/merchant.ts';
+import type { Merchant } from '../domain/merchant.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import type { Config } from './config.ts';
-import type { Policy } from './policy.ts';
+import type { AccountColour, Policy } from './policy.ts';
 import { variableName, type Environment } from './settings.ts';
 
 type Account = NonNullable<Policy['accounts']>[number];
@@ -143,4 +143,19 @@ export function strayVariables(names: readonly string[], accounts: readonly Acco
         nearest === undefined ? 'No account in the policy file has it.' : `Did you mean ${nearest}?`;
       return `${name} is not a setting. ${hint}`;
     });
+}
+
+const squares: Record<AccountColour, string> = {
+  blue: '🟦',
+  purple: '🟪',
+  orange: '🟧',
+  yellow: '🟨',
+  brown: '🟫',
+  black: '⬛',
+  white: '⬜',
+};
+
+/** "🟦 Lagos (blue)": word, symbol and colour, never the colour alone. */
+export function merchantLabel(label: string, colour: AccountColour | undefined): string {
+  return colour === undefined ? label : `${squares[colour]} ${label} (${colour})`;
 }

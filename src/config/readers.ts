@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { type AccountField, accountFieldForm, parseAccountFields } from '../domain/account.ts';
 import { errorCode } from '../domain/failure.ts';
-import { parseRedisAddress, redisAddressForms } from '../domain/redis-address.ts';
+import { parseRedisAddress, redisAddressForms } from '../store/redis-address.ts';
 import { isJsonObject, isJsonPointer, type JsonObject } from '../domain/json.ts';
 import { listed } from '../domain/wording.ts';
 
@@ -95,11 +94,6 @@ export function currencyList(): z.ZodType<string[], string> {
   return made(list(), words, (codes) =>
     codes.length > 0 && codes.every((code) => /^[A-Z]{3}$/.test(code)) ? [...new Set(codes)] : undefined,
   );
-}
-
-/** The fields of the request that creates an account. */
-export function accountFields(): z.ZodType<AccountField[], string> {
-  return made(list(), `must be ${accountFieldForm}`, parseAccountFields);
 }
 
 export function jsonObject(): z.ZodType<JsonObject, string> {

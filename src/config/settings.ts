@@ -1,4 +1,4 @@
-import { redisAddressForms } from '../domain/redis-address.ts';
+import { redisAddressForms } from '../store/redis-address.ts';
 import { defaultRetryRule } from '../domain/decline-reason.ts';
 import { logLevels } from '../log.ts';
 import {

@@ -25,9 +25,6 @@ export type Severity = (typeof severities)[number];
 /** Whom a rule's alerts call: a person or a user group, by Slack's id. */
 export type Mention = { kind: 'person' | 'group'; id: string };
 
-/** The rule by which a channel gets an alert, as the alert shows it. */
-export type AlertRoute = { rule: string; severity?: Severity; mention?: Mention };
-
 /**
  * Where the card of a failed charge stands with the people who watch the alerts. People are Slack user ids,
  * times UTC milliseconds. `recovered` and `closed` are ends: nothing leaves them.
@@ -159,9 +156,6 @@ export function tellsAnything({ failures, successes, rules }: RoutePlan, channel
 
 /** What an alert keeps of the rule that sent it to its channel. */
 export type RoutedRule = Pick<AlertRule, 'name' | 'mention' | 'severity' | 'quietHours' | 'digestAfter'>;
-
-/** One channel that is told an event, and the rule that says so; without a rule it is `channels` that does. */
-export type Destination = { channel: string; rule?: RoutedRule };
 
 /** Whether a rule may fit there at all. */
 export function isOfPlace({ environment, account }: RouteMatch, place: RoutePlace): boolean {

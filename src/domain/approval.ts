@@ -1,5 +1,4 @@
-import type { EmailChange } from './charge-answer.ts';
-import type { CardFace } from './card.ts';
+import type { EmailChange, CardFace } from './card.ts';
 import type { ChargeTerms, ShownTerms } from './charge.ts';
 import type { Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';

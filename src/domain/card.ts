@@ -63,13 +63,8 @@ export type KnownCards = {
   idOf(tokenKey: string): Promise<string>;
 };
 
-/** The same for whoever changes the e-mails they are saved with. */
-export type KnownCardEmails = Pick<KnownCards, 'idOf'> & {
-  /** The service has linked the card to another address. */
-  changeEmail(id: string, newEmail: string): Promise<void>;
-  /** The service has said that the card is not linked to this address. */
-  forgetEmail(id: string, wrongEmail: string): Promise<void>;
-};
+/** A new e-mail for a saved card. `currentEmail` must be the one linked to it; `tokenKey` is a secret. */
+export type EmailChange = { tokenKey: string; currentEmail: string; newEmail: string };
 
 /** How long what was reviewed can be agreed to. */
 export const draftKeepMs = 30 * 60_000;
@@ -149,13 +144,6 @@ export function maskNumbers(text: string): string {
   );
   return masked === plain ? text : masked;
 }
-
-const notKept = 'That looks like a card number. It was not kept.';
-
-export const cardNumberRefusal = `${notKept} Delete your message if others can see it, and send the customer a payment link instead.`;
-
-/** The same in a form, where there is no message to delete. */
-export const cardNumberProblem = `${notKept} Send the customer a payment link instead.`;
 
 function groupsIn(text: string): Group[] {
   let end = 0;

@@ -1,6 +1,6 @@
 import type { CardFace } from './card.ts';
 import type { Money } from './money.ts';
-import type { NotMade, RejectionReason, ResendAnswer } from './charge-answer.ts';
+import type { NotMade, RejectionReason } from './failure.ts';
 import type { OrderReference } from './order-reference.ts';
 import type { RetryVerdict } from './decline-reason.ts';
 
@@ -105,7 +105,7 @@ export type SeenOtp = {
 export type HandOver = { at: number; from: string; to: string };
 
 /** One wish for another code; the answer is absent while it is awaited. */
-export type Resend = { at: number; by: string; answer?: ResendAnswer['kind'] };
+export type Resend = { at: number; by: string; answer?: 'resent' | 'refused' | NotMade['kind'] | 'unknown' };
 
 /**
  * One charge as people may see it: no token key, no transaction id, no code. The customer's e-mail is whole
@@ -143,9 +143,6 @@ export type ChargeSeen = {
   nextTry?: RetryVerdict;
 };
 
-/** What the thread below a charge's message says, each once. People are Slack user ids. */
-export type ChargeNote = { kind: 'told'; what: Told } | { kind: 'handed_over'; from: string; to: string };
-
 /** What comes of one that was approved. `later`: what it must be judged by cannot be asked now. `why` is for people. */
 export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };
 
@@ -177,24 +174,3 @@ export type ChargingRoles = Readonly<Record<string, { limits?: RoleLimits }>>;
 
 /** What a day is, and whom it limits. */
 export type LimitRules = { timeZone: string; roles: ChargingRoles };
-
-/** Why an amount is not charged. Nothing was sent. */
-export type LimitRefusal =
-  | {
-      kind: 'over';
-      limit: LimitKind;
-      money: Money;
-      limitMinor: number;
-      leftMinor: number;
-      /** Absent for a limit of one charge, which no day frees. */
-      freesAtMs?: number;
-      timeZone: string;
-      /** Roles that the person does not have and that may charge this. */
-      whoCan: readonly string[];
-    }
-  /** None of the person's roles names the currency. */
-  | { kind: 'currency'; currency: string; allowed: readonly string[]; whoCan: readonly string[] }
-  /** None of their roles may charge any more. */
-  | { kind: 'no_role' }
-  /** Slack could not say which roles they have. */
-  | { kind: 'unknown_standing' };

@@ -1,5 +1,4 @@
 import type { LimitKind } from './charge.ts';
-import type { OrderReference } from './order-reference.ts';
 
 /** What a bank's refusal comes down to. `unknown`: it gave no reason, or none that says what to do. */
 export type DeclineReason =
@@ -173,20 +172,6 @@ export type RetryVerdict =
   | { kind: 'stopped'; declines: number; nextTryFrom: number }
   /** 3-D Secure cannot be completed on a saved card: only a new card-saving payment helps. */
   | { kind: 'save_again' };
-
-/** The same card, amount and currency was charged shortly before, and that charge is settled. `by`: Slack user id. */
-export type Twin = {
-  reference: OrderReference;
-  by: string;
-  at: number;
-  outcome: 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
-};
-
-/** Why a card is not charged now. */
-export type CardRefusal =
-  | Exclude<RetryVerdict, { kind: 'allowed' | 'under_way' }>
-  /** Another charge of it is unsettled: the very same one, or one that could still use up the last attempt. */
-  | { kind: 'under_way'; reference: OrderReference; by: string; at: number };
 
 /** Why a card can't be charged now, whatever the amount. */
 export type CardHold = Exclude<RetryVerdict, { kind: 'allowed' }> | { kind: 'limit'; limit: LimitKind };

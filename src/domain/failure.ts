@@ -42,6 +42,23 @@ export class ServiceFailure extends Error {
   }
 }
 
+/**
+ * The service refused this request before acting on it. It speaks of this request alone: an earlier one
+ * with the same reference, whose answer was lost, may have been charged all the same.
+ */
+export type NotMade =
+  | { kind: 'not_made'; failure: 'unauthorized' | 'forbidden' | 'rate_limited'; cause: ServiceFailure }
+  /** The body failed the service's validation (HTTP 400). The message is the service's own, when it sent one. */
+  | { kind: 'not_made'; failure: 'invalid_request'; message: string | undefined };
+
+export type RejectionReason =
+  | 'invalid_token'
+  | 'email_mismatch'
+  | 'reference_exists'
+  | 'card_not_supported'
+  | 'email_invalid'
+  | 'other';
+
 /** `degraded`: it works, with less. `detail` and `fix` are read by anyone who reaches the port: nothing secret. */
 export type PartHealth = { state: 'ok' | 'degraded' | 'down'; detail?: string; fix?: string };
 

@@ -1,10 +1,6 @@
 // Several merchant accounts in one bot: what tells them apart for a person. A merchant is one of the accounts
 // that the bot works for; the word account alone also means the service's sub accounts.
 
-/** Green and red are left to what became of a payment. */
-export const accountColours = ['blue', 'purple', 'orange', 'yellow', 'brown', 'black', 'white'] as const;
-export type AccountColour = (typeof accountColours)[number];
-
 /** One of the bot's merchant accounts. `name` is what people type after `--account`. */
 export type Merchant = {
   name: string;
@@ -13,21 +9,6 @@ export type Merchant = {
   /** The bot has live accounts and sandbox ones, so that one could be taken for the other. */
   isMixed: boolean;
 };
-
-const squares: Record<AccountColour, string> = {
-  blue: '🟦',
-  purple: '🟪',
-  orange: '🟧',
-  yellow: '🟨',
-  brown: '🟫',
-  black: '⬛',
-  white: '⬜',
-};
-
-/** "🟦 Lagos (blue)": word, symbol and colour, never the colour alone. */
-export function merchantLabel(label: string, colour: AccountColour | undefined): string {
-  return colour === undefined ? label : `${squares[colour]} ${label} (${colour})`;
-}
 
 /** What stands behind an id or a permission, so that it is one account's alone. */
 const mark = '@';

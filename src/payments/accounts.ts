@@ -1,9 +1,49 @@
-import type { Account, AccountAnswer, AccountKey, NewAccount, NewAccountAnswer } from '../domain/account.ts';
+import type { NotMade } from '../domain/failure.ts';
 import { type PageAnswer, pageQuery, readPageAnswer } from './terminals.ts';
 import type { PaymentsClient } from './client.ts';
-import { askForEffect, type Told } from './effect-answer.ts';
+import { type Unknown, askForEffect, type Told } from './effect-answer.ts';
 import { failureOfAnswer, wordsOf } from './failures.ts';
 import { asObject, asObjects, looseText, textsOf } from './wire.ts';
+
+/** One entry of an account's banks. Spec: Account (bank entry). */
+export type AccountBank = { bankAccountNumber?: string; bankName?: string; bankAccountName?: string };
+
+/**
+ * A sub account as the service told it. The holder's BVN is not read at all: nothing here needs it, and what is not
+ * read can be neither kept nor shown. An unknown status or type is text like any other.
+ *
+ * Spec: Account.
+ */
+export type Account = {
+  accountId?: string;
+  accountRef?: string;
+  accountName?: string;
+  status?: string;
+  type?: string;
+  currency?: string;
+  email?: string;
+  phoneNumber?: string;
+  address?: string;
+  description?: string;
+  createdAt?: string;
+  updatedAt?: string;
+  banks?: readonly AccountBank[];
+};
+
+/** By which of the two query parameters an account is asked for. */
+export type AccountKey = { by: 'accountId'; value: string } | { by: 'accountRef'; value: string };
+
+export type AccountAnswer =
+  | { kind: 'found'; account: Account }
+  | { kind: 'not_found' }
+  /** HTTP 400: the service does not take this query parameter. Its own words, if it sent any. */
+  | { kind: 'refused'; message: string | undefined };
+
+/** What a new account is asked for with, by the request's field names. Spec: CreateAccountRequest: not shown. */
+export type NewAccount = Readonly<Record<string, string>>;
+
+/** What the service answered to a new account; the shape of `data` is not shown, so the account may be nearly empty. */
+export type NewAccountAnswer = { kind: 'created'; account: Account | undefined } | NotMade | Unknown;
 
 /** But for its banks. Spec: Account. */
 const accountFields = [

@@ -1,14 +1,43 @@
-import type {
-  ChargeAnswer,
-  Leave,
-  OtpAnswer,
-  OtpSubmission,
-  ResendAnswer,
-  SavedCardCharge,
-} from '../domain/charge-answer.ts';
-import { wireFromMinor } from '../domain/money.ts';
-import { leavingBy, type PaymentsClient } from './client.ts';
-import { askForEffect, readBoolean, rejectedFor, type Told } from './effect-answer.ts';
+import type { OrderReference } from '../domain/order-reference.ts';
+import type { NotMade } from '../domain/failure.ts';
+import { type Leave, leavingBy, type PaymentsClient } from './client.ts';
+import { type Money, wireFromMinor } from '../domain/money.ts';
+import {
+  type Rejected,
+  type Unknown,
+  askForEffect,
+  readBoolean,
+  rejectedFor,
+  type Told,
+} from './effect-answer.ts';
+
+/** A saved-card charge. `tokenKey` is a secret; the e-mail must be the one linked to the card. */
+export type SavedCardCharge = {
+  tokenKey: string;
+  money: Money;
+  customerEmail: string;
+  /** Minted and stored before the call: without one of its own a charge could not be asked for again. */
+  reference: OrderReference;
+  customerId?: string | undefined;
+};
+
+/**
+ * What the service answered to a saved-card charge. None of these is proof of a payment: `approved` too is
+ * to be confirmed by a look-up. Messages are others' words, with the request's secrets struck out.
+ *
+ * A 3-D Secure challenge, which a saved-card charge cannot complete, comes as `declined`: its wording is not
+ * shown, so it is told apart by nothing but the bank's words.
+ *
+ * Spec: charge a saved card (table of outcomes); Errors (saved-card charge rejections).
+ */
+export type ChargeAnswer =
+  | { kind: 'approved' }
+  /** `transactionId` is a secret: sealed at rest, never shown. The message often says where the code was sent. */
+  | { kind: 'otp_required'; transactionId: string; message: string | undefined }
+  | { kind: 'declined'; bankMessage: string | undefined }
+  | Rejected
+  | NotMade
+  | Unknown;
 
 /**
  * Charges a saved card once, for the account in whose name it is credited. Never throws: every doubt is
@@ -65,6 +94,22 @@ function judgePending({ transactionId, message }: Told): ChargeAnswer | undefine
   return transactionId === undefined ? undefined : { kind: 'otp_required', transactionId, message };
 }
 
+/** One OTP for one saved-card charge. `otp` and `transactionId` are secrets. */
+export type OtpSubmission = { otp: string; transactionId: string; reference: OrderReference };
+
+/**
+ * What the service answered to an OTP. `accepted` is to be confirmed by a look-up. `wrong` is every refusal
+ * but `too_many`, the payment's time being over among them: the bank's words for it are not shown.
+ *
+ * Spec: submit OTP; Errors (OTP errors).
+ */
+export type OtpAnswer =
+  | { kind: 'accepted' }
+  | { kind: 'wrong'; bankMessage: string | undefined }
+  | { kind: 'too_many' }
+  | NotMade
+  | Unknown;
+
 /**
  * Submits one OTP, without Authorization or accountId. Never throws, and keeps the code nowhere. The
  * service counts it as one of 3 whenever it was received.
@@ -100,6 +145,14 @@ function judgeOtp({ isOk, httpStatus, code, status, message }: Told): OtpAnswer 
   }
   return isOk && code === '00' && status === true ? { kind: 'accepted' } : undefined;
 }
+
+/**
+ * What the service answered to the wish for another OTP, which gives no more time in any case. The body is
+ * not shown, so it is judged by the envelope alone: `resent` needs code "00".
+ *
+ * Spec: resend-otp.
+ */
+export type ResendAnswer = { kind: 'resent' | 'refused' } | NotMade | Unknown;
 
 /**
  * Asks the bank, through the service, for another OTP; without Authorization or accountId. It gives neither

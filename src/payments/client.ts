@@ -1,6 +1,5 @@
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import { withDeadline } from '../deadline.ts';
-import type { Leave } from '../domain/charge-answer.ts';
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import { isJsonObject } from '../domain/json.ts';
 import type { AccessToken } from './access-token.ts';
@@ -47,6 +46,9 @@ export const withoutAuthorization: Middleware = {
     tokenless.add(request);
   },
 };
+
+/** Until when (UTC milliseconds, that one included) a request may leave, by the clock of this process. */
+export type Leave = { leaveBy: number; now: () => number };
 
 const latestLeaves = new WeakMap<Request, Leave>();
 

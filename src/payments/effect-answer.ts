@@ -1,7 +1,12 @@
-import type { NotMade, Rejected, RejectionReason, Unknown } from '../domain/charge-answer.ts';
-import { ServiceFailure } from '../domain/failure.ts';
+import { type NotMade, type RejectionReason, ServiceFailure } from '../domain/failure.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { asObjects, looseText, withoutSecrets } from './wire.ts';
+
+/** No answer, an unreadable one, or one the specification does not have: it may have happened or not. */
+export type Unknown = { kind: 'unknown'; cause: ServiceFailure };
+
+/** Refused by the service before anything was sent to the bank, in the service's own words. */
+export type Rejected = { kind: 'rejected'; reason: RejectionReason; message: string | undefined };
 
 /** What an answer told, read loosely: whatever could not be read is undefined. `description` decides nothing. */
 export type Told = {

@@ -1,8 +1,40 @@
-import type { CheckoutOrder, CheckoutOrderAnswer } from '../domain/charge-answer.ts';
-import { wireFromMinor } from '../domain/money.ts';
+import type { OrderReference } from '../domain/order-reference.ts';
+import type { NotMade } from '../domain/failure.ts';
+import { type Money, wireFromMinor } from '../domain/money.ts';
 import type { PaymentsClient } from './client.ts';
-import { askForEffect, readBoolean, rejectedFor, type Told } from './effect-answer.ts';
+import {
+  type Rejected,
+  type Unknown,
+  askForEffect,
+  readBoolean,
+  rejectedFor,
+  type Told,
+} from './effect-answer.ts';
 import { looseText } from './wire.ts';
+
+/** An order that its customer pays on the service's checkout page. */
+export type CheckoutOrder = {
+  money: Money;
+  customerEmail: string;
+  reference: OrderReference;
+  /** The payer's card becomes a saved card; then only a card can pay. */
+  savesCard: boolean;
+  customerId?: string | undefined;
+  /** Where the customer is sent after paying. */
+  callbackUrl?: string | undefined;
+};
+
+/**
+ * What the service answered to a new order. `orderId` is the service's own id of it, not the merchant's
+ * reference.
+ *
+ * Spec: create a checkout order.
+ */
+export type CheckoutOrderAnswer =
+  | { kind: 'created'; orderId: string; checkoutLink: string }
+  | Rejected
+  | NotMade
+  | Unknown;
 
 /**
  * Creates an order that is paid on its checkout page; one that saves the card takes a card payment alone. Takes no

@@ -1,22 +1,21 @@
 import { hash } from 'node:crypto';
 import type { Config, Outside } from '../config/config.ts';
-import type { AccountKey, NewAccount } from '../domain/account.ts';
-import type {
-  CheckoutOrder,
-  EmailChange,
-  Leave,
-  OtpSubmission,
-  SavedCardCharge,
-} from '../domain/charge-answer.ts';
+import { type AccountKey, type NewAccount, createAccount, findAccount, listAccounts } from './accounts.ts';
+import { type CheckoutOrder, createCheckoutOrder } from './orders.ts';
+import type { EmailChange } from '../domain/card.ts';
+import { type Leave, createPaymentsClient, type Called, type PaymentsClient } from './client.ts';
+import {
+  type OtpSubmission,
+  type SavedCardCharge,
+  chargeSavedCard,
+  resendOtp,
+  submitOtp,
+} from './charges.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Kept } from '../store/kept.ts';
 import { createAccessToken, shareToken, type TokenMemory } from './access-token.ts';
-import { createAccount, findAccount, listAccounts } from './accounts.ts';
-import { chargeSavedCard, resendOtp, submitOtp } from './charges.ts';
-import { createPaymentsClient, type Called, type PaymentsClient } from './client.ts';
 import { findTransaction } from './lookups.ts';
-import { createCheckoutOrder } from './orders.ts';
 import { changeCardEmail, createSavedCardCalls } from './saved-cards.ts';
 import { listTerminals } from './terminals.ts';
 import { issueToken, parentAccountOf, refreshToken } from './tokens.ts';

@@ -1,4 +1,6 @@
-import type { NotMade, Unknown, EmailChange, EmailChangeAnswer } from '../domain/charge-answer.ts';
+import { type Rejected, type Unknown, askForEffect, rejectedFor, type Told } from './effect-answer.ts';
+import type { NotMade } from '../domain/failure.ts';
+import type { EmailChange, SavedCard } from '../domain/card.ts';
 import { type JsonObject, isJsonObject, valueAt, valueAtFirst, withoutUndefined } from '../domain/json.ts';
 import type { Middleware } from 'openapi-fetch';
 import type { Config } from '../config/config.ts';
@@ -9,9 +11,7 @@ import {
   specifiedPointers,
 } from '../config/saved-card-settings.ts';
 import { variableName } from '../config/settings.ts';
-import type { SavedCard } from '../domain/card.ts';
 import { withoutAuthorization, type PaymentsClient } from './client.ts';
-import { askForEffect, rejectedFor, type Told } from './effect-answer.ts';
 import { failureOfAnswer, wordsOf } from './failures.ts';
 import { fillTemplate } from './tokens.ts';
 import { asObject, looseText } from './wire.ts';
@@ -175,6 +175,20 @@ function readCard(record: JsonObject, { savedCardsFieldPointers: pointers }: Sav
 function textAt(record: JsonObject, pointers: readonly string[]): string | undefined {
   return looseText.parse(valueAtFirst(record, pointers));
 }
+
+/**
+ * What the service answered to a change of a card's e-mail.
+ *
+ * Spec: change the email of a saved card.
+ */
+export type EmailChangeAnswer =
+  | { kind: 'changed' }
+  /** `currentEmail` is not the e-mail linked to the card: nothing was changed. */
+  | { kind: 'not_linked'; message: string | undefined }
+  | { kind: 'no_such_card' }
+  | Rejected
+  | NotMade
+  | Unknown;
 
 /**
  * Changes the e-mail linked to a saved card, never the card. Charges with the old e-mail are rejected from

@@ -2,7 +2,7 @@ import KeyvRedis from '@keyv/redis';
 import { setTimeout as rest } from 'node:timers/promises';
 import { growingDelayMs } from '../deadline.ts';
 import { errorCode } from '../domain/failure.ts';
-import { parseRedisAddress, redisAddressForms, type RedisAddress } from '../domain/redis-address.ts';
+import { parseRedisAddress, redisAddressForms, type RedisAddress } from './redis-address.ts';
 import type { Log } from '../log.ts';
 import type { Inspectable } from './check-redis.ts';
 import { withinDeadline } from './deadline.ts';

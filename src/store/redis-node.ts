@@ -1,5 +1,5 @@
 import { createClient } from '@keyv/redis';
-import type { ClusterAddress, RedisAddress, RedisNode, SentinelAddress } from '../domain/redis-address.ts';
+import type { ClusterAddress, RedisAddress, RedisNode, SentinelAddress } from './redis-address.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import { withinDeadline } from './deadline.ts';
 

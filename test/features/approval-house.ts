@@ -1,5 +1,5 @@
 import type { ApprovalRule, Approval, ApprovalGate } from '../../src/domain/approval.ts';
-import type { EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
+import type { EmailChangeAnswer } from '../../src/payments/saved-cards.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
 import { createApprovals } from '../../src/features/approvals/approval-desk.ts';
 import { createCardEmails } from '../../src/features/card-email/change-card-email.ts';

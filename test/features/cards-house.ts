@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Destination, BotCharge } from '../../src/domain/alert.ts';
+import type { Destination } from '../../src/features/alerts/routing.ts';
+import type { BotCharge } from '../../src/domain/alert.ts';
 import { messageDigest } from '../../src/messages/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';

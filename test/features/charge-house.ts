@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { asRead } from '../tapes/charge-story.ts';
 import type { Account } from '../../src/account.ts';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
-import type { ChargeAnswer, OtpAnswer } from '../../src/domain/charge-answer.ts';
-import type { ChargeNote, ChargeTerms, LimitRules } from '../../src/domain/charge.ts';
+import type { ChargeAnswer, OtpAnswer } from '../../src/payments/charges.ts';
+import type { ChargeNote } from '../../src/features/charge/charge-messages.ts';
+import type { ChargeTerms, LimitRules } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
 import {

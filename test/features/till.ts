@@ -1,10 +1,11 @@
-import { type Twin, defaultRetryRule } from '../../src/domain/decline-reason.ts';
-import type { OrderReference } from '../../src/domain/order-reference.ts';
 import {
+  type Twin,
   createCardHistory,
   type CardClaim,
   type ClaimResult,
 } from '../../src/features/charge/card-history.ts';
+import { defaultRetryRule } from '../../src/domain/decline-reason.ts';
+import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { accountOf } from '../support/account.ts';
 import { sealer } from './house.ts';
 import { memoryStore } from './memory-store.ts';

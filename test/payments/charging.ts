@@ -1,6 +1,6 @@
 import type { AccessToken } from '../../src/payments/access-token.ts';
-import { createPaymentsClient, type PaymentsClient } from '../../src/payments/client.ts';
-import type { Leave, OtpSubmission, SavedCardCharge } from '../../src/domain/charge-answer.ts';
+import { createPaymentsClient, type PaymentsClient, type Leave } from '../../src/payments/client.ts';
+import type { OtpSubmission, SavedCardCharge } from '../../src/payments/charges.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 
 export const baseUrl = 'https://payments.test';

@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
-import type { Leave } from '../../src/domain/charge-answer.ts';
+import { type Leave, createPaymentsClient, type PaymentsClient } from '../../src/payments/client.ts';
 import { chargeSavedCard, resendOtp, submitOtp } from '../../src/payments/charges.ts';
-import { createPaymentsClient, type PaymentsClient } from '../../src/payments/client.ts';
 import { findCanaries } from '../support/canaries.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import {

@@ -1,7 +1,6 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
-import type { CheckoutOrder } from '../../src/domain/charge-answer.ts';
-import { createCheckoutOrder } from '../../src/payments/orders.ts';
+import { type CheckoutOrder, createCheckoutOrder } from '../../src/payments/orders.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import {
   accountId,

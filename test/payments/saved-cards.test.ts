@@ -1,6 +1,6 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
-import type { EmailChange } from '../../src/domain/charge-answer.ts';
+import type { EmailChange } from '../../src/domain/card.ts';
 import { sandboxShape, specifiedPointers } from '../../src/config/saved-card-settings.ts';
 import {
   type SavedCardShape,

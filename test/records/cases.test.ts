@@ -3,13 +3,11 @@ import { z } from 'zod';
 import type { Approval, ApprovalTerms, CardEmailEnd } from '../../src/domain/approval.ts';
 import type { Lookup, AlertCard, AlertClaims } from '../../src/domain/alert.ts';
 import type { AuditEntry } from '../../src/domain/audit-entry.ts';
-import {
-  type AccountAnswer,
-  type NewAccount,
-  type NewAccountAnswer,
-  parseAccountFields,
-} from '../../src/domain/account.ts';
-import type { CheckoutOrderAnswer, EmailChange, EmailChangeAnswer } from '../../src/domain/charge-answer.ts';
+import type { AccountAnswer, NewAccount, NewAccountAnswer } from '../../src/payments/accounts.ts';
+import { parseAccountFields } from '../../src/config/payments-settings.ts';
+import type { CheckoutOrderAnswer } from '../../src/payments/orders.ts';
+import type { EmailChange } from '../../src/domain/card.ts';
+import type { EmailChangeAnswer } from '../../src/payments/saved-cards.ts';
 import type { ChargeSeen } from '../../src/domain/charge.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';

@@ -7,11 +7,11 @@ import {
   type RoutePlace,
   type RoutePlan,
   isMuted,
-  type AlertRoute,
   type Environment,
   type Mention,
   type Severity,
 } from '../../domain/alert.ts';
+import type { AlertRoute } from './alert.ts';
 import { counted } from '../../domain/wording.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { muteVerb } from './routing.ts';

@@ -4,15 +4,19 @@ import type { Money } from '../../domain/money.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type {
+  Mention,
+  Severity,
   Environment,
   Lookup,
-  AlertRoute,
   AlertCard,
   AlertCharge,
   Acknowledged,
   Recovery,
   EndedCard,
 } from '../../domain/alert.ts';
+
+/** The rule by which a channel gets an alert, as the alert shows it. */
+export type AlertRoute = { rule: string; severity?: Severity; mention?: Mention };
 
 /** Shorter than any alert is remembered, lest it be forgotten while it is put off. */
 const longestSnoozeMs = 7 * 86_400_000;

@@ -1,5 +1,6 @@
 import type { Account } from '../../account.ts';
-import type { Destination, Lookup } from '../../domain/alert.ts';
+import { type Destination, type Routed, withLookUp } from './routing.ts';
+import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { tagLog } from '../../log.ts';
@@ -15,7 +16,6 @@ import {
 import { type Work, again, hold } from '../../messages/message-work.ts';
 import type { Entry } from '../../store/store.ts';
 import { type Evidence, sealEvidence } from './alert-record.ts';
-import { type Routed, withLookUp } from './routing.ts';
 import { arrivals } from './storm/storm.ts';
 
 /** `found`: what it was routed by, which a storm’s digest need not ask for once more. */

@@ -1,6 +1,5 @@
-import { recordOfOrder } from './alert.ts';
+import { type AlertRoute, recordOfOrder } from './alert.ts';
 import {
-  type AlertRoute,
   type Lookup,
   type RoutedKind,
   type AmountRange,
@@ -11,7 +10,6 @@ import {
   type RoutePlace,
   type RoutePlan,
   type RoutedRule,
-  type Destination,
   isOfPlace,
   isSame,
   isMuted,
@@ -21,6 +19,9 @@ import { oneLine } from '../../domain/outside-text.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
 import { withoutUndefined } from '../../domain/json.ts';
+
+/** One channel that is told an event, and the rule that says so; without a rule it is `channels` that does. */
+export type Destination = { channel: string; rule?: RoutedRule };
 
 /** The channels that are told, and the mutes that keep it from others; neither: it is remembered and told nowhere. */
 export type Routed = { routed: Destination[]; keptBy?: string[] };

@@ -17,8 +17,8 @@ import {
   tokenInput,
 } from '../../slack/kit/form.ts';
 import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
-import type { CardFace, KnownCardEmails, KnownCards } from '../../domain/card.ts';
-import { createCardEmails, shownTerms } from './change-card-email.ts';
+import type { CardFace, KnownCards } from '../../domain/card.ts';
+import { type KnownCardEmails, createCardEmails, shownTerms } from './change-card-email.ts';
 import {
   type Pressed,
   type Submission,

@@ -1,3 +1,4 @@
+import { type KnownCards, draftKeepMs } from '../../domain/card.ts';
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
@@ -9,14 +10,22 @@ import {
   type Approval,
   type ApprovalGate,
 } from '../../domain/approval.ts';
-import type { EmailChangeAnswer, RejectionReason } from '../../domain/charge-answer.ts';
+import type { EmailChangeAnswer } from '../../payments/saved-cards.ts';
+import type { RejectionReason } from '../../domain/failure.ts';
 import { maskEmail } from '../../domain/outside-text.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { createRecords } from '../../records/records.ts';
 import { approvalId } from '../../records/reference-of.ts';
-import { draftKeepMs, type KnownCardEmails } from '../../domain/card.ts';
 import { catchUp } from '../../records/insist.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
+
+/** The same for whoever changes the e-mails they are saved with. */
+export type KnownCardEmails = Pick<KnownCards, 'idOf'> & {
+  /** The service has linked the card to another address. */
+  changeEmail(id: string, newEmail: string): Promise<void>;
+  /** The service has said that the card is not linked to this address. */
+  forgetEmail(id: string, wrongEmail: string): Promise<void>;
+};
 
 export type CardEmails = ReturnType<typeof createCardEmails>;
 

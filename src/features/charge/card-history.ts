@@ -1,4 +1,4 @@
-import type { RetryRule, RetryVerdict, CardRefusal, Twin } from '../../domain/decline-reason.ts';
+import type { RetryRule, RetryVerdict } from '../../domain/decline-reason.ts';
 import type { Account } from '../../account.ts';
 import { hasEnded, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
@@ -7,6 +7,20 @@ import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
 import { referenceShape } from '../../records/shapes.ts';
+
+/** The same card, amount and currency was charged shortly before, and that charge is settled. `by`: Slack user id. */
+export type Twin = {
+  reference: OrderReference;
+  by: string;
+  at: number;
+  outcome: 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
+};
+
+/** Why a card is not charged now. */
+export type CardRefusal =
+  | Exclude<RetryVerdict, { kind: 'allowed' | 'under_way' }>
+  /** Another charge of it is unsettled: the very same one, or one that could still use up the last attempt. */
+  | { kind: 'under_way'; reference: OrderReference; by: string; at: number };
 
 /**
  * `card` is the fingerprint, `by` a Slack user id, `despite` the reference of the twin the person was shown.

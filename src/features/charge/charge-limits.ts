@@ -5,7 +5,6 @@ import {
   type ChargingRoles,
   type CurrencyLimits,
   type LimitKind,
-  type LimitRefusal,
   type LimitRules,
   type RoleLimits,
 } from '../../domain/charge.ts';
@@ -13,6 +12,27 @@ import type { Money } from '../../domain/money.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
 import type { Standing } from '../../slack/people/role.ts';
 import { type ChargeRecords, hasEnded } from './charge-record.ts';
+
+/** Why an amount is not charged. Nothing was sent. */
+export type LimitRefusal =
+  | {
+      kind: 'over';
+      limit: LimitKind;
+      money: Money;
+      limitMinor: number;
+      leftMinor: number;
+      /** Absent for a limit of one charge, which no day frees. */
+      freesAtMs?: number;
+      timeZone: string;
+      /** Roles that the person does not have and that may charge this. */
+      whoCan: readonly string[];
+    }
+  /** None of the person's roles names the currency. */
+  | { kind: 'currency'; currency: string; allowed: readonly string[]; whoCan: readonly string[] }
+  /** None of their roles may charge any more. */
+  | { kind: 'no_role' }
+  /** Slack could not say which roles they have. */
+  | { kind: 'unknown_standing' };
 
 /** What counts already of one day, in minor units: of the agent, and of the card whoever charged it. */
 export type DayUse = Partial<Record<Exclude<LimitKind, 'per_charge'>, number>>;

@@ -1,6 +1,6 @@
 import type { RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
-import type { ChargeSeen, ChargeNote, Told } from '../../domain/charge.ts';
+import type { ChargeSeen, Told } from '../../domain/charge.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
 import { fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
@@ -25,6 +25,9 @@ import {
 } from './charge-screens.ts';
 import type { ChargeView } from './charge-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
+
+/** What the thread below a charge's message says, each once. People are Slack user ids. */
+export type ChargeNote = { kind: 'told'; what: Told } | { kind: 'handed_over'; from: string; to: string };
 
 /**
  * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A

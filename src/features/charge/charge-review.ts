@@ -3,7 +3,7 @@ import type { Account } from '../../account.ts';
 import type { AlertTaken } from '../../domain/alert.ts';
 import type { ApprovalNeeded } from '../../domain/approval.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge.ts';
-import type { CardRefusal, Twin } from '../../domain/decline-reason.ts';
+import type { CardRefusal, Twin } from './card-history.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { counted } from '../../domain/wording.ts';
 import type { ModalDefinition, Pressed, Submission, ViewAnswer, ViewValues } from '../../slack/command.ts';

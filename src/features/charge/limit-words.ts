@@ -1,5 +1,4 @@
-import { leftOf, type OwnLimits } from './charge-limits.ts';
-import type { LimitRefusal } from '../../domain/charge.ts';
+import { leftOf, type OwnLimits, type LimitRefusal } from './charge-limits.ts';
 import {
   bold,
   context,

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Account } from '../../account.ts';
-import type { ChargeAnswer, OtpAnswer } from '../../domain/charge-answer.ts';
+import type { ChargeAnswer, OtpAnswer } from '../../payments/charges.ts';
 import {
   type Advanced,
   auditOfCharge,

@@ -3,14 +3,10 @@ import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import type { AlertTaken } from '../../domain/alert.ts';
 import type { Approval, ApprovalNeeded } from '../../domain/approval.ts';
-import type {
-  ApprovedCharge,
-  ApprovedEnd,
-  ChargeSeen,
-  ChargeTerms,
-  LimitRefusal,
-} from '../../domain/charge.ts';
-import type { CardHold, CardRefusal, Twin } from '../../domain/decline-reason.ts';
+import type { ApprovedCharge, ApprovedEnd, ChargeSeen, ChargeTerms } from '../../domain/charge.ts';
+import type { LimitRefusal, LimitClaims, LimitedCharge } from './charge-limits.ts';
+import type { CardHold } from '../../domain/decline-reason.ts';
+import type { CardRefusal, Twin, CardClaim, CardHistory } from './card-history.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { draftKeepMs } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -18,9 +14,7 @@ import { tagLog } from '../../log.ts';
 import { createRecords } from '../../records/records.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import { chargeTermsShape } from '../../records/shapes.ts';
-import type { CardClaim, CardHistory } from './card-history.ts';
 import type { Around } from './charge.ts';
-import type { LimitClaims, LimitedCharge } from './charge-limits.ts';
 import { type ChargeBook, type ChargeRecord, seenOf } from './charge-record.ts';
 import { limitProblem } from './limit-words.ts';
 import { step } from './machine.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import type { Lookup, ProvenPayment } from '../../domain/alert.ts';
-import type { CheckoutOrderAnswer } from '../../domain/charge-answer.ts';
+import type { CheckoutOrderAnswer } from '../../payments/orders.ts';
 import type { ExpectedCharge } from '../../domain/transaction.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';

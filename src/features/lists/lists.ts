@@ -1,6 +1,6 @@
 import type { Account as MerchantAccount, Feature } from '../../account.ts';
 import type { CsvColumn } from '../../csv.ts';
-import type { Account } from '../../domain/account.ts';
+import type { Account } from '../../payments/accounts.ts';
 import { terminalMatches, type Terminal } from '../../payments/terminals.ts';
 import { code, words } from '../../slack/kit/blocks.ts';
 import { listCommand } from './list-command.ts';

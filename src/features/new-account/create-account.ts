@@ -1,20 +1,35 @@
+import { parsed, problem, type Parsed } from '../../domain/wording.ts';
+import { limits } from '../../slack/kit/limits.ts';
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import {
-  type Account as SubAccount,
-  type AccountAnswer,
-  type AccountEnd,
-  type NewAccount,
-  type NewAccountAnswer,
-  refField,
-  refLength,
-  type AccountField,
-  type Length,
-} from '../../domain/account.ts';
-import { ServiceFailure } from '../../domain/failure.ts';
+import type {
+  AccountKey,
+  Account as SubAccount,
+  AccountAnswer,
+  NewAccount,
+  NewAccountAnswer,
+} from '../../payments/accounts.ts';
+import { type NotMade, ServiceFailure } from '../../domain/failure.ts';
 import { catchUp } from '../../records/insist.ts';
 import { createRecords } from '../../records/records.ts';
+
+/** A field of the request, as the settings name it. */
+export type AccountField = Account['settings']['accountNewFields'][number];
+
+/** What an account is looked up by. */
+const refField = 'accountRef';
+
+/** What became of a new account, as people are told it. */
+export type AccountEnd =
+  /** As the service answered, or a look-up by its reference found after a lost answer. */
+  | { kind: 'created'; account: SubAccount | undefined }
+  | NotMade
+  /**
+   * It may have been created. What a look-up by its reference found since: nothing, another account, no answer; or
+   * none could be made, because it has no reference.
+   */
+  | { kind: 'doubt'; lookUp: 'not_found' | 'another' | 'failed' | 'impossible' };
 
 /** A new account that was asked for, under its reference: written before the request leaves. */
 const askedAccount = z.object({
@@ -179,4 +194,44 @@ export function mintAccountRef(viewId: string, { shortest, longest }: Length): s
     ref += alphabet.charAt((digest[index] ?? 0) & 31);
   }
   return ref.slice(0, length);
+}
+
+export type Length = { shortest: number; longest: number };
+
+/** How long a reference is, for the form and the look-up alike; any length where the form has none or says none. */
+export function refLength(fields: readonly AccountField[]): Length {
+  return fields.find(({ name }) => name === refField) ?? { shortest: 0, longest: limits.inputLength };
+}
+
+/** "20 characters", "2 to 255 characters". */
+export function lengthWords({ shortest, longest }: Length): string {
+  if (shortest === longest) return `${longest} characters`;
+  return shortest === 0 ? `at most ${longest} characters` : `${shortest} to ${longest} characters`;
+}
+
+/** The settings ask for no length: what is left is what a form can hold. */
+export function isAnyLength({ shortest, longest }: Length): boolean {
+  return shortest === 0 && longest === limits.inputLength;
+}
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/**
+ * Reads what a person typed as an account's id (36 characters) or its reference. The reference's query parameter is
+ * declared as a uuid, which 20 characters cannot be, so nothing but its length is asked, where one is given.
+ *
+ * Spec: Account (accountRef); GET {base_url}/v1/accounts/sub-account-details.
+ */
+export function parseAccountKey(
+  text: string,
+  length: Length = { shortest: 1, longest: 255 },
+): Parsed<AccountKey> {
+  const trimmed = text.trim();
+  if (uuid.test(trimmed)) return parsed({ by: 'accountId', value: trimmed.toLowerCase() });
+  const count = [...trimmed].length;
+  if (count > 0 && count >= length.shortest && count <= length.longest) {
+    return parsed({ by: 'accountRef', value: trimmed });
+  }
+  const forms = `A reference has ${lengthWords(length)}, an account id 36.`;
+  return problem(count === 0 ? `An account is missing. ${forms}` : `${forms} This has ${count}.`);
 }

@@ -5,14 +5,12 @@ import {
   isAnyLength,
   lengthWords,
   refLength,
-  type Account as SubAccount,
   type AccountEnd,
-  type AccountKey,
-  type NewAccount,
   parseAccountKey,
-} from '../../domain/account.ts';
+  createNewAccounts,
+} from './create-account.ts';
+import type { Account as SubAccount, AccountKey, NewAccount } from '../../payments/accounts.ts';
 import { type Parsed, parsed, problem, counted } from '../../domain/wording.ts';
-import { createNewAccounts } from './create-account.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { cut, visible } from '../../slack/kit/text.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
@@ -48,7 +46,7 @@ import {
 import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import type { Button, RichTextBlock } from '@slack/types';
-import type { NotMade } from '../../domain/charge-answer.ts';
+import type { NotMade } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { form, type Field, emailFormProblem } from '../../slack/kit/form.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';

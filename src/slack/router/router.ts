@@ -17,7 +17,8 @@ import type {
 } from '@slack/bolt';
 import type { Option } from '@slack/types';
 import { withDeadline } from '../../deadline.ts';
-import { cardNumberProblem, holdsCardNumber } from '../../domain/card.ts';
+import { cardNumberProblem, cardNumberMessage, refusalMessage } from '../words/error-message.ts';
+import { holdsCardNumber } from '../../domain/card.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -25,7 +26,6 @@ import type { Log } from '../../log.ts';
 import { answer, recordAsked, refuse, type Asked, type SlackSide } from '../answer.ts';
 import { plainText, type Choice } from '../kit/blocks.ts';
 import type { Button, Caller, Command, Prepared, Press, Pressed } from '../command.ts';
-import { cardNumberMessage, refusalMessage } from '../words/error-message.ts';
 import { limits } from '../kit/limits.ts';
 import type { SlackMessage } from '../kit/message.ts';
 import { messageTexts } from '../message-texts.ts';

@@ -1,5 +1,5 @@
 import type { Button } from '@slack/types';
-import { cardNumberRefusal, maskNumbers } from '../../domain/card.ts';
+import { maskNumbers } from '../../domain/card.ts';
 import { ServiceFailure, type FailureKind, StoreUnavailable } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { counted } from '../../domain/wording.ts';
@@ -13,6 +13,13 @@ import { noteMessage, type Note } from '../kit/note.ts';
 import { direct } from '../people/role.ts';
 import { fixFor } from '../slack-error.ts';
 import { outsideText } from '../kit/text.ts';
+
+const notKept = 'That looks like a card number. It was not kept.';
+
+const cardNumberRefusal = `${notKept} Delete your message if others can see it, and send the customer a payment link instead.`;
+
+/** The same in a form, where there is no message to delete. */
+export const cardNumberProblem = `${notKept} Send the customer a payment link instead.`;
 
 /** What was being done when it broke, as far as the person must know it. */
 type Interrupted = { reference?: string; moneyMayHaveMoved: boolean };

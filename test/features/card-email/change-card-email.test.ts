@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { endOfChange } from '../../../src/features/card-email/change-card-email.ts';
 import type { CardEmailEnd } from '../../../src/domain/approval.ts';
-import type { RejectionReason } from '../../../src/domain/charge-answer.ts';
+import type { RejectionReason } from '../../../src/domain/failure.ts';
 
 // How often it is asked for, and what is told: test/records/cases.test.ts.
 it.each<[RejectionReason, CardEmailEnd['kind']]>([

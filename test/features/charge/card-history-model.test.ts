@@ -16,8 +16,9 @@ import {
   type CardClaim,
   type CardHistory,
   type ClaimResult,
+  type Twin,
 } from '../../../src/features/charge/card-history.ts';
-import { type Twin, defaultRetryRule, type RetryVerdict } from '../../../src/domain/decline-reason.ts';
+import { defaultRetryRule, type RetryVerdict } from '../../../src/domain/decline-reason.ts';
 import { card, claimOf, day, hour, minute, ref, till, twinMs } from '../till.ts';
 
 type Kept = CardAttempt & { begunAt: number; minor: number; by: string };

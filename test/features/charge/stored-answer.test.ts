@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChargeAnswer, OtpAnswer } from '../../../src/domain/charge-answer.ts';
+import type { ChargeAnswer, OtpAnswer } from '../../../src/payments/charges.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import { storedChargeAnswer, storedOtpAnswer } from '../../../src/features/charge/run-charge.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AccountAnswer } from '../../../src/domain/account.ts';
+import type { AccountAnswer } from '../../../src/payments/accounts.ts';
 import { endOfLookUp, mintAccountRef } from '../../../src/features/new-account/create-account.ts';
 
 const wanted = { accountName: 'Yaba Kiosk' };

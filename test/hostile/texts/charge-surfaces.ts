@@ -1,6 +1,13 @@
 import { noteMessage } from '../../../src/slack/kit/note.ts';
 import { cardEmailEnds, type CardEmailEnd, type ShownCardEmail } from '../../../src/domain/approval.ts';
-import type { LimitRefusal, ChargeNote, ChargeSeen, Told } from '../../../src/domain/charge.ts';
+import type { LimitRefusal } from '../../../src/features/charge/charge-limits.ts';
+import {
+  type ChargeNote,
+  chargeDirectMessage,
+  chargeMessage,
+  chargeNoteMessage,
+} from '../../../src/features/charge/charge-messages.ts';
+import type { ChargeSeen, Told } from '../../../src/domain/charge.ts';
 import { parseOrderReference, type OrderReference } from '../../../src/domain/order-reference.ts';
 import {
   cardEmailModal,
@@ -9,11 +16,6 @@ import {
   reviewModal,
 } from '../../../src/features/card-email/card-email.ts';
 import { cardWords } from '../../../src/slack/words/card-words.ts';
-import {
-  chargeDirectMessage,
-  chargeMessage,
-  chargeNoteMessage,
-} from '../../../src/features/charge/charge-messages.ts';
 import { doubtMessage, homeCharges, pendingCodesMessage } from '../../../src/features/charge/charge-list.ts';
 import { chargeModal } from '../../../src/features/charge/charge-form.ts';
 import { termsModal } from '../../../src/features/charge/charge-review.ts';

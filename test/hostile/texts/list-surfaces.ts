@@ -1,10 +1,7 @@
 import { unescaped } from '../../slack/shown-text.ts';
-import {
-  type Account,
-  type AccountEnd,
-  knownAccountFields,
-  parseAccountFields,
-} from '../../../src/domain/account.ts';
+import type { Account } from '../../../src/payments/accounts.ts';
+import type { AccountEnd } from '../../../src/features/new-account/create-account.ts';
+import { knownAccountFields, parseAccountFields } from '../../../src/config/payments-settings.ts';
 import { ServiceFailure } from '../../../src/domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from '../../../src/features/lists/service-list.ts';
 import {

@@ -1,8 +1,8 @@
 import type { Account } from '../../../account.ts';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
-import { withLookUp } from '../routing.ts';
-import type { Destination, RoutedRule } from '../../../domain/alert.ts';
+import { withLookUp, type Destination } from '../routing.ts';
+import type { RoutedRule } from '../../../domain/alert.ts';
 import type { AuditEntry } from '../../../domain/audit-entry.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/json.ts';

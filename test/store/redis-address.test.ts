@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRedisAddress } from '../../src/domain/redis-address.ts';
+import { parseRedisAddress } from '../../src/store/redis-address.ts';
 
 describe('parseRedisAddress', () => {
   it('leaves the address of a Redis alone as it is', () => {

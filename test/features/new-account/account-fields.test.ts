@@ -1,11 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import {
-  parseAccountKey,
-  knownAccountFields,
-  parseAccountFields,
-  refLength,
-} from '../../src/domain/account.ts';
-import { maskPhone } from '../../src/domain/outside-text.ts';
+import { parseAccountKey, refLength } from '../../../src/features/new-account/create-account.ts';
+import { knownAccountFields, parseAccountFields } from '../../../src/config/payments-settings.ts';
+import { maskPhone } from '../../../src/domain/outside-text.ts';
 
 const byDefault = refLength(parseAccountFields(knownAccountFields.split(',')) ?? []);
 
