@@ -371,7 +371,7 @@ const saidByCharges: Record<string, readonly string[]> = {
     'Waiting for a code',
     'Not sent (fix the request)',
   ],
-  'answers to Slack': ['asked for in a form', 'A token key has no blanks in it'],
+  'answers to Slack': ['goes into a form', 'A token key has no blanks in it'],
   'what people see': ['Paid (confirmed)'],
 };
 

@@ -71,7 +71,7 @@ function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
     case 'rejected':
       return rejectionWords[state.reason ?? 'other'].theirs ? quoted('The service says:', state.why) : [];
     case 'review':
-      return state.why === undefined ? [] : [richText(plain(outsideText(state.why, longestWhy)))];
+      return state.why === undefined ? [] : [richText(plain(`${outsideText(state.why, longestWhy)}.`))];
     default:
       return [];
   }
