@@ -6,7 +6,7 @@ import { type Payments, createPayments } from './payments/payments.ts';
 import { approvalRules, limitRules } from './config/policy-rules.ts';
 import type { Config, Outside } from './config/config.ts';
 import type { RoutePlan } from './domain/alert.ts';
-import type { AuditEntry } from './domain/audit-entry.ts';
+import type { AuditEntry } from './records/shapes.ts';
 import type { ChargeSeen, LimitRules } from './domain/charge.ts';
 import type { PartHealth } from './domain/failure.ts';
 import type { PaymentEvent } from './domain/payment-event.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
-import type { AuditEntry } from '../domain/audit-entry.ts';
+import type { AuditEntry } from '../records/shapes.ts';
 import { holdsCardNumber } from '../domain/card.ts';
 import { outsideText, cut } from '../domain/outside-text.ts';
 import type { Sealer, Entry, Store } from '../store/store.ts';

@@ -19,7 +19,7 @@ import {
   type AuditHead,
   type Tail,
 } from './audit-chain.ts';
-import type { AuditEntry } from '../domain/audit-entry.ts';
+import type { AuditEntry } from '../records/shapes.ts';
 import { outsideText } from '../domain/outside-text.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';

@@ -5,7 +5,7 @@ import type { Kind } from '../records/worker.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
 import { randomUUID } from 'node:crypto';
-import type { AuditEntry, NoteAudit } from '../domain/audit-entry.ts';
+import type { AuditEntry } from '../records/shapes.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 
 /** One trail for all merchant accounts, in the whole store: what was done, and for how long that is kept. */
@@ -41,7 +41,8 @@ export type AuditTrail = ReturnType<typeof createAuditTrail>;
 
 /** What the bot writes into its audit as it goes, without anybody waiting for it. */
 export type AuditNotes = {
-  note: NoteAudit;
+  /** Under an id of its own when none is given, and as of now when no time is. Never throws. */
+  note: (note: Omit<AuditEntry, 'id' | 'atMs'> & Partial<Pick<AuditEntry, 'id' | 'atMs'>>) => void;
   /** True once it is on the chain; false when its tries did not get it there, which the log says. Never throws. */
   write: (entry: AuditEntry) => Promise<boolean>;
 };

@@ -1,5 +1,5 @@
 import { csvHead, csvRows, type CsvColumn } from '../csv.ts';
-import type { AuditEntry } from '../domain/audit-entry.ts';
+import type { AuditEntry } from '../records/shapes.ts';
 import {
   allBlocks,
   keptReference,

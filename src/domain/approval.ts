@@ -24,6 +24,12 @@ type ChargeAsked<Terms> = {
   overridesRest?: true;
 };
 
+/** What is charged, once enough people have approved exactly this. */
+export type ApprovedCharge = Omit<ChargeAsked<ChargeTerms>, 'kind'> & { by: string };
+
+/** What comes of one that was approved. `later`: what it must be judged by cannot be asked now. `why` is for people. */
+export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };
+
 type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
 
 export type Decision = { by: string; atMs: number };

@@ -143,21 +143,6 @@ export type ChargeSeen = {
   nextTry?: RetryVerdict;
 };
 
-/** What comes of one that was approved. `later`: what it must be judged by cannot be asked now. `why` is for people. */
-export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };
-
-/** What is charged, once enough people have approved exactly this. */
-export type ApprovedCharge = {
-  reference: OrderReference;
-  terms: ChargeTerms;
-  card: string;
-  by: string;
-  viewId: string;
-  /** The twin the person was shown and chose to charge beside. */
-  despite?: string;
-  overridesRest?: true;
-};
-
 // How much whom a role lets charge. Amounts are integer minor units throughout.
 
 /** The words of `payops.yml`. */

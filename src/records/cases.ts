@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { auditedKinds, type AuditEntry } from '../domain/audit-entry.ts';
+import { type AuditEntry, auditEntryShape } from './shapes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { insist } from './insist.ts';
 import type { Entry, Index, Sealer, Store } from '../store/store.ts';
@@ -85,19 +85,6 @@ export type Cases<State, Event> = {
 /** Whoever changed it settles it at once; a crash leaves that to a worker. */
 const settledWithinMs = 2_000;
 
-const auditEntry: z.ZodType<AuditEntry> = z.object({
-  id: z.string(),
-  atMs: z.number(),
-  who: z.string(),
-  what: z.enum(auditedKinds),
-  ...Object.fromEntries(
-    ['where', 'verb', 'account', 'reference', 'before', 'after', 'result', 'reason'].map((name) => [
-      name,
-      z.string().exactOptional(),
-    ]),
-  ),
-});
-
 /**
  * A row of cases: each a record that one pure step moves. The state is stored before anything is done about it, and
  * whoever loses a compare-and-swap does nothing; what is to be told or called is on record until it has happened.
@@ -125,7 +112,7 @@ export function createCases<State, Event>(
       state: rules.schema,
       turn: z.int(),
       told: z.int(),
-      unwritten: z.array(auditEntry),
+      unwritten: z.array(auditEntryShape),
     }),
     lists: ({ state }) => rules.lists(state),
   });

@@ -1,6 +1,5 @@
 import type { WebClient } from '@slack/web-api';
 import { maskNumbers } from '../domain/card.ts';
-import type { NoteAudit } from '../domain/audit-entry.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import { tagLog, type Log } from '../log.ts';
 import { headline } from './kit/blocks.ts';
@@ -79,7 +78,11 @@ export type SlackSide = Times & {
   identity: () => Identity | undefined;
   claimOnce: Claim;
   /** Writes it into the audit, in the background; absent: the log alone has it. */
-  note?: NoteAudit;
+  note?: (
+    asked: Pick<Asked, 'what'> & { who: string; result: string } & Partial<
+        Record<'account' | 'where' | 'verb' | 'reference' | 'reason', string>
+      >,
+  ) => void;
   log: Log;
   now: () => number;
 };

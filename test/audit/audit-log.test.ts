@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { AuditEntry } from '../../src/domain/audit-entry.ts';
+import type { AuditEntry } from '../../src/records/shapes.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { allBlocks, blockKey, entriesOf, readAuditLine, readMarks } from '../../src/audit/audit-chain.ts';
 import { createAuditLog } from '../../src/audit/audit-log.ts';

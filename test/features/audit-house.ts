@@ -1,4 +1,4 @@
-import type { AuditEntry } from '../../src/domain/audit-entry.ts';
+import type { AuditEntry } from '../../src/records/shapes.ts';
 import { blockKey, type Chain } from '../../src/audit/audit-chain.ts';
 import { createAuditLog, type AuditLog } from '../../src/audit/audit-log.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';

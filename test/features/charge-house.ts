@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asRead } from '../tapes/charge-story.ts';
 import type { Account } from '../../src/account.ts';
-import type { AuditEntry } from '../../src/domain/audit-entry.ts';
+import type { AuditEntry } from '../../src/records/shapes.ts';
 import type { ChargeAnswer, OtpAnswer } from '../../src/payments/charges.ts';
 import type { ChargeNote } from '../../src/features/charge/charge-messages.ts';
 import type { ChargeTerms, LimitRules } from '../../src/domain/charge.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Approval, ApprovalTerms, CardEmailEnd } from '../../src/domain/approval.ts';
 import type { Lookup, AlertCard, AlertClaims } from '../../src/domain/alert.ts';
-import type { AuditEntry } from '../../src/domain/audit-entry.ts';
+import type { AuditEntry } from '../../src/records/shapes.ts';
 import type { AccountAnswer, NewAccount, NewAccountAnswer } from '../../src/payments/accounts.ts';
 import { parseAccountFields } from '../../src/config/payments-settings.ts';
 import type { CheckoutOrderAnswer } from '../../src/payments/orders.ts';

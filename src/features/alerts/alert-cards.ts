@@ -7,7 +7,7 @@ import type {
   BotCharge,
   Lookup,
 } from '../../domain/alert.ts';
-import type { AuditEntry } from '../../domain/audit-entry.ts';
+import type { AuditEntry } from '../../records/shapes.ts';
 import { claimTimes } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { endsCard, handlersOf, moveCard, type CardMove, type CardStep } from './alert.ts';
 import type { AlertCard, Recovery } from '../../domain/alert.ts';
-import type { AuditEntry } from '../../domain/audit-entry.ts';
+import type { AuditEntry } from '../../records/shapes.ts';
 import { referenceOfEventKey } from '../../domain/payment-event.ts';
 import { createCases, type Cases, type CaseStep } from '../../records/cases.ts';
 import type { Index } from '../../store/store.ts';

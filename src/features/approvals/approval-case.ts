@@ -13,11 +13,10 @@ import type {
   ApprovalTerms,
   Decision,
 } from '../../domain/approval.ts';
-import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { type AuditEntry, cardFaceShape, referenceShape, shownTerms } from '../../records/shapes.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import type { CaseRules, Cases } from '../../records/cases.ts';
-import { cardFaceShape, referenceShape, shownTerms } from '../../records/shapes.ts';
 import type { Index } from '../../store/store.ts';
 
 /**

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../account.ts';
-import type { Approval, ApprovalRequest, CardEmailEnd, CardEmailTerms } from '../../domain/approval.ts';
-import { chargeLimits, type ApprovedCharge, type ApprovedEnd, type ChargeSeen } from '../../domain/charge.ts';
+import type {
+  Approval,
+  ApprovalRequest,
+  CardEmailEnd,
+  CardEmailTerms,
+  ApprovedCharge,
+  ApprovedEnd,
+} from '../../domain/approval.ts';
+import { chargeLimits, type ChargeSeen } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { type Applied, createCases } from '../../records/cases.ts';
 import { insist } from '../../records/insist.ts';

@@ -20,8 +20,7 @@ import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert.ts';
 import { entriesOf } from '../../records/pages.ts';
-import { chargeTermsShape } from '../../records/shapes.ts';
-import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { chargeTermsShape, type AuditEntry } from '../../records/shapes.ts';
 import { formatMoney } from '../../domain/money.ts';
 
 export const chargePrefix = 'charge:';

@@ -2,12 +2,11 @@
 
 import { z } from 'zod';
 import type { Lookup } from '../../domain/alert.ts';
-import type { AuditEntry } from '../../domain/audit-entry.ts';
+import { type AuditEntry, cardFaceShape, moneyShape, referenceShape } from '../../records/shapes.ts';
 import type { CardSaved } from '../../domain/card.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { CaseRules, CaseStep } from '../../records/cases.ts';
-import { cardFaceShape, moneyShape, referenceShape } from '../../records/shapes.ts';
 
 const check = z.object({
   part: z.enum(['status', 'reference', 'amount']),

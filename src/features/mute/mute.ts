@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import { type AlertMute, type NotPosted, tellsAnything } from '../../domain/alert.ts';
-import type { AuditEntry } from '../../domain/audit-entry.ts';
+import type { AuditEntry } from '../../records/shapes.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';

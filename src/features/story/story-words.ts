@@ -1,7 +1,7 @@
 // One entry of the audit as a sentence of a story. What the audit writes for itself is told here in words; what is not
 // known here, because a newer version wrote it, is shown as it stands.
 
-import type { AuditEntry } from '../../domain/audit-entry.ts';
+import type { AuditEntry } from '../../records/shapes.ts';
 import { outcomeWords, wordsOfTold } from '../../slack/words/state-words.ts';
 import { bold, channelName, code, person, words, type Run } from '../../slack/kit/blocks.ts';
 import { outsideText } from '../../slack/kit/text.ts';

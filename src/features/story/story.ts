@@ -1,7 +1,7 @@
 import type { ActionsBlock } from '@slack/types';
 import type { Account, Chapter, Feature } from '../../account.ts';
 import { cleanAuditEntry } from '../../audit/audit-chain.ts';
-import type { AuditEntry } from '../../domain/audit-entry.ts';
+import type { AuditEntry } from '../../records/shapes.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
+import type { AuditEntry } from '../../../src/records/shapes.ts';
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';

@@ -12,8 +12,7 @@ import {
   transactionModal,
   wordsOfView,
 } from '../../../src/features/lookup/answer-message.ts';
-import { chooseModal } from '../../../src/features/lookup/lookup.ts';
-import { notSharedNote, sharedMessage } from '../../../src/features/lookup/lookup.ts';
+import { chooseModal, notSharedNote, sharedMessage } from '../../../src/features/lookup/lookup.ts';
 import { noteMessage } from '../../../src/slack/kit/note.ts';
 import { menuMessage } from '../../../src/features/help/menu.ts';
 import { messageTexts } from '../../../src/slack/message-texts.ts';
@@ -28,7 +27,7 @@ import type { TransactionView } from '../../../src/slack/words/transaction-messa
 import { cardOf, eventOf, lookupOf, placeOf, recordOf } from './alert-surfaces.ts';
 import { chargeOf } from './charge-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
-import type { AuditEntry } from '../../../src/domain/audit-entry.ts';
+import type { AuditEntry } from '../../../src/records/shapes.ts';
 import { noStoryMessage, storyFileMessage, storyMessage } from '../../../src/features/story/story.ts';
 
 // What is shown of a look-up outside its own answer, and what the menu and the App Home add to it. The message that a

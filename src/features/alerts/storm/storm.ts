@@ -3,7 +3,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { withLookUp, type Destination } from '../routing.ts';
 import type { RoutedRule } from '../../../domain/alert.ts';
-import type { AuditEntry } from '../../../domain/audit-entry.ts';
+import type { AuditEntry } from '../../../records/shapes.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/json.ts';
 import type { Sealer, Entry, Index } from '../../../store/store.ts';
