@@ -199,7 +199,8 @@ export function rulesElsewhereMessage(): SlackMessage {
     state: 'Alert rules are in payops.yml',
     body: [
       rich`${bold('Next: ')}ask its owner to change ${code('routes')}, which says which channel gets what.`,
-      rich`${code('/pay alerts')} shows this channel’s rules. ${code('/pay mute')} mutes alerts here for up to a day.`,
+      rich`${code('/pay alerts')} shows this channel’s rules.`,
+      rich`${code('/pay mute')} mutes alerts here for up to a day. It needs the permission “mute”.`,
     ],
   });
 }
