@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { LimitRules } from '../../../src/domain/charge.ts';
+import type { ChargeState, LimitRules } from '../../../src/domain/charge.ts';
+import { type ChargeRecord, hasEnded } from '../../../src/features/charge/charge-record.ts';
 import {
   ada,
   bola,
@@ -91,4 +92,22 @@ describe('a charge counts for the limits', () => {
     expect((await submit(resting, 'V0REST001')).kind).toBe('refused');
     expect(await usedOf(resting)).toBe(0);
   });
+});
+
+it.each<[ChargeState['kind'], boolean]>([
+  ['charging', false],
+  ['confirming', false],
+  ['otp', false],
+  ['otp_checking', false],
+  ['approved', false],
+  // A person’s case: money may have moved.
+  ['review', false],
+  ['declined', true],
+  ['rejected', true],
+  ['abandoned', true],
+  ['wrong_codes', true],
+  ['expired', true],
+])('a charge that is %s has ended and moved no money: %s', async (kind, isOver) => {
+  const read = async () => ({ intent: { state: { kind } } }) as ChargeRecord;
+  expect(await hasEnded({ read }, reference)).toBe(isOver);
 });
