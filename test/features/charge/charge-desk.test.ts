@@ -60,9 +60,9 @@ describe('submit', () => {
   describe('for an alert', () => {
     const alert = 'payment_failed/order/ORDER-1';
     const payment = { reference: 'ORDER-2', isSameReference: false, money: terms.money, afterMs: 60_000 };
-    async function end({ store }: World, card: EndedCard): Promise<void> {
-      const key = `alert:${alert}`;
-      const kept = { state: { ...untouched(alert), card }, turn: 1, told: 1, unwritten: [] };
+    async function end({ store }: World, card: EndedCard, id = alert): Promise<void> {
+      const key = `alert:${id}`;
+      const kept = { state: { ...untouched(id), card }, turn: 1, told: 1, unwritten: [] };
       const value = sealer.seal(key, JSON.stringify(kept));
       await store.create(key, value);
     }
@@ -83,6 +83,36 @@ describe('submit', () => {
       expect(await process.desk.alertTaken(alert, viewId)).toEqual({ kind: 'ended', card });
       expect(await agree()).toEqual({ kind: 'alert_taken', taken: { kind: 'ended', card } });
       expect(world.bank.posts).toEqual([]);
+    });
+
+    it('charges nothing when its card ends between the question and the claim', async () => {
+      const world = openWorld('approved');
+      const process = startProcess(world);
+      const agree = await submitFor(process);
+      const card: EndedCard = { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' };
+      const whole = { ...process.store };
+      process.store.create = async (key, ...given) => {
+        if (key === `alert:${alert}`) await end(world, card);
+        return await whole.create(key, ...given);
+      };
+      expect(await agree()).toEqual({ kind: 'alert_taken', taken: { kind: 'ended', card } });
+      expect(world.bank.posts).toEqual([]);
+    });
+
+    it('charges nothing from the closed alert of a charge that was begun from another', async () => {
+      const world = openWorld('declined');
+      const process = startProcess(world);
+      const first = await (await submitFor(process))();
+      if (first.kind === 'begun') await first.carryOn();
+      const ofDeclined = `payment_failed/order/${reference}`;
+      const card: EndedCard = { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' };
+      await end(world, card, ofDeclined);
+      const other = { ...terms, tokenKey: 'canary-token-of-another-card', alert: ofDeclined };
+      const draft = await process.desk.keepDraft('V0OTHER', other);
+      expect(await process.desk.submit({ viewId: 'V0OTHER', draft, by: ada })).toMatchObject({
+        kind: 'alert_taken',
+        taken: { kind: 'ended' },
+      });
     });
 
     it('shows the charge that made it good when the same dialogue is submitted again', async () => {
@@ -207,6 +237,17 @@ describe('submit', () => {
       });
     });
 
+    it('holds it for a charge that was begun from the alert of its own charge', async () => {
+      const process = startProcess(openWorld('declined'));
+      await finish(process, await from(process, viewId, ada));
+      const ofDeclined = `payment_failed/order/${reference}`;
+      expect((await from(process, 'V0AGAIN', ada, { ...cardY, alert: ofDeclined })).kind).toBe('begun');
+      expect(await from(process, 'V0OTHER', bola, { tokenKey: 'a-third-card' })).toMatchObject({
+        kind: 'alert_taken',
+        taken: { kind: 'charging', charge: { by: ada } },
+      });
+    });
+
     it('asks nobody to approve one while another is being charged', async () => {
       const process = startProcess(openWorld('approved'));
       await process.around.alerts.claim(alert, { reference: 'pay-first', by: ada });
@@ -251,6 +292,26 @@ describe('the code', () => {
       otp: { triesLeft: 2 },
       bankWords: 'Invalid OTP',
     });
+  });
+
+  it('is asked for once more by its agent alone, and once in half a minute', async () => {
+    const world = openWorld('otp');
+    const process = startProcess(world);
+    await charge(process);
+    let asked = 0;
+    process.account.payments.resendOtp = async () => {
+      asked += 1;
+      return { kind: 'resent' };
+    };
+    const press = async (by: string) => await (await process.desk.resendCode({ reference, by }))?.carryOn?.();
+    await press(bola);
+    expect(asked).toBe(0);
+    await Promise.all([press(ada), press(ada)]);
+    await press(ada);
+    expect(asked).toBe(1);
+    world.clock.nowMs += minuteMs / 2;
+    await press(ada);
+    expect(asked).toBe(2);
   });
 
   it('costs one try however often the same submit is delivered', async () => {
