@@ -31,6 +31,18 @@ describe('records', () => {
     expect((await records.read('1'))?.by.toSorted()).toEqual(people.toSorted());
   });
 
+  it('are changed in turn within a process, and whoever waits shares the end of a store that is away', async () => {
+    const people = Array.from({ length: 20 }, (_, index) => `person ${index}`);
+    let reads = 0;
+    const counted = open((store) => ({ read: (key) => ((reads += 1), store.read(key)) }));
+    await Promise.all(people.map(counted.add));
+    expect(reads).toBe(20);
+    const away = open(() => ({ read: () => ((reads += 1), Promise.reject(new StoreUnavailable('away'))) }));
+    const ends = await Promise.allSettled(people.map(away.add));
+    expect(new Set(ends.map(({ status }) => status))).toEqual(new Set(['rejected']));
+    expect(reads).toBe(21);
+  });
+
   it.each([
     ['the store made', true],
     ['never reached the store', false],
