@@ -72,7 +72,8 @@ const lookAfterMs = 2_000;
 const holdMs = 60_000;
 const firstProofMs = 5_000;
 const longestProofMs = 300_000;
-const proofPatienceMs = 86_400_000;
+/** With those delays about a day. By their count and not by the clock: in an outage of the bot nothing was asked. */
+const mostProofs = 290;
 
 /**
  * Holds it against the failures as if its event had come, which may be lost. Durable once it resolves, and again is the
@@ -102,12 +103,12 @@ export type AlertRecovery = ReturnType<typeof createAlertRecovery>;
  * not resolve is told in the alert's thread. A webhook proves nothing: the look-up, or the bot's own charge, does.
  */
 export function createAlertRecovery(
-  account: Pick<Account, 'store' | 'sealer' | 'wait' | 'fingerprint' | 'rememberMs' | 'now' | 'log'>,
+  account: Pick<Account, 'store' | 'sealer' | 'wait' | 'fingerprint' | 'rememberMs' | 'log'>,
   cards: Pick<AlertCards, 'cases' | 'find' | 'move' | 'firstAlert'>,
   lookUp: LookUp,
   chargeOf: ChargeOf,
 ) {
-  const { store, rememberMs, now, log } = account;
+  const { store, rememberMs, log } = account;
   const { cases, firstAlert } = cards;
   const payments = createRecords(account, paymentKind);
 
@@ -197,7 +198,7 @@ export function createAlertRecovery(
     }
     if (isSettled) return { payment: held };
     const next = { ...held, unproven: payment.unproven + 1 };
-    if (now() - payment.receivedAtMs >= proofPatienceMs) return { payment: next };
+    if (payment.unproven >= mostProofs) return { payment: next };
     return { payment: next, delayMs: growingDelayMs(firstProofMs, payment.unproven, longestProofMs) };
   }
 

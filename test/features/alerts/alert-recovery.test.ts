@@ -57,6 +57,20 @@ describe('a later payment of another order', () => {
     expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 
+  it('is asked for again after two days in which nothing ran, when the service is away just then', async () => {
+    const house = cardsHouse();
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
+    await house.receive(failed);
+    await house.receive(paidBy('ORDER-2'));
+    house.clock.nowMs += 48 * 3_600_000;
+    house.service.isAway = true;
+    await house.drain(30_000);
+    house.service.isAway = false;
+    await house.drain(120_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
+  });
+
   it('resolves it by the card that the bot charged both times, though neither event names the customer', async () => {
     const house = cardsHouse();
     const nobody = { customerId: undefined, customerEmail: undefined } as never;
