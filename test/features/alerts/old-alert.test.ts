@@ -57,6 +57,9 @@ describe('an alert as old as ALERT_DETAILS_DAYS', () => {
       await house.drain(60_000);
       const text = '❌ Declined by the bank · ORDER-1';
       expect(house.parents().map(({ shown }) => shown.text)).toEqual([text, text]);
+      // Looked up by a person it does not come back.
+      await house.cards.lookUpNow(failed.key);
+      await house.drain(10_000);
       for (const { shown } of house.parents()) expect(detailsIn(JSON.stringify(shown))).toEqual([]);
       expect(detailsIn(storedOpen(house, own))).toEqual([]);
       // It is known all the same when its event is sent once more.

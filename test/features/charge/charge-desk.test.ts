@@ -312,6 +312,17 @@ describe('the code', () => {
     world.clock.nowMs += minuteMs / 2;
     await press(ada);
     expect(asked).toBe(2);
+    // Too late for any code.
+    world.clock.nowMs += 15 * minuteMs;
+    await press(ada);
+    expect(asked).toBe(2);
+  });
+
+  it('is nobody’s to take over once the charge has ended', async () => {
+    const process = startProcess(openWorld('approved'));
+    await charge(process);
+    await process.desk.takeOver({ reference, by: bola });
+    expect(await process.desk.find(reference)).toMatchObject({ agent: ada, handOvers: [] });
   });
 
   it('costs one try however often the same submit is delivered', async () => {
