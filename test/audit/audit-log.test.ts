@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../src/records/shapes.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { allBlocks, blockKey, entriesOf, readAuditLine, readMarks } from '../../src/audit/audit-chain.ts';
 import { createAuditLog } from '../../src/audit/audit-log.ts';
-import { createAuditNotes } from '../../src/audit/audit-trail.ts';
+import { createAuditNotes, createAuditTrail } from '../../src/audit/audit-trail.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import {
   appendBlocks,
@@ -273,4 +273,23 @@ it('is told a note in a few tries under the name of its account; one that gets n
   await all.drained();
   expect(written).toHaveLength(1);
   expect(logged).toEqual([{ message: 'an entry of the audit could not be written', key: 'shop-b/other' }]);
+});
+
+it('the audit trail has at its stop what was noted before, though the store was away for a moment', async () => {
+  const clock = { nowMs: 1_000 };
+  const store = memoryStore(clock);
+  let isAway = true;
+  const blinking: typeof store = {
+    ...store,
+    async create(...given) {
+      if (!isAway) return await store.create(...given);
+      isAway = false;
+      throw new StoreUnavailable('away');
+    },
+  };
+  const outside = { config: { auditKeepDays: 0 }, log: () => undefined, now: () => clock.nowMs };
+  const trail = createAuditTrail(outside, { store: blinking, sealer });
+  trail.notesOf(undefined).note({ what: 'command', who: 'operator', id: 'mine' });
+  await trail.stop();
+  expect(await idsOnChain(store)).toEqual(['mine']);
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { blockKey, stubKey } from '../../src/audit/audit-chain.ts';
+import { blockKey, headKey, stubKey } from '../../src/audit/audit-chain.ts';
 import { createAuditLog } from '../../src/audit/audit-log.ts';
 import { auditRetentionPrefix, createAuditRetention } from '../../src/audit/audit-retention.ts';
 import { verifyAudit } from '../../src/audit/verify-audit.ts';
@@ -87,6 +87,19 @@ onBothStores('retention', (open) => {
       stub: { from: 4, seq: 6 },
     });
     await close();
+  });
+
+  it('leaves the last block that the head knows, however old, and everything where there is no head', async () => {
+    const { store, work, present, close } = await withDays();
+    await work({ nowMs: startMs + 99 * dayMs });
+    expect(await present()).toEqual([4]);
+    expect((await verifyAudit({ store, sealer })).problems).toEqual([]);
+    await close();
+    const beheaded = await withDays();
+    await remove(beheaded.store, headKey);
+    await beheaded.work({ nowMs: startMs + 99 * dayMs });
+    expect(await beheaded.present()).toEqual([0, 1, 2, 3, 4]);
+    await beheaded.close();
   });
 
   it('has a replica that was idle meanwhile go on behind it, and tell of no chain that went back', async () => {

@@ -57,6 +57,19 @@ describe('a message', () => {
     expect(posts.map((one) => one.channel).toSorted()).toEqual([channel, channel, ops]);
   });
 
+  it('tells of a notice that Slack does not take by no further notice', async () => {
+    const tooLong = {
+      kind: 'refused',
+      slackError: 'msg_too_long',
+      fix: 'report it',
+      about: 'message',
+    } as const;
+    const { receive, drain, store } = house({ posts: Array.from({ length: 50 }, () => tooLong) });
+    await receiveEvent(receive, event, 'f');
+    await drain(60_000);
+    expect(store.keys().filter((key) => key.startsWith('message:notice:'))).toHaveLength(1);
+  });
+
   it('holds up neither the messages nor the alerts of other channels while Slack refuses one', async () => {
     const { receive, deliver, drain, posts } = house();
     const { compose } = deliver;
