@@ -69,7 +69,6 @@ try {
   const rows: Row[] = [];
   for (const [name, measure] of Object.entries(parts)) {
     if (!new RegExp(values.only).test(name)) continue;
-    // oxlint-disable-next-line no-await-in-loop -- one part after the other, so that none slows another down
     rows.push(...(await measure(house)));
     console.error(`${((performance.now() - startedAt) / 1_000).toFixed(0).padStart(4)} s  ${name}`);
   }

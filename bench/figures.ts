@@ -33,7 +33,6 @@ export async function inParallel(
     while (next < count) {
       const index = next;
       next += 1;
-      // oxlint-disable-next-line no-await-in-loop -- each runner does one after the other
       await work(index);
     }
   }

@@ -16,14 +16,12 @@ export async function measureStart(house: House, rounds: number): Promise<Row[]>
   const oursMs: number[] = [];
   let residentBytes = 0;
   for (let round = 0; round <= rounds; round += 1) {
-    // oxlint-disable no-await-in-loop -- they take turns
     const floor = await startContestant(bare);
     await floor.stop();
     const ours = await startContestant(house.bot('start'));
     await rest(1_000);
     ({ residentBytes } = ours.usage());
     await ours.stop();
-    // oxlint-enable no-await-in-loop
     // The first start fills the compile cache.
     if (round > 0) {
       bareMs.push(floor.readyMs);

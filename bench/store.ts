@@ -45,7 +45,7 @@ const measures: readonly Measure[] = [
   },
 ];
 
-/* oxlint-disable no-await-in-loop -- one after the other, so that none slows another down */
+// One after the other, so that none slows another down.
 const folder = mkdtempSync(join(tmpdir(), 'payops-bench-'));
 const server = findProgram('redis-server') === undefined ? undefined : await startRedis();
 if (!server) console.warn('SKIPPED: Redis, because redis-server is not installed.');

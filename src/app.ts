@@ -120,7 +120,6 @@ export function createApp(outside: Outside, opened: Kept): App {
     // All at once: together they must fit the grace period of whoever stops us.
     await Promise.all([server.close(), slack.stop(), worker?.stop()]);
     // In their order: what one has begun may begin something of the next.
-    // oxlint-disable-next-line no-await-in-loop
     for (const feature of features) await feature.drained?.();
     await watchingServer.close();
     // The last ones: whatever stops may still have something to say.
@@ -188,7 +187,6 @@ async function tellChannels(
 ): Promise<void> {
   for (const { part, look } of channelChecks(config.policy, interactive)) {
     if (isStopping()) return;
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, for Slack's limit
     const { state, says, fix } = await look();
     if (state === 'problem') log('warn', `${part}: the bot cannot post there, ${says}`, { fix });
   }

@@ -37,7 +37,6 @@ export function createWorkUnderWay() {
     },
     /** Resolves, and never rejects, when nothing is under way, nor what that brought. */
     drained: async (): Promise<void> => {
-      // oxlint-disable-next-line no-await-in-loop -- what is under way may bring more
       while (working.count() > 0) await Promise.allSettled(working.all());
     },
     count: working.count,

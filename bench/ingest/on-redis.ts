@@ -107,7 +107,6 @@ async function workedOff({ client }: RedisConnection, prefix: string): Promise<v
     ]);
     return [...ready, ...blocked].some((lane) => /^(?:event-log$|alert-payment|C0)/.test(lane));
   }
-  // oxlint-disable-next-line no-await-in-loop -- until there is none of it
   while (await isUnderWay()) await rest(100);
 }
 

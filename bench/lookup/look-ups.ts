@@ -55,9 +55,7 @@ for (let round = 0; round <= rounds; round += 1) {
   const floorMs: number[] = [];
   const oursMs: number[] = [];
   for (let index = 0; index < each; index += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- in turns
     floorMs.push((await clocked(bare))[1]);
-    // oxlint-disable-next-line no-await-in-loop
     oursMs.push((await clocked(ours))[1]);
   }
   if (round > 0)

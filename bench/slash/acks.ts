@@ -52,7 +52,6 @@ export async function measureAcks(house: House, size: AckSize): Promise<Row[]> {
       const round = await playRound(contestant, { count, connections, name, what });
       const wanted = count * answersEach;
       const waitsUntil = performance.now() + 20_000;
-      // oxlint-disable-next-line no-await-in-loop -- answers come after their acknowledgements
       while (answers.count() - before < wanted && performance.now() < waitsUntil) await rest(10);
       const got = answers.count() - before;
       check(got === wanted, `${who}: ${got} answers to ${count} commands`);

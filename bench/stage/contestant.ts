@@ -54,7 +54,6 @@ export async function startContestant({
     if (child.exitCode !== null || performance.now() - startedAt > startWithinMs) {
       throw new Error(`${path} did not start:\n${readFileSync(logPath, 'utf8').slice(-2_000)}`);
     }
-    // oxlint-disable-next-line no-await-in-loop -- until it listens
     await rest(5);
   }
   return {

@@ -96,7 +96,6 @@ async function sendEvenly(aSecond: number): Promise<number> {
   const sent: Promise<number>[] = [];
   for (const [index, one] of requests.entries()) {
     const dueAt = startsAt + (index / aSecond) * 1_000;
-    // oxlint-disable-next-line no-await-in-loop -- each at its time
     while (performance.now() < dueAt) await rest(1);
     sent.push(sendOne(one, agent, dueAt));
   }

@@ -45,7 +45,6 @@ export async function takeTurns<Variant>(
   for (let round = 1 - turnsToWarmUp; round <= rounds; round += 1) {
     const inOrder = [...variants.entries()];
     for (const [at, variant] of round % 2 === 0 ? inOrder.toReversed() : inOrder) {
-      // oxlint-disable-next-line no-await-in-loop -- they take turns
       const result = await play(variant, `r${round}`);
       if (round > 0) played[at]?.push(result);
     }

@@ -267,7 +267,6 @@ async function lastListed(store: Pick<Store, 'list'>): Promise<number> {
 /** The number of the last block, from one on that is there. */
 async function lastBlockFrom(store: Chain['store'], from: number): Promise<number> {
   let last = Math.max(from, await lastListed(store));
-  // oxlint-disable-next-line no-await-in-loop -- mostly there is none behind it
   while (await store.read(blockKey(last + 1))) last += 1;
   return last;
 }
@@ -335,9 +334,7 @@ export async function findTail(chain: Chain, { head, stub }: Marks): Promise<Tai
 export async function* blocksFrom(chain: Chain, from: number, until = from): AsyncGenerator<AuditBlock> {
   for (let first = from; ; first += readTogether) {
     const numbers = Array.from({ length: readTogether }, (_, index) => first + index);
-    // oxlint-disable-next-line no-await-in-loop -- a long chain must not keep everything else waiting
     await breathe();
-    // oxlint-disable-next-line no-await-in-loop -- a few at once, and no more are held
     const blocks = await Promise.all(numbers.map((number) => readBlock(chain, number)));
     for (const [index, block] of blocks.entries()) {
       if (block) yield block;

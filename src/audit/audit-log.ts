@@ -245,7 +245,7 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
     // What is asked for in the same turn goes together.
     await new Promise((resolve) => setImmediate(resolve));
     while (waiting.length > 0) {
-      /* oxlint-disable no-await-in-loop -- each block needs the hash of the one before */
+      // Each block needs the hash of the one before.
       const soonMs = lastAtMs + blockEveryMs - performance.now();
       if (soonMs > 0 && waiting.length < mostTogether) await sleep(soonMs);
       const tail = await chain.current(settleSeen);
@@ -254,7 +254,6 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
       const entries = batch.map(({ entry }) => entry);
       if (!(await chain.write(tail, entries))) continue;
       lastAtMs = performance.now();
-      /* oxlint-enable no-await-in-loop */
       // What came meanwhile stands behind them.
       waiting = waiting.slice(batch.length);
       for (const { resolve } of batch) resolve();
@@ -265,7 +264,6 @@ function createQueue(chain: ChainEnd, blockEveryMs: number, wrote: () => void) {
   async function run(): Promise<void> {
     while (waiting.length > 0) {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- what comes while the last answer is on its way is written too
         await writeAll();
       } catch (error) {
         const all = waiting;

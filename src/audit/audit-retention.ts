@@ -131,14 +131,13 @@ export function createAuditRetention(options: {
   /** The oldest first: what a crash leaves is then one run of blocks below the stub's, which is found from there. */
   async function removeBlocks(last: number): Promise<void> {
     const found: Entry[] = [];
-    /* oxlint-disable no-await-in-loop -- one after the other is what makes it safe to stop anywhere */
+    // One after the other is what makes it safe to stop anywhere.
     for (let number = last; number >= 0; number -= 1) {
       const entry = await store.read(blockKey(number));
       if (!entry) break;
       found.push(entry);
     }
     for (const entry of found.toReversed()) await store.write(entry, '', { ttlMs: 0, index: {} });
-    /* oxlint-enable no-await-in-loop */
   }
 
   return {

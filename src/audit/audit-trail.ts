@@ -67,9 +67,7 @@ export function createAuditNotes(options: {
     let failure: unknown;
     for (const afterMs of triesAfterMs) {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one try after the other is the point
         if (afterMs > 0) await wait(afterMs);
-        // oxlint-disable-next-line no-await-in-loop
         await audit(entry);
         return true;
       } catch (error) {

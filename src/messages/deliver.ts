@@ -235,7 +235,6 @@ async function placeOf(
   let sinceMs = Math.max(Number(posted.ts) * 1_000, receivedAtMs);
   let isBehind = false;
   for (const key of below.after ?? []) {
-    // oxlint-disable-next-line no-await-in-loop -- mostly the first is told, and no more are read
     const before = await findMessageRecord(store, key);
     if (before?.posted) sinceMs = Math.max(sinceMs, Number(before.posted.ts) * 1_000);
     if (!before || before.posted || isSettled(before)) break;

@@ -165,7 +165,6 @@ async function searchHistory(client: WebClient, search: Search, signal: AbortSig
   let cursor: string | undefined;
   for (let page = 0; page < mostPages && !signal.aborted; page += 1) {
     // One page tells where the next one starts.
-    // oxlint-disable-next-line no-await-in-loop
     const answer = await readPage(client, search, cursor);
     const found = answer.messages?.find((message) => keyOf(message.metadata) === search.key);
     if (found?.ts !== undefined) return { kind: 'found', ts: found.ts };

@@ -113,9 +113,7 @@ async function endTurn(
       ...(isLeaseOver ? unheld(asked) : asked),
       ...(isListed ? { index: listsOf(entry.key, next) } : {}),
     };
-    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
     if (await store.write(entry, writeMessageRecord(next), options)) return true;
-    // oxlint-disable-next-line no-await-in-loop
     const found = await store.read(entry.key);
     if (found?.attempts !== attempts) return false;
     // Refused though nobody changed it.

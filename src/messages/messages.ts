@@ -79,20 +79,16 @@ async function refreshMessage(
   key: string,
 ): Promise<boolean> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
     const entry = await store.read(key);
     if (!entry) return false;
     const record = readMessageRecord(entry.value);
     const isTaken = entry.attempts > record.turns;
     if (!isTaken && record.settled < record.wanted) return false;
     const next = { ...record, wanted: record.wanted + 1 };
-    // oxlint-disable-next-line no-await-in-loop
     if (isTaken && (await store.write(entry, writeMessageRecord(next), { holdMs: leaseMs }))) return false;
-    // oxlint-disable-next-line no-await-in-loop
     if (isTaken && (await store.read(key))?.version !== entry.version) continue;
     // Nobody has it, or its lease is over, and its worker with it.
     const value = writeMessageRecord({ ...next, turns: entry.attempts });
-    // oxlint-disable-next-line no-await-in-loop
     if (await store.write(entry, value, { delayMs: 0, lane: laneOf(record) })) return true;
   }
 }

@@ -170,7 +170,6 @@ export async function redrive(
   for await (const entries of pagesOf(store, channel === undefined ? deadLetters : deadLettersOf(channel))) {
     for (const entry of entries) {
       // In turn, and a moment apart, because a store may not tell apart what is due in the same one.
-      // oxlint-disable-next-line no-await-in-loop
       const of = await revive(store, entry, turn);
       if (of !== undefined) revived.set(of, (revived.get(of) ?? 0) + 1);
       turn += 1;
@@ -194,9 +193,7 @@ async function revive(
     const mended = { refused: undefined, misses: 0, reposted: undefined };
     const again: MessageRecord = { ...record, ...mended, wanted: wanted + 1 };
     const due = { delayMs, index: listsOf(entry.key, again), lane: laneOf(record) };
-    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
     if (await store.write(entry, writeMessageRecord(again), due)) return refused.channel;
-    // oxlint-disable-next-line no-await-in-loop
     entry = await store.read(found.key);
   }
   return undefined;

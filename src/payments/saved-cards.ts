@@ -46,7 +46,6 @@ export async function listSavedCards(
   const cards: ToldCard[] = [];
   const cursors = new Set<string>();
   for (let cursor: string | undefined; ;) {
-    // oxlint-disable-next-line no-await-in-loop -- a page is known by the one before it
     const page = await readPage(client, of, { email, cursor });
     if (page.kind !== 'page') return page;
     cards.push(...page.cards);

@@ -142,7 +142,6 @@ export function createCases<State, Event>(
 
   async function write(entries: readonly AuditEntry[]): Promise<void> {
     for (const entry of entries) {
-      // oxlint-disable-next-line no-await-in-loop -- in the order in which it happened
       if (audit && !(await audit(entry))) throw new StoreUnavailable('The audit cannot be written to.');
     }
   }

@@ -13,11 +13,9 @@ export async function insist<T>(
   const until = now() + insistMs;
   for (;;) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
       return await work();
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || now() >= until) throw error;
-      // oxlint-disable-next-line no-await-in-loop
       await wait(insistAgainMs);
     }
   }
@@ -38,7 +36,6 @@ export async function catchUp(
 ): Promise<'current' | 'behind'> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
       await work();
       return 'current';
     } catch (error) {
@@ -46,7 +43,6 @@ export async function catchUp(
         log('error', what, { errorId: newErrorId() }, error);
         return 'behind';
       }
-      // oxlint-disable-next-line no-await-in-loop
       await wait(againMs);
     }
   }

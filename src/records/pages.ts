@@ -8,7 +8,6 @@ export async function* pagesOf(
 ): AsyncGenerator<readonly Entry[]> {
   let next: string | undefined;
   do {
-    // oxlint-disable-next-line no-await-in-loop -- each page begins where the one before it ended
     const page = await store.list(name, {
       max: 500,
       ...options,

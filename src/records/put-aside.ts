@@ -121,11 +121,8 @@ export function createPutAside(options: {
   async function takeUp(): Promise<void> {
     for (const item of await entriesOf(store, asideList)) {
       const [, attempts, key = ''] = /^(\d+) (.*)$/s.exec(item.key.slice(asidePrefix.length)) ?? [];
-      // oxlint-disable-next-line no-await-in-loop -- seldom any, and the store has others to answer
       const found = await store.read(key);
-      // oxlint-disable-next-line no-await-in-loop
       if (found?.attempts === Number(attempts)) await store.write(found, found.value, { delayMs: 0 });
-      // oxlint-disable-next-line no-await-in-loop
       await store.write(item, '', { ttlMs: 0, index: {} });
     }
   }

@@ -101,7 +101,7 @@ export function createRecords<T>(
   async function swap<Result>(key: string, judge: Judge<T, Result>): Promise<Result> {
     let sent: { text: string; result: Result } | undefined;
     let lost = 0;
-    /* oxlint-disable no-await-in-loop -- each try needs what the one before it left */
+    // Each try needs what the one before it left.
     for (let tries = 0; tries < mostTries; tries += 1) {
       try {
         const entry = await store.read(key);
@@ -123,7 +123,6 @@ export function createRecords<T>(
       }
       await pause(randomInt(1 + growingDelayMs(firstRestMs, tries, longestRestMs)));
     }
-    /* oxlint-enable no-await-in-loop */
     throw new StoreUnavailable('A record is changed by others all the time.');
   }
 

@@ -35,7 +35,7 @@ export async function reseal(
   const unopened = new Map<string, string[]>();
   const counts = { resealed: 0, busy: 0 };
   let after: string | undefined = '';
-  /* oxlint-disable no-await-in-loop -- bots that run need the store more */
+  // Bots that run need the store more.
   while (after !== undefined) {
     const page: Awaited<ReturnType<Store['keysAfter']>> = await store.keysAfter(after);
     for (const key of page.keys) {
@@ -44,7 +44,6 @@ export async function reseal(
     }
     after = page.next;
   }
-  /* oxlint-enable no-await-in-loop */
   return { ...counts, unopened };
 }
 
@@ -54,7 +53,7 @@ async function resealRecord(
   key: string,
   unopened: Map<string, string[]>,
 ): Promise<'current' | 'resealed' | 'busy'> {
-  /* oxlint-disable no-await-in-loop -- each try reads what the last one lost to */
+  // Each try reads what the last one lost to.
   for (let attempt = 0; attempt < tries; attempt += 1) {
     const entry = await store.read(key);
     if (!entry) return 'current';
@@ -66,7 +65,6 @@ async function resealRecord(
     }
     await rest(againMs);
   }
-  /* oxlint-enable no-await-in-loop */
   return 'busy';
 }
 

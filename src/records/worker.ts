@@ -141,7 +141,6 @@ export async function workOnce(options: {
   for (const [at, entry] of taken.entries()) {
     if (now() - heldAtMs > leaseMs / 2) break;
     const own = ready[at];
-    // oxlint-disable-next-line no-await-in-loop
     await kindOf(kinds, entry).work(own ?? entry);
     if (!own) break;
   }

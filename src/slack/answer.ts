@@ -264,11 +264,9 @@ async function keepCompany(
     return;
   }
   for (const waitMs of [patienceMs, ...progressMs]) {
-    // oxlint-disable-next-line no-await-in-loop -- one wait after the other
     if (await isDoneWithin(working, waitMs)) return;
     const { progress = stillWorkingMessage({ label, command }) } = talk;
     const isFunction = typeof progress === 'function';
-    // oxlint-disable-next-line no-await-in-loop
     const isSaid = await screen.sayMeanwhile(isFunction ? progress() : progress);
     if (!isSaid || !isFunction) return;
   }

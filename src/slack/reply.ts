@@ -86,7 +86,6 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
     ];
     for (const [index, way] of ways.entries()) {
       try {
-        // oxlint-disable-next-line no-await-in-loop -- the next only where this one failed
         await way();
         return;
       } catch (error) {

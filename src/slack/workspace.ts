@@ -175,10 +175,8 @@ export function startIdentityCheck(
 
   async function keepAsking(): Promise<void> {
     for (let failures = 1; !deps.signal.aborted; failures += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one attempt after the other is the point
       const atLeastMs = await check();
       if (atLeastMs === 0) return;
-      // oxlint-disable-next-line no-await-in-loop
       await deps.wait(Math.max(atLeastMs, backOffMs(failures)), deps.signal);
     }
   }

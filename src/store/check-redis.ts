@@ -70,7 +70,6 @@ const settings = [
 export async function checkRedis(client: Inspectable): Promise<RedisFinding[]> {
   const findings: RedisFinding[] = [];
   for (const { name, must, kind, risk, told } of settings) {
-    // oxlint-disable-next-line no-await-in-loop -- three questions
     const value = (await ask(client.configGet(name)))?.[name] || (await readInfo(client, told));
     if (value === must) findings.push({ kind: 'ok', message: `${name} is ${must}.` });
     else if (value !== undefined) findings.push({ kind, message: `${risk(value)} Set ${name} to ${must}.` });

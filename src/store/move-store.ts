@@ -47,7 +47,7 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
   let differing = 0;
   try {
     if ((await run(reserveScript)) !== 1) return { kind: 'not_empty' };
-    /* oxlint-disable no-await-in-loop -- in their order, and no more than a page in memory */
+    // In their order, and no more than a page in memory.
     for (const page of pagesOf(db, Math.floor(now()))) {
       const copies = page.map((record) => ({ ...record, value: change(record.key, record.value) }));
       await Promise.all(copies.map(({ key, value, options }) => store.create(key, value, options)));
@@ -58,7 +58,6 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
       moved.records += copies.length;
       moved.work += copies.filter(({ options }) => 'delayMs' in options).length;
     }
-    /* oxlint-enable no-await-in-loop */
     if (differing > 0) return { kind: 'differs', records: differing };
     // Between the two neither is started on.
     markMoved(db);

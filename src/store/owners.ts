@@ -27,7 +27,6 @@ export async function checkOwners(store: Store, config: Owned): Promise<void> {
   const all = [{ scope: '', config }, ...further.map((one) => ({ scope: one.merchant.name, config: one }))];
   for (const { scope, config: one } of all) {
     const name = one.merchant?.name ?? '';
-    // oxlint-disable-next-line no-await-in-loop -- a handful, and the first that is wrong is told
     const noted = await claimOwner(store, scope, ownerOf(one));
     if (noted === ownerOf(one)) continue;
     const fix =

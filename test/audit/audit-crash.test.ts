@@ -32,9 +32,7 @@ async function killEverywhere(
   for (let killAt = 0; ; killAt += 1) {
     const points = everyPoint(killAt);
     const done = work(points).then(() => 'done');
-    // oxlint-disable-next-line no-await-in-loop -- one life after the other
     const end = await Promise.race([done, points.killed.then(() => 'killed')]);
-    // oxlint-disable-next-line no-await-in-loop
     await judge(killAt);
     if (end === 'done') return killAt;
   }
@@ -50,14 +48,12 @@ it('lacks nothing that was acknowledged, whenever a replica is killed while it a
       acknowledged = [];
       const log = auditLog(pointed(store, points));
       for (const ids of [['a', 'b'], ['c'], ['d', 'e']]) {
-        // oxlint-disable-next-line no-await-in-loop -- a block each
         await Promise.all(
           ids.map(async (id) => {
             await log.append(entryOf(id, { reference }));
             acknowledged.push(id);
           }),
         );
-        // oxlint-disable-next-line no-await-in-loop
         await log.settle();
       }
     },

@@ -209,7 +209,6 @@ onBothStores('the audit trail', (open) => {
     await log.append(entryOf('b', { reference: john }));
     await log.settle();
     for (const [reference, id] of [[jane, 'a'] as const, [john, 'b'] as const]) {
-      // oxlint-disable-next-line no-await-in-loop
       const told = await log.ofReference(reference);
       expect(told.map((entry) => entry.id)).toEqual([id]);
       expect(JSON.stringify(told)).not.toContain(reference);

@@ -205,7 +205,6 @@ onBothStores('a verification', (open) => {
           return written.line;
         });
         const key = blockKey(number);
-        // oxlint-disable-next-line no-await-in-loop -- one block after the other
         await overwrite(store, key, () => signText(strangersSealer, key, lines.join('\n')));
       }
       const end = head;
@@ -265,7 +264,6 @@ onBothStores('a verification', (open) => {
       .finally(() => over.abort());
     let times = 0;
     while (!over.signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- again and again while it grows
       expect(await found({ store: two, sealer })).toEqual([]);
       times += 1;
     }

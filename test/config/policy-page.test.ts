@@ -237,7 +237,6 @@ describe('docs/policy.md', () => {
   it.each(examples)('$heading: does what the table says', async ({ yaml, isFreePlan, claims }) => {
     const { mayRun } = directoryOf(policyOf(yaml), isFreePlan);
     for (const claim of claims) {
-      // oxlint-disable-next-line no-await-in-loop -- one question after the other, as on the page
       const permit = await mayRun(permissionOf(claim.what), callerOf(claim));
       const said =
         permit.kind === 'allowed'

@@ -34,7 +34,6 @@ export async function killAtEachPoint(
   next: (killAt: number) => number = (killAt) => killAt + 1,
 ): Promise<number> {
   let kills = 0;
-  // oxlint-disable-next-line no-await-in-loop -- one house after the other
   for (let killAt = 1; !(await play(killAt)); killAt = next(killAt)) kills += 1;
   return kills;
 }

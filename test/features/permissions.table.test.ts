@@ -224,7 +224,6 @@ describe('everything that can be asked of the bot', () => {
           for (const place of places[thing.kind]) {
             const expected = gives(may, thing) && counts(channels, place) ? 'done' : 'refused';
             const given = `${may.join()} in ${channels?.join() ?? 'all'}, done in ${place}`;
-            // oxlint-disable-next-line no-await-in-loop -- one act after the other, as a person does them
             expect([given, await what(on, thing, place)]).toEqual([given, expected]);
           }
         }
@@ -236,7 +235,6 @@ describe('everything that can be asked of the bot', () => {
     for (const asked of noMembers) {
       const on = sharedStage(asked);
       for (const place of places[thing.kind]) {
-        // oxlint-disable-next-line no-await-in-loop
         expect([asked.account, await what(on, thing, place)]).toEqual([asked.account, 'refused']);
       }
     }
@@ -251,11 +249,9 @@ describe('everything that can be asked of the bot', () => {
     ];
     for (const change of changes) {
       const on = stage({ may: ['*'] });
-      // oxlint-disable-next-line no-await-in-loop
       expect(await what(on, thing, place)).toBe('done');
       change(on.slack);
       on.slack.nowMs = elevenMinutesMs;
-      // oxlint-disable-next-line no-await-in-loop
       expect(await what(on, thing, place)).toBe('refused');
     }
   });
@@ -279,7 +275,6 @@ describe('with several merchant accounts', () => {
         const [first = '', ...rest] = thing.name.split(' ');
         const marked = [first + mark, ...rest].join(' ');
         const name = thing.kind === 'typed' ? `${thing.name} --account ${asked}` : marked;
-        // oxlint-disable-next-line no-await-in-loop
         const outcome = await what(on, { ...thing, name }, place);
         expect([own, asked, outcome]).toEqual([own, asked, own === asked ? 'done' : 'refused']);
       }
@@ -309,10 +304,8 @@ describe('help, the menu and the App Home', () => {
     for (const channels of limits) {
       const on = sharedStage({ may, ...(channels ? { channels } : {}) });
       for (const place of [desk, other, message]) {
-        // oxlint-disable-next-line no-await-in-loop
         const { said } = await on.act({ kind: 'typed', name: 'help' }, place);
         expect(listed(said)).toEqual(expected(may, channels, place));
-        // oxlint-disable-next-line no-await-in-loop
         const menu = (await on.act({ kind: 'typed', name: '' }, place)).said;
         const buttons = verbs.filter((verb) => verb.menu && menu.includes(`"menu.${verb.verb}"`));
         const shown = expected(may, channels, place);
@@ -320,7 +313,6 @@ describe('help, the menu and the App Home', () => {
           verbs.filter((verb) => verb.menu && shown.includes(verb.verb)).map(({ verb }) => verb),
         );
       }
-      // oxlint-disable-next-line no-await-in-loop
       const home = await on.openHome();
       const forms = verbs.filter(({ menu }) => menu?.opens === 'modal').map(({ verb }) => verb);
       expect(forms.filter((verb) => home.includes(`"menu.${verb}"`))).toEqual(

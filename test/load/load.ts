@@ -79,12 +79,11 @@ export async function openStage({ events, channels }: { events: number; channels
     },
     async leftAfter(ms) {
       const endsAt = performance.now() + ms;
-      /* oxlint-disable no-await-in-loop -- asked again until it is so */
+      // Asked again until it is so.
       for (let left = await channelWork(contents); ; left = await channelWork(contents)) {
         if (left === 0 || performance.now() >= endsAt) return left;
         await rest(500);
       }
-      /* oxlint-enable no-await-in-loop */
     },
     async close() {
       contents.close();

@@ -99,7 +99,6 @@ describe('a post that may have arrived', () => {
     await cards.move(failed.key, { kind: 'close', by: 'U0ADA00001', reason: 'test' });
     for (let quarter = 0; quarter < 20; quarter += 1) {
       world.clock.nowMs += 900_000;
-      // oxlint-disable-next-line no-await-in-loop
       await world.drain(5_000);
     }
     deliver.compose = compose;

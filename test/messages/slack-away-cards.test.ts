@@ -73,7 +73,6 @@ async function live(away: Away, mayRead: boolean) {
   async function acknowledge(keys: readonly string[]): Promise<void> {
     for (const key of keys) {
       acknowledged.add(key);
-      // oxlint-disable-next-line no-await-in-loop
       await house.cards.move(key, { kind: 'acknowledge', by: ada });
     }
   }
@@ -85,16 +84,12 @@ async function live(away: Away, mayRead: boolean) {
       if (!isDue(second)) continue;
       const event = failureIn(channel, keys.length);
       keys.push(event.key);
-      // oxlint-disable-next-line no-await-in-loop
       await house.receive(event);
     }
     // What stood before Slack left, and what nobody has seen in Slack yet.
-    // oxlint-disable-next-line no-await-in-loop
     if (second === 200)
       await acknowledge([calm, stormy].flatMap((one) => received.get(one)?.slice(0, 3) ?? []));
-    // oxlint-disable-next-line no-await-in-loop
     if (second === 400) await house.storms.take(stormOf(digestsIn(house, stormy)[0]), bola);
-    // oxlint-disable-next-line no-await-in-loop
     await house.drain(1_000);
   }
   return { house, slack, received, acknowledged };
@@ -161,16 +156,13 @@ describe.each([
 
       expect(singlesIn(calm)).toEqual(received.get(calm));
       for (const channel of [stormy, late]) {
-        // oxlint-disable-next-line no-await-in-loop
         await expectTold(house, channel, singlesIn(channel), received.get(channel) ?? []);
       }
       // Whoever took the storm on is told by its digest and on every card of it.
       const [digest] = digestsIn(house, stormy);
       expect(digest && mentionedIn(digest)).toEqual([bola]);
       for (const key of await itemsOf(house, digest)) {
-        // oxlint-disable-next-line no-await-in-loop
         const by = acknowledged.has(key) ? ada : bola;
-        // oxlint-disable-next-line no-await-in-loop
         expect((await house.cards.read(key)).card).toMatchObject({ kind: 'acknowledged', by });
       }
 

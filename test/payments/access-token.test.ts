@@ -118,7 +118,6 @@ describe('access token', () => {
       const { token, issued } = replica({ memory: memoryOf() });
       const kinds = new Set<string>();
       for (let call = 0; call < 50; call += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- one call after the other
         kinds.add(await token.replace(await token.current()).catch(kindOf));
       }
       expect([...kinds]).toEqual(['issued-2', 'unauthorized']);
@@ -133,7 +132,6 @@ describe('access token', () => {
     const replicas = [replica({}, issued), replica({}, issued)];
     for (let call = 0; call < 20; call += 1) {
       for (const { token } of replicas) {
-        // oxlint-disable-next-line no-await-in-loop -- one call after the other
         await token.replace(await token.current()).catch(() => undefined);
       }
     }
@@ -183,7 +181,6 @@ describe('access token', () => {
   ])('still works, unshared, %s: one for all the time it is fresh', async (_when, memoryOf) => {
     const { token, issued } = replica({ memory: memoryOf() });
     for (let minute = 0; minute < 9; minute += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(await token.current()).toBe('issued-1');
       clock.nowMs += 60_000;
     }
@@ -220,7 +217,6 @@ describe('access token', () => {
       [true, 2],
     ] as const) {
       isBroken = broken;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await token.current();
       clock.nowMs += 600_000;
       expect(told).toEqual(Array.from({ length: lines }, () => line));

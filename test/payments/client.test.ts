@@ -195,7 +195,6 @@ describe('payments client', () => {
     lookUpMock().reply(429, {}, { 'Retry-After': '60' });
     for (let call = 0; call < 20; call += 1) {
       nowMs = call * 1_000;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await expect(found(client)).rejects.toMatchObject({
         kind: 'rate_limited',
         retryAfterMs: 60_000 - nowMs,

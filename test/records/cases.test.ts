@@ -200,7 +200,6 @@ function links(world: World): Driven {
 /** The sender sends again until it is taken. */
 async function send(work: () => Promise<void>): Promise<void> {
   for (let tries = 0; tries < 50; tries += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one try after the other
     if (
       await work()
         .then(() => true)
@@ -658,7 +657,6 @@ describe.each([
     let ends = 0;
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
       const world = openWorld(seed);
-      // oxlint-disable-next-line no-await-in-loop -- one world after the other
       const wrongs = await drive(world, open(world));
       expect({ seed, wrongs }).toEqual({ seed, wrongs: [] });
       if (world.store.keys().length > 0) ends += 1;

@@ -34,7 +34,6 @@ function workshop(work: (entry: Entry) => Promise<void>) {
       const untilMs = clock.nowMs + ms;
       await aside.takeUp();
       for (; clock.nowMs < untilMs; clock.nowMs += 1_000) {
-        // oxlint-disable-next-line no-await-in-loop
         while (await workOnce({ store, leaseMs: 45_000, kinds: aside.guard([kind]) }));
       }
     };
@@ -132,7 +131,6 @@ describe('a record that cannot be worked on', () => {
     await put('job:x');
     const workFor = start();
     for (let round = 0; round < 20; round += 1) {
-      // oxlint-disable-next-line no-await-in-loop
       await expect(workFor(1_000)).rejects.toBe(error);
       clock.nowMs += 45_000;
     }

@@ -122,7 +122,6 @@ export async function drive(world: World, driven: Driven): Promise<string[]> {
     } else await call.run();
   }
   for (let turn = 0; turn < 60 + random.below(120); turn += 1) {
-    // oxlint-disable no-await-in-loop -- one thing after the other is the point
     const what = random.next();
     const index = random.below(processes.length);
     if (what < 0.12) ignored(driven.act(random, index)());
@@ -149,7 +148,6 @@ export async function drive(world: World, driven: Driven): Promise<string[]> {
       else if (!end.isOver) clock.nowMs += 100;
       await settled();
     }
-    // oxlint-enable no-await-in-loop
     const after = JSON.stringify(await Promise.all(store.keys().map((one) => store.read(one))));
     quiet = after === before ? quiet + 1 : 0;
     clock.nowMs += Math.min(4 * 3_600_000, 1_000 * 2 ** Math.min(quiet, 14));

@@ -36,7 +36,6 @@ describe('workOnce', () => {
   it('does ahead what can be, of all that are taken together, and works them in their order', async () => {
     const { store, done, deps } = workshop();
     for (const key of ['message:1', 'message:2', 'message:3']) {
-      // oxlint-disable-next-line no-await-in-loop
       await store.create(key, '', { delayMs: 0, lane: 'route/a' });
     }
     const ahead = async (entry: Entry) => {
@@ -59,7 +58,6 @@ describe('workOnce', () => {
     const [kind] = deps.kinds;
     if (!kind) throw new Error('there is a kind');
     for (const key of ['message:1', 'message:2', 'message:3', 'message:4']) {
-      // oxlint-disable-next-line no-await-in-loop
       await store.create(key, '', { delayMs: 0, lane: 'route/a' });
     }
     let isAway = true;
@@ -84,7 +82,6 @@ describe('workOnce', () => {
   it('leaves the rest for when the lease has ended, when the first of them took most of it', async () => {
     const { store, clock, done, deps } = workshop();
     for (const key of ['message:1', 'message:2', 'message:3']) {
-      // oxlint-disable-next-line no-await-in-loop
       await store.create(key, '', { delayMs: 0, lane: 'route/a' });
     }
     const slowly = deps.kinds.map(({ prefix, work }) => ({

@@ -204,12 +204,10 @@ export function alertClaims(cards: AlertCards): AlertClaims {
       const id = await firstAlert(alert);
       const holder = randomUUID();
       for (;;) {
-        // oxlint-disable no-await-in-loop -- asked once more only where another charge was faster
         const over = (await cases.find(id))?.charge?.holders.at(-1);
         const why = await cards.taken(alert, reference);
         if (why) return { kind: 'taken', taken: why };
         const { isMoved } = await cards.hear(id, { kind: 'claimed', reference, by, holder, over });
-        // oxlint-enable no-await-in-loop
         if (isMoved) return { kind: 'claimed', release: () => release(id, holder) };
       }
     },

@@ -170,7 +170,7 @@ export function createAlertCases(
     const resolved = card.kind === 'recovered' ? ofStorms : [];
     const takers = await Promise.all(resolved.map((storm) => storms.taker(storm)));
     const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
-    /* oxlint-disable no-await-in-loop -- a thread tells the steps in their order */
+    // A thread tells the steps in their order.
     for (const [index, one] of steps.entries()) {
       const number = told + index + 1;
       for (const { key: parent, record } of threads) {
@@ -185,7 +185,6 @@ export function createAlertCases(
         await messages.post(key, { kind: 'alert_direct', channel, body });
       }
     }
-    /* oxlint-enable no-await-in-loop */
     await Promise.all(resolved.map((storm) => storms.recovered(storm)));
   }
 

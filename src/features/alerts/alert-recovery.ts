@@ -193,7 +193,6 @@ export function createAlertRecovery(
     const held: Payment = hasOwn ? { ...payment, hasOwn } : payment;
     let isSettled = proof !== undefined;
     for (const failure of proof ? failures : []) {
-      // oxlint-disable-next-line no-await-in-loop -- seldom more than one
       if (proof && !(await settle(held, failure, proof))) isSettled = false;
     }
     if (isSettled) return { payment: held };
@@ -313,9 +312,7 @@ async function failedMoney(
 /** Has a payment looked at again soon, whoever writes it meanwhile. */
 async function makeDue(store: Account['store'], key: string): Promise<void> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- each round looks at what the one before lost to
     const entry = await store.read(key);
-    // oxlint-disable-next-line no-await-in-loop
     if (!entry || (await store.write(entry, entry.value, { delayMs: firstProofMs }))) return;
   }
 }

@@ -90,7 +90,6 @@ export function createApprovals(account: Account, hands: Hands) {
     await keepCopies(messages, approval, copies);
     for (const what of notesOf(approval)) {
       const places = placesOf(approval, copies).filter((place) => hears(place, what, approval));
-      // oxlint-disable-next-line no-await-in-loop -- in the order in which it happened
       await Promise.all(places.map((place) => postNote(messages, approval, what, place)));
     }
   }

@@ -150,7 +150,6 @@ export function createCardLedger(
         termOfEmail(customerEmail) === address;
       let count = 0;
       for await (const entries of pagesOf(store, await listOf(address))) {
-        // oxlint-disable-next-line no-await-in-loop -- hundreds at once would keep the store from everybody else
         for (const entry of entries) if (await forgetIf(cards.idOf(entry), isLinked)) count += 1;
       }
       return count;

@@ -257,9 +257,7 @@ export function createShowCharge(
     for (;;) {
       if (!shown) return false;
       const { charge, views } = shown;
-      // oxlint-disable-next-line no-await-in-loop -- each round shows what the one before found
       const results = await Promise.all(views.map((view) => update(charge, view)));
-      // oxlint-disable-next-line no-await-in-loop
       const current = await find(reference);
       if (!current || current.charge.at <= charge.at) {
         return views.some(({ userId }, index) => userId === charge.agent && results[index]);

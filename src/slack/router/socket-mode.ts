@@ -82,9 +82,7 @@ export function keepConnected(
   async function keep(): Promise<void> {
     let failures = 0;
     while (!deps.signal.aborted) {
-      // oxlint-disable-next-line no-await-in-loop -- one connection at a time
       failures = (await connectOnce()) ? 0 : failures + 1;
-      // oxlint-disable-next-line no-await-in-loop
       if (failures > 0) await deps.wait(backOffMs(failures), deps.signal);
     }
     await client.disconnect();

@@ -118,7 +118,6 @@ onBothStores('the log of events', (open) => {
     const events = Array.from({ length: 600 }, (_, index) => ({ ...event, key: `k${index}` }));
     for (const told of [...events, ...events.slice(0, 10)]) {
       clock.nowMs += 1;
-      // oxlint-disable-next-line no-await-in-loop -- one millisecond after the other
       await receiveEvent({ ...receive, store: one }, told, 'f');
     }
     const ids = (await logged(createEventLog({ store: one, sealer, log: () => undefined }))).map(

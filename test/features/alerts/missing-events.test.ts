@@ -29,7 +29,6 @@ function openRoom({ readsReference = true, spoil = (store: Store) => store } = {
   async function pass(ms: number): Promise<void> {
     for (const endsAtMs = clock.nowMs + ms; clock.nowMs < endsAtMs;) {
       clock.nowMs += minute;
-      // oxlint-disable-next-line no-await-in-loop -- one piece of work after the other
       while (await workOnce({ store, leaseMs: 45_000, kinds }).catch(() => false));
     }
   }

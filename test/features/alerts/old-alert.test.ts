@@ -76,7 +76,6 @@ describe('many alerts that are old at once', () => {
     const house = detailsHouse();
     for (let number = 1; number <= 30; number += 1) {
       const orderReference = `OLD-${number}`;
-      // oxlint-disable-next-line no-await-in-loop
       await house.receive({ ...failed, key: `payment_failed/order/${orderReference}`, orderReference });
     }
     await house.drain(60_000);

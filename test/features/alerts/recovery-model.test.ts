@@ -122,7 +122,6 @@ describe('a failure and its payment', () => {
     let both = 0;
     for (let seed = firstSeed; seed < firstSeed + worlds; seed += 1) {
       const world = openWorld(seed);
-      // oxlint-disable-next-line no-await-in-loop -- one world after the other
       const wrongs = await drive(world, recovery(world));
       expect({ seed, wrongs }).toEqual({ seed, wrongs: [] });
       if (world.store.keys().some((key) => key.startsWith(paymentPrefix))) both += 1;

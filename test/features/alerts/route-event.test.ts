@@ -70,7 +70,6 @@ async function receiveAll(
   count: number,
 ): Promise<void> {
   for (let number = 1; number <= count; number += 1)
-    // oxlint-disable-next-line no-await-in-loop -- in their order
     await receiveEvent({ ...receive, needsLookUp: () => true }, numbered(number), 'f');
 }
 
@@ -103,7 +102,6 @@ describe('an event for several channels', () => {
   it('is no other event’s alert, whatever a merchant’s reference looks like', async () => {
     const { receive, drain, told } = routed(rule({}));
     for (const key of [`${event.key}@${quiet}`, `copy/${quiet}`, event.key])
-      // oxlint-disable-next-line no-await-in-loop
       expect(await receiveEvent(receive, { ...event, key }, 'f')).toBe('new');
     await drain(60_000);
     expect(told()).toEqual([big, big, big, quiet, quiet, quiet]);
@@ -248,15 +246,12 @@ describe('a backlog that waits for a minute already when the worker comes to it'
     deliver.lookUp = lookUp;
     for (let number = 1; number <= count; number += 1) {
       const { key, orderReference = '' } = numbered(number);
-      // oxlint-disable-next-line no-await-in-loop
       await receiveEvent(receive, { kind: 'payment_failed', key, orderReference }, 'f');
     }
     clock.nowMs += 60_000;
     for (let second = 0; second < count + 30; second += 1) {
       // Somebody else's, in a lane of its own.
-      // oxlint-disable-next-line no-await-in-loop
       await lookUp({ kind: 'payment_failed', key: 'other', orderReference: 'OTHER' });
-      // oxlint-disable-next-line no-await-in-loop
       await drain(1_000);
     }
     expect(posts).toHaveLength(count);

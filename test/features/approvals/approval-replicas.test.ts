@@ -99,7 +99,6 @@ onBothStores('two approvers who click at once', (open) => {
     }
     const all: [Judged, Judged][] = [];
     for (let from = 0; from < times; from += atOnce) {
-      // oxlint-disable-next-line no-await-in-loop -- some at once, and not all
       all.push(...(await Promise.all(Array.from({ length: atOnce }, (_, index) => play(from + index)))));
     }
     await Promise.all(replicas.map(({ drained }) => drained()));

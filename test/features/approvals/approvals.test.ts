@@ -140,7 +140,6 @@ describe('what was approved is judged again before it is done', () => {
   it('is not charged by a process that stood still at any await while another run stopped it', async () => {
     for (const at of ['before', 'after'] as const) {
       for (let awaits = 0; awaits <= 12; awaits++) {
-        // oxlint-disable-next-line no-await-in-loop -- one world after the other
         const { isStopped, posts } = await frozenAfterStanding(awaits, at);
         const charged = posts.length > 0;
         expect(`${at} await ${awaits}: ${isStopped === charged ? 'both or neither' : 'one'}`).toBe(

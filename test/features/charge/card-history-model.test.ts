@@ -160,7 +160,6 @@ describe('createCardHistory', () => {
       asyncProperty(array(step, { minLength: 10, maxLength: 80, size: 'max' }), async (steps) => {
         const move = sideBySide();
         for (const one of steps) {
-          // oxlint-disable-next-line no-await-in-loop -- the order is what is tested
           const answer = await move(one);
           if (answer !== undefined) answers.set(answer, (answers.get(answer) ?? 0) + 1);
         }

@@ -58,7 +58,6 @@ function slowWorker({ clock, store }: World, pieceMs: number, doCharge: (entry: 
   return {
     async workFor(ms: number): Promise<void> {
       const untilMs = clock.nowMs + ms;
-      // oxlint-disable-next-line no-await-in-loop -- one piece after the other
       while (clock.nowMs < untilMs) await piece();
     },
     /** How long an alert that comes now waits. */
@@ -66,7 +65,6 @@ function slowWorker({ clock, store }: World, pieceMs: number, doCharge: (entry: 
       const sinceMs = clock.nowMs;
       const before = alerts.told;
       await store.create(`message:alert:${sinceMs}`, 'an alert', { delayMs: 0 });
-      // oxlint-disable-next-line no-await-in-loop
       while (alerts.told === before && clock.nowMs - sinceMs < hourMs) await piece();
       return clock.nowMs - sinceMs;
     },
@@ -75,7 +73,6 @@ function slowWorker({ clock, store }: World, pieceMs: number, doCharge: (entry: 
 
 async function keepDue({ store, clock }: World, howMany: number, value: string): Promise<void> {
   for (let index = 0; index < howMany; index += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one store call after the other
     await store.create(`charge:pay-${index}`, value, { delayMs: 0 });
   }
   clock.nowMs += 1;
@@ -98,7 +95,6 @@ describe('alerts', () => {
     const hanging = Array.from({ length: 32 }, (_, index) => `V${index}`);
     for (const view of hanging) {
       process.account.fingerprint = () => Promise.resolve(`card of ${view}`);
-      // oxlint-disable-next-line no-await-in-loop -- each with a card of its own
       expect((await submit(process, view)).kind).toBe('begun');
     }
     process.account.payments.findTransaction = () => new Promise(() => undefined);
@@ -113,9 +109,7 @@ describe('alerts', () => {
     await worker.workFor(40_000);
     const waitsMs: number[] = [];
     for (let alert = 0; alert < 15; alert += 1) {
-      // oxlint-disable-next-line no-await-in-loop
       waitsMs.push(await worker.alertWaitMs());
-      // oxlint-disable-next-line no-await-in-loop
       await worker.workFor(2_000);
     }
     expect(Math.max(...waitsMs)).toBeLessThan(5_000);

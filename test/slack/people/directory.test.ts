@@ -149,7 +149,6 @@ describe('who is let near money', () => {
       ['E0ELSE', 'refused'],
     ] as const) {
       const { permitOf } = directory(byId, { identity: { teamId: 'T0TEAM', enterpriseId } });
-      // oxlint-disable-next-line no-await-in-loop -- two
       expect(await permitOf('U0AGENT')).toMatchObject({ kind });
     }
   });

@@ -92,7 +92,6 @@ it('takes no field twice, no payload that is no object and no more than a megaby
     ['payload=%7B', 400],
     [`${command}&more=${'x'.repeat(1_100_000)}`, 413],
   ] as const) {
-    // oxlint-disable-next-line no-await-in-loop
     expect(await sends(body, signSlack(body).headers)).toMatchObject({ status });
   }
   expect(taken).toEqual([]);

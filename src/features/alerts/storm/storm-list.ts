@@ -165,7 +165,6 @@ export function stormPresses(
         const { card } = await alertCards.read(item.event.key);
         return { ...item, card };
       });
-      // oxlint-disable-next-line no-await-in-loop -- some at a time, so that the store answers others in between
       found.push(...(await Promise.all(some)));
     }
     return found;

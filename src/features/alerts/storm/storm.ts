@@ -252,7 +252,6 @@ export function createStorms(
       if (threshold === 0) return undefined;
       const stream = streamOf(channel, gathers);
       let unreadable = 0;
-      // oxlint-disable no-await-in-loop -- once more only where another replica was faster
       for (;;) {
         const newest = await newestOf(stream);
         const isOn = newest !== undefined && newest.endedMs === undefined;
@@ -281,7 +280,6 @@ export function createStorms(
             unreadable += 1;
           });
       }
-      // oxlint-enable no-await-in-loop
     },
 
     /** Of a channel: the one of failures, and the one of payments. */

@@ -211,7 +211,6 @@ async function cardsOf(readCard: ReadCard, failures: readonly LoggedEvent[]): Pr
   let [acknowledged, snoozed] = [0, 0];
   for (let index = 0; index < oldest.length; index += cardsAtOnce) {
     const some = oldest.slice(index, index + cardsAtOnce);
-    // oxlint-disable-next-line no-await-in-loop -- a few at a time, so that alerts come through in between
     const cards = await Promise.all(some.map(async ({ event }) => (await readCard(event.key)).card));
     for (const [at, card] of cards.entries()) {
       const failure = some[at];

@@ -159,7 +159,6 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     async drain(forMs: number, stepMs = 1_000): Promise<void> {
       const endsAtMs = clock.nowMs + forMs;
       for (;;) {
-        // oxlint-disable-next-line no-await-in-loop
         while (await once());
         if (clock.nowMs >= endsAtMs) return;
         clock.nowMs += stepMs;
@@ -205,7 +204,6 @@ async function broken(
     const { count, recovered, sums } = counted;
     const items = listed.get(id) ?? [];
     const sum = items.reduce((all, { event: { amountMinor = 0 } }) => all + amountMinor, 0);
-    // oxlint-disable-next-line no-await-in-loop
     const found = await Promise.all(items.map(async (item) => (await cards.read(item.event.key)).card));
     const resolved = found.filter(({ kind }) => kind === 'recovered').length;
     const open = found.filter(({ kind }) => kind === 'open').length;
@@ -238,9 +236,7 @@ const bola = 'U0BOLA0001';
 async function live(world: World, kind: PaymentEventKind, pass?: Pass, digestByMs = 8_000): Promise<void> {
   const process = startProcess(world, pass);
   for (const number of [1, 2, 3, 4, 5]) {
-    // oxlint-disable-next-line no-await-in-loop -- in their order
     await process.receive(eventOf(number, kind));
-    // oxlint-disable-next-line no-await-in-loop
     if (number === 1) await process.drain(0);
   }
   await process.drain(digestByMs);
@@ -289,9 +285,7 @@ describe.each(['payment_failed', 'payment_success'] as const)(
         const killAt = Number(moment.split('#').at(-1));
         const world = openWorld();
         const points = everyPoint(killAt);
-        // oxlint-disable-next-line no-await-in-loop
         await Promise.race([live(world, kind, points.pass), points.killed]);
-        // oxlint-disable-next-line no-await-in-loop
         const wrongs = await recover(world, kind);
         wrong.push(...wrongs.map((words) => `killed at ${killAt}, ${whole.passed[killAt] ?? ''}: ${words}`));
       }
@@ -353,7 +347,6 @@ function troubled(roll: (sides: number) => number) {
 type Replica = ReturnType<typeof startProcess> & ReturnType<typeof troubled>;
 
 async function work(replica: Replica): Promise<void> {
-  // oxlint-disable-next-line no-await-in-loop -- one round after the other
   for (let round = 0; round < 6; round += 1) await replica.run(replica.once);
 }
 
@@ -404,7 +397,7 @@ async function walk(seed: number): Promise<string[]> {
     return { ...troubles, ...startProcess(world, troubles.pass) };
   }
   const replicas = [start(), start()];
-  /* oxlint-disable no-await-in-loop -- one thing after the other */
+  // One thing after the other.
   for (let act = 0; act < 60; act += 1) {
     const which = roll(replicas.length);
     const standing = replicas[which];
@@ -415,7 +408,6 @@ async function walk(seed: number): Promise<string[]> {
   for (const replica of replicas) await wake(replica);
   const calm = startProcess(world);
   for (const event of events) await calm.receive(event);
-  /* oxlint-enable no-await-in-loop */
   await calm.drain(2 * stormWindowMs + settleMs, 5_000);
   return await broken(world, events, takenBy);
 }
@@ -424,7 +416,6 @@ describe('storms of two replicas, amid kills, sleepers, lost answers and repeats
   it('keep every promise', async () => {
     const wrong: string[] = [];
     for (let seed = 1; seed <= countOf({ full: 3_000, share: 60 }); seed += 1) {
-      // oxlint-disable-next-line no-await-in-loop
       wrong.push(...(await walk(seed)).map((words) => `seed ${seed}: ${words}`));
     }
     expect(wrong).toEqual([]);
@@ -468,9 +459,7 @@ async function told(rules: readonly (AlertRule | undefined)[]): Promise<string[]
     const to = { channel, ...(one ? { rule: one } : {}) };
     const event = eventOf(index);
     const now = () => world.clock.nowMs;
-    // oxlint-disable-next-line no-await-in-loop -- in their order
     await receiveEvent({ ...receive, store: world.store, route: () => ({ routed: [to] }), now }, event, 'f');
-    // oxlint-disable-next-line no-await-in-loop
     const storm = await storms.ask(to, `message:alert:${event.key}`, event.kind);
     asked.push(storm ? 'digest' : 'single');
     world.clock.nowMs += 1_000;
@@ -507,7 +496,6 @@ async function spoil({ store }: World, isIt: (key: string) => boolean): Promise<
 }
 async function burst(world: World, from: number, to: number): Promise<void> {
   const process = startProcess(world);
-  // oxlint-disable-next-line no-await-in-loop -- in their order
   for (let number = from; number <= to; number += 1) await process.receive(eventOf(number));
   await process.drain(20_000);
 }

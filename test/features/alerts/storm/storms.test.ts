@@ -23,7 +23,6 @@ function failure(number: number, more: Partial<PaymentEvent> = {}): PaymentEvent
 
 async function burst(house: CardsHouse, from: number, to: number): Promise<void> {
   for (let number = from; number <= to; number += 1) {
-    // oxlint-disable-next-line no-await-in-loop
     await house.receive(failure(number));
   }
 }
@@ -59,7 +58,6 @@ describe('a storm of failed charges', () => {
     const house = stormHouse();
     for (let number = 1; number <= 30; number += 1) {
       const { amountMinor: _amount, reason: _reason, ...silent } = failure(number);
-      // oxlint-disable-next-line no-await-in-loop -- in their order
       await house.receive(silent);
     }
     house.clock.nowMs += minuteMs;
@@ -77,9 +75,7 @@ describe('a storm of failed charges', () => {
     if (!away) throw new Error('There are outages.');
     slack.leave(away);
     for (let minute = 0; minute < 10; minute += 1) {
-      // oxlint-disable-next-line no-await-in-loop
       await burst(house, minute * 40 + 1, minute * 40 + 40);
-      // oxlint-disable-next-line no-await-in-loop
       await house.drain(minuteMs);
     }
     expect(slack.calls.post).toBeGreaterThan(0);
@@ -123,7 +119,6 @@ function paidHouse(): CardsHouse {
 async function pay(house: CardsHouse, from: number, to: number): Promise<void> {
   for (let number = from; number <= to; number += 1) {
     house.records.set(referenceOf(number), recordOf(referenceOf(number), 'SUCCESS'));
-    // oxlint-disable-next-line no-await-in-loop
     await house.receive(payment(number));
   }
 }

@@ -49,7 +49,6 @@ function stage(startMs: number, time = at8('Africa/Lagos')) {
   }
   async function run(forMs: number): Promise<void> {
     for (const endMs = clock.nowMs + forMs; clock.nowMs < endMs; clock.nowMs += minuteMs) {
-      // oxlint-disable-next-line no-await-in-loop
       await drain();
     }
   }
@@ -163,9 +162,7 @@ onBothStores('daily summaries of two replicas', (open) => {
     clock.nowMs = Date.UTC(2026, 10, 21, 7, 1);
     // What is asleep is woken by hand: the stores' own clock cannot be moved.
     for (const name of [channel, 'C0OTHER001']) {
-      // oxlint-disable-next-line no-await-in-loop
       const entry = await one.read(`${dailySummaryPrefix}${name}`);
-      // oxlint-disable-next-line no-await-in-loop
       if (entry) await Promise.all(replicas.map(({ summaries }) => summaries.work(entry)));
     }
     for (const { summaries } of replicas) summaries.stop();
