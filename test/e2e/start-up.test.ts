@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import { deployedBot, runToEnd, type BotRun } from '../support/bot.ts';
@@ -103,9 +104,12 @@ describe.concurrent('SIGTERM', () => {
     const lookUp = await lookUpHeld;
     const stopped = bot.stop();
     await house.until('it has heard', () => bot.lines.some((line) => line.includes('Payops stops')));
+    post.release();
+    await house.until('its alert is told', () => house.posts('payAlerts').length > 0);
+    // The look-up is all that is under way by now.
+    await sleep(500);
     expect(bot.isRunning()).toBe(true);
     lookUp.release();
-    post.release();
     expect(await stopped).toEqual({ code: 0, signal: null });
     expect(house.seenBy('agent').at(-1)?.text).toContain('Paid (confirmed)');
     expect(house.posts('payAlerts').map(({ text }) => text)).toEqual([expect.stringContaining(reference)]);
