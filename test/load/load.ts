@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Agent } from 'node:http';
 import { setTimeout as rest } from 'node:timers/promises';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -53,14 +54,6 @@ export async function openStage({ events, channels }: { events: number; channels
   });
   const payopsFile = join(folder, 'payops.yml');
   writeFileSync(payopsFile, plan.policy.replace('UADA', workspace.ids.users.agent));
-  const around = {
-    port: 0,
-    dataDir: folder,
-    payopsFile,
-    slack: { ...workspace.credentials, apiUrl: workspace.apiUrl },
-    payments: { ...payments.credentials, url: payments.url },
-    redisUrl: redis.url,
-  };
   const contents = redisContents(redis.url, stagePrefix);
   return {
     plan,
@@ -68,8 +61,16 @@ export async function openStage({ events, channels }: { events: number; channels
     secret: payments.credentials.webhookSecret,
     redisUrl: redis.url,
     env: {
-      ...botSettings(around),
+      ...botSettings({
+        port: 0,
+        dataDir: folder,
+        payopsFile,
+        slack: { ...workspace.credentials, apiUrl: workspace.apiUrl },
+        payments: { ...payments.credentials, url: payments.url },
+      }),
+      REDIS_URL: redis.url,
       REDIS_PREFIX: stagePrefix,
+      SEALING_KEYS: `load:${randomBytes(32).toString('base64')}`,
       METRICS_PORT: '0',
       // One message for each event is what is counted.
       DIGEST_THRESHOLD: '0',
