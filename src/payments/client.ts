@@ -70,12 +70,23 @@ function refuseLate(request: Request): void {
 
 const mebibyte = 1_048_576;
 
+/** Far more than people and alerts have under way. Of a service that hangs no more is asked: each costs a connection. */
+const mostWaiting = 256;
+
+function tooManyWait(): ServiceFailure {
+  return new ServiceFailure(
+    'timeout',
+    `${mostWaiting} calls wait for the payments service: nothing was sent.`,
+  );
+}
+
 /**
  * The typed client of the payments service. A call resolves with the service's answer (2xx, and 400, 404 and 422,
  * which are answers too; a 404 only when it is JSON) and its JSON of at most 1 MiB; for anything else it throws
  * ServiceFailure. Each call has one deadline, follows no redirect, carries credentials only where the specification
  * wants them, and after a 401 renews the token once and repeats once, which is safe: a 401 was never acted on. While
- * the service asks for a pause (429) nothing is sent but codes: one held back would cost the customer a try.
+ * the service asks for a pause (429), or 256 calls wait for it, nothing is sent but codes: one held back would cost the
+ * customer a try.
  *
  * Callers always name the production path; in the sandbox the checkout paths are exchanged here.
  *
@@ -86,11 +97,13 @@ export function createPaymentsClient(options: ClientOptions): PaymentsClient {
   const { fetch = (request) => globalThis.fetch(request), called, now = Date.now } = options;
   /** As the specification names them: a path itself may hold an id. */
   const operations = new WeakMap<Request, string>();
+  let waiting = 0;
 
   async function send(request: Request): Promise<Response> {
     const startedMs = performance.now();
     const end = (result: 'ok' | FailureKind | 'error'): void =>
       called?.(operations.get(request) ?? '', result, (performance.now() - startedMs) / 1_000);
+    waiting += 1;
     try {
       const answer = await withDeadline(
         timeoutMs,
@@ -103,6 +116,8 @@ export function createPaymentsClient(options: ClientOptions): PaymentsClient {
       const failure = failureOfThrow(error);
       end(failure instanceof ServiceFailure ? failure.kind : 'error');
       throw failure;
+    } finally {
+      waiting -= 1;
     }
   }
 
@@ -110,6 +125,7 @@ export function createPaymentsClient(options: ClientOptions): PaymentsClient {
     const path = new URL(request.url).pathname.slice(basePathLength(baseUrl));
     const url = sandbox ? sandboxUrl(baseUrl, path, request.url) : request.url;
     const isPayers = payersPaths.has(path);
+    if (waiting > mostWaiting && !isPayers) throw tooManyWait();
     const endpoint = isPayers ? undefined : endpointOf(request);
     // As text, which a repeat needs again and fetch knows the length of: of a stream it knows none.
     const body = request.body && (await request.text());

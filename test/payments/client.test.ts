@@ -235,6 +235,25 @@ describe('payments client', () => {
     await client.POST('/v1/checkout/checkout-card-otp', { body: otp });
   });
 
+  it('sends nothing more while 256 calls wait for a service that hangs, and goes on once they are over', async () => {
+    let asked = 0;
+    const fetch = ({ signal }: Request) =>
+      new Promise<Response>((_resolve, reject) => {
+        asked += 1;
+        signal.addEventListener('abort', () => reject(new Error('broken off')));
+      });
+    const { client } = clientOf({ timeoutMs: 300, fetch });
+    const waiting = Array.from({ length: 256 }, () => found(client).catch((error: unknown) => error));
+    await expect(found(client)).rejects.toMatchObject({
+      kind: 'timeout',
+      message: '256 calls wait for the payments service: nothing was sent.',
+    });
+    await Promise.all(waiting);
+    expect(asked).toBe(256);
+    await expect(found(client)).rejects.toMatchObject({ message: expect.stringContaining('0.3 s') });
+    expect(asked).toBe(257);
+  });
+
   it('throws network when nothing answers, and keeps the cause', async () => {
     const cause = new Error('connect ECONNREFUSED');
     // As the standard's fetch throws it.
