@@ -178,10 +178,13 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
     return tail;
   }
 
+  async function stands({ block, hash }: Tail): Promise<boolean> {
+    const same = block < 0 ? undefined : await readBlock(chain, block);
+    return same !== undefined && endOf(same).hash === hash;
+  }
+
   /** A witness outside the store: chain and head may agree on what is there now. */
-  async function tellWhereGoneBack({ block, seq, hash }: Tail): Promise<void> {
-    const same = await readBlock(chain, block);
-    if (same && endOf(same).hash === hash) return;
+  function tellGoneBack({ seq, hash }: Tail): void {
     const fix = `Run npm run audit -- verify --head ${seq}:${hash}; keep a copy of the store as it is.`;
     log('error', 'The audit trail has gone back: an entry that stood in it is gone or another', {
       auditSeq: seq,
@@ -196,9 +199,12 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
       // It may be ours, of a call whose answer was lost.
       const next = known && (await readBlock(chain, known.block + 1));
       if (next) seen(next);
+      const isThere = known !== undefined && (await stands(known));
+      // As it was left: nobody has written since.
+      if (known && isThere && !next) return trust(known);
       const marks = await readMarks(chain);
       const removed = believed(marks.stub)?.block ?? -1;
-      if (known && known.block > removed) await tellWhereGoneBack(known);
+      if (known && !isThere && known.block > removed) tellGoneBack(known);
       const tail = await findTail(chain, marks);
       if (tail.block < 0 && !marks.head && !marks.stub) {
         // Before the first block, so that a chain without it is one that was tampered with.

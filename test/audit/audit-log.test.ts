@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { AuditEntry } from '../../src/records/shapes.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
@@ -178,6 +179,11 @@ onBothStores('the audit trail', (open) => {
     await counted.append(entryOf('last'));
     expect(reads).toBeLessThan(25);
     expect((await counted.settle())?.seq).toBe(151);
+    // Past the time in which its end is believed without a look, and nobody has written since.
+    await sleep(1_100);
+    reads = 0;
+    await counted.append(entryOf('after a rest'));
+    expect(reads).toBe(2);
     await close();
   });
 
