@@ -79,7 +79,7 @@ function commandsIn(page: string): string[] {
   const blocks = Array.from(page.matchAll(/^```sh\n(.*?)^```/gms), ([, block = '']) => block);
   return blocks.flatMap((block) =>
     block
-      .split('\n')
+      .split(/\n| && /)
       .map((line) => line.replace(/\s+#.*$/, '').trim())
       .filter((line) => line !== ''),
   );
@@ -369,6 +369,10 @@ describe('docs/on-call.md', () => {
 });
 
 describe('README.md', () => {
+  it.each(['npm ci && npm run playground', 'npm ci && npm test'])('gives %s in one line to copy', (line) => {
+    expect(read('README.md').split('\n')).toContain(line);
+  });
+
   it('is read in some minutes, and shows by a page or a test what it says that Payops does', () => {
     const text = read('README.md');
     expect(text.split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(700);
