@@ -361,8 +361,8 @@ export function createFeatures(account: Account, around: Around) {
 }
 
 /** Of what all accounts have together. `kept`: the whole store, or why there is none. */
-export function sharedChecks({ config, now }: Outside, kept: Kept | string, clients: SlackClients): Check[] {
-  return [...storeChecks(kept, now), ...slackChecks(config, clients.interactive, now)];
+export function sharedChecks(outside: Outside, kept: Kept | string, clients: SlackClients): Check[] {
+  return [...storeChecks(kept, outside.now), ...slackChecks(outside, clients.interactive)];
 }
 
 /** Who may do what at this account alone. */

@@ -105,6 +105,11 @@ export function createClients(settings: WorkspaceSettings, log: Log, called?: Sl
   };
 }
 
+/** With the app-level token in the header alone: Slack refuses `apps.connections.open` where it is in the body too. */
+export function createAppClient(appToken: string, slackApiUrl: string, log: Log): WebClient {
+  return new WebClient(appToken, clientOptions(slackApiUrl, createBoltLog(log), interactiveTimeoutMs));
+}
+
 /** Who the bot is, as Slack says. */
 export type Identity = { teamId?: string; enterpriseId?: string; botId?: string; botUserId?: string };
 

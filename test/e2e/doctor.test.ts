@@ -354,6 +354,16 @@ describe.concurrent('the doctor', () => {
     expect(code).toBe(0);
   });
 
+  it('finds nothing broken in Socket Mode either', async (test) => {
+    const { code, findings } = await examine(test, {
+      env: { SLACK_MODE: 'socket', SLACK_APP_TOKEN: 'xapp-playground-app-token', SLACK_SIGNING_SECRET: '' },
+      problems: {},
+    });
+    expect(findings).toContainEqual(expect.objectContaining({ part: 'Slack app token', state: 'ok' }));
+    expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
+    expect(code).toBe(0);
+  });
+
   const possible = Object.entries(setUps).filter(([, { redis }]) => hasRedis || redis === undefined);
   it.for(possible)('names %s, says the fix in one line, and blames nothing else', async ([, setUp], test) => {
     const { code, findings } = await examine(test, setUp);

@@ -10,7 +10,8 @@ import {
   type Members,
 } from '../../slack/people/people.ts';
 import { fixFor, readSlackError, slackErrorWord, awayFix } from '../../slack/slack-error.ts';
-import { identityOf } from '../../slack/workspace.ts';
+import { createAppClient, identityOf } from '../../slack/workspace.ts';
+import type { Log } from '../../log.ts';
 import { judgeClock, ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';
 
 /** What manifest.yml asks for, and for those that an installer may leave out, what is lost without them. */
@@ -34,9 +35,12 @@ type Config = PayopsAccount['settings'];
 type Policy = Config['policy'];
 
 /** What the looks at Slack need of the settings. */
-export type SlackLooked = Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackAppToken'>;
+type SlackLooked = Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackAppToken'>;
 
-export function slackChecks(config: SlackLooked, client: WebClient, now: () => number): Check[] {
+export function slackChecks(
+  { config, log, now }: { config: SlackLooked; log: Log; now: () => number },
+  client: WebClient,
+): Check[] {
   const { policy, slackApiUrl: apiUrl } = config;
   const { roles } = policy;
   const appToken = config.slackMode === 'socket' ? config.slackAppToken : undefined;
@@ -64,7 +68,7 @@ export function slackChecks(config: SlackLooked, client: WebClient, now: () => n
       },
     },
     { part: 'Slack scopes', look: onceKnown((answer) => judgeScopes(answer.response_metadata?.scopes)) },
-    ...(appToken === undefined ? [] : [socketCheck(client, appToken)]),
+    ...(appToken === undefined ? [] : [socketCheck(createAppClient(appToken, apiUrl, log))]),
     { part: 'Slack clock', look: onceKnown(() => slackClock(apiUrl, now)) },
     ...channelChecks(policy, client).map(({ part, look }) => ({ part, look: onceKnown(look) })),
     ...[...groups].map((group) => ({
@@ -133,12 +137,12 @@ function judgeScopes(granted: readonly string[] | undefined): Verdict {
   return ok(`The needed scopes are granted. Left out: ${lost}`);
 }
 
-function socketCheck(client: WebClient, token: string): Check {
+function socketCheck(client: WebClient): Check {
   return {
     part: 'Slack app token',
     async look() {
       try {
-        await client.apps.connections.open({ token });
+        await client.apps.connections.open({});
         return ok('Slack gives a Socket Mode connection');
       } catch (error) {
         const verdict = slackProblem('Slack refuses the app token', error);

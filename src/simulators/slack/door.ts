@@ -108,7 +108,7 @@ function apiCall({ world, api }: DoorDeps, { request, url, body }: Asked): Call 
   const read = readArguments(request, url, body);
   const bearer = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
   const { token: formToken, ...given } = read.given;
-  const token = bearer ?? (read.isForm && typeof formToken === 'string' ? formToken : undefined);
+  const form = read.isForm && typeof formToken === 'string' ? formToken : undefined;
 
   function answer({ retryAfterS, ...sent }: ApiAnswer): Answer {
     const headers = { 'x-oauth-scopes': [...world.app.scopes].join(',') };
@@ -128,7 +128,9 @@ function apiCall({ world, api }: DoorDeps, { request, url, body }: Asked): Call 
       return refusal && answer(refusal);
     },
     run: () =>
-      answer(read.error === undefined ? api.call(name, token, given) : { ok: false, error: read.error }),
+      answer(
+        read.error === undefined ? api.call(name, { bearer, form }, given) : { ok: false, error: read.error },
+      ),
   };
 }
 

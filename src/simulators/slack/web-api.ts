@@ -31,6 +31,9 @@ function titleOf(view: unknown): string {
   return read.success ? ` "${read.data.title.text}"` : '';
 }
 
+/** Where a call brings its token: in the header, or as a field of a form. */
+type GivenToken = { bearer: string | undefined; form: string | undefined };
+
 export type WebApi = ReturnType<typeof createWebApi>;
 
 /** The methods by name, each behind the checks that Slack makes first: method, token, token kind, scope. */
@@ -47,7 +50,10 @@ export function createWebApi(deps: WebApiDeps) {
     }),
   );
 
-  function refusalOfToken(method: Method, token: string | undefined): ApiAnswer | undefined {
+  function refusalOfToken(method: Method, { bearer, form }: GivenToken): ApiAnswer | undefined {
+    // Users report `invalid_auth` for an app token in the body, whatever the header brings.
+    if (method.token === 'app' && form !== undefined) return refused('invalid_auth');
+    const token = bearer ?? form;
     if (token === undefined) return refused('not_authed');
     const isKnown = token === credentials.botToken || token === credentials.appToken;
     if (!isKnown) return refused('invalid_auth');
@@ -63,7 +69,7 @@ export function createWebApi(deps: WebApiDeps) {
 
   return {
     tooSoon,
-    call(name: string, token: string | undefined, given: ApiArguments) {
+    call(name: string, token: GivenToken, given: ApiArguments) {
       const method = methods.get(name);
       if (method === undefined) return refused('unknown_method');
       const refusal = refusalOfToken(method, token);
