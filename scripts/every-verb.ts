@@ -1,4 +1,4 @@
-import { createFeatures } from '../src/account.ts';
+import { createFeatures } from '../src/merchants.ts';
 import { verbsOf } from '../src/features/registry.ts';
 import type { Command } from '../src/slack/command.ts';
 

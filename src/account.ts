@@ -1,65 +1,25 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { readRoutes } from './config/alert-rules.ts';
 import type { AuditTrail, AuditNotes } from './audit/audit-trail.ts';
-import { keptPart, type KeptPart } from './store/scoped-store.ts';
-import { type Payments, createPayments } from './payments/payments.ts';
-import { approvalRules, limitRules } from './config/policy-rules.ts';
-import type { Config, Outside } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import type { RoutePlan } from './domain/alert.ts';
-import type { AuditEntry } from './records/shapes.ts';
-import type { ChargeSeen, LimitRules } from './domain/charge.ts';
-import type { PartHealth } from './domain/failure.ts';
-import type { PaymentEvent } from './domain/payment-event.ts';
-import { noticesOf } from './messages/notices.ts';
-import type { FeatureMessages } from './messages/views.ts';
-import type { Kind } from './records/worker.ts';
-import { placeWords } from './slack/words/evidence.ts';
-import {
-  type MissingEvents,
-  alarmPrefix,
-  createMissingEvents,
-  createRefusalMemory,
-  readSeenWebhooks,
-} from './features/alerts/missing-events.ts';
-import type { DeclineRule } from './domain/decline-reason.ts';
 import type { ApprovalRule } from './domain/approval.ts';
-import type { Sealer, Store } from './store/store.ts';
-import type { HoldersOf, StandingOf } from './slack/people/role.ts';
+import type { ChargeSeen, LimitRules } from './domain/charge.ts';
+import type { DeclineRule } from './domain/decline-reason.ts';
+import type { Money } from './domain/money.ts';
+import type { PaymentEvent } from './domain/payment-event.ts';
 import type { Log } from './log.ts';
-import { type Fingerprint, openFingerprint } from './records/fingerprint.ts';
-import type { Command, MayRun, Permission } from './slack/command.ts';
-import { type UploadFile, createUploadFile } from './slack/kit/upload-file.ts';
-import type { Called } from './payments/client.ts';
+import type { FeatureMessages } from './messages/views.ts';
+import type { Payments } from './payments/payments.ts';
+import type { Fingerprint } from './records/fingerprint.ts';
+import type { AuditEntry } from './records/shapes.ts';
+import type { Kind } from './records/worker.ts';
+import type { Command, MayRun } from './slack/command.ts';
+import type { UploadFile } from './slack/kit/upload-file.ts';
 import type { NameOf } from './slack/people/names.ts';
-import { type ShowEnd, createShowEnd } from './slack/reply.ts';
+import type { HoldersOf, StandingOf } from './slack/people/role.ts';
+import type { ShowEnd } from './slack/reply.ts';
 import type { ChargePlace } from './slack/words/charge-place.ts';
 import type { SlackClients } from './slack/workspace.ts';
-import { type Merchant, merchantPermission } from './domain/merchant.ts';
-import { type Alerts, createAlerts } from './features/alerts/alerts.ts';
-import { takenMessage } from './features/alerts/alert-buttons.ts';
-import { lookUpExpected, sparing } from './features/alerts/look-up-event.ts';
-import { type Approvals, createFourEyes } from './features/approvals/approvals.ts';
-import { type CardEmail, createCardEmail } from './features/card-email/card-email.ts';
-import { openLedger } from './features/cards/card-ledger.ts';
-import { createCards } from './features/cards/cards.ts';
-import { type Charges, createCharges } from './features/charge/charge.ts';
-import { createDoctor } from './features/doctor/doctor.ts';
-import { type Check, type Finding, examine } from './features/doctor/examine.ts';
-import { createLinks } from './features/links/link.ts';
-import type { PaymentLink } from './features/links/link-case.ts';
-import { type Lookup, createLookup } from './features/lookup/lookup.ts';
-import { type Mutes, createMutes } from './features/mute/mute.ts';
-import { ownFeatures, verbsOf } from './features/registry.ts';
-import { createStory } from './features/story/story.ts';
-import { type Undelivered, createUndelivered } from './features/undelivered/undelivered.ts';
-import { tellStuck } from './messages/messages.ts';
-import { accountChecks, longestLookMs } from './features/doctor/account-checks.ts';
-import { slackChecks } from './features/doctor/slack-checks.ts';
-import { storeChecks } from './features/doctor/store-checks.ts';
-import type { Kept } from './store/kept.ts';
-import type { Metrics } from './http/metrics.ts';
-import { createOutbox } from './messages/deliver.ts';
-import { readWebhooks, readsField } from './webhooks/webhook-settings.ts';
+import type { Sealer, Store } from './store/store.ts';
 
 /** All that the features of one merchant account work with; a feature takes it whole, a function what it needs of it. */
 export type Account = {
@@ -96,81 +56,6 @@ export type Account = {
   now: () => number;
 };
 
-/** One merchant account: its own settings, and the part of the store that is its own. */
-export type MerchantPlace = KeptPart & {
-  /** Undefined when the bot knows one account alone. */
-  merchant: Merchant | undefined;
-  outside: Outside;
-  /** Until when the payments service wants no calls, of all accounts; see the client. */
-  pauses: Map<string, number>;
-};
-
-/**
- * The accounts of the bot, each with what its parts are made from, the first one first. Whatever is made of one
- * place can neither send another account's token or id nor read another's record: it has none of them.
- */
-export function merchantPlaces(outside: Outside, kept: Kept): [MerchantPlace, ...MerchantPlace[]] {
-  const pauses = new Map<string, number>();
-  function placeOf(config: Config): MerchantPlace {
-    const { merchant } = config;
-    const log: Log = merchant
-      ? (level, message, fields, error) =>
-          outside.log(level, message, { account: merchant.name, ...fields }, error)
-      : outside.log;
-    return { pauses, merchant, outside: { ...outside, config, log }, ...keptPart(kept, merchant) };
-  }
-  return [placeOf(outside.config), ...(outside.config.further ?? []).map(placeOf)];
-}
-
-/** Where money moves, as messages say it. */
-function chargePlace(config: Config): ChargePlace {
-  const { paymentsEnvironment: environment, paymentsAccountName: account, merchant, policy } = config;
-  const otherAccounts = (policy.accounts ?? [])
-    .map(({ name }) => name)
-    .filter((name) => name !== merchant?.name);
-  return { environment, account, isMixed: merchant?.isMixed === true, otherAccounts };
-}
-
-function openAccount(
-  { outside, kept, merchant, pauses }: MerchantPlace,
-  { clients, wake, audit, nameOf, ...people }: Omit<Shared, 'metrics'>,
-  called: Called,
-): Account {
-  const { config, log, now } = outside;
-  const { store, sealer } = kept;
-  return {
-    name: merchant?.name,
-    place: chargePlace(config),
-    settings: config,
-    rules: {
-      limits: limitRules(config.policy, merchant?.name),
-      approvals: approvalRules(config.policy, merchant?.name),
-      routes: readRoutes(config),
-      declines: {
-        threeDSecureWords: config.chargeThreeDSecureWords,
-        waitMs: config.chargeRetryWaitHours * 3_600_000,
-      },
-    },
-    payments: createPayments(outside, kept, { pauses, called }),
-    store,
-    sealer,
-    fingerprint: openFingerprint(store, sealer, log),
-    rememberMs: config.chargeRememberDays * 86_400_000,
-    leaseMs: config.workLeaseSeconds * 1_000,
-    audit: { ...audit, ...audit.notesOf(merchant?.name) },
-    people: { ...askedAt(merchant, people), nameOf },
-    slack: {
-      ...clients,
-      uploadFile: createUploadFile(clients.delivery),
-      showEnd: createShowEnd({ client: clients.interactive, log }),
-    },
-    wake,
-    wait: sleep,
-    log,
-    now,
-  };
-}
-
 /** What a feature gives the account; `registry.ts` says in which order its verbs stand. */
 export type Feature = {
   /** What people type, each with its buttons, forms, shortcuts, and what it has for the menu and the Home. */
@@ -193,188 +78,8 @@ export type Feature = {
 /** A feature’s part of a story: its record, the steps of it, and the keys of the messages that tell of it. */
 export type Chapter = {
   charge?: ChargeSeen;
-  link?: PaymentLink;
+  link?: { terms: { money: Money; customerEmail: string }; state: { kind: string } };
   events?: readonly { event: PaymentEvent; receivedAtMs: number }[];
   entries?: readonly AuditEntry[];
   posts: readonly string[];
 };
-
-export type MerchantBots = readonly [MerchantBot, ...MerchantBot[]];
-
-/** All that works for one merchant account, and for no other. */
-export type MerchantBot = ReturnType<typeof createMerchantBot>;
-
-/** What all accounts have together. */
-type Shared = {
-  clients: SlackClients;
-  wake: () => void;
-  metrics: Metrics;
-  mayRun: MayRun;
-  /** Asked for this account alone, by `standingAt` and `holdersAt`. */
-  standingOf: StandingOf;
-  holdersOf: HoldersOf;
-  nameOf: NameOf;
-  audit: Pick<AuditTrail, 'ofReference' | 'append' | 'notesOf'>;
-};
-
-export function createMerchantBot(place: MerchantPlace, shared: Shared) {
-  const { outside, kept, merchant } = place;
-  const { clients, wake } = shared;
-  const metrics = shared.metrics.of(merchant?.name ?? 'main');
-  const account = openAccount(place, shared, (operation, result, seconds) => {
-    metrics.called(operation, result, seconds);
-    const durationMs = Math.round(seconds * 1_000);
-    outside.log('info', 'Called the payments service', { operation, result, durationMs });
-  });
-  const { payments, settings, store, sealer, log, now } = account;
-  const webhooks = readWebhooks(settings);
-  const told = { store, sealer, opsChannel: settings.policy.channels.ops, now };
-  // While no delivery can be accepted at all, which the start says, no event is waited for.
-  const waitMs = webhooks.problem === undefined ? settings.alarmMissingEventMinutes * 60_000 : 0;
-  const missing = createMissingEvents({ ...told, log }, waitMs, readsField(webhooks, 'orderReference'));
-  const made = createFeatures(account, {
-    missing,
-    charged: metrics.charged,
-    doctor(undelivered) {
-      const seenWebhooks = () => readSeenWebhooks(kept);
-      const checks = [
-        ...sharedChecks(outside, { ...kept, ...kept.whole }, clients),
-        ...accountChecks({ config: settings, payments, webhooks, undelivered, seenWebhooks }),
-      ];
-      return examine(checks, longestLookMs(settings), log);
-    },
-  });
-  const { features, alerts, charges, undelivered } = made;
-  const { receiving, lookUpAhead } = alerts;
-  const outbox = createOutbox(
-    account,
-    features.flatMap(({ messages = [] }) => messages),
-    lookUpAhead,
-  );
-  metrics.watch({ openCharges: charges.open, undelivered: undelivered.count });
-  return {
-    place,
-    metrics,
-    payments,
-    webhooks,
-    missing,
-    rememberRefusal: createRefusalMemory(store, log),
-    routes: account.rules.routes,
-    features,
-    undelivered,
-    receiving,
-    kinds: [outbox, ...features.flatMap(({ cases = [] }) => cases)],
-    tellStuck: (key: string, errorId: string) => tellStuck({ ...told, wake }, key, errorId),
-    mayRun: account.people.mayRun,
-    verbs: verbsOf(features),
-  };
-}
-
-/** What the features are put together with besides their account. */
-type Around = {
-  missing: MissingEvents;
-  /** Told of each charge that ended, for the metrics. */
-  charged: (outcome: string) => void;
-  doctor: (undelivered: () => Promise<PartHealth>) => Promise<Finding[]>;
-};
-
-/** The features of one merchant account: what one needs of another is handed over here, by name. */
-export function createFeatures(account: Account, around: Around) {
-  const { payments } = account;
-  const { missing } = around;
-  const ledger = openLedger(account);
-  const alerts: Alerts = createAlerts(account, {
-    ledger,
-    mayTry: (card) => charges.mayTry(card),
-    hasEnded: (reference) => charges.hasEnded(reference),
-    chargeOf: (reference) => charges.chargeOf(reference),
-    findCharge: (reference) => charges.find(reference),
-    chargeForm: (filled) => charges.form(filled),
-    mayReveal: (caller) => lookup.reveals.may(caller),
-    mutes: () => mutes.all(),
-    rememberCard: ledger && ((card) => ledger.remember(card)),
-    beforeReceived: async (event) =>
-      void (await Promise.all(features.flatMap(({ onPaymentEvent }) => onPaymentEvent?.(event) ?? []))),
-  });
-  const mutes: Mutes = createMutes(account, alerts.notPosted);
-  const approvals: Approvals = createFourEyes(account, {
-    findCharge: (reference) => charges.find(reference),
-    submitApproved: (charge, atMs) => charges.submitApproved(charge, atMs),
-    changeCardEmail: (terms, by) => cardEmail.change(terms, by),
-  });
-  const { gate, requestModal } = approvals;
-  const links = createLinks(account, {
-    lookUp: sparing(account.now, (expected) => lookUpExpected(payments.findTransaction, expected)),
-    lookUpNow: (expected) => lookUpExpected(payments.findTransaction, expected),
-    paid: alerts.paid,
-  });
-  const charges: Charges = createCharges(account, {
-    ledger,
-    linkForm: links.form,
-    approvals: gate,
-    alerts: { ...alerts.claims, paid: alerts.paid },
-    awaitEvent: missing.approved,
-    count: around.charged,
-    requestModal,
-    takenMessage,
-  });
-  const cardEmail: CardEmail = createCardEmail(account, {
-    ledger,
-    approvals: gate,
-    requestModal,
-  });
-  const cards = createCards(account, {
-    ledger,
-    chargeForm: (card) => charges.form({ prefill: { card } }),
-    cardEmailForm: cardEmail.form,
-  });
-  const lookup: Lookup = createLookup(account, alerts.declineOf, async (reference) => {
-    const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
-    return (charge ?? link)?.terms.customerEmail;
-  });
-  const undelivered: Undelivered = createUndelivered(account);
-  const story = createStory(account, (reference) =>
-    Promise.all(features.flatMap(({ story: tell }) => tell?.(reference) ?? [])),
-  );
-  const features: readonly Feature[] = [
-    lookup,
-    // Before charges: what was approved may begin one while the bot stops.
-    approvals,
-    charges,
-    links,
-    cardEmail,
-    cards,
-    story,
-    alerts,
-    mutes,
-    {
-      cases: [{ prefix: alarmPrefix, work: missing.work }],
-      messages: noticesOf(
-        account.name === undefined ? undefined : placeWords(account.place.environment, account.place.account),
-      ),
-    },
-    undelivered,
-    createDoctor(() => around.doctor(undelivered.health)),
-    ...ownFeatures(account),
-  ];
-  return { features, charges, links, approvals, alerts, undelivered, mutes };
-}
-
-/** Of what all accounts have together. `kept`: the whole store, or why there is none. */
-export function sharedChecks(outside: Outside, kept: Kept | string, clients: SlackClients): Check[] {
-  return [...storeChecks(kept, outside.now), ...slackChecks(outside, clients.interactive)];
-}
-
-/** Who may do what at this account alone. */
-export function askedAt(
-  merchant: Merchant | undefined,
-  { mayRun, standingOf, holdersOf }: Pick<Shared, 'mayRun' | 'standingOf' | 'holdersOf'>,
-) {
-  if (!merchant) return { mayRun, standingOf, holdersOf };
-  const at = (permission: Permission): Permission => merchantPermission(permission, merchant);
-  return {
-    mayRun: ((permission, caller) => mayRun(at(permission), caller)) satisfies MayRun,
-    standingOf: ((permission, userId) => standingOf(at(permission), userId)) satisfies StandingOf,
-    holdersOf: ((permission) => holdersOf(at(permission))) satisfies HoldersOf,
-  };
-}

@@ -1,7 +1,7 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { tellMutes, tellRulesElsewhere, tellUnreadParts } from './config/alert-rules.ts';
 import { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts';
-import { createMerchantBot, merchantPlaces, type MerchantBot, type MerchantBots } from './account.ts';
+import { createMerchantBot, merchantPlaces, type MerchantBot, type MerchantBots } from './merchants.ts';
 import type { Kept } from './store/kept.ts';
 import { checkOwners } from './store/owners.ts';
 import { createMetrics, createMetricsRoute } from './http/metrics.ts';

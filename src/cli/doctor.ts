@@ -2,7 +2,7 @@ import { createClients } from '../slack/workspace.ts';
 import { accountChecks, longestLookMs } from '../features/doctor/account-checks.ts';
 import { countWords, partOf, sorted, stateSigns } from '../features/doctor/doctor.ts';
 import { examine, type Finding } from '../features/doctor/examine.ts';
-import { sharedChecks } from '../account.ts';
+import { sharedChecks } from '../merchants.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { readSeenWebhooks } from '../features/alerts/missing-events.ts';
 import { parsed } from '../domain/wording.ts';

@@ -148,6 +148,9 @@ export type ChargeSeen = {
 /** The words of `payops.yml`. */
 export type LimitKind = 'per_charge' | 'per_agent_per_day' | 'per_card_per_day';
 
+/** Why a card can't be charged now, whatever the amount. */
+export type CardHold = Exclude<RetryVerdict, { kind: 'allowed' }> | { kind: 'limit'; limit: LimitKind };
+
 /** Of one currency, in minor units; a kind that is not there is not limited. */
 export type CurrencyLimits = Partial<Record<LimitKind, number>>;
 

@@ -1,5 +1,3 @@
-import type { LimitKind } from './charge.ts';
-
 /** What a bank's refusal comes down to. `unknown`: it gave no reason, or none that says what to do. */
 export type DeclineReason =
   | 'fraud'
@@ -172,6 +170,3 @@ export type RetryVerdict =
   | { kind: 'stopped'; declines: number; nextTryFrom: number }
   /** 3-D Secure cannot be completed on a saved card: only a new card-saving payment helps. */
   | { kind: 'save_again' };
-
-/** Why a card can't be charged now, whatever the amount. */
-export type CardHold = Exclude<RetryVerdict, { kind: 'allowed' }> | { kind: 'limit'; limit: LimitKind };

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
-import type { Token } from './tokens.ts';
+
+export type Token = { accessToken: string; refreshToken?: string | undefined; lifetimeMs: number };
 
 /** The token all replicas share, kept past its freshness for the refresh token beside it. */
 export type SharedToken = {

@@ -3,7 +3,7 @@ import type { PaymentsClient } from './client.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import { type JsonObject, valueAtFirst } from '../domain/json.ts';
 import { readable, wordsOf } from './failures.ts';
-import type { SharedToken } from './access-token.ts';
+import type { SharedToken, Token } from './access-token.ts';
 import { asObject, looseText } from './wire.ts';
 
 /** Who gets tokens: the parent account, or the merchant account itself where no other is set. */
@@ -107,8 +107,6 @@ function fillBody(
     REFRESH_TOKEN: last?.refreshToken,
   });
 }
-
-export type Token = { accessToken: string; refreshToken?: string | undefined; lifetimeMs: number };
 
 /**
  * Reads a token answer. Throws ServiceFailure (malformed) when no pointer leads to an access token; the

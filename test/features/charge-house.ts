@@ -15,7 +15,7 @@ import {
 } from '../../src/features/charge/charge-record.ts';
 import { takenMessage } from '../../src/features/alerts/alert-buttons.ts';
 import { alertClaims, createAlertCards } from '../../src/features/alerts/alert-cards.ts';
-import { type Around, createCharges } from '../../src/features/charge/charge.ts';
+import { type ForCharges, createCharges } from '../../src/features/charge/charge.ts';
 import type { SubmitResult } from '../../src/features/charge/submit-charge.ts';
 import { readMessageRecord } from '../../src/messages/message-record.ts';
 import { referenceOf } from '../../src/records/reference-of.ts';
@@ -193,7 +193,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     },
     now: () => clock.nowMs,
   });
-  const around: Around = {
+  const around: ForCharges = {
     ledger: undefined,
     requestModal: notAsked,
     linkForm: notAsked,

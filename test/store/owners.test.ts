@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openKept } from '../../src/store/kept.ts';
-import { merchantPlaces } from '../../src/account.ts';
+import { merchantPlaces } from '../../src/merchants.ts';
 import { checkOwners } from '../../src/store/owners.ts';
 import type { Outside } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';

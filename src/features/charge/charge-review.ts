@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import type { AlertTaken } from '../../domain/alert.ts';
-import type { ApprovalNeeded } from '../../domain/approval.ts';
+import type { Approval, ApprovalNeeded } from '../../domain/approval.ts';
+import type { KnownCards } from '../../domain/card.ts';
 import type { ChargeTerms, ShownTerms } from '../../domain/charge.ts';
 import type { CardRefusal, Twin } from './card-history.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -25,7 +26,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { codec } from '../../slack/kit/form.ts';
 import { limits } from '../../slack/kit/limits.ts';
-import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
+import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
@@ -38,8 +39,17 @@ import type { ChargeDesk } from './charge-desk.ts';
 import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
 import { chargeActions, showButton, unsureChargeModal } from './charge-screens.ts';
 import type { ChargeViews } from './charge-views.ts';
-import type { Around } from './charge.ts';
 import { limitProblem, limitRefusalModal, notChargedModal } from './limit-words.ts';
+
+/** What other features hand over to review a charge. */
+export type ForReviews = {
+  /** Undefined when remembering cards is switched off: then every token key is pasted. */
+  ledger: KnownCards | undefined;
+  /** What the window says of a charge that a second person decides. */
+  requestModal: (approval: Approval) => Modal;
+  /** Why no charge is begun from an alert now. */
+  takenMessage: (taken: AlertTaken, askedBy: string) => SlackMessage;
+};
 
 /**
  * The form and the review: one dialogue, by its view id. What throws while the form is read has sent nothing.
@@ -51,7 +61,7 @@ export function createReview(
     desk: ChargeDesk;
     form: ChargeForm;
     views: ChargeViews;
-    around: Pick<Around, 'ledger' | 'requestModal' | 'takenMessage'>;
+    around: ForReviews;
   },
 ) {
   const { desk, form, views, around } = own;

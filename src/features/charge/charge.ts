@@ -1,8 +1,4 @@
 import type { Account } from '../../account.ts';
-import type { AlertClaims, AlertTaken, ProvenPayment } from '../../domain/alert.ts';
-import type { Approval, ApprovalGate } from '../../domain/approval.ts';
-import type { Told } from '../../domain/charge.ts';
-import type { KnownCards } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import {
@@ -14,7 +10,7 @@ import {
   itself,
 } from '../../slack/command.ts';
 import { parseAmountAlone } from '../../slack/command-text.ts';
-import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
+import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { suggestCards } from '../../slack/words/card-words.ts';
 import { openCardHistory } from './card-history.ts';
 import { createChargeDesk } from './charge-desk.ts';
@@ -31,37 +27,24 @@ import {
   openChargeBook,
   seenOf,
 } from './charge-record.ts';
-import { createReview } from './charge-review.ts';
+import { createReview, type ForReviews } from './charge-review.ts';
 import { chargeActions } from './charge-screens.ts';
 import { createChargeViews } from './charge-views.ts';
 import { homeLimits } from './limit-words.ts';
 import { otpCommand } from './otp.ts';
-import { createChargeRunner, createChargeWork } from './run-charge.ts';
+import { createChargeRunner, createChargeWork, type ForRuns } from './run-charge.ts';
+import type { ForSubmits } from './submit-charge.ts';
 
 /** What charges need of other features. */
-export type Around = {
-  /** Undefined when remembering cards is switched off: then every token key is pasted. */
-  ledger: KnownCards | undefined;
-  /** Absent: no charge needs a second person. */
-  approvals?: ApprovalGate | undefined;
-  /** What the window says of a charge that a second person decides. */
-  requestModal: (approval: Approval) => Modal;
-  alerts: AlertClaims & {
-    /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
-    paid: (charge: ProvenPayment) => Promise<void>;
+export type ForCharges = ForSubmits &
+  ForRuns &
+  ForReviews & {
+    /** The form of `/pay link`, filled in. */
+    linkForm: (
+      filled: { amountMinor: number; currency: string; customerEmail?: string; customerId?: string },
+      caller: Caller,
+    ) => Modal;
   };
-  /** Why no charge is begun from an alert now. */
-  takenMessage: (taken: AlertTaken, askedBy: string) => SlackMessage;
-  /** Called of an approved charge whose event has not come, at least once: it is waited for. */
-  awaitEvent: (reference: string) => Promise<void>;
-  /** Told of each outcome; again after a crash. */
-  count: (outcome: Exclude<Told, 'otp'>) => void;
-  /** The form of `/pay link`, filled in. */
-  linkForm: (
-    filled: { amountMinor: number; currency: string; customerEmail?: string; customerId?: string },
-    caller: Caller,
-  ) => Modal;
-};
 
 export type Charges = ReturnType<typeof createCharges>;
 
@@ -70,7 +53,7 @@ export type Charges = ReturnType<typeof createCharges>;
  * `charge-review.ts` and claimed and stored by `submit-charge.ts`. `run-charge.ts` then does what the machine (`machine.ts`)
  * asks for, and `charge-messages.ts` says what came of it. `charge-desk.ts` is all that a person can do with a charge.
  */
-export function createCharges(account: Account, around: Around) {
+export function createCharges(account: Account, around: ForCharges) {
   const charges = openChargeBook(account);
   const cards = openCardHistory(account, charges);
   const runner = createChargeRunner(account, charges, cards, around);

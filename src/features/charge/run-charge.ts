@@ -19,6 +19,8 @@ import {
   type StoredChargeAnswer,
   type StoredOtpAnswer,
 } from './machine.ts';
+import type { AlertClaims, ProvenPayment } from '../../domain/alert.ts';
+import type { ApprovalGate } from '../../domain/approval.ts';
 import type { ChargeSeen, Told } from '../../domain/charge.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
 import { isThreeDSecure } from '../../domain/decline-reason.ts';
@@ -28,9 +30,21 @@ import { newErrorId } from '../../log.ts';
 import type { Entry } from '../../store/store.ts';
 import { insist } from '../../records/insist.ts';
 import { createBackground } from '../../under-way.ts';
-import type { Around } from './charge.ts';
 import type { CardHistory } from './card-history.ts';
 import { createChargePosts, createShowCharge } from './charge-messages.ts';
+
+/** What other features hand over to run a charge. */
+export type ForRuns = {
+  alerts: Pick<AlertClaims, 'ended'> & {
+    /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
+    paid: (charge: ProvenPayment) => Promise<void>;
+  };
+  approvals?: Pick<ApprovalGate, 'charged'> | undefined;
+  /** Called of an approved charge whose event has not come, at least once: it is waited for. */
+  awaitEvent: (reference: string) => Promise<void>;
+  /** Told of each outcome; again after a crash. */
+  count: (outcome: Exclude<Told, 'otp'>) => void;
+};
 
 export type ChargeRunner = ReturnType<typeof createChargeRunner>;
 
@@ -39,7 +53,7 @@ export function createChargeRunner(
   account: Account,
   charges: ChargeBook,
   cards: CardHistory,
-  around: Around,
+  around: ForRuns,
 ) {
   const { payments, sealer, log } = account;
   const posts = createChargePosts(account, account.settings.policy.channels.desk);

@@ -1,11 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { AlertTaken } from '../../domain/alert.ts';
-import type { Approval, ApprovalNeeded, ApprovedCharge, ApprovedEnd } from '../../domain/approval.ts';
-import type { ChargeSeen, ChargeTerms } from '../../domain/charge.ts';
+import type { AlertClaims, AlertTaken } from '../../domain/alert.ts';
+import type {
+  Approval,
+  ApprovalGate,
+  ApprovalNeeded,
+  ApprovedCharge,
+  ApprovedEnd,
+} from '../../domain/approval.ts';
+import type { CardHold, ChargeSeen, ChargeTerms } from '../../domain/charge.ts';
 import type { LimitRefusal, LimitClaims, LimitedCharge } from './charge-limits.ts';
-import type { CardHold } from '../../domain/decline-reason.ts';
 import type { CardRefusal, Twin, CardClaim, CardHistory } from './card-history.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { draftKeepMs } from '../../domain/card.ts';
@@ -14,7 +19,6 @@ import { tagLog } from '../../log.ts';
 import { createRecords } from '../../records/records.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import { chargeTermsShape } from '../../records/shapes.ts';
-import type { Around } from './charge.ts';
 import { type ChargeBook, type ChargeRecord, seenOf } from './charge-record.ts';
 import { limitProblem } from './limit-words.ts';
 import { step } from './machine.ts';
@@ -70,6 +74,13 @@ type SubmitRequest = {
 /** What the limits and the card are asked about one charge. */
 type Asked = CardClaim & LimitedCharge;
 
+/** What other features hand over to submit a charge. */
+export type ForSubmits = {
+  alerts: AlertClaims;
+  /** Absent: no charge needs a second person. */
+  approvals?: ApprovalGate | undefined;
+};
+
 /** From the reviewed terms to the stored charge: what stands in its way, and the claims on alert, limits and card. */
 export function createSubmits(
   account: Account,
@@ -78,7 +89,7 @@ export function createSubmits(
     cards: CardHistory;
     limits: LimitClaims;
     runner: Pick<ChargeRunner, 'run' | 'see' | 'background'>;
-    around: Pick<Around, 'alerts' | 'approvals'>;
+    around: ForSubmits;
   },
 ) {
   const { charges, cards, limits, runner, around } = own;

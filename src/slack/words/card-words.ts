@@ -1,5 +1,5 @@
 import type { CardFace, KnownCard, KnownCards, CardSaved } from '../../domain/card.ts';
-import type { CardHold } from '../../domain/decline-reason.ts';
+import type { CardHold } from '../../domain/charge.ts';
 import { customerWord } from './evidence.ts';
 import type { Environment } from '../../domain/alert.ts';
 import type { HomeBlock } from '../kit/message.ts';
