@@ -37,7 +37,9 @@ export async function act(deps: ActDeps, userId: string, action: WorkspaceAction
 
 /** An event, which Slack would send again to a bot that is away; here a person opens their Home again. */
 async function openHome({ world, line }: ActDeps, user: PageUser): Promise<ActResult> {
+  if (!world.app.hasHome) return no('This app has no Home.');
   const shown = world.views.home(user.id);
+  if (!world.app.events.has('app_home_opened')) return { ok: true };
   const event = {
     type: 'app_home_opened',
     user: user.id,
@@ -118,6 +120,8 @@ function actResult(answer: BotAnswer): ActResult {
       return { ok: false, problem: `This app responded with status code ${answer.status}.` };
     case 'unreachable':
       return { ok: false, problem: 'This app could not be reached.' };
+    case 'not_asked':
+      return { ok: false, problem: 'This app is not configured to handle interactive responses.' };
   }
 }
 
@@ -132,7 +136,8 @@ async function sendMessage(deps: ActDeps, user: PageUser, typed: Of<'send_messag
   const channel = world.directory.channel(typed.channel);
   if (channel === undefined || !canSee(channel, user.id)) return no('There is no such channel.');
   if (channel.archived) return no('This channel is archived.');
-  if (channel.kind === 'dm') return no('Sending messages to this app has been turned off.');
+  if (channel.kind === 'dm' && world.app.messagesTab !== 'on')
+    return no('Sending messages to this app has been turned off.');
   const text = typed.text.trim();
   if (text === '') return no('Type something first.');
   if (text.startsWith('/')) return runSlash(deps, { user, channel }, { ...typed, text });
@@ -177,7 +182,7 @@ async function runSlash(deps: ActDeps, at: Place, typed: Of<'send_message'>): Pr
   const target = { channel: at.channel.id, userId: at.user.id };
   const payload = slashPayload(world, at, {
     command,
-    text: withIds(world, rest, true),
+    text: known.escapes ? withIds(world, rest, true) : rest,
     responseUrl: deps.responseUrl(world.responseUrls.issue(target)),
   });
   const summary = `${[command, rest].join(' ').trim()} by ${at.user.realName}`;
@@ -205,6 +210,7 @@ function slashError(answer: Exclude<BotAnswer, { kind: 'acknowledged' }>): strin
     case 'refused':
       return answer.status >= 500 ? 'http_service_error' : 'http_client_error';
     case 'unreachable':
+    case 'not_asked':
       return 'dispatch_failed';
   }
 }
@@ -279,7 +285,10 @@ function asDrawn({ behind, blockId, actionId, element }: Of<'block_action'>): Pl
   return { block: { type: 'actions', block_id: blockId }, blockId, actionId, element };
 }
 
-/** The options of an external select, asked of the app while the person types. */
+/**
+ * The options of an external select, asked of the app while the person types. *No results* until they come; where the
+ * app's answer was late, the list asks no more until it is made anew.
+ */
 async function suggest(deps: ActDeps, user: PageUser, asked: Of<'suggest'>): Promise<ActResult> {
   const { world } = deps;
   const surface = findSurface(world, user, { type: 'view', viewId: asked.viewId });
@@ -287,6 +296,8 @@ async function suggest(deps: ActDeps, user: PageUser, asked: Of<'suggest'>): Pro
   if (surface === undefined || placed === undefined || !placed.element.type.endsWith('external_select')) {
     return no('That field is not there any more.');
   }
+  const noResults: ActResult = { ok: true, options: [] };
+  if (surface.kind === 'view' && surface.view.silentLists.has(asked.blockId)) return noResults;
   const payload = {
     type: 'block_suggestion',
     action_id: asked.actionId,
@@ -295,6 +306,11 @@ async function suggest(deps: ActDeps, user: PageUser, asked: Of<'suggest'>): Pro
     ...surfacePayload(deps, user, surface),
   };
   const answer = await interact(deps, user, payload, `looks for "${asked.text}" in a list`);
+  if (answer.kind === 'not_asked') return noResults;
+  if (answer.kind === 'timeout') {
+    if (surface.kind === 'view') surface.view.silentLists.add(asked.blockId);
+    return noResults;
+  }
   if (answer.kind !== 'acknowledged') return actResult(answer);
   const options = readOptions(answer.body);
   return options === undefined ? no('There was a problem loading the options.') : { ok: true, options };

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Recorder } from '../exchanges.ts';
+import type { Brought, InstalledApp } from './manifest.ts';
 import type { Envelope, SocketMode } from './socket-mode.ts';
 
 /** What one payload came to, in either transport. */
@@ -8,9 +9,12 @@ export type BotAnswer =
   | { kind: 'acknowledged'; body: unknown; durationMs: number }
   | { kind: 'refused'; status: number }
   | { kind: 'timeout' }
-  | { kind: 'unreachable' };
+  | { kind: 'unreachable' }
+  /** The app's manifest has it switched off or gives no address for it: nothing was sent. */
+  | { kind: 'not_asked' };
 
 type BotLineDeps = {
+  app: InstalledApp;
   signingSecret: string;
   ackTimeoutMs: number;
   now: () => number;
@@ -65,8 +69,9 @@ export function createBotLine(deps: BotLineDeps) {
       target = botEventsUrl;
     },
     /** Over an open Socket Mode connection if there is one, else as a signed request to the bot's address. */
-    async send(envelope: Envelope, summary: string) {
+    async send(envelope: Envelope, summary: string): Promise<BotAnswer> {
       const bySocket = deps.sockets.open() > 0;
+      if (!isAsked(deps.app, envelope, bySocket)) return { kind: 'not_asked' } as const;
       const end = deps.record(() => ({
         from: 'slack',
         to: 'bot',
@@ -89,6 +94,18 @@ export function createBotLine(deps: BotLineDeps) {
       }
     },
   };
+}
+
+function isAsked(app: InstalledApp, envelope: Envelope, bySocket: boolean): boolean {
+  const brought = broughtBy(envelope);
+  const isOff = envelope.kind === 'interactive' && !app.isInteractive;
+  return !isOff && (bySocket || app.addresses[brought]);
+}
+
+function broughtBy({ kind, payload }: Envelope): Brought {
+  if (kind === 'slash_commands') return 'commands';
+  if (kind === 'events_api') return 'events';
+  return payload['type'] === 'block_suggestion' ? 'options' : 'interactions';
 }
 
 /** Slack's v0 signature over timestamp and raw body. */
@@ -131,6 +148,8 @@ function inWords(answer: BotAnswer): string {
       return 'no answer in time';
     case 'unreachable':
       return 'the bot could not be reached';
+    case 'not_asked':
+      return 'not sent';
   }
 }
 

@@ -88,6 +88,7 @@ function postingPlace(world: World, channel: Channel | undefined): Channel | str
   if (channel === undefined || (channel.kind === 'private' && !channel.botIsMember))
     return 'channel_not_found';
   if (channel.archived) return 'is_archived';
+  if (channel.kind === 'dm' && world.app.messagesTab === 'off') return 'messages_tab_disabled';
   const mayPost = channel.botIsMember || world.app.scopes.has('chat:write.public');
   return mayPost ? channel : 'not_in_channel';
 }

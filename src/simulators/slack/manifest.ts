@@ -3,30 +3,64 @@ import { parse } from 'yaml';
 import { z } from 'zod';
 import type { WorkspaceState } from '../protocol.ts';
 
+/** What Slack brings an app, each at an address of its own in the manifest. */
+export type Brought = 'commands' | 'interactions' | 'options' | 'events';
+
 /** What installing the app with its manifest would give it. */
 export type InstalledApp = {
   scopes: ReadonlySet<string>;
-  slashCommands: WorkspaceState['slashCommands'];
+  slashCommands: (WorkspaceState['slashCommands'][number] & { escapes: boolean })[];
   shortcuts: readonly { kind: 'global' | 'message'; callbackId: string; name: string }[];
+  /** Over HTTP Slack brings only what the manifest gives an address for; Socket Mode needs none. */
+  addresses: Readonly<Record<Brought, boolean>>;
+  /** Presses, forms, shortcuts and lists, in either mode. */
+  isInteractive: boolean;
+  events: ReadonlySet<string>;
+  hasHome: boolean;
+  /** Direct messages of the app: none, to be read, or to be answered too. */
+  messagesTab: 'off' | 'read_only' | 'on';
 };
 
 const strings = z.array(z.string()).default([]);
+const isOn = z.boolean().default(false);
+const address = z.url().optional();
 
-/** What every workspace has of it. The rest is as the bot needs it, which a test of the file holds. */
+/** All that switches something on. What is left out is off. */
 const manifestShape = z.looseObject({
   features: z.looseObject({
-    slash_commands: z.array(
-      z.looseObject({
-        command: z.string().startsWith('/'),
-        description: z.string(),
-        usage_hint: z.string(),
-      }),
-    ),
-    shortcuts: z.array(
-      z.looseObject({ type: z.enum(['global', 'message']), callback_id: z.string(), name: z.string() }),
-    ),
+    app_home: z
+      .looseObject({
+        home_tab_enabled: isOn,
+        messages_tab_enabled: isOn,
+        messages_tab_read_only_enabled: isOn,
+      })
+      .prefault({}),
+    slash_commands: z
+      .array(
+        z.looseObject({
+          command: z.string().startsWith('/'),
+          description: z.string(),
+          usage_hint: z.string(),
+          url: address,
+          should_escape: isOn,
+        }),
+      )
+      .default([]),
+    shortcuts: z
+      .array(
+        z.looseObject({ type: z.enum(['global', 'message']), callback_id: z.string(), name: z.string() }),
+      )
+      .default([]),
   }),
   oauth_config: z.looseObject({ scopes: z.looseObject({ bot: strings, bot_optional: strings }) }),
+  settings: z
+    .looseObject({
+      interactivity: z
+        .looseObject({ is_enabled: isOn, request_url: address, message_menu_options_url: address })
+        .prefault({}),
+      event_subscriptions: z.looseObject({ request_url: address, bot_events: strings }).prefault({}),
+    })
+    .prefault({}),
 });
 
 /**
@@ -39,20 +73,37 @@ export async function installApp(
 ): Promise<InstalledApp> {
   const manifest = manifestShape.parse(parse(await readFile(manifestPath, 'utf8')));
   const { bot, bot_optional: optional } = manifest.oauth_config.scopes;
+  const { interactivity, event_subscriptions: subscriptions } = manifest.settings;
+  const { app_home: home, slash_commands: commands } = manifest.features;
   return {
     scopes: new Set([
       ...bot.filter((scope) => !optional.includes(scope)),
       ...optional.filter((scope) => grantedOptionalScopes === 'all' || grantedOptionalScopes.includes(scope)),
     ]),
-    slashCommands: manifest.features.slash_commands.map((entry) => ({
+    slashCommands: commands.map((entry) => ({
       command: entry.command,
       description: entry.description,
       usageHint: entry.usage_hint,
+      escapes: entry.should_escape,
     })),
     shortcuts: manifest.features.shortcuts.map((entry) => ({
       kind: entry.type,
       callbackId: entry.callback_id,
       name: entry.name,
     })),
+    addresses: {
+      commands: commands.every(({ url }) => url !== undefined),
+      interactions: interactivity.request_url !== undefined,
+      options: interactivity.message_menu_options_url !== undefined,
+      events: subscriptions.request_url !== undefined,
+    },
+    isInteractive: interactivity.is_enabled,
+    events: new Set(subscriptions.bot_events),
+    hasHome: home.home_tab_enabled,
+    messagesTab: !home.messages_tab_enabled
+      ? 'off'
+      : home.messages_tab_read_only_enabled
+        ? 'read_only'
+        : 'on',
   };
 }

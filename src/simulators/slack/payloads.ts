@@ -105,7 +105,7 @@ export function workspaceState(world: World, userId: string): WorkspaceState {
       kind: channel.kind === 'dm' ? 'dm' : 'channel',
       topic: channel.topic,
       botIsMember: channel.botIsMember,
-      ...(channel.kind === 'dm' ? { readOnly: true } : {}),
+      ...(channel.kind === 'dm' && world.app.messagesTab !== 'on' ? { readOnly: true } : {}),
     })),
     messages: Object.fromEntries(
       channels.map((channel) => [channel.id, messagesFor(world, channel.id, userId)]),

@@ -29,6 +29,8 @@ export type View = {
   values: Values;
   errors: Record<string, string>;
   busy: boolean;
+  /** The block ids of lists that the app answered too late: they ask no more. */
+  readonly silentLists: Set<string>;
 };
 
 type ReadView =
@@ -123,6 +125,7 @@ function blankView(id: string, userId: string, definition: ViewDefinition, below
     values: {},
     errors: {},
     busy: false,
+    silentLists: new Set(),
   };
 }
 
@@ -216,6 +219,7 @@ function publish(world: World, given: { user_id: string }, raw: Record<string, u
   if (world.directory.user(given.user_id) === undefined) {
     return refused('invalid_arguments', ['[ERROR] user_id: no such user']);
   }
+  if (!world.app.hasHome) return refused('not_enabled');
   const read = readView(parsedJson(raw['view']), 'home');
   if (read.kind === 'refused') return refused(read.error, read.messages);
   return answerWith(world, world.views.publish(given.user_id, read.definition));

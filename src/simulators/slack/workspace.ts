@@ -102,6 +102,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
   });
   const sockets = createSocketMode(world.ids);
   const line = createBotLine({
+    app,
     signingSecret: credentials.signingSecret,
     ackTimeoutMs: options.ackTimeoutMs ?? 3000,
     now,

@@ -103,6 +103,8 @@ export function cardInput(
     id,
     label: 'Saved card',
     placeholder: 'Last four digits or e-mail',
+    // Slack says *No results* until the bot's answer is there.
+    hint: '“No results” at first? It’s still loading.',
     optional,
     ...(initial === undefined ? {} : { initial: { text: initial.text, value: initial.id } }),
   });

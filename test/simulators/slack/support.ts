@@ -29,7 +29,9 @@ export async function closeAll(): Promise<void> {
 const manifestPath = fileURLToPath(new URL('../../../manifest.yml', import.meta.url));
 
 /** With the bot’s own manifest, and those of its optional scopes that most tests need. */
-export async function openWorkspace(settings: WorkspaceSettings = {}): Promise<Workspace> {
+export async function openWorkspace(
+  settings: WorkspaceSettings & { manifestPath?: string } = {},
+): Promise<Workspace> {
   const workspace = await startWorkspace({
     manifestPath,
     grantedOptionalScopes: ['usergroups:read', 'channels:read'],
