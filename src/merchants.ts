@@ -53,7 +53,7 @@ import { createOutbox } from './messages/deliver.ts';
 import { readWebhooks, readsField } from './webhooks/webhook-settings.ts';
 
 /** One merchant account: its own settings, and the part of the store that is its own. */
-export type MerchantPlace = KeptPart & {
+type MerchantPlace = KeptPart & {
   /** Undefined when the bot knows one account alone. */
   merchant: Merchant | undefined;
   outside: Outside;

@@ -79,7 +79,7 @@ export function cleanAuditEntry(entry: AuditEntry): AuditEntry {
 }
 
 /** As `cleanAuditEntry` writes it, so that what is asked for is what was kept. */
-export function cleanAuditReference(reference: string): string {
+function cleanAuditReference(reference: string): string {
   return outsideText(reference, longest.reference);
 }
 

@@ -7,7 +7,7 @@ import { severities } from '../domain/alert.ts';
 import { oneLine } from '../domain/outside-text.ts';
 
 /** Green and red are left to what became of a payment. */
-export const accountColours = ['blue', 'purple', 'orange', 'yellow', 'brown', 'black', 'white'] as const;
+const accountColours = ['blue', 'purple', 'orange', 'yellow', 'brown', 'black', 'white'] as const;
 export type AccountColour = (typeof accountColours)[number];
 
 /** Text of this shape; what is no text at all is told in the same words. */

@@ -156,6 +156,6 @@ const squares: Record<AccountColour, string> = {
 };
 
 /** "🟦 Lagos (blue)": word, symbol and colour, never the colour alone. */
-export function merchantLabel(label: string, colour: AccountColour | undefined): string {
+function merchantLabel(label: string, colour: AccountColour | undefined): string {
   return colour === undefined ? label : `${squares[colour]} ${label} (${colour})`;
 }

@@ -12,7 +12,7 @@ export const savedCardFields = [
 ] as const satisfies (keyof SavedCard)[];
 
 /** Where the fields of a listed card stand within it, as JSON pointers; the first that is there wins. */
-export type SavedCardPointers = Readonly<Record<(typeof savedCardFields)[number], readonly string[]>>;
+type SavedCardPointers = Readonly<Record<(typeof savedCardFields)[number], readonly string[]>>;
 
 /** The headers that protected calls take; which of them these two methods take is not shown. */
 const savedCardHeaders = ['Authorization', 'accountId'] as const;

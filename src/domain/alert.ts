@@ -63,7 +63,7 @@ export type AlertCharge = { reference: string; by: string; at: number };
 /** Why no charge can be begun from an alert now. */
 export type AlertTaken = { kind: 'ended'; card: EndedCard } | { kind: 'charging'; charge: AlertCharge };
 
-export type AlertClaim =
+type AlertClaim =
   /** `release` takes back this very claim, for a charge that was not stored; never throws StoreUnavailable. */
   { kind: 'claimed'; release: () => Promise<void> } | { kind: 'taken'; taken: AlertTaken };
 

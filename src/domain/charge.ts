@@ -102,7 +102,7 @@ export type SeenOtp = {
 };
 
 /** One hand-over of the OTP from one agent to another; Slack user ids. */
-export type HandOver = { at: number; from: string; to: string };
+type HandOver = { at: number; from: string; to: string };
 
 /** One wish for another code; the answer is absent while it is awaited. */
 export type Resend = { at: number; by: string; answer?: 'resent' | 'refused' | NotMade['kind'] | 'unknown' };

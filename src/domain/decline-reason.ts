@@ -11,7 +11,7 @@ export type DeclineReason =
   | 'unknown';
 
 /** `{time}` stands for when the card may be charged again by `CHARGE_RETRY_WAIT_HOURS`. */
-export type NextStep = {
+type NextStep = {
   kind: 'do_not_retry' | 'payment_link' | 'customer_phone' | 'another_card' | 'wait' | 'nothing_known';
   text: string;
 };

@@ -1,4 +1,4 @@
-export const failureKinds = [
+const failureKinds = [
   'timeout',
   'network',
   'unauthorized',

@@ -60,7 +60,7 @@ function onlyElement(at: unknown, token = ''): unknown {
 type MayBeUndefined<T> = { [Key in keyof T]: undefined extends T[Key] ? Key : never }[keyof T];
 
 /** What surely stands there stays required; what may be undefined may be absent instead. */
-export type WithoutUndefined<T> = Omit<T, MayBeUndefined<T>> & {
+type WithoutUndefined<T> = Omit<T, MayBeUndefined<T>> & {
   [Key in MayBeUndefined<T>]?: Exclude<T[Key], undefined>;
 };
 

@@ -34,7 +34,7 @@ export type Transaction = {
 };
 
 /** Spec: Transaction status. */
-export function outcomeOf({ status, outcome }: Pick<Transaction, 'status' | 'outcome'>): TransactionOutcome {
+function outcomeOf({ status, outcome }: Pick<Transaction, 'status' | 'outcome'>): TransactionOutcome {
   return outcome ?? (status === 'SUCCESS' ? 'paid' : 'unknown');
 }
 
@@ -48,7 +48,7 @@ export function moneyToTake(transaction: Transaction): Money | undefined {
 }
 
 /** Who says what the amount should be: the person, the bot's own charge or link, the signed event, or the order itself. */
-export type AmountSource = 'person' | 'charge' | 'link' | 'event' | 'order';
+type AmountSource = 'person' | 'charge' | 'link' | 'event' | 'order';
 
 /** What the charge should have been. With or without an amount, the order's own, as the service tells it, is held against the one taken. */
 export type ExpectedCharge = {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-export type BodyReading = { kind: 'body'; body: Buffer } | { kind: 'too_large' | 'aborted' };
+type BodyReading = { kind: 'body'; body: Buffer } | { kind: 'too_large' | 'aborted' };
 
 /**
  * The raw bytes, or why there are none. Holds no more than the limit in memory, and never throws; after anything but
@@ -31,7 +31,7 @@ export function readBody(request: IncomingMessage, mostBytes: number): Promise<B
   return reading.promise;
 }
 
-export type Linger = { lingerMs: number; lingerBytes: number };
+type Linger = { lingerMs: number; lingerBytes: number };
 
 /**
  * Ends the response. Where body is left unread the connection is not used again, and is closed only after some of the

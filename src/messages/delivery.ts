@@ -10,7 +10,7 @@ import type { ChatPostMessageArguments, ChatUpdateArguments, WebClient } from '@
 import { withDeadline } from '../deadline.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 
-export type Delivery = {
+type Delivery = {
   /**
    * Posts once, without a retry, and says what became of it and in which channel it is: a person's user id is a
    * channel too. With `threadTs` below that message; `gone` when Slack has no such thread. Never throws for

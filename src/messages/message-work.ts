@@ -136,7 +136,7 @@ function unheld(options: WriteOptions): WriteOptions {
 export const detailsLane = 'alert-details';
 
 /** Memory from now on; but an alert that was posted is work once more, at the age at which its details go. */
-export function restOf({ rememberMs, detailsMs, now }: Remembering, record: MessageRecord): WriteOptions {
+function restOf({ rememberMs, detailsMs, now }: Remembering, record: MessageRecord): WriteOptions {
   const ttlMs = record.rememberMs ?? rememberMs;
   if (record.kind !== 'alert' || !record.posted || detailsMs === undefined) return { ttlMs };
   if (record.isErased) return { ttlMs: Math.max(0, ttlMs - detailsMs) };

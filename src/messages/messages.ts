@@ -51,7 +51,7 @@ export function createMessages(account: {
 }
 
 /** Of a feature whose messages are stored with these bodies, which are sealed. */
-export type Message<Bodies> = {
+type Message<Bodies> = {
   [Kind in keyof Bodies]: { kind: Kind; channel: string; body: Bodies[Kind] };
 }[keyof Bodies];
 

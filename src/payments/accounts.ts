@@ -6,7 +6,7 @@ import { failureOfAnswer, wordsOf } from './failures.ts';
 import { asObject, asObjects, looseText, textsOf } from './wire.ts';
 
 /** One entry of an account's banks. Spec: Account (bank entry). */
-export type AccountBank = { bankAccountNumber?: string; bankName?: string; bankAccountName?: string };
+type AccountBank = { bankAccountNumber?: string; bankName?: string; bankAccountName?: string };
 
 /**
  * A sub account as the service told it. The holder's BVN is not read at all: nothing here needs it, and what is not

@@ -152,7 +152,7 @@ function judgeOtp({ isOk, httpStatus, code, status, message }: Told): OtpAnswer 
  *
  * Spec: resend-otp.
  */
-export type ResendAnswer = { kind: 'resent' | 'refused' } | NotMade | Unknown;
+type ResendAnswer = { kind: 'resent' | 'refused' } | NotMade | Unknown;
 
 /**
  * Asks the bank, through the service, for another OTP; without Authorization or accountId. It gives neither

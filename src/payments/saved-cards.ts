@@ -26,7 +26,7 @@ const path = '/v1/checkout/tokenized-card-data';
 export type SavedCardShape = { [Key in keyof typeof savedCardSettings]: NonNullable<Config[Key]> };
 
 /** Whose account it is, and how it lists and deletes. */
-export type SavedCardsOf = { accountId: string; shape: SavedCardShape };
+type SavedCardsOf = { accountId: string; shape: SavedCardShape };
 
 /** As many as one listing keeps; nobody reads further. */
 const enoughCards = 100;
@@ -219,7 +219,7 @@ function judgeChange({ isOk, httpStatus, code, status, message }: Told): EmailCh
   return status ? { kind: 'changed' } : { kind: 'not_linked', message };
 }
 
-export type SavedCardCalls =
+type SavedCardCalls =
   | {
       kind: 'ready';
       list: (email: string) => Promise<SavedCardsAnswer>;

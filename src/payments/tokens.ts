@@ -146,7 +146,7 @@ function lifetimeOfNumber(number: number, nowMs: number): number {
 }
 
 /** Values for the places; a place without a value stays empty text. */
-export type TemplateValues = { readonly [name: string]: string | undefined };
+type TemplateValues = { readonly [name: string]: string | undefined };
 
 /**
  * The body with the `{{NAME}}` places of its texts filled in. Works on the parsed leaves, never on the JSON text, so that a quote

@@ -23,7 +23,10 @@ export function textsOf<Name extends string>(
   return withoutUndefined(Object.fromEntries(read) as { [Field in Name]?: string });
 }
 
-/** Minor units of a decimal told as text or number. */
+/**
+ * Minor units of a decimal told as text or number.
+ * @public for the verb that CONTRIBUTING.md adds
+ */
 export const looseMinor = z.unknown().transform(minorFromWire);
 
 /** The object itself; undefined for anything else. */

@@ -29,7 +29,7 @@ const actRequest = z.object({
 export type ActRequest = z.infer<typeof actRequest>;
 
 /** What the page shows and asks for. */
-export type Shown = {
+type Shown = {
   /** As that person sees it, or the first one; throws for a person who is not in the workspace. */
   state: (userId?: string) => PageState;
   act: (request: ActRequest) => Promise<ActResult>;

@@ -53,7 +53,7 @@ export type Kept<State> = {
 /** `isMoved`: this event made the step. */
 export type Applied<State> = Kept<State> & { isMoved: boolean };
 
-export type Begun<State> = { kind: 'begun'; kept: Kept<State> } | { kind: 'known'; state: State };
+type Begun<State> = { kind: 'begun'; kept: Kept<State> } | { kind: 'known'; state: State };
 
 /** All of it throws StoreUnavailable. */
 export type Cases<State, Event> = {

@@ -4,7 +4,7 @@ import { StoreUnavailable } from '../domain/failure.ts';
  * The newest form of a record that this release reads. Whoever changes a record so that the release before cannot read it
  * raises this and gives the record's kind the same number: older replicas then leave such records to the newer ones.
  */
-export const newestForm = 1;
+const newestForm = 1;
 
 /** For a person as for a worker it is as if the store were away: the next try may reach a replica that can read it. */
 export class NewerRelease extends StoreUnavailable {

@@ -11,7 +11,7 @@ import type { Kind } from './worker.ts';
 export const asideReasons = ['unreadable', 'failing'] as const;
 type Reason = (typeof asideReasons)[number];
 
-export type PutAside = {
+type PutAside = {
   /** The same kinds, and one for what is of none: what they throw concerns their record alone, unless it is outside. */
   guard: (kinds: readonly Kind[]) => Kind[];
   /** Makes all that was put aside due once more: the key may be back, or another release runs. Once in a process. */

@@ -27,10 +27,10 @@ import type { Screen } from './router/screen.ts';
 const slashCommand = '/pay';
 
 /** Of two deliveries of one request the second says nothing; a second press is answered. */
-export type Repeat = 'first' | 'delivered_again' | 'pressed_again';
+type Repeat = 'first' | 'delivered_again' | 'pressed_again';
 
 /** True for the first caller of a key, false for every later one, on all replicas. Throws when that cannot be known. */
-export type Claim = (key: string) => Promise<boolean>;
+type Claim = (key: string) => Promise<boolean>;
 
 /** One thing asked of the bot. */
 export type Asked = {
@@ -203,10 +203,10 @@ async function carryOut({ asked, command, words, talk }: Run, side: SlackSide): 
 }
 
 /** What a person is told, and the rule behind it, for the audit. */
-export type Refusal = { message: SlackMessage; reason: string };
+type Refusal = { message: SlackMessage; reason: string };
 
 /** Allowed by any one of the permissions; else why the first one is not held. */
-export async function permitFor(
+async function permitFor(
   caller: Caller,
   permissions: readonly Permission[],
   mayRun: MayRun,

@@ -132,7 +132,7 @@ export type Press = {
 };
 
 /** What an external select offers for what was typed so far, at most a hundred; within Slack's three seconds. */
-export type Suggestion = {
+type Suggestion = {
   actionId: string;
   suggest: (typed: string, caller: Caller) => Promise<readonly Choice[]>;
 };
@@ -142,7 +142,7 @@ export type Suggestion = {
  * verb without words; there is no channel then, so the answer is a modal. One on a `message` does what `prepare`
  * makes of everything that can be read in it.
  */
-export type Shortcut = { callbackId: string; name: string } & (
+type Shortcut = { callbackId: string; name: string } & (
   | { kind: 'global' }
   | { kind: 'message'; prepare: (texts: readonly string[]) => Prepared }
 );
@@ -199,7 +199,7 @@ type Facts = {
   hidden?: true;
 };
 
-export type Definition<Input> = Facts & {
+type Definition<Input> = Facts & {
   parse: (words: readonly string[]) => Parsed<Input>;
   /** The reference the words are about, for the log and for error words. */
   reference?: (input: Input) => OrderReference;

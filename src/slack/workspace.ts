@@ -70,7 +70,7 @@ function words(said: unknown): string {
 }
 
 /** Of one call: its method, `ok` or what it failed with, and how long it took. */
-export type SlackCalled = (method: string, result: 'ok' | SlackProblem['kind'], seconds: number) => void;
+type SlackCalled = (method: string, result: 'ok' | SlackProblem['kind'], seconds: number) => void;
 
 /** Every method goes through `apiCall`. */
 class MeasuredClient extends WebClient {

@@ -59,7 +59,7 @@ export function readIndex(index: Index): [name: string, place: number][] {
 }
 
 /** Where a page of a list begins: after this place and key. */
-export type Cursor = { place: number; key: string };
+type Cursor = { place: number; key: string };
 
 /** Before the first of every list, and after the last. */
 const ends = { first: { place: -(2 ** 53), key: '' }, last: { place: 2 ** 53, key: '' } };

@@ -2,7 +2,7 @@ import { merchantPrefix, type Merchant } from '../domain/merchant.ts';
 import type { Kept } from './kept.ts';
 import type { Entry, Index, Store } from './store.ts';
 
-export type Scope = {
+type Scope = {
   /** The same store, in which only the scope's own records exist. Takes no work: who does is above all scopes. */
   store: Store;
   /** An entry that the whole store gave out, as the scope knows it; undefined when it is none of the scope's. */

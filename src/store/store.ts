@@ -61,7 +61,7 @@ export type Listed = { entries: readonly Entry[]; next?: string };
  * How long the oldest due record waits (0: nothing is due), and how many are due by what their lane is: `free`, `leased`
  * to a worker, or `paused`. `mostDue` stands for that many or more.
  */
-export type Backlog = { oldestDueMs: number; due: Readonly<Record<'free' | 'leased' | 'paused', number>> };
+type Backlog = { oldestDueMs: number; due: Readonly<Record<'free' | 'leased' | 'paused', number>> };
 
 export const mostDue = 10_000;
 

@@ -9,7 +9,7 @@ import { coverageOf, parseSignatureTemplate, parseTextSource } from './signature
 import type { SignatureScheme } from './signed-delivery.ts';
 import { signatureProblem } from './signature.ts';
 
-export type Webhooks = {
+type Webhooks = {
   scheme: SignatureScheme | undefined;
   pointers: EventPointers;
   problem: string | undefined;

@@ -51,7 +51,7 @@ export type AlertEvent =
   /** What was looked up anew is forgotten, as its event's details are. */
   | { kind: 'erased' };
 
-export type AlertCases = Cases<AlertCase, AlertEvent>;
+type AlertCases = Cases<AlertCase, AlertEvent>;
 
 /** The list of the open alerts that a person has: assigned to them, or acknowledged by them and given to nobody else. */
 export const alertsOf = (userId: string): string => `alerts-of:${userId}`;

@@ -124,7 +124,7 @@ function isOfKind(wanted: RoutedKind | undefined, event: PaymentEvent): boolean 
 }
 
 /** An amount nobody names is within no range. */
-export function isWithin(range: AmountRange | undefined, minor: number | undefined): boolean {
+function isWithin(range: AmountRange | undefined, minor: number | undefined): boolean {
   if (!range) return true;
   return minor !== undefined && minor >= (range.fromMinor ?? 0) && minor <= (range.toMinor ?? Infinity);
 }
@@ -136,7 +136,7 @@ function isCustomer(pattern: CustomerPattern | undefined, id: string | undefined
 }
 
 /** What stands behind the last @, in lower case. */
-export function domainOf(email: string | undefined): string | undefined {
+function domainOf(email: string | undefined): string | undefined {
   const at = email?.lastIndexOf('@') ?? -1;
   return at < 0
     ? undefined

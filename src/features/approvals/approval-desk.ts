@@ -279,7 +279,7 @@ function stopped(why: string): End {
 type Place = { channel: string; to: 'channel' | 'approver' | 'requester' };
 
 /** A request in one of its places, and what is said beside it. */
-export type ApprovalBodies = {
+type ApprovalBodies = {
   approval: { id: string; to: Place['to'] };
   approval_note: { id: string; to: Place['to']; what: ApprovalNote };
 };

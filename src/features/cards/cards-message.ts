@@ -123,7 +123,7 @@ function deletionDialog(
 }
 
 /** "Visa ·· 4242"; words of its own where the service told neither. */
-export function faceWords(face: CardFace): string {
+function faceWords(face: CardFace): string {
   const isNamed = face.cardType !== undefined || face.lastFour !== undefined;
   return isNamed ? cardWords(face) : 'Card of unknown type';
 }
@@ -189,7 +189,7 @@ export function notSetUpMessage(missing: readonly string[], { environment }: Cha
 
 /** What a button carries: the listing's random name and which of its cards, neither of them worth anything by itself. */
 export const cardsPlace = codec(z.object({ list: z.string(), index: z.int().nonnegative() }));
-export type CardsPlace = { list: string; index: number };
+type CardsPlace = { list: string; index: number };
 
 const askAgain = 'press Delete again; that does no harm.';
 

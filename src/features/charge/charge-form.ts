@@ -48,7 +48,7 @@ type ChargePrefill = {
   reason?: string;
 };
 
-export type ChargeModalOptions = {
+type ChargeModalOptions = {
   place: ChargePlace;
   /** The first is chosen when nothing else is. */
   currencies: readonly string[];

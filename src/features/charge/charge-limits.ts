@@ -51,7 +51,7 @@ export type OwnLimits =
     };
 
 /** Whose roles' limits are judged by. */
-export type HeldLimits =
+type HeldLimits =
   | { kind: 'none' }
   | { kind: 'limited'; byCurrency: RoleLimits; held: readonly string[] }
   | { kind: 'refused'; refusal: Extract<LimitRefusal, { kind: 'no_role' | 'unknown_standing' }> };
@@ -330,7 +330,7 @@ function usedBy(claims: readonly Judged[], except?: string): number {
 const keepAfterMs = 3_600_000;
 
 /** One day of a time zone: its date, like `2026-11-21`, and the moment the next one begins (UTC ms). */
-export type LocalDay = { date: string; endsAtMs: number };
+type LocalDay = { date: string; endsAtMs: number };
 
 /** No local day is longer, whatever summer time or a moved date line does to it. */
 const longestDayMs = 48 * 3_600_000;

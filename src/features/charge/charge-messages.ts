@@ -123,7 +123,7 @@ function said(charge: ChargeSeen, { environment, account }: ChargePlace, more: P
 }
 
 /** What is said of a charge is kept by its reference alone: the rest is read when it leaves. */
-export type ChargeBodies = {
+type ChargeBodies = {
   charge: { reference: string };
   charge_note: { reference: string; note: ChargeNote };
   charge_direct: { reference: string; what: Told };

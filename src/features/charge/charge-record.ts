@@ -206,7 +206,7 @@ function seenOtp({ state, history }: ChargeIntent, { until, tries, unanswered }:
 }
 
 /** Somebody has to wait for it, or to see to it. */
-export function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boolean {
+function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boolean {
   return !('concludedAt' in state) || state.kind === 'review';
 }
 

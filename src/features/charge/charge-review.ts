@@ -172,7 +172,7 @@ const whyNowInput = textInput({
 type Agreed = { kind: 'agreed'; draft: string; despite?: string; override?: string };
 
 /** What a submitted review agrees to, and why a card on hold is to be charged now; `stale`: not what the bot made. */
-export function readTermsModal(
+function readTermsModal(
   values: ViewValues,
   metadata: string,
 ): Agreed | { kind: 'stale' } | { kind: 'errors'; errors: Record<string, string> } {
@@ -250,7 +250,7 @@ function restrictions({ hold, approval, nowMs }: TermsModalOptions): ModalBlock[
 }
 
 /** What was reviewed is gone or different by now. */
-export function staleTermsModal(place: ChargePlace): Modal {
+function staleTermsModal(place: ChargePlace): Modal {
   const next = labelled('Next', 'start over with ', code('/pay charge'), '.');
   const note = { state: '⌛ This review has expired', body: [plain('Nothing was charged.'), next] };
   return notChargedModal(note, place);
@@ -303,4 +303,4 @@ const twinWords: Record<Twin['outcome'], string> = {
 };
 
 /** Which terms a modal is about, and the twin that was shown beside them: no secret. */
-export const agreedTerms = codec(z.object({ draft: z.string().min(1), despite: z.string().exactOptional() }));
+const agreedTerms = codec(z.object({ draft: z.string().min(1), despite: z.string().exactOptional() }));

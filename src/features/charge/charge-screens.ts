@@ -163,7 +163,7 @@ const operators = 'tell the people who run this bot; trying again won’t help.'
  *
  * Spec: Errors (saved-card charge rejections; HTTP status responses).
  */
-export const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
+const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
   invalid_token: {
     why: 'The service doesn’t know this card.',
     fix: 'choose another card, or let the customer save it again with a payment link.',
@@ -362,7 +362,7 @@ const about = codec(
  * take it over. Shows no code, and keeps none: each try has a field of its own, so that Slack does not put a
  * refused code back into it.
  */
-export function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: Viewer): Modal {
+function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: Viewer): Modal {
   const { reference, otp, resends, bankWords } = charge;
   const isAgent = viewerId === charge.agent;
   const isOpen = isCodeOpen(charge, nowMs);

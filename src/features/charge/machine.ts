@@ -322,7 +322,7 @@ function isUnsent({ state }: ChargeIntent): boolean {
 }
 
 /** Sends the charge, again under the same reference. Spec: charge a saved card (retry rules). */
-export function charge(intent: ChargeIntent, at: number): Step {
+function charge(intent: ChargeIntent, at: number): Step {
   const sends = [...intent.sends, at];
   const { reference } = intent;
   return enter({ ...intent, sends }, { kind: 'charging' }, at + chargeLimits.answerMs, {
@@ -335,19 +335,19 @@ export function charge(intent: ChargeIntent, at: number): Step {
 }
 
 /** Asks what became of it; a concluded intent is in doubt again. Spec: Transactions. */
-export function lookUp(intent: ChargeIntent, at: number): Step {
+function lookUp(intent: ChargeIntent, at: number): Step {
   const since = intent.state.kind === 'confirming' ? intent.state.since : at;
   const state = { kind: 'confirming', since, askedAt: at } as const;
   return enter(intent, state, at + chargeLimits.answerMs, lookUpEffect(intent, at));
 }
 
 /** Asks once more and stays concluded meanwhile. */
-export function lookUpLate(intent: ChargeIntent, state: Conclusion, at: number): Step {
+function lookUpLate(intent: ChargeIntent, state: Conclusion, at: number): Step {
   return enter(intent, { ...state, askedAt: at }, at + chargeLimits.answerMs, lookUpEffect(intent, at));
 }
 
 /** Asks, and the code stays open meanwhile: nobody who is typing one is interrupted. */
-export function lookUpOpen(intent: ChargeIntent, at: number): Step {
+function lookUpOpen(intent: ChargeIntent, at: number): Step {
   return enter(intent, { kind: 'otp', askedAt: at }, intent.dueAt, lookUpEffect(intent, at));
 }
 
@@ -356,7 +356,7 @@ function lookUpEffect({ reference }: ChargeIntent, askedAt: number): Effect {
 }
 
 /** Opens the OTP to agents if tries and time are left, and looks up otherwise. Spec: pending OTP; OTP errors. */
-export function askForOtp(intent: ChargeIntent, at: number): Step {
+function askForOtp(intent: ChargeIntent, at: number): Step {
   const standing = intent.otp && otpStanding(intent.otp, at);
   if (!intent.otp || standing?.kind !== 'open') return lookUp(intent, at);
   const { until } = intent.otp;
@@ -365,7 +365,7 @@ export function askForOtp(intent: ChargeIntent, at: number): Step {
 }
 
 /** The try is counted here, before the code leaves: a crash in between costs a try, never allows a fourth. */
-export function submitOtp(intent: ChargeIntent, at: number): Step | undefined {
+function submitOtp(intent: ChargeIntent, at: number): Step | undefined {
   const { otp, reference } = intent;
   if (intent.state.kind !== 'otp' || !otp) return undefined;
   const standing = otpStanding(otp, at);
@@ -383,7 +383,7 @@ export function submitOtp(intent: ChargeIntent, at: number): Step | undefined {
 }
 
 /** Ends the intent for now, and tells unless this very verdict was told before. */
-export function conclude(intent: ChargeIntent, at: number, verdict: Verdict, because: Because = {}): Step {
+function conclude(intent: ChargeIntent, at: number, verdict: Verdict, because: Because = {}): Step {
   const state: Conclusion = { kind: verdict, concludedAt: at, ...because };
   return intent.told.includes(verdict)
     ? enter(intent, state, lateLookUpAt(intent, state, at))
@@ -391,7 +391,7 @@ export function conclude(intent: ChargeIntent, at: number, verdict: Verdict, bec
 }
 
 /** Repeated until it is on record as told; the key makes the repeats one. */
-export function announce(intent: ChargeIntent, state: Conclusion, at: number): Step {
+function announce(intent: ChargeIntent, state: Conclusion, at: number): Step {
   return enter(intent, state, at + chargeLimits.answerMs, telling(intent, state.kind));
 }
 
@@ -400,7 +400,7 @@ function telling({ reference }: ChargeIntent, what: Told): Effect {
 }
 
 /** When the time for a code is over, if the bank wants one: what no answer has told may still be paid until then. */
-export function codeEndsAt({ otp, sends }: ChargeIntent): number {
+function codeEndsAt({ otp, sends }: ChargeIntent): number {
   return otp?.until ?? Math.max(...sends) + otpLimits.windowMs;
 }
 
@@ -409,7 +409,7 @@ export function codeEndsAt({ otp, sends }: ChargeIntent): number {
  * change its mind. A refused only send is sure, as are proof and a case that a person has. `since` is the last
  * answered look-up, else the conclusion: a look that was missed, because its process stood still, is still owed.
  */
-export function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): number | undefined {
+function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): number | undefined {
   const { kind } = state;
   const sure = kind === 'approved' || kind === 'review' || (kind === 'rejected' && intent.sends.length === 1);
   if (sure) return undefined;
@@ -419,21 +419,16 @@ export function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: num
 }
 
 /** What an answer or an event said in words; the last words stay when it brought none. */
-export function quote(intent: ChargeIntent, { why }: { why?: string }): ChargeIntent {
+function quote(intent: ChargeIntent, { why }: { why?: string }): ChargeIntent {
   return why === undefined ? intent : { ...intent, bankWords: why };
 }
 
-export function hear(intent: ChargeIntent, heard: Heard): ChargeIntent {
+function hear(intent: ChargeIntent, heard: Heard): ChargeIntent {
   return intent.heard.includes(heard) ? intent : { ...intent, heard: [...intent.heard, heard] };
 }
 
 /** The intent in another state, due then; without a time it is finished. */
-export function enter(
-  intent: ChargeIntent,
-  state: ChargeState,
-  dueAt: number | undefined,
-  effect?: Effect,
-): Step {
+function enter(intent: ChargeIntent, state: ChargeState, dueAt: number | undefined, effect?: Effect): Step {
   const { dueAt: _before, ...rest } = intent;
   const next: ChargeIntent = dueAt === undefined ? { ...rest, state } : { ...rest, state, dueAt };
   return { next, effect };
@@ -447,7 +442,7 @@ type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */
-export function lookedUp(intent: ChargeIntent, event: LookedUp, at: number): Step | undefined {
+function lookedUp(intent: ChargeIntent, event: LookedUp, at: number): Step | undefined {
   const { state } = intent;
   if (state.kind === 'approved') return undefined;
   const { finding } = event;
@@ -579,7 +574,7 @@ function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Unproven
  * are kept as the last one with a count: a day in doubt is some 300 of them, and the record is written at
  * each. What is left out changed nothing that the last one does not set again, so replay still holds.
  */
-export function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, at: number): Past[] {
+function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, at: number): Past[] {
   const { history } = before;
   const unchanged = before.state.kind === next.state.kind;
   const isIdle = unchanged && event.kind === 'due' && !isJustConcluded(before);
@@ -636,7 +631,7 @@ export type PendingOtp = {
   unanswered: number;
 };
 
-export type OtpStanding =
+type OtpStanding =
   | { kind: 'open'; triesLeft: number; leaveBy: number }
   | { kind: 'tries_used' }
   | { kind: 'time_over' };
@@ -654,6 +649,6 @@ export function otpStanding(otp: PendingOtp, now: number): OtpStanding {
 }
 
 /** Every code that may be entered was, and each was refused: nothing is in doubt. */
-export function isRefused({ tries, unanswered }: Pick<PendingOtp, 'tries' | 'unanswered'>): boolean {
+function isRefused({ tries, unanswered }: Pick<PendingOtp, 'tries' | 'unanswered'>): boolean {
   return tries >= otpLimits.submissions && unanswered === 0;
 }

@@ -25,7 +25,7 @@ import { step } from './machine.ts';
 import type { ChargeRunner } from './run-charge.ts';
 
 /** What a charge of these terms would meet now. */
-export type ChargeReview =
+type ChargeReview =
   | { kind: 'over_limit'; refusal: LimitRefusal }
   | {
       kind: 'ready';

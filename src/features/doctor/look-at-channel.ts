@@ -2,7 +2,7 @@ import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
 import { fixFor, readSlackError, refusalAbout, slackErrorWord } from '../../slack/slack-error.ts';
 
 /** Whether the bot can post in a channel, as far as Slack says before anything is posted there. */
-export type ChannelReach =
+type ChannelReach =
   | { kind: 'reachable' }
   /** Nothing will arrive there until a person does what `fix` says. */
   | { kind: 'unreachable'; slackError: string; fix: string }

@@ -76,7 +76,7 @@ export type LinkEvent =
   | { kind: 'payment_failed'; why?: string }
   | { kind: 'looked_up'; lookup: Lookup };
 
-export type LinkRules = {
+type LinkRules = {
   /** Longer than one request takes: what is asked for again while the first is under way would lose its link. */
   askAgainMs: number;
   /** How long an unpaid link is followed. */

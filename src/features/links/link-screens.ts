@@ -197,7 +197,7 @@ export type LinkBodies = {
   link_note: { reference: string; what: LinkNote };
 };
 
-export type LinkShown = { kind: 'link'; note?: LinkNote; link: PaymentLink };
+type LinkShown = { kind: 'link'; note?: LinkNote; link: PaymentLink };
 
 export function linkViews(
   findLink: (reference: string) => Promise<PaymentLink | undefined>,

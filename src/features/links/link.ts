@@ -41,8 +41,6 @@ import {
   takenErrors,
 } from './link-screens.ts';
 
-export type Links = ReturnType<typeof createLinks>;
-
 /**
  * Payment links: the orders they are made of, and what follows them until they are paid (`payment-links.ts`).
  * `/pay link [amount]`: the form, the order, and its link on a card that says when it is paid. Running it asks the

@@ -35,7 +35,7 @@ export type Around = {
   paid: (payment: ProvenPayment) => Promise<void>;
 };
 
-export type LinkRequest = Pick<PaymentLink, 'viewId' | 'terms' | 'by'> & {
+type LinkRequest = Pick<PaymentLink, 'viewId' | 'terms' | 'by'> & {
   /** The person's own; the dialogue's when absent. */
   reference?: OrderReference;
   /** Where its message goes; to the person alone when absent. */

@@ -187,7 +187,7 @@ export function readingMessage<Item>(
 }
 
 /** "10,000 terminals". */
-export function numbered(count: number, one: string, many: string): string {
+function numbered(count: number, one: string, many: string): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 }
 

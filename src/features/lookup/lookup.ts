@@ -72,7 +72,7 @@ export function createLookup(
 }
 
 /** `/pay lookup <reference> [amount]`, and what is typed without a verb. */
-export function lookupCommand(deps: Lookups): Command {
+function lookupCommand(deps: Lookups): Command {
   async function run(question: Question, { caller, whileWaiting }: Conversation): Promise<SlackMessage> {
     const may = deps.reveals.may(caller);
     const view = await whileWaiting(deps.ask(question), stillLooking(question.reference));

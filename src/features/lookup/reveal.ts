@@ -77,7 +77,7 @@ export function createReveals(
 }
 
 /** Who wants to read the address of which order, and where they see it. */
-export type RevealAsked = { reference: OrderReference; by: string; where: string };
+type RevealAsked = { reference: OrderReference; by: string; where: string };
 
 type Revealed =
   | { kind: 'revealed'; email: string }

@@ -239,7 +239,7 @@ function windowOf(message: SlackMessage, place: ChargePlace): Modal {
   return wordsModal(placeTitle('New account', place), message);
 }
 
-export type Asked = {
+type Asked = {
   /** It is on record under this. */
   id: string;
   wanted: NewAccount;

@@ -18,7 +18,7 @@ export function botAvatar(size = 36): TemplateResult {
   return html`<img src="/page/icon.svg" width=${size} height=${size} alt="" />`;
 }
 
-export type MenuItem = { label: string; choose: () => void };
+type MenuItem = { label: string; choose: () => void };
 
 /** A button that opens a list of buttons beside it; the browser itself closes it on Escape or a click elsewhere. */
 export function drawMenu(menu: {

@@ -16,7 +16,7 @@ import {
 import type { World } from './world.ts';
 
 /** Spec: Account, Terminal record. */
-export type Account = Required<components['schemas']['Account']>;
+type Account = Required<components['schemas']['Account']>;
 export type Terminal = Required<components['schemas']['Terminal']>;
 
 export type Accounts = ReturnType<typeof createAccounts>;

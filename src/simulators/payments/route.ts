@@ -21,7 +21,7 @@ export type Call = {
  *
  * Spec: Authentication.
  */
-export type Access = 'open' | 'account' | 'parent' | 'merchant';
+type Access = 'open' | 'account' | 'parent' | 'merchant';
 
 /** Handlers are synchronous, so that "is this reference used?" and "use it" can never be parted by another request. */
 export type Route = {

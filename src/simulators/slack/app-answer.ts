@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 
 /** What the app answers to a command or a press, in the acknowledgement or later through a response_url. */
 
-export type Applied = { kind: 'applied' } | { kind: 'refused'; error: string; messages: string[] };
+type Applied = { kind: 'applied' } | { kind: 'refused'; error: string; messages: string[] };
 
 const answerShape = z.looseObject({
   response_type: z.literal('ephemeral').optional(),

@@ -82,7 +82,7 @@ const otherAccounts: readonly [id: string, name: string, kind: AccountKind][] = 
 ];
 
 export const onCallGroup = 'S0ONCALL01';
-export const groups: readonly UserGroup[] = [
+const groups: readonly UserGroup[] = [
   { id: 'S0SUPPORT1', handle: 'support-agents', name: 'Support agents', users: [userIds.agent] },
   { id: 'S0PAYLEAD1', handle: 'pay-leads', name: 'Payment leads', users: [userIds.lead] },
   { id: onCallGroup, handle: 'on-call', name: 'On-call', users: [userIds.onCall] },

@@ -10,7 +10,7 @@ type Upload = { id: string; name: string; length: number; text?: string };
 
 export const uploadPath = '/upload/v1/';
 /** In bytes. Slack takes a gigabyte; every open page of the workspace holds these. */
-export const longestFile = 20_000_000;
+const longestFile = 20_000_000;
 
 export function createFiles(ids: Ids) {
   const uploads = new Map<string, Upload>();

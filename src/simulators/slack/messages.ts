@@ -35,8 +35,6 @@ type Draft = MessageContent & {
   visibleTo?: string;
 };
 
-export type Messages = ReturnType<typeof createMessages>;
-
 export function createMessages(ids: Ids) {
   const byChannel = new Map<string, Message[]>();
   const byTs = new Map<string, Message>();

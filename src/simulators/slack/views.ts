@@ -49,8 +49,6 @@ export function readView(raw: unknown, surface: 'modal' | 'home'): ReadView {
 
 const maxStack = 3;
 
-export type Views = ReturnType<typeof createViews>;
-
 export function createViews(ids: Ids) {
   const stacks = new Map<string, View[]>();
   const homes = new Map<string, View>();

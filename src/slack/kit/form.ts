@@ -91,7 +91,7 @@ export type CardChoice = { kind: 'ledger'; id: string } | { kind: 'pasted'; toke
 /** A card that stands in a form: its id in the ledger, and its words. */
 export type OfferedCard = { id: string; text: string };
 
-export const longestEmail = 254;
+const longestEmail = 254;
 
 /** The typeahead over saved cards; the form's verb has a suggestion of the same id. */
 export function cardInput(

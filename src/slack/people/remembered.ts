@@ -9,7 +9,7 @@ export type SharedAnswers = {
   set(key: string, answer: Kept<unknown>, ttlMs: number): Promise<void>;
 };
 
-export type Asked<Value> = { kind: 'known'; value: Value } | { kind: 'unknown'; slackError: string };
+type Asked<Value> = { kind: 'known'; value: Value } | { kind: 'unknown'; slackError: string };
 
 const freshMs = 10 * 60_000;
 /** How old an answer may be when Slack cannot be asked. */

@@ -18,7 +18,7 @@ import {
   type WorkspaceSettings,
 } from '../workspace.ts';
 
-export type SlackSettings = WorkspaceSettings &
+type SlackSettings = WorkspaceSettings &
   ({ mode: 'http'; signingSecret: string } | { mode: 'socket'; appToken: string });
 
 type Given = Omit<SlackSide, 'client' | 'identity' | keyof Times> &

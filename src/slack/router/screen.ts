@@ -27,7 +27,7 @@ export type Screen = {
 };
 
 /** How the person can be reached. */
-export type Ways = {
+type Ways = {
   client: WebClient;
   log: Log;
   /** Names what was asked, as the title of words that take the place of a form. */

@@ -12,7 +12,7 @@ import {
 
 const openTimeoutMs = 10_000;
 /** Slack says hello at once. A socket that opens and stays silent would be waited for without end. */
-export const helloTimeoutMs = 15_000;
+const helloTimeoutMs = 15_000;
 /** A connection that ends sooner counts as failed, so that one that never holds is not tried in a tight loop. */
 const steadyMs = 10_000;
 
