@@ -213,11 +213,14 @@ export function createFeatures(account: Account, around: Around) {
   const ledger = openLedger(account);
   const alerts: Alerts = createAlerts(account, {
     ledger,
-    mayTry: (card) => charges.mayTry(card),
+    mayTry: (card, outside) => charges.mayTry(card, outside),
+    mayOverride: () => gate?.needFor({ kind: 'retry' }) !== undefined,
     hasEnded: (reference) => charges.hasEnded(reference),
     chargeOf: (reference) => charges.chargeOf(reference),
+    tellsFailure: (reference) => charges.tellsFailure(reference),
     findCharge: (reference) => charges.find(reference),
     chargeForm: (filled) => charges.form(filled),
+    linkForm: (filled, caller) => links.form(filled, caller),
     mayReveal: (caller) => lookup.reveals.may(caller),
     mutes: () => mutes.all(),
     rememberCard: ledger && ((card) => ledger.remember(card)),

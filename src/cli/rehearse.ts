@@ -77,9 +77,10 @@ export async function rehearse(
   let [events, unsure] = [0, 0];
   let sinceMs: number | undefined;
   for await (const page of eventLog.since(nowMs - lookedBackMs)) {
-    for (const { event, receivedAtMs, lookup } of page) {
+    for (const { event, receivedAtMs, lookup, byCharge } of page) {
       events += 1;
       sinceMs ??= receivedAtMs;
+      if (byCharge) continue;
       const isLookedUp = lookup !== undefined && lookup !== 'unchecked';
       if (!isLookedUp && needsLookUp(unmuted, event)) unsure += 1;
       const hour = Math.floor(receivedAtMs / 3_600_000);

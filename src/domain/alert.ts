@@ -1,4 +1,5 @@
 import type { Confirmation } from './transaction.ts';
+import type { OutsideDecline } from './decline-reason.ts';
 import type { FailureKind } from './failure.ts';
 import type { Money } from './money.ts';
 import { type PaymentEventKind } from './payment-event.ts';
@@ -79,6 +80,8 @@ export type AlertClaims = {
   claim(alert: string, charge: Pick<AlertCharge, 'reference' | 'by'>): Promise<AlertClaim>;
   /** What would speak against that claim now. Changes nothing. */
   taken(alert: string, reference?: string): Promise<AlertTaken | undefined>;
+  /** The decline that counts for this card, by its fingerprint, when it is charged for that failure; undefined: none. */
+  declined(alert: string, card: string): Promise<OutsideDecline | undefined>;
   /** Its charge has ended without money: the alert's messages are to say so. */
   ended(alert: string): Promise<void>;
 };

@@ -3,6 +3,7 @@ export type DeclineReason =
   | 'fraud'
   | 'three_d_secure'
   | 'wrong_code'
+  | 'code_expired'
   | 'expired_card'
   | 'insufficient_funds'
   | 'limit_exceeded'
@@ -10,9 +11,16 @@ export type DeclineReason =
   | 'refused_card'
   | 'unknown';
 
-/** `{time}` stands for when the card may be charged again by `CHARGE_RETRY_WAIT_HOURS`. */
+/** `{time}` stands for when the card’s hold ends; of a card that is not on hold ` from {time}` is left out. */
 type NextStep = {
-  kind: 'do_not_retry' | 'payment_link' | 'customer_phone' | 'another_card' | 'wait' | 'nothing_known';
+  kind:
+    | 'do_not_retry'
+    | 'payment_link'
+    | 'customer_phone'
+    | 'still_wanted'
+    | 'another_card'
+    | 'wait'
+    | 'nothing_known';
   text: string;
 };
 
@@ -23,7 +31,7 @@ const wait: NextStep = {
   text: 'Try again from {time}, or use another card.',
 };
 
-/** The one table of what to do after a decline: alerts, the charge window, look-ups and docs/agents.md. */
+/** The one table of what to do after a charge that failed: alerts, the charge window, look-ups and docs/agents.md. */
 export const nextSteps: Readonly<Record<DeclineReason, NextStep>> = {
   fraud: { kind: 'do_not_retry', text: 'Don’t try again. The customer should ask their bank.' },
   three_d_secure: {
@@ -32,7 +40,11 @@ export const nextSteps: Readonly<Record<DeclineReason, NextStep>> = {
   },
   wrong_code: {
     kind: 'customer_phone',
-    text: 'Try again from {time}, the customer on the phone.',
+    text: 'Check the customer’s phone, then charge again from {time}.',
+  },
+  code_expired: {
+    kind: 'still_wanted',
+    text: 'Charge again from {time} if the customer still wants it.',
   },
   expired_card: anotherCard,
   insufficient_funds: wait,
@@ -58,6 +70,8 @@ const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, 
     /\b(fraud|fraudulent|stolen|(lost|hot|retain|capture|pick ?up) card|card (reported )?lost)\b|^pick ?up$/,
   ],
   ['wrong_code', new RegExp(`\\b(${wrong} ${code}|${code} (\\w+ ){0,2}${wrong}|too many otp)\\b`)],
+  // The specification's words for a code that ran out: its time, and no trouble of the bank.
+  ['code_expired', /\b(exceeded (the )?time allowed|time allowed (has been |was )?exceeded)\b/],
   ['expired_card', /\b(expired card|card (has |is |was )?expired)\b/],
   [
     'insufficient_funds',
@@ -70,7 +84,7 @@ const patterns: readonly [Exclude<DeclineReason, 'three_d_secure' | 'unknown'>, 
   [
     'issuer_unavailable',
     new RegExp(
-      `\\b(issuer|bank|switch) (\\w+ ){0,3}${offline}\\b|\\b(no response from (issuer|bank)|timed? ?out|exceeded (the )?time allowed|system malfunction)\\b`,
+      `\\b(issuer|bank|switch) (\\w+ ){0,3}${offline}\\b|\\b(no response from (issuer|bank)|timed? ?out|system malfunction)\\b`,
     ),
   ],
   [
@@ -137,13 +151,34 @@ function patternOf(phrase: string): RegExp | undefined {
 /** The settings by which a decline is read. */
 export type DeclineRule = { threeDSecureWords: readonly string[]; waitMs: number };
 
-/** A decline that a signed event tells and a look-up does not contradict. Times are UTC ms. */
+/** How a charge ended that took no money: what its first line says wherever it is told. */
+export type FailedHow = 'declined' | 'expired' | 'wrong_codes';
+
+/**
+ * A failure that a signed event tells and a look-up does not contradict, or an end of the bot's own charge. Times are UTC
+ * ms. `nextTryFrom`: when the card's hold ends; absent where the card is not on hold.
+ */
 export type KnownDecline = {
+  how: FailedHow;
   atMs: number;
   bankWords?: string;
   reason: DeclineReason;
-  nextTryFrom: number;
+  nextTryFrom?: number;
 };
+
+/** The same by the reason alone: a code that ran out is no decline. */
+export function failedHow(reason: DeclineReason): FailedHow {
+  return reason === 'code_expired' ? 'expired' : 'declined';
+}
+
+/** A decline of a card that its history need not have: a signed event tells it, and the look-up bears that out. */
+export type OutsideDecline = { reference: string; atMs: number; outcome: 'declined' | 'three_d_secure' };
+
+/** What a failure counts for in a card's history; undefined: neither bank nor card spoke. */
+export function outcomeOfReason(reason: DeclineReason): OutsideDecline['outcome'] | undefined {
+  if (reason === 'wrong_code' || reason === 'code_expired') return undefined;
+  return reason === 'three_d_secure' ? 'three_d_secure' : 'declined';
+}
 
 /** How long a card is on hold after a bank decline and how many attempts it gets: settings, because the spec only gives examples. */
 export type RetryRule = {

@@ -125,6 +125,8 @@ const messageRecord = z.object({
    * Absent: it is still to be routed.
    */
   routed: z.array(destination).optional(),
+  /** Its own charge tells it, so no alert does. */
+  byCharge: z.literal(true).optional(),
   /** The mutes that keep it from a channel. */
   keptBy: z.array(z.string()).optional(),
   /** A storm’s digest tells it since then, and no message of its own does. */

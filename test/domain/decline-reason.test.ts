@@ -30,8 +30,8 @@ describe('declineReason', () => {
       'Issuer or switch inoperative',
       'Issuing bank is currently unavailable',
       'Transaction timed out',
-      'Payment exceeded the time allowed',
     ],
+    code_expired: ['The payment has exceeded the time allowed', 'Time allowed exceeded'],
     expired_card: ['Expired card', 'Card has expired', 'DECLINED - EXPIRED CARD (54)'],
     refused_card: [
       'Do not honour',

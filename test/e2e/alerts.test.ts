@@ -73,7 +73,7 @@ describe('one failure, one message', () => {
     expect(alert.text).toBe(`❌ Declined by the bank · NGN 1,234.50 · c***@example.com · ${reference}`);
     for (const words of ['Insufficient funds', 'try again from', '✗ status FAILED', 'Lagos store'])
       expect(alert.shown.text).toContain(words);
-    expect(alert.shown.buttons).toEqual(['Acknowledge', 'Look up', 'Close…']);
+    expect(alert.shown.buttons).toEqual(['Acknowledge', 'Charge again…', 'Look up', 'Close…']);
     expect(alert.shown.text).not.toContain('<@');
   });
 
@@ -287,12 +287,31 @@ describe('a payment resolves a failure', () => {
 });
 
 describe('Charge again…', () => {
-  test('says from when while the card is on hold, and opens nothing', async () => {
+  test('opens the form of a card on hold where a second person may decide, whose review asks for that', async () => {
     const desk = at();
-    const { alert } = await isTaken({ customerEmail: chidi });
+    const { reference, alert } = await fails({ customerEmail: chidi, amount: '1235.00' });
+    expect(alert.shown.buttons).toEqual(['Acknowledge', 'Charge again…', 'Look up', 'Close…']);
     await desk.presses('lead', 'Charge again…', alert);
-    await desk.sees('lead', ['Not charged again', 'on hold until'], 'payAlerts');
-    expect(desk.modal('lead')).toBeUndefined();
+    await desk.modalSays('lead', 'Charge a card');
+    const review = await desk.submits('lead', {});
+    expect(review?.shown.text).toContain('Card on hold until');
+    expect(review?.submit).toBe('Ask for approval');
+    expect((await alertSays(reference)).shown.text).not.toContain('Acknowledged');
+  });
+
+  test('acknowledges the alert by charging', async () => {
+    const desk = at();
+    const { reference } = await fails({ customerEmail: 'ada.obi@example.com', amount: '1236.00' });
+    desk.house.later(2 * hourMs);
+    await desk.presses('lead', 'Charge again…', await alertSays(reference, 'Charge again…'));
+    await desk.modalSays('lead', 'Charge a card');
+    await desk.submits('lead', { 'Saved card': '4081' });
+    const underWay = desk.house.paymentsGate.hold('/tokenized-card-payment', 'before');
+    await desk.submits('lead');
+    const held = await underWay;
+    await alertSays(reference, '👀 Acknowledged', `Acknowledged by ${desk.named('lead')}`, 'Charging now');
+    held.release();
+    await alertSays(reference, '✅ Resolved', 'charged again');
   });
 
   test('one failed charge is charged again once: by three people with two cards, and resolved without any event', async ({

@@ -119,7 +119,7 @@ export function cardsHouse({
   const storms: Storms = createStorms(shared, threshold);
   const chargeOf = async (reference: string) => charges.get(reference);
   const cards = createAlertCards(shared, { storms, hasEnded, chargeOf, lookUp });
-  const claims = alertClaims(cards);
+  const claims = alertClaims(cards, { declineOf: () => Promise.resolve(undefined) });
   const alerts = cards.cases;
   const recovery = createAlertRecovery(shared, cards, lookUp, chargeOf);
 

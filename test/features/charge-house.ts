@@ -208,6 +208,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
           hasEnded: (wanted) => hasEnded(records, wanted),
           chargeOf: (wanted) => chargeOf(records, wanted),
         }),
+        { declineOf: () => Promise.resolve(undefined) },
       ),
       paid: (proven) => points.pass('paid', () => void paid.add(proven.reference)),
     },

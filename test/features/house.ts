@@ -121,7 +121,7 @@ export function house(answers: Answers = {}) {
       cases: { apply: () => Promise.resolve(undefined) },
     },
     recovery: { linkFailure: () => Promise.resolve() },
-    ledger: undefined,
+    judging: { look: () => Promise.resolve({}) },
     storms: noStorms,
     compose: (post) => ({
       digest: JSON.stringify(post),

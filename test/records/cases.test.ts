@@ -595,7 +595,7 @@ function alert(world: World): Driven {
         );
       const audit = auditOf(process, audited);
       const cards = createAlertCards(kept, { storms: noStorms, hasEnded, chargeOf: noCharge, lookUp, audit });
-      all[index] = { cards, claims: alertClaims(cards) };
+      all[index] = { cards, claims: alertClaims(cards, { declineOf: () => Promise.resolve(undefined) }) };
       return { prefix: alertCardPrefix, work: (entry) => cards.cases.work(entry) };
     },
     act(at, index) {

@@ -36,7 +36,7 @@ function linesOf(block: Node): string[] {
     case 'actions':
       return [
         children(block)
-          .map((button) => `[${String((button['text'] as Node)['text'])}]`)
+          .map((button) => `[${String((button['text'] as Node | undefined)?.['text'])}]`)
           .join(' '),
       ];
     default:

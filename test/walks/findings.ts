@@ -1,3 +1,4 @@
+import { chargeReferencePrefix } from '../../src/domain/order-reference.ts';
 import type { PaymentsOrder } from '../../src/simulators/protocol.ts';
 import { onCallGroup, people as cast } from '../../src/simulators/slack/cast.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
@@ -24,7 +25,8 @@ export const words = {
   declined: /^❌/u,
   charge: /^(Charge.*[^…]|Again: .*|Approve .*)$/,
   deliverAgain: /^Deliver again/,
-  take: /^Acknowledge/,
+  /** Charging takes it too, also once somebody has approved that. */
+  take: /^(Acknowledge|Charge|Again: |Ask for approval)/,
   /** Whose link it is, and whose charge somebody took over. */
   callsOnPurpose: /payops_(link|charge)_note/,
   givenUp: /given up until/,
@@ -113,6 +115,11 @@ function channelsFor({ weather, workspace }: Scene, { kind, order }: Event): str
   }
 }
 
+/** A charge of the bot's own tells its failure by its own message, unless it is paid or under review. */
+function mayBeUntold({ kind, reference }: Event): boolean {
+  return kind === 'payment_failed' && reference.startsWith(chargeReferencePrefix);
+}
+
 /** Each event once in each channel that the rules name, by a message of its own or counted in a digest; nowhere else. */
 function findWrongTellings(scene: Scene, events: readonly Event[], met: Map<string, number>): void {
   const { workspace, weather, broken } = scene;
@@ -128,6 +135,7 @@ function findWrongTellings(scene: Scene, events: readonly Event[], met: Map<stri
       const marked = here.filter(({ post }) => mayRepeat(scene, post)).length;
       if (here.length - marked > 1)
         broken.push(`${kind} ${reference} is told ${here.length} times in ${channel}`);
+      if (here.length === 0 && mayBeUntold(event)) continue;
       if (here.length === 0) missing.set(`${channel} ${kind}`, (missing.get(`${channel} ${kind}`) ?? 0) + 1);
       if (here.length === 0 && weather.threshold === 0)
         broken.push(`${kind} ${reference} is not told in ${channel}`);

@@ -1,15 +1,14 @@
 // The buttons of an alert's card: how they stand there, what pressing them does, their forms, and what the one person
 // who pressed is told, which pings nobody.
 
-import type { ActionsBlock, InputBlock } from '@slack/types';
+import type { ActionsBlock, Button, InputBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
 import type { AlertCard, AlertTaken } from '../../domain/alert.ts';
-import type { KnownDecline, RetryVerdict } from '../../domain/decline-reason.ts';
+import type { KnownDecline } from '../../domain/decline-reason.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { type Parsed, parsed, problem, listed } from '../../domain/wording.ts';
-import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
-import type { KnownCard, KnownCards } from '../../domain/card.ts';
+import { referenceOfEventKey } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type {
   Caller,
@@ -45,10 +44,11 @@ import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { referenceWord } from '../../slack/words/evidence.ts';
-import { holdLines } from '../../slack/words/next-steps.ts';
+import { declineNext, holdLines } from '../../slack/words/next-steps.ts';
 import { revealButtonOf, transactionNote } from '../../slack/words/transaction-message.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from './alert-cards.ts';
 import type { Evidence } from './alert-record.ts';
+import type { ChargeAgain, JudgeAgain } from './charge-again.ts';
 import {
   type AlertCardShown,
   type CardMove,
@@ -66,11 +66,13 @@ export const alertActions = {
   lookUp: 'alert_look_up',
   close: 'alert_close',
   chargeAgain: 'alert_charge_again',
+  /** Where the card can't be charged now: the form of `/pay link`. */
+  link: 'alert_link',
   /** What fits on no button; its choices carry what they are, a colon and the card's id. */
   more: 'alert_more',
 } as const;
 
-const choiceWords = { look_up: 'Look up', assign: 'Assign…', snooze: 'Snooze…' } as const;
+const choiceWords = { look_up: 'Look up', close: 'Close…', assign: 'Assign…', snooze: 'Snooze…' } as const;
 
 type MoreChoice = keyof typeof choiceWords;
 
@@ -87,53 +89,61 @@ function readMore(value: string): { choice: MoreChoice; id: string } | undefined
   return choice && { choice, id: value.slice(at + 1) };
 }
 
-/** At most three, by state; none on a card that has ended. `canLookUp`: it names an order. */
-export function cardButtons(
-  { id, card, canChargeAgain }: AlertCardShown,
-  canLookUp: boolean,
-): ActionsBlock[] {
+/**
+ * At most three, by state; none on a card that has ended. `canLookUp`: it names an order. A payment link is offered once
+ * somebody has acknowledged the alert: until then it may be the merchant’s own retry that pays.
+ */
+export function cardButtons({ id, card, again }: AlertCardShown, canLookUp: boolean): ActionsBlock[] {
   if (card.kind !== 'open' && card.kind !== 'acknowledged') return [];
   const isOpen = card.kind === 'open';
-  const take = button({
-    actionId: alertActions.acknowledge,
-    text: 'Acknowledge',
-    value: id,
-    style: 'primary',
-  });
-  const lookUp = button({ actionId: alertActions.lookUp, text: 'Look up', value: id });
-  const again = button({ actionId: alertActions.chargeAgain, text: 'Charge again…', value: id });
-  const close = button({ actionId: alertActions.close, text: 'Close…', value: id });
-  const isHidden = !isOpen && canChargeAgain;
+  const of = (actionId: string, text: string, more: { style?: 'primary' } = {}): Button =>
+    button({ actionId, text, value: id, ...more });
+  const take = of(alertActions.acknowledge, 'Acknowledge', { style: 'primary' });
+  const lookUp = of(alertActions.lookUp, 'Look up');
+  const close = of(alertActions.close, 'Close…');
+  const pays =
+    again === 'charge'
+      ? of(alertActions.chargeAgain, 'Charge again…')
+      : again === 'link' && !isOpen
+        ? of(alertActions.link, 'Payment link')
+        : undefined;
+  const isCloseHidden = isOpen && pays !== undefined && canLookUp;
+  const hidden: readonly MoreChoice[] = [
+    ...(pays && canLookUp ? (['look_up'] as const) : []),
+    ...(isCloseHidden ? (['close'] as const) : []),
+    ...(isOpen ? [] : (['assign', 'snooze'] as const)),
+  ];
   const more = {
     type: 'overflow',
     action_id: ownId(alertActions.more),
-    options: moreChoices
-      .filter((choice) => choice !== 'look_up' || (isHidden && canLookUp))
-      .map((choice) => ({
-        text: plainText(choiceWords[choice], limits.optionText),
-        value: writeMore(choice, id),
-      })),
+    options: hidden.map((choice) => ({
+      text: plainText(choiceWords[choice], limits.optionText),
+      value: writeMore(choice, id),
+    })),
   } as const;
   const elements = [
     ...(isOpen ? [take] : []),
-    ...(isHidden ? [again] : canLookUp ? [lookUp] : []),
-    close,
-    ...(isOpen ? [] : [more]),
+    ...(pays ? [pays] : canLookUp ? [lookUp] : []),
+    ...(isCloseHidden ? [] : [close]),
+    ...(hidden.length > 0 ? [more] : []),
   ];
   return [{ type: 'actions', elements }];
 }
 
 /** What the buttons need of other features. */
 export type ButtonsAround = {
-  /** Undefined: no card is remembered. */
-  ledger: Pick<KnownCards, 'search'> | undefined;
-  /** By what the bot itself charged the card; see `CardHistory`. */
-  mayTry: (card: string) => Promise<RetryVerdict>;
-  /** What the bot itself charged under this reference; undefined: nothing. */
-  chargeOf: (reference: string) => Promise<{ card: string } | undefined>;
   chargeForm: (filled: { prefill: Prefill; alert: string }) => Modal;
+  /** The form of `/pay link`, filled in. */
+  linkForm: (filled: LinkPrefill, caller: Caller) => Modal;
   /** The customer's e-mail in full, for whoever may read it. */
   mayReveal: (caller: Caller) => Promise<boolean>;
+};
+
+type LinkPrefill = {
+  amountMinor?: number;
+  currency?: string;
+  customerEmail?: string;
+  customerId?: string;
 };
 
 type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; customerId?: string };
@@ -141,6 +151,7 @@ type Prefill = { card?: OfferedCard; amountMinor?: number; currency?: string; cu
 /** Whoever may look a payment up may do it from its card. */
 const lookers = ['alerts', 'lookup'];
 const chargers = ['charge'];
+const linkers = ['link'];
 
 /** As long as somebody waits in front of a form that loads. */
 const lookAgainMs = 4_000;
@@ -152,6 +163,7 @@ const lookAgainMs = 4_000;
 export function alertButtons(
   { place, rules, people, now }: Pick<Account, 'place' | 'rules' | 'people' | 'now'>,
   cards: Pick<AlertCards, 'find' | 'move' | 'lookUpNow' | 'taken'>,
+  judging: Pick<JudgeAgain, 'judge' | 'look'>,
   around: ButtonsAround,
 ): { presses: Press[]; modals: ModalDefinition[] } {
   /** The message shows it; only whoever was not first is told anything. */
@@ -165,7 +177,9 @@ export function alertButtons(
     const [found, mayReveal] = await Promise.all([cards.lookUpNow(id), around.mayReveal(caller)]);
     if (!found?.evidence) return await reply(unknownAlertMessage());
     const { event, evidence } = found;
-    const declined = knownDecline({ ...found, lookup: evidence.lookup }, rules.declines);
+    const { verdict } = await judging.look(found);
+    const told = { ...found, lookup: evidence.lookup };
+    const declined = knownDecline(told, rules.declines, { nowMs: now(), verdict });
     const reference = event.orderReference ?? recordOf(evidence.lookup)?.orderReference ?? '';
     const { environment, account } = place;
     await reply(lookedUpMessage(evidence, reference, { environment, account, mayReveal, declined }));
@@ -180,22 +194,51 @@ export function alertButtons(
   /**
    * The form of `/pay charge`, begun with what failed. Nothing is charged by opening it. The message shows the button
    * until it is edited, so the alert is asked: it may be resolved, or being charged. The form takes the alert's id along,
-   * which is asked again on review and claimed on submit.
+   * which is asked again on review and claimed on submit: the review says that the card is on hold, and asks a second
+   * person where the policy has one.
    */
-  async function chargeAgain({ value, caller, reply, openModal }: Pressed): Promise<void> {
+  async function chargeAgain(pressed: Pressed): Promise<void> {
+    const alert = await failedNow(pressed);
+    if (!alert) return;
+    const { value, reply, openModal } = pressed;
+    const again = await judging.judge(alert);
+    if (again.kind === 'no') return await reply(notAgain(noWords[again.why]));
+    const { card, verdict } = again;
+    if (again.offer !== 'charge') {
+      const isFraud = again.offer === undefined || verdict.kind === 'allowed';
+      return await reply(notAgain(isFraud ? declineNext({ reason: 'fraud' }) : holdLines(verdict)));
+    }
+    const prefill = withoutUndefined({ card: card && cardChoice(card), ...termsOf(alert) });
+    await openModal(around.chargeForm({ prefill, alert: value }));
+  }
+
+  /** The same for a customer whose card can't be charged now: they pay on the service's page. */
+  async function openLink(pressed: Pressed): Promise<void> {
+    const alert = await failedNow(pressed);
+    if (!alert) return;
+    const { caller, reply, openModal } = pressed;
+    const { event, evidence } = alert;
+    if (!evidence || !isDeclined({ event, lookup: evidence.lookup })) {
+      return await reply(notAgain(noWords.not_declined));
+    }
+    if (event.isErased) return await reply(notAgain(noWords.erased));
+    const mayReveal = await around.mayReveal(caller);
+    const customerEmail = mayReveal ? customerEmailOf(event, evidence.lookup) : undefined;
+    await openModal(around.linkForm(withoutUndefined({ ...termsOf(alert), customerEmail }), caller));
+  }
+
+  /** The alert as it is now, where a new payment for it may be begun; else whoever pressed is told why not. */
+  async function failedNow({ value, caller, reply }: Pressed): Promise<FoundAlert | undefined> {
     const alert = await cards.find(value);
-    if (!alert) return await reply(unknownAlertMessage());
-    const taken = await cards.taken(value);
-    if (taken) return await reply(takenMessage(taken, caller.userId));
-    const shown = await judge(alert);
-    const verdict = 'prefill' in shown ? await judge(await lookedAtAgain(value, alert)) : shown;
-    if ('prefill' in verdict) await openModal(around.chargeForm({ prefill: verdict.prefill, alert: value }));
-    else await reply(verdict.refused);
+    const taken = alert && (await cards.taken(value));
+    if (alert && !taken) return await lookedAtAgain(value, alert);
+    await reply(taken ? takenMessage(taken, caller.userId) : unknownAlertMessage());
+    return undefined;
   }
 
   /**
-   * The alert by what the service says now: what its message shows may be as old as the rest is long, and the event of
-   * the payment that came since may be lost. As it was where the service gives no answer, or none in time.
+   * The alert by what the service says now: what its message shows may be as old as the card's hold is long, and the event
+   * of the payment that came since may be lost. As it was where the service gives no answer, or none in time.
    */
   async function lookedAtAgain(id: string, known: FoundAlert): Promise<FoundAlert> {
     try {
@@ -205,47 +248,6 @@ export function alertButtons(
       if (error instanceof DeadlinePassed) return known;
       throw error;
     }
-  }
-
-  /**
-   * Whether the customer's card may be charged once more for a failure, and with what the form begins. The rest
-   * after a decline counts from the event too, because the charge need not have been this bot's. Charges nothing;
-   * the form's own review and claim decide.
-   *
-   * Spec: charge a saved card (retry rules).
-   */
-  async function judge(alert: FoundAlert): Promise<{ prefill: Prefill } | { refused: SlackMessage }> {
-    const { event, evidence, receivedAtMs } = alert;
-    if (!evidence || !isDeclined({ event, lookup: evidence.lookup })) return notAgain(notDeclined);
-    if (event.isErased) return notAgain(detailsGone);
-    const known = await cardsOf(around.ledger, customerEmailOf(event, evidence.lookup));
-    if (known.length === 0) return notAgain([plain('The bot knows no saved card of this customer.')]);
-    // Of several, which one failed is known only where the bot charged it.
-    const card = known.length === 1 ? known[0] : await chargedOf(event, known);
-    const verdict = card && (await around.mayTry(card.id));
-    if (verdict && verdict.kind !== 'allowed' && verdict.kind !== 'resting')
-      return notAgain(holdLines(verdict));
-    const restsUntil = verdict?.kind === 'resting' ? verdict.nextTryFrom : 0;
-    const nextTryFrom = Math.max(receivedAtMs + rules.declines.waitMs, restsUntil);
-    if (now() < nextTryFrom) {
-      return notAgain(holdLines({ kind: 'resting', nextTryFrom, attemptsLeft: 1 }));
-    }
-    const money = moneyOfFailure(event, evidence.lookup);
-    const prefill = {
-      card: card && cardChoice(card),
-      amountMinor: money?.minor,
-      currency: money?.currency,
-      customerId: event.customerId,
-    };
-    return { prefill: withoutUndefined(prefill) };
-  }
-
-  async function chargedOf(
-    { orderReference }: PaymentEvent,
-    known: readonly KnownCard[],
-  ): Promise<KnownCard | undefined> {
-    const charged = orderReference === undefined ? undefined : await around.chargeOf(orderReference);
-    return known.find(({ id }) => id === charged?.card);
   }
 
   /** A form that moves the card its metadata names. Its field is told what is wrong with what was typed. */
@@ -300,6 +302,7 @@ export function alertButtons(
         press: chargeAgain,
         permissions: chargers,
       },
+      { actionId: alertActions.link, about, opensForm: true, press: openLink, permissions: linkers },
       {
         actionId: alertActions.more,
         about: (value) => referenceOfEventKey(readMore(value)?.id ?? ''),
@@ -313,32 +316,30 @@ export function alertButtons(
   };
 }
 
-/** The remembered cards of exactly this address. */
-export async function cardsOf(
-  ledger: ButtonsAround['ledger'],
-  email: string | undefined,
-): Promise<readonly KnownCard[]> {
-  const wanted = email?.trim().toLowerCase() ?? '';
-  const found = wanted === '' ? [] : ((await ledger?.search(wanted, mostCards)) ?? []);
-  return found.filter(({ customerEmail }) => customerEmail?.trim().toLowerCase() === wanted);
+/** What was to be paid, and by whom. */
+function termsOf({ event, evidence }: FoundAlert): Pick<Prefill, 'amountMinor' | 'currency' | 'customerId'> {
+  const money = moneyOfFailure(event, evidence?.lookup);
+  const { customerId } = event;
+  return withoutUndefined({ amountMinor: money?.minor, currency: money?.currency, customerId });
 }
 
-const mostCards = 20;
-
-function notAgain(body: Run[][]): { refused: SlackMessage } {
-  return { refused: noteMessage({ state: '🚫 Not charged again', body }) };
+function notAgain(body: Run[][]): SlackMessage {
+  return noteMessage({ state: '🚫 Not charged again', body });
 }
 
-/** Money may have moved, or nothing is known. */
-const notDeclined = [
-  plain('The look-up doesn’t say declined, so money may have moved.'),
-  labelled('Next', 'look it up first.'),
-];
-
-const detailsGone = [
-  plain('This alert is too old: its customer’s details were erased.'),
-  labelled('Next', 'use /pay charge if the customer still owes it.'),
-];
+/** Why no payment is begun from the alert. */
+const noWords: Record<Extract<ChargeAgain, { kind: 'no' }>['why'], Run[][]> = {
+  // Money may have moved, or nothing is known.
+  not_declined: [
+    plain('The look-up doesn’t say declined, so money may have moved.'),
+    labelled('Next', 'look it up first.'),
+  ],
+  erased: [
+    plain('This alert is too old: its customer’s details were erased.'),
+    labelled('Next', 'use /pay charge if the customer still owes it.'),
+  ],
+  no_card: [plain('The bot knows no saved card of this customer.')],
+};
 
 const mayPressNothing = `They can’t use its buttons: no role in payops.yml gives them ${listed([...lookers, ...chargers], 'or')}. Choose somebody else.`;
 

@@ -25,6 +25,7 @@ import {
   placeOf,
 } from './alert-record.ts';
 import { type CardMove, type CardStep, type MovedCard, endsCard, moveCard, recordOfOrder } from './alert.ts';
+import type { JudgeAgain } from './charge-again.ts';
 import type { Storms } from './storm/storm.ts';
 
 /** An alert as whoever acts on its card needs it. */
@@ -189,7 +190,7 @@ export function createAlertCards(
 }
 
 /** On the alert's own record, so that it cannot be resolved or closed between the question and the claim. */
-export function alertClaims(cards: AlertCards): AlertClaims {
+export function alertClaims(cards: AlertCards, judging: Pick<JudgeAgain, 'declineOf'>): AlertClaims {
   const { cases, firstAlert } = cards;
   async function release(id: string, holder: string): Promise<void> {
     try {
@@ -200,6 +201,10 @@ export function alertClaims(cards: AlertCards): AlertClaims {
   }
   return {
     taken: (alert, reference) => cards.taken(alert, reference),
+    async declined(alert, card) {
+      const found = await cards.find(alert);
+      return found && (await judging.declineOf(found, card));
+    },
     async claim(alert, { reference, by }) {
       const id = await firstAlert(alert);
       const holder = randomUUID();
@@ -207,7 +212,8 @@ export function alertClaims(cards: AlertCards): AlertClaims {
         const over = (await cases.find(id))?.charge?.holders.at(-1);
         const why = await cards.taken(alert, reference);
         if (why) return { kind: 'taken', taken: why };
-        const { isMoved } = await cards.hear(id, { kind: 'claimed', reference, by, holder, over });
+        const { card: seen } = await cards.read(id);
+        const { isMoved } = await cards.hear(id, { kind: 'claimed', reference, by, holder, over, seen });
         if (isMoved) return { kind: 'claimed', release: () => release(id, holder) };
       }
     },

@@ -30,6 +30,8 @@ const alertCase = z.object({
   charge: z
     .object({ reference: z.string(), by: z.string(), at: z.number(), holders: z.array(z.string()) })
     .exactOptional(),
+  /** Its messages are made once more then: a card that is on hold until then may be charged. */
+  heldUntil: z.number().exactOptional(),
   /** What somebody had looked up anew. */
   evidence: z.custom<Evidence>().exactOptional(),
 });
@@ -44,10 +46,20 @@ export type AlertEvent =
   | { kind: 'failed'; atMs: number; lists: readonly string[]; storms: readonly string[] }
   | { kind: 'looked_up'; evidence: Evidence }
   /** `over`: the last holder of the claim that surely moves no money any more; one that came since is another. */
-  | { kind: 'claimed'; reference: string; by: string; holder: string; over: string | undefined }
+  | {
+      kind: 'claimed';
+      reference: string;
+      by: string;
+      holder: string;
+      over: string | undefined;
+      seen: AlertCard;
+    }
   | { kind: 'released'; holder: string }
   /** Its messages are made once more. */
   | { kind: 'retold' }
+  | { kind: 'held'; untilMs: number }
+  /** The time of `heldUntil` has come. */
+  | { kind: 'unheld' }
   /** What was looked up anew is forgotten, as its event's details are. */
   | { kind: 'erased' };
 
@@ -110,18 +122,30 @@ function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | 
   }
 }
 
-type ClaimEvent = Extract<AlertEvent, { kind: 'claimed' | 'released' }>;
+type ClaimEvent = Extract<AlertEvent, { kind: 'claimed' | 'released' | 'held' | 'unheld' }>;
 
 function stepClaim(before: AlertCase, event: ClaimEvent, nowMs: number): AlertCase | undefined {
-  const { card, charge } = before;
+  const { card, charge, heldUntil } = before;
   switch (event.kind) {
+    case 'held': {
+      const { untilMs } = event;
+      return untilMs <= nowMs || heldUntil === untilMs ? undefined : { ...before, heldUntil: untilMs };
+    }
+    case 'unheld': {
+      const { heldUntil: until = Infinity, ...others } = before;
+      return until <= nowMs ? others : undefined;
+    }
     case 'claimed': {
-      const { reference, by, holder, over } = event;
+      const { reference, by, holder, over, seen } = event;
       const isFree = !charge || charge.reference === reference || charge.holders.at(-1) === over;
       if (endsCard(card) || !isFree) return undefined;
       // Another delivery of the same submit may charge, whatever becomes of this one.
       const others = charge?.reference === reference ? charge.holders : [];
-      return { ...before, charge: { reference, by, at: nowMs, holders: [...others, holder] } };
+      const claimed = { ...before, charge: { reference, by, at: nowMs, holders: [...others, holder] } };
+      // Whoever charges it has it.
+      const taken = moveCard(card.kind === 'open' ? seen : card, { kind: 'acknowledge', by }, nowMs);
+      if (taken.kind === 'refused') return claimed;
+      return { ...claimed, card: taken.card, steps: [...before.steps, taken.step] };
     }
     case 'released': {
       if (!charge?.holders.includes(event.holder)) return undefined;
@@ -132,15 +156,19 @@ function stepClaim(before: AlertCase, event: ClaimEvent, nowMs: number): AlertCa
   }
 }
 
-function restMs({ card }: AlertCase, nowMs: number): number | undefined {
-  const wakesAt = card.kind === 'acknowledged' ? card.snoozedUntil : undefined;
-  return wakesAt === undefined ? undefined : Math.max(0, wakesAt - nowMs);
+function restMs({ card, heldUntil = Infinity }: AlertCase, nowMs: number): number | undefined {
+  if (card.kind !== 'acknowledged') return undefined;
+  const nextAt = Math.min(card.snoozedUntil ?? Infinity, heldUntil);
+  return nextAt === Infinity ? undefined : Math.max(0, nextAt - nowMs);
 }
 
 /** What is due of it now. */
-function dueOf({ card }: AlertCase, nowMs: number): { event: AlertEvent } | undefined {
-  if (card.kind !== 'acknowledged' || (card.snoozedUntil ?? Infinity) > nowMs) return undefined;
-  return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
+function dueOf({ card, heldUntil = Infinity }: AlertCase, nowMs: number): { event: AlertEvent } | undefined {
+  if (card.kind !== 'acknowledged') return undefined;
+  if ((card.snoozedUntil ?? Infinity) <= nowMs) {
+    return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
+  }
+  return heldUntil <= nowMs ? { event: { kind: 'unheld' } } : undefined;
 }
 
 /** A step, as its messages are stored: `parent` is the key of the message it belongs to. */
@@ -197,7 +225,9 @@ export function createAlertCases(
       step,
       restMs,
       isTold: (before, after) =>
-        before.failed === after.failed && (before.evidence === undefined || after.evidence !== undefined),
+        before.failed === after.failed &&
+        (before.evidence === undefined || after.evidence !== undefined) &&
+        (after.heldUntil === undefined || before.heldUntil === after.heldUntil),
       // A step that stands in its threads, or is to, is remembered by its number.
       settled: (state) => ({ ...state, steps: [], told: state.told + state.steps.length }),
       history: auditOf,

@@ -5,8 +5,9 @@ import { counted } from '../../domain/wording.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { type Money, formatMoney } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
+import { declineReason, type FailedHow, failedHow } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { outcomeWords } from '../../slack/words/state-words.ts';
+import { failedState, outcomeWords } from '../../slack/words/state-words.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { type Transaction, moneyToTake } from '../../domain/transaction.ts';
 import { cardButtons } from './alert-buttons.ts';
@@ -104,7 +105,7 @@ function body(alert: Alert): HomeBlock[] {
   return [
     ...routeBlocks(alert.route),
     ...cardSavedLines(event.cardSaved, alert),
-    ...reasons(event, isDeclined(alert) ? recordOf(lookup) : undefined),
+    ...reasons(event, saysWhy(lookup) ? recordOf(lookup) : undefined),
     ...lines(
       says === undefined ? [] : [words(says)],
       next === undefined ? [] : [bold('Next: '), words(next)],
@@ -155,6 +156,11 @@ function buttons(alert: Alert): ActionsBlock[] {
   return cardButtons(card, canLookUp);
 }
 
+/** The record's own words are of this failure: of one that is paid they say why it is. */
+function saysWhy(lookup: Lookup): boolean {
+  return 'evidence' in lookup && lookup.evidence.reference.holds && !lookup.evidence.status.holds;
+}
+
 /** Why, in words that are not ours; once when the event and the look-up say the same. */
 function reasons(event: PaymentEvent, record: Transaction | undefined): HomeBlock[] {
   const gateway = record?.gatewayMessage === event.reason ? undefined : record?.gatewayMessage;
@@ -173,7 +179,7 @@ const repeatWords = 'This may repeat an earlier alert: Slack didn’t confirm wh
 
 function verdict(alert: Alert): Verdict {
   const { lookup, event } = alert;
-  if (isDeclined(alert)) return { state: `❌ ${outcomeWords.declined}` };
+  if (isDeclined(alert)) return { state: failedState(howOf(alert)) };
   const isPayment = event.kind === 'payment_success';
   const says = eventWords[event.kind];
   switch (lookup.kind) {
@@ -209,6 +215,11 @@ function verdict(alert: Alert): Verdict {
     case 'no_reference':
       return { state: `❔ ${says}, not checked`, ...withoutReference(event) };
   }
+}
+
+/** By the reason's words alone where nobody has asked the card's history. */
+function howOf({ declined, event, lookup }: Alert): FailedHow {
+  return declined?.how ?? failedHow(declineReason(event.reason ?? recordOf(lookup)?.gatewayMessage, []));
 }
 
 /** A reference that is not signed may be any order's: it is named as that, and never in the first line. */
@@ -441,7 +452,7 @@ function alertItem(
 ): HomeBlock[] {
   // What was never looked up is told as the event tells it.
   const lookup: Lookup = evidence?.lookup ?? { kind: 'unchecked', failure: 'network' };
-  const shown = { id: '', card, canChargeAgain: false };
+  const shown = { id: '', card };
   const { block } = alertHeadline({ event, lookup, ...place, receivedAtMs, mayBeRepeat: false, card: shown });
   return [block, ...whereItIs(stands, 'the alert and its thread')];
 }

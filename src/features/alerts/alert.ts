@@ -1,4 +1,11 @@
-import { declineReason, type DeclineRule, type KnownDecline } from '../../domain/decline-reason.ts';
+import {
+  declineReason,
+  type DeclineRule,
+  failedHow,
+  type KnownDecline,
+  outcomeOfReason,
+  type RetryVerdict,
+} from '../../domain/decline-reason.ts';
 import { type Check, moneyToTake, type Transaction } from '../../domain/transaction.ts';
 import type { Money } from '../../domain/money.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
@@ -167,6 +174,9 @@ export type Alert = {
   card?: AlertCardShown;
 };
 
+/** `charge`: the card may be charged now, or a second person may decide that it is. `link`: it may not. */
+export type AgainOffer = 'charge' | 'link';
+
 /** A card as one of its messages shows it. */
 export type AlertCardShown = {
   /** What its buttons carry. */
@@ -174,8 +184,8 @@ export type AlertCardShown = {
   card: AlertCard;
   /** The charge that was begun from it and may move money. */
   charging?: AlertCharge;
-  /** The bot knows a saved card of the customer, and nobody is charging it. */
-  canChargeAgain: boolean;
+  /** What helps the customer pay, where the bot knows a saved card of theirs and nobody is charging it; see `offerOf`. */
+  again?: AgainOffer;
   /** When the evidence was looked up anew, by a person's wish. */
   lookedUpAtMs?: number;
   /** The message in whose place this one stands, because Slack let nobody edit it any more. */
@@ -193,19 +203,33 @@ export function isDeclined({ event, lookup }: Pick<Alert, 'event' | 'lookup'>): 
   );
 }
 
-/** What an event and its look-up tell of a decline; undefined where they tell none. */
+/**
+ * What an event and its look-up tell of a failure; undefined where they tell none. `verdict`: what the card's history says
+ * of the next try, this failure included. Without it the card is not known: the wait counts from the event.
+ */
 export function knownDecline(
   { event, lookup, receivedAtMs }: Pick<Alert, 'event' | 'lookup' | 'receivedAtMs'>,
   { threeDSecureWords, waitMs }: DeclineRule,
+  { nowMs, verdict }: { nowMs: number; verdict?: RetryVerdict | undefined },
 ): KnownDecline | undefined {
   if (!isDeclined({ event, lookup })) return undefined;
   const bankWords = event.reason ?? recordOf(lookup)?.gatewayMessage;
+  const said = declineReason(bankWords, threeDSecureWords);
+  const reason = verdict?.kind === 'save_again' ? 'three_d_secure' : said;
+  const waitsUntil = receivedAtMs + waitMs;
+  const isWaiting = outcomeOfReason(said) === 'declined' && nowMs < waitsUntil;
+  const nextTryFrom = verdict ? holdEnd(verdict) : isWaiting ? waitsUntil : undefined;
   return {
+    how: failedHow(said),
     atMs: receivedAtMs,
-    ...withoutUndefined({ bankWords }),
-    reason: declineReason(bankWords, threeDSecureWords),
-    nextTryFrom: receivedAtMs + waitMs,
+    reason,
+    ...withoutUndefined({ bankWords, nextTryFrom }),
   };
+}
+
+/** Until when a card is on hold; undefined where it is not, or for good. */
+export function holdEnd(verdict: RetryVerdict): number | undefined {
+  return verdict.kind === 'resting' || verdict.kind === 'stopped' ? verdict.nextTryFrom : undefined;
 }
 
 /** What is left of an event once its details go: what happened, and to which order. */

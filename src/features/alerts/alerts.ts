@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import {
-  type BotCharge,
   type ProvenPayment,
   type AlertMute,
   type AlertRule,
@@ -12,7 +11,7 @@ import {
 } from '../../domain/alert.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/transaction.ts';
-import type { KnownDecline } from '../../domain/decline-reason.ts';
+import { type KnownDecline, reasonAfter } from '../../domain/decline-reason.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { orderEventKey, type PaymentEvent, type PaymentEventKind } from '../../domain/payment-event.ts';
 import type { SavedCard } from '../../domain/card.ts';
@@ -43,11 +42,12 @@ import {
   testAlertMessage,
   testOnItsWayMessage,
 } from './alert-rules-message.ts';
-import { knownDecline } from './alert.ts';
+import { type AgainAround, createJudge, type JudgeAgain } from './charge-again.ts';
+import { holdEnd, knownDecline } from './alert.ts';
 import { createEventLog, findKeptEvent, lookedBackMs, openKeptEvent } from './event-log.ts';
 import { lookUpEvent, sparing } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
-import { needsLookUp, routesOf, withMutes } from './routing.ts';
+import { needsLookUp, type Routed, routesOf, withMutes } from './routing.ts';
 import { stormPresses } from './storm/storm-list.ts';
 import { type DigestShown, stormMessage } from './storm/storm-message.ts';
 import { createStorms, type DigestBodies, type Storms, stormPrefix } from './storm/storm.ts';
@@ -65,18 +65,20 @@ import { type AlertShown, type AlertStepShown, createTelling } from './tell-aler
 const eventKinds = ['payment_failed', 'payment_success'] as const satisfies PaymentEventKind[];
 
 /** What alerts need of other features. */
-type Around = ButtonsAround & {
-  /** Whether its charge has ended without money; undefined: there is no such charge. */
-  hasEnded: (reference: string) => Promise<boolean | undefined>;
-  chargeOf: (reference: string) => Promise<BotCharge | undefined>;
-  findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
-  /** Of the saved card that an event brings; undefined: no token is kept anywhere. */
-  rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
-  /** What is muted from Slack, and was lately. */
-  mutes: () => Promise<readonly AlertMute[]>;
-  /** Charges and links hear of every event before it is called received. */
-  beforeReceived: (event: PaymentEvent) => Promise<void>;
-};
+type Around = ButtonsAround &
+  AgainAround & {
+    /** Whether its charge has ended without money; undefined: there is no such charge. */
+    hasEnded: (reference: string) => Promise<boolean | undefined>;
+    /** Whether a charge of the bot's own tells its failure by its own message. */
+    tellsFailure: (reference: string) => Promise<boolean>;
+    findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
+    /** Of the saved card that an event brings; undefined: no token is kept anywhere. */
+    rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+    /** What is muted from Slack, and was lately. */
+    mutes: () => Promise<readonly AlertMute[]>;
+    /** Charges and links hear of every event before it is called received. */
+    beforeReceived: (event: PaymentEvent) => Promise<void>;
+  };
 
 /** A test of one channel, and who asked for it. */
 type TestBodies = { test_alert: { askedBy: string } };
@@ -120,9 +122,14 @@ export function createAlerts(account: Account, around: Around) {
   const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);
   const eventLog = createEventLog(account);
   const summaries = createDailySummaries(kept, summaryTimes(settings));
+  const judging = createJudge(account, around);
   const routing = {
-    route: async (event: PaymentEvent, receivedAtMs: number) =>
-      routesOf(await around.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes }),
+    async route(event: PaymentEvent, receivedAtMs: number): Promise<Routed> {
+      const { kind, orderReference } = event;
+      if (kind === 'payment_failed' && orderReference && (await around.tellsFailure(orderReference)))
+        return { routed: [], byCharge: true };
+      return routesOf(await around.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes });
+    },
     async needsLookUp(event: PaymentEvent) {
       const mutes = await around.mutes();
       const lasting = mutes.filter(({ isOver }) => !isOver);
@@ -138,6 +145,7 @@ export function createAlerts(account: Account, around: Around) {
     cards,
     recovery,
     storms,
+    judging,
     canListCards: payments.savedCards.kind === 'ready',
   });
   const views: Views<
@@ -178,21 +186,19 @@ export function createAlerts(account: Account, around: Around) {
     }));
     return { count, newest: await Promise.all(named) };
   }
-  /** What the bot knows of a decline that a look-up does not contradict: its own charge's answer, else the signed event. */
+  /** What the bot knows of a failure that a look-up does not contradict: its own charge's end, else the signed event. */
   async function declineOf(reference: string, lookup: Confirmation): Promise<KnownDecline | undefined> {
     if (lookup.kind !== 'not_confirmed') return undefined;
     const charge = await around.findCharge(reference);
-    if (charge?.state.kind === 'declined') {
-      const reason = charge.state.why ?? charge.bankWords;
-      const event = { kind: 'payment_failed', key: '', ...withoutUndefined({ reason }) } as const;
-      return knownDecline({ event, lookup, receivedAtMs: charge.state.concludedAt }, declines);
-    }
+    if (charge) return failureOf(charge);
     const alert = await cards.find(orderEventKey('payment_failed', reference));
-    return alert && knownDecline({ ...alert, lookup }, declines);
+    if (!alert) return undefined;
+    const { verdict } = await judging.look({ ...alert, evidence: { lookup, atMs: now() } });
+    return knownDecline({ ...alert, lookup }, declines, { nowMs: now(), verdict });
   }
   return {
-    verbs: [alertsCommand(account, around, { storms, cards, planWithMutes, notPosted })],
-    claims: alertClaims(cards),
+    verbs: [alertsCommand(account, around, { storms, cards, judging, planWithMutes, notPosted })],
+    claims: alertClaims(cards, judging),
     async story(reference: string) {
       const keys = eventKinds.map((kind) => orderEventKey(kind, reference));
       const found = await Promise.all(keys.map((key) => findKeptEvent(store, key)));
@@ -227,6 +233,25 @@ export function createAlerts(account: Account, around: Around) {
   };
 }
 
+/** How a charge of the bot's own ended without money, in the words of its own message; undefined: it did not. */
+function failureOf({ state, bankWords: said, nextTry }: ChargeSeen): KnownDecline | undefined {
+  switch (state.kind) {
+    case 'declined': {
+      const bankWords = state.why ?? said;
+      const nextTryFrom = nextTry && holdEnd(nextTry);
+      const reason = reasonAfter(bankWords, nextTry);
+      const { kind: how, concludedAt: atMs } = state;
+      return { how, atMs, reason, ...withoutUndefined({ bankWords, nextTryFrom }) };
+    }
+    case 'expired':
+      return { how: state.kind, atMs: state.concludedAt, reason: 'code_expired' };
+    case 'wrong_codes':
+      return { how: state.kind, atMs: state.concludedAt, reason: 'wrong_code' };
+    default:
+      return undefined;
+  }
+}
+
 /** The newest that a mute kept back, by their references; the log and the summary have them all. */
 const mostNamed = 10;
 
@@ -237,11 +262,13 @@ function alertsCommand(
   {
     storms,
     cards,
+    judging,
     planWithMutes,
     notPosted,
   }: {
     storms: Storms;
     cards: AlertCards;
+    judging: JudgeAgain;
     planWithMutes: () => Promise<RoutePlan>;
     notPosted: (mute: AlertMute) => Promise<NotPosted>;
   },
@@ -265,7 +292,7 @@ function alertsCommand(
     const all = await Promise.all(lately.map(async (mute) => ({ mute, ...(await notPosted(mute)) })));
     return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());
   }
-  const { presses, modals } = alertButtons(account, cards, around);
+  const { presses, modals } = alertButtons(account, cards, judging, around);
   return defineCommand<undefined>({
     verb: 'alerts',
     usage: '',

@@ -24,6 +24,8 @@ export type LoggedEvent = {
   receivedAtMs: number;
   /** What its look-up proved; absent: it was told nowhere, and nobody looked it up. */
   lookup?: Lookup['kind'];
+  /** Its own charge tells it: no rule does. */
+  byCharge?: true;
 };
 
 /** An event as it is remembered: by the message that is to tell it, or, as a success that no rule wants, by its payment alone. */
@@ -34,6 +36,7 @@ export type KeptEvent = {
   fingerprint?: string;
   /** What its post was told by. */
   lookup?: Lookup;
+  byCharge?: true;
 };
 
 /** The record that remembers the event of this key. */
@@ -49,12 +52,12 @@ export function openKeptEvent(sealer: Sealer, entry: Pick<Entry, 'key' | 'value'
     return { event, receivedAtMs, ...withoutUndefined({ fingerprint: alone?.fingerprint }) };
   }
   const record = readMessageRecord(value);
-  const { receivedAtMs, fingerprint } = record;
+  const { receivedAtMs, fingerprint, byCharge } = record;
   const lookup = openEvidence(sealer, key, record)?.lookup;
   return {
     event: openEvent(sealer, key, record),
     receivedAtMs,
-    ...withoutUndefined({ fingerprint, lookup }),
+    ...withoutUndefined({ fingerprint, lookup, byCharge }),
   };
 }
 
@@ -75,11 +78,12 @@ export function createEventLog({
 }) {
   function openIfPossible(entry: Entry): LoggedEvent[] {
     try {
-      const { event, receivedAtMs, lookup } = openKeptEvent(sealer, entry);
-      if (!lookup) return [{ event, receivedAtMs }];
+      const { event, receivedAtMs, lookup, byCharge } = openKeptEvent(sealer, entry);
+      const logged = { receivedAtMs, ...withoutUndefined({ byCharge }) };
+      if (!lookup) return [{ event, ...logged }];
       const orderReference = event.orderReference ?? recordOf(lookup)?.orderReference;
       const known = { ...withLookUp(event, lookup), ...withoutUndefined({ orderReference }) };
-      return [{ event: known, receivedAtMs, lookup: lookup.kind }];
+      return [{ event: known, ...logged, lookup: lookup.kind }];
     } catch (error) {
       const about = { key: entry.key, fix: sealingKeyFix };
       log('error', 'an event of the last week cannot be read; it is left out', about, error);

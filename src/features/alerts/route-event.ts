@@ -154,7 +154,7 @@ export function createEvidence(
   async function routeByLookUp(
     { entry, record }: Work,
     event: PaymentEvent,
-  ): Promise<Pick<MessageRecord, 'evidence' | 'routed' | 'keptBy'> | undefined> {
+  ): Promise<Pick<MessageRecord, 'evidence' | 'routed' | 'keptBy' | 'byCharge'> | undefined> {
     const found = await ask(record, event);
     if (!found) return undefined;
     const { routed, ...muted } = await route(withLookUp(event, found.lookup), record.receivedAtMs);

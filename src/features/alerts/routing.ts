@@ -23,8 +23,11 @@ import { withoutUndefined } from '../../domain/json.ts';
 /** One channel that is told an event, and the rule that says so; without a rule it is `channels` that does. */
 export type Destination = { channel: string; rule?: RoutedRule };
 
-/** The channels that are told, and the mutes that keep it from others; neither: it is remembered and told nowhere. */
-export type Routed = { routed: Destination[]; keptBy?: string[] };
+/**
+ * The channels that are told, and the mutes that keep it from others; neither: it is remembered and told nowhere.
+ * `byCharge`: a charge of the bot's own tells its failure by its own message.
+ */
+export type Routed = { routed: Destination[]; keptBy?: string[]; byCharge?: true };
 
 /**
  * Where an event is told that is routed now. What a mute keeps from a channel and another rule tells it all the same is

@@ -1,7 +1,7 @@
 import type { Account } from '../../account.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import type { KnownCards } from '../../domain/card.ts';
+import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import {
@@ -14,18 +14,18 @@ import {
 import { type Teller, type Work, again, finish, isOld } from '../../messages/message-work.ts';
 import type { Rendered, Said, Views } from '../../messages/views.ts';
 import type { Entry } from '../../store/store.ts';
-import { cardsOf } from './alert-buttons.ts';
 import type { AlertCards } from './alert-cards.ts';
 import type { AlertStep, AlertStepBodies } from './alert-case.ts';
 import { type Evidence, newestOf, openEvidence, placeOf, sealEvidence } from './alert-record.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
+import type { JudgeAgain } from './charge-again.ts';
 import {
   type Alert,
   type AlertCardShown,
   type CardStep,
   contradicts,
-  customerEmailOf,
-  isDeclined,
+  endsCard,
+  holdEnd,
   knownDecline,
   outcomeAlone,
   recordOf,
@@ -48,6 +48,9 @@ export type AlertStepShown =
  */
 const lateMs = 60_000;
 
+/** `verdict`: what the card's history says of the next try. */
+type Told = { event: PaymentEvent; lookup: Lookup; verdict?: RetryVerdict | undefined };
+
 /**
  * Tells alerts and what was done with them. An alert is sent where its rules say; told by the digest of a storm, or by a
  * message of its own, which is edited as people act on its card; and loses its details when it is old.
@@ -61,8 +64,7 @@ export function createTelling(
       cards: Pick<AlertCards, 'read'> & { cases: Pick<AlertCards['cases'], 'apply'> };
       recovery: Pick<AlertRecovery, 'linkFailure'>;
       storms: Pick<Storms, 'ask'>;
-      /** Undefined: no card is remembered. */
-      ledger: Pick<KnownCards, 'search'> | undefined;
+      judging: Pick<JudgeAgain, 'look'>;
       /** `/pay cards` works here, and is named where a card's token is missing. */
       canListCards?: boolean;
     },
@@ -72,14 +74,13 @@ export function createTelling(
   const asking = createEvidence(kept, around);
 
   /** What is told of the event, but for its card and its route. */
-  function alertOf({ entry, record }: Work, event: PaymentEvent, lookup: Lookup): Alert {
-    const { environment, account } = place;
-    const { receivedAtMs } = record;
+  function alertOf({ entry, record }: Work, { event, lookup, verdict }: Told): Alert {
+    const [{ environment, account }, { receivedAtMs }] = [place, record];
     // The service's own record names the order, also where the event could not.
     const orderReference = recordOf(lookup)?.orderReference;
     const told = { ...withoutUndefined({ orderReference }), ...event, key: historyKey(entry.key, record) };
     const alert = { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
-    const declined = knownDecline(alert, around.declines);
+    const declined = knownDecline(alert, around.declines, { nowMs: now(), verdict });
     return { ...alert, ...withoutUndefined({ canListCards: around.canListCards || undefined, declined }) };
   }
 
@@ -153,7 +154,7 @@ export function createTelling(
     // As the post said it, whose time Slack names a message by, in seconds.
     const route = rule && routeAt(rule, stands ? Number(stands.ts) * 1_000 : now(), mayCall);
     const alert: Alert = {
-      ...alertOf(work, event, lookup),
+      ...alertOf(work, { event, lookup, verdict: shown?.verdict }),
       mayBeRepeat,
       ...withoutUndefined({ route, card: shown?.card }),
     };
@@ -168,18 +169,17 @@ export function createTelling(
     record: MessageRecord,
     event: PaymentEvent,
     posted: Evidence,
-  ): Promise<{ card: AlertCardShown; evidence: Evidence }> {
+  ): Promise<{ card: AlertCardShown; evidence: Evidence; verdict?: RetryVerdict }> {
     if (!record.posted) await recovery.linkFailure(event, posted.lookup, record.receivedAtMs);
     const { card, charging, evidence: asked } = await cards.read(event.key);
     const isNewer = asked !== undefined && asked.atMs > posted.atMs;
     const evidence = isNewer ? asked : posted;
-    const { lookup } = evidence;
-    // Only for a plain decline: what may have moved money is never charged again from here.
-    const mayCharge = card.kind === 'acknowledged' && !charging && isDeclined({ event, lookup });
-    const known = mayCharge ? await cardsOf(around.ledger, customerEmailOf(event, lookup)) : [];
-    const lookedUpAtMs = isNewer ? asked.atMs : undefined;
-    const rest = withoutUndefined({ charging, lookedUpAtMs, replaced: record.replaced });
-    return { card: { id: event.key, card, canChargeAgain: known.length > 0, ...rest }, evidence };
+    const { receivedAtMs, replaced } = record;
+    const failed = { event, evidence, receivedAtMs };
+    const { verdict, offer } = endsCard(card) ? {} : await offered(around, failed);
+    const shown = { charging, lookedUpAtMs: isNewer ? asked.atMs : undefined, replaced };
+    const rest = withoutUndefined({ again: charging ? undefined : offer, ...shown });
+    return { card: { id: event.key, card, ...rest }, evidence, ...withoutUndefined({ verdict }) };
   }
 
   /**
@@ -207,7 +207,7 @@ export function createTelling(
     const asked = await cards.read(event.key);
     const evidence = newestOf([asked.evidence, openEvidence(sealer, key, parent)]);
     const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
-    return { step, parent, alert: alertOf({ entry, record: parent }, event, lookup) };
+    return { step, parent, alert: alertOf({ entry, record: parent }, { event, lookup }) };
   }
 
   const views: Views<AlertStepBodies & { alert: unknown }, AlertShown | AlertStepShown> = {
@@ -230,6 +230,23 @@ export function createTelling(
     },
   };
   return { views, lookUpAhead: (entry: Entry) => asking.lookUpAhead(entry) };
+}
+
+/**
+ * What the card’s history says of the next try, and what stands on the alert. *Charge again…* takes the place of a payment
+ * link when the card’s hold ends.
+ */
+async function offered(
+  {
+    judging,
+    cards,
+  }: { judging: Pick<JudgeAgain, 'look'>; cards: { cases: Pick<AlertCards['cases'], 'apply'> } },
+  failed: Parameters<JudgeAgain['look']>[0],
+): ReturnType<JudgeAgain['look']> {
+  const looked = await judging.look(failed);
+  const untilMs = looked.offer === 'link' && looked.verdict ? holdEnd(looked.verdict) : undefined;
+  if (untilMs !== undefined) await cards.cases.apply(failed.event.key, { kind: 'held', untilMs });
+  return looked;
 }
 
 /** For a digest to tell it without a look-up. No event proves a payment. */

@@ -1,4 +1,4 @@
-import type { RetryRule, RetryVerdict } from '../../domain/decline-reason.ts';
+import type { OutsideDecline, RetryRule, RetryVerdict } from '../../domain/decline-reason.ts';
 import type { Account } from '../../account.ts';
 import { hasEnded, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
@@ -33,6 +33,8 @@ export type CardClaim = {
   by: string;
   despite?: string;
   overridesRest?: true;
+  /** The failure it is charged again for: it counts like an attempt of our own. */
+  outside?: OutsideDecline;
 };
 
 export type ClaimResult =
@@ -125,7 +127,7 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     const own = attempts.find(({ reference }) => reference === claim.reference);
     if (own && (await stands(own))) return { kind: 'keep', result: { kind: 'claimed' } };
     const others = attempts.filter((attempt) => attempt !== own);
-    const refusal = refusalOf(others, claim.money, rule, at);
+    const refusal = refusalOf(withOutside(others, claim.outside), claim.money, rule, at);
     const isOverridden = refusal?.kind === 'resting' && claim.overridesRest === true;
     if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
     // Whoever lets a card be charged after a decline knows of that one.
@@ -171,8 +173,20 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
         return written(settled, undefined);
       }),
     /** Whether the card may be charged now. */
-    mayTry: async (card: string) => mayTry(await standingAttempts(await cards.read(card)), rule, now()),
+    mayTry: async (card: string, outside?: OutsideDecline) =>
+      mayTry(withOutside(await standingAttempts(await cards.read(card)), outside), rule, now()),
   };
+}
+
+/** Of a charge of our own the card's history has the outcome already. */
+function withOutside(attempts: readonly Attempt[], outside: OutsideDecline | undefined): readonly Attempt[] {
+  if (!outside || attempts.some(({ reference }) => reference === outside.reference)) return attempts;
+  const { reference, atMs: at, outcome } = outside;
+  const money = { minor: 0, currency: '' };
+  return [
+    ...attempts,
+    { reference: reference as OrderReference, begunAt: at, at, outcome, by: '', ...money },
+  ];
 }
 
 function refusalOf(

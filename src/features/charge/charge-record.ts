@@ -236,14 +236,35 @@ export async function hasEnded(
   }
 }
 
+/**
+ * Whether the charge's own message tells that it failed, or will. Not so of one that is paid, whose event says otherwise,
+ * nor of one under review, whose end nobody knows.
+ */
+export async function tellsFailure(
+  charges: Pick<ChargeRecords, 'read'>,
+  reference: string,
+): Promise<boolean> {
+  try {
+    const kind = (await readNamed(charges, reference))?.intent.state.kind;
+    return kind !== undefined && kind !== 'approved' && kind !== 'review';
+  } catch (error) {
+    if (isUnreadable(error)) return false;
+    throw error;
+  }
+}
+
+/** Outside text of any length must not shape a key. */
+async function readNamed(charges: Pick<ChargeRecords, 'read'>, reference: string) {
+  if (!reference.startsWith(chargeReferencePrefix) || !parseOrderReference(reference).ok) return undefined;
+  return await charges.read(reference);
+}
+
 /** What the bot charged under this reference; undefined: nothing, or it is forgotten. */
 export async function chargeOf(
   charges: Pick<ChargeRecords, 'read'>,
   reference: string,
 ): Promise<BotCharge | undefined> {
-  // Outside text of any length must not shape a key.
-  if (!reference.startsWith(chargeReferencePrefix) || !parseOrderReference(reference).ok) return undefined;
-  const record = await charges.read(reference);
+  const record = await readNamed(charges, reference);
   return record && { card: record.card, ...withoutUndefined({ alert: record.terms.alert }) };
 }
 

@@ -28,7 +28,7 @@ import {
   modalFacts,
   plain,
 } from '../../slack/words/charge-facts.ts';
-import { nextAfterDecline } from '../../slack/words/next-steps.ts';
+import { declineNext, nextAfterDecline } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt, wordsOfTold, outcomeWords } from '../../slack/words/state-words.ts';
 import { otpLimits } from './machine.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
@@ -111,16 +111,13 @@ function stateLines(charge: ChargeSeen): Run[][] {
         labelled('Next', 'you can charge it again.'),
       ];
     case 'wrong_codes':
-      return [
-        plain('No money moved.', ...pendingUntil(charge)),
-        labelled('Next', 'check the customer’s phone, then charge again.'),
-      ];
+      return [plain('No money moved.', ...pendingUntil(charge)), ...declineNext({ reason: 'wrong_code' })];
     case 'expired':
       return [
         charge.otp !== undefined && charge.otp.answerLost !== true
           ? plain('No code was accepted in time. No money moved.')
           : plain('An answer was lost; the service shows no payment. The bot looks again tomorrow.'),
-        labelled('Next', 'charge again if the customer still wants it.'),
+        ...declineNext({ reason: 'code_expired' }),
       ];
     case 'review':
       return reviewLines;

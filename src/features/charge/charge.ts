@@ -1,4 +1,5 @@
 import type { Account } from '../../account.ts';
+import type { OutsideDecline } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import {
@@ -24,6 +25,7 @@ import {
   chargeOf,
   chargePrefix,
   hasEnded,
+  tellsFailure,
   openChargeBook,
   seenOf,
 } from './charge-record.ts';
@@ -176,10 +178,11 @@ export function createCharges(account: Account, around: ForCharges) {
     messages: { views: chargeViews(desk.find, account.log), words: chargeWords(place) },
     cases: [{ prefix: chargePrefix, work: work.recover }],
     onPaymentEvent: work.onPaymentEvent,
-    mayTry: (card: string) => cards.mayTry(card),
+    mayTry: (card: string, outside?: OutsideDecline) => cards.mayTry(card, outside),
     /** Those that are not over. */
     open: () => charges.all(chargeLists.open),
     hasEnded: (reference: string) => hasEnded(charges, reference),
+    tellsFailure: (reference: string) => tellsFailure(charges, reference),
     chargeOf: (reference: string) => chargeOf(charges, reference),
     story: async (reference: string) => {
       const record = await charges.read(reference);

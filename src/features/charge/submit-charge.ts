@@ -95,6 +95,16 @@ export function createSubmits(
   const { charges, cards, limits, runner, around } = own;
   const drafts = createDrafts(account);
 
+  /** The failure it is charged again for, as an attempt of this card. */
+  async function outsideOf({ alert }: ChargeTerms, card: string): Promise<Pick<CardClaim, 'outside'>> {
+    const outside = alert === undefined ? undefined : await around.alerts.declined(alert, card);
+    return withoutUndefined({ outside });
+  }
+
+  async function askedFor(charge: ApprovedCharge, atMs: number): Promise<Asked> {
+    return { ...askedOf(charge, atMs), ...(await outsideOf(charge.terms, charge.card)) };
+  }
+
   /** Why it could not be charged as things are; undefined: nothing stands in its way, or `claim` has it claimed. */
   async function meet(asked: Asked, how: 'judge' | 'claim') {
     const limit = await limits[how](asked);
@@ -108,7 +118,8 @@ export function createSubmits(
     const { viewId, terms, by } = of;
     const { money } = terms;
     const card = await account.fingerprint(terms.tokenKey);
-    const asked: Asked = { card, reference: referenceOf(viewId), money, by, atMs: account.now() };
+    const outside = await outsideOf(terms, card);
+    const asked: Asked = { card, reference: referenceOf(viewId), money, by, atMs: account.now(), ...outside };
     const met = await meet(asked, 'judge');
     if (met?.kind === 'over_limit') return met;
     const hold = met?.kind === 'refused' ? met.refusal : undefined;
@@ -175,7 +186,7 @@ export function createSubmits(
     if (!need) return undefined;
     const taken = terms.alert === undefined ? undefined : await alerts.taken(terms.alert, id);
     if (taken) return { kind: 'alert_taken', taken };
-    const met = await meet(askedOf(charge, account.now()), 'judge');
+    const met = await meet(await askedFor(charge, account.now()), 'judge');
     if (met) return met;
     const approval = await approvals.desk.request({ id, terms: { kind: 'charge', ...kept }, by, ...need });
     return { kind: 'awaiting_approval', approval };
@@ -186,7 +197,7 @@ export function createSubmits(
     const alert =
       terms.alert === undefined ? undefined : await around.alerts.claim(terms.alert, { reference, by });
     if (alert?.kind === 'taken') return { kind: 'alert_taken', taken: alert.taken };
-    const asked = askedOf(charge, nowMs);
+    const asked = await askedFor(charge, nowMs);
     // Judged before anything is claimed: what is refused takes nothing of a limit, unless two submits race.
     const met = (await meet(asked, 'judge')) ?? (await meet(asked, 'claim'));
     if (!met) return await begin(charge, nowMs);

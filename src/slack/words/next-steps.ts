@@ -6,11 +6,13 @@ import { bold, moment, words, type Run } from '../kit/blocks.ts';
 import { referenceRun } from './evidence.ts';
 import { labelled, plain } from './charge-facts.ts';
 
-/** "Next: …": what helps after this decline; nothing where the bank named no reason that says it. */
+/** "Next: …": what helps after this failure; nothing where the bank named no reason that says it. */
 export function declineNext({ reason, nextTryFrom }: Pick<KnownDecline, 'reason' | 'nextTryFrom'>): Run[][] {
   const { text } = nextSteps[reason];
   if (text === '') return [];
-  const [before = '', after] = `${text.charAt(0).toLowerCase()}${text.slice(1)}`.split('{time}');
+  const said = `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+  if (nextTryFrom === undefined) return [[bold('Next: '), words(said.replace(' from {time}', ''))]];
+  const [before = '', after] = said.split('{time}');
   const rest = after === undefined ? [] : [moment(nextTryFrom), words(after)];
   return [[bold('Next: '), words(before), ...rest]];
 }
@@ -20,7 +22,7 @@ export function nextAfterDecline(bankWords: string | undefined, verdict: RetryVe
   const reason = reasonAfter(bankWords, verdict);
   const { kind, text } = nextSteps[reason];
   if (kind === 'do_not_retry' || kind === 'payment_link' || kind === 'another_card') {
-    return declineNext({ reason, nextTryFrom: 0 });
+    return declineNext({ reason });
   }
   switch (verdict.kind) {
     case 'allowed':

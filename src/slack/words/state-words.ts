@@ -1,3 +1,4 @@
+import type { FailedHow } from '../../domain/decline-reason.ts';
 import type { ChargeSeen, Conclusion, Told } from '../../domain/charge.ts';
 
 /** The only words for an outcome, the same on every surface. Doubt is never called failed. */
@@ -67,6 +68,11 @@ export function isInDoubt({ state, heard, otp }: ChargeSeen): boolean {
 /** What was told, in the words of then; paid only while it is proven. */
 export function toldWord(what: Told, charge: ChargeSeen): string {
   return what === 'approved' ? stateWord(charge) : marked(what);
+}
+
+/** The first line of a charge that took no money, the same for one of the bot's own and any other. */
+export function failedState(how: FailedHow): string {
+  return marked(how);
 }
 
 function marked(what: Told): string {

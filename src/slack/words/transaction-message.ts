@@ -18,7 +18,7 @@ import { maskNumbers } from '../../domain/card.ts';
 import type { Confirmation, Transaction } from '../../domain/transaction.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
-import { outcomeWords } from './state-words.ts';
+import { failedState, outcomeWords } from './state-words.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
 import { declineNext } from './next-steps.ts';
 
@@ -43,10 +43,11 @@ export type TransactionView = {
 export function transactionNote(view: TransactionView, more: readonly Button[] = []): ProofNote {
   const { confirmation, reference, environment, account } = view;
   const { transaction, evidence } = confirmation.kind === 'not_found' ? noRecord : confirmation;
+  const declined = declineOf(view);
   // None for a number that the service does not know: its value would repeat what may be a mistyped card number.
   const refresh = isMasked(view) ? [] : lookUpButton('Refresh', reference, view.amountMinor);
   return {
-    state: declineOf(view) ? `❌ ${outcomeWords.declined}` : transactionState(confirmation),
+    state: declined ? failedState(declined.how) : transactionState(confirmation),
     about: transactionDetails(view),
     body: body(view),
     buttons: refresh.length === 0 ? [] : [...refresh, ...more],
@@ -125,9 +126,15 @@ function body(view: TransactionView): ProofNote['body'] {
   const proof = proofLine(evidence, transaction);
   if (kind === 'confirmed') return [proof, ...facts(transaction)];
   const declined = declineOf(view);
-  if (declined) return [...quoted('The bank says:', declined.bankWords), ...declineNext(declined), proof];
+  if (declined) return [...reasonWords(declined, transaction), ...declineNext(declined), proof];
   const gateway = evidence.status.holds ? [] : quoted('Gateway:', transaction.gatewayMessage);
   return [...gateway, proof, ...whyNot(confirmation)];
+}
+
+/** Why it failed, in the bank's words; where the bank gave none, in the record's. */
+function reasonWords({ bankWords }: KnownDecline, { gatewayMessage }: Transaction): HomeBlock[] {
+  const theirs = quoted('The bank says:', bankWords);
+  return theirs.length > 0 ? theirs : quoted('Gateway:', gatewayMessage);
 }
 
 /** What to do about a payment that is not proven: by the worst of the parts that do not hold. */

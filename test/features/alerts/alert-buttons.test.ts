@@ -11,9 +11,11 @@ import {
   type ButtonsAround,
   alertForm,
 } from '../../../src/features/alerts/alert-buttons.ts';
+import { createJudge } from '../../../src/features/alerts/charge-again.ts';
 import type { FoundAlert } from '../../../src/features/alerts/alert-cards.ts';
 import { outcomeAlone, withoutDetails, type CardMove } from '../../../src/features/alerts/alert.ts';
 import type { SlackMessage } from '../../../src/slack/kit/message.ts';
+import { mayTry } from '../../../src/features/charge/card-history.ts';
 import type { Standing } from '../../../src/slack/people/role.ts';
 import { failed, recordOf } from '../cards-house.ts';
 
@@ -42,6 +44,9 @@ type Options = {
   /** What the service says now; `hangs`: nothing. */
   now?: Lookup | 'hangs';
   standing?: Standing;
+  /** The policy lets a second person decide that a card on hold is charged. */
+  mayOverride?: boolean;
+  mayReveal?: boolean;
 };
 
 /** A declined charge, a day later; everything behind its buttons is told what to say. */
@@ -56,6 +61,20 @@ function stage(options: Options = {}) {
   } as unknown as Account;
   const [moves, replies]: [CardMove[], SlackMessage[]] = [[], []];
   const opened: Parameters<ButtonsAround['chargeForm']>[0][] = [];
+  const links: Parameters<ButtonsAround['linkForm']>[0][] = [];
+  const rule = { waitMs: dayMs, attempts: 3, forgetMs: 30 * dayMs };
+  const judging = createJudge(account, {
+    ledger: { search: async () => cards },
+    mayTry: async (_card, outside) =>
+      options.verdict ??
+      mayTry(
+        outside ? [{ ...outside, reference: 'ORDER-1' as OrderReference, at: outside.atMs }] : [],
+        rule,
+        nowMs,
+      ),
+    chargeOf: async () => (chargedCard === undefined ? undefined : { card: chargedCard }),
+    mayOverride: () => options.mayOverride ?? false,
+  });
   const { presses, modals } = alertButtons(
     account,
     {
@@ -70,11 +89,13 @@ function stage(options: Options = {}) {
         return { kind: 'moved', card: alert.card, step: { kind: 'awake', at: nowMs } };
       },
     },
+    judging,
     {
-      ledger: { search: async () => cards },
-      mayTry: async () => options.verdict ?? { kind: 'allowed', attemptsLeft: 2 },
-      chargeOf: async () => (chargedCard === undefined ? undefined : { card: chargedCard }),
-      mayReveal: async () => false,
+      mayReveal: async () => options.mayReveal ?? false,
+      linkForm(filled) {
+        links.push(filled);
+        return alertForm('close', failed.key, place);
+      },
       chargeForm(filled) {
         opened.push(filled);
         return alertForm('close', failed.key, place);
@@ -82,9 +103,9 @@ function stage(options: Options = {}) {
     },
   );
   const caller = { userId: ada };
-  async function chargeAgain(value = failed.key) {
+  async function press(action: 'chargeAgain' | 'link', value = failed.key) {
     await presses
-      .find(({ actionId }) => actionId === alertActions.chargeAgain)
+      .find(({ actionId }) => actionId === alertActions[action])
       ?.press({
         caller,
         value,
@@ -92,13 +113,15 @@ function stage(options: Options = {}) {
         updateModal: async () => undefined,
         reply: async (message) => void replies.push(message),
       });
-    return { opened, said: JSON.stringify(replies) };
+    return { opened, links, said: JSON.stringify(replies) };
   }
+  const chargeAgain = (value?: string) => press('chargeAgain', value);
+  const payByLink = () => press('link');
   const assign = (to: string) =>
     modals
       .find(({ callbackId }) => callbackId === 'alert_assign')
       ?.submit({ caller, viewId: 'V1', privateMetadata: failed.key, values: { alert_assignee: to } });
-  return { moves, chargeAgain, assign };
+  return { moves, chargeAgain, payByLink, assign };
 }
 
 describe('Charge again…', () => {
@@ -141,6 +164,8 @@ describe('Charge again…', () => {
   };
   const charge = { reference: 'pay-first', by: bola, at: dayMs };
   const resting: RetryVerdict = { kind: 'resting', nextTryFrom: 2 * dayMs, attemptsLeft: 1 };
+  const stopped: RetryVerdict = { kind: 'stopped', declines: 3, nextTryFrom: 30 * dayMs };
+  const fraud = { ...failed, reason: 'Suspected fraud' };
   const erased = alertOf(outcomeAlone(lookedUp('FAILED')), withoutDetails(failed));
   // The look-up that the message shows is as old as the rest, and the button stands there until the message is edited.
   it.each<[string, Options, string]>([
@@ -187,10 +212,36 @@ describe('Charge again…', () => {
     expect([opened.length, said]).toEqual([1, '[]']);
   });
 
+  it.each<[string, Options, number]>([
+    ['on hold', { verdict: resting, mayOverride: true }, 1],
+    ['declined an hour ago by another charge than the bot’s', { nowMs: dayMs / 24, mayOverride: true }, 1],
+    ['that is out of attempts', { verdict: { ...stopped }, mayOverride: true }, 0],
+    ['that is stolen', { alert: alertOf(lookedUp('FAILED'), fraud), mayOverride: true }, 0],
+  ])('where a second person may decide, opens the form of a card %s: %#', async (_what, options, forms) => {
+    expect((await stage(options).chargeAgain()).opened).toHaveLength(forms);
+  });
+
   it('says so when the alert is forgotten', async () => {
     const { opened, said } = await stage().chargeAgain('payment_failed/order/OLD');
     expect(opened).toEqual([]);
     expect(said).toContain('This alert is gone');
+  });
+});
+
+describe('Payment link', () => {
+  const terms = { amountMinor: 1_250_000, currency: 'NGN', customerId: 'cust-7' };
+  it.each([
+    ['with its e-mail, to whoever may read that', true, { ...terms, customerEmail: 'jane@example.com' }],
+    ['without its e-mail to anybody else', false, terms],
+  ])('begins the form with the amount and the customer, %s', async (_what, mayReveal, filled) => {
+    const { links } = await stage({ mayReveal, nowMs: 0 }).payByLink();
+    expect(links).toEqual([filled]);
+  });
+
+  it('opens nothing for what may be paid', async () => {
+    const { links, said } = await stage({ now: lookedUp('SUCCESS') }).payByLink();
+    expect(links).toEqual([]);
+    expect(said).toContain('money may have moved');
   });
 });
 

@@ -59,7 +59,7 @@ function alert(parts: Partial<Alert> = {}): Alert {
 function declinedAlert(event: PaymentEvent, record = declinedRecord): Alert {
   const told = alert({ event, lookup: lookup(record) });
   const rule = { threeDSecureWords: ['3D Secure'], waitMs: 8 * 3_600_000 };
-  const declined = knownDecline(told, rule);
+  const declined = knownDecline(told, rule, { nowMs: told.receivedAtMs });
   return declined ? { ...told, declined } : told;
 }
 
@@ -83,7 +83,7 @@ describe('alertMessage', () => {
   });
 
   it('has at most 40 words while people act on it, whatever the bank said', () => {
-    const card = { id: 'a', card: { kind: 'open' }, canChargeAgain: true } as const;
+    const card = { id: 'a', card: { kind: 'open' }, again: 'charge' } as const;
     for (const reason of ['Insufficient funds', '3-D Secure required', 'Invalid OTP', 'Suspected fraud']) {
       const declined = declinedAlert({ ...event, reason }, { ...declinedRecord, gatewayMessage: reason });
       const shown = shownLines(alertMessage({ ...declined, card })).join(' ');

@@ -284,7 +284,7 @@ function cardShown(outside: Outside): AlertCardShown {
   return {
     id: 'payment_failed/order/REF-1',
     card: cardOf(outside),
-    canChargeAgain: random.chance(0.5),
+    ...(random.chance(0.7) ? { again: random.pick(['charge', 'link'] as const) } : {}),
     ...(random.chance(0.3) ? { lookedUpAtMs: at } : {}),
     ...(random.chance(0.3) ? { replaced: earlier } : {}),
   };

@@ -187,9 +187,10 @@ export async function summariseDay(
   let [proven, toldHere] = [0, 0];
   for await (const events of eventLog.since(Math.min(fromMs, nowMs - lookedBackMs))) {
     for (const logged of events) {
-      const { event, receivedAtMs, lookup } = logged;
+      const { event, receivedAtMs, lookup, byCharge } = logged;
       const isFailure = event.kind === 'payment_failed';
-      const isHere = destinationsOf(plan, event, receivedAtMs).some((to) => to.channel === channel);
+      const isHere =
+        !byCharge && destinationsOf(plan, event, receivedAtMs).some((to) => to.channel === channel);
       if (isHere && isFailure) failuresHere.push(logged);
       if (receivedAtMs < fromMs || receivedAtMs >= untilMs) continue;
       if (isHere) toldHere += 1;
