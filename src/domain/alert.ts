@@ -68,8 +68,14 @@ type AlertClaim =
   /** `release` takes back this very claim, for a charge that was not stored; never throws StoreUnavailable. */
   { kind: 'claimed'; release: () => Promise<void> } | { kind: 'taken'; taken: AlertTaken };
 
-/** What the bot itself charged under a reference: the card's fingerprint, and the alert it was begun from. */
-export type BotCharge = { card: string; alert?: string };
+/** A charge or link of the bot's own: the card's fingerprint, of a charge, who has it, and the alert it was begun from. */
+export type BotCharge = { card?: string; agent?: string; alert?: string };
+
+/** What ended an alert, as a payment of the bot's own that was begun from it is told: another payment, or a person. */
+export type AlertEnd = { kind: 'paid'; reference: string } | { kind: 'closed'; by: string; reason: string };
+
+/** `failed`: the reference of the alert. */
+export type AlertNews = AlertEnd & { failed: string };
 
 /**
  * Of all charges that are begun from one alert, one may move money at a time: it has the alert from before it is sent

@@ -1,3 +1,4 @@
+import type { AlertNews } from './alert.ts';
 import type { CardFace } from './card.ts';
 import type { Money } from './money.ts';
 import type { NotMade, RejectionReason } from './failure.ts';
@@ -139,6 +140,8 @@ export type ChargeSeen = {
   corrects?: Conclusion['kind'];
   handOvers: readonly HandOver[];
   resends: readonly Resend[];
+  /** What else ended the alert it was begun from, or paid for the same. */
+  alertNews?: AlertNews;
   /** Whether this card may be charged now, once this charge was declined. */
   nextTry?: RetryVerdict;
 };

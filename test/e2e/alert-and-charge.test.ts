@@ -111,3 +111,118 @@ describe('a failure whose card is on hold, where nobody may decide to charge it 
     await alertSays(reference, 'Charge again…');
   });
 });
+
+/** A failure of the merchant's own charge, and the form to charge it again; the card is long off hold. */
+async function chargesAgain(
+  amount: string,
+  card: string,
+  customerEmail = 'bola.ade@example.com',
+): Promise<{ failed: string; first: string }> {
+  const desk = at();
+  const failed = await desk.house.decline({ customerEmail, amount });
+  await alertSays(failed, 'Acknowledge');
+  desk.house.later(dayMs + minuteMs);
+  await desk.asks('onCall', `/pay ${failed}`, failed);
+  await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
+  const first = await againFrom('agent', failed, card);
+  return { failed, first };
+}
+
+/** Charges from the alert; gives the reference. */
+async function againFrom(person: 'agent' | 'lead', failed: string, card: string): Promise<string> {
+  const desk = at();
+  const before = new Set(desk.house.payments.state().orders.map(({ orderReference }) => orderReference));
+  await desk.presses(person, 'Charge again…', await alertSays(failed, 'Charge again…'));
+  await desk.modalSays(person, 'Charge a card');
+  await desk.submits(person, { 'Saved card': card });
+  await desk.submits(person);
+  await desk.house.until('it is charged', () =>
+    desk.house.payments.state().orders.some(({ orderReference }) => !before.has(orderReference)),
+  );
+  return (
+    desk.house.payments.state().orders.find(({ orderReference }) => !before.has(orderReference))
+      ?.orderReference ?? ''
+  );
+}
+
+function paysLate(orderReference: string) {
+  return at().house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
+}
+
+describe('two payments for one alert', () => {
+  it('by two charges, the first of them paid late: said in the thread, on both charges, and to both agents', async () => {
+    const desk = at();
+    const { failed, first } = await chargesAgain('2100.00', bola);
+    await desk.modalSays('agent', 'Needs OTP');
+    desk.house.later(16 * minuteMs + 2_000);
+    await desk.modalSays('agent', '⌛ Expired');
+    const second = await againFrom('lead', failed, '4081');
+    await desk.modalSays('lead', ['Paid (confirmed)', 'Give value once']);
+    const alert = await alertSays(failed, '✅ Resolved', second);
+    await paysLate(first);
+    const words = [failed, 'was already paid by', second, 'may need to be given back'];
+    await desk.reads('lead', ['🚨 Paid twice', first, ...words], alert);
+    for (const person of ['agent', 'lead'] as const)
+      await desk.reads(person, ['🚨 Paid twice', first, ...words], `${person}Dm`);
+    const late = await desk.modalSays('agent', ['Paid (confirmed)', ...words]);
+    expect(late.shown.text).not.toContain('Give value once');
+    await desk.modalSays('lead', [failed, 'was already paid by', first, 'may need to be given back']);
+    await desk.reads('onCall', [first, ...words], 'payDesk');
+    await desk.settled('soon');
+    expect(desk.posts('lead', alert).filter(({ text }) => text.includes('Paid twice'))).toHaveLength(1);
+  });
+
+  it('by a payment link of that customer, and the charge late: said to both', async () => {
+    const desk = at();
+    const { failed, first } = await chargesAgain('2200.00', bola);
+    await desk.modalSays('agent', 'Needs OTP');
+    desk.house.later(16 * minuteMs + 2_000);
+    await desk.modalSays('agent', '⌛ Expired');
+    await desk.opens('lead', '/pay link 2200.00');
+    await desk.submits('lead', { 'Customer’s e-mail': 'bola.ade@example.com' });
+    await desk.modalSays('lead', '/checkout/');
+    const link = desk.house.payments.state().orders[0]?.orderReference ?? '';
+    await paysLate(link);
+    await alertSays(failed, '✅ Resolved', link);
+    await paysLate(first);
+    for (const person of ['agent', 'lead'] as const)
+      await desk.reads(person, ['🚨 Paid twice', failed, link], `${person}Dm`);
+  });
+
+  it('by a charge, and by the payment link that was made from the alert before: said to both', async () => {
+    const desk = at();
+    const customerEmail = 'chidi.eze@example.com';
+    const failed = await desk.house.decline({ customerEmail, amount: '2400.00' });
+    await desk.presses('lead', 'Acknowledge', await alertSays(failed, 'Acknowledge'));
+    await desk.presses('lead', 'Payment link', await alertSays(failed, 'Payment link'));
+    await desk.modalSays('lead', 'The customer pays on');
+    // A link for half of it is the alert's all the same.
+    await desk.submits('lead', { Amount: '1200.00' });
+    await desk.modalSays('lead', '/checkout/');
+    const link = desk.house.payments.state().orders[0]?.orderReference ?? '';
+    desk.house.later(dayMs + minuteMs);
+    const charged = await againFrom('agent', failed, '4081');
+    await alertSays(failed, '✅ Resolved', charged);
+    await paysLate(link);
+    for (const person of ['agent', 'lead'] as const)
+      await desk.reads(person, ['🚨 Paid twice', failed, charged, link], `${person}Dm`);
+    await desk.modalSays('agent', ['was already paid by', link]);
+  });
+
+  it('once it was closed as paid in cash: said to who closed it and to the agent', async () => {
+    const desk = at();
+    const { failed, first } = await chargesAgain('2300.00', bola);
+    await desk.modalSays('agent', 'Needs OTP');
+    desk.house.later(16 * minuteMs + 2_000);
+    await desk.modalSays('agent', '⌛ Expired');
+    await desk.presses('onCall', 'Close…', await alertSays(failed, 'Close…'));
+    await desk.modalSays('onCall', 'Close alert');
+    await desk.submits('onCall', { Reason: 'Paid in cash' });
+    const alert = await alertSays(failed, '☑️ Closed');
+    await paysLate(first);
+    const words = ['🚨 Paid after it was closed', 'Paid in cash', 'given back'];
+    await desk.reads('lead', words, alert);
+    for (const person of ['agent', 'onCall'] as const) await desk.reads(person, words, `${person}Dm`);
+    await desk.modalSays('agent', [first, 'Paid in cash', 'given back']);
+  });
+});

@@ -134,7 +134,7 @@ export function cardButtons({ id, card, again }: AlertCardShown, canLookUp: bool
 export type ButtonsAround = {
   chargeForm: (filled: { prefill: Prefill; alert: string }) => Modal;
   /** The form of `/pay link`, filled in. */
-  linkForm: (filled: LinkPrefill, caller: Caller) => Modal;
+  linkForm: (filled: LinkPrefill, caller: Caller, alert: string) => Modal;
   /** The customer's e-mail in full, for whoever may read it. */
   mayReveal: (caller: Caller) => Promise<boolean>;
 };
@@ -216,7 +216,7 @@ export function alertButtons(
   async function openLink(pressed: Pressed): Promise<void> {
     const alert = await failedNow(pressed);
     if (!alert) return;
-    const { caller, reply, openModal } = pressed;
+    const { value, caller, reply, openModal } = pressed;
     const { event, evidence } = alert;
     if (!evidence || !isDeclined({ event, lookup: evidence.lookup })) {
       return await reply(notAgain(noWords.not_declined));
@@ -224,7 +224,8 @@ export function alertButtons(
     if (event.isErased) return await reply(notAgain(noWords.erased));
     const mayReveal = await around.mayReveal(caller);
     const customerEmail = mayReveal ? customerEmailOf(event, evidence.lookup) : undefined;
-    await openModal(around.linkForm(withoutUndefined({ ...termsOf(alert), customerEmail }), caller));
+    const filled = withoutUndefined({ ...termsOf(alert), customerEmail });
+    await openModal(around.linkForm(filled, caller, value));
   }
 
   /** The alert as it is now, where a new payment for it may be begun; else whoever pressed is told why not. */

@@ -3,6 +3,7 @@ import type {
   AlertCard,
   AlertCharge,
   AlertClaims,
+  AlertNews,
   AlertTaken,
   BotCharge,
   Lookup,
@@ -66,11 +67,13 @@ export function createAlertCards(
     hasEnded: (reference: string) => Promise<boolean | undefined>;
     chargeOf: (reference: string) => Promise<BotCharge | undefined>;
     audit?: (entry: AuditEntry) => Promise<boolean>;
+    /** A charge of the bot's own is told what else ended its alert; again is the same as once. */
+    tellCharge?: (reference: string, news: AlertNews) => Promise<void>;
   },
 ) {
   const { store, sealer, now } = kept;
   const { storms, hasEnded, chargeOf } = around;
-  const cases = createAlertCases(kept, storms, around.audit);
+  const cases = createAlertCases(kept, storms, around);
 
   /** As everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
   async function seen({ card }: AlertCase, messages: readonly AlertMessage[]): Promise<AlertCard> {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endsCard, handlersOf, moveCard, type CardMove, type CardStep } from './alert.ts';
-import type { AlertCard, Recovery } from '../../domain/alert.ts';
+import type { AlertCard, AlertEnd, AlertNews, EndedCard, Recovery } from '../../domain/alert.ts';
 import type { AuditEntry } from '../../records/shapes.ts';
 import { referenceOfEventKey } from '../../domain/payment-event.ts';
 import { createCases, type Cases, type CaseStep } from '../../records/cases.ts';
@@ -22,6 +22,8 @@ const alertCase = z.object({
   told: z.int(),
   /** A payment that did not resolve it was told. */
   hasOtherPayment: z.literal(true).exactOptional(),
+  /** The payments of its own that came though something else had ended it, by their references. */
+  paidAgain: z.array(z.string()).exactOptional(),
   /** The storms whose digests tell it, or were about to: they count it once it is resolved. */
   storms: z.array(z.string()),
   /** When its event came, and the lists in which payments look for it; absent: it was not about to be told yet. */
@@ -43,6 +45,7 @@ export type AlertEvent =
   /** `seen`: how an open one is seen by everybody, because somebody acknowledged its storm. */
   | { kind: 'moved'; move: CardMove; seen: AlertCard }
   | { kind: 'paid_otherwise'; payment: Recovery }
+  | { kind: 'paid_again'; payment: Recovery; people: readonly string[] }
   | { kind: 'failed'; atMs: number; lists: readonly string[]; storms: readonly string[] }
   | { kind: 'looked_up'; evidence: Evidence }
   /** `over`: the last holder of the claim that surely moves no money any more; one that came since is another. */
@@ -95,13 +98,10 @@ function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | 
       if (moved.kind === 'refused') return undefined;
       return { ...before, card: moved.card, steps: [...before.steps, moved.step] };
     }
-    case 'paid_otherwise': {
-      const { payment } = event;
-      // A customer who pays every day would fill the thread of an alert that nobody closes.
-      if (before.hasOtherPayment || endsCard(card)) return undefined;
-      const told: CardStep = { kind: 'other_payment', payment, at: nowMs };
-      return { ...before, hasOtherPayment: true, steps: [...before.steps, told] };
-    }
+    case 'paid_otherwise':
+      return stepPaidOtherwise(before, event, nowMs);
+    case 'paid_again':
+      return stepPaidAgain(before, event, nowMs);
     case 'failed': {
       const lists = distinct([...(failed?.lists ?? []), ...event.lists]);
       const storms = distinct([...before.storms, ...event.storms]);
@@ -120,6 +120,38 @@ function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | 
     default:
       return stepClaim(before, event, nowMs);
   }
+}
+
+/** A customer who pays every day would fill the thread of an alert that nobody closes. */
+function stepPaidOtherwise(
+  before: AlertCase,
+  { payment }: Extract<AlertEvent, { kind: 'paid_otherwise' }>,
+  at: number,
+): AlertCase | undefined {
+  if (before.hasOtherPayment || endsCard(before.card)) return undefined;
+  const told: CardStep = { kind: 'other_payment', payment, at };
+  return { ...before, hasOtherPayment: true, steps: [...before.steps, told] };
+}
+
+/** Told once for each payment; the one that resolved the alert is no news. */
+function stepPaidAgain(
+  before: AlertCase,
+  { payment, people }: Extract<AlertEvent, { kind: 'paid_again' }>,
+  at: number,
+): AlertCase | undefined {
+  const { card, paidAgain = [] } = before;
+  const { reference } = payment;
+  const end = endsCard(card) ? endOf(card) : undefined;
+  if (!end || paidAgain.includes(reference)) return undefined;
+  if (end.kind === 'paid' && end.reference === reference) return undefined;
+  const told: CardStep = { kind: 'paid_again', payment, before: end, people, at };
+  return { ...before, paidAgain: [...paidAgain, reference], steps: [...before.steps, told] };
+}
+
+function endOf(card: EndedCard): AlertEnd {
+  return card.kind === 'recovered'
+    ? { kind: 'paid', reference: card.payment.reference }
+    : { kind: 'closed', by: card.by, reason: card.reason };
 }
 
 type ClaimEvent = Extract<AlertEvent, { kind: 'claimed' | 'released' | 'held' | 'unheld' }>;
@@ -180,7 +212,14 @@ export type AlertStepBodies = { alert_note: AlertStep; alert_direct: AlertStep }
 export function createAlertCases(
   kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
   storms: Pick<Storms, 'recovered' | 'taker'>,
-  audit?: (entry: AuditEntry) => Promise<boolean>,
+  {
+    audit,
+    tellCharge,
+  }: {
+    audit?: ((entry: AuditEntry) => Promise<boolean>) | undefined;
+    /** A charge of the bot's own is told what else ended its alert; again is the same as once. */
+    tellCharge?: ((reference: string, news: AlertNews) => Promise<void>) | undefined;
+  } = {},
 ): AlertCases {
   const { store } = kept;
   const messages: Messages<AlertStepBodies> = createMessages(kept);
@@ -190,7 +229,8 @@ export function createAlertCases(
    * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
    * thread, and whoever acknowledged a storm reads there how many of it are resolved.
    */
-  async function tell({ id, card, steps, told, storms: ofStorms }: AlertCase): Promise<void> {
+  async function tell(state: AlertCase): Promise<void> {
+    const { id, card, steps, told, storms: ofStorms } = state;
     const all = await alertMessages(store, id);
     const shown = all.filter(({ record }) => isMessage(record));
     const threads = shown.filter(({ record }) => !record.digest);
@@ -214,6 +254,9 @@ export function createAlertCases(
       }
     }
     await Promise.all(resolved.map((storm) => storms.recovered(storm)));
+    for (const [reference, news] of steps.flatMap((one) => newsOf(one, state))) {
+      await tellCharge?.(reference, news);
+    }
   }
 
   return createCases<AlertCase, AlertEvent>(
@@ -236,11 +279,32 @@ export function createAlertCases(
   );
 }
 
+/** Which charges are told of a step, and what: one that is under way when its alert ends, and both that paid for it. */
+function newsOf(one: CardStep, { id, card, charge }: AlertCase): [reference: string, news: AlertNews][] {
+  const failed = referenceOfEventKey(id) ?? id;
+  if (one.kind === 'paid_again') {
+    const { before, payment } = one;
+    const second: [string, AlertNews] = [payment.reference, { ...before, failed }];
+    if (before.kind === 'closed') return [second];
+    return [second, [before.reference, { kind: 'paid', reference: payment.reference, failed }]];
+  }
+  const hasEnded = one.kind === 'closed' || one.kind === 'recovered';
+  if (!hasEnded || !endsCard(card) || !charge) return [];
+  const end = endOf(card);
+  const isOwn = end.kind === 'paid' && end.reference === charge.reference;
+  return isOwn ? [] : [[charge.reference, { ...end, failed }]];
+}
+
 /** Whom a step is told by direct message: whoever has it in hand, or has no more, and did not do it. A thread calls nobody. */
 function addressees(one: CardStep, card: AlertCard): string[] {
   switch (one.kind) {
     case 'recovered':
       return handlersOf(card);
+    case 'paid_again': {
+      const closer = one.before.kind === 'closed' ? [one.before.by] : [];
+      const told = distinct([...one.people, ...closer]);
+      return told.length > 0 ? told : handlersOf(card);
+    }
     case 'awake':
       return handlersOf(card).slice(-1);
     case 'closed':
@@ -279,6 +343,7 @@ function detailOf(one: CardStep): Pick<AuditEntry, 'reason' | 'after'> {
       return { reason: one.reason };
     case 'recovered':
     case 'other_payment':
+    case 'paid_again':
       return { reason: `by the payment ${one.payment.reference}` };
     default:
       return {};

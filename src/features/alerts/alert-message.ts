@@ -352,7 +352,7 @@ type About = AboutMessage & { place?: MessagePlace };
 
 /** One step of a card, for the thread below it. */
 export function alertNoteMessage(step: CardStep, alert: Alert, about: About): SlackMessage {
-  const state = step.kind === 'recovered' ? recoveredState(step.payment) : stepWords[step.kind];
+  const state = step.kind === 'recovered' ? recoveredState(step.payment) : stateOfStep(step);
   return stepMessage(step, alert, about, { state, eventType: 'payops_alert_note' });
 }
 
@@ -366,7 +366,9 @@ export function alertDirectMessage(
   const state =
     step.kind === 'recovered'
       ? recoveredState(step.payment)
-      : `${stepWords[step.kind]}${whom || ''} · ${chargeState(alert)}`;
+      : step.kind === 'paid_again'
+        ? stateOfStep(step)
+        : `${stepWords[step.kind]}${whom || ''} · ${chargeState(alert)}`;
   return stepMessage(step, alert, about, { state, eventType: 'payops_alert_direct', to: about.to });
 }
 
@@ -376,7 +378,7 @@ function stepMessage(
   about: About,
   { state, eventType, to }: { state: string; eventType: string; to?: string },
 ): SlackMessage {
-  const money = step.kind === 'recovered' ? step.payment.money : undefined;
+  const money = step.kind === 'recovered' || step.kind === 'paid_again' ? step.payment.money : undefined;
   const { text, block } = alertHeadline(alert, withoutUndefined({ state, money }));
   const { environment, account } = alert;
   const where = whereItIs(about.place, 'the alert and its thread');
@@ -384,7 +386,29 @@ function stepMessage(
   return posted({ text, blocks }, eventType, about);
 }
 
-const stepWords: Record<Exclude<CardStep['kind'], 'recovered'>, string> = {
+type PaidAgain = Extract<CardStep, { kind: 'paid_again' }>;
+
+function stateOfStep(step: Exclude<CardStep, { kind: 'recovered' }>): string {
+  if (step.kind !== 'paid_again') return stepWords[step.kind];
+  return step.before.kind === 'paid' ? '🚨 Paid twice' : '🚨 Paid after it was closed';
+}
+
+/** Which payment came when, and what may have to be done about it. */
+function paidAgainLines({ payment, before }: PaidAgain, failed: string): Run[][] {
+  const second = referenceRun(payment.reference);
+  const [name, next] = [referenceRun(failed), 'Deliver once. One of them may need to be given back.'];
+  return before.kind === 'paid'
+    ? [
+        rich`${name} was already paid by ${referenceRun(before.reference)}; now ${second} is paid too.`,
+        rich`${next}`,
+      ]
+    : [
+        rich`${second} is paid. ${person(before.by)} had closed the alert: “${outsideText(before.reason, longestReason)}”.`,
+        rich`If that was a payment, one of them may need to be given back.`,
+      ];
+}
+
+const stepWords: Record<Exclude<CardStep['kind'], 'recovered' | 'paid_again'>, string> = {
   acknowledged: '👀 Acknowledged',
   assigned: '👤 Assigned',
   snoozed: '💤 Snoozed',
@@ -416,6 +440,8 @@ function stepFields(step: CardStep, alert: Alert, reader: string | undefined): R
         ),
       ];
     }
+    case 'paid_again':
+      return [richText(...paidAgainLines(step, alert.event.orderReference ?? ''))];
     case 'recovered':
       return fields(resolvedFields(step.payment));
   }

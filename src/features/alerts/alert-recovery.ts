@@ -56,8 +56,11 @@ export const paymentKind: RecordKind<Payment> = {
 /** What two events may have in common: the order; and the customer by id or address, or the card as the bot knows it. */
 type Terms = { orders: readonly string[]; others: readonly string[] };
 
-/** `isOfOrder`: it names the payment’s order. `isOwn`: that, or the payment was charged again for it. */
-type Failure = { id: string; atMs: number; isOfOrder: boolean; isOwn: boolean };
+/**
+ * `isOfOrder`: it names the payment’s order. `isOwn`: that, or the payment was charged again for it. `isFirst`: the alert
+ * itself that the payment is for, and not one of a charge that was begun from it.
+ */
+type Failure = { id: string; atMs: number; isOfOrder: boolean; isOwn: boolean; isFirst: boolean };
 
 type LookUp = (event: PaymentEvent) => Promise<Lookup>;
 
@@ -141,7 +144,7 @@ export function createAlertRecovery(
     const ofOrder = event.key.replace(/^payment_failed(?=[/:])/, 'payment_success');
     const paid = proof && (await payments.read(ofOrder));
     if (paid) {
-      const own = { id: event.key, atMs: receivedAtMs, isOfOrder: false, isOwn: true };
+      const own = { id: event.key, atMs: receivedAtMs, isOfOrder: false, isOwn: true, isFirst: true };
       return await resolve(own, recoveryOf(paid, own, proof));
     }
     const lists = await listsOf('payments', others);
@@ -169,14 +172,15 @@ export function createAlertRecovery(
       [...new Map(listed.map((one) => [one.id, one])).values()].map(async ({ id, failed }) => {
         const isOfOrder = ofOrder.some((list) => failed?.lists.includes(list));
         const isOwn = isOfOrder || (await firstAlert(id)) === first;
-        return { id, atMs: failed?.atMs ?? receivedAtMs, isOfOrder, isOwn };
+        return { id, atMs: failed?.atMs ?? receivedAtMs, isOfOrder, isOwn, isFirst: id === first };
       }),
     );
     // Its own may not be told yet, and so on no list, or be resolved and on none any more.
     if (!found.some(({ id }) => id === first)) {
       const own = await cards.find(first);
       const atMs = own?.receivedAtMs ?? receivedAtMs;
-      if (own || alert !== undefined) found.push({ id: first, atMs, isOfOrder: false, isOwn: true });
+      if (own || alert !== undefined)
+        found.push({ id: first, atMs, isOfOrder: false, isOwn: true, isFirst: true });
     }
     return found.filter(({ isOwn, atMs }) => isOwn || receivedAtMs >= atMs);
   }
@@ -223,9 +227,16 @@ export function createAlertRecovery(
     return true;
   }
 
-  async function resolve({ id }: Failure, payment: Recovery): Promise<void> {
-    const { kind: result } = await cards.move(id, { kind: 'recover', payment });
-    log('info', 'a payment was held against a failure', { key: id, result });
+  async function resolve({ id, isFirst }: Failure, payment: Recovery): Promise<void> {
+    const moved = await cards.move(id, { kind: 'recover', payment });
+    log('info', 'a payment was held against a failure', { key: id, result: moved.kind });
+    if (!isFirst || moved.kind !== 'refused' || !endsCard(moved.card)) return;
+    // Something else had ended it: there may be two payments for one failure.
+    const { card } = moved;
+    const other = card.kind === 'recovered' ? [card.payment.reference] : [];
+    const asked = await Promise.all([payment.reference, ...other].map(chargeOf));
+    const people = [...new Set(asked.flatMap((one) => one?.agent ?? []))];
+    await cases.hear(id, { kind: 'paid_again', payment, people });
   }
 
   return {

@@ -17,6 +17,7 @@ import type {
   Lookup,
   AlertCard,
   AlertCharge,
+  AlertEnd,
   Acknowledged,
   Recovery,
   EndedCard,
@@ -47,7 +48,9 @@ export type CardStep =
   | { kind: 'closed'; by: string; reason: string; at: number }
   | { kind: 'recovered'; payment: Recovery; at: number }
   /** A later payment that need not be for what failed: it is told below the card, which stays as it is. */
-  | { kind: 'other_payment'; payment: Recovery; at: number };
+  | { kind: 'other_payment'; payment: Recovery; at: number }
+  /** A payment of its own, though something else had ended it. `people`: who asked for either payment. */
+  | { kind: 'paid_again'; payment: Recovery; before: AlertEnd; people: readonly string[]; at: number };
 
 export type MovedCard =
   | { kind: 'moved'; card: AlertCard; step: CardStep }

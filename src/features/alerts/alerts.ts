@@ -3,6 +3,7 @@ import type { Account } from '../../account.ts';
 import {
   type ProvenPayment,
   type AlertMute,
+  type AlertNews,
   type AlertRule,
   isMuted,
   type NotPosted,
@@ -69,6 +70,8 @@ type Around = ButtonsAround &
   AgainAround & {
     /** Whether its charge has ended without money; undefined: there is no such charge. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
+    /** A charge of the bot's own is told what else ended its alert; again is the same as once. */
+    tellCharge: (reference: string, news: AlertNews) => Promise<void>;
     /** Whether a charge of the bot's own tells its failure by its own message. */
     tellsFailure: (reference: string) => Promise<boolean>;
     findCharge: (reference: string) => Promise<ChargeSeen | undefined>;

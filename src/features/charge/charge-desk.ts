@@ -1,4 +1,5 @@
 import type { Account } from '../../account.ts';
+import type { AlertNews } from '../../domain/alert.ts';
 import type { ChargeSeen, Resend } from '../../domain/charge.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import {
@@ -7,6 +8,7 @@ import {
   chargeKey,
   chargeLists,
   chargesInDoubt,
+  hasMovedNothing,
 } from './charge-record.ts';
 import { otpLimits, otpStanding } from './machine.ts';
 import type { ChargeRunner } from './run-charge.ts';
@@ -94,6 +96,18 @@ export function createChargeDesk(
         return { ...record, views: [...others, { id, userId }].slice(-mostViews) };
       });
       if (watched && watched.intent.at > at) await runner.show(reference);
+    },
+
+    /**
+     * Its alert was ended by something else, or it is paid for what was paid before: its message and the windows that show
+     * it say so. Nothing for one that has ended without money, nor where there is none. Again is the same as once.
+     */
+    async hearOfAlert(reference: string, news: AlertNews): Promise<void> {
+      const told = await charges.amend(reference, (record) => {
+        const isKnown = JSON.stringify(record.alertNews) === JSON.stringify(news);
+        return isKnown || hasMovedNothing(record) ? undefined : { ...record, alertNews: news };
+      });
+      if (told) await runner.showProgress(told);
     },
 
     /** Looks a charge in doubt up now instead of later; resolves when the answer is stored. */

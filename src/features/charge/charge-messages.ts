@@ -14,6 +14,7 @@ import type { Log } from '../../log.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
 import {
+  alertNews,
   chargeStateModal,
   correction,
   inHand,
@@ -34,8 +35,9 @@ export type ChargeNote = { kind: 'told'; what: Told } | { kind: 'handed_over'; f
  * settled one loses its terms and buttons; why it ended so, and what is to be done, is said in the thread alone.
  */
 export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
-  const body = [...correction(charge), ...advice(charge), ...facts(charge), ...messageButtons(charge)];
-  return posted(said(charge, place, { body }), 'payops_charge', about);
+  const said = [...correction(charge), ...alertNews(charge), ...advice(charge)];
+  const body = [...said, ...facts(charge), ...messageButtons(charge)];
+  return posted(noteOf(charge, place, { body }), 'payops_charge', about);
 }
 
 function advice(charge: ChargeSeen): RichTextBlock[] {
@@ -63,7 +65,7 @@ export function chargeNoteMessage(
   place: ChargePlace,
   about: AboutMessage,
 ): SlackMessage {
-  return posted(said(charge, place, stepOf(note, charge)), 'payops_charge_note', about);
+  return posted(noteOf(charge, place, stepOf(note, charge)), 'payops_charge_note', about);
 }
 
 function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
@@ -102,7 +104,7 @@ export function chargeDirectMessage(
   // A conclusion has the buttons of its modal, which may be closed.
   const buttons = isOpen ? messageButtons(charge) : modalButtons(charge);
   const body = [...(isOpen ? codeRequest(charge) : stateBlocks(charge)), ...card];
-  const message = said(charge, place, { body: [...body, ...(what === state.kind ? buttons : [])] });
+  const message = noteOf(charge, place, { body: [...body, ...(what === state.kind ? buttons : [])] });
   return posted(message, 'payops_charge_direct', about);
 }
 
@@ -118,7 +120,11 @@ function codeRequest(charge: ChargeSeen): RichTextBlock[] {
   ];
 }
 
-function said(charge: ChargeSeen, { environment, account }: ChargePlace, more: Partial<Note>): SlackMessage {
+function noteOf(
+  charge: ChargeSeen,
+  { environment, account }: ChargePlace,
+  more: Partial<Note>,
+): SlackMessage {
   return noteMessage({ ...chargeHead(charge), ...more, foot: placeAlone(environment, account) });
 }
 

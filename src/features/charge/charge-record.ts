@@ -45,6 +45,13 @@ const chargeRecord = z.object({
       answer: z.enum(['resent', 'refused', 'not_made', 'unknown']).exactOptional(),
     }),
   ),
+  /** What else ended the alert it was begun from, or paid for the same. */
+  alertNews: z
+    .discriminatedUnion('kind', [
+      z.object({ kind: z.literal('paid'), failed: z.string(), reference: z.string() }),
+      z.object({ kind: z.literal('closed'), failed: z.string(), by: z.string(), reason: z.string() }),
+    ])
+    .exactOptional(),
   /** The modals that show it, newest last. */
   views: z.array(z.object({ id: z.string(), userId: z.string() })),
   /** Up to which step the audit has it, as UTC ms. */
@@ -153,7 +160,7 @@ export function isAudited({ intent, auditedAt }: ChargeRecord): boolean {
 
 /** What people may see of it. */
 export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen {
-  const { intent, terms, by, agent, handOvers, resends } = record;
+  const { intent, terms, by, agent, handOvers, resends, alertNews } = record;
   const { tokenKey: _secret, ...shown } = terms;
   const { reference, submittedAt, at, state, dueAt, otp, bankWords, heard } = intent;
   const corrects =
@@ -180,6 +187,7 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
       bankWords,
       corrects,
       nextTry,
+      alertNews,
     }),
   };
 }
@@ -218,6 +226,11 @@ const movedNothing = new Set<ChargeState['kind']>([
   'expired',
 ]);
 
+/** It has ended, and took no money. */
+export function hasMovedNothing({ intent }: Pick<ChargeRecord, 'intent'>): boolean {
+  return movedNothing.has(intent.state.kind);
+}
+
 /**
  * Whether the charge has ended and moved no money, as it is stored; undefined: there is none. In doubt it has not, and
  * neither has one that is paid after all.
@@ -228,7 +241,7 @@ export async function hasEnded(
 ): Promise<boolean | undefined> {
   try {
     const record = await charges.read(reference);
-    return record && movedNothing.has(record.intent.state.kind);
+    return record && hasMovedNothing(record);
   } catch (error) {
     // Sealed with a key that is gone: nobody knows what it moved.
     if (isUnreadable(error)) return false;
@@ -265,7 +278,9 @@ export async function chargeOf(
   reference: string,
 ): Promise<BotCharge | undefined> {
   const record = await readNamed(charges, reference);
-  return record && { card: record.card, ...withoutUndefined({ alert: record.terms.alert }) };
+  return (
+    record && { card: record.card, agent: record.agent, ...withoutUndefined({ alert: record.terms.alert }) }
+  );
 }
 
 /** `unread`: the references of those that are there and cannot be opened, whose outcome is not known here either. */

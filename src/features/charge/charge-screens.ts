@@ -5,6 +5,7 @@ import type { ViewValues } from '../../slack/command.ts';
 import {
   type Run,
   actions,
+  bold,
   button,
   code,
   confirmDialog,
@@ -12,12 +13,19 @@ import {
   moment,
   noticeLine,
   person,
+  rich,
   richText,
   textInput,
   words,
 } from '../../slack/kit/blocks.ts';
 import { codec } from '../../slack/kit/form.ts';
-import { customerWord, quoted, referenceWord, typedReference } from '../../slack/words/evidence.ts';
+import {
+  customerWord,
+  quoted,
+  referenceRun,
+  referenceWord,
+  typedReference,
+} from '../../slack/words/evidence.ts';
 import { cut, outsideText, visible } from '../../slack/kit/text.ts';
 import { counted } from '../../domain/wording.ts';
 import {
@@ -40,7 +48,40 @@ import { type Note, noteModal } from '../../slack/kit/note.ts';
 
 /** All of it, a correction first. */
 export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
-  return [...correction(charge), ...proof(charge), ...theirWords(charge), richText(...stateLines(charge))];
+  return [
+    ...correction(charge),
+    ...proof(charge),
+    ...theirWords(charge),
+    ...(isGivenOnce(charge) ? [richText(...stateLines(charge))] : []),
+    ...alertNews(charge),
+  ];
+}
+
+/** Not of a payment for what is paid or settled already. */
+function isGivenOnce({ state, alertNews: news }: ChargeSeen): boolean {
+  return state.kind !== 'approved' || news === undefined;
+}
+
+/** What else ended the alert it was begun from: before anybody gives value, or types a code. */
+export function alertNews({ alertNews: news, state }: ChargeSeen): RichTextBlock[] {
+  if (!news) return [];
+  const failed = referenceRun(news.failed);
+  const isPaid = state.kind === 'approved';
+  const ended =
+    news.kind === 'paid'
+      ? rich`${failed} was already paid by ${referenceRun(news.reference)}`
+      : rich`The alert of ${failed} was closed by ${person(news.by)} (“${outsideText(news.reason, longestWhy)}”)`;
+  const next = isPaid ? ': one of them may need to be given back.' : '. Money may still move here.';
+  return [
+    richText(
+      [
+        bold('⚠️ '),
+        ...ended,
+        words(news.kind === 'closed' && isPaid ? '. If that was paid, one may need to be given back.' : next),
+      ],
+      ...(isPaid ? [labelled('Next', 'don’t deliver twice. Tell your payments lead.')] : []),
+    ),
+  ];
 }
 
 /** A conclusion told before no longer holds, so the new one begins with that. */
@@ -369,6 +410,7 @@ function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: V
   const blocks: ModalBlock[] = [
     ...(isOpen ? lastCode(charge) : []),
     chargeHeadline(charge).block,
+    ...alertNews(charge),
     richText(standing(charge), ...(isAgent ? [] : [inHand(charge)])),
     // What the bank asks for is read once: from then on there is more to say.
     ...(hasTried ? [] : quoted('The bank says:', bankWords)),

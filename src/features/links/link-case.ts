@@ -27,6 +27,8 @@ const linkCase = z.object({
     /** The payer's card becomes a saved card; then only a card can pay. */
     savesCard: z.boolean(),
   }),
+  /** The failed charge it is to make good, by the id of its alert. */
+  alert: z.string().exactOptional(),
   by: z.string(),
   askedAtMs: z.number(),
   /** The channel or person that has its message. */

@@ -251,6 +251,8 @@ type LinkFormOptions = {
   /** Where it was asked for, unless that is the person's own conversation; the form gives it back as its metadata. */
   channel?: string;
   prefill?: LinkPrefill;
+  /** The failed charge it is to make good, by the id of its alert; in the form's metadata too. */
+  alert?: string;
 };
 
 const longestCustomerId = 100;
@@ -296,7 +298,7 @@ function linkFields(currencies: readonly string[], channel: string | undefined) 
 }
 
 /** Collects what a link is made of. Submitting it asks the service for an order; nobody is charged by that. */
-export function linkForm({ place, currencies, channel, prefill = {} }: LinkFormOptions): Modal {
+export function linkForm({ place, currencies, channel, alert, prefill = {} }: LinkFormOptions): Modal {
   const { amountMinor, currency, savesCard = true, customerEmail, customerId, reference } = prefill;
   const filled = {
     amount: amountMinor === undefined ? undefined : amountOnly(amountMinor),
@@ -315,7 +317,7 @@ export function linkForm({ place, currencies, channel, prefill = {} }: LinkFormO
       placeFoot(place),
     ],
     submit: 'Create the link',
-    ...(channel === undefined ? {} : { privateMetadata: channel }),
+    privateMetadata: alert === undefined ? (channel ?? '') : `${channel ?? ''} ${alert}`,
   });
 }
 
@@ -325,9 +327,17 @@ export function readLinkForm(
   currencies: readonly string[],
   metadata: string,
 ):
-  | { kind: 'read'; terms: PaymentLink['terms']; reference?: OrderReference; channel?: string }
+  | {
+      kind: 'read';
+      terms: PaymentLink['terms'];
+      reference?: OrderReference;
+      channel?: string;
+      alert?: string;
+    }
   | { kind: 'errors'; errors: Record<string, string> } {
-  const channel = metadata === '' ? undefined : metadata;
+  // The id of a channel has no blank.
+  const [, askedIn = '', alert] = /^(\S*)(?: (.+))?$/s.exec(metadata) ?? [];
+  const channel = askedIn === '' ? undefined : askedIn;
   const filled = linkFields(currencies, channel).read(values);
   if (filled.kind === 'errors') return filled;
   const { amount, currency, saves_card, email: customerEmail, customer_id, reference, place } = filled.read;
@@ -340,7 +350,7 @@ export function readLinkForm(
   return {
     kind: 'read',
     terms,
-    ...withoutUndefined({ reference, channel: place === here ? channel : undefined }),
+    ...withoutUndefined({ reference, alert, channel: place === here ? channel : undefined }),
   };
 }
 

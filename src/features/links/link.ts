@@ -51,8 +51,8 @@ export function createLinks(account: Account, around: Around) {
   const { chargeCurrencies: currencies } = settings;
   const links = createPaymentLinks(account, around);
 
-  const formFor = (prefill: LinkPrefill, caller: Caller): Modal =>
-    linkForm({ place, currencies, prefill, ...channelOf(caller) });
+  const formFor = (prefill: LinkPrefill, caller: Caller, alert?: string): Modal =>
+    linkForm({ place, currencies, prefill, ...channelOf(caller), ...withoutUndefined({ alert }) });
 
   /** Asked for once, whoever submits it how often: what is known already is shown instead. */
   async function askForLink({ caller, viewId, values, privateMetadata }: Submission): Promise<ViewAnswer> {
@@ -109,6 +109,7 @@ export function createLinks(account: Account, around: Around) {
     const form = linkForm({
       place,
       currencies,
+      ...withoutUndefined({ alert: link.alert }),
       ...(caller.channelId === undefined ? placeOf(link) : channelOf(caller)),
       prefill: {
         amountMinor: money.minor,

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Account } from '../../account.ts';
-import type { Lookup, ProvenPayment } from '../../domain/alert.ts';
+import type { BotCharge, Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { CheckoutOrderAnswer } from '../../payments/orders.ts';
 import type { ExpectedCharge } from '../../domain/transaction.ts';
-import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
+import {
+  chargeReferencePrefix,
+  parseOrderReference,
+  type OrderReference,
+} from '../../domain/order-reference.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -35,7 +39,7 @@ export type Around = {
   paid: (payment: ProvenPayment) => Promise<void>;
 };
 
-type LinkRequest = Pick<PaymentLink, 'viewId' | 'terms' | 'by'> & {
+type LinkRequest = Pick<PaymentLink, 'viewId' | 'terms' | 'by' | 'alert'> & {
   /** The person's own; the dialogue's when absent. */
   reference?: OrderReference;
   /** Where its message goes; to the person alone when absent. */
@@ -186,6 +190,14 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
       return begun.state.viewId === request.viewId ? { kind: 'known', link: begun.state } : { kind: 'taken' };
     },
     find: (reference: string) => links.find(reference),
+    /** What was asked for under this reference, where the bot made the reference itself; undefined: no link. */
+    async chargeOf(reference: string): Promise<BotCharge | undefined> {
+      // Outside text of any length must not shape a key.
+      if (!reference.startsWith(chargeReferencePrefix) || !parseOrderReference(reference).ok)
+        return undefined;
+      const link = await links.find(reference);
+      return link && withoutUndefined({ agent: link.by, alert: link.alert });
+    },
     /** The same, with the key of the message that shows it. */
     async story(reference: string) {
       const link = await links.find(reference);
