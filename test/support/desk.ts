@@ -9,6 +9,7 @@ import type {
   WorkspaceAction,
 } from '../../src/simulators/protocol.ts';
 import { people as cast } from '../../src/simulators/slack/cast.ts';
+import { elementValues } from '../../src/simulators/slack/elements.ts';
 import type { Bot } from './bot.ts';
 import { findCanaries, type Canaries } from './canaries.ts';
 import { openHouse, type House, type HouseOptions, type Person } from './house.ts';
@@ -72,7 +73,11 @@ export type Desk = {
   modal: (person: Person) => Modal | undefined;
   /** Resolves with the modal on top as soon as it holds all the words. */
   modalSays: (person: Person, words: string | readonly string[]) => Promise<Modal>;
+  /** Fills the modal on top in; what stands in it goes along with the next press or submit. */
+  fills: (person: Person, filled: Filled) => Promise<void>;
   /** Fills the modal on top in and submits it; resolves, when the bot has answered, with what is on top then. */
+  submitsOnce: (person: Person, filled?: Filled) => Promise<Modal | undefined>;
+  /** The same, and once more where the bot says that Slack sent the form without something, as it says. */
   submits: (person: Person, filled?: Filled) => Promise<Modal | undefined>;
   /** Presses the button, or chooses the option of a menu, with this label: of that message as it was seen, or of the Home, else of the modal on top, else of the newest message that has it. */
   presses: (person: Person, label: string, on?: Message | 'home') => Promise<void>;
@@ -244,6 +249,9 @@ export function sitAt(house: House, bot: Bot): Desk {
     return { ...placed, state: { type, value: typed } };
   }
 
+  /** By modal: what was typed into it. */
+  const drafts = new Map<string, Record<string, Record<string, object>>>();
+
   const inside = async (): Promise<Record<'log' | 'store', string>> => ({
     log: bot.lines.join('\n'),
     store: await house.storeDump(),
@@ -303,7 +311,14 @@ export function sitAt(house: House, bot: Bot): Desk {
         },
         () => modal(person)?.shown.text,
       ),
-    async submits(person, filled = {}) {
+    async fills(person, filled) {
+      const view = onTop(person);
+      for (const [label, typed] of Object.entries(filled)) {
+        const { blockId, actionId, state } = await valueOf(person, view, label, typed);
+        drafts.set(view.id, { ...drafts.get(view.id), [blockId]: { [actionId]: state } });
+      }
+    },
+    async submitsOnce(person, filled = {}) {
       // The form of a charge has the fields that few need behind a button.
       const isShort = onTop(person).shown.buttons.includes('More fields');
       if (isShort && Object.keys(filled).some((label) => !onTop(person).fields.includes(label))) {
@@ -314,15 +329,25 @@ export function sitAt(house: House, bot: Bot): Desk {
           () => modal(person)?.shown.text,
         );
       }
-      const view = onTop(person);
-      const values: Record<string, Record<string, object>> = {};
-      for (const [label, typed] of Object.entries(filled)) {
-        const { blockId, actionId, state } = await valueOf(person, view, label, typed);
-        values[blockId] = { [actionId]: state };
-      }
-      await act(person, { kind: 'submit_view', viewId: view.id, values });
+      await desk.fills(person, filled);
+      const { id: viewId } = onTop(person);
+      await act(person, { kind: 'submit_view', viewId, values: drafts.get(viewId) ?? {} });
       await house.until('the form is answered', () => !isPassing(modal(person)), patienceMs);
       return modal(person);
+    },
+    async submits(person, filled) {
+      let top = await desk.submitsOnce(person, filled);
+      for (let time = 0; time < 3 && top !== undefined; time += 1) {
+        const unsent = Object.entries(top.problems).filter(([, words]) =>
+          words.startsWith('Slack sent this'),
+        );
+        if (unsent.length === 0) break;
+        const labels = unsent.map(([label]) => label);
+        // What the person typed stands there; what stood there beforehand they type.
+        drafts.set(top.id, { ...standingIn(top, labels), ...drafts.get(top.id) });
+        top = await desk.submitsOnce(person);
+      }
+      return top;
     },
     async presses(person, label, on) {
       const top = modal(person);
@@ -339,7 +364,8 @@ export function sitAt(house: House, bot: Bot): Desk {
           ? ({ type: 'message', channel: surface.channel, ts: surface.ts } as const)
           : ({ type: 'view', viewId: surface.id } as const);
       const behind = on === undefined ? {} : ({ behind: true } as const);
-      await act(person, { kind: 'block_action', ...placed, element, container, values: {}, ...behind });
+      const values = 'ts' in surface ? {} : (drafts.get(surface.id) ?? {});
+      await act(person, { kind: 'block_action', ...placed, element, container, values, ...behind });
     },
     async closes(person) {
       for (let view = modal(person); view; view = modal(person)) {
@@ -446,6 +472,20 @@ function holds(text: string, words: string | readonly string[]): boolean {
 
 function labelOf(block: PageBlock): string {
   return (block['label'] as { text?: string } | undefined)?.text ?? '';
+}
+
+/** What those fields were filled in with beforehand, as if it were typed. */
+function standingIn(view: Modal, labels: readonly string[]): Record<string, Record<string, object>> {
+  const inputs = view.blocks.filter((block) => block.type === 'input' && labels.includes(labelOf(block)));
+  return Object.fromEntries(
+    inputs.flatMap((block) => {
+      const element = block['element'] as Element;
+      const { value, initial } = elementValues[element.type] ?? { value: '', initial: '' };
+      const standing = element[initial];
+      if (standing === undefined) return [];
+      return [[block.block_id, { [element.action_id ?? '']: { type: element.type, [value]: standing } }]];
+    }),
+  ) as Record<string, Record<string, object>>;
 }
 
 function elementsOf(block: PageBlock): Element[] {

@@ -177,7 +177,10 @@ async function fill(scene: Scene, user: string, field: Field): Promise<object | 
   const { random, workspace } = scene;
   const { block, element, viewId, card } = field;
   const kind = elementValues[element.type];
-  if (!kind || element[kind.initial] !== undefined) return undefined;
+  if (!kind) return undefined;
+  // Mostly left as it stands; now and then typed again, as the bot asks where Slack sent nothing of it.
+  const standing = element[kind.initial];
+  if (standing !== undefined) return random.chance(0.4) ? { [kind.value]: standing } : undefined;
   if (element.type === 'users_select') return { selected_user: workspace.ids.users[random.pick(people)] };
   if (element.type.endsWith('external_select')) {
     const where = { blockId: block.block_id ?? '', actionId: element.action_id ?? '', viewId };

@@ -6,6 +6,7 @@ import { createApp } from '../../src/app.ts';
 import { openLog, readSettings } from '../../src/cli/read-settings.ts';
 import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
 import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
+import type { Quirks } from '../../src/simulators/slack/quirks.ts';
 import { startWorkspace, type Workspace } from '../../src/simulators/slack/workspace.ts';
 import { createSealer } from '../../src/store/sealed.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -29,6 +30,8 @@ export type Weather = {
   threshold: number;
   rules: keyof typeof rules;
   acts: number;
+  /** What only some say of Slack. */
+  quirks: Quirks;
 };
 
 /** A walk’s world: two simulators, the bots between them, and all that went to and fro. */
@@ -117,6 +120,7 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
   const workspace = await startWorkspace({
     manifestPath,
     grantedOptionalScopes: weather.mayReadHistory ? 'all' : [],
+    quirks: weather.quirks,
   });
   const payments = await startPaymentsService({});
   const storeRandom = random.fork('store');

@@ -175,6 +175,7 @@ function weatherOf(random: Random): Weather {
     threshold: random.pick([0, 0, 3, 6]),
     rules: random.pick(Object.keys(rules) as (keyof typeof rules)[]),
     acts: 8 + random.below(30),
+    quirks: { untouchedInitialsAreNull: random.chance(0.3), firstSubmissionIsOld: random.chance(0.3) },
   };
 }
 

@@ -3,10 +3,17 @@ import type { ActResult, PageBlock, PageOption, PageUser, WorkspaceAction } from
 import { applyAnswer } from './app-answer.ts';
 import type { BotAnswer, BotLine } from './bot-line.ts';
 import { botName, botUserId, canSee, type Channel } from './cast.ts';
-import { completeValues, findElement, type Element, type PlacedElement, unfilledInputs } from './elements.ts';
+import {
+  findElement,
+  type Element,
+  type PlacedElement,
+  unfilledInputs,
+  type Values,
+  withoutUntouched,
+} from './elements.ts';
 import { slackbotDraft, type Message } from './messages.ts';
 import { channelPayload, commonPayload, eventPayload, messagePayload, slashPayload } from './payloads.ts';
-import { readView, type View, viewPayload } from './views.ts';
+import { fill, readView, type View, viewPayload } from './views.ts';
 import type { World } from './world.ts';
 
 type Of<Kind extends WorkspaceAction['kind']> = Extract<WorkspaceAction, { kind: Kind }>;
@@ -269,7 +276,7 @@ async function press(deps: ActDeps, user: PageUser, pressed: Of<'block_action'>)
   if (placed === undefined) return no('That button or field is not there any more.');
   const action = readAction(world, placed, pressed.element);
   if (action === undefined) return no('That choice is not one of the options.');
-  if (surface.kind === 'view') surface.view.values = completeValues(blocksOf(surface), pressed.values);
+  if (surface.kind === 'view') fill(surface.view, pressed.values);
   const fromModal = surface.kind === 'view' && surface.view.definition.type === 'modal';
   const payload = {
     type: 'block_actions',
@@ -426,7 +433,7 @@ async function submitView(deps: ActDeps, user: PageUser, submitted: Of<'submit_v
   if (view === undefined) return no('That view is not in front of you any more.');
   if (view.busy) return no('It is being sent already.');
   if (view.definition.submit === undefined) return no('This view has nothing to submit.');
-  view.values = completeValues(view.blocks, submitted.values);
+  fill(view, submitted.values);
   view.errors = unfilledInputs(view.blocks, view.values);
   if (Object.keys(view.errors).length > 0) {
     world.changed();
@@ -437,15 +444,22 @@ async function submitView(deps: ActDeps, user: PageUser, submitted: Of<'submit_v
   const payload = {
     type: 'view_submission',
     trigger_id: world.triggers.issue({ userId: user.id, fromModal: true }),
-    view: viewPayload(view),
+    view: { ...viewPayload(view), state: { values: sentState(world, view) } },
     response_urls: [],
   };
+  view.oldState = undefined;
   const title = view.definition.title?.text ?? 'a form';
   const answer = await interact(deps, user, payload, `submits "${title}"`);
   view.busy = false;
   const result = obey(world, view, answer);
   world.changed();
   return result;
+}
+
+function sentState({ quirks }: World, view: View): Values {
+  if (quirks.firstSubmissionIsOld === true && view.oldState !== undefined) return view.oldState;
+  const isLost = quirks.untouchedInitialsAreNull === true && view.isUpdated;
+  return isLost ? withoutUntouched(view.blocks, view.touched, view.values) : view.values;
 }
 
 /** What the app may answer: of Slack's actions, those that it uses. */

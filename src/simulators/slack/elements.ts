@@ -83,6 +83,18 @@ export function completeValues(blocks: readonly PageBlock[], given: Values): Val
   return values;
 }
 
+/** The same where Slack sends nothing of what stood in a field beforehand, unless the person touched it. */
+export function withoutUntouched(blocks: readonly PageBlock[], touched: Values, values: Values): Values {
+  const sent = structuredClone(values);
+  for (const { blockId, actionId, element } of placedElements(blocks)) {
+    const kind = elementValues[element.type];
+    const state = sent[blockId]?.[actionId];
+    if (kind === undefined || !isElement(state) || touched[blockId]?.[actionId] !== undefined) continue;
+    if (element[kind.initial] !== undefined) state[kind.value] = null;
+  }
+  return sent;
+}
+
 /** Of the values, those whose element is still there: a code typed into a field is forgotten with the field. */
 export function stillThere(blocks: readonly PageBlock[], given: Values): Values {
   const values: Values = {};

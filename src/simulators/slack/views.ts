@@ -27,10 +27,16 @@ export type View = {
   definition: ViewDefinition;
   blocks: PageBlock[];
   values: Values;
+  /** Those that the person typed or chose. */
+  touched: Values;
   errors: Record<string, string>;
   busy: boolean;
   /** The block ids of lists that the app answered too late: they ask no more. */
   readonly silentLists: Set<string>;
+  /** It took the place of another one. */
+  isUpdated: boolean;
+  /** The state of the one before, until a submission is sent. */
+  oldState: Values | undefined;
 };
 
 type ReadView =
@@ -62,15 +68,21 @@ export function createViews(ids: Ids) {
   }
   function create(userId: string, definition: ViewDefinition): View {
     const view = blankView(ids.id('V'), userId, definition, definition.type === 'home' ? [] : stack(userId));
-    update(view, definition);
+    show(view, definition);
     return view;
   }
   function update(view: View, definition: ViewDefinition): void {
+    view.isUpdated = true;
+    view.oldState = completeValues(view.blocks, view.values);
+    show(view, definition);
+  }
+  function show(view: View, definition: ViewDefinition): void {
     view.definition = definition;
     view.blocks = nameBlocks(definition.blocks, ids);
     view.hash = `${ids.ts()}.${ids.secret(4)}`;
     // As in Slack, what stands in a field stays there while its block and action keep their names.
     view.values = stillThere(view.blocks, view.values);
+    view.touched = stillThere(view.blocks, view.touched);
     view.errors = {};
     view.busy = false;
   }
@@ -121,10 +133,19 @@ function blankView(id: string, userId: string, definition: ViewDefinition, below
     definition,
     blocks: [],
     values: {},
+    touched: {},
     errors: {},
     busy: false,
     silentLists: new Set(),
+    isUpdated: false,
+    oldState: undefined,
   };
+}
+
+/** What the person left in the fields; those they did not touch hold what they held. */
+export function fill(view: View, touched: Values): void {
+  view.touched = { ...view.touched, ...touched };
+  view.values = completeValues(view.blocks, { ...view.values, ...touched });
 }
 
 /** The view as Slack sends it to the app and answers it from views.*. */

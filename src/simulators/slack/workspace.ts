@@ -17,6 +17,7 @@ import { createDoor } from './door.ts';
 import { isDown, type SlackFault, type SlackStats } from './faults.ts';
 import { installApp } from './manifest.ts';
 import { botPosts, type BotPost, workspaceState } from './payloads.ts';
+import type { Quirks } from './quirks.ts';
 import { createSocketMode } from './socket-mode.ts';
 import { createWebApi } from './web-api.ts';
 import { createWorld } from './world.ts';
@@ -37,6 +38,8 @@ export type WorkspaceSettings = SimulatorOptions & {
   moreChannels?: readonly string[];
   /** How many messages in a channel Slack lets through at once, at one a second. Default 3; Infinity keeps no pace. */
   postBurst?: number;
+  /** What only some say of Slack, on in this workspace. Default none. */
+  quirks?: Quirks;
 };
 
 export type Workspace = Simulator<SlackFault> & {
@@ -98,6 +101,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     hasUserGroups: options.userNamesOnPaidPlan ?? true,
     triggerLifeMs: options.triggerLifeMs,
     postBurst: options.postBurst ?? 3,
+    quirks: options.quirks ?? {},
     moreChannels: (options.moreChannels ?? []).map((id) => channel(id, id.toLowerCase(), '')),
   });
   const sockets = createSocketMode(world.ids);

@@ -4,6 +4,7 @@ import { createFiles } from './files.ts';
 import { createIds, createResponseUrls, createTriggers } from './ids.ts';
 import type { InstalledApp } from './manifest.ts';
 import { createMessages } from './messages.ts';
+import type { Quirks } from './quirks.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { createViews } from './views.ts';
 
@@ -13,6 +14,7 @@ type WorldSettings = {
   hasUserGroups: boolean;
   triggerLifeMs: number | undefined;
   postBurst: number;
+  quirks: Quirks;
   /** More channels than everybody finds there. */
   moreChannels: readonly Channel[];
   /** Tells the watchers that somebody's screen is no longer right. */

@@ -2,6 +2,7 @@ import type { WebClient } from '@slack/web-api';
 import type { Log } from '../../log.ts';
 import { modal, rich, richText, type Run } from './blocks.ts';
 import type { OpenModal } from '../command.ts';
+import { withNewIds } from './field-ids.ts';
 import type { Modal, SlackMessage } from './message.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 
@@ -75,7 +76,7 @@ export async function updateModal(
     await form.acknowledged;
   }
   try {
-    await client.views.update({ view_id: to.viewId, view: to.modal });
+    await client.views.update({ view_id: to.viewId, view: withNewIds(to.modal) });
     return 'shown';
   } catch (error) {
     const slackError = slackErrorWord(readSlackError(error));

@@ -1,11 +1,12 @@
 import { setTimeout as rest } from 'node:timers/promises';
-import type { AckFn, ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
+import type { AckFn, ViewOutput, ViewResponseAction, ViewSubmitAction } from '@slack/bolt';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { answer, type Asked, type SlackSide } from '../answer.ts';
 import type { Caller, Command, Effect, Found, ModalDefinition, ViewAnswer } from '../command.ts';
 import { errorReply } from '../words/error-message.ts';
+import { fieldName, withNewIds } from '../kit/field-ids.ts';
 import type { Modal } from '../kit/message.ts';
 import {
   holdForm,
@@ -17,7 +18,7 @@ import {
 } from '../kit/modals.ts';
 import { inAccount } from '../own-account.ts';
 import { createReply } from '../reply.ts';
-import { viewValues } from './payload.ts';
+import { unsentFields, viewValues } from './payload.ts';
 import type { Screen } from './screen.ts';
 
 type Submitted = Found<ModalDefinition> & { caller: Caller; body: ViewSubmitAction };
@@ -32,12 +33,15 @@ export async function answerForm(
   side: SlackSide,
 ): Promise<void> {
   const { account, caller, part: modal, body } = submitted;
-  const { id: viewId, private_metadata: privateMetadata, state } = body.view;
+  const { id: viewId, private_metadata: privateMetadata } = body.view;
   const form = createFormScreen(ack, submitted, side);
   const prepared = {
     ...withoutUndefined({ reference: modal.about?.(privateMetadata) as OrderReference | undefined }),
     async run() {
-      await form.show(await modal.submit({ caller, viewId, privateMetadata, values: viewValues(state) }));
+      const first = (blockId: string) => side.claimOnce(`unsent:${viewId}:${blockId}`);
+      const errors = await unsentFields(body.view, first);
+      const submission = { caller, viewId, privateMetadata, values: viewValues(body.view) };
+      await form.show(errors ? { kind: 'errors', errors } : await modal.submit(submission));
       return undefined;
     },
   };
@@ -99,7 +103,7 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
     if (isOpen) {
       isOpen = false;
       try {
-        return await (answer.kind === 'close' ? ack() : ack(toSlack(answer)));
+        return await (answer.kind === 'close' ? ack() : ack(toSlack(answer, body.view.blocks)));
       } catch (error) {
         // A socket that closed meanwhile. What was begun goes on all the same.
         log('warn', 'Slack could not be told the answer to a form', {}, error);
@@ -194,10 +198,17 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
 /** What is shown is often on its way still when the work is done. */
 const backgroundMs = 100;
 
-export function toSlack(answer: Exclude<ViewAnswer, { kind: 'close' }>): ViewResponseAction {
-  return answer.kind === 'errors'
-    ? { response_action: 'errors', errors: answer.errors }
-    : { response_action: 'update', view: answer.modal };
+/** `blocks`: of the submitted view, whose ids say where the words for a field go. */
+export function toSlack(
+  answer: Exclude<ViewAnswer, { kind: 'close' }>,
+  blocks: ViewOutput['blocks'],
+): ViewResponseAction {
+  if (answer.kind === 'update') return { response_action: 'update', view: withNewIds(answer.modal) };
+  const errors = Object.entries(answer.errors).map(([name, words]) => {
+    const block = blocks.find(({ block_id: id = '' }) => id === name || fieldName(id) === name);
+    return [block?.block_id ?? name, words];
+  });
+  return { response_action: 'errors', errors: Object.fromEntries(errors) as Record<string, string> };
 }
 
 function lateModal(answer: ViewAnswer): Modal {

@@ -2,6 +2,7 @@ import type { BlockAction, BlockElementAction, ViewOutput, ViewStateValue } from
 import { holdsCardNumber } from '../../domain/card.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import type { Caller, Pressed, ViewValues } from '../command.ts';
+import { fieldName, hasNewId } from '../kit/field-ids.ts';
 
 /** What every payload of a press, a form or a typeahead says of the person. */
 type Payload = {
@@ -52,16 +53,97 @@ export function placeKey({ container, view }: BlockAction): string {
 }
 
 type State = ViewOutput['state'];
+type SentView = Pick<ViewOutput, 'state' | 'blocks'>;
 
-/** What stands in the inputs, one value for each block; of a block with several elements the first that is filled. */
-export function viewValues(state: State | undefined): ViewValues {
-  const filled = Object.entries(state?.values ?? {}).flatMap(([blockId, elements]) => {
-    const value = Object.values(elements)
-      .map(stateValue)
-      .find((text) => text !== undefined && text.trim() !== '');
-    return value === undefined ? [] : [[blockId, value] as const];
+/**
+ * What stands in the inputs of this very view, one value for each field; of a block with several elements the first that
+ * is filled. Slack may send the state of the view before: what belongs to no block of this one is left out.
+ */
+export function viewValues({ state, blocks }: SentView): ViewValues {
+  const filled = blocks.flatMap(({ block_id: blockId = '' }) => {
+    const value = sentValue(state, blockId);
+    return value === undefined ? [] : [[fieldName(blockId), value] as const];
   });
   return Object.fromEntries(filled);
+}
+
+/** The same beside a press, which decides nothing: an initial value that Slack did not send stands for itself. */
+export function shownValues(view: SentView): ViewValues {
+  const initial = inputsOf(view)
+    .filter(({ isNew }) => isNew)
+    .flatMap(({ name, initial: value }) => (value === undefined ? [] : [[name, value] as const]));
+  return { ...Object.fromEntries(initial), ...viewValues(view) };
+}
+
+/**
+ * Words for the fields that Slack sent nothing of, by name: for the required ones, which no person can leave empty; else for
+ * the optional ones that were filled in beforehand or whose state is of another view, the `first` time: nobody can tell
+ * whether the person emptied them.
+ */
+export async function unsentFields(
+  view: SentView,
+  first: (blockId: string) => Promise<boolean>,
+): Promise<Record<string, string> | undefined> {
+  // Blanks were typed by the person.
+  const unsent = inputsOf(view).filter(
+    ({ blockId }) => !valuesOf(view.state, blockId).some((text) => text !== ''),
+  );
+  const required = unsent.filter(({ isOptional }) => !isOptional);
+  if (required.length > 0)
+    return Object.fromEntries(
+      required.map(({ name, initial }) => [
+        name,
+        initial === undefined ? unsentWords.typed : unsentWords.shown,
+      ]),
+    );
+  const told: [string, string][] = [];
+  for (const { blockId, name, initial, isNew } of unsent) {
+    const isDoubtful = view.state.values[blockId] === undefined || (isNew && initial !== undefined);
+    if (isDoubtful && (await first(blockId))) told.push([name, unsentWords.optional]);
+  }
+  return told.length === 0 ? undefined : Object.fromEntries(told);
+}
+
+const unsentWords = {
+  typed: 'Slack sent this form without what you typed: send it once more.',
+  shown: 'Slack sent this form without what stands here. Fill it in again and send it once more.',
+  optional: 'Slack sent this field empty. Fill it in again, or send once more to leave it empty.',
+};
+
+type Input = { blockId: string; name: string; isOptional: boolean; isNew: boolean; initial?: string };
+
+function inputsOf({ blocks }: SentView): Input[] {
+  return blocks.flatMap((block) => {
+    if (block.type !== 'input' || !('element' in block)) return [];
+    const { block_id: blockId = '', element } = block;
+    const initial = initialValue(element);
+    return [
+      {
+        blockId,
+        name: fieldName(blockId),
+        isOptional: isJsonObject(block) && block['optional'] === true,
+        isNew: hasNewId(blockId),
+        ...(initial === undefined ? {} : { initial }),
+      },
+    ];
+  });
+}
+
+function initialValue(element: unknown): string | undefined {
+  if (!isJsonObject(element)) return undefined;
+  const { initial_value: text, initial_user: user, initial_option: option } = element;
+  const value = text ?? user ?? (isJsonObject(option) ? option['value'] : undefined);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function sentValue(state: State | undefined, blockId: string): string | undefined {
+  return valuesOf(state, blockId).find((text) => text.trim() !== '');
+}
+
+function valuesOf(state: State | undefined, blockId: string): string[] {
+  return Object.values(state?.values[blockId] ?? {})
+    .map(stateValue)
+    .filter((text) => text !== undefined);
 }
 
 function stateValue(element: ViewStateValue): string | undefined {

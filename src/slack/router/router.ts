@@ -42,8 +42,8 @@ import {
   labelOf,
   messageOf,
   placeKey,
+  shownValues,
   valueOf,
-  viewValues,
 } from './payload.ts';
 import { createScreen, type Screen } from './screen.ts';
 
@@ -208,7 +208,7 @@ function ownPress(
   const seen = view && {
     id: view.id,
     privateMetadata: view.private_metadata,
-    values: viewValues(view.state),
+    values: shownValues(view),
   };
   const pressed: Pressed = {
     caller,
@@ -332,7 +332,7 @@ function formTurn(ack: AckFn<ViewResponseAction>, body: ViewSubmitAction, side: 
     async refuse(title, message) {
       const errors = Object.fromEntries(inputs.map((blockId) => [blockId, cardNumberProblem]));
       const words = { kind: 'update', modal: wordsModal(title, message) } as const;
-      await ack(toSlack(inputs.length > 0 ? { kind: 'errors', errors } : words));
+      await ack(toSlack(inputs.length > 0 ? { kind: 'errors', errors } : words, body.view.blocks));
     },
     async go() {
       const found = side.commands.find('modal', body.view.callback_id);

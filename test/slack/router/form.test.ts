@@ -60,7 +60,13 @@ async function submits(
     run: async () => undefined,
   });
   const account = { merchant: undefined, mayRun: async () => ({ kind: 'allowed' }) as const };
-  const view = { id: 'V1', private_metadata: '', title: { text: 'Charge' }, state: { values: {} } };
+  const view = {
+    id: 'V1',
+    private_metadata: '',
+    title: { text: 'Charge' },
+    blocks: [],
+    state: { values: {} },
+  };
   await answerForm(
     async (answer?: ViewResponseAction) => {
       acknowledge();

@@ -1,0 +1,10 @@
+/**
+ * What Slack may do or not: nobody who could know has said so on a page of Slack's. Each is off unless a test turns it
+ * on; the bot must be right either way. `README.md` beside this says who says what.
+ */
+export type Quirks = {
+  /** What stood in a field beforehand and nobody touched is sent as empty, in a modal that took the place of another. */
+  untouchedInitialsAreNull?: boolean;
+  /** The first submission of a modal that took the place of another has that one's state. */
+  firstSubmissionIsOld?: boolean;
+};

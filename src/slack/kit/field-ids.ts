@@ -1,0 +1,41 @@
+import { createHash, randomBytes } from 'node:crypto';
+import type { Modal } from './message.ts';
+
+/*
+ * By which block id an input stands in a modal that takes the place of another one. Slack keeps what stands in an input
+ * as long as its ids stay the same, ignores the new initial value then, and now and then sends the old modal's state with
+ * the new one's submission. New ids rule out all three; the rest of the bot knows a field by its name alone.
+ */
+
+const separator = '~';
+const marked = new WeakMap<Modal, Modal>();
+
+/**
+ * The same modal with new block ids for its inputs; sent twice it keeps them. An empty form has the same ids each time as
+ * long as it asks the same: a code that is being typed stays while the charge around it is shown anew.
+ */
+export function withNewIds(modal: Modal): Modal {
+  const known = marked.get(modal);
+  if (known) return known;
+  const inputs = modal.blocks.filter(({ type }) => type === 'input');
+  const asked = JSON.stringify([modal.callback_id, modal.private_metadata, inputs]);
+  const mark = asked.includes('"initial_')
+    ? randomBytes(4).toString('hex')
+    : createHash('sha256').update(asked).digest('hex').slice(0, 8);
+  const blocks = modal.blocks.map((block) =>
+    block.type === 'input' ? { ...block, block_id: `${block.block_id}${separator}${mark}` } : block,
+  );
+  const made = { ...modal, blocks };
+  marked.set(modal, made);
+  return made;
+}
+
+/** The name of a field by its block id, in a modal that was opened or that took the place of another one. */
+export function fieldName(blockId: string): string {
+  return blockId.split(separator)[0] ?? blockId;
+}
+
+/** Whether the modal took the place of another one. */
+export function hasNewId(blockId: string): boolean {
+  return blockId.includes(separator);
+}
