@@ -226,3 +226,30 @@ describe('two payments for one alert', () => {
     await desk.modalSays('agent', [first, 'Paid in cash', 'given back']);
   });
 });
+
+describe('an alert whose charge waits for a code', () => {
+  it('says so to who closes it or gives it away, is closed by a second press, and its agent’s window says that', async () => {
+    const desk = at();
+    const { failed, first } = await chargesAgain('2500.00', bola);
+    await desk.modalSays('agent', 'Needs OTP');
+    const words = [`<@${desk.id('agent')}>`, first, 'Money may still move'];
+    await desk.presses('lead', 'Assign…', await alertSays(failed, 'Charging now'));
+    await desk.modalSays('lead', ['Assign alert', ...words]);
+    await desk.closes('lead');
+    await desk.presses('onCall', 'Close…', await alertSays(failed, 'Charging now'));
+    await desk.modalSays('onCall', ['Close alert', ...words]);
+    const asked = await desk.submits('onCall', { Reason: 'Paid in cash' });
+    expect(asked?.submit).toBe('Close anyway');
+    for (const word of words) expect(asked?.shown.text).toContain(word);
+    expect((await alertSays(failed)).text).not.toContain('Closed');
+    await desk.submits('onCall');
+    await alertSays(failed, '☑️ Closed', 'Paid in cash');
+    await desk.modalSays('agent', [
+      'was closed by',
+      'Paid in cash',
+      'Money may still move',
+      'Code from the bank',
+    ]);
+    await desk.reads('lead', [first, 'was closed by', 'Paid in cash'], 'payDesk');
+  });
+});

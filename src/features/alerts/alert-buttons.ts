@@ -1,10 +1,10 @@
 // The buttons of an alert's card: how they stand there, what pressing them does, their forms, and what the one person
 // who pressed is told, which pings nobody.
 
-import type { ActionsBlock, Button, InputBlock } from '@slack/types';
+import type { ActionsBlock, Button, InputBlock, RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
 import { DeadlinePassed, withDeadline } from '../../deadline.ts';
-import type { AlertCard, AlertTaken } from '../../domain/alert.ts';
+import type { AlertCard, AlertCharge, AlertTaken } from '../../domain/alert.ts';
 import type { KnownDecline } from '../../domain/decline-reason.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { type Parsed, parsed, problem, listed } from '../../domain/wording.ts';
@@ -21,6 +21,7 @@ import type {
 } from '../../slack/command.ts';
 import {
   type Run,
+  bold,
   button,
   modal,
   moment,
@@ -43,7 +44,7 @@ import { cardChoice } from '../../slack/words/card-words.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
-import { referenceWord } from '../../slack/words/evidence.ts';
+import { referenceRun, referenceWord } from '../../slack/words/evidence.ts';
 import { declineNext, holdLines } from '../../slack/words/next-steps.ts';
 import { revealButtonOf, transactionNote } from '../../slack/words/transaction-message.ts';
 import type { AlertCards, CardMoveResult, FoundAlert } from './alert-cards.ts';
@@ -185,10 +186,20 @@ export function alertButtons(
     await reply(lookedUpMessage(evidence, reference, { environment, account, mayReveal, declined }));
   }
 
+  /** A charge of the alert may still move money: whoever closes it or gives it away reads that first. */
+  async function openForm(kind: keyof typeof forms, { value, openModal }: Pressed): Promise<void> {
+    await openModal(alertForm(kind, value, place, withoutUndefined({ charging: await chargingOf(value) })));
+  }
+
+  async function chargingOf(id: string): Promise<AlertCharge | undefined> {
+    const taken = await cards.taken(id);
+    return taken?.kind === 'charging' ? taken.charge : undefined;
+  }
+
   async function more(pressed: Pressed): Promise<void> {
     const { choice, id = '' } = readMore(pressed.value) ?? {};
     if (choice === 'look_up') await lookUp(pressed, id);
-    else if (choice) await pressed.openModal(alertForm(choice, id, place));
+    else if (choice) await openForm(choice, { ...pressed, value: id });
   }
 
   /**
@@ -260,11 +271,18 @@ export function alertButtons(
       callbackId,
       effect: 'none',
       ifNoAnswer: 'If none comes, look at the alert: it shows what was done. Nothing was charged.',
-      about: referenceOfEventKey,
+      about: (metadata) => referenceOfEventKey(readAbout(metadata).id),
       async submit({ values, caller, privateMetadata }: Submission): Promise<ViewAnswer> {
         const move = await read(values[field] ?? '', caller.userId);
         if (!move.ok) return { kind: 'errors', errors: { [field]: move.problem } };
-        const result = await cards.move(privateMetadata, move.value);
+        const { id, despite } = readAbout(privateMetadata);
+        const charging = move.value.kind === 'close' ? await chargingOf(id) : undefined;
+        // Once more, and knowing of this very charge.
+        if (charging && charging.reference !== despite) {
+          const reason = values[field] ?? '';
+          return { kind: 'update', modal: alertForm('close', id, place, { charging, reason }) };
+        }
+        const result = await cards.move(id, move.value);
         if (result.kind === 'moved') return { kind: 'close' };
         return { kind: 'update', modal: wordsModal('Not changed', answerOf(result, caller.userId)) };
       },
@@ -294,7 +312,7 @@ export function alertButtons(
         actionId: alertActions.close,
         about,
         opensForm: true,
-        press: async ({ value, openModal }) => void (await openModal(alertForm('close', value, place))),
+        press: async (pressed) => await openForm('close', pressed),
       },
       {
         actionId: alertActions.chargeAgain,
@@ -360,11 +378,14 @@ const forms = {
     field: 'alert_close_reason',
     title: 'Close alert',
     submit: 'Close the alert',
-    asks: (id: string) => [
-      richText([words('The alert keeps its first line and your reason. No money moves.')]),
+    asks: (id: string, { charging, reason }: Known = {}) => [
+      ...(charging
+        ? []
+        : [richText([words('The alert keeps its first line and your reason. No money moves.')])]),
       textInput({
         id,
         label: 'Reason',
+        ...(reason === undefined ? {} : { initial: reason }),
         placeholder: 'The customer paid in cash',
         hint: 'Everybody in the channel sees it.',
         maxLength: longestReason,
@@ -404,17 +425,39 @@ const forms = {
   },
 } as const;
 
+/** `charging`: what may still move money for the alert. `reason`: as it was typed before whoever closes it read of that. */
+type Known = { charging?: AlertCharge; reason?: string };
+
 /** The form of one button, about the alert of that id. */
-export function alertForm(kind: keyof typeof forms, id: string, place: ChargePlace): Modal {
+export function alertForm(
+  kind: keyof typeof forms,
+  id: string,
+  place: ChargePlace,
+  known: Known = {},
+): Modal {
   const { callbackId, field, title, submit, asks } = forms[kind];
+  const { charging, reason } = known;
+  const isAskedAgain = charging !== undefined && reason !== undefined;
   return modal({
     callbackId,
     title: placeTitle(title, place),
-    submit,
+    submit: isAskedAgain ? 'Close anyway' : submit,
     close: 'Back',
-    privateMetadata: id,
-    blocks: [...asks(field), placeFoot(place)],
+    privateMetadata: isAskedAgain ? `${id}\n${charging.reference}` : id,
+    blocks: [...(charging ? [chargingLine(charging)] : []), ...asks(field, known), placeFoot(place)],
   });
+}
+
+function chargingLine({ by, reference }: AlertCharge): RichTextBlock {
+  return richText(
+    rich`${bold('⏳ ')}${person(by)} is charging it: ${referenceRun(reference)} isn’t over. Money may still move.`,
+  );
+}
+
+/** The alert, and the charge beside which it is closed. No reference of the bot's own has a line break. */
+function readAbout(metadata: string): { id: string; despite?: string } {
+  const at = metadata.lastIndexOf('\n');
+  return at < 0 ? { id: metadata } : { id: metadata.slice(0, at), despite: metadata.slice(at + 1) };
 }
 
 function readReason(typed: string, by: string): Parsed<CardMove> {
