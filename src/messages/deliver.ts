@@ -84,7 +84,7 @@ export function createOutbox(
         },
       };
     },
-    findByKey: (channel, key, ...span) => delivery.findByKey(channel, ownKey(key), ...span),
+    findByKey: (doubt, key) => delivery.findByKey(doubt, ownKey(key)),
     opsChannel: settings.policy.channels.ops,
     postTimeoutMs,
     rememberMs: settings.webhookRememberDays * 86_400_000,
@@ -169,7 +169,8 @@ function hasTime(teller: Teller, heldAtMs: number): boolean {
 
 /**
  * How long a history that does not answer is waited for before the post is repeated, marked: longer than Slack is
- * usually away. Until then it keeps its place before all that came after it.
+ * usually away. Until then it keeps its place before all that came after it, because those would not be answered either; but
+ * where Slack only asks to read its history more slowly, the others pass.
  */
 const historyPatienceMs = 900_000;
 const askAgainMs = 5_000;
@@ -183,8 +184,8 @@ async function askHistory(teller: Teller, work: Work): Promise<'none' | 'stands'
   const { entry, record } = work;
   const { doubt } = record;
   if (!doubt) return 'none';
-  const { channel, threadTs, sinceMs } = doubt;
-  const answer = await teller.findByKey(channel, historyKey(entry.key, record), sinceMs, threadTs);
+  const { channel } = doubt;
+  const answer = await teller.findByKey(doubt, historyKey(entry.key, record));
   switch (answer.kind) {
     case 'found': {
       const posted = { channel, ts: answer.ts };
@@ -196,10 +197,13 @@ async function askHistory(teller: Teller, work: Work): Promise<'none' | 'stands'
     case 'unreadable':
       return 'stands';
     case 'unknown': {
+      const { retryAfterMs, cursor } = answer;
       const silentSinceMs = doubt.silentSinceMs ?? teller.now();
       if (teller.now() - silentSinceMs >= historyPatienceMs) return 'stands';
-      const change = { doubt: { ...doubt, silentSinceMs } };
-      await again(teller, work, change, waitAll(answer.retryAfterMs ?? askAgainMs));
+      const change = { doubt: { ...doubt, silentSinceMs, cursor } };
+      const wait =
+        retryAfterMs === undefined ? waitAll(askAgainMs) : waitAlone(Math.max(paceMs, retryAfterMs));
+      await again(teller, work, change, wait);
       return 'waits';
     }
   }
@@ -275,7 +279,10 @@ async function post(teller: Teller, work: Work, posting: Posting): Promise<void>
     work,
     {
       ...keep,
-      doubt: isSamePlace ? older : { ...place, sinceMs: heldAtMs },
+      // What was read of the history does not show this post.
+      doubt: isSamePlace
+        ? { ...older, untilMs: heldAtMs, cursor: undefined }
+        : { ...place, sinceMs: heldAtMs },
       mayBeRepeat: mayBeRepeat || undefined,
       shown: older ? undefined : message.digest,
     },

@@ -8,9 +8,11 @@ import {
 import { createHash } from 'node:crypto';
 import type { ChatPostMessageArguments, ChatUpdateArguments, WebClient } from '@slack/web-api';
 import { withDeadline } from '../deadline.ts';
+import { withoutUndefined } from '../domain/json.ts';
+import { rich, richText } from '../slack/kit/blocks.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 
-type Delivery = {
+export type Delivery = {
   /**
    * Posts once, without a retry, and says what became of it and in which channel it is: a person's user id is a
    * channel too. With `threadTs` below that message; `gone` when Slack has no such thread. Never throws for
@@ -23,11 +25,21 @@ type Delivery = {
    */
   edit(posted: { channel: string; ts: string }, message: SlackMessage): Promise<PostOutcome>;
   /**
-   * Looks for the message that carries the key in its metadata, among those posted since shortly before
-   * `sinceMs` (UTC milliseconds of the first attempt), in the channel or below `threadTs`. `absent` only when
-   * the whole span was read.
+   * Looks for the message that carries the key in its metadata, among those posted around the doubt, in the channel or
+   * the thread that it names. `absent` only when the whole span was read, in as many tries as that takes.
    */
-  findByKey(channel: string, key: string, sinceMs: number, threadTs?: string): Promise<HistoryAnswer>;
+  findByKey(doubt: Doubt, key: string): Promise<HistoryAnswer>;
+};
+
+/** A post that may have arrived. */
+export type Doubt = {
+  channel: string;
+  threadTs?: string | undefined;
+  /** UTC milliseconds: of the first attempt, and of the last one where there were more. */
+  sinceMs: number;
+  untilMs?: number | undefined;
+  /** How far its history was read without finding it: where the next try goes on. */
+  cursor?: string | undefined;
 };
 
 /** The same for messages that are the same to the letter. */
@@ -37,10 +49,9 @@ export function messageDigest(message: SlackMessage): string {
 
 /** How much the clocks of the bot, of the replica that posted and of Slack may differ. */
 const clockSlackMs = 15 * 60_000;
-/** For all pages together: a lease counts on it. */
+/** For all pages of one try together: a lease counts on it. */
 const usualHistoryTimeoutMs = 10_000;
 const pageSize = 200;
-const mostPages = 20;
 
 /** Needs the delivery client: its timeout is long, and a 429 there must not hold up a modal. */
 export function createDelivery(client: WebClient, historyTimeoutMs = usualHistoryTimeoutMs): Delivery {
@@ -61,7 +72,11 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
       await client.chat.update(content);
       return { kind: 'posted', channel, ts };
     } catch (error) {
-      return readFailure(error, channel, notEditable);
+      const outcome = readFailure(error, channel, notEditable);
+      // The scope that lets the bot post where it is no member is not known to let it edit there.
+      const isOutside =
+        outcome.kind === 'refused' && /^(channel_not_found|not_in_channel)$/.test(outcome.slackError);
+      return isOutside && /^[CG]/.test(channel) ? { ...outcome, fix: inviteFix(channel) } : outcome;
     }
   }
 
@@ -78,26 +93,43 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
 
     async edit({ channel, ts }, message) {
       const content = { channel, ts, link_names: false, ...contentOf(message) };
-      const outcome = await attemptEdit(content);
       const { metadata: _metadata, ...words } = content;
-      // Blocks that are left out stay as they were, by one of Slack's accounts: only an empty list takes them away.
-      return isAboutContent(outcome)
-        ? attemptEdit({ ...words, blocks: [], ...metadataFor(message, outcome.slackError) })
-        : outcome;
+      let outcome = await attemptEdit(content);
+      // In words alone: as rich text, which Slack lets no edit take away, or without blocks where it was posted so.
+      for (const blocks of [[richText(rich`${content.text}`)], []]) {
+        if (!isAboutContent(outcome)) break;
+        outcome = await attemptEdit({ ...words, blocks, ...metadataFor(message, outcome.slackError) });
+      }
+      return outcome;
     },
 
-    async findByKey(channel, key, sinceMs, threadTs) {
-      const oldest = String((sinceMs - clockSlackMs) / 1000);
+    async findByKey(doubt, key) {
+      let { cursor } = doubt;
       try {
-        return await withDeadline(historyTimeoutMs, (signal) =>
-          searchHistory(client, { channel, key, oldest, threadTs }, signal),
-        );
+        return await withDeadline(historyTimeoutMs, async (signal) => {
+          for (;;) {
+            // One page tells where the next one starts.
+            const page = await readPage(client, doubt, cursor);
+            const found = page.messages?.find((message) => keyOf(message.metadata) === key);
+            if (found?.ts !== undefined) return { kind: 'found', ts: found.ts };
+            const next = page.response_metadata?.next_cursor;
+            if (next === undefined || next === '') return { kind: 'absent' };
+            cursor = next;
+            signal.throwIfAborted();
+          }
+        });
       } catch (error) {
         const problem = readSlackError(error);
         const slackError = slackErrorWord(problem);
         if (unreadable.has(slackError)) return { kind: 'unreadable', slackError };
         const { retryAfterMs } = problem.kind === 'rate_limited' ? problem : {};
-        return { kind: 'unknown', slackError, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+        return withoutUndefined({
+          kind: 'unknown' as const,
+          slackError,
+          retryAfterMs,
+          // Slack does not know the page any more: from the start again.
+          cursor: slackError === 'invalid_cursor' ? undefined : cursor,
+        });
       }
     },
   };
@@ -122,7 +154,12 @@ const notEditable: ReadonlySet<string> = new Set([
   'message_not_found',
   'cant_update_message',
   'edit_window_closed',
+  'block_mismatch',
 ]);
+
+function inviteFix(channel: string): string {
+  return `Invite the bot: /invite @pay in ${channel}. Slack lets it post there, but not edit what it posted.`;
+}
 
 /** There is no such thread, or Slack takes nothing into it: an admin locked it, or its channel has none. */
 const noThread: ReadonlySet<string> = new Set([
@@ -159,27 +196,16 @@ function contentOf({ text, blocks, metadata }: SlackMessage) {
   return { text, blocks, ...(metadata ? { metadata } : {}) };
 }
 
-type Search = { channel: string; key: string; oldest: string; threadTs: string | undefined };
-
-async function searchHistory(client: WebClient, search: Search, signal: AbortSignal): Promise<HistoryAnswer> {
-  let cursor: string | undefined;
-  for (let page = 0; page < mostPages && !signal.aborted; page += 1) {
-    // One page tells where the next one starts.
-    const answer = await readPage(client, search, cursor);
-    const found = answer.messages?.find((message) => keyOf(message.metadata) === search.key);
-    if (found?.ts !== undefined) return { kind: 'found', ts: found.ts };
-    const next = answer.response_metadata?.next_cursor;
-    if (next === undefined || next === '') return { kind: 'absent' };
-    cursor = next;
-  }
-  return { kind: 'unreadable', slackError: 'history_too_long' };
-}
-
-function readPage(client: WebClient, search: Search, cursor: string | undefined) {
-  const { channel, oldest, threadTs } = search;
+/** Newest first, which begins near the doubt: what came long after it is left out. */
+function readPage(
+  client: WebClient,
+  { channel, threadTs, sinceMs, untilMs = sinceMs }: Doubt,
+  cursor: string | undefined,
+) {
   const page = {
     channel,
-    oldest,
+    oldest: String((sinceMs - clockSlackMs) / 1000),
+    latest: String((untilMs + clockSlackMs) / 1000),
     inclusive: true,
     include_all_metadata: true,
     limit: pageSize,
@@ -232,7 +258,7 @@ export type MessagePlace = { channel: string; ts?: string };
 export type HistoryAnswer =
   | { kind: 'found'; ts: string }
   | { kind: 'absent' }
-  /** Slack did not answer, or asks to wait: worth asking again. */
-  | { kind: 'unknown'; slackError: string; retryAfterMs?: number }
+  /** Slack did not answer, or asks to wait: worth asking again, from `cursor` on. */
+  | { kind: 'unknown'; slackError: string; retryAfterMs?: number; cursor?: string }
   /** The bot may not read this history until a person changes something. */
   | { kind: 'unreadable'; slackError: string };

@@ -47,9 +47,17 @@ export function policyOf(kind: MessageKind): Policy {
   return policies[kind];
 }
 
-/** Where it waits for its turn. */
-export function laneOf({ kind, channel }: Pick<MessageRecord, 'kind' | 'channel'>): string {
-  return (policyOf(kind).lane ?? '') + channel;
+/**
+ * Where it waits for its turn. Edits have lanes of their own: Slack paces them by themselves and may refuse them alone, and
+ * no post waits behind one.
+ */
+export function laneOf({
+  kind,
+  channel,
+  posted,
+}: Pick<MessageRecord, 'kind' | 'channel' | 'posted'>): string {
+  const { lane } = policyOf(kind);
+  return posted ? (lane ?? 'edits:') + posted.channel : (lane ?? '') + channel;
 }
 
 const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>().exactOptional() });
@@ -83,6 +91,10 @@ const messageRecord = z.object({
       channel: z.string(),
       threadTs: z.string().optional(),
       sinceMs: z.number(),
+      /** Of the last post that may have arrived, where there are several. */
+      untilMs: z.number().optional(),
+      /** How far the history was read, in Slack's own word for it. */
+      cursor: z.string().optional(),
       /** Since when the history has not answered; absent while it has. */
       silentSinceMs: z.number().optional(),
     })

@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts';
 import type { Entry, Sealer, Store, WriteOptions } from '../store/store.ts';
-import type { HistoryAnswer } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import {
   laneOf,
   listsOf,
@@ -19,7 +19,7 @@ export type Teller = {
   /** Where notices to the operators go; undefined: they are only logged. */
   opsChannel: string | undefined;
   /** Looks for a message in the channel itself, or in one of its threads. */
-  findByKey: (channel: string, key: string, sinceMs: number, threadTs?: string) => Promise<HistoryAnswer>;
+  findByKey: Delivery['findByKey'];
   /** How long one piece of work may be held: longer than a look-up, a history read and a post with their deadlines together. */
   leaseMs: number;
   /** Deadline of one post. */
@@ -108,8 +108,10 @@ async function endTurn(
   for (;;) {
     const next = { ...stored, ...change, turns: attempts };
     const asked = optionsOf(next);
+    const lane = entry.lane === detailsLane && next.posted ? detailsLane : laneOf(next);
     const isListed = next.kind === 'alert' || stored.refused?.givenUp || next.refused?.givenUp;
     const options = {
+      lane,
       ...(isLeaseOver ? unheld(asked) : asked),
       ...(isListed ? { index: listsOf(entry.key, next) } : {}),
     };

@@ -39,14 +39,12 @@ const refusedDelayMs = 60_000;
 const longestRefusedMs = 600_000;
 /** A refusal that is older than this is worth a person's time: a shorter one mends itself, or was mended. */
 const tellAfterMs = 300_000;
-/** What Slack may refuse for one message alone stands before the others for so long at most. */
-const longestInFrontMs = 3_600_000;
-const dayMs = 24 * longestInFrontMs;
+const dayMs = 86_400_000;
 
 /**
  * Slack refused a post or an edit for a reason that only a person can mend. One message alone: it is put aside. The
- * whole bot: everything waits, for as long as it takes. A channel or a person: its messages wait in their order,
- * and those that are as old as the time for giving up become dead letters when the channel has been refused that
+ * whole bot: everything waits, for as long as it takes. A channel or a person: its messages wait in their order, its
+ * edits in theirs; by a word that nobody knows this one waits alone. Those that are as old as the time for giving up become dead letters when the channel has been refused that
  * long; they are kept and listed until they are forgotten like any other. What is never given up only lets the others
  * pass after that time. The operators are told of a channel once for each day on which that began.
  */
@@ -110,9 +108,8 @@ async function waitOrGiveUp(teller: Teller, work: Work, refusal: Refusal): Promi
     return await giveUp(teller, work, { channel, sinceMs, slackError, fix }, missed);
   const waitMs = Math.max(refusedDelayMs, refusedForMs);
   const holdMs = Math.min(waitMs, longestRefusedMs, Math.max(paceMs, leftMs));
-  const mayBeAlone = about === 'unclear' && refusedForMs >= longestInFrontMs;
   // The lane waits and the record keeps its place in it, because what stands behind it is refused as well.
-  let wait: WriteOptions = mayBeAlone ? { delayMs: holdMs, pauseMs: holdMs } : { holdMs };
+  let wait: WriteOptions = about === 'unclear' ? { delayMs: holdMs, pauseMs: paceMs } : { holdMs };
   if (isNeverGivenUp && leftMs <= 0) wait = { delayMs: Math.min(waitMs, longestRetryMs), pauseMs: paceMs };
   // A dead letter that is refused elsewhere now leaves the lists, which a hold would not change.
   else if (refused?.givenUp) wait = { delayMs: holdMs, pauseMs: paceMs };

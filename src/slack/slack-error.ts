@@ -18,7 +18,13 @@ export type SlackProblem =
   | { kind: 'unsure'; cause: unknown };
 
 /** Slack says of these that part of the work may have been done before the error. */
-const unsureAnswers = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
+const unsureAnswers = new Set([
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+  'request_timeout',
+  'update_failed',
+]);
 
 /** Causes that arise before a byte of the request left. */
 const beforeSending =
@@ -82,6 +88,12 @@ export const usersReadFix =
   'Whoever runs this bot gives the app the scope users:read of manifest.yml and reinstalls it';
 
 const blocksFix = 'This is a bug in the bot: report it with the time of this line.';
+const methodFix = 'Update the bot: Slack withdrew this method.';
+const enterpriseFix = 'Ask an organisation admin to let the app work in this workspace.';
+const migrationFix = 'The workspace is moving to an organisation: wait until Slack has finished.';
+const windowFix = 'None needed: what was pressed is pressed again.';
+const uploadsFix = 'An admin restricts which files may be uploaded: ask them.';
+const planFix = 'The workspace’s plan has no user groups: list user ids in payops.yml.';
 
 const fixes: Record<string, string> = {
   invalid_auth: tokenFix,
@@ -94,13 +106,51 @@ const fixes: Record<string, string> = {
     'SLACK_BOT_TOKEN must be the bot token, which starts with xoxb-, and SLACK_APP_TOKEN the app-level one, xapp-.',
   team_disabled: 'The Slack workspace is disabled: ask its owner.',
   team_access_not_granted: 'Ask an organisation admin to add the app to this workspace.',
-  org_login_required: 'The workspace is moving to an organisation: wait until Slack has finished.',
+  enterprise_is_restricted: enterpriseFix,
+  app_access_restricted: enterpriseFix,
+  forbidden_team: enterpriseFix,
+  org_login_required: migrationFix,
+  team_added_to_org: migrationFix,
+  message_limit_exceeded:
+    'The workspace sends more messages than its plan allows: wait, or ask its owner for another plan.',
+  two_factor_setup_required:
+    'The workspace asks for two-factor authentication: whoever installed the app sets it up.',
+  access_denied: 'Slack denies the app access: ask a workspace admin.',
   ekm_access_denied: 'An admin suspended access to the workspace’s data: ask them.',
   missing_scope: 'Give the app the scope of manifest.yml that is missing, and reinstall it.',
   no_permission: 'Give the app the scope of manifest.yml that is missing, and reinstall it.',
   accesslimited: 'Slack does not let this app call the method: ask a workspace admin.',
-  method_deprecated: 'Update the bot: Slack withdrew this method.',
+  method_deprecated: methodFix,
+  deprecated_endpoint: methodFix,
   unknown_method: 'SLACK_API_URL does not point to a Slack API that knows this method.',
+  insecure_request: 'SLACK_API_URL must begin with https.',
+};
+
+/** Of what no message waits for: directories, histories, windows and the Home. */
+const otherFixes: Record<string, string> = {
+  plan_upgrade_required: planFix,
+  paid_teams_only: planFix,
+  no_such_subteam: 'The user group is gone: take it out of payops.yml.',
+  users_not_found: 'The user group names people who are gone: look at it in Slack.',
+  user_not_found: 'Nobody of the workspace has this id: correct it in payops.yml.',
+  user_not_visible: 'The app may not see this person: ask a workspace admin.',
+  thread_not_found: 'None needed: the thread is gone, and what follows goes into the channel.',
+  not_enabled: 'Turn the Home tab of the app’s App Home on, as manifest.yml has it.',
+  missing_profile_id: 'This person has no Home: ask a workspace admin.',
+  not_implemented: 'This person has no Home: ask a workspace admin.',
+  expired_trigger_id: windowFix,
+  exchanged_trigger_id: windowFix,
+  trigger_expired: windowFix,
+  trigger_exchanged: windowFix,
+  invalid_trigger_id: windowFix,
+  push_limit_reached: 'None needed: three windows are open already, which is the most.',
+  hash_conflict: 'None needed: somebody else was faster.',
+  not_found: 'None needed: the window was closed.',
+  file_uploads_disabled: uploadsFix,
+  file_uploads_except_images_disabled: uploadsFix,
+  file_type_not_allowed: uploadsFix,
+  file_upload_size_restricted: uploadsFix,
+  storage_limit_reached: 'The workspace’s storage is full: delete files, or ask its owner for another plan.',
 };
 
 const channelFixes: Record<string, (channel: string) => string> = {
@@ -117,6 +167,13 @@ const channelFixes: Record<string, (channel: string) => string> = {
   restricted_action_thread_only_channel: (channel) =>
     `${channel} allows threads only: set another channel in payops.yml for new alerts.`,
   team_not_found: (channel) => `${channel} belongs to another workspace: set a channel of this one.`,
+  posting_to_channel_denied: (channel) =>
+    `A channel rule keeps the bot from posting in ${channel}: ask an admin.`,
+  messages_tab_disabled: () => 'Turn the Messages tab of the app’s App Home on, as manifest.yml has it.',
+  external_channel_migrating: (channel) =>
+    `None needed: ${channel} is moving to another workspace, and the bot keeps trying.`,
+  channel_is_limited_access: (channel) => `Slack limits who may see ${channel}: invite the bot there.`,
+  method_not_supported_for_channel_type: (channel) => `Set another channel than ${channel} in payops.yml.`,
 };
 
 const left = (person: string): string =>
@@ -132,7 +189,6 @@ const personFixes: Record<string, (person: string) => string> = {
   is_archived: left,
   is_inactive: left,
   cannot_dm_bot: (person) => `${person} is a bot: no person reads what is sent to it.`,
-  messages_tab_disabled: () => 'Turn the Messages tab of the app’s App Home on, as manifest.yml has it.',
 };
 
 function isPerson(channel: string): boolean {
@@ -147,11 +203,20 @@ export function refusalAbout(slackError: string, channel: string): RefusalAbout 
   return Object.hasOwn(channelFixes, slackError) ? 'channel' : 'unclear';
 }
 
+/** By what such words begin with: they name the text, blocks, metadata, files or form of what was sent. */
+const messageWords = [
+  'msg_too_long|msg_blocks_too_long|no_text|no_dual_|markdown_|metadata_|attachment_|block_mismatch|blocked_file|view_too_',
+  'invalid_(blocks|metadata|attachments|arg|array_arg|charset|form_data|post_type|cursor|ts_|team|channel$)|missing_(arg|post_type|file_data)',
+  'too_many_|max_file_|unable_to_share|slack_connect_|cant_broadcast|streaming_|draft_|duplicate_|channels_limit_|list_record_',
+  'file_(deleted|is_deleted|not_found|share_limit|update_)|snippet_|unknown_s|alt_txt_|as_user_|agent_prompt_|send_on_behalf_',
+  // Of a thread or a message that was not asked for: what asked for one knows them as gone.
+  'message_not_found|cant_update_|edit_window_|cannot_reply_|thread_locked|restricted_action_(thread_locked|non_threadable)|http_413$',
+].join('|');
+const aboutMessage = new RegExp(`^(${messageWords})`);
+
 /** Whether Slack refuses this one message for what is in it; another may pass. */
 export function isAboutMessage(slackError: string): boolean {
-  return /^(msg_(blocks_)?too_long|invalid_blocks|invalid_metadata|metadata_|invalid_arg|no_text|too_many_|http_413$)/.test(
-    slackError,
-  );
+  return aboutMessage.test(slackError);
 }
 
 /** Slack's word comes from outside: one like “constructor” must find nothing. */
@@ -164,7 +229,11 @@ const longestErrorWord = 80;
 /** What a person must do so that Slack stops refusing, by Slack's own error word. */
 export function fixFor(slackError: string, channel = 'the channel'): string {
   const ofPerson = isPerson(channel) ? ownFix(personFixes, slackError)?.(channel) : undefined;
-  const own = ofPerson ?? ownFix(fixes, slackError) ?? ownFix(channelFixes, slackError)?.(channel);
+  const own =
+    ofPerson ??
+    ownFix(fixes, slackError) ??
+    ownFix(channelFixes, slackError)?.(channel) ??
+    ownFix(otherFixes, slackError);
   if (own !== undefined) return own;
   if (isAboutMessage(slackError)) return blocksFix;
   const shown = outsideText(slackError, longestErrorWord);

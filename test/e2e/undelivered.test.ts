@@ -150,3 +150,74 @@ describe('without the history scopes', () => {
     expect(desk.posts('lead', 'payAlerts').filter(({ text }) => text.includes(reference))).toHaveLength(2);
   });
 });
+
+describe('where the bot may post, and edit only as a member', () => {
+  const at = shareDesk({
+    clock: true,
+    workspace: { grantedOptionalScopes: 'all', quirks: { editsNeedMembership: true } },
+  });
+
+  test('a refused edit holds up no alert, its thread says what it would, and an invitation mends it', async () => {
+    const desk = at();
+    const { workspace } = desk.house;
+    const { payAlerts } = workspace.ids.channels;
+    workspace.setChannel(payAlerts, { botIsMember: false });
+    const reference = await desk.house.decline();
+    const alert = await desk.reads('lead', [reference, 'Acknowledge'], 'payAlerts');
+    await desk.presses('lead', 'Acknowledge', alert);
+    await desk.house.until('the edit is refused', () => tries(desk) > 0);
+    await desk.reads('lead', '👀 Acknowledged', alert);
+    const before = desk.house.now();
+    const next = await desk.house.decline();
+    await desk.reads('lead', next, 'payAlerts');
+    expect(desk.house.now() - before).toBeLessThan(minuteMs);
+    desk.house.later(6 * minuteMs);
+    await desk.reads('lead', ['not_in_channel', '/invite @pay', 'not edit what it posted'], 'payOps');
+    const found = await desk.runs(['doctor']);
+    expect(found.stdout).toMatch(
+      new RegExp(
+        `⚠️.*${payAlerts}.*not in it: Slack may refuse its edits[^]*Invite the bot: /invite @pay`,
+        'u',
+      ),
+    );
+
+    workspace.setChannel(payAlerts, { botIsMember: true });
+    desk.house.later(10 * minuteMs);
+    await desk.settled('soon');
+    const edited = await desk.reads('lead', [reference, '👀 Acknowledged'], 'payAlerts');
+    expect(edited.ts).toBe(alert.ts);
+  });
+});
+
+describe('where Slack lets the histories be read once a minute, 15 messages at a time', () => {
+  const at = shareDesk({
+    clock: true,
+    workspace: { grantedOptionalScopes: 'all', quirks: { isHistorySlow: true }, postBurst: Infinity },
+  });
+
+  test('an alert in doubt is found however much came after it, stands once, and nothing waits for it', async () => {
+    const desk = at();
+    const { workspace } = desk.house;
+    workspace.setFaults({ kind: 'answer_lost', method: 'chat.postMessage', times: 1 });
+    const reference = await desk.house.decline();
+    await desk.reads('lead', reference, 'payAlerts');
+    // Somebody else talks in the channel: the alert is on the third page when it is looked for.
+    const { payAlerts } = workspace.ids.channels;
+    for (let number = 0; number < 32; number += 1)
+      await workspace.act(workspace.ids.users.agent, {
+        kind: 'send_message',
+        channel: payAlerts,
+        text: `talk ${number}`,
+      });
+    await desk.house.until('the history was asked', () => workspace.stats().historyReads > 0);
+    const before = desk.house.now();
+    const next = await desk.house.decline();
+    await desk.reads('lead', next, 'payAlerts');
+    const waitedMs = desk.house.now() - before;
+    desk.house.later(3 * minuteMs);
+    await desk.settled('soon');
+    expect(waitedMs).toBeLessThan(20_000);
+    expect(desk.posts('lead', 'payAlerts').filter(({ text }) => text.includes(reference))).toHaveLength(1);
+    expect((await desk.reads('lead', reference, 'payAlerts')).shown.text).not.toContain('repeat');
+  });
+});

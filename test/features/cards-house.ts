@@ -151,7 +151,7 @@ export function cardsHouse({
     };
   }
 
-  const findByKey: typeof plain.findByKey = (channel, key, _sinceMs, threadTs) => {
+  const findByKey: typeof plain.findByKey = ({ channel, threadTs }, key) => {
     const found = messages.findLast(
       (one) =>
         one.channel === channel &&

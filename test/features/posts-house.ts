@@ -1,5 +1,5 @@
 import type { ChargeSeen, ChargeState, Verdict } from '../../src/domain/charge.ts';
-import type { HistoryAnswer, PostOutcome } from '../../src/messages/delivery.ts';
+import type { Doubt, HistoryAnswer, PostOutcome } from '../../src/messages/delivery.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { createChargePosts } from '../../src/features/charge/charge-messages.ts';
@@ -67,7 +67,7 @@ function fakeSlack(clock: { nowMs: number }) {
     };
   }
 
-  function findByKey(channel: string, key: string, _since: number, threadTs?: string): HistoryAnswer {
+  function findByKey({ channel, threadTs }: Doubt, key: string): HistoryAnswer {
     if (channel.startsWith('U')) return { kind: 'unreadable', slackError: 'channel_not_found' };
     const found = messages.find(
       (one) => one.channel === channel && one.threadTs === threadTs && one.key === key,

@@ -1,7 +1,7 @@
 import nock from 'nock';
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.ts';
-import { createDelivery, messageDigest } from '../../src/messages/delivery.ts';
+import { createDelivery, messageDigest, type Doubt } from '../../src/messages/delivery.ts';
 import type { SlackMessage } from '../../src/slack/kit/message.ts';
 import { createClients } from '../../src/slack/workspace.ts';
 import { mockTheOutside } from '../support/mocks.ts';
@@ -197,7 +197,7 @@ describe('edit', () => {
     expect(await edit()).toEqual({ kind: 'posted', channel: 'D0ADA', ts: '1.1' });
   });
 
-  it.each(['message_not_found', 'cant_update_message', 'edit_window_closed'])(
+  it.each(['message_not_found', 'cant_update_message', 'edit_window_closed', 'block_mismatch'])(
     'calls the message gone for %s',
     async (slackError) => {
       update().reply(200, { ok: false, error: slackError });
@@ -222,8 +222,12 @@ describe('edit', () => {
   });
 
   it('leaves the words alone when Slack does not take the blocks', async () => {
-    update((body) => body['blocks'] !== '[]').reply(200, { ok: false, error: 'invalid_blocks' });
-    update((body) => body['blocks'] === '[]' && body['text'] === message.text).reply(200, { ok: true });
+    update((body) => body['blocks'] === JSON.stringify(message.blocks)).reply(200, {
+      ok: false,
+      error: 'invalid_blocks',
+    });
+    // Slack lets no edit take a message's rich text away (`block_mismatch`).
+    update((body) => body['blocks']?.startsWith('[{"type":"rich_text"') === true).reply(200, { ok: true });
     expect(await edit()).toMatchObject({ kind: 'posted' });
   });
 
@@ -251,8 +255,10 @@ function history(match: (body: Record<string, string>) => boolean) {
   return nock('https://slack.test').post('/api/conversations.history', match);
 }
 
-function find() {
-  return delivery().findByKey('C0ALERTS', 'k1', 1_700_000_100_000);
+const doubt = { channel: 'C0ALERTS', sinceMs: 1_700_000_100_000 };
+
+function find(more: Partial<Doubt> = {}) {
+  return delivery().findByKey({ ...doubt, ...more }, 'k1');
 }
 
 describe('findByKey', () => {
@@ -281,11 +287,31 @@ describe('findByKey', () => {
     expect(await find()).toEqual({ kind: 'absent' });
   });
 
-  it('does not say absent of a history it did not read to the end', async () => {
-    history(() => true)
-      .times(20)
-      .reply(200, { ok: true, messages: [], response_metadata: { next_cursor: 'on' } });
-    expect(await find()).toEqual({ kind: 'unreadable', slackError: 'history_too_long' });
+  it('goes on where the last try stopped, among the minutes around the doubt alone', async () => {
+    const window = { oldest: '1699999200', latest: '1700001000' };
+    history((body) => body['cursor'] === undefined && body['latest'] === window.latest).reply(200, {
+      ok: true,
+      messages: [other],
+      response_metadata: { next_cursor: 'next' },
+    });
+    history((body) => body['cursor'] === 'next').reply(429, '', { 'retry-after': '60' });
+    expect(await find()).toEqual({
+      kind: 'unknown',
+      slackError: 'ratelimited',
+      retryAfterMs: 60_000,
+      cursor: 'next',
+    });
+    history((body) => body['cursor'] === 'next' && body['oldest'] === window.oldest).reply(200, {
+      ok: true,
+      messages: [own],
+    });
+    expect(await find({ cursor: 'next' })).toEqual({ kind: 'found', ts: '2' });
+  });
+
+  it('looks until after the last post where there were several, and from the start where Slack lost the page', async () => {
+    history((body) => body['latest'] === '1700004600').reply(200, { ok: false, error: 'invalid_cursor' });
+    const answer = await find({ untilMs: doubt.sinceMs + 3_600_000, cursor: 'old' });
+    expect(answer).toEqual({ kind: 'unknown', slackError: 'invalid_cursor' });
   });
 
   it('says for how long Slack asks to wait', async () => {
@@ -298,7 +324,7 @@ describe('findByKey', () => {
       .delay(200)
       .reply(200, { ok: true, messages: [] });
     const clients = createClients({ botToken: 'xoxb-1', slackApiUrl: 'https://slack.test/api/' }, log);
-    const answer = await createDelivery(clients.delivery, 20).findByKey('C0ALERTS', 'k1', 0);
+    const answer = await createDelivery(clients.delivery, 20).findByKey(doubt, 'k1');
     expect(answer).toEqual({ kind: 'unknown', slackError: 'no_usable_answer' });
   });
 
@@ -310,7 +336,7 @@ describe('findByKey', () => {
           body['ts'] === '1.1' && body['channel'] === 'C0ALERTS' && body['include_all_metadata'] === 'true',
       )
       .reply(200, { ok: true, messages: [{ ts: '1.1' }, other, own] });
-    const answer = await delivery().findByKey('C0ALERTS', 'k1', 1_700_000_100_000, '1.1');
+    const answer = await delivery().findByKey({ ...doubt, threadTs: '1.1' }, 'k1');
     expect(answer).toEqual({ kind: 'found', ts: '2' });
   });
 
@@ -325,7 +351,7 @@ describe('findByKey', () => {
   ])('says unreadable for %s with %s', async (channel, error, threadTs?: string) => {
     const method = threadTs === undefined ? 'history' : 'replies';
     nock('https://slack.test').post(`/api/conversations.${method}`).reply(200, { ok: false, error });
-    const answer = await delivery().findByKey(channel, 'k1', 1_700_000_100_000, threadTs);
+    const answer = await delivery().findByKey({ ...doubt, channel, threadTs }, 'k1');
     expect(answer).toEqual({ kind: 'unreadable', slackError: error });
   });
 });

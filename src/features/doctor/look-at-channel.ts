@@ -4,6 +4,8 @@ import { fixFor, readSlackError, refusalAbout, slackErrorWord } from '../../slac
 /** Whether the bot can post in a channel, as far as Slack says before anything is posted there. */
 type ChannelReach =
   | { kind: 'reachable' }
+  /** It takes posts, though the bot is no member; whether it takes edits too, Slack does not say. */
+  | { kind: 'outside'; fix: string }
   /** Nothing will arrive there until a person does what `fix` says. */
   | { kind: 'unreachable'; slackError: string; fix: string }
   /** Slack does not let the bot look; asking again changes nothing. */
@@ -46,9 +48,9 @@ type Conversation = { is_archived?: boolean; is_member?: boolean };
 
 function judge(channel: string, found: Conversation = {}, scopes?: readonly string[]): ChannelReach {
   if (found.is_archived) return unreachable('is_archived', channel);
-  const isOutside = found.is_member === false && isLacking('chat:write.public', scopes);
-  if (isOutside) return unreachable('not_in_channel', channel);
-  return { kind: 'reachable' };
+  if (found.is_member !== false) return { kind: 'reachable' };
+  if (isLacking('chat:write.public', scopes)) return unreachable('not_in_channel', channel);
+  return { kind: 'outside', fix: `Invite the bot: /invite @pay in ${channel}.` };
 }
 
 function judgeFailure(channel: string, error: unknown): ChannelReach {

@@ -90,6 +90,11 @@ export function channelChecks(
     async look() {
       const reach = await lookAt(channel);
       if (reach.kind === 'reachable') return ok(`The bot can post there (${namedBy.join(', ')})`);
+      if (reach.kind === 'outside')
+        return warning(
+          `The bot can post there (${namedBy.join(', ')}), but is not in it: Slack may refuse its edits`,
+          reach.fix,
+        );
       const says = `${namedBy.join(', ')} of payops.yml: ${reach.slackError}`;
       if (reach.kind === 'away') return problem(says, awayFix);
       const state = reach.kind === 'unreachable' ? 'problem' : 'skipped';

@@ -68,6 +68,9 @@ function updateMessage(world: World, given: { channel: string; ts: string }, raw
   if (read.kind === 'refused') return refused(read.error, read.messages);
   const { text: words, blocks, metadata } = message;
   const next = { text: words, blocks, ...(metadata === undefined ? {} : { metadata }), ...read.content };
+  const isRich = (content: { blocks: readonly { type: string }[] }): boolean =>
+    content.blocks.some(({ type }) => type === 'rich_text');
+  if (isRich(message) && !isRich(next)) return refused('block_mismatch');
   const isBlank = next.text.trim() === '' && next.blocks.length === 0;
   if (isBlank || Object.keys(read.content).length === 0) return refused('no_text');
   world.messages.edit(message, next);
@@ -98,6 +101,7 @@ function ownMessage(world: World, given: { channel: string; ts: string }, error:
   if (channel === undefined || (channel.kind === 'private' && !channel.botIsMember))
     return 'channel_not_found';
   if (channel.archived) return 'is_archived';
+  if (world.quirks.editsNeedMembership && !channel.botIsMember) return 'not_in_channel';
   const message = world.messages.find(given.channel, given.ts);
   if (message === undefined) return 'message_not_found';
   return message.authorId === botUserId ? message : error;

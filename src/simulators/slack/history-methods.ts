@@ -12,6 +12,8 @@ import {
 import { withChannel } from './directory-methods.ts';
 import type { Message } from './messages.ts';
 import { messagePayload } from './payloads.ts';
+import { slowPace, slowPage } from './rate-limits.ts';
+import type { World } from './world.ts';
 
 /** conversations.history and .replies: what is in a channel, as the bot may read it back. */
 
@@ -28,7 +30,7 @@ const window = {
 type Window = z.infer<z.ZodObject<typeof window>>;
 
 export const historyMethods: Record<string, Method> = {
-  'conversations.history': method({}, window, (world, given) =>
+  'conversations.history': method({ pace: slowly('conversations.history') }, window, (world, given) =>
     withChannel(world, given.channel, 'history', (channel) => {
       if (!channel.botIsMember) return refused('not_in_channel');
       const all = world.messages.all(given.channel);
@@ -37,23 +39,31 @@ export const historyMethods: Record<string, Method> = {
         .slice(before + 1)
         .filter((message) => isForAll(message) && message.threadTs === undefined && isWithin(message, given))
         .toReversed();
-      return page(newestFirst, given);
+      return page(world, newestFirst, given);
     }),
   ),
-  'conversations.replies': method({}, { ...window, ts: text }, (world, given) =>
-    withChannel(world, given.channel, 'history', (channel) => {
-      if (!channel.botIsMember) return refused('not_in_channel');
-      const named = world.messages.find(given.channel, given.ts);
-      const first =
-        named?.threadTs === undefined ? named : world.messages.find(given.channel, named.threadTs);
-      if (first === undefined) return refused('thread_not_found');
-      const answers = world.messages
-        .replies(first)
-        .filter((message) => isForAll(message) && isWithin(message, given));
-      return page([first, ...answers], given);
-    }),
+  'conversations.replies': method(
+    { pace: slowly('conversations.replies') },
+    { ...window, ts: text },
+    (world, given) =>
+      withChannel(world, given.channel, 'history', (channel) => {
+        if (!channel.botIsMember) return refused('not_in_channel');
+        const named = world.messages.find(given.channel, given.ts);
+        const first =
+          named?.threadTs === undefined ? named : world.messages.find(given.channel, named.threadTs);
+        if (first === undefined) return refused('thread_not_found');
+        const answers = world.messages
+          .replies(first)
+          .filter((message) => isForAll(message) && isWithin(message, given));
+        return page(world, [first, ...answers], given);
+      }),
   ),
 };
+
+function slowly(name: string) {
+  return (world: World): number | undefined =>
+    world.quirks.isHistorySlow ? world.rateLimits.take(name, slowPace) : undefined;
+}
 
 /** Ephemeral messages are in no history. */
 function isForAll(message: Message): boolean {
@@ -68,16 +78,17 @@ function isWithin(message: Message, given: Window): boolean {
   return afterOldest && beforeLatest;
 }
 
-function page(messages: Message[], given: Window): ApiAnswer {
+function page({ quirks }: World, messages: Message[], given: Window): ApiAnswer {
+  const limit = quirks.isHistorySlow ? Math.min(slowPage, given.limit) : given.limit;
   const from = given.cursor === undefined ? 0 : Number(Buffer.from(given.cursor, 'base64').toString());
   if (!Number.isInteger(from)) return refused('invalid_cursor');
-  const shown = messages.slice(from, from + given.limit);
-  const hasMore = from + given.limit < messages.length;
+  const shown = messages.slice(from, from + limit);
+  const hasMore = from + limit < messages.length;
   return granted({
     messages: shown.map((message) => messagePayload(message, given.include_all_metadata)),
     has_more: hasMore,
     ...(hasMore
-      ? { response_metadata: { next_cursor: Buffer.from(String(from + given.limit)).toString('base64') } }
+      ? { response_metadata: { next_cursor: Buffer.from(String(from + limit)).toString('base64') } }
       : {}),
   });
 }

@@ -7,4 +7,8 @@ export type Quirks = {
   untouchedInitialsAreNull?: boolean;
   /** The first submission of a modal that took the place of another has that one's state. */
   firstSubmissionIsOld?: boolean;
+  /** The bot may edit only where it is a member: Slack names posting alone for `chat:write.public`. */
+  editsNeedMembership?: boolean;
+  /** Slack's limit for distributed apps: one call of the histories a minute, and 15 messages each. */
+  isHistorySlow?: boolean;
 };

@@ -8,6 +8,10 @@ export const tier2Pace: Pace = { burst: 20, everyMs: 3000 };
 /** Slack's tier 3: about fifty a minute. */
 export const tier3Pace: Pace = { burst: 50, everyMs: 1200 };
 
+/** Slack's limit for the histories of apps that are distributed outside its marketplace. */
+export const slowPace: Pace = { burst: 1, everyMs: 60_000 };
+export const slowPage = 15;
+
 /** `postBurst`: how many messages Slack lets through at once in a channel; Infinity: as many as come. */
 export function createRateLimits(now: () => number, postBurst: number) {
   const buckets = new Map<string, { tokens: number; at: number }>();

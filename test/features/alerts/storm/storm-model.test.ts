@@ -140,7 +140,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
         await cards.hear(key, { kind: 'failed', atMs, lists: [], storms });
       },
     },
-    findByKey(_channel: string, key: string) {
+    findByKey(_doubt: unknown, key: string) {
       const found = messages.find((one) => one.key === key);
       return Promise.resolve(found ? { kind: 'found' as const, ts: found.ts } : { kind: 'absent' as const });
     },

@@ -1,0 +1,189 @@
+import { WebAPIPlatformError, type WebClient } from '@slack/web-api';
+import { describe, expect, it } from 'vitest';
+import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
+import { createDelivery, type Delivery } from '../../src/messages/delivery.ts';
+import {
+  laneOf,
+  messageKey,
+  readMessageRecord,
+  unsaid,
+  writeMessageRecord,
+  type MessageRecord,
+} from '../../src/messages/message-record.ts';
+import type { Teller } from '../../src/messages/message-work.ts';
+import { fixFor, readSlackError, refusalAbout } from '../../src/slack/slack-error.ts';
+import { rich, richText } from '../../src/slack/kit/blocks.ts';
+import { channel, ops, sealer } from '../features/house.ts';
+import { memoryStore } from '../features/memory-store.ts';
+import { commonWords, wordsOf } from './error-words.ts';
+
+const unknown = 'never_heard_of';
+
+/** What Slack refuses in a test, in which way it was to be sent. */
+type Way = 'a post' | 'a note in a thread' | 'an edit';
+
+const standing = { posted: { channel, ts: '1000.1' }, shown: 'old' };
+const records: Record<Way, Partial<MessageRecord>> = {
+  'a post': {},
+  'a note in a thread': { kind: 'alert_note' },
+  'an edit': standing,
+};
+
+function saying(word: string): WebAPIPlatformError {
+  return new WebAPIPlatformError({ ok: false, error: word, response_metadata: {} });
+}
+
+/** A Slack that says one word of the first message, and takes everything else. */
+async function sentWith(way: Way, word: string) {
+  const clock = { nowMs: 1_000_000 };
+  const store = memoryStore(clock);
+  const texts: string[] = [];
+  let taken = 0;
+
+  type Sent = { text?: string; thread_ts?: string };
+  function call(isRefused: (sent: Sent) => boolean) {
+    return (sent: Sent) => {
+      texts.push(sent.text ?? '');
+      if (sent.text === 'first' && isRefused(sent)) return Promise.reject(saying(word));
+      taken += 1;
+      return Promise.resolve({ ok: true, channel, ts: `2000.${taken}` });
+    };
+  }
+  const chat = {
+    postMessage: call(({ thread_ts: thread }) =>
+      thread === undefined ? way === 'a post' : way !== 'a post',
+    ),
+    update: call(() => true),
+  };
+  const delivery: Delivery = createDelivery({ chat } as unknown as WebClient);
+  const deps: Teller & Rendering<{ text: string; thread: boolean }> = {
+    store,
+    sealer,
+    opsChannel: ops,
+    rememberMs: 86_400_000,
+    giveUpMs: 86_400_000,
+    leaseMs: 45_000,
+    postTimeoutMs: 10_000,
+    render: async ({ entry, record }) => ({
+      kind: 'shown',
+      post: { text: entry.key.split(':').at(-1) ?? '', thread: record.kind === 'alert_note' },
+      ...(record.kind === 'alert_note' ? { below: { key: messageKey('alert', 'parent') } } : {}),
+    }),
+    compose({ text }) {
+      const message = { text, blocks: [richText(rich`${text}`)] };
+      return {
+        digest: text,
+        post: (to, threadTs) => delivery.post(to, message, threadTs),
+        edit: (to, ts) => delivery.edit({ channel: to, ts }, message),
+      };
+    },
+    findByKey: () => Promise.resolve({ kind: 'absent' }),
+    now: () => clock.nowMs,
+    log: () => undefined,
+  };
+
+  async function put(key: string, change: Partial<MessageRecord>): Promise<void> {
+    const record = {
+      kind: 'alert',
+      channel,
+      sealed: '',
+      receivedAtMs: clock.nowMs,
+      ...unsaid,
+      ...change,
+    } as const;
+    await store.create(messageKey(record.kind, key), writeMessageRecord(record), {
+      delayMs: 0,
+      lane: laneOf(record),
+    });
+    clock.nowMs += 1;
+  }
+  await put('parent', { ...standing, settled: 1 });
+  await put('first', records[way]);
+  await put('post', {});
+  await put('edit', standing);
+  const { kind } = { kind: 'alert' as const, ...records[way] };
+  for (let second = 0; second < 5; second += 1) {
+    for (let [entry] = await store.take(45_000); entry; [entry] = await store.take(45_000))
+      await deliverEntry(deps, entry);
+    clock.nowMs += 1_000;
+  }
+  const entry = await store.read(messageKey(kind, 'first'));
+  const isPutAside = store.keys().some((key) => key.startsWith('message:notice:stuck:'));
+  return {
+    record: readMessageRecord(entry?.value ?? ''),
+    isPutAside,
+    postsWait: !texts.includes('post'),
+    editsWait: !texts.includes('edit'),
+  };
+}
+
+/** In words, for the table: what becomes of the message, and what waits behind it. */
+async function fateOf(way: Way, word: string): Promise<string> {
+  const { record, isPutAside, postsWait, editsWait } = await sentWith(way, word);
+  const message = ((): string => {
+    if (isPutAside)
+      return 'its words alone are tried at once; then `ops` is told, and it is tried every hour';
+    if (record.doubt) return 'looked for in the channel after 15 seconds, and repeated where it is not there';
+    if (record.unthreaded) return 'goes into the channel';
+    if (record.reposted && record.posted) return 'posted once more in its place';
+    if (record.refused) return 'tried ever more rarely for a day, then in `/pay undelivered`';
+    if (record.settled === record.wanted) return 'left as it stands';
+    const { kind } = readSlackError(saying(word));
+    if (kind === 'unsure') return 'repeated after 15 seconds';
+    return kind === 'rate_limited'
+      ? 'tried again when Slack says'
+      : 'tried every minute for as long as it takes';
+  })();
+  const waits = [...(postsWait ? ['posts'] : []), ...(editsWait ? ['edits'] : [])];
+  return `${message} | ${waits.length === 0 ? 'nothing' : `the channel’s ${waits.join(' and ')}`}`;
+}
+
+const ways: readonly (readonly [Way, keyof typeof wordsOf])[] = [
+  ['a post', 'chat.postMessage'],
+  ['a note in a thread', 'chat.postMessage'],
+  ['an edit', 'chat.update'],
+];
+
+async function table(way: Way, method: keyof typeof wordsOf): Promise<string> {
+  const all = [...commonWords, ...wordsOf[method], unknown];
+  const fates = await Promise.all(all.map(async (word) => [await fateOf(way, word), word] as const));
+  const rows = [...Map.groupBy(fates, ([fate]) => fate)].map(
+    ([fate, those]) =>
+      `| ${fate} | ${those.map(([, word]) => (word === unknown ? 'any other' : `\`${word}\``)).join(', ')} |`,
+  );
+  const head = `## ${way[0]?.toUpperCase()}${way.slice(1)} that Slack refuses (\`${method}\`)`;
+  return [head, '', '| The message | Behind it waits | Slack’s words |', '|---|---|---|', ...rows, ''].join(
+    '\n',
+  );
+}
+
+describe('what Slack says no with', () => {
+  it.each(ways)('of %s is known, and holds no more than it must (%s)', async (way, method) => {
+    const words = [...commonWords, ...wordsOf[method]];
+    const refused = words.filter((word) => readSlackError(saying(word)).kind === 'refused');
+    expect(refused.filter((word) => refusalAbout(word, channel) === 'unclear')).toEqual([]);
+    for (const word of [...words, unknown]) {
+      const { postsWait, editsWait, record } = await sentWith(way, word);
+      // Nobody waits for an edit but edits.
+      if (way === 'an edit') expect([word, postsWait]).toEqual([word, false]);
+      else expect([word, editsWait]).toEqual([word, false]);
+      // Nothing is taken for told.
+      if (way !== 'an edit' && !record.unthreaded) expect([word, record.posted]).toEqual([word, undefined]);
+    }
+    const { postsWait, editsWait } = await sentWith(way, unknown);
+    expect([postsWait, editsWait]).toEqual([false, false]);
+  });
+
+  it.each(Object.entries(wordsOf))('of %s has a sentence of its own that says what to do', (_method, own) => {
+    const known = [...commonWords, ...own].filter((word) => readSlackError(saying(word)).kind === 'refused');
+    expect(known.filter((word) => fixFor(word, channel).startsWith('Look up'))).toEqual([]);
+    expect(fixFor(unknown)).toContain(unknown);
+  });
+
+  it('is told by the table of docs/slack-errors.md', async () => {
+    const tables = await Promise.all(ways.map(([way, method]) => table(way, method)));
+    const head =
+      '# Slack’s error words\n\nWhat becomes of a message when Slack refuses it, and what waits behind it, by each word of Slack’s lists and by\none that is in none. `test/messages/error-words.test.ts` makes this page: `npx vitest run test/messages/error-words.test.ts -u`.\n';
+    await expect([head, ...tables].join('\n')).toMatchFileSnapshot('../../docs/slack-errors.md');
+  });
+});
