@@ -219,6 +219,7 @@ const parentPatienceMs = 600_000;
  * answer, and all of its steps wait until then.
  */
 const stepPatienceMs = 2 * longestRetryMs;
+const editPatienceMs = 10_000;
 
 type Place = { channel: string; threadTs?: string };
 
@@ -236,6 +237,8 @@ async function placeOf(
   if (!parent) return now() - receivedAtMs >= parentPatienceMs ? { channel } : 'later';
   const { posted } = parent;
   if (!posted) return isSettled(parent) && !parent.refused ? 'never' : 'later';
+  // What the message says comes before what its thread says, unless its edit is long in coming.
+  if (isBeingEdited(parent) && now() - receivedAtMs < editPatienceMs) return 'soon';
   let sinceMs = Math.max(Number(posted.ts) * 1_000, receivedAtMs);
   let isBehind = false;
   for (const key of below.after ?? []) {
@@ -248,6 +251,10 @@ async function placeOf(
   }
   if (isBehind && now() - sinceMs < stepPatienceMs) return 'soon';
   return { channel: posted.channel, threadTs: posted.ts };
+}
+
+function isBeingEdited({ settled, wanted, refused, misses }: MessageRecord): boolean {
+  return settled < wanted && !refused && misses === 0;
 }
 
 function isSettled({ settled, wanted }: MessageRecord): boolean {

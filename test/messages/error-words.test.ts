@@ -164,11 +164,10 @@ describe('what Slack says no with', () => {
     expect(refused.filter((word) => refusalAbout(word, channel) === 'unclear')).toEqual([]);
     for (const word of [...words, unknown]) {
       const { postsWait, editsWait, record } = await sentWith(way, word);
-      // Nobody waits for an edit but edits.
-      if (way === 'an edit') expect([word, postsWait]).toEqual([word, false]);
-      else expect([word, editsWait]).toEqual([word, false]);
-      // Nothing is taken for told.
-      if (way !== 'an edit' && !record.unthreaded) expect([word, record.posted]).toEqual([word, undefined]);
+      // Nobody waits for an edit but edits, nor for a post but posts; and nothing that was refused is taken for told.
+      const isToldElsewhere = way === 'an edit' || record.unthreaded === true;
+      expect([word, way === 'an edit' ? postsWait : editsWait]).toEqual([word, false]);
+      expect([word, isToldElsewhere || record.posted === undefined]).toEqual([word, true]);
     }
     const { postsWait, editsWait } = await sentWith(way, unknown);
     expect([postsWait, editsWait]).toEqual([false, false]);

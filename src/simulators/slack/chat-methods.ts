@@ -68,14 +68,16 @@ function updateMessage(world: World, given: { channel: string; ts: string }, raw
   if (read.kind === 'refused') return refused(read.error, read.messages);
   const { text: words, blocks, metadata } = message;
   const next = { text: words, blocks, ...(metadata === undefined ? {} : { metadata }), ...read.content };
-  const isRich = (content: { blocks: readonly { type: string }[] }): boolean =>
-    content.blocks.some(({ type }) => type === 'rich_text');
   if (isRich(message) && !isRich(next)) return refused('block_mismatch');
   const isBlank = next.text.trim() === '' && next.blocks.length === 0;
   if (isBlank || Object.keys(read.content).length === 0) return refused('no_text');
   world.messages.edit(message, next);
   world.changed();
   return granted({ ...given, text: message.text, message: messagePayload(message, true) });
+}
+
+function isRich({ blocks }: { blocks: readonly { type: string }[] }): boolean {
+  return blocks.some(({ type }) => type === 'rich_text');
 }
 
 function deleteMessage(world: World, given: { channel: string; ts: string }): ApiAnswer {

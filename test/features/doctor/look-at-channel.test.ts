@@ -46,10 +46,13 @@ describe('createLookAtChannel', () => {
     expect(await look(channels.privateRoom)).toEqual({ kind: 'reachable' });
   });
 
-  it('with chat:write.public needs no invitation to a public channel', async () => {
+  it('with chat:write.public asks for an invitation to a public channel, though a post arrives there', async () => {
     const { workspace, channels, look } = await openLook('all');
     workspace.setChannel(channels.payOps, { botIsMember: false });
-    expect(await look(channels.payOps)).toEqual({ kind: 'reachable' });
+    expect(await look(channels.payOps)).toEqual({
+      kind: 'outside',
+      fix: `Invite the bot: /invite @pay in ${channels.payOps}.`,
+    });
     expect(await look(channels.privateRoom)).toMatchObject({ kind: 'unreachable' });
   });
 
