@@ -199,7 +199,10 @@ function verbsOf({ place: { merchant, outside }, verbs, mayRun }: MerchantBot): 
 }
 
 /** Under a path of its own for each further account. */
-function webhookRoute({ place, webhooks, receiving, ...bot }: MerchantBot, now: () => number): Route {
+function webhookRoute(
+  { place, webhooks, receiving, forwarding, ...bot }: MerchantBot,
+  now: () => number,
+): Route {
   const { merchant, outside } = place;
   const path = merchant?.isFirst === false ? `/webhooks/payments/${merchant.name}` : '/webhooks/payments';
   const handle = createWebhookHandler({
@@ -207,6 +210,8 @@ function webhookRoute({ place, webhooks, receiving, ...bot }: MerchantBot, now: 
     secrets: outside.config.webhookSecrets ?? [],
     pointers: webhooks.pointers,
     ...receiving,
+    forward: forwarding.keep,
+    forwardsRefused: outside.config.webhookForwardDeliveries === 'all',
     count: bot.metrics.delivered,
     refused(delivery, why, atMs) {
       bot.metrics.refused(why);
@@ -244,7 +249,13 @@ export function readinessChecks({ kept, slack, merchantBots, isStopping }: Watch
 }
 
 /** Under a name of its own for each further account. */
-function accountChecks({ place: { merchant }, payments, webhooks, undelivered }: MerchantBot): PartCheck[] {
+function accountChecks({
+  place: { merchant },
+  payments,
+  webhooks,
+  undelivered,
+  forwarding,
+}: MerchantBot): PartCheck[] {
   const named = (name: string): string => (merchant?.isFirst === false ? `${name}_${merchant.name}` : name);
   return [
     {
@@ -270,6 +281,7 @@ function accountChecks({ place: { merchant }, payments, webhooks, undelivered }:
       },
     },
     { name: named('undelivered'), check: () => undelivered.health() },
+    ...(forwarding.keep ? [{ name: named('forward'), check: () => forwarding.health() }] : []),
   ];
 }
 

@@ -37,6 +37,7 @@ import { createCards } from './features/cards/cards.ts';
 import { type Charges, createCharges } from './features/charge/charge.ts';
 import { createDoctor } from './features/doctor/doctor.ts';
 import { type Check, type Finding, examine } from './features/doctor/examine.ts';
+import { type Forwarding, createForwarding } from './features/forward/forward.ts';
 import { createLinks } from './features/links/link.ts';
 import { type Lookup, createLookup } from './features/lookup/lookup.ts';
 import { type Mutes, createMutes } from './features/mute/mute.ts';
@@ -163,23 +164,28 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   const made = createFeatures(account, {
     missing,
     charged: metrics.charged,
-    doctor(undelivered) {
+    forwarded: metrics.forwarded,
+    doctor(undelivered, forwarding) {
       const seenWebhooks = () => readSeenWebhooks(kept);
       const checks = [
         ...sharedChecks(outside, { ...kept, ...kept.whole }, clients),
-        ...accountChecks({ config: settings, payments, webhooks, undelivered, seenWebhooks }),
+        ...accountChecks({ config: settings, payments, webhooks, undelivered, forwarding, seenWebhooks }),
       ];
       return examine(checks, longestLookMs(settings), log);
     },
   });
-  const { features, alerts, charges, undelivered } = made;
+  const { features, alerts, charges, undelivered, forwarding } = made;
   const { receiving, lookUpAhead } = alerts;
   const outbox = createOutbox(
     account,
     features.flatMap(({ messages = [] }) => messages),
     lookUpAhead,
   );
-  metrics.watch({ openCharges: charges.open, undelivered: undelivered.count });
+  metrics.watch({
+    openCharges: charges.open,
+    undelivered: undelivered.count,
+    forwards: forwarding.keep && forwarding.depth,
+  });
   return {
     place,
     metrics,
@@ -190,6 +196,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     routes: account.rules.routes,
     features,
     undelivered,
+    forwarding,
     receiving,
     kinds: [outbox, ...features.flatMap(({ cases = [] }) => cases)],
     tellStuck: (key: string, errorId: string) => tellStuck({ ...told, wake }, key, errorId),
@@ -203,7 +210,12 @@ type Around = {
   missing: MissingEvents;
   /** Told of each charge that ended, for the metrics. */
   charged: (outcome: string) => void;
-  doctor: (undelivered: () => Promise<PartHealth>) => Promise<Finding[]>;
+  /** Told what became of each try to forward an event, likewise. */
+  forwarded: (result: string) => void;
+  doctor: (
+    undelivered: () => Promise<PartHealth>,
+    forwarding: (() => Promise<PartHealth>) | undefined,
+  ) => Promise<Finding[]>;
 };
 
 /** The features of one merchant account: what one needs of another is handed over here, by name. */
@@ -265,6 +277,7 @@ export function createFeatures(account: Account, around: Around) {
     return (charge ?? link)?.terms.customerEmail;
   });
   const undelivered: Undelivered = createUndelivered(account);
+  const forwarding: Forwarding = createForwarding(account, around.forwarded);
   const story = createStory(account, (reference) =>
     Promise.all(features.flatMap(({ story: tell }) => tell?.(reference) ?? [])),
   );
@@ -286,10 +299,11 @@ export function createFeatures(account: Account, around: Around) {
       ),
     },
     undelivered,
-    createDoctor(() => around.doctor(undelivered.health)),
+    forwarding,
+    createDoctor(() => around.doctor(undelivered.health, forwarding.keep && forwarding.health)),
     ...ownFeatures(account),
   ];
-  return { features, charges, links, approvals, alerts, undelivered, mutes };
+  return { features, charges, links, approvals, alerts, undelivered, forwarding, mutes };
 }
 
 /** Of what all accounts have together. `kept`: the whole store, or why there is none. */

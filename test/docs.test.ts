@@ -25,6 +25,7 @@ const pages = [
   'SECURITY.md',
   'CHANGELOG.md',
   'docs/set-up.md',
+  'docs/webhooks.md',
   'docs/operating.md',
   'docs/upgrading.md',
   'docs/troubleshooting.md',
@@ -358,7 +359,7 @@ describe('docs/on-call.md', () => {
   const page = read('docs/on-call.md');
 
   it('has every part of readiness and every command of the operator’s', () => {
-    const merchantBot = { place: { merchant: undefined } };
+    const merchantBot = { place: { merchant: undefined }, forwarding: { keep: () => undefined } };
     const parts = readinessChecks({ slack: {}, merchantBots: [merchantBot] } as unknown as Parameters<
       typeof readinessChecks
     >[0]);

@@ -10,6 +10,7 @@ import { doctorCommand } from './doctor.ts';
 import { doubtCommand } from './doubt.ts';
 import { explainDeliveryCommand } from './explain-delivery.ts';
 import { forgetCardsCommand } from './forget-cards.ts';
+import { forwardCommand } from './forward.ts';
 import { accountsCommand, terminalsCommand } from './lists.ts';
 import { lookupCommand } from './lookup.ts';
 import { moveStoreCommand } from './move-store.ts';
@@ -27,6 +28,7 @@ export const commands: Readonly<Record<string, CliCommand>> = {
   doctor: doctorCommand,
   'explain-delivery': explainDeliveryCommand,
   'forget-cards': forgetCardsCommand,
+  forward: forwardCommand,
   'move-store': moveStoreCommand,
   redrive: redriveCommand,
   rehearse: rehearseCommand,

@@ -12,6 +12,7 @@ import { openKept, type Kept } from '../store/kept.ts';
 import { keptPart } from '../store/scoped-store.ts';
 import type { Outside } from '../config/config.ts';
 import { createPayments } from '../payments/payments.ts';
+import { forwardHealth } from '../features/forward/forward-record.ts';
 import { undeliveredHealth } from '../features/undelivered/undelivered.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
 import { allAccounts, command } from './command.ts';
@@ -57,6 +58,8 @@ async function lookAtAll(outside: Outside): Promise<Finding[]> {
         payments,
         webhooks: readWebhooks(own),
         undelivered: () => undeliveredHealth(kept.store),
+        forwarding:
+          own.webhookForwardUrl === undefined ? undefined : () => forwardHealth(kept, outside.now()),
         seenWebhooks: () => readSeenWebhooks(kept),
       }),
     ),

@@ -89,6 +89,7 @@ export const contradictions: readonly SettingsCheck[] = [
     preset !== undefined &&
     !secrets?.length &&
     'WEBHOOK_SECRETS is missing: WEBHOOK_SIGNATURE_PRESET is set, and without a secret every delivery would be refused.',
+  forwardCheck,
 ];
 
 /** What works, and is told at start because it is seldom meant. */
@@ -124,6 +125,22 @@ function isPlainRemote(url: string): boolean {
 
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
+}
+
+/** Customers’ data must not travel in the clear, and what comes from this bot must not come back to it. */
+function forwardCheck({ webhookForwardUrl: url, webhookForwardHttpHosts = [], ...own }: Config) {
+  if (url === undefined) return false;
+  const { protocol, hostname, port } = new URL(url);
+  const isHere = isLoopback(hostname) || hostname === own.host || hostname === '0.0.0.0';
+  if (isHere && [own.port, own.metricsPort].includes(Number(port || (protocol === 'http:' ? 80 : 443)))) {
+    return 'WEBHOOK_FORWARD_URL leads to this bot itself: write the address of your own backend.';
+  }
+  return (
+    protocol === 'http:' &&
+    !isLoopback(hostname) &&
+    !webhookForwardHttpHosts.includes(hostname) &&
+    'WEBHOOK_FORWARD_URL must start with https://, or events travel in the clear. Where it leads to your own network, name its host in WEBHOOK_FORWARD_HTTP_HOSTS.'
+  );
 }
 
 /** Between its calls a piece of work also reads and writes the store. */

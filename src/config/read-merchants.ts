@@ -13,6 +13,7 @@ export const merchantSecrets = [
   'paymentsClientId',
   'paymentsClientSecret',
   'webhookSecrets',
+  'webhookForwardUrl',
 ] as const satisfies (keyof Environment)[];
 
 type MerchantSecret = (typeof merchantSecrets)[number];

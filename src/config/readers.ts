@@ -55,6 +55,13 @@ export function httpUrl(): z.ZodType<string, string> {
     .transform((value) => value.replace(/\/+$/, ''));
 }
 
+/** An absolute http(s) URL as it is written, for what is called there and nowhere below it. */
+export function exactUrl(): z.ZodType<string, string> {
+  return z.string().refine((value) => httpUrl().safeParse(value).success && new URL(value).username === '', {
+    error: 'must be an absolute URL that starts with https:// or http://, without a user name',
+  });
+}
+
 export function redisUrl(): z.ZodType<string, string> {
   return z
     .string()

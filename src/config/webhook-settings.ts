@@ -1,4 +1,4 @@
-import { inGroup, jsonObject, list, oneOf, text, wholeNumber, secret, setting } from './readers.ts';
+import { exactUrl, inGroup, jsonObject, list, oneOf, text, wholeNumber, secret, setting } from './readers.ts';
 
 /** Recipes of webhook signatures that settings start from. Spec: not shown (Events: signature scheme). */
 export const signaturePresetNames = [
@@ -81,5 +81,23 @@ export const webhookSettings = inGroup('Webhook', {
     'How long the signed payment_success of an approved charge may take; then the operators are told, once an hour at most with all of that hour. 0 never asks. Where the signature does not cover the order reference, any event since counts as the charge’s.',
     wholeNumber(0, 1_440),
     '30',
+  ),
+  webhookForwardUrl: secret(
+    'Where every delivery goes on to once it is stored, byte for byte with the headers that are signed: your own backend. [webhooks.md](webhooks.md) has it beside the other ways.',
+    exactUrl(),
+  ),
+  webhookForwardDeliveries: setting(
+    '`verified`: what the signature holds for is forwarded. `all`: what is refused too, with all of its headers; the sender is answered 401 all the same.',
+    oneOf(['verified', 'all']),
+    'verified',
+  ),
+  webhookForwardDays: setting(
+    'How long an event is retried that your backend does not take. Then the operators are told, and it waits for `npm run payops -- forward`, as long as WEBHOOK_REMEMBER_DAYS says.',
+    wholeNumber(1, 30),
+    '3',
+  ),
+  webhookForwardHttpHosts: setting(
+    'Names in your own network, separated by commas, that WEBHOOK_FORWARD_URL may reach by http://.',
+    list(),
   ),
 });

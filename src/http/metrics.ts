@@ -27,6 +27,8 @@ type AccountWatched = {
   /** Those whose outcome is open, by their intent. */
   openCharges: () => Promise<readonly { intent: { state: { kind: string }; submittedAt: number } }[]>;
   undelivered: () => Promise<number>;
+  /** Absent where no event is forwarded. */
+  forwards?: (() => Promise<{ waiting: number; left: number; oldestAtMs?: number }>) | undefined;
 };
 
 type Sample = { value: number; labels?: Record<string, string> };
@@ -80,6 +82,11 @@ export function createMetrics({ webhookResults, asideReasons, log, now }: Told) 
     'payops_webhook_refusals_total',
     'Webhook deliveries whose signature does not hold, by why.',
     ['account', 'cause'],
+  );
+  const forwards = counter(
+    'payops_webhook_forwards_total',
+    'Tries to forward a delivery to your own backend, by what became of it; `left`: it is not tried again.',
+    ['account', 'result'],
   );
   const charges = counter('payops_charges_total', 'Charges told, by outcome.', ['account', 'outcome']);
   const service = histogram(
@@ -144,6 +151,7 @@ export function createMetrics({ webhookResults, asideReasons, log, now }: Told) 
         delivered: (result: string) => deliveries.inc({ account, result }),
         refused: (why: string) => refusals.inc({ account, cause: causeOf(why) }),
         charged: (outcome: string) => charges.inc({ account, outcome }),
+        forwarded: (result: string) => forwards.inc({ account, result }),
         called: (operation: string, result: string, seconds: number) =>
           service.observe({ account, operation, result }, seconds),
         watch: (watched: AccountWatched) => void accounts.set(account, watched),
@@ -221,6 +229,31 @@ function addAccounts(
     'Messages that Slack refused for too long, kept until somebody has them delivered again.',
     ['account'],
     () => each(({ undelivered }) => undelivered()),
+  );
+  type Forwards = Awaited<ReturnType<NonNullable<AccountWatched['forwards']>>>;
+  const eachForwarding = async (read: (depth: Forwards) => number): Promise<Sample[]> => {
+    const all = await Promise.all(
+      Array.from(accounts, async ([account, watched]) => ({ account, depth: await watched.forwards?.() })),
+    );
+    return all.flatMap(({ account, depth }) => (depth ? [{ value: read(depth), labels: { account } }] : []));
+  };
+  gauge(
+    'payops_forwards_waiting',
+    'Events that wait for your own backend. 1,000 stands for that many or more.',
+    ['account'],
+    () => eachForwarding(({ waiting }) => waiting),
+  );
+  gauge(
+    'payops_forwards_oldest_seconds',
+    'How long the oldest of them waits; 0: none does.',
+    ['account'],
+    () => eachForwarding(({ oldestAtMs = now() }) => Math.max(0, now() - oldestAtMs) / 1_000),
+  );
+  gauge(
+    'payops_forwards_left',
+    'Events that your backend did not take, kept until somebody has them sent once more.',
+    ['account'],
+    () => eachForwarding(({ left }) => left),
   );
 }
 

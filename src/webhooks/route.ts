@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answeredWithin } from '../deadline.ts';
+import { type ForwardedDelivery, forwardedHeader } from '../domain/forwarding.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { tagLog, type Log, type LogFields, type LogLevel } from '../log.ts';
 import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
 import { endResponse, readBody } from '../http/body.ts';
 import { createVerifier } from './signature.ts';
-import type { SignatureScheme, SignedRequest } from './signed-delivery.ts';
+import { type SignatureScheme, type SignedRequest, signedHeaders, wholeHeaders } from './signed-delivery.ts';
 
 /** What became of one delivery; what is counted. */
 export const webhookResults = [
@@ -15,6 +16,7 @@ export const webhookResults = [
   'unknown',
   'unavailable',
   'bad_signature',
+  'loop',
   'bad_method',
   'bad_type',
   'too_large',
@@ -32,6 +34,10 @@ export type WebhookDoor = {
   receive: (event: PaymentEvent, fingerprint: string) => Promise<'new' | 'duplicate' | 'differs'>;
   /** Keeps, sealed, what was signed but is no event we know, and tells the operators. */
   keepUnknown: (delivery: { eventKind: string; key: string; body: Buffer }) => Promise<void>;
+  /** Keeps what goes on to the merchant's own backend, before the answer, as `receive` does. Absent: nothing goes on. */
+  forward?: ((delivery: ForwardedDelivery) => Promise<void>) | undefined;
+  /** Whether what is refused for its signature goes on too. */
+  forwardsRefused?: boolean;
   count: (result: WebhookResult) => void;
   /** Told of each signature that does not hold; must be quick, and keep nothing of a delivery for long. */
   refused?: (delivery: SignedRequest, why: string, atMs: number) => void;
@@ -64,8 +70,9 @@ type Answer = {
 export function createWebhookHandler(
   door: WebhookDoor,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const { pointers, receive, keepUnknown, log, now, keepTimeoutMs = 2_000, lingerMs = 1_000 } = door;
+  const { pointers, receive, keepUnknown, forward, log, now, keepTimeoutMs = 2_000, lingerMs = 1_000 } = door;
   const verify = createVerifier(door.scheme, door.secrets);
+  const carried = signedHeaders(door.scheme);
 
   async function answerBody(request: IncomingMessage): Promise<Answer> {
     const reading = await readBody(request, mostBodyBytes);
@@ -80,6 +87,7 @@ export function createWebhookHandler(
     const verdict = verify(delivery, nowMs);
     if (verdict.kind === 'invalid') {
       door.refused?.(delivery, verdict.why, nowMs);
+      if (forward && door.forwardsRefused === true) await forwardRefused(forward, delivery);
       return {
         ...refusal(401, 'bad_signature', 'unauthorized'),
         log: { level: 'warn', message: `Webhook refused: ${verdict.why}` },
@@ -89,7 +97,12 @@ export function createWebhookHandler(
     const fields = logFieldsOf(found);
     tagLog(fields);
     try {
-      const result = await answeredWithin(keepTimeoutMs, keep(found, delivery.body));
+      const kept = keep(found, delivery.body);
+      // At once, so that both are one write of the store; where one fails the sender comes again for both.
+      const both = forward
+        ? Promise.all([kept, forward(forwarded(delivery, found))]).then(([became]) => became)
+        : kept;
+      const result = await answeredWithin(keepTimeoutMs, both);
       const body = { eventType: fields.eventKind, orderReference: fields.orderReference ?? null, result };
       const level = result === 'new' || result === 'duplicate' ? 'info' : 'warn';
       const why = found.kind === 'unknown' && found.why !== undefined ? `: ${found.why}` : '';
@@ -110,9 +123,28 @@ export function createWebhookHandler(
     return 'unknown';
   }
 
+  function forwarded({ headers, body }: SignedRequest, found: ParsedEvent): ForwardedDelivery {
+    const about = logFieldsOf(found);
+    const hint = found.kind === 'event' ? found.event.referenceHint : undefined;
+    const orderOf = about.orderReference ?? hint ?? about.eventKey;
+    return { body, headers: carried(headers), orderOf, about };
+  }
+
+  /** Its sender is answered the same, and sends it again, if this fails. */
+  async function forwardRefused(
+    keepForward: NonNullable<typeof forward>,
+    { headers, body }: SignedRequest,
+  ): Promise<void> {
+    const delivery = { body, headers: wholeHeaders(headers), orderOf: body.toString('latin1'), about: {} };
+    await answeredWithin(keepTimeoutMs, keepForward(delivery)).catch((error: unknown) => {
+      log('error', 'A refused webhook could not be kept for your backend', {}, error);
+    });
+  }
+
   return async function handleWebhook(request, response) {
     const startedAtMs = now();
-    const answer = refuseByForm(request) ?? (await answerBody(request));
+    const answer =
+      refuseByForm(request) ?? (forward ? refuseLoop(request) : undefined) ?? (await answerBody(request));
     const { result, status, body } = answer;
     door.count(result);
     const { level, message, fields, error } = answer.log;
@@ -135,7 +167,23 @@ function refuseByForm({ method, headers }: IncomingMessage): Answer | undefined 
   return Number(headers['content-length'] ?? 0) > mostBodyBytes ? tooLarge : undefined;
 }
 
-function logFieldsOf(found: ParsedEvent): LogFields & { eventKind: string } {
+/** Two bots that forward to each other would send one event round for ever. */
+function refuseLoop({ headers }: IncomingMessage): Answer | undefined {
+  if (headers[forwardedHeader] === undefined) return undefined;
+  const answer = refusal(400, 'loop', 'this delivery was forwarded already');
+  const fix =
+    'WEBHOOK_FORWARD_URL leads back to this bot, or to one that forwards here: set your own backend’s address.';
+  return {
+    ...answer,
+    log: { level: 'error', message: 'Webhook refused: a bot forwarded it', fields: { fix } },
+  };
+}
+
+function logFieldsOf(found: ParsedEvent): {
+  eventKind: string;
+  eventKey: string;
+  orderReference?: string;
+} {
   if (found.kind === 'unknown') return { eventKind: found.eventKind, eventKey: found.key };
   const { kind: eventKind, key: eventKey, orderReference } = found.event;
   return orderReference === undefined ? { eventKind, eventKey } : { eventKind, eventKey, orderReference };

@@ -66,6 +66,32 @@ export function readDelivery(
   });
 }
 
+type Headers = SignedRequest['headers'];
+type PickedHeaders = [name: string, value: string][];
+
+/** Picks the headers that a check of the signature needs, and the type of the body. */
+export function signedHeaders(scheme: SignatureScheme | undefined): (headers: Headers) => PickedHeaders {
+  const read = [...(scheme?.template ?? []), scheme?.timestamp?.source];
+  const named = read.flatMap((part) => (part?.kind === 'header' ? [part.name] : []));
+  const names = new Set(['content-type', ...(scheme?.headers ?? []), ...named]);
+  return (headers) => [...names].flatMap((name) => valuesOf(headers, name));
+}
+
+/** They are of one connection, or are set anew by whoever sends the body on. */
+const hopHeaders =
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|host|content-length)$/;
+
+/** All that a sender may have meant. */
+export function wholeHeaders(headers: Headers): PickedHeaders {
+  const names = Object.keys(headers).filter((name) => !hopHeaders.test(name));
+  return names.flatMap((name) => valuesOf(headers, name));
+}
+
+function valuesOf(headers: Headers, name: string): PickedHeaders {
+  const found = ownHeader(headers, name) ?? [];
+  return (typeof found === 'string' ? [found] : found).map((value) => [name, value]);
+}
+
 function readPairs(carrier: string): Map<string, string[]> {
   const pairs = new Map<string, string[]>();
   for (const element of carrier.includes('=') ? carrier.split(',') : []) {

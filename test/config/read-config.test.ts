@@ -53,6 +53,42 @@ describe('readConfig', () => {
     expect(problemsOf({ ...complete, WEBHOOK_REMEMBER_DAYS: '8', ALERT_DETAILS_DAYS: '7' })).toEqual([]);
   });
 
+  it('forwards by TLS, on this machine, or to a host that a setting names, and never to this bot itself', () => {
+    function toldOf(url: string, more: Record<string, string> = {}): string[] {
+      return problemsOf({ ...complete, WEBHOOK_FORWARD_URL: url, ...more });
+    }
+    const fine = [
+      ['https://shop.example.com/hooks/?key=1'],
+      ['http://localhost:4000/hooks'],
+      ['http://127.0.0.1:3001/hooks'],
+      ['http://backend:8080/hooks', { WEBHOOK_FORWARD_HTTP_HOSTS: 'other, backend' }],
+      ['http://127.0.0.1/hooks'],
+    ] as const;
+    for (const [url, more] of fine) expect(toldOf(url, more)).toEqual([]);
+    expect(
+      configOf({ ...complete, WEBHOOK_FORWARD_URL: 'https://a.example/x/' }).config.webhookForwardUrl,
+    ).toBe('https://a.example/x/');
+    expect(toldOf('http://backend:8080/hooks')).toEqual([
+      expect.stringContaining('WEBHOOK_FORWARD_HTTP_HOSTS'),
+    ]);
+    for (const wrong of [
+      'shop.example.com',
+      'ftp://shop.example.com',
+      'https://ada:secret@shop.example.com',
+    ]) {
+      expect(toldOf(wrong)).toEqual([expect.stringContaining('WEBHOOK_FORWARD_URL must be an absolute URL')]);
+    }
+    const itself = [
+      ['http://127.0.0.1:3000/webhooks/payments'],
+      ['http://[::1]:3000/anywhere'],
+      ['http://localhost:9090/metrics', { METRICS_PORT: '9090' }],
+      ['https://localhost/webhooks/payments', { PORT: '443' }],
+    ] as const;
+    for (const [url, more] of itself) {
+      expect(toldOf(url, more)).toEqual([expect.stringContaining('leads to this bot itself')]);
+    }
+  });
+
   it('forgets no alert before its message is edited down', () => {
     const alike = { ...complete, WEBHOOK_REMEMBER_DAYS: '20', ALERT_DETAILS_DAYS: '20' };
     expect(problemsOf(alike)).toEqual([expect.stringContaining('ALERT_DETAILS_DAYS must be less')]);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { openBackend } from '../support/backend.ts';
 import { charges, type Desk, openDesk } from '../support/desk.ts';
 
 const root = new URL('../..', import.meta.url);
@@ -31,10 +32,13 @@ function namesOf(samples: ReadonlyMap<string, number>): Set<string> {
 
 describe('metrics', () => {
   it('tell what happened in a story, under every name of the rules, the dashboard and the docs', async (test) => {
+    const backend = await openBackend(() => undefined);
+    test.onTestFinished(() => backend.close());
     const desk = await openDesk(test, {
       clock: true,
       workspace: { grantedOptionalScopes: 'all' },
       payments: { knownCards: true },
+      env: { WEBHOOK_FORWARD_URL: backend.url },
     });
     const { house } = desk;
     await house.cardsKnown();

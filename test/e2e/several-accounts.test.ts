@@ -4,6 +4,7 @@ import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { startPaymentsService, type PaymentsService } from '../../src/simulators/payments/service.ts';
 import { channelIds } from '../../src/simulators/slack/cast.ts';
 import { reviews, sitAt, type Desk, type Message } from '../support/desk.ts';
+import { openBackend } from '../support/backend.ts';
 import { openGate, type Gate } from '../support/gate.ts';
 import { openHouse, type House, type HouseOptions, type Person } from '../support/house.ts';
 
@@ -268,6 +269,20 @@ describe('further accounts', () => {
     desk.house.slackGate.cut();
     await desk.house.until('lagos’s is told after all', () => told('NGN 700.00').length === 2);
     expect(told('NGN 90.00')).toHaveLength(2);
+  });
+
+  it('forward each account’s events to its own backend, and those of an account without one nowhere', async (test) => {
+    const secrets: string[] = [];
+    const open = (index: number) => openBackend(() => secrets[index]);
+    const [ofMain, ofLagos] = await Promise.all([open(0), open(1)]);
+    for (const backend of [ofMain, ofLagos]) test.onTestFinished(() => backend.close());
+    const env = { WEBHOOK_FORWARD_URL: ofMain.url, WEBHOOK_FORWARD_URL__LAGOS: ofLagos.url };
+    const { accounts, desk } = await openAccounts(test, { clock: true, env });
+    secrets.push(...accounts.map(({ service }) => service.credentials.webhookSecret));
+    for (const account of accounts) await saveCard(account, 'SAME-1', ada, '700.00');
+    await desk.house.until('both have theirs', () => ofMain.asked.length > 0 && ofLagos.asked.length > 0);
+    await desk.settled('soon');
+    for (const { asked } of [ofMain, ofLagos]) expect(asked).toMatchObject([{ isSigned: true }]);
   });
 });
 

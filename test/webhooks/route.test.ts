@@ -10,7 +10,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { LogFields } from '../../src/log.ts';
 import { defaultEventPointers } from '../../src/webhooks/event.ts';
 import { createWebhookHandler, type WebhookDoor, type WebhookResult } from '../../src/webhooks/route.ts';
-import { presetScheme } from '../../src/webhooks/webhook-settings.ts';
+import { presetScheme, readSignatureScheme } from '../../src/webhooks/webhook-settings.ts';
+import { createVerifier } from '../../src/webhooks/signature.ts';
+import { signaturePresetNames } from '../../src/config/webhook-settings.ts';
+import { StoreUnavailable } from '../../src/domain/failure.ts';
+import type { ForwardedDelivery } from '../../src/domain/forwarding.ts';
 import { connectRaw } from '../http/raw-client.ts';
 import { signDelivery } from '../support/sign-delivery.ts';
 
@@ -305,5 +309,80 @@ describe('the webhook route', () => {
       httpStatus: 200,
       durationMs: 0,
     });
+  });
+});
+
+function keeper(fails = false) {
+  const forwards: ForwardedDelivery[] = [];
+  return {
+    forwards,
+    forward: async (delivery: ForwardedDelivery) => {
+      if (fails) throw new StoreUnavailable('away');
+      forwards.push(delivery);
+    },
+  };
+}
+
+describe('a delivery that goes on to the merchant’s own backend', () => {
+  it.each(signaturePresetNames)(
+    'carries, signed as %s, all that a check of the signature needs',
+    async (preset) => {
+      const own = presetScheme(preset);
+      const key = own.secretEncoding === 'whsec' ? Buffer.from(secret).toString('base64') : secret;
+      const { forwards, forward } = keeper();
+      const { port } = await start({ scheme: own, secrets: [key], forward });
+      const body = eventBody({ orderId: 'id-1' });
+      const headers = { ...signDelivery(own, key, body, nowMs), 'x-other': 'not signed', cookie: 'a=b' };
+      expect((await post(port, body, headers)).status).toBe(200);
+      const [sent] = forwards;
+      const carried = Object.fromEntries(sent?.headers ?? []);
+      expect(sent?.body.equals(body)).toBe(true);
+      expect(createVerifier(own, [key])({ headers: carried, body: sent?.body ?? body }, nowMs).kind).toBe(
+        'valid',
+      );
+      expect(carried['content-type']).toBe('application/json');
+      expect(Object.keys(carried)).not.toContain('x-other');
+      expect(Object.keys(carried)).not.toContain('cookie');
+    },
+  );
+
+  it('that cannot be kept is answered 503, so that its sender sends it again for both', async () => {
+    const { port, received, counts } = await start({ forward: keeper(true).forward });
+    const body = eventBody();
+    expect((await post(port, body, signed(body))).status).toBe(503);
+    expect(received).toHaveLength(1);
+    expect(counts).toEqual(['unavailable']);
+  });
+
+  it('and came by a forward is refused before its body is read; elsewhere it is taken', async () => {
+    const { forwards, forward } = keeper();
+    const forwarding = await start({ forward });
+    const body = eventBody();
+    const round = { ...signed(body), 'payops-forwarded': '1' };
+    expect((await post(forwarding.port, body, round)).status).toBe(400);
+    expect([forwarding.received, forwards, forwarding.counts]).toEqual([[], [], ['loop']]);
+    expect((await post((await start()).port, body, round)).status).toBe(200);
+  });
+
+  it('is in the order of its reference, signed or not, or of its event where it names none', async () => {
+    const { forwards, forward } = keeper();
+    const all = await start({ forward });
+    for (const fields of [{ orderReference: 'ref-7' }, { orderReference: undefined }]) {
+      const body = eventBody(fields);
+      await post(all.port, body, signed(body));
+    }
+    const own = readSignatureScheme({
+      webhookSignaturePreset: 'field-concatenation',
+      webhookSignedTemplate: '{json:/event_type}:{json:/data/transactionId}:{header:x-webhook-timestamp}',
+    });
+    if (!own.ok || !own.value) throw new Error('unreadable');
+    const some = await start({ scheme: own.value, forward });
+    const body = eventBody({ orderReference: 'ref-8' });
+    await post(some.port, body, signDelivery(own.value, secret, body, nowMs));
+    expect(forwards.map(({ orderOf }) => orderOf)).toEqual([
+      'ref-7',
+      expect.stringMatching(/^payment_failed\/transaction\//),
+      'ref-8',
+    ]);
   });
 });

@@ -19,6 +19,8 @@ type AccountLooked = {
   /** Why no delivery can be accepted. */
   webhooks: { problem: string | undefined };
   undelivered: () => Promise<PartHealth>;
+  /** Undefined: no event is forwarded. */
+  forwarding: (() => Promise<PartHealth>) | undefined;
   seenWebhooks: () => Promise<SeenWebhooks>;
 };
 
@@ -32,7 +34,7 @@ export function longestLookMs({ paymentsTimeoutSeconds }: Pick<Config, 'payments
 
 /** Of one merchant account. */
 export function accountChecks(looked: AccountLooked): Check[] {
-  const { config, payments, webhooks, undelivered, seenWebhooks } = looked;
+  const { config, payments, webhooks, undelivered, forwarding, seenWebhooks } = looked;
   const account = config.merchant?.name;
   const token = once(() => failureOf(payments.checkToken()));
   const checks: Check[] = [
@@ -83,6 +85,9 @@ export function accountChecks(looked: AccountLooked): Check[] {
         return fix === undefined ? skippedFor('Store') : problem(detail, fix);
       },
     },
+    ...(forwarding
+      ? [{ part: 'Forwarded events', look: async () => judgeForwarding(await forwarding()) }]
+      : []),
   ];
   return checks.map((check) => ({ ...check, account }));
 }
@@ -170,6 +175,11 @@ function isSample(body: unknown): boolean {
 function judgeWebhooks({ problem: why }: AccountLooked['webhooks']): Verdict {
   if (why === undefined) return ok('Signatures can be checked');
   return problem(`Every delivery is refused: ${why}`, 'Set WEBHOOK_SIGNATURE_PRESET and WEBHOOK_SECRETS.');
+}
+
+function judgeForwarding({ state, detail = '', fix }: PartHealth): Verdict {
+  if (state === 'ok') return ok('Your backend takes them');
+  return fix === undefined ? skippedFor('Store') : problem(detail, fix);
 }
 
 function judgeSeen({ acceptedAtMs, refused }: SeenWebhooks): Verdict {

@@ -1,0 +1,39 @@
+import type { Outside } from '../config/config.ts';
+import { counted, parsed } from '../domain/wording.ts';
+import { forwardAgain } from '../features/forward/forward-record.ts';
+import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
+
+/** Has the running bots send once more what the merchant's own backend did not take. */
+export const forwardCommand = command({
+  summary: 'Have events that your backend did not take forwarded again',
+  usage: ['npm run payops -- forward [--account NAME]'],
+  more: 'Mend the backend first. Events that wait for their next try are tried now. /readyz says how many there are.',
+  scope: 'each',
+  options: {},
+  mostWords: 0,
+  prepare: () => parsed({ run: forward }),
+});
+
+async function forward(outside: Outside): Promise<CommandEnd> {
+  return await withKept(
+    outside,
+    async (kept) => ({ exitCode: 0, words: told(await forwardAgain(kept, outside.now()), outside) }),
+    (error) => ({
+      exitCode: 1,
+      words: `Not everything is surely on its way. ${reasonOf(error)} Run this again once that is mended.`,
+    }),
+    'forward',
+  );
+}
+
+function told({ left, waiting }: Awaited<ReturnType<typeof forwardAgain>>, { config }: Outside): string {
+  if (left + waiting === 0)
+    return 'Your backend has taken every event. Run this with the very settings of the bot.';
+  const parts = [
+    ...(left > 0 ? [`${counted(left, 'event')} that your backend did not take`] : []),
+    ...(waiting > 0 ? [`${counted(waiting, 'event')} that waited for the next try`] : []),
+  ];
+  const unset =
+    config.webhookForwardUrl === undefined ? ' WEBHOOK_FORWARD_URL is not set: set it for the bot.' : '';
+  return `On the way again: ${parts.join(', and ')}.${unset}`;
+}

@@ -1,0 +1,46 @@
+import { DeadlinePassed, withDeadline } from '../../deadline.ts';
+import { errorCode } from '../../domain/failure.ts';
+import { type ForwardedDelivery, forwardedHeader } from '../../domain/forwarding.ts';
+
+/** `refused`: sending the same again would bring the same answer. `missed`: it may be taken later. */
+export type Sent = { kind: 'taken' | 'refused' | 'missed'; why: string; httpStatus?: number };
+
+/** Of an answer that nobody reads. */
+const mostAnswerBytes = 64 * 1024;
+
+/** Sends a delivery on, once; never throws. `why` names no address and nothing of the delivery. */
+export async function sendDelivery(
+  url: string,
+  { body, headers }: Pick<ForwardedDelivery, 'body' | 'headers'>,
+  timeoutMs: number,
+): Promise<Sent> {
+  try {
+    return await withDeadline(timeoutMs, async (signal) => {
+      const answer = await fetch(url, {
+        method: 'POST',
+        headers: [...headers.map(([name, value]): [string, string] => [name, value]), [forwardedHeader, '1']],
+        body: new Uint8Array(body),
+        // An address that somebody else names may be anybody's.
+        redirect: 'manual',
+        signal,
+      });
+      let bytes = 0;
+      // To its end, so that the connection can be used again.
+      for await (const chunk of answer.body ?? []) if ((bytes += chunk.length) > mostAnswerBytes) break;
+      return judge(answer.status);
+    });
+  } catch (error) {
+    if (error instanceof DeadlinePassed) {
+      return { kind: 'missed', why: `no answer in ${Math.round(timeoutMs / 1_000)} s` };
+    }
+    const cause = error instanceof Error ? error.cause : undefined;
+    return { kind: 'missed', why: errorCode(cause) ?? errorCode(error) ?? 'no connection' };
+  }
+}
+
+function judge(httpStatus: number): Sent {
+  const why = `HTTP ${httpStatus}`;
+  if (httpStatus >= 200 && httpStatus < 300) return { kind: 'taken', why, httpStatus };
+  const isFinal = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408 && httpStatus !== 429;
+  return { kind: isFinal ? 'refused' : 'missed', why, httpStatus };
+}
