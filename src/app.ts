@@ -21,6 +21,8 @@ import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
 import { channelChecks } from './features/doctor/slack-checks.ts';
 import { toRouteLanes } from './features/alerts/route-event.ts';
 import { merchantPrefix } from './domain/merchant.ts';
+import { outsideText } from './domain/outside-text.ts';
+import { unreadableKind } from './domain/payment-event.ts';
 import { logged } from './log.ts';
 import { asideReasons, createPutAside } from './records/put-aside.ts';
 import type { Entry, Store } from './store/store.ts';
@@ -212,15 +214,27 @@ function webhookRoute(
     ...receiving,
     forward: forwarding.keep,
     forwardsRefused: outside.config.webhookForwardDeliveries === 'all',
+    async keepUnknown(delivery) {
+      await receiving.keepUnknown(delivery);
+      bot.seenWebhooks.unknown(now(), () => unknownWords(delivery.eventKind));
+    },
     count: bot.metrics.delivered,
     refused(delivery, why, atMs) {
       bot.metrics.refused(why);
-      bot.rememberRefusal(atMs, () => refusalWords(webhooks.scheme, delivery, why, atMs));
+      bot.seenWebhooks.refused(atMs, () => refusalWords(webhooks.scheme, delivery, why, atMs));
     },
     log: outside.log,
     now,
   });
   return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
+}
+
+const longestKind = 80;
+
+function unknownWords(eventKind: string): string {
+  return eventKind === unreadableKind
+    ? 'An event without a kind that can be read came'
+    : `An event of a kind that the bot does not know came, “${outsideText(eventKind, longestKind)}”`;
 }
 
 type Watched = {

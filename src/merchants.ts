@@ -4,18 +4,13 @@ import type { Account, Feature } from './account.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import { keptPart, type KeptPart } from './store/scoped-store.ts';
 import { createPayments } from './payments/payments.ts';
-import { approvalRules, limitRules } from './config/policy-rules.ts';
+import { approvalRules, limitRules, rolesOfRules } from './config/policy-rules.ts';
 import type { Config, Outside } from './config/config.ts';
 import type { PartHealth } from './domain/failure.ts';
 import { noticesOf } from './messages/notices.ts';
 import { placeWords } from './slack/words/evidence.ts';
-import {
-  type MissingEvents,
-  alarmPrefix,
-  createMissingEvents,
-  createRefusalMemory,
-  readSeenWebhooks,
-} from './features/alerts/missing-events.ts';
+import { type MissingEvents, alarmPrefix, createMissingEvents } from './features/alerts/missing-events.ts';
+import { createSeenWebhooks, readSeenWebhooks } from './features/alerts/seen-webhooks.ts';
 import type { HoldersOf, StandingOf } from './slack/people/role.ts';
 import type { Log } from './log.ts';
 import { openFingerprint } from './records/fingerprint.ts';
@@ -46,6 +41,7 @@ import { createStory } from './features/story/story.ts';
 import { type Undelivered, createUndelivered } from './features/undelivered/undelivered.ts';
 import { tellStuck } from './messages/messages.ts';
 import { accountChecks, longestLookMs } from './features/doctor/account-checks.ts';
+import { settingsChecks } from './features/doctor/settings-checks.ts';
 import { slackChecks } from './features/doctor/slack-checks.ts';
 import { storeChecks } from './features/doctor/store-checks.ts';
 import type { Kept } from './store/kept.ts';
@@ -169,7 +165,15 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
       const seenWebhooks = () => readSeenWebhooks(kept);
       const checks = [
         ...sharedChecks(outside, { ...kept, ...kept.whole }, clients),
-        ...accountChecks({ config: settings, payments, webhooks, undelivered, forwarding, seenWebhooks }),
+        ...accountChecks({
+          config: settings,
+          payments,
+          webhooks,
+          undelivered,
+          forwarding,
+          seenWebhooks,
+          now,
+        }),
       ];
       return examine(checks, longestLookMs(settings), log);
     },
@@ -192,7 +196,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     payments,
     webhooks,
     missing,
-    rememberRefusal: createRefusalMemory(store, log),
+    seenWebhooks: createSeenWebhooks(store, log),
     routes: account.rules.routes,
     features,
     undelivered,
@@ -308,7 +312,11 @@ export function createFeatures(account: Account, around: Around) {
 
 /** Of what all accounts have together. `kept`: the whole store, or why there is none. */
 export function sharedChecks(outside: Outside, kept: Kept | string, clients: SlackClients): Check[] {
-  return [...storeChecks(kept, outside.now), ...slackChecks(outside, clients.interactive)];
+  return [
+    ...storeChecks(kept, outside.now),
+    ...slackChecks(outside, clients.interactive, rolesOfRules(outside.config.policy)),
+    ...settingsChecks(outside.config),
+  ];
 }
 
 /** Who may do what at this account alone. */

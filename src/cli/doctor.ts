@@ -4,7 +4,7 @@ import { countWords, partOf, sorted, stateSigns } from '../features/doctor/docto
 import { examine, type Finding } from '../features/doctor/examine.ts';
 import { sharedChecks } from '../merchants.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
-import { readSeenWebhooks } from '../features/alerts/missing-events.ts';
+import { readSeenWebhooks } from '../features/alerts/seen-webhooks.ts';
 import { parsed } from '../domain/wording.ts';
 import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';
@@ -61,6 +61,7 @@ async function lookAtAll(outside: Outside): Promise<Finding[]> {
         forwarding:
           own.webhookForwardUrl === undefined ? undefined : () => forwardHealth(kept, outside.now()),
         seenWebhooks: () => readSeenWebhooks(kept),
+        now: outside.now,
       }),
     ),
   ];

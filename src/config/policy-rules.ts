@@ -101,14 +101,34 @@ function currencyProblems(currencies: readonly string[], rule: Written, index: n
   ];
 }
 
-/** Members of user groups cannot be counted here; people who are listed by user id can. */
-function peopleProblems(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Written, index: number): string[] {
+/** What is needed to ask for it. */
+const askedBy: Readonly<Record<Written['what'], string>> = {
+  charge: chargePermission,
+  retry: chargePermission,
+  card_email: 'card-email',
+};
+
+/** Each rule at each merchant account it is for, with the roles that let people approve by it and those that let them ask. */
+export function rolesOfRules(policy: Pick<Policy, 'accounts' | 'approvals' | 'roles'>) {
+  return (policy.approvals?.rules ?? []).flatMap((rule) => rolesOfRule(policy, rule));
+}
+
+function rolesOfRule(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Written) {
   const names =
     rule.account === undefined ? (policy.accounts?.map(({ name }) => name) ?? []) : [rule.account];
   const places = names.length === 0 ? [undefined] : names;
-  return places.flatMap((place) => {
+  const { what, needed } = rule;
+  return places.map((account) => {
+    const having = (permission: string): Role[] =>
+      Object.values(policy.roles).filter((role) => may(role, permission) && isFor(role, account));
+    return { what, needed, account, approve: having('approve'), ask: having(askedBy[what]) };
+  });
+}
+
+/** Members of user groups cannot be counted here; people who are listed by user id can. */
+function peopleProblems(policy: Pick<Policy, 'accounts' | 'roles'>, rule: Written, index: number): string[] {
+  return rolesOfRule(policy, rule).flatMap(({ account: place, approve: holders }) => {
     const at = place === undefined ? '' : ` at the account ${place}`;
-    const holders = Object.values(policy.roles).filter((role) => may(role, 'approve') && isFor(role, place));
     const people = new Set(holders.flatMap(({ users }) => users));
     if (holders.some(({ groups }) => groups.length > 0)) return [];
     if (people.size === 0) {

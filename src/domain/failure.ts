@@ -74,3 +74,27 @@ export class StoreUnavailable extends Error {
     this.name = 'StoreUnavailable';
   }
 }
+
+/** What stands in the way of a connection, by the system's own word for it. */
+const networkWords = {
+  no_host: /ENOTFOUND|EAI_AGAIN/,
+  refused: /ECONNREFUSED/,
+  untrusted: /SELF_SIGNED|UNABLE_TO_(?:GET|VERIFY)|CERT_UNTRUSTED/,
+  wrong_certificate: /CERT_HAS_EXPIRED|CERT_NOT_YET_VALID|ALTNAME_INVALID/,
+  no_tls: /WRONG_VERSION_NUMBER|ERR_SSL_|EPROTO/,
+} as const;
+
+export type NetworkTrouble = keyof typeof networkWords;
+
+/** Undefined for words that say none of these. */
+export function networkTrouble(words: string): NetworkTrouble | undefined {
+  return (Object.keys(networkWords) as NetworkTrouble[]).find((trouble) => networkWords[trouble].test(words));
+}
+
+/** An error's own words and its causes', to look for a known one in: they may hold an address. */
+export function wordsOfCauses(error: unknown): string {
+  const words: string[] = [];
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
+    words.push(errorCode(at) ?? '', at.message);
+  return words.join(' ');
+}

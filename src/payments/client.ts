@@ -3,7 +3,7 @@ import { withDeadline } from '../deadline.ts';
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import { isJsonObject } from '../domain/json.ts';
 import type { AccessToken } from './access-token.ts';
-import { failureOfStatus, failureOfThrow, rateLimited, timeoutFailure } from './failures.ts';
+import { addressSetting, failureOfStatus, failureOfThrow, rateLimited, timeoutFailure } from './failures.ts';
 import type { paths } from './schema.d.ts';
 
 export type PaymentsClient = Client<paths>;
@@ -222,7 +222,7 @@ async function readText({ body, status }: Response): Promise<string> {
 
 /** The service's own 404 is JSON; what any web server says to a path it does not know is no answer about a record. */
 function notTheService(sandbox: boolean): ServiceFailure {
-  const setting = sandbox ? 'PAYMENTS_SANDBOX_URL' : 'PAYMENTS_BASE_URL';
+  const setting = addressSetting({ paymentsEnvironment: sandbox ? 'sandbox' : 'live' });
   const message = `HTTP 404 came without a JSON object, so not from the payments service: check ${setting}.`;
   return new ServiceFailure('malformed', message, { httpStatus: 404 });
 }

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import { asObject, looseText, withoutSecrets } from './wire.ts';
 
@@ -93,4 +94,9 @@ export function failureOfThrow(error: unknown): unknown {
     return new ServiceFailure('network', 'The payments service could not be reached.', { cause: error });
   }
   return error;
+}
+
+/** The setting that says where the payments service is. */
+export function addressSetting({ paymentsEnvironment }: Pick<Config, 'paymentsEnvironment'>): string {
+  return paymentsEnvironment === 'sandbox' ? 'PAYMENTS_SANDBOX_URL' : 'PAYMENTS_BASE_URL';
 }

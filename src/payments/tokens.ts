@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { PaymentsClient } from './client.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import { type JsonObject, valueAtFirst } from '../domain/json.ts';
-import { readable, wordsOf } from './failures.ts';
+import { addressSetting, readable, wordsOf } from './failures.ts';
 import type { SharedToken, Token } from './access-token.ts';
 import { asObject, looseText } from './wire.ts';
 
@@ -78,10 +78,23 @@ function readAnswer({ data, error, response }: Answer, sent: unknown, config: Co
   const code = looseText.parse(envelope?.['code']);
   const { status: httpStatus } = response;
   const how = `HTTP ${httpStatus}${code === undefined ? '' : `, code ${readable(code)}`}`;
+  if (httpStatus === 404) {
+    const words = `There is nothing at the path for access tokens (${how}): check ${addressSetting(config)}.`;
+    throw new ServiceFailure('malformed', words, {
+      httpStatus,
+      said: wordsOf(envelope, secretsIn(sent, config)),
+    });
+  }
   const fix = 'check PAYMENTS_CLIENT_ID, PAYMENTS_CLIENT_SECRET and PAYMENTS_TOKEN_ISSUE_BODY';
   const message = `The payments service refused to give an access token (${how}): ${fix}.`;
-  const secrets = [config.paymentsClientId ?? '', config.paymentsClientSecret ?? '', ...textsIn(sent)];
-  throw new ServiceFailure('unauthorized', message, { httpStatus, said: wordsOf(envelope, secrets) });
+  throw new ServiceFailure('unauthorized', message, {
+    httpStatus,
+    said: wordsOf(envelope, secretsIn(sent, config)),
+  });
+}
+
+function secretsIn(sent: unknown, config: Config): string[] {
+  return [config.paymentsClientId ?? '', config.paymentsClientSecret ?? '', ...textsIn(sent)];
 }
 
 function isRefusal(data: unknown): boolean {

@@ -26,13 +26,17 @@ export async function checkSchema(client: Pick<ScriptRunner, 'eval'>, prefix: st
   if (found === movingSchema) {
     return {
       kind: 'refusal',
-      message: `A store is being moved to the prefix ${prefix}, or that was broken off: run npm run move-store to its end.`,
+      message: `A store is being moved to the prefix ${prefix}, or that was broken off. Run npm run move-store to its end.`,
     };
   }
-  const age = Number(found) < Number(redisSchema) ? 'an older' : 'a newer';
+  // Another prefix would be an empty store: what the bot knows of charges would be gone.
+  const [age, fix] =
+    Number(found) < Number(redisSchema)
+      ? ['an older', 'Run the release that wrote them, and see docs/upgrading.md.']
+      : ['a newer', 'Run that version again.'];
   return {
     kind: 'refusal',
-    message: `The records under the prefix ${prefix} were written by ${age} Payops, and this one does not read them: set another REDIS_PREFIX.`,
+    message: `The records under the prefix ${prefix} were written by ${age} Payops, and this one does not read them. ${fix}`,
   };
 }
 

@@ -21,6 +21,7 @@ import type { RedisConnection } from './redis-client.ts';
 import { openRedisStore } from './redis-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import { watchRedis } from './check-redis.ts';
+import { whyAway } from './why-away.ts';
 import type { Log } from '../log.ts';
 import { randomBytes } from 'node:crypto';
 
@@ -41,6 +42,8 @@ export type Kept = {
   /** All of it, where `store` and `sealer` are one account's part. */
   whole?: Pick<Kept, 'store' | 'sealer'>;
   redis: RedisConnection | undefined;
+  /** Of the embedded store. */
+  file?: string;
   /** Resolves when the store has been asked whether it may be trusted, or is away for now. */
   checked: () => Promise<void>;
   /** Why it must not be trusted; undefined while nothing speaks against it. */
@@ -70,9 +73,11 @@ export async function openKept({
   if (config.redisUrl === undefined) {
     makeDataFolder(config.dataDir);
     const keys = embeddedKeys(config);
-    const store = openSqliteStore({ path: join(config.dataDir, storeFile), now });
+    const file = join(config.dataDir, storeFile);
+    const store = openSqliteStore({ path: file, now });
     return {
       store,
+      file,
       sealer: createSealer(keys),
       keyIds: keys.map(({ id }) => id),
       redis: undefined,
@@ -138,39 +143,23 @@ function nothingToCheck(): Promise<void> {
   return Promise.resolve();
 }
 
-/** Of a store that answers and takes no writes: its word, what that is, and what ends it. */
-const whyNotWritten: readonly (readonly [cause: RegExp, detail: string, fix: string])[] = [
-  [/\bOOM\b/, 'Redis is out of memory', 'Raise its maxmemory, or free some.'],
-  [/\bMISCONF\b/, 'Redis cannot write to its disk', 'Free its disk; its own log says more.'],
-  [
-    /\bREADONLY\b/,
-    'REDIS_URL leads to a replica',
-    'Point it at the master. A failover needs nothing: the bot reconnects.',
-  ],
-  [
-    /\bNOREPLICAS\b/,
-    'too few replicas of Redis have the change',
-    'Bring its replicas back: REDIS_WAIT_REPLICAS says how many are needed.',
-  ],
-  [
-    /\bdisk\b|readonly database/,
-    'the disk of DATA_DIR is full',
-    'Free some of it, or let the bot write to it.',
-  ],
-];
-
-/** Throws StoreUnavailable where it does not answer, or does not say why it takes no writes. */
-export async function storeHealth({ store, refusal }: Pick<Kept, 'store' | 'refusal'>): Promise<PartHealth> {
+/** Throws StoreUnavailable where nobody knows why it takes no writes. */
+export async function storeHealth({
+  store,
+  refusal,
+  redis,
+}: Pick<Kept, 'store' | 'refusal' | 'redis'>): Promise<PartHealth> {
   const refused = refusal();
   if (refused !== undefined) return { state: 'down', detail: refused };
   try {
     await store.ping();
     return { state: 'ok' };
   } catch (error) {
-    const why = whyNotWritten.find(([cause]) => error instanceof Error && cause.test(String(error.cause)));
+    const cause = error instanceof Error ? String(error.cause) : '';
+    // While there is no connection the call's own words say no more than that.
+    const why = whyAway(cause) ?? whyAway(redis?.failure() ?? '');
     if (!why) throw error;
-    const [, detail, fix] = why;
-    return { state: 'down', detail, fix };
+    return { state: 'down', ...why };
   }
 }
 

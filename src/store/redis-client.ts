@@ -15,6 +15,7 @@ import {
   type ServingNode,
 } from './redis-node.ts';
 import type { ScriptRunner } from './redis-store.ts';
+import { whyAway } from './why-away.ts';
 
 export type RedisConnection = {
   /** The connection as it stands now. Ask anew each time: an outage makes another. */
@@ -25,6 +26,8 @@ export type RedisConnection = {
   cacheAdapter: () => KeyvRedis<unknown>;
   /** Resolves, and never rejects, when the first attempt to connect has come to its end, good or bad. */
   tried: Promise<void>;
+  /** What stands in the way of it now, in the words of Redis or of the network; undefined while it answers. */
+  failure: () => string | undefined;
   /** Drops the connection at once and for good; calls still under way reject. Close the store first. */
   close: () => void;
 };
@@ -85,6 +88,8 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   let lostAt = 0;
   const gapMs = address.kind === 'alone' ? renewGapMs : 0;
   let leftAt = -Infinity;
+  /** Told beside the call's own error: of many calls that wait for replicas at once, most run into their deadline. */
+  let lacking: string | undefined;
 
   async function connect(node: ServingNode): Promise<void> {
     // A Sentinel that has not heard of the failover yet still names a master that may be back, and doomed.
@@ -165,8 +170,9 @@ export function connectRedis(options: RedisOptions): RedisConnection {
         asked.set(`${key}:waited`, ''),
         asked.wait(waitReplicas, replicasWithinMs),
       ]);
-      if (have < waitReplicas)
-        throw new Error(`NOREPLICAS ${have} of ${waitReplicas} replicas have the change.`);
+      lacking =
+        have < waitReplicas ? `NOREPLICAS ${have} of ${waitReplicas} replicas have the change.` : undefined;
+      if (lacking !== undefined) throw new Error(lacking);
       return answer;
     });
   }
@@ -190,6 +196,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     },
     cacheAdapter: () => new KeyvRedis<unknown>(current),
     tried: first.promise,
+    failure: () => news.failure() ?? lacking,
     close() {
       clearInterval(watchdog);
       over.abort();
@@ -215,10 +222,11 @@ type RedisNews = {
   lose: (failure: string, forMs?: number) => void;
   /** Since the last sign of life. */
   silentMs: () => number;
+  failure: () => string | undefined;
 };
 
 function createRedisNews(log: Log): RedisNews {
-  let away = false;
+  let away: string | undefined;
   let isRefused = false;
   let heardAt = performance.now();
   let lostUntil = 0;
@@ -226,22 +234,25 @@ function createRedisNews(log: Log): RedisNews {
     hear() {
       heardAt = performance.now();
       if (heardAt < lostUntil) return;
-      if (away) log('info', 'Redis answers again.');
-      away = false;
+      if (away !== undefined) log('info', 'Redis answers again.');
+      away = undefined;
       isRefused = false;
     },
     lose(failure, forMs = 0) {
       lostUntil = Math.max(lostUntil, performance.now() + forMs);
       const isRefusal = refusal.test(failure);
-      if (away && (isRefused || !isRefusal)) return;
-      away = true;
+      if (away !== undefined && (isRefused || !isRefusal)) return;
+      away = failure;
       isRefused = isRefusal;
       log('error', 'Redis cannot be used. Every store call fails until it is back; trying again.', {
         failure,
-        fix: 'Check that Redis runs and that the address, password and TLS setting are right.',
+        fix:
+          whyAway(failure)?.fix ??
+          'Check that Redis runs and that the address, password and TLS setting are right.',
       });
     },
     silentMs: () => performance.now() - heardAt,
+    failure: () => away,
   };
 }
 

@@ -2,6 +2,7 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/failure.ts';
+import { whyAway } from './why-away.ts';
 
 const schemaVersion = 2;
 /** Of a file whose records are in Redis by now. */
@@ -76,7 +77,9 @@ export function openStoreFile(path: string): DatabaseSync {
     }
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'unknown reason';
-    throw new StoreUnavailable(`The store file ${path} cannot be opened: ${reason}`, cause);
+    const why = whyAway(reason);
+    const words = why ? `${why.detail} (${reason}). ${why.fix}` : reason;
+    throw new StoreUnavailable(`The store file ${path} cannot be opened: ${words}`, cause);
   }
 }
 
@@ -120,15 +123,15 @@ function prepareSchema(db: DatabaseSync): void {
   db.exec('commit');
   if (found > 0 && found < schemaVersion) {
     throw new Error(
-      'It was written by an older Payops, whose records this one does not read: use another file.',
+      'It was written by an older Payops, whose records this one does not read. Run the release that wrote it, and see docs/upgrading.md.',
     );
   }
   if (found === movedVersion) {
-    throw new Error('Its records were moved to Redis by npm run move-store: set REDIS_URL to go on there.');
+    throw new Error('Its records were moved to Redis by npm run move-store. Set REDIS_URL to go on there.');
   }
   if (found > schemaVersion) {
     throw new Error(
-      `It was written by a newer Payops (schema ${found}; this one knows ${schemaVersion}): run that version, or use another file.`,
+      `It was written by a newer Payops (schema ${found}; this one knows ${schemaVersion}). Run that version again.`,
     );
   }
 }

@@ -1,37 +1,22 @@
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { parse } from 'yaml';
 import { neededScopes, optionalScopes } from '../../src/features/doctor/slack-checks.ts';
-import type { Store } from '../../src/store/store.ts';
-import { openSqliteStore } from '../../src/store/sqlite-store.ts';
-import { findCanaries } from '../support/canaries.ts';
 import { openDesk, runHere } from '../support/desk.ts';
-import { bySocket, openHouse, type House, type HouseOptions } from '../support/house.ts';
-import { serveOnLoopback } from '../support/loopback.ts';
+import {
+  behind,
+  inStore,
+  manifest,
+  openStage,
+  webPage,
+  type Broken,
+  type Doctor,
+} from '../support/examined.ts';
+import { bySocket, openHouse } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
-import { startRedis } from '../support/redis-server.ts';
 
-type Finding = { part: string; state: string; says: string; fix?: string };
-type Doctor = { code: number; findings: Finding[] };
-
-type SetUp = {
-  house?: HouseOptions;
-  /** Started before the house, with these arguments. */
-  redis?: readonly string[];
-  /** The app was installed by a manifest that does not ask for it. */
-  withoutScope?: string;
-  policy?: (policy: string) => string;
-  /** What is broken, and the settings that break it. */
-  breaks?: (
-    house: House,
-    test: TestContext,
-  ) => Promise<Record<string, string> | void> | Record<string, string> | void;
-  env?: Record<string, string>;
-  clockMs?: number;
+type SetUp = Broken & {
   /** Each part with a problem, and a word of what is said of it and of its fix. */
   problems: Record<string, readonly [says: string, fix: string]>;
 };
@@ -54,46 +39,6 @@ function withUser(id: string): (policy: string) => string {
 function withGroup(group: string): (policy: string) => string {
   return (policy) =>
     policy.replace('roles:', `roles:\n  extra:\n    groups: ["${group}"]\n    may: [lookup]`);
-}
-
-async function webPage(test: TestContext, status: number): Promise<string> {
-  const server = await serveOnLoopback((_request, response) => {
-    response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>');
-  });
-  test.onTestFinished(() => server.close());
-  return server.url;
-}
-
-/** The payments service behind another address: what of its path begins with `prefix` loses that, and what begins with `missing` is not there. */
-async function behind(
-  { payments }: House,
-  test: TestContext,
-  { prefix = '', missing = '' },
-): Promise<string> {
-  const server = await serveOnLoopback((request, response) => {
-    void pass(request, response).catch(() => response.destroy());
-  });
-  async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const path = (request.url ?? '').slice(prefix.length);
-    if (missing !== '' && path.startsWith(missing)) return void response.writeHead(404).end('Not Found');
-    const { method = 'GET', headers } = request;
-    const sent = await text(request);
-    const { authorization = '', accountid = '' } = headers;
-    const answer = await fetch(payments.url + path, {
-      method,
-      headers: { authorization, accountid: String(accountid), 'content-type': 'application/json' },
-      ...(sent === '' ? {} : { body: sent }),
-    });
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
-  }
-  test.onTestFinished(() => server.close());
-  return server.url + prefix;
-}
-
-async function inStore(house: House, work: (store: Store) => Promise<unknown>): Promise<void> {
-  const store = openSqliteStore({ path: join(house.dataDir, 'payops.sqlite'), now: house.now });
-  await work(store);
-  await store.close();
 }
 
 /** What keeps Slack from answering is told of each token that there is. */
@@ -309,44 +254,13 @@ const setUps: Record<string, SetUp> = {
 const hasRedis = findProgram('redis-server') !== undefined;
 if (!hasRedis) console.warn('SKIPPED: the doctor of a broken Redis, because redis-server is not installed.');
 
-const root = new URL('../..', import.meta.url);
-const manifest = readFileSync(new URL('manifest.yml', root), 'utf8');
-
-async function examine(test: TestContext, setUp: SetUp): Promise<Doctor & { house: House }> {
-  const server = setUp.redis === undefined ? undefined : await startRedis({ args: setUp.redis });
-  if (server) test.onTestFinished(() => server.stop());
-  const house = await openHouse(test, {
-    ...setUp.house,
-    workspace: { grantedOptionalScopes: 'all', ...setUp.house?.workspace, ...installedWithout(test, setUp) },
-    ...(server ? { redisUrl: server.url } : {}),
-  });
-  if (setUp.policy) writeFileSync(house.policyFile, setUp.policy(readFileSync(house.policyFile, 'utf8')));
-  const broken = await setUp.breaks?.(house, test);
-  const settings = house.settings({ PAYMENTS_TIMEOUT_SECONDS: '4', ...setUp.env, ...broken });
-  const now = () => house.now() + (setUp.clockMs ?? 0);
-  const { code, stdout, stderr } = await runHere(['doctor', '--json'], settings, now);
-  if (stdout === '') throw new Error(stderr);
-  const { findings } = JSON.parse(stdout) as Doctor;
-  const secrets = Object.entries({ ...settings, ...setUp.env }).filter(([name]) => secretNames.test(name));
-  const long = Object.fromEntries(secrets.filter(([, value]) => value.length >= 8));
-  expect(findCanaries(long, { stdout, stderr: `${stderr} ` })).toEqual([]);
-  return { house, code, findings };
-}
-
-const secretNames = /TOKEN$|SECRETS?$|SEALING_KEYS/;
-
-function installedWithout(test: TestContext, { withoutScope }: SetUp): { manifestPath?: string } {
-  if (withoutScope === undefined) return {};
-  const folder = mkdtempSync(join(tmpdir(), 'payops-doctor-'));
-  test.onTestFinished(() => rmSync(folder, { recursive: true }));
-  const manifestPath = join(folder, 'manifest.yml');
-  writeFileSync(manifestPath, manifest.replaceAll(`      - ${withoutScope}\n`, ''));
-  return { manifestPath };
+async function examine(test: TestContext, setUp: Broken): Promise<Doctor> {
+  return await (await openStage(test, setUp)).examine();
 }
 
 describe.concurrent('the doctor', () => {
   it('finds nothing broken where nothing is', async (test) => {
-    const { code, findings } = await examine(test, { problems: {} });
+    const { code, findings } = await examine(test, {});
     expect(findings.filter(({ state }) => state !== 'ok')).toEqual([
       expect.objectContaining({ part: 'Webhook deliveries', state: 'warning', says: 'None has come yet' }),
     ]);
@@ -357,7 +271,6 @@ describe.concurrent('the doctor', () => {
   it('finds nothing broken in Socket Mode either', async (test) => {
     const { code, findings } = await examine(test, {
       env: { SLACK_MODE: 'socket', SLACK_APP_TOKEN: 'xapp-playground-app-token', SLACK_SIGNING_SECRET: '' },
-      problems: {},
     });
     expect(findings).toContainEqual(expect.objectContaining({ part: 'Slack app token', state: 'ok' }));
     expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);

@@ -133,11 +133,13 @@ describe('openSqliteStore', () => {
     const raw = new DatabaseSync(notOurs);
     raw.exec('pragma user_version = 99');
     raw.close();
-    expect(() => openAt(notOurs)).toThrow(/newer Payops \(schema 99; this one knows 2\)/);
+    expect(() => openAt(notOurs)).toThrow(
+      /newer Payops \(schema 99; this one knows 2\)\. Run that version again\./,
+    );
     const older = new DatabaseSync(notOurs);
     older.exec('pragma user_version = 1');
     older.close();
-    expect(() => openAt(notOurs)).toThrow(/older Payops.*use another file/);
+    expect(() => openAt(notOurs)).toThrow(/older Payops.*Run the release that wrote it/);
     const text = join(folder, 'text.db');
     writeFileSync(text, 'this is a text file and no database at all'.repeat(50));
     expect(() => openAt(text)).toThrow(/not a database/);

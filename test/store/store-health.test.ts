@@ -14,6 +14,6 @@ it.each([
   const ping = async () => {
     throw new StoreUnavailable('The store did not take the change.', new Error(message));
   };
-  const kept = { refusal: () => undefined, store: { ping } as unknown as Store };
+  const kept = { refusal: () => undefined, redis: undefined, store: { ping } as unknown as Store };
   expect(await storeHealth(kept)).toEqual({ state: 'down', detail, fix: expect.any(String) });
 });

@@ -33,6 +33,7 @@ export async function tryRedis(options: Omit<RedisOptions, 'log'>): Promise<Open
     commands: connection.commands,
     cacheAdapter: connection.cacheAdapter,
     tried: connection.tried,
+    failure: connection.failure,
     close: () => connection.close(),
     store: openRedisStore(connection.commands, { prefix }),
     lines,

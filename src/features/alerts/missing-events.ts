@@ -1,12 +1,9 @@
-import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { Entry, Sealer, Store } from '../../store/store.ts';
+import type { Entry } from '../../store/store.ts';
 import { paymentPrefix } from './alert-recovery.ts';
 import { newestEventMs } from './event-log.ts';
 import { orderEventKey } from '../../domain/payment-event.ts';
 import { counted } from '../../domain/wording.ts';
-import { withoutUndefined } from '../../domain/json.ts';
-import type { Log } from '../../log.ts';
 import { type Operators, tellOperators } from '../../messages/messages.ts';
 import { rich } from '../../slack/kit/blocks.ts';
 
@@ -72,36 +69,3 @@ const silentWords =
   'No webhook has come at all since, so charges that fail elsewhere aren’t told. Check the address at the payments service, the proxy and the certificate.';
 const otherWords =
   'Ask the payments service whether it sent a payment_success for this reference, and how that was answered.';
-
-const refusedKey = 'webhook-refused';
-const refusal = z.object({ atMs: z.number(), why: z.string() });
-const minuteMs = 60_000;
-const weekMs = 7 * 86_400_000;
-
-/** Remembers, for the doctor, why a delivery was refused: one a minute at most, as strangers may send them. Never throws. */
-export function createRefusalMemory(
-  store: Pick<Store, 'create' | 'read' | 'write'>,
-  log: Log,
-): (atMs: number, why: () => string) => void {
-  let lastMs = -Infinity;
-  return function remember(atMs, why) {
-    if (atMs - lastMs < minuteMs) return;
-    lastMs = atMs;
-    note(JSON.stringify({ atMs, why: why() })).catch((error: unknown) =>
-      log('debug', 'why a webhook was refused is not on record', {}, error),
-    );
-  };
-  /** Where another replica notes one at the same moment, that one stays. */
-  async function note(value: string): Promise<void> {
-    const entry = await store.read(refusedKey);
-    const kept = { ttlMs: weekMs };
-    await (entry ? store.write(entry, value, kept) : store.create(refusedKey, value, kept));
-  }
-}
-
-/** When an event was kept last, and why a delivery was refused last; UTC ms. */
-export async function readSeenWebhooks(kept: { store: Pick<Store, 'read' | 'list'>; sealer: Sealer }) {
-  const [acceptedAtMs, entry] = await Promise.all([newestEventMs(kept), kept.store.read(refusedKey)]);
-  const refused = entry && refusal.parse(JSON.parse(entry.value));
-  return withoutUndefined({ acceptedAtMs, refused });
-}

@@ -1,17 +1,26 @@
 import { randomBytes } from 'node:crypto';
 import type { Account } from '../../account.ts';
+import { addressSetting } from '../../payments/failures.ts';
 import { clientSettings, type Payments } from '../../payments/payments.ts';
-import { type PartHealth, ServiceFailure, type FailureKind } from '../../domain/failure.ts';
+import {
+  networkTrouble,
+  type NetworkTrouble,
+  type PartHealth,
+  ServiceFailure,
+  type FailureKind,
+  wordsOfCauses,
+} from '../../domain/failure.ts';
 import { withDeadline } from '../../deadline.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
+import type { LastSeen } from '../../records/last-seen.ts';
 import { utcTime } from '../../slack/kit/text.ts';
-import { ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';
+import { judgeClock, ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';
 
 type Config = Account['settings'];
 
-/** When an event was kept last, and why a delivery was refused last; UTC ms. */
-type SeenWebhooks = { acceptedAtMs?: number; refused?: { atMs: number; why: string } };
+/** When an event was kept last (UTC ms), and what came last of what is none. */
+type SeenWebhooks = { acceptedAtMs?: number; refused?: LastSeen; unknown?: LastSeen };
 
 type AccountLooked = {
   config: Config;
@@ -22,6 +31,7 @@ type AccountLooked = {
   /** Undefined: no event is forwarded. */
   forwarding: (() => Promise<PartHealth>) | undefined;
   seenWebhooks: () => Promise<SeenWebhooks>;
+  now: () => number;
 };
 
 const servicePart = 'Payments service';
@@ -34,7 +44,7 @@ export function longestLookMs({ paymentsTimeoutSeconds }: Pick<Config, 'payments
 
 /** Of one merchant account. */
 export function accountChecks(looked: AccountLooked): Check[] {
-  const { config, payments, webhooks, undelivered, forwarding, seenWebhooks } = looked;
+  const { config, payments, webhooks, undelivered, forwarding, seenWebhooks, now } = looked;
   const account = config.merchant?.name;
   const token = once(() => failureOf(payments.checkToken()));
   const checks: Check[] = [
@@ -66,8 +76,15 @@ export function accountChecks(looked: AccountLooked): Check[] {
         if (found === undefined) return ok('A reference that cannot exist is not found, as specified');
         return problem(
           'A reference that cannot exist was answered with a transaction',
-          `Check that ${urlSetting(config)} leads to the payments service and not to a stand-in: its look-ups prove nothing.`,
+          `Check that ${addressSetting(config)} leads to the payments service and not to a stand-in: its look-ups prove nothing.`,
         );
+      },
+    },
+    {
+      part: 'Payments clock',
+      async look() {
+        const failure = await token();
+        return failure && isAway(failure) ? skippedFor(servicePart) : await serviceClock(config, now);
       },
     },
     { part: 'Payments environment', look: async () => await judgeEnvironment(config, token) },
@@ -107,16 +124,46 @@ function isAway({ kind }: ServiceFailure): boolean {
   return kind === 'timeout' || kind === 'network' || kind === 'server' || kind === 'rate_limited';
 }
 
-function urlSetting({ paymentsEnvironment: environment }: Config): string {
-  return environment === 'sandbox' ? 'PAYMENTS_SANDBOX_URL' : 'PAYMENTS_BASE_URL';
+/** What helps who can change the settings: the failure's own words where they end with what to check. */
+export function adviceOn(failure: ServiceFailure, config: Config): { says: string; fix: string } {
+  const { kind, message } = failure;
+  const url = addressSetting(config);
+  const [, says = message, check] = /^(.*?): ((?:check|set) .*?)\.?$/s.exec(message) ?? [];
+  if (check !== undefined) return { says, fix: `${check.charAt(0).toUpperCase()}${check.slice(1)}.` };
+  const causes = kind === 'network' ? wordsOfCauses(failure) : '';
+  if (causes.includes('redirect')) {
+    return {
+      says: 'The address sends the bot elsewhere, and it follows nobody with a token',
+      fix: `Put the address it leads to into ${url}.`,
+    };
+  }
+  const trouble = networkTrouble(causes);
+  if (trouble !== undefined) return onTheWay[trouble](url);
+  return { says: says.replace(/\.$/, ''), fix: fixes[kind](url) };
 }
 
-/** What helps, for whoever can change the settings; the failure's own words end with what to check where they know it. */
-export function adviceOn({ kind, message }: ServiceFailure, config: Config): { says: string; fix: string } {
-  const [, says = message, check] = /^(.*?): (check .*?)\.?$/s.exec(message) ?? [];
-  const own = check === undefined ? undefined : `${check.charAt(0).toUpperCase()}${check.slice(1)}.`;
-  return { says: says.replace(/\.$/, ''), fix: own ?? fixes[kind](urlSetting(config)) };
-}
+const onTheWay: Readonly<Record<NetworkTrouble, (url: string) => { says: string; fix: string }>> = {
+  no_host: (url) => ({
+    says: 'The host of the payments service has no address',
+    fix: `Check the host in ${url}, and whether this machine can look names up.`,
+  }),
+  refused: (url) => ({
+    says: 'The payments service could not be reached: nothing listens there',
+    fix: `Check host and port in ${url}.`,
+  }),
+  untrusted: () => ({
+    says: 'The payments service could not be reached: the bot does not trust its certificate',
+    fix: 'Set NODE_EXTRA_CA_CERTS to the file of the authority that signed it, and start the bot again.',
+  }),
+  wrong_certificate: (url) => ({
+    says: 'The payments service could not be reached: its certificate is not good for this host and this time',
+    fix: `Use the name that the certificate has in ${url}, or have it renewed.`,
+  }),
+  no_tls: (url) => ({
+    says: 'The payments service could not be reached: it does not speak TLS at that port',
+    fix: `Check host and port in ${url}.`,
+  }),
+};
 
 function failed(failure: ServiceFailure, config: Config): Verdict {
   const { says, fix } = adviceOn(failure, config);
@@ -135,6 +182,18 @@ const fixes: Readonly<Record<FailureKind, (url: string) => string>> = {
   malformed: (url) =>
     `Check that ${url} leads to the payments service, and nothing in between answers for it.`,
 };
+
+/** By the header of any answer. It is a warning: what hangs on it are times that the service signs or lets tokens end at. */
+async function serviceClock(config: Config, now: () => number): Promise<Verdict> {
+  const { baseUrl, timeoutMs } = clientSettings(config);
+  const { headers } = await withDeadline(timeoutMs, (signal) =>
+    fetch(baseUrl, { method: 'HEAD', signal, redirect: 'manual' }),
+  );
+  const verdict = judgeClock('the payments service', Date.parse(headers.get('date') ?? ''), now());
+  if (verdict.state !== 'problem') return verdict;
+  const fix = 'Where the check Slack clock is well, tell the payments service; else set the clock by NTP.';
+  return warning(verdict.says, fix);
+}
 
 /**
  * Charges that are labelled as one thing and are the other. The sandbox has paths of its own, and one of them answers
@@ -182,13 +241,20 @@ function judgeForwarding({ state, detail = '', fix }: PartHealth): Verdict {
   return fix === undefined ? skippedFor('Store') : problem(detail, fix);
 }
 
-function judgeSeen({ acceptedAtMs, refused }: SeenWebhooks): Verdict {
-  if (refused && (acceptedAtMs === undefined || refused.atMs > acceptedAtMs)) {
+function judgeSeen({ acceptedAtMs = -Infinity, refused, unknown }: SeenWebhooks): Verdict {
+  if (refused && refused.atMs > acceptedAtMs) {
     return problem(
       `The last one was refused at ${utcTime(refused.atMs)}: ${refused.why}`,
       'Capture one delivery and run npm run explain-delivery -- <file>: it names the setting.',
     );
   }
-  if (acceptedAtMs !== undefined) return ok(`The last one came at ${utcTime(acceptedAtMs)}`);
+  // Among events that are told, one of a kind that nobody wants is no news.
+  if (unknown && unknown.atMs > acceptedAtMs) {
+    return warning(
+      `${unknown.why}, at ${utcTime(unknown.atMs)}`,
+      'Should it be an alert? Check WEBHOOK_EVENT_POINTERS; npm run explain-delivery -- <file> shows how a captured one is read.',
+    );
+  }
+  if (acceptedAtMs > 0) return ok(`The last one came at ${utcTime(acceptedAtMs)}`);
   return warning('None has come yet', 'Give the payments service the address of /webhooks/payments.');
 }

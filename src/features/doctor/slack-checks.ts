@@ -33,6 +33,7 @@ const clockTimeoutMs = 5_000;
 
 type Config = PayopsAccount['settings'];
 type Policy = Config['policy'];
+type Role = Policy['roles'][string];
 
 /** What the looks at Slack need of the settings. */
 type SlackLooked = Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackAppToken'>;
@@ -40,6 +41,7 @@ type SlackLooked = Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackA
 export function slackChecks(
   { config, log, now }: { config: SlackLooked; log: Log; now: () => number },
   client: WebClient,
+  approvalRules: readonly ApprovalLooked[],
 ): Check[] {
   const { policy, slackApiUrl: apiUrl } = config;
   const { roles } = policy;
@@ -76,6 +78,7 @@ export function slackChecks(
       look: onceKnown(async () => await judgeGroup(members(group))),
     })),
     ...roleChecks(roles, { onceKnown, members, accounts }),
+    ...approvalChecks(approvalRules, { onceKnown, members, accounts }),
   ];
 }
 
@@ -219,6 +222,61 @@ function roleChecks(roles: Policy['roles'], { onceKnown, members, accounts }: As
       }
     }),
   }));
+}
+
+/** One rule of approvals at one merchant account: the roles that let people approve by it, and those that let them ask. */
+export type ApprovalLooked = {
+  what: string;
+  needed: number;
+  account: string | undefined;
+  approve: readonly Role[];
+  ask: readonly Role[];
+};
+
+const approverFix = 'Give one more person a role with the permission approve, in payops.yml.';
+
+/** Whether what waits for a second person can ever be approved: the start counts user ids, and here people are. */
+function approvalChecks(rules: readonly ApprovalLooked[], { onceKnown, members, accounts }: Asking): Check[] {
+  async function activeIn(roles: readonly Role[], answer: AuthTestResponse): Promise<string[]> {
+    const groups = await Promise.all(roles.flatMap((role) => role.groups).map(members));
+    const listed = [...roles.flatMap((role) => role.users), ...groups.flatMap(({ users }) => users)];
+    const ids = [...new Set(listed)].slice(0, mostPeople);
+    const known = await Promise.all(ids.map(async (userId) => ({ userId, account: await accounts(userId) })));
+    return known
+      .filter(({ account }) => noMember(account, identityOf(answer)) === undefined)
+      .map(({ userId }) => userId);
+  }
+  async function judge(rule: ApprovalLooked, answer: AuthTestResponse): Promise<Verdict | undefined> {
+    const { needed, account, approve, ask } = rule;
+    const [approvers, askers] = await Promise.all([activeIn(approve, answer), activeIn(ask, answer)]);
+    // Their own roles say why there is none.
+    if (approvers.length === 0 || approvers.length > needed) return undefined;
+    const what = `${rule.what.replace('_', ' ')}${account === undefined ? '' : ` at ${account}`}`;
+    if (approvers.length < needed) {
+      const says = `A ${what} needs ${needed} people to approve it, and only ${approvers.length} can`;
+      return problem(says, approverFix);
+    }
+    const stuck = approvers.find((userId) => askers.includes(userId));
+    if (stuck === undefined) return undefined;
+    return warning(
+      `What ${stuck} asks for (${what}) nobody can approve: it takes somebody else`,
+      approverFix,
+    );
+  }
+  if (rules.length === 0) return [];
+  return [
+    {
+      part: 'Approvals',
+      look: onceKnown(async (answer) => {
+        const judged = await Promise.all(rules.map((rule) => judge(rule, answer))).catch(() => undefined);
+        // Each role says itself what Slack does not tell of it.
+        if (!judged) return { state: 'skipped', says: 'Slack does not say who can approve' };
+        const found = judged.filter((verdict) => verdict !== undefined);
+        const worst = found.find(({ state }) => state === 'problem') ?? found[0];
+        return worst ?? ok('What needs a second person can be approved');
+      }),
+    },
+  ];
 }
 
 const noMembers: Members = { users: [], empty: 'unknown' };

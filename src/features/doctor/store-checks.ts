@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import type { RedisConnection } from '../../store/redis-client.ts';
 import { checkRedis } from '../../store/check-redis.ts';
 import { storeHealth, type Kept } from '../../store/kept.ts';
 import { asideList } from '../../records/put-aside.ts';
 import { reseal } from '../../records/reseal.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
+import { counted } from '../../domain/wording.ts';
 import {
   judgeClock,
   ok,
@@ -19,7 +21,8 @@ import {
 
 /** More would take a while, and what is sealed with a lost key is seldom one record of many. */
 const mostRecords = 500;
-const fileFix = 'Restore the folder DATA_DIR from a backup, or set DATA_DIR to another one.';
+const fileFix =
+  'Check the disk of DATA_DIR, and copy the folder to a safe place before you change anything in it.';
 
 /** Of the whole store. `kept`: why there is none, in words whose last sentence is what to do. */
 export function storeChecks(kept: Kept | string, now: () => number): Check[] {
@@ -29,7 +32,7 @@ export function storeChecks(kept: Kept | string, now: () => number): Check[] {
       { part: 'Sealing keys', look: () => skippedFor('Store') },
     ];
   }
-  const { redis } = kept;
+  const { redis, file } = kept;
   const usable = once(() => takesAWrite(kept));
   function onceUsable(look: () => Promise<Verdict>): Check['look'] {
     return async () => ((await usable()).state === 'problem' ? skippedFor('Store') : await look());
@@ -43,6 +46,8 @@ export function storeChecks(kept: Kept | string, now: () => number): Check[] {
   return [
     { part: 'Store', look: usable },
     ...ofRedis,
+    ...(file === undefined ? [] : [{ part: 'Store file', look: onceUsable(async () => fileMode(file)) }]),
+    { part: 'Due work', look: onceUsable(() => dueWork(kept)) },
     { part: 'Sealing keys', look: onceUsable(() => sealingKeys(kept)) },
     { part: 'Records put aside', look: onceUsable(() => putAside(kept)) },
   ];
@@ -90,6 +95,30 @@ async function clockOf({ commands }: RedisConnection, now: () => number): Promis
   return judgeClock('Redis', seconds === undefined ? Number.NaN : seconds * 1_000, now());
 }
 
+/** The records are sealed, but not who is in which list, nor when what is due. */
+function fileMode(path: string): Verdict {
+  const mode = statSync(path).mode & 0o777;
+  if ((mode & 0o077) === 0 || process.platform === 'win32') return ok('Its owner alone reads the store file');
+  return warning(
+    `The store file may be read by others (mode ${mode.toString(8).padStart(4, '0')})`,
+    `Run: chmod 600 ${path}`,
+  );
+}
+
+/** A worker takes free work within a second. */
+const overdueMs = 300_000;
+
+/** Leased work has somebody who does it, and paused work waits for Slack. */
+async function dueWork({ store }: Kept): Promise<Verdict> {
+  const { oldestDueMs, due } = await store.backlog();
+  if (due.free === 0 || due.leased > 0 || oldestDueMs < overdueMs) return ok('No work is overdue');
+  const minutes = Math.floor(oldestDueMs / 60_000);
+  return problem(
+    `Work has been due for ${counted(minutes, 'minute')}, and no bot does it`,
+    'Start the bot; if it runs, look at its settings: another REDIS_URL, REDIS_PREFIX or DATA_DIR is another store.',
+  );
+}
+
 async function sealingKeys({ store, sealer, keyIds }: Kept): Promise<Verdict> {
   let seen = 0;
   const counted = {
@@ -109,7 +138,7 @@ async function sealingKeys({ store, sealer, keyIds }: Kept): Promise<Verdict> {
     return problem(
       `Records that these keys do not open: ${lost.reduce((sum, [, keys]) => sum + keys.length, 0)}, sealed with ${ids}`,
       keyIds.includes('file')
-        ? 'Restore sealing.key in DATA_DIR from a backup, or put the old key back at the end of SEALING_KEYS.'
+        ? 'Put the old sealing.key back into DATA_DIR from a backup, and keep a copy of the one that is there; or put the old key back at the end of SEALING_KEYS.'
         : 'Put the old key back at the end of SEALING_KEYS.',
     );
   }

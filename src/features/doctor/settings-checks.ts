@@ -1,0 +1,30 @@
+import type { Account } from '../../account.ts';
+import { ok, warning, type Check } from './examine.ts';
+
+type Config = Account['settings'];
+
+/** What works, and is seldom meant. */
+export function settingsChecks({ host, metricsPort, metricsToken, policy }: Config): Check[] {
+  return [
+    {
+      part: 'Metrics',
+      look: () =>
+        metricsToken !== undefined || metricsPort !== undefined || /^(?:localhost|::1|127\..*)$/.test(host)
+          ? ok('/metrics and /readyz are not on the public port, or want a token')
+          : warning(
+              '/metrics and /readyz answer everybody who reaches PORT, channels and parts by name',
+              'Set METRICS_TOKEN, or METRICS_PORT to a port that no stranger reaches; at least keep the two paths from the internet.',
+            ),
+    },
+    {
+      part: 'Operators',
+      look: () =>
+        policy.channels.ops === undefined
+          ? warning(
+              'What the people who run the bot must know is told in the log alone',
+              'Set channels.ops of payops.yml to a channel that they read.',
+            )
+          : ok('They are told in the channel ops'),
+    },
+  ];
+}

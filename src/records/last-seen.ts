@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { Log } from '../log.ts';
+import type { Store } from '../store/store.ts';
+
+/** Something that was seen last: when (UTC ms), and what the doctor says of it. Nothing secret. */
+export type LastSeen = z.infer<typeof seen>;
+
+const seen = z.object({ atMs: z.number(), why: z.string() });
+const minuteMs = 60_000;
+const keptMs = 7 * 86_400_000;
+
+/** Remembers it for a week under that key: one a minute at most, as strangers may cause them. Never throws. */
+export function createLastSeen(
+  store: Pick<Store, 'create' | 'read' | 'write'>,
+  key: string,
+  log: Log,
+): (atMs: number, why: () => string) => void {
+  let lastMs = -Infinity;
+  return function remember(atMs, why) {
+    if (atMs - lastMs < minuteMs) return;
+    lastMs = atMs;
+    note(JSON.stringify({ atMs, why: why() })).catch((error: unknown) =>
+      log('debug', `${key} is not on record`, {}, error),
+    );
+  };
+  /** Where another replica notes one at the same moment, that one stays. */
+  async function note(value: string): Promise<void> {
+    const entry = await store.read(key);
+    const kept = { ttlMs: keptMs };
+    await (entry ? store.write(entry, value, kept) : store.create(key, value, kept));
+  }
+}
+
+/** Undefined: there was none in the last week. Throws StoreUnavailable. */
+export async function readLastSeen(store: Pick<Store, 'read'>, key: string): Promise<LastSeen | undefined> {
+  const entry = await store.read(key);
+  return entry && seen.parse(JSON.parse(entry.value));
+}

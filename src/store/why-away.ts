@@ -1,0 +1,120 @@
+import { networkTrouble, type NetworkTrouble } from '../domain/failure.ts';
+
+/** Why a store cannot be used, and what a person does about it; both are safe to show anyone. */
+export type WhyAway = { detail: string; fix: string };
+
+/**
+ * By the words of Redis, of SQLite, or of the connection. No fix may lose records: whoever reads it at night does what
+ * it says.
+ */
+const causes: readonly (readonly [words: RegExp, detail: string, fix: string])[] = [
+  [/\bOOM\b/, 'Redis is out of memory', 'Raise its maxmemory, or free some.'],
+  [/\bMISCONF\b/, 'Redis cannot write to its disk', 'Free its disk; its own log says more.'],
+  [
+    /\bREADONLY\b/,
+    'REDIS_URL leads to a replica',
+    'Point it at the master. A failover needs nothing: the bot reconnects.',
+  ],
+  [
+    /\bNOREPLICAS\b/,
+    'too few replicas of Redis have the change',
+    'Bring its replicas back: REDIS_WAIT_REPLICAS says how many are needed.',
+  ],
+  [
+    /\bWRONGPASS\b/,
+    'Redis refuses the user or the password (WRONGPASS)',
+    'Put the right ones into REDIS_URL: redis://user:password@host:6379.',
+  ],
+  [
+    /\bNOAUTH\b/,
+    'Redis wants a password (NOAUTH)',
+    'Put it into REDIS_URL: redis://:password@host:6379, or user:password@ for a user of its own.',
+  ],
+  [
+    /\bNOPERM\b/,
+    'Redis does not let this user do what the bot must (NOPERM)',
+    'Give the user of REDIS_URL more rights, as a Redis admin: ACL SETUSER <user> ~* +@all -@dangerous +info +config|get.',
+  ],
+  [
+    /\b(?:CLUSTERDOWN|MOVED|CROSSSLOT)\b/,
+    'REDIS_URL leads to one node of a Redis Cluster, which does not serve these keys',
+    'Write redis+cluster:// with several of its nodes; a Cluster that is down must be brought back first.',
+  ],
+  [
+    /unknown command/i,
+    'Redis lacks a command that the bot needs',
+    'Use Redis 7 or newer, and let it carry out EVAL and EVALSHA.',
+  ],
+  [
+    /max number of clients/,
+    'Redis takes no more connections',
+    'Raise its maxclients, or end what holds them.',
+  ],
+  [/\bLOADING\b/, 'Redis is still loading its data', 'None needed: it answers when it has finished.'],
+  [
+    /DB index is out of range/,
+    'Redis has no database of that number',
+    'Correct the number at the end of REDIS_URL, or take it out.',
+  ],
+  [
+    /Unknown RESP type/,
+    'What answers at REDIS_URL is not Redis',
+    'Check host and port in REDIS_URL: another program listens there.',
+  ],
+  [
+    /ECONNRESET|Socket closed unexpectedly/,
+    'Redis closes the connection at once',
+    'If it wants TLS, write rediss:// in REDIS_URL; else its own log says why.',
+  ],
+  [
+    /Connection timeout|did not answer within|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|No answer for/,
+    'Redis does not answer in time',
+    'Check host and port in REDIS_URL, and the firewall; if it has no TLS, write redis:// and not rediss://.',
+  ],
+  [
+    /database is locked/,
+    'another process holds the store file',
+    'Stop the other one: one process alone works on one DATA_DIR.',
+  ],
+  [
+    /not a database|malformed/,
+    'the file is damaged, or no SQLite file',
+    'Stop every bot and copy DATA_DIR to a safe place before you change anything; then see Restore in docs/operating.md.',
+  ],
+  [
+    /\bdisk\b|readonly database/,
+    'the disk of DATA_DIR is full',
+    'Free some of it, or let the bot write to it.',
+  ],
+];
+
+const onTheWay: Readonly<Record<NetworkTrouble, WhyAway>> = {
+  no_host: {
+    detail: 'The host in REDIS_URL has no address',
+    fix: 'Check the host in REDIS_URL, and whether this machine can look names up.',
+  },
+  refused: {
+    detail: 'Redis does not answer: nothing listens there',
+    fix: 'Start Redis, or check host and port in REDIS_URL.',
+  },
+  untrusted: {
+    detail: 'The bot does not trust the certificate of Redis',
+    fix: 'Set NODE_EXTRA_CA_CERTS to the file of the authority that signed it, and start the bot again.',
+  },
+  wrong_certificate: {
+    detail: 'The certificate of Redis is not good for this host and this time',
+    fix: 'Use the name that the certificate has in REDIS_URL, or have it renewed.',
+  },
+  no_tls: {
+    detail: 'Redis does not speak TLS at that port',
+    fix: 'Write redis:// in REDIS_URL, or its port for TLS.',
+  },
+};
+
+/** Undefined for words that nobody here knows. */
+export function whyAway(words: string): WhyAway | undefined {
+  const trouble = networkTrouble(words);
+  if (trouble !== undefined) return onTheWay[trouble];
+  const found = causes.find(([cause]) => cause.test(words));
+  return found && { detail: found[1], fix: found[2] };
+}
