@@ -34,7 +34,6 @@ const checks: Step[] = [
     command: bin('oxfmt'),
     args: ['--check', 'src', 'test', 'scripts', 'bench', 'vitest.config.ts'],
   },
-  { name: 'exports that nobody imports', command: bin('knip'), args: [] },
   {
     name: 'generated settings',
     command: process.execPath,

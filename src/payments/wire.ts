@@ -23,10 +23,7 @@ export function textsOf<Name extends string>(
   return withoutUndefined(Object.fromEntries(read) as { [Field in Name]?: string });
 }
 
-/**
- * Minor units of a decimal told as text or number.
- * @public for the verb that CONTRIBUTING.md adds
- */
+/** Minor units of a decimal told as text or number; the verb that CONTRIBUTING.md adds reads amounts with it. */
 export const looseMinor = z.unknown().transform(minorFromWire);
 
 /** The object itself; undefined for anything else. */

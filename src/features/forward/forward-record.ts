@@ -45,7 +45,7 @@ export function forwardRecords({ store, sealer }: Keeping): Records<Forward> {
 const mostCounted = { max: 1_000 };
 
 /** What waits and what was left, each up to a thousand; and when the oldest that waits came (UTC ms). */
-export type ForwardDepth = { waiting: number; left: number; oldestAtMs?: number };
+type ForwardDepth = { waiting: number; left: number; oldestAtMs?: number };
 
 /** Throws StoreUnavailable. */
 export async function forwardDepth(account: Keeping): Promise<ForwardDepth> {
