@@ -106,6 +106,7 @@ const whatNeeds: Partial<Record<Program, string>> = {
   'redis-server': 'everything on a real Redis (apt-get install redis-server)',
   chromium: 'everything in a real browser (apt-get install chromium)',
   openssl: 'the store over TLS (apt-get install openssl)',
+  nginx: 'the mirror of docs/webhooks.md (apt-get install nginx-light)',
 };
 for (const [program, parts] of Object.entries(whatNeeds) as [Program, string][]) {
   if (!isInstalled(program)) console.log(`Skipped, because ${program} is not installed: ${parts}.`);
