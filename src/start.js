@@ -1,6 +1,15 @@
 // What `npm start` and the image run: src/main.ts, with the compile cache on before any TypeScript is read. Else Node
 // loads its compiler for that one file at every start, which keeps some 16 MB.
-import { enableCompileCache, registerHooks } from 'node:module';
+import module from 'node:module';
+
+// By name: an older Node has none of these, and would end here with a word about syntax.
+if (!process.features.typescript) {
+  process.stderr.write(
+    `Payops cannot start. Node ${process.versions.node} is too old to run Payops. Start it with npm start, which brings Node 24, or by the image.\n`,
+  );
+  process.exit(1);
+}
+const { enableCompileCache, registerHooks } = module;
 
 enableCompileCache();
 

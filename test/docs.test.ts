@@ -416,7 +416,6 @@ describe('docs/troubleshooting.md', () => {
     const others = new Set([
       'dispatch_failed',
       "didn't respond",
-      'SyntaxError',
       'Unknown file extension ".ts"',
       'database is locked',
     ]);

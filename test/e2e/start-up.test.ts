@@ -1,8 +1,10 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
@@ -32,6 +34,15 @@ function without(settings: Record<string, string>, ...names: string[]): Record<s
 
 /** Processes where their exit code, their streams or what a signal does is the subject. */
 describe.concurrent('a bot that cannot start', () => {
+  it('says which Node it needs to one that reads no TypeScript, as all before 22 do', async () => {
+    const older = spawn(process.execPath, ['--no-strip-types', deployedBot], { env: {} });
+    const stderr = await text(older.stderr);
+    expect(stderr).toMatch(
+      /^Payops cannot start\. Node [\d.]+ is too old to run Payops\. .*npm start.*Node 24.*\n$/,
+    );
+    expect(older.exitCode ?? (await once(older, 'exit'))[0]).toBe(1);
+  });
+
   it('names every problem of its settings at once, no secret among them, and opens no port', async (test) => {
     const house = await openHouse(test);
     const port = await takePort(test);
