@@ -37,7 +37,14 @@ export const chargeLimits = {
   otpGraceMs: 60_000,
   shortestBackOffMs: 1_000,
   longestBackOffMs: 300_000,
+  /** Both: a day without proof, and so many look-ups that were answered. An outage of a day is no answer. */
   doubtMs: 24 * 3_600_000,
+  doubtAnswers: 144,
+  /** A look-up that fails this long after the doubt began makes it a person's case all the same. */
+  unansweredMs: 7 * 24 * 3_600_000,
+  /** Under review a charge is looked at after this long, then each time after twice as long, at the rarest once a week. */
+  firstReviewMs: 3_600_000,
+  longestReviewMs: 7 * 24 * 3_600_000,
   lateLookUpMs: 24 * 3_600_000,
 } as const;
 
@@ -72,11 +79,12 @@ export type Heard = 'exists' | 'paid' | 'declined';
 
 /**
  * `askedAt` names the look-up under way: an answer to an earlier one may be older than the last send.
- * `why` is the bank's, the service's or the look-up's own words.
+ * `answered`: look-ups since then that the service answered, without proof. `why` is the bank's, the service's or the
+ * look-up's own words.
  */
 export type ChargeState =
   | { kind: 'charging' }
-  | { kind: 'confirming'; since: number; askedAt: number }
+  | { kind: 'confirming'; since: number; askedAt: number; answered?: number }
   | { kind: 'otp'; askedAt?: number }
   | { kind: 'otp_checking' }
   | Conclusion;

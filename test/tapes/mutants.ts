@@ -13,8 +13,8 @@ export const mutants: readonly Mutant[] = [
       [machine, 'tries: otp.tries + 1,', 'tries: otp.tries,'],
       [
         machine,
-        'askForOtp({ ...quote(intent, answer), otp: refused }, at)',
-        'askForOtp({ ...intent, otp: { ...refused, tries: otp.tries + 1 } }, at)',
+        'const known = { ...quote(intent, answer), otp: refused };',
+        'const known = { ...intent, otp: { ...refused, tries: otp.tries + 1 } };',
       ],
     ],
   },
@@ -119,7 +119,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a decline is for ever',
-    edits: [[machine, "kind === 'review' ||", "kind === 'review' || kind === 'declined' ||"]],
+    edits: [
+      [
+        machine,
+        "const sure = kind === 'approved' ||",
+        "const sure = kind === 'approved' || kind === 'declined' ||",
+      ],
+    ],
   },
   {
     name: 'a refused repeat says that nothing was sent',
@@ -185,8 +191,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       [
         machine,
-        "return finding.kind === 'final_not_paid' ? notPaid(intent, at) : undefined;",
-        "return finding.kind !== 'failed' && intent.failedAt !== undefined ? notPaid(intent, at) : undefined;",
+        "if (finding.kind === 'final_not_paid') return notPaid(intent, at);",
+        "if (finding.kind !== 'failed' && intent.failedAt !== undefined) return notPaid(intent, at);",
       ],
     ],
   },
@@ -217,6 +223,45 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'three wrong codes stay in doubt',
     edits: [[machine, "if (otp && isRefused(otp)) return conclude(known, at, 'wrong_codes');", '']],
+  },
+  {
+    name: 'a charge whose code has no answer is not looked up before the time for it is over',
+    edits: [[machine, 'lostAt === undefined ? until : Math.min', 'until > 0 ? until : Math.min']],
+  },
+  {
+    name: 'a code is called wrong though the answer to another is missing',
+    edits: [
+      [machine, 'return refused.unanswered > 0 ? lookUp(known, at)', 'return at < 0 ? lookUp(known, at)'],
+    ],
+  },
+  {
+    name: 'a day in doubt is over, whatever was answered',
+    edits: [[machine, 'isLong && (state.answered ?? 0) >= doubtAnswers', 'isLong']],
+  },
+  {
+    name: 'a look-up without an answer ends the doubt',
+    edits: [
+      [
+        machine,
+        "if (found.kind === 'failed') return stillUnanswered(before, at);",
+        "if (found.kind === 'failed') return lookAgain(before, at);",
+      ],
+      [machine, 'isLong && (state.answered ?? 0) >= doubtAnswers', 'isLong'],
+    ],
+  },
+  {
+    name: 'look-ups that are kept as one are replayed as one',
+    edits: [[machine, '(state.answered ?? 0) + times', '(state.answered ?? 0) + 1']],
+  },
+  {
+    name: 'a charge under review is not looked at any more',
+    edits: [
+      [
+        machine,
+        "const sure = kind === 'approved' || (kind === 'rejected' &&",
+        "const sure = kind === 'approved' || kind === 'review' || (kind === 'rejected' &&",
+      ],
+    ],
   },
   {
     name: 'CALLER: the effect runs though the compare-and-swap is lost',

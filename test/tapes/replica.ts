@@ -1,6 +1,7 @@
 import {
   step,
   findingOf,
+  workAt,
   type StoredChargeAnswer,
   type ChargeEvent,
   type ChargeIntent,
@@ -13,7 +14,7 @@ import { asRead } from './charge-story.ts';
 import type { Told } from '../../src/domain/charge.ts';
 import type { Answer, Call, Found, ServiceRecord } from './model-service.ts';
 import type { ModelEntry, ModelStore } from './model-store.ts';
-import type { Watch } from './watch.ts';
+import { rememberMs, type Watch } from './watch.ts';
 
 /** Where a replica can be stopped, crashed or overtaken: at every await of the real one. */
 export type Await =
@@ -83,7 +84,8 @@ function write(deps: ReplicaDeps, entry: ModelEntry, { next, effect }: Step): bo
   return true;
 }
 
-function delayOf(deps: ReplicaDeps, { dueAt }: ChargeIntent): number | undefined {
+function delayOf(deps: ReplicaDeps, intent: ChargeIntent): number | undefined {
+  const dueAt = workAt(intent, rememberMs);
   return dueAt === undefined ? undefined : dueAt - deps.now();
 }
 

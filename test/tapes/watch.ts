@@ -4,6 +4,7 @@ import {
   type Effect,
   replay,
   type StoredChargeAnswer,
+  workAt,
 } from '../../src/features/charge/machine.ts';
 import type { Told } from '../../src/domain/charge.ts';
 import type { Clock, Found, ServiceRecord } from './model-service.ts';
@@ -20,6 +21,9 @@ export function demand(holds: unknown, invariant: string): void {
 /** Two minutes for the last send, 25 s for it to leave, and a second for steps that share a millisecond. */
 const latestLeaveMs = 146_000;
 const otpWindowMs = 15 * 60_000;
+const weekMs = 7 * 24 * 3_600_000;
+/** For so long a charge under review is looked up. */
+export const rememberMs = 60 * 24 * 3_600_000;
 /** Replicas' clocks differ from the true one by this much at most. */
 export const largestSkewMs = 2_000;
 
@@ -65,8 +69,13 @@ export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind
       createdAt ??= clock.time;
       checkStep(step);
       demand(next.state.kind !== 'approved' || isProven, 'approved only after proof');
-      if (before?.state.kind !== 'otp_checking' || next.state.kind !== 'otp') return;
-      demand(otps.at(-1)?.answered, 'entry opens again by the answer to the OTP under way, not to another');
+      const last = next.history.at(-1)?.event;
+      const isRefusal = last?.kind === 'otp_answered' && last.answer.kind === 'wrong';
+      if (before?.state.kind !== 'otp_checking' || !(isRefusal || next.state.kind === 'otp')) return;
+      demand(
+        otps.at(-1)?.answered,
+        'only the answer to the OTP under way ends its check, not that to another',
+      );
     },
     chargeLeaves(effect) {
       demand(effect.reference === reference, 'one reference per intent');
@@ -136,8 +145,25 @@ function checkStep(step: WrittenStep): void {
   demand((next.otp?.tries ?? 0) <= 3, 'at most 3 OTP submissions');
   if (!before) return;
   checkSend(before, step);
+  checkMissingCode(before, next);
   if (before.state.kind !== next.state.kind) checkConclusion(next);
   checkDoubt(before, next);
+}
+
+/** While the answer to a code is missing, the service is asked again and again, and before a later code is called wrong. */
+function checkMissingCode(before: ChargeIntent, next: ChargeIntent): void {
+  const { state, history, at, dueAt = Infinity, told } = next;
+  if (state.kind !== 'otp') return;
+  const submitted = history.filter(({ event }) => event.kind === 'otp_submitted');
+  const missing = submitted.length - refusedCodes(history);
+  if (missing === 0) return;
+  demand(
+    before.state.kind !== 'otp_checking',
+    'no code is called wrong while the answer to another is missing',
+  );
+  const sinceMs = at - (submitted[0]?.at ?? at);
+  const soon = Math.max(30_000, Math.min(sinceMs, 300_000));
+  demand(!told.includes('otp') || dueAt - at <= soon, 'a missing answer to a code is looked for');
 }
 
 const otpGraceMs = 60_000;
@@ -158,7 +184,17 @@ function checkConclusion(next: ChargeIntent): void {
   if (state.kind === 'expired') {
     demand(at >= codeEnd(next) && (isFinal || isOver), 'nothing expires while a code may be open');
   }
+  if (state.kind === 'review') checkReview(next);
   if (state.kind === 'wrong_codes') demand(isRefusedThrice(next), 'every code that was entered was refused');
+}
+
+/** A difference and a denial are cases at once; for want of proof alone the service is asked for long. */
+function checkReview({ history, at }: ChargeIntent): void {
+  const last = history.at(-1)?.event;
+  if (last?.kind !== 'looked_up' || ['mismatch', 'final_not_paid'].includes(last.finding.kind)) return;
+  const isDue =
+    last.finding.kind === 'failed' ? at - (history[0]?.at ?? at) >= weekMs : answersIn(history) >= 144;
+  demand(isDue, 'a review for want of proof follows half a day of answers, or a week without');
 }
 
 /** The answer to the look-up under way ends what it can: a card is not blocked for longer than its doubt. */
@@ -179,6 +215,21 @@ function checkDoubt(before: ChargeIntent, next: ChargeIntent): void {
   demand(isRight, 'three refused codes are no doubt and no decline');
 }
 
+/** Look-ups that the service answered; of those that found the same, one after the other, the last stands for all. */
+function answersIn(history: ChargeIntent['history']): number {
+  return history.reduce(
+    (sum, { event, times = 1 }) =>
+      sum + (event.kind === 'looked_up' && event.finding.kind !== 'failed' ? times : 0),
+    0,
+  );
+}
+
+function refusedCodes(history: ChargeIntent['history']): number {
+  return history.filter(
+    ({ event }) => event.kind === 'otp_answered' && ['wrong', 'too_many'].includes(event.answer.kind),
+  ).length;
+}
+
 function hasOwnDecline({ history }: ChargeIntent): boolean {
   return history.some(({ event }) => event.kind === 'charge_answered' && event.answer.kind === 'declined');
 }
@@ -194,10 +245,7 @@ function isCalledPaid({ history }: ChargeIntent): boolean {
 
 function isRefusedThrice({ history, otp }: ChargeIntent): boolean {
   const entered = history.filter(({ event }) => event.kind === 'otp_submitted').length;
-  const refused = history.filter(
-    ({ event }) => event.kind === 'otp_answered' && ['wrong', 'too_many'].includes(event.answer.kind),
-  ).length;
-  return otp !== undefined && otp.tries >= 3 && refused === entered;
+  return otp !== undefined && otp.tries >= 3 && refusedCodes(history) === entered;
 }
 
 function checkSend(before: ChargeIntent, { next, effect }: WrittenStep): void {
@@ -234,7 +282,8 @@ type End = {
 };
 
 function checkEnd(end: End): void {
-  demand('concludedAt' in end.intent.state && end.intent.dueAt === undefined, 'every intent ends');
+  const isOver = workAt(end.intent, rememberMs) === undefined;
+  demand('concludedAt' in end.intent.state && isOver, 'every intent ends');
   demand(end.records <= 1, 'at most one charge accepted per intent');
   demand(!end.otpRequired || end.intent.otp || isApproved(end), 'no answer is forgotten');
   checkMoney(end);
@@ -251,6 +300,8 @@ function checkMoney(end: End): void {
   demand(isApproved(end) === (end.values === 1), 'value is given when, and only when, approved');
   demand(!isApproved(end) || (isPaid && isRight), 'approved only when the right amount was taken');
   demand(!isPaid || isApproved(end) || inReview, 'money taken ends approved or in review');
+  const isOwn = isPaid && isRight && record.shownReference === record.reference;
+  demand(!isOwn || isApproved(end), 'money that a record proves ends approved, also from a review');
   demand(!isPaid || isRight || !end.sawDifference || inReview, 'a difference ends in review');
 }
 

@@ -9,6 +9,7 @@ import {
   otpLimits,
   type PendingOtp,
   step,
+  workAt,
   type Past,
   type StoredChargeAnswer,
   type StoredOtpAnswer,
@@ -147,7 +148,8 @@ const auditWithinMs = 30_000;
 
 /** Work again when the machine wants to look at it, or the audit lacks steps of it; memory when it is done. */
 function restOfCharge(record: ChargeRecord, { now, rememberMs }: Pick<Account, 'now' | 'rememberMs'>): Rest {
-  const { dueAt = Infinity, at } = record.intent;
+  const { at } = record.intent;
+  const dueAt = workAt(record.intent, rememberMs) ?? Infinity;
   const dueMs = Math.max(0, dueAt - Math.max(now(), at));
   const delayMs = isAudited(record) ? dueMs : Math.min(dueMs, auditWithinMs);
   return delayMs === Infinity ? { ttlMs: rememberMs } : { delayMs };
@@ -324,7 +326,7 @@ export function auditOfCharge(history: readonly Past[]): AuditEntry[] {
   const entries: AuditEntry[] = [];
   let before: ChargeIntent | undefined;
   for (const [index, past] of history.entries()) {
-    const after: ChargeIntent | undefined = step(before, past.event, past.at)?.next ?? before;
+    const after: ChargeIntent | undefined = step(before, past.event, past.at, past.times)?.next ?? before;
     if (after && isNews(past, history[index - 1])) entries.push(entryOf(past, before, after));
     before = after;
   }

@@ -459,7 +459,7 @@ function lastCode({ otp, bankWords }: ChargeSeen): ModalBlock[] {
       return [
         noticeLine(
           'warning',
-          `The last code got no answer and no payment shows. It may have cost a try: ${left} left.`,
+          `The last code got no answer and no payment shows yet; the bot keeps checking. It may have cost a try: ${left} left.`,
         ),
       ];
     }

@@ -121,14 +121,20 @@ export type Step = { next: ChargeIntent; effect: Effect | undefined };
  * (2) drops the effect when the swap is lost, and for anything but `due` steps again from what is stored,
  * (3) keeps each effect's deadlines, (4) has the store give the intent out again at `dueAt`, and
  * (5) tells only what the intent still says when it is told.
- * `now` is UTC ms; a clock that steps back makes time stand still, never run backwards.
+ * `now` is UTC ms; a clock that steps back makes time stand still, never run backwards. `times`, of a replay alone: for how
+ * many look-ups this one is kept.
  *
  * Spec: Card-saving payment and saved-card charge; charge a saved card; Transactions; OTP errors.
  */
-export function step(intent: ChargeIntent | undefined, event: ChargeEvent, now: number): Step | undefined {
+export function step(
+  intent: ChargeIntent | undefined,
+  event: ChargeEvent,
+  now: number,
+  times = 1,
+): Step | undefined {
   if (!intent) return event.kind === 'submitted' ? begin(event, now) : undefined;
   const at = Math.max(now, intent.at + 1);
-  const moved = move(intent, event, at);
+  const moved = move(intent, event, at, times);
   if (!moved) return undefined;
   const history = remember(intent, moved.next, event, at);
   return { next: { ...moved.next, at, history }, effect: moved.effect };
@@ -137,7 +143,7 @@ export function step(intent: ChargeIntent | undefined, event: ChargeEvent, now: 
 /** The stored state again, from nothing but its history. Spec: not shown; this is the audit's promise. */
 export function replay(history: readonly Past[]): ChargeIntent | undefined {
   let intent: ChargeIntent | undefined;
-  for (const { at, event } of history) intent = step(intent, event, at)?.next ?? intent;
+  for (const { at, event, times } of history) intent = step(intent, event, at, times)?.next ?? intent;
   return intent;
 }
 
@@ -152,14 +158,14 @@ function begin(event: Extract<ChargeEvent, { kind: 'submitted' }>, at: number): 
   );
 }
 
-function move(intent: ChargeIntent, event: ChargeEvent, at: number): Step | undefined {
+function move(intent: ChargeIntent, event: ChargeEvent, at: number, times: number): Step | undefined {
   switch (event.kind) {
     case 'submitted':
       return undefined;
     case 'charge_answered':
       return chargeAnswered(intent, event, at);
     case 'looked_up':
-      return lookedUp(intent, event, at);
+      return lookedUp(intent, event, at, times);
     case 'otp_submitted':
       return submitOtp(intent, at);
     case 'otp_answered':
@@ -173,7 +179,7 @@ function move(intent: ChargeIntent, event: ChargeEvent, at: number): Step | unde
     case 'look_up_asked':
       return lookUpAsked(intent, at);
     case 'told':
-      return told(intent, event.what);
+      return told(intent, event.what, at);
   }
 }
 
@@ -252,13 +258,22 @@ function otpAnswered(
   if (intent.state.kind !== 'otp_checking' || !otp || submission !== otp.tries) return undefined;
   const refused = { ...otp, unanswered: otp.unanswered - 1 };
   switch (answer.kind) {
-    case 'wrong':
-      return askForOtp({ ...quote(intent, answer), otp: refused }, at);
+    case 'wrong': {
+      const known = { ...quote(intent, answer), otp: refused };
+      // A bank that took an earlier code refuses the next one: not believed before a look-up.
+      return refused.unanswered > 0 ? lookUp(known, at) : askForOtp(known, at);
+    }
     case 'too_many':
       return lookUp({ ...intent, otp: { ...refused, tries: otpLimits.submissions } }, at);
     case 'unknown':
-      return lookUp(intent, at);
+      return codeLost(intent, at);
   }
+}
+
+/** The answer to the code under way is no longer waited for: the bank may have taken the code all the same. */
+function codeLost(intent: ChargeIntent, at: number): Step {
+  const { otp } = intent;
+  return lookUp(otp ? { ...intent, otp: { ...otp, lostAt: at } } : intent, at);
 }
 
 /** An approval or a payment_success, whenever it comes: a reason to look, never a proof. Spec: Events. */
@@ -286,14 +301,23 @@ function due(intent: ChargeIntent, at: number): Step | undefined {
   if (intent.dueAt === undefined) return undefined;
   switch (state.kind) {
     case 'otp':
-      return intent.told.includes('otp') ? lookUp(intent, at) : askForOtp(intent, at);
+      return codeDue(intent, at);
+    case 'otp_checking':
+      return codeLost(intent, at);
     case 'charging':
     case 'confirming':
-    case 'otp_checking':
       return lookUp(intent, at);
     default:
       return intent.told.includes(state.kind) ? lookUpLate(intent, state, at) : announce(intent, state, at);
   }
+}
+
+/** While an answer to a code is missing, the charge is looked up beside the open form. */
+function codeDue(intent: ChargeIntent, at: number): Step {
+  const { otp, told } = intent;
+  if (!told.includes('otp')) return askForOtp(intent, at);
+  const isOpen = otp?.lostAt !== undefined && otpStanding(otp, at).kind === 'open';
+  return isOpen ? lookUpOpen(intent, at) : lookUp(intent, at);
 }
 
 function lookUpAsked(intent: ChargeIntent, at: number): Step | undefined {
@@ -303,12 +327,12 @@ function lookUpAsked(intent: ChargeIntent, at: number): Step | undefined {
   return isConcluded(state) && state.kind !== 'approved' ? lookUpLate(intent, state, at) : undefined;
 }
 
-function told(intent: ChargeIntent, what: Told): Step | undefined {
+function told(intent: ChargeIntent, what: Told, at: number): Step | undefined {
   if (intent.told.includes(what)) return undefined;
   const { state } = intent;
   const known: ChargeIntent = { ...intent, told: [...intent.told, what] };
   if (state.kind !== what) return enter(known, state, intent.dueAt);
-  const dueAt = isConcluded(state) ? lateLookUpAt(known, state, state.concludedAt) : known.otp?.until;
+  const dueAt = isConcluded(state) ? lateLookUpAt(known, state, state.concludedAt) : codeLookUpAt(known, at);
   return enter(known, state, dueAt);
 }
 
@@ -336,8 +360,9 @@ function charge(intent: ChargeIntent, at: number): Step {
 
 /** Asks what became of it; a concluded intent is in doubt again. Spec: Transactions. */
 function lookUp(intent: ChargeIntent, at: number): Step {
-  const since = intent.state.kind === 'confirming' ? intent.state.since : at;
-  const state = { kind: 'confirming', since, askedAt: at } as const;
+  const before =
+    intent.state.kind === 'confirming' ? intent.state : { kind: 'confirming' as const, since: at };
+  const state = { ...before, askedAt: at };
   return enter(intent, state, at + chargeLimits.answerMs, lookUpEffect(intent, at));
 }
 
@@ -348,7 +373,9 @@ function lookUpLate(intent: ChargeIntent, state: Conclusion, at: number): Step {
 
 /** Asks, and the code stays open meanwhile: nobody who is typing one is interrupted. */
 function lookUpOpen(intent: ChargeIntent, at: number): Step {
-  return enter(intent, { kind: 'otp', askedAt: at }, intent.dueAt, lookUpEffect(intent, at));
+  const { otp, dueAt } = intent;
+  const askAgainAt = otp?.lostAt === undefined ? dueAt : Math.min(otp.until, at + chargeLimits.answerMs);
+  return enter(intent, { kind: 'otp', askedAt: at }, askAgainAt, lookUpEffect(intent, at));
 }
 
 function lookUpEffect({ reference }: ChargeIntent, askedAt: number): Effect {
@@ -359,9 +386,18 @@ function lookUpEffect({ reference }: ChargeIntent, askedAt: number): Effect {
 function askForOtp(intent: ChargeIntent, at: number): Step {
   const standing = intent.otp && otpStanding(intent.otp, at);
   if (!intent.otp || standing?.kind !== 'open') return lookUp(intent, at);
-  const { until } = intent.otp;
-  const dueAt = intent.told.includes('otp') ? until : Math.min(until, at + chargeLimits.answerMs);
-  return enter(intent, { kind: 'otp' }, dueAt, telling(intent, 'otp'));
+  return enter(intent, { kind: 'otp' }, codeLookUpAt(intent, at), telling(intent, 'otp'));
+}
+
+/**
+ * When an open code is looked at next: soon until it is on record that somebody was asked for it, after seconds and then
+ * minutes while an answer to one is missing, else when its time is over.
+ */
+function codeLookUpAt({ otp, told }: ChargeIntent, at: number): number | undefined {
+  if (!otp) return undefined;
+  const { until, lostAt } = otp;
+  if (!told.includes('otp')) return Math.min(until, at + chargeLimits.answerMs);
+  return lostAt === undefined ? until : Math.min(until, at + backOffMs(at - lostAt));
 }
 
 /** The try is counted here, before the code leaves: a crash in between costs a try, never allows a fourth. */
@@ -399,6 +435,11 @@ function telling({ reference }: ChargeIntent, what: Told): Effect {
   return { kind: 'tell', what, key: `told:${what}:${reference}` };
 }
 
+/** In step with the time that something has been unknown for: 1 s to 5 min. */
+function backOffMs(unknownMs: number): number {
+  return Math.min(Math.max(unknownMs, chargeLimits.shortestBackOffMs), chargeLimits.longestBackOffMs);
+}
+
 /** When the time for a code is over, if the bank wants one: what no answer has told may still be paid until then. */
 function codeEndsAt({ otp, sends }: ChargeIntent): number {
   return otp?.until ?? Math.max(...sends) + otpLimits.windowMs;
@@ -406,16 +447,26 @@ function codeEndsAt({ otp, sends }: ChargeIntent): number {
 
 /**
  * When a conclusion is looked at next, in case money moves after all: a request can arrive late and a bank can
- * change its mind. A refused only send is sure, as are proof and a case that a person has. `since` is the last
- * answered look-up, else the conclusion: a look that was missed, because its process stood still, is still owed.
+ * change its mind. A refused only send is sure, as is proof. A charge under review is looked at ever more rarely, for as
+ * long as it is remembered (`workAt`). `since` is the last answered look-up, else the conclusion: a look that was missed,
+ * because its process stood still, is still owed.
  */
 function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): number | undefined {
-  const { kind } = state;
-  const sure = kind === 'approved' || kind === 'review' || (kind === 'rejected' && intent.sends.length === 1);
+  const { kind, concludedAt } = state;
+  const sure = kind === 'approved' || (kind === 'rejected' && intent.sends.length === 1);
   if (sure) return undefined;
+  const { firstReviewMs, longestReviewMs } = chargeLimits;
+  if (kind === 'review')
+    return since + Math.min(Math.max(since - concludedAt, firstReviewMs), longestReviewMs);
   // The service asks the bank itself once the time for the code is over.
   const bankAsked = kind === 'wrong_codes' ? [codeEndsAt(intent) + chargeLimits.otpGraceMs] : [];
-  return [...bankAsked, state.concludedAt + chargeLimits.lateLookUpMs].find((time) => time > since);
+  return [...bankAsked, concludedAt + chargeLimits.lateLookUpMs].find((time) => time > since);
+}
+
+/** When the intent is work next; undefined: it is remembered, for `rememberMs`, and no more looked at. */
+export function workAt({ state, told, dueAt }: ChargeIntent, rememberMs: number): number | undefined {
+  if (dueAt === undefined || state.kind !== 'review' || !told.includes('review')) return dueAt;
+  return dueAt < state.concludedAt + rememberMs ? dueAt : undefined;
 }
 
 /** What an answer or an event said in words; the last words stay when it brought none. */
@@ -442,18 +493,26 @@ type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */
-function lookedUp(intent: ChargeIntent, event: LookedUp, at: number): Step | undefined {
+function lookedUp(intent: ChargeIntent, event: LookedUp, at: number, times: number): Step | undefined {
   const { state } = intent;
   if (state.kind === 'approved') return undefined;
   const { finding } = event;
   if (finding.kind === 'paid') return conclude(intent, at, 'approved');
   if (!('askedAt' in state) || state.askedAt !== event.askedAt) return undefined;
-  if (finding.kind === 'mismatch') return conclude(intent, at, 'review', { why: finding.why });
+  if (finding.kind === 'mismatch') {
+    const isKnown = state.kind === 'review' && state.why === finding.why;
+    return isKnown
+      ? stillConcluded(intent, state, finding, at)
+      : conclude(intent, at, 'review', { why: finding.why });
+  }
   switch (state.kind) {
     case 'confirming':
-      return stillInDoubt(intent, finding, at);
+      return stillInDoubt(intent, finding, at, times);
     case 'otp':
-      return finding.kind === 'final_not_paid' ? notPaid(intent, at) : undefined;
+      if (finding.kind === 'final_not_paid') return notPaid(intent, at);
+      return intent.otp?.lostAt === undefined
+        ? undefined
+        : enter(intent, { kind: 'otp' }, codeLookUpAt(intent, at));
     default:
       return stillConcluded(intent, state, finding, at);
   }
@@ -497,8 +556,9 @@ type Unproven = Exclude<Finding, { kind: 'mismatch' } | { kind: 'paid' }>;
  *
  * Spec: awaiting OTP, 15 minutes pass; Events.
  */
-function stillInDoubt(intent: ChargeIntent, found: Unproven, at: number): Step {
-  if (found.kind === 'failed') return lookAgain(intent, at);
+function stillInDoubt(before: ChargeIntent, found: Unproven, at: number, times: number): Step {
+  if (found.kind === 'failed') return stillUnanswered(before, at);
+  const intent = answered(before, times);
   const known = isThere(found) ? hear(intent, 'exists') : intent;
   const { heard, otp, failedAt } = known;
   if (heard.includes('paid')) return calledPaid(known, found, at);
@@ -540,7 +600,7 @@ function neverSeen(intent: ChargeIntent, at: number): Step {
     : conclude(intent, at, 'rejected', refusal);
 }
 
-function isThere({ kind }: Unproven): boolean {
+function isThere({ kind }: Finding): boolean {
   return kind === 'pending' || kind === 'final_not_paid';
 }
 
@@ -548,31 +608,66 @@ function bankSaid({ bankWords }: ChargeIntent): { why?: string } {
   return bankWords === undefined ? {} : { why: bankWords };
 }
 
-/** Backs off in step with the time in doubt, 1 s to 5 min; after a day it is a person's case. */
+/** Counts a look-up that the service answered without proof. */
+function answered(intent: ChargeIntent, times: number): ChargeIntent {
+  const { state } = intent;
+  return state.kind === 'confirming'
+    ? { ...intent, state: { ...state, answered: (state.answered ?? 0) + times } }
+    : intent;
+}
+
+/** After a day in doubt, and as many answers as half of one has, it is a person's case. */
 function lookAgain(intent: ChargeIntent, at: number, noLaterThan = Infinity): Step {
   const { state } = intent;
+  const { doubtMs, doubtAnswers } = chargeLimits;
+  const isLong = state.kind === 'confirming' && at - state.since >= doubtMs;
+  return isLong && (state.answered ?? 0) >= doubtAnswers
+    ? conclude(intent, at, 'review', { why: 'No proof of the charge within 24 hours' })
+    : lookAgainIn(intent, at, noLaterThan);
+}
+
+/** An outage of a day says nothing of the charge; after a week a person must know, and the look-ups go on. */
+function stillUnanswered(intent: ChargeIntent, at: number): Step {
+  const { state } = intent;
+  const isOver = state.kind === 'confirming' && at - state.since >= chargeLimits.unansweredMs;
+  return isOver
+    ? conclude(intent, at, 'review', { why: 'No answer about the charge within a week' })
+    : lookAgainIn(intent, at);
+}
+
+function lookAgainIn(intent: ChargeIntent, at: number, noLaterThan = Infinity): Step {
+  const { state } = intent;
   const inDoubtMs = state.kind === 'confirming' ? at - state.since : 0;
-  if (inDoubtMs >= chargeLimits.doubtMs) {
-    return conclude(intent, at, 'review', { why: 'No proof of the charge within 24 hours' });
-  }
-  const { shortestBackOffMs, longestBackOffMs } = chargeLimits;
-  const backOffMs = Math.min(Math.max(inDoubtMs, shortestBackOffMs), longestBackOffMs);
-  return enter(intent, state, Math.min(at + backOffMs, noLaterThan));
+  return enter(intent, state, Math.min(at + backOffMs(inDoubtMs), noLaterThan));
 }
 
 /** A look-up of a concluded intent that proves nothing leaves it as it is, unless it belies "never sent". */
-function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Unproven, at: number): Step {
+function stillConcluded(
+  intent: ChargeIntent,
+  state: Conclusion,
+  found: Exclude<Finding, { kind: 'paid' }>,
+  at: number,
+): Step {
   if (found.kind === 'failed') return enter(intent, state, at + chargeLimits.longestBackOffMs);
   const unsent = state.kind === 'abandoned' || state.kind === 'rejected';
   if (isThere(found) && unsent) return lookUp(hear(intent, 'exists'), at);
+  if (found.kind === 'final_not_paid' && isDoubtUnderReview(intent)) return notPaid(intent, at);
   if (!intent.told.includes(state.kind)) return enter(intent, state, at + chargeLimits.answerMs);
   return enter(intent, state, lateLookUpAt(intent, state, state.askedAt ?? at));
+}
+
+/** Under review for want of an answer alone: nobody called it paid, and no look-up found other money. */
+function isDoubtUnderReview({ state, heard, history }: ChargeIntent): boolean {
+  const isOtherMoney = history.some(
+    ({ event }) => event.kind === 'looked_up' && event.finding.kind === 'mismatch',
+  );
+  return state.kind === 'review' && !heard.includes('paid') && !isOtherMoney;
 }
 
 /**
  * The history with one more step. Look-ups that find the same again and again, while nothing else happens,
  * are kept as the last one with a count: a day in doubt is some 300 of them, and the record is written at
- * each. What is left out changed nothing that the last one does not set again, so replay still holds.
+ * each. What is left out changed nothing that the last one, for so many `times`, does not set again: replay still holds.
  */
 function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, at: number): Past[] {
   const { history } = before;
@@ -581,8 +676,10 @@ function remember(before: ChargeIntent, next: ChargeIntent, event: ChargeEvent, 
   const past: Past = isIdle ? { at, event, times: 1 } : { at, event };
   if (isIdleAgain(history, past)) return [...history.slice(0, -1), countedWith(past, history.at(-1))];
   if (!unchanged || !isLookUpAgain(history, event)) return [...history, past];
-  const [earlierDue, , due] = history.slice(-3);
-  return due ? [...history.slice(0, -3), countedWith(due, earlierDue), past] : [...history, past];
+  const [earlierDue, earlier, due] = history.slice(-3);
+  if (!due) return [...history, past];
+  const counted = { ...past, times: (earlier?.times ?? 1) + 1 };
+  return [...history.slice(0, -3), countedWith(due, earlierDue), counted];
 }
 
 /** The step before concluded it: replay needs that one, whatever is found the same after it. */
@@ -629,6 +726,8 @@ export type PendingOtp = {
   tries: number;
   /** Those of them that no answer has refused: the bank may have taken their code. */
   unanswered: number;
+  /** When the last answer that never came was given up: from then on the charge is looked up beside the open form. */
+  lostAt?: number;
 };
 
 type OtpStanding =

@@ -110,7 +110,8 @@ export function createChargeRunner(
 
   async function goOn({ record, effect }: Advanced, code?: string): Promise<void> {
     if (effect?.kind === 'tell') return await tell(record, effect.what, effect.key);
-    await showProgress(record);
+    // Beside an open form nothing is shown anew: somebody may be typing in it.
+    if (record.intent.state.kind !== 'otp') await showProgress(record);
     switch (effect?.kind) {
       case undefined:
         return;

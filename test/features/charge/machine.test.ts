@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findingOf, step } from '../../../src/features/charge/machine.ts';
+import { findingOf, replay, step, workAt } from '../../../src/features/charge/machine.ts';
 import type { Transaction } from '../../../src/domain/transaction.ts';
 import {
   abandoned,
@@ -27,6 +27,16 @@ const wrong = { kind: 'wrong', why: 'Invalid OTP' } as const;
 function lost() {
   const charge = story();
   charge.answered({ kind: 'unknown' });
+  return charge;
+}
+
+/** Called approved, and proven by no look-up for a day. */
+function underReview() {
+  const charge = story();
+  charge.answered({ kind: 'approved' });
+  charge.found(pending);
+  untilConcluded(charge, pending);
+  charge.on({ kind: 'told', what: 'review' });
   return charge;
 }
 
@@ -133,6 +143,30 @@ describe('proof', () => {
     expect(charge.now().at - start).toBeGreaterThan(24 * hour - 1);
   });
 
+  it.each([
+    ['the service', true],
+    ['the bot', false],
+  ])('is looked for on, when %s was away for two days, until half a day is answered', (_who, isAsked) => {
+    const charge = story();
+    charge.answered({ kind: 'approved' });
+    charge.found(pending);
+    if (!isAsked) charge.after(48 * hour);
+    do {
+      charge.due();
+      charge.found('failed');
+    } while (charge.now().at < start + 48 * hour);
+    charge.due();
+    charge.found(pending);
+    expect(charge.now().state.kind).toBe('confirming');
+    const backAt = charge.now().at;
+    untilConcluded(charge, pending);
+    expect(charge.now().state.kind).toBe('review');
+    expect((charge.now().at - backAt) / hour).toBeGreaterThan(11);
+    expect((charge.now().at - backAt) / hour).toBeLessThan(13);
+    expect(replay(charge.now().history)).toMatchObject({ state: charge.now().state });
+    expect(charge.now().history.length).toBeLessThan(30);
+  });
+
   it('is final: nothing changes an approved charge', () => {
     const charge = story();
     charge.answered({ kind: 'approved' });
@@ -225,6 +259,41 @@ describe('a conclusion', () => {
     expect(charge.now().dueAt).toBeUndefined();
   });
 
+  it('of review is looked at ever more rarely, at last once a week, for as long as it is remembered', () => {
+    const charge = underReview();
+    const { at } = charge.now();
+    const waits: number[] = [];
+    while (workAt(charge.now(), 60 * 24 * hour) !== undefined) {
+      const before = charge.now().at;
+      charge.due();
+      waits.push(Math.round((charge.now().at - before) / hour));
+      charge.found(pending);
+    }
+    expect(waits).toEqual([1, 1, 2, 4, 8, 16, 32, 64, 128, ...Array<number>(7).fill(168)]);
+    expect((charge.now().at - at) / hour).toBeGreaterThan(45 * 24);
+    expect(charge.now().state.kind).toBe('review');
+  });
+
+  it('of review is corrected by proof, and by a final status where nobody had called it paid', () => {
+    const proven = underReview();
+    proven.due();
+    proven.found(paid);
+    expect(proven.effect()).toMatchObject({ kind: 'tell', what: 'approved' });
+    const ended = lost();
+    ended.answered({ kind: 'already_exists' });
+    ended.found('not_found');
+    untilConcluded(ended, 'not_found');
+    expect(ended.now().state.kind).toBe('review');
+    ended.on({ kind: 'told', what: 'review' });
+    ended.due();
+    ended.found(asRead(failed));
+    expect(ended.effect()).toMatchObject({ kind: 'tell', what: 'expired' });
+    const called = underReview();
+    called.due();
+    called.found(asRead(failed));
+    expect(called.now().state.kind).toBe('review');
+  });
+
   it('of "not sent" is in doubt again when the service turns out to have it', () => {
     const charge = abandoned();
     charge.on({ kind: 'told', what: 'abandoned' });
@@ -284,6 +353,46 @@ describe('an OTP', () => {
     charge.found('not_found');
     expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'otp' });
     expect(charge.now().otp?.tries).toBe(1);
+  });
+
+  it('whose answer is lost is looked up beside the open window, after seconds and then minutes', () => {
+    const charge = atOtp();
+    charge.on(submitOtp);
+    charge.otpAnswered({ kind: 'unknown' });
+    const lostAt = charge.now().at;
+    charge.found('not_found');
+    const looks: number[] = [];
+    while (charge.now().state.kind === 'otp') {
+      charge.due();
+      if (charge.now().state.kind !== 'otp') break;
+      looks.push(Math.round((charge.now().at - lostAt) / second));
+      charge.found(looks.length % 2 === 0 ? 'failed' : pending);
+    }
+    expect(looks).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 257, 514, 814]);
+    expect(charge.now().history.length).toBeLessThan(30);
+  });
+
+  it('whose answer is lost is paid as soon as a look-up shows it, though the window is open', () => {
+    const charge = atOtp();
+    charge.on(submitOtp);
+    charge.due();
+    charge.found(pending);
+    charge.due();
+    expect(charge.now().state.kind).toBe('otp');
+    charge.found(paid);
+    expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'approved' });
+  });
+
+  it('that is refused after one whose answer is lost is called wrong by no answer before a look-up', () => {
+    const charge = atOtp();
+    charge.on(submitOtp);
+    charge.otpAnswered({ kind: 'unknown' });
+    charge.found(pending);
+    charge.after(20 * second).on(submitOtp);
+    charge.otpAnswered(wrong);
+    expect(charge.effect()).toMatchObject({ kind: 'look_up' });
+    charge.found(paid);
+    expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'approved' });
   });
 
   it('stays open while an event of failure is looked up, and is over when a status is known to be final', () => {

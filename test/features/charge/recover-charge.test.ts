@@ -166,12 +166,14 @@ describe('a charge that cannot go on', () => {
     expect(await notesIn(world)).toMatchObject([{ kind: 'told', what: 'declined' }]);
   });
 
-  it('because its look-up throws for a bug, is a person’s case after a day, and small', async () => {
+  it('because its look-up throws for a bug, is a person’s case after a week, and small', async () => {
     const world = openWorld('lost');
     const process = startProcess(world);
     process.account.payments.findTransaction = () => Promise.reject(new RangeError('bug'));
     await charge(process);
     await process.work(world.clock.nowMs + 26 * hourMs);
+    expect(await process.desk.find(reference)).toMatchObject({ state: { kind: 'confirming' } });
+    await process.work(world.clock.nowMs + 6 * 24 * hourMs);
     expect(await process.desk.find(reference)).toMatchObject({ state: { kind: 'review' } });
     expect((await historyOf(process)).length).toBeLessThan(50);
     expect((await notesIn(world)).map((note) => note.kind === 'told' && note.what)).toEqual(['review']);
