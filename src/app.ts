@@ -12,7 +12,9 @@ import { createReadinessRoute, healthRoute, type PartCheck } from './http/health
 import { createHttpServer, type Route } from './http/server.ts';
 import { startWorker, type Worker, workOnce, type Kind } from './records/worker.ts';
 import { createSlack, type Slack } from './slack/router/bolt.ts';
+import { refusalCauses as slackRefusalCauses } from './slack/router/receiver.ts';
 import { inAccount } from './slack/own-account.ts';
+import { createRefusedRequests } from './features/doctor/refused-requests.ts';
 import { createDirectory } from './slack/people/directory.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
@@ -47,7 +49,7 @@ const pressingRequests = 16;
 /** All of Payops, put together. Nothing is contacted before `start`, and nothing outside need be there then. */
 export function createApp(outside: Outside, opened: Kept): App {
   const { config, log, now } = outside;
-  const metrics = createMetrics({ webhookResults, asideReasons, log, now });
+  const metrics = createMetrics({ webhookResults, asideReasons, slackRefusalCauses, log, now });
   const kept = { ...opened, store: metrics.measured(opened.store) };
   const workspace = { botToken: config.slackBotToken ?? '', slackApiUrl: config.slackApiUrl };
   const deliveryTimeoutMs = config.slackTimeoutSeconds * 1_000;
@@ -89,6 +91,13 @@ export function createApp(outside: Outside, opened: Kept): App {
       // Each entry names the account of what was asked for, if it is any one's.
       note: audit.notesOf(undefined).note,
       acknowledged: metrics.acknowledged,
+      checked: createRefusedRequests({
+        store: kept.store,
+        count: metrics.slackRefused,
+        tell: merchantBots[0].tellOperators,
+        log,
+        now,
+      }),
       // Slack's own signatures hold for five minutes; an hour is well past any repeat.
       claimOnce: (key) => kept.store.create(`once:${key}`, '', { ttlMs: 3_600_000 }),
       log,

@@ -7,7 +7,7 @@ import { createPayments } from './payments/payments.ts';
 import { approvalRules, limitRules, rolesOfRules } from './config/policy-rules.ts';
 import type { Config, Outside } from './config/config.ts';
 import type { PartHealth } from './domain/failure.ts';
-import { noticesOf } from './messages/notices.ts';
+import { noticesOf, type Notice } from './messages/notices.ts';
 import { placeWords } from './slack/words/evidence.ts';
 import { type MissingEvents, alarmPrefix, createMissingEvents } from './features/alerts/missing-events.ts';
 import { createSeenWebhooks, readSeenWebhooks } from './features/alerts/seen-webhooks.ts';
@@ -18,6 +18,7 @@ import type { MayRun, Permission } from './slack/command.ts';
 import { createUploadFile } from './slack/kit/upload-file.ts';
 import type { Called } from './payments/client.ts';
 import type { NameOf } from './slack/people/names.ts';
+import { readRefusedRequest } from './features/doctor/refused-requests.ts';
 import { createShowEnd } from './slack/reply.ts';
 import type { ChargePlace } from './slack/words/charge-place.ts';
 import type { SlackClients } from './slack/workspace.ts';
@@ -39,7 +40,7 @@ import { type Mutes, createMutes } from './features/mute/mute.ts';
 import { ownFeatures, verbsOf } from './features/registry.ts';
 import { createStory } from './features/story/story.ts';
 import { type Undelivered, createUndelivered } from './features/undelivered/undelivered.ts';
-import { tellStuck } from './messages/messages.ts';
+import { tellOperators, tellStuck } from './messages/messages.ts';
 import { accountChecks, longestLookMs } from './features/doctor/account-checks.ts';
 import { settingsChecks } from './features/doctor/settings-checks.ts';
 import { slackChecks } from './features/doctor/slack-checks.ts';
@@ -203,6 +204,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     forwarding,
     receiving,
     kinds: [outbox, ...features.flatMap(({ cases = [] }) => cases)],
+    tellOperators: (name: string, notice: Notice) => tellOperators({ ...told, wake }, name, notice),
     tellStuck: (key: string, errorId: string) => tellStuck({ ...told, wake }, key, errorId),
     mayRun: account.people.mayRun,
     verbs: verbsOf(features),
@@ -314,7 +316,10 @@ export function createFeatures(account: Account, around: Around) {
 export function sharedChecks(outside: Outside, kept: Kept | string, clients: SlackClients): Check[] {
   return [
     ...storeChecks(kept, outside.now),
-    ...slackChecks(outside, clients.interactive, rolesOfRules(outside.config.policy)),
+    ...slackChecks(outside, clients.interactive, {
+      approvalRules: rolesOfRules(outside.config.policy),
+      refused: async () => (typeof kept === 'string' ? undefined : await readRefusedRequest(kept.store)),
+    }),
     ...settingsChecks(outside.config),
   ];
 }

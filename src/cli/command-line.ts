@@ -104,11 +104,20 @@ async function run(line: CommandLine, out: (text: string) => Promise<void>): Pro
     // A reference may read like it, and a look-up that was not made must not end as one that found it paid.
     return helped(helpOf(command), name === 'lookup' ? words : words.toSpliced(at, 1));
   }
+  /** A program that asks for JSON reads its standard output as that, whatever went wrong. */
+  function unread(exitCode: ExitCode, problems: readonly string[], otherwise: CommandEnd): CommandEnd {
+    return command?.unread && words.includes('--json')
+      ? { exitCode, words: command.unread(problems), isReport: true }
+      : otherwise;
+  }
   const asked = readCommand(command, words);
-  if (!asked.ok) return misread(asked.problem);
+  if (!asked.ok) return unread(exitCodes.usage, [asked.problem], misread(asked.problem));
   if ('alone' in asked.value) return await asked.value.alone();
   const settings = readSettings(line.variables, 'Nothing was done.');
-  if (settings.kind === 'refused') return { exitCode: exitCodes.settings, words: settings.words };
+  if (settings.kind === 'refused') {
+    const { problems, words: told } = settings;
+    return unread(exitCodes.settings, problems, { exitCode: exitCodes.settings, words: told });
+  }
   const { config } = settings;
   // Standard output is for data; and what a server tells of its day is no news to who runs one command.
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;

@@ -33,6 +33,8 @@ export type CliCommand = {
   more: string;
   /** Without --account it is done for each account, or for the first, or wants one named; or it is about what all have together, and reads that option itself. */
   scope: 'each' | 'first' | 'one' | 'shared';
+  /** What it prints instead with --json, where it was not understood or its settings cannot be read. */
+  unread?: (problems: readonly string[]) => string;
   /** Besides --account, which is read of every command that is not about what all accounts share. */
   options: ParseArgsOptionsConfig;
   /** How many words may stand behind it that are no options. */

@@ -23,20 +23,29 @@ export const doctorCommand = command({
   usage: ['npm run doctor [-- --json]'],
   more: 'Asks Slack, the payments service and the store, and changes nothing but the access token, which is a new one afterwards; the bot may run. Ends with 0 when nothing is broken, 1 when something is.',
   scope: 'shared',
+  unread: (problems) =>
+    doctorJson(problems.map((says) => ({ part: 'Settings', state: 'problem', says, fix: settingsFix }))),
   options: { json: { type: 'boolean' } },
   mostWords: 0,
   prepare: ({ values: { json } }) =>
     parsed({
       async run(outside) {
         const findings = await lookAtAll(outside);
-        const isWell = findings.every(({ state }) => state !== 'problem');
-        const words = json
-          ? jsonText({ kind: 'doctor', ok: isWell, findings: sorted(findings) })
-          : toldAsText(findings);
-        return { exitCode: isWell ? 0 : 1, words, isReport: true };
+        const words = json ? doctorJson(findings) : toldAsText(findings);
+        return { exitCode: isWell(findings) ? 0 : 1, words, isReport: true };
       },
     }),
 });
+
+const settingsFix = 'Correct it where the settings are; docs/settings.md and docs/policy.md explain each.';
+
+function isWell(findings: readonly Finding[]): boolean {
+  return findings.every(({ state }) => state !== 'problem');
+}
+
+function doctorJson(findings: readonly Finding[]): string {
+  return jsonText({ kind: 'doctor', ok: isWell(findings), findings: sorted(findings) });
+}
 
 async function lookAtAll(outside: Outside): Promise<Finding[]> {
   const { config, log } = outside;

@@ -10,7 +10,7 @@ type Variables = Parameters<typeof readConfig>[0];
 export type Settings =
   | { kind: 'read'; config: Config; warnings: readonly string[] }
   /** What is wrong, every problem of it, as text for whoever starts the process. */
-  | { kind: 'refused'; words: string };
+  | { kind: 'refused'; problems: readonly string[]; words: string };
 
 /** The settings of the bot and of every command: one reading, so that both refuse the same. `lead`: what that means. */
 export function readSettings(variables: Variables, lead = 'Payops cannot start.'): Settings {
@@ -19,6 +19,7 @@ export function readSettings(variables: Variables, lead = 'Payops cannot start.'
   const problems = [...result.problems, ...result.warnings].map((problem) => `  - ${problem}`).join('\n');
   return {
     kind: 'refused',
+    problems: result.problems,
     words: `${lead} The settings have problems:\n${problems}\ndocs/settings.md explains each setting, docs/policy.md and payops.example.yml the policy file.`,
   };
 }

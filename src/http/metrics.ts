@@ -43,11 +43,12 @@ type Told = {
   /** What may become of a webhook delivery, and why a record may be put aside. */
   webhookResults: readonly string[];
   asideReasons: readonly string[];
+  slackRefusalCauses: readonly string[];
   log: Log;
   now: () => number;
 };
 
-export function createMetrics({ webhookResults, asideReasons, log, now }: Told) {
+export function createMetrics({ webhookResults, asideReasons, slackRefusalCauses, log, now }: Told) {
   const registry = new Registry();
   const registers = [registry];
   const accounts = new Map<string, AccountWatched>();
@@ -88,6 +89,12 @@ export function createMetrics({ webhookResults, asideReasons, log, now }: Told) 
     'Tries to forward a delivery to your own backend, by what became of it; `left`: it is not tried again.',
     ['account', 'result'],
   );
+  const slackRefusals = counter(
+    'payops_slack_refusals_total',
+    'Requests that do not bear Slack’s signature, by why.',
+    ['cause'],
+  );
+  for (const cause of slackRefusalCauses) slackRefusals.inc({ cause }, 0);
   const charges = counter('payops_charges_total', 'Charges told, by outcome.', ['account', 'outcome']);
   const service = histogram(
     'payops_service_request_duration_seconds',
@@ -134,6 +141,7 @@ export function createMetrics({ webhookResults, asideReasons, log, now }: Told) 
     slackCalled: (method: string, result: string, seconds: number) =>
       slack.observe({ method, result }, seconds),
     acknowledged: (seconds: number) => acks.observe(seconds),
+    slackRefused: (cause: string) => slackRefusals.inc({ cause }),
     putAside: (reason: string) => aside.inc({ reason }),
     /** The same store, each call measured; its work and whether it can be written to are read at each scrape. */
     measured(whole: Store): Store {

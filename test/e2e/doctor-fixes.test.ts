@@ -26,7 +26,7 @@ import {
   type Finding,
   type Stage,
 } from '../support/examined.ts';
-import type { House } from '../support/house.ts';
+import { bySocket, type House } from '../support/house.ts';
 import { findProgram } from '../support/programs.ts';
 import { freePort, startRedis, type RedisServer } from '../support/redis-server.ts';
 
@@ -391,6 +391,37 @@ const setUps: Record<string, SetUp> = {
     },
     tries: ({ house }) => rewrite(house, (policy) => policy.replace('U0FORMER01', 'U0ONCALL01, U0AGENT01')),
   },
+  ...(bySocket
+    ? {}
+    : {
+        'a signing secret of another app': {
+          async breaks(house) {
+            const wrong = { SLACK_SIGNING_SECRET: 'ab'.repeat(16) };
+            await whileRunning({ house }, wrong, async () => {
+              await house.type('agent', '/pay help').catch(() => undefined);
+              await house.until('it is on record', async () =>
+                (await house.storeDump()).includes('slack-refused'),
+              );
+            });
+            return wrong;
+          },
+          found: {
+            'Slack requests': ['its signature is not by our signing secret', 'Set SLACK_SIGNING_SECRET'],
+          },
+          async tries({ house }: Stage) {
+            const { signingSecret } = house.workspace.credentials;
+            const right = { SLACK_SIGNING_SECRET: signingSecret };
+            await whileRunning({ house }, right, async () => {
+              await house.type('agent', '/pay help');
+              await house.until(
+                'it is forgotten',
+                async () => (await house.storeKeys('slack-refused')).length === 0,
+              );
+            });
+            return right;
+          },
+        } satisfies SetUp,
+      }),
   'a web page in the place of Slack': {
     breaks: async (_house, test) => ({ SLACK_API_URL: `${await webPage(test, 200)}/api/` }),
     found: { 'Slack token': ['does not answer', 'SLACK_API_URL'] },

@@ -293,6 +293,39 @@ describe.concurrent('the doctor', () => {
   });
 });
 
+describe.concurrent('the doctor of a Slack that asks to wait', () => {
+  it('waits as long as it is asked to, as after another doctor', async (test) => {
+    const stage = await openStage(test, {});
+    const { workspace } = stage.house;
+    const { apiUrl, credentials } = workspace;
+    for (let asked = 0; asked < 50; asked += 1) {
+      await fetch(`${apiUrl}conversations.info?channel=${workspace.ids.channels.payAlerts}`, {
+        headers: { authorization: `Bearer ${credentials.botToken}` },
+      });
+    }
+    const { code, findings } = await stage.examine();
+    expect(findings.filter(({ part }) => part.startsWith('Channel'))).toEqual(
+      Array.from({ length: 4 }, () => expect.objectContaining({ state: 'ok' })),
+    );
+    expect(workspace.stats().rateLimited).toBeGreaterThan(0);
+    expect(code).toBe(0);
+  });
+
+  it('calls nothing a problem that it may not ask in time', async (test) => {
+    const stage = await openStage(test, {});
+    stage.house.workspace.setFaults(
+      { kind: 'rate_limited', method: 'conversations.info' },
+      { kind: 'rate_limited', method: 'users.info' },
+    );
+    const { code, findings } = await stage.examine();
+    const unlooked = findings.filter(({ state }) => state === 'skipped');
+    expect(unlooked.length).toBeGreaterThan(6);
+    expect(unlooked.filter(({ says }) => !/^Slack (?:asks to wait|does not say)/.test(says))).toEqual([]);
+    expect(findings.filter(({ state }) => state === 'problem')).toEqual([]);
+    expect(code).toBe(0);
+  });
+});
+
 describe('the scopes that the doctor knows', () => {
   it('are those of manifest.yml', () => {
     const { oauth_config: oauth } = parse(manifest) as {
@@ -328,6 +361,21 @@ describe('/pay doctor', () => {
   });
 });
 
+async function readJson(words: readonly string[], env: Record<string, string>): Promise<object> {
+  const { code, stdout, stderr } = await runHere(words, env);
+  return { code, stderr, ...(JSON.parse(stdout) as object) };
+}
+
+function unread(says: string) {
+  const of = { part: 'Settings', state: 'problem', fix: expect.any(String) };
+  return {
+    kind: 'doctor',
+    ok: false,
+    findings: [{ ...of, says: expect.stringContaining(says) }],
+    stderr: '',
+  };
+}
+
 describe('npm run doctor', () => {
   it('prints a line for each part, and says so when settings cannot be read', async (test) => {
     const house = await openHouse(test, { workspace: { grantedOptionalScopes: 'all' } });
@@ -343,5 +391,18 @@ describe('npm run doctor', () => {
       stderr: expect.stringContaining('Did you mean SLACK_SIGNING_SECRET?'),
     });
     expect(misspelt.stderr).not.toContain('canary');
+  });
+
+  it('prints JSON with --json whatever keeps it from looking', async (test) => {
+    const house = await openHouse(test);
+    const settings = house.settings();
+    const misspelt = { ...settings, SLACK_SIGNIN_SECRET: 'signing-canary-3310' };
+    expect(await readJson(['doctor', '--json'], misspelt)).toEqual({
+      code: 5,
+      ...unread('SLACK_SIGNIN_SECRET'),
+    });
+    const noFile = { ...settings, PAYOPS_FILE: `${house.folder}/none.yml` };
+    expect(await readJson(['doctor', '--json'], noFile)).toEqual({ code: 5, ...unread('none.yml') });
+    expect(await readJson(['doctor', '--json', '--quick'], settings)).toMatchObject({ code: 2, ok: false });
   });
 });

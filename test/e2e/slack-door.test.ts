@@ -54,6 +54,35 @@ function moved(body: string): string {
   return new URLSearchParams({ payload: JSON.stringify(other) }).toString();
 }
 
+async function refusals(desk: Desk): Promise<string> {
+  const text = await (await fetch(`${desk.bot.url()}/metrics`)).text();
+  return /payops_slack_refusals_total\{cause="mismatch"\} (\d+)/.exec(text)?.[1] ?? '';
+}
+
+/** Its signed requests are HTTP mode's. */
+describe.skipIf(bySocket)('a signing secret that is another app’s', () => {
+  it('is counted, and told to the operators once with its fix', async (test) => {
+    const desk = await openDesk(test, { env: { SLACK_SIGNING_SECRET: 'cd'.repeat(16) } });
+    for (let times = 0; times < 3; times += 1) await desk.types('agent', '/pay help');
+    const told = await desk.reads('lead', 'The bot refuses what Slack sends', 'payOps');
+    expect(told.shown.text).toContain('Set SLACK_SIGNING_SECRET to the Signing Secret of this Slack app');
+    expect(Number(await refusals(desk))).toBeGreaterThanOrEqual(3);
+    await desk.settled('soon');
+    expect(desk.posts('lead', 'payOps').length).toBe(1);
+  });
+
+  it('is not what a stranger’s forgery beside Slack’s own requests is taken for', async (test) => {
+    const desk = await openDesk(test);
+    await desk.asks('agent', '/pay help', 'pay');
+    expect((await sends(desk, 'command=%2Fpay&text=help', { secret: 'forged' })).status).toBe(401);
+    expect(await refusals(desk)).toBe('1');
+    await desk.settled('soon');
+    expect(desk.posts('lead', 'payOps')).toEqual([]);
+    const shown = await desk.asks('onCall', '/pay doctor', 'None has come yet');
+    expect(shown.shown.text).not.toContain('signing secret');
+  });
+});
+
 /** Its signed requests are HTTP mode's. */
 describe.skipIf(bySocket)('what comes from Slack', () => {
   it('is taken with Slack’s signature alone, of the last five minutes, and runs nothing else', async () => {

@@ -3,7 +3,7 @@ import { createMetrics } from '../../src/http/metrics.ts';
 import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { memoryStore } from '../features/memory-store.ts';
 
-const labels = { webhookResults: [], asideReasons: [] };
+const labels = { webhookResults: [], asideReasons: [], slackRefusalCauses: [] };
 
 it('says that the store is away, and counts the calls that failed for it', async () => {
   const clock = { nowMs: 1_000_000 };

@@ -61,7 +61,7 @@ describe('issueToken', () => {
     expect(await issueToken(client, config, nowMs)).toEqual({ accessToken: 'a', lifetimeMs: 1_800_000 });
   });
 
-  it.each([400, 401, 404])('names the settings to check when it is refused with %i', async (status) => {
+  it.each([400, 401])('names the settings to check when it is refused with %i', async (status) => {
     nock(baseUrl).post('/v1/auth/token/issue').reply(status, { description: 'pa"ss\\word is wrong' });
     const failure: unknown = await issueToken(client, config, nowMs).catch((error: unknown) => error);
     expect(failure).toMatchObject({
@@ -69,6 +69,14 @@ describe('issueToken', () => {
       message: expect.stringContaining('PAYMENTS_CLIENT_SECRET'),
     });
     expect(String(failure)).not.toContain('pa"ss');
+  });
+
+  it('names the address when there is nothing at its path', async () => {
+    nock(baseUrl).post('/v1/auth/token/issue').reply(404, { message: 'no Route matched' });
+    await expect(issueToken(client, config, nowMs)).rejects.toMatchObject({
+      kind: 'malformed',
+      message: expect.stringMatching(/HTTP 404.*: check PAYMENTS_(?:BASE|SANDBOX)_URL\.$/),
+    });
   });
 
   it.each([200, 400, 422])(

@@ -1,3 +1,4 @@
+import { setTimeout as rest } from 'node:timers/promises';
 import type { Account as PayopsAccount } from '../../account.ts';
 import type { AuthTestResponse, WebClient } from '@slack/web-api';
 import { createLookAtChannel } from './look-at-channel.ts';
@@ -12,6 +13,7 @@ import {
 import { fixFor, readSlackError, slackErrorWord, awayFix } from '../../slack/slack-error.ts';
 import { createAppClient, identityOf } from '../../slack/workspace.ts';
 import type { Log } from '../../log.ts';
+import { utcTime } from '../../slack/kit/text.ts';
 import { judgeClock, ok, once, problem, skippedFor, warning, type Check, type Verdict } from './examine.ts';
 
 /** What manifest.yml asks for, and for those that an installer may leave out, what is lost without them. */
@@ -38,15 +40,21 @@ type Role = Policy['roles'][string];
 /** What the looks at Slack need of the settings. */
 type SlackLooked = Pick<Config, 'policy' | 'slackApiUrl' | 'slackMode' | 'slackAppToken'>;
 
+type SlackAround = {
+  approvalRules: readonly ApprovalLooked[];
+  /** The last request of Slack that was refused, while none was taken since. */
+  refused: () => Promise<{ atMs: number; why: string; fix: string } | undefined>;
+};
+
 export function slackChecks(
   { config, log, now }: { config: SlackLooked; log: Log; now: () => number },
   client: WebClient,
-  approvalRules: readonly ApprovalLooked[],
+  { approvalRules, refused }: SlackAround,
 ): Check[] {
   const { policy, slackApiUrl: apiUrl } = config;
   const { roles } = policy;
   const appToken = config.slackMode === 'socket' ? config.slackAppToken : undefined;
-  const auth = once(() => client.auth.test());
+  const auth = once(() => patiently(() => client.auth.test()));
   /** What Slack would refuse for the token's sake is told of the token alone. */
   function onceKnown(look: (answer: AuthTestResponse) => Promise<Verdict> | Verdict): Check['look'] {
     return async () => {
@@ -54,8 +62,8 @@ export function slackChecks(
       return answer ? await look(answer) : skippedFor(tokenPart);
     };
   }
-  const members = onceEach((group: string) => membersOf(client, group));
-  const accounts = onceEach((userId: string) => fetchAccount(client, userId));
+  const members = onceEach((group: string) => patiently(() => membersOf(client, group)));
+  const accounts = onceEach((userId: string) => patiently(() => fetchAccount(client, userId)));
   const groups = new Set(Object.values(roles).flatMap((role) => role.groups));
   return [
     {
@@ -71,6 +79,9 @@ export function slackChecks(
     },
     { part: 'Slack scopes', look: onceKnown((answer) => judgeScopes(answer.response_metadata?.scopes)) },
     ...(appToken === undefined ? [] : [socketCheck(createAppClient(appToken, apiUrl, log))]),
+    ...(appToken === undefined
+      ? [{ part: 'Slack requests', look: async () => judgeRefused(await refused()) }]
+      : []),
     { part: 'Slack clock', look: onceKnown(() => slackClock(apiUrl, now)) },
     ...channelChecks(policy, client).map(({ part, look }) => ({ part, look: onceKnown(look) })),
     ...[...groups].map((group) => ({
@@ -91,7 +102,10 @@ export function channelChecks(
   return namedChannels(policy).map(({ channel, namedBy }) => ({
     part: `Channel ${channel}`,
     async look() {
-      const reach = await lookAt(channel);
+      const reach = await patiently(
+        () => lookAt(channel),
+        (found) => (found.kind === 'away' ? found.retryAfterMs : undefined),
+      );
       if (reach.kind === 'reachable') return ok(`The bot can post there (${namedBy.join(', ')})`);
       if (reach.kind === 'outside')
         return warning(
@@ -99,7 +113,8 @@ export function channelChecks(
           reach.fix,
         );
       const says = `${namedBy.join(', ')} of payops.yml: ${reach.slackError}`;
-      if (reach.kind === 'away') return problem(says, awayFix);
+      if (reach.kind === 'away')
+        return reach.retryAfterMs === undefined ? problem(says, awayFix) : askedToWait;
       const state = reach.kind === 'unreachable' ? 'problem' : 'skipped';
       return { state, says, fix: reach.fix };
     },
@@ -125,6 +140,7 @@ function namedChannels(policy: Policy): { channel: string; namedBy: readonly str
 function slackProblem(refused: string, error: unknown): Verdict {
   const found = readSlackError(error);
   const word = slackErrorWord(found);
+  if (found.kind === 'rate_limited') return askedToWait;
   return found.kind === 'refused'
     ? problem(`${refused}: ${word}`, fixFor(word))
     : problem(`Slack does not answer: ${word}`, awayFix);
@@ -168,6 +184,11 @@ async function slackClock(apiUrl: string, now: () => number): Promise<Verdict> {
   const answer = await fetch(url, { method: 'POST', signal: AbortSignal.timeout(clockTimeoutMs) });
   await answer.body?.cancel();
   return judgeClock('Slack', Date.parse(answer.headers.get('date') ?? ''), now());
+}
+
+function judgeRefused(refused: Awaited<ReturnType<SlackAround['refused']>>): Verdict {
+  if (refused === undefined) return ok('None was refused since the last that was taken');
+  return problem(`The last one was refused at ${utcTime(refused.atMs)}: ${refused.why}`, refused.fix);
 }
 
 async function judgeGroup(asked: Promise<Members>): Promise<Verdict> {
@@ -215,7 +236,9 @@ function roleChecks(roles: Policy['roles'], { onceKnown, members, accounts }: As
         if (unknown) return { state: 'skipped', says: 'Nobody, as its user group counts as empty' };
         return problem(out.length === 0 ? 'It matches nobody' : `It matches nobody: ${words}`, fix);
       } catch (error) {
-        const word = slackErrorWord(readSlackError(error));
+        const found = readSlackError(error);
+        if (found.kind === 'rate_limited') return askedToWait;
+        const word = slackErrorWord(found);
         return word === 'missing_scope'
           ? skippedFor('Slack scopes')
           : problem(`Slack does not say who its people are: ${word}`, fixFor(word));
@@ -280,6 +303,35 @@ function approvalChecks(rules: readonly ApprovalLooked[], { onceKnown, members, 
 }
 
 const noMembers: Members = { users: [], empty: 'unknown' };
+
+/** Slack takes some fifty questions a minute of one kind: of more, and of a doctor soon after another, the rest must wait. */
+const askedToWait: Verdict = {
+  state: 'skipped',
+  says: 'Slack asks to wait',
+  fix: 'Run the doctor again in a minute for what Slack did not answer in time.',
+};
+const patienceMs = 8_000;
+
+/** Asks again after the time that Slack asks to wait, while all of it is short: each of many is told the same time. */
+async function patiently<T>(
+  ask: () => Promise<T>,
+  waitOf: (answer: T) => number | undefined = () => undefined,
+): Promise<T> {
+  const untilMs = performance.now() + patienceMs;
+  for (;;) {
+    let waitMs: number | undefined;
+    try {
+      const answer = await ask();
+      waitMs = waitOf(answer);
+      if (waitMs === undefined || performance.now() + waitMs > untilMs) return answer;
+    } catch (error) {
+      const found = readSlackError(error);
+      if (found.kind !== 'rate_limited' || performance.now() + found.retryAfterMs > untilMs) throw error;
+      waitMs = found.retryAfterMs;
+    }
+    await rest(waitMs);
+  }
+}
 
 function onceEach<T>(ask: (name: string) => Promise<T>): (name: string) => Promise<T> {
   const asked = new Map<string, Promise<T>>();

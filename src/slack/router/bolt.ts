@@ -1,7 +1,7 @@
 import { App, UnknownError, type SocketModeReceiver } from '@slack/bolt';
 import { asRequest, newErrorId, type Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
-import { createHttpReceiver, type HttpReceiver } from './receiver.ts';
+import { createHttpReceiver, type HttpReceiver, type RefusalCause } from './receiver.ts';
 import { route } from './router.ts';
 import type { SlackSide, Times } from '../answer.ts';
 import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
@@ -26,6 +26,8 @@ type Given = Omit<SlackSide, 'client' | 'identity' | keyof Times> &
     clients: SlackClients;
     /** Told how long each request of Slack waited for its acknowledgement. */
     acknowledged?: (seconds: number) => void;
+    /** In HTTP mode: whether each request bears Slack's signature, and if not, why. */
+    checked?: (refused: RefusalCause | undefined) => void;
     /** Between attempts to reach Slack, and for its hello in Socket Mode; the real time when absent. */
     wait?: Wait;
   };
@@ -65,7 +67,7 @@ export function createSlack(settings: SlackSettings, given: Given): Slack {
   let connection: SocketConnection | undefined;
   const identity = () => identityCheck?.identity();
 
-  const receiver = createReceiver(settings, given.log);
+  const receiver = createReceiver(settings, given);
   const app = createApp(settings, receiver, { log: given.log, identity });
   measureAcks(app, given.acknowledged ?? (() => undefined));
   // Bolt does not wait for what is done after `ack`; this does.
@@ -101,10 +103,10 @@ const notStarted: SlackHealth = {
 
 type Receiver = HttpReceiver | SocketModeReceiver;
 
-function createReceiver(settings: SlackSettings, log: Log): Receiver {
+function createReceiver(settings: SlackSettings, around: Pick<Given, 'log' | 'checked'>): Receiver {
   return settings.mode === 'http'
-    ? createHttpReceiver(settings.signingSecret, log)
-    : createSocketReceiver(settings.appToken, settings.slackApiUrl, createBoltLog(log));
+    ? createHttpReceiver(settings.signingSecret, around)
+    : createSocketReceiver(settings.appToken, settings.slackApiUrl, createBoltLog(around.log));
 }
 
 /**

@@ -11,6 +11,12 @@ export type HttpReceiver = Receiver & {
   listener: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 };
 
+type Around = {
+  log: Log;
+  /** Told of each request whether it bears Slack's signature, and if not, why; must be quick. */
+  checked?: ((refused: RefusalCause | undefined) => void) | undefined;
+};
+
 const limits = {
   bodyBytes: 1024 * 1024,
   lingerMs: 1_000,
@@ -23,7 +29,7 @@ const freshSeconds = 5 * 60;
  * Slack's HTTP requests: the signature is checked over the bytes as they came, the body is parsed once, and Bolt gets the
  * event. Bolt's own receiver parses twice, makes a URL of each path and keeps a timer for each request: half its time.
  */
-export function createHttpReceiver(signingSecret: string, log: Log): HttpReceiver {
+export function createHttpReceiver(signingSecret: string, { log, checked }: Around): HttpReceiver {
   let app: App | undefined;
   if (signingSecret === '') throw new Error('SLACK_SIGNING_SECRET is empty: with it everybody could sign');
   const secret = createSecretKey(signingSecret, 'utf8');
@@ -33,12 +39,15 @@ export function createHttpReceiver(signingSecret: string, log: Log): HttpReceive
     const reading = await readBody(request, limits.bodyBytes);
     if (reading.kind !== 'body') return reading.kind === 'too_large' ? 413 : 400;
     const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
-    if (!isSigned(request, reading.body, secret)) {
+    const refused = whyRefused(request, reading.body, secret);
+    if (refused !== undefined) {
       // Slack's test of the certificate, which it does not sign: nothing of it is read.
       if (isForm && reading.body.includes('ssl_check=1')) return 200;
+      checked?.(refused);
       log('warn', 'A request was refused: it does not bear Slack’s signature of the last five minutes');
       return 401;
     }
+    checked?.(undefined);
     const body = parseBody(reading.body.toString(), isForm);
     if (!isJsonObject(body)) return 400;
     if (body['ssl_check'] === '1') return 200;
@@ -71,16 +80,20 @@ export function createHttpReceiver(signingSecret: string, log: Log): HttpReceive
   };
 }
 
-function isSigned({ headers }: IncomingMessage, body: Buffer, secret: KeyObject): boolean {
+/** Why a request is not taken for Slack's: `no_signature` is a stranger's; the other two are Slack's as well as anyone's. */
+export const refusalCauses = ['no_signature', 'time', 'mismatch'] as const;
+export type RefusalCause = (typeof refusalCauses)[number];
+
+function whyRefused({ headers }: IncomingMessage, body: Buffer, secret: KeyObject): RefusalCause | undefined {
   const at = headers['x-slack-request-timestamp'];
   const given = headers['x-slack-signature'];
-  if (typeof at !== 'string' || !/^\d{1,12}$/.test(at) || typeof given !== 'string') return false;
-  if (Math.abs(Date.now() / 1_000 - Number(at)) > freshSeconds) return false;
+  const hasBoth = typeof at === 'string' && typeof given === 'string';
+  if (!hasBoth || !/^\d{1,12}$/.test(at) || !/^v0=[0-9a-f]{64}$/.test(given)) return 'no_signature';
+  if (Math.abs(Date.now() / 1_000 - Number(at)) > freshSeconds) return 'time';
   const own = Buffer.from(
     `v0=${createHmac('sha256', secret).update(`v0:${at}:`).update(body).digest('hex')}`,
   );
-  const theirs = Buffer.from(given);
-  return theirs.length === own.length && timingSafeEqual(theirs, own);
+  return timingSafeEqual(Buffer.from(given), own) ? undefined : 'mismatch';
 }
 
 /** Undefined where it is not what Slack sends. */

@@ -8,7 +8,7 @@ import { signingSecret, signSlack } from '../../support/slack-requests.ts';
 const lines: string[] = [];
 const taken: unknown[] = [];
 const log = (_: string, message: string): void => void lines.push(message);
-const receiver = createHttpReceiver(signingSecret, log);
+const receiver = createHttpReceiver(signingSecret, { log });
 const server = createServer((asked, response) => void receiver.listener(asked, response));
 
 const processEvent: App['processEvent'] = async ({ body, ack }) => {
@@ -100,7 +100,7 @@ it('takes no field twice, no payload that is no object and no more than a megaby
 });
 
 it('is not made with an empty secret, with which everybody could sign', () => {
-  expect(() => createHttpReceiver('', log)).toThrow('SLACK_SIGNING_SECRET');
+  expect(() => createHttpReceiver('', { log })).toThrow('SLACK_SIGNING_SECRET');
 });
 
 it('tells the log nothing of what came', () => {
