@@ -87,6 +87,10 @@ export const paymentsSettings = {
       '8',
     ),
 
+    paymentsTransactionIdParameter: setting(
+      'The query parameter by which the look-up of a transaction takes the service’s own transaction id, like `transactionId`. With it an event whose signature covers that id and no order reference is looked up by it. Spec: not shown.',
+      text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like transactionId'),
+    ),
     paymentsPaidStatuses: setting(
       'Values of `status` in a transaction that mean paid, separated by commas, letter for letter.',
       statusList(),

@@ -25,16 +25,38 @@ export async function findTransaction(
   reference: OrderReference,
   reading: TransactionReading,
 ): Promise<Transaction | undefined> {
+  const records = await findRecords(client, accountId, { orderReference: reference }, reading);
+  return records.find((candidate) => candidate.orderReference === reference) ?? records[0];
+}
+
+/** The same by the service's own id of a transaction, in the query parameter that a setting names. Spec: not shown. */
+export async function findTransactionById(
+  client: PaymentsClient,
+  accountId: string,
+  { parameter, id }: { parameter: string; id: string },
+  reading: TransactionReading,
+): Promise<Transaction | undefined> {
+  const records = await findRecords(client, accountId, { [parameter]: id }, reading);
+  return records.find((candidate) => candidate.id === id);
+}
+
+/** None: the service knows none. */
+async function findRecords(
+  client: PaymentsClient,
+  accountId: string,
+  query: Record<string, string>,
+  reading: TransactionReading,
+): Promise<Transaction[]> {
   const answer = await client.GET('/v1/transactions/accounts/single', {
-    params: { header: { accountId }, query: { orderReference: reference } },
+    params: { header: { accountId }, query: { orderReference: '' } },
+    querySerializer: () => new URLSearchParams(query).toString(),
   });
-  if (answer.response.status === 404) return undefined;
+  if (answer.response.status === 404) return [];
   const envelope = asObject(answer.data);
   const code = looseText.parse(envelope?.['code']);
-  if (code === '01') return undefined;
+  if (code === '01') return [];
   const records = asObjects(envelope?.['data']).map((one) => readTransaction(one, reading));
-  const record = records.find((candidate) => candidate.orderReference === reference) ?? records[0];
-  if (code === '00' && record) return record;
+  if (code === '00' && records.length > 0) return records;
   throw failureOfAnswer(answer, 'The look-up was answered without code "00" and its record.');
 }
 

@@ -15,7 +15,7 @@ import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Kept } from '../store/kept.ts';
 import { createAccessToken, shareToken, type TokenMemory } from './access-token.ts';
-import { findTransaction } from './lookups.ts';
+import { findTransaction, findTransactionById } from './lookups.ts';
 import { changeCardEmail, createSavedCardCalls } from './saved-cards.ts';
 import { listTerminals } from './terminals.ts';
 import { issueToken, parentAccountOf, refreshToken } from './tokens.ts';
@@ -42,6 +42,17 @@ export function createPayments(
     now,
   });
   let failure: ServiceFailure | undefined;
+  const byId = config.paymentsTransactionIdParameter;
+  async function remembered<T>(look: () => Promise<T>): Promise<T> {
+    try {
+      const found = await look();
+      failure = undefined;
+      return found;
+    } catch (error) {
+      if (error instanceof ServiceFailure) failure = error;
+      throw error;
+    }
+  }
   return {
     /** Asks what one feature alone reads. Throws ServiceFailure. */
     ask: <Answer>(read: (client: PaymentsClient, accountId: string) => Promise<Answer>) =>
@@ -68,16 +79,14 @@ export function createPayments(
       const secrets = config.accountNewFields.flatMap(({ name, secret }) => (secret && wanted[name]) || []);
       return createAccount(client, parentId, wanted, secrets);
     },
-    findTransaction: async (reference: OrderReference) => {
-      try {
-        const transaction = await findTransaction(client, accountId, reference, config);
-        failure = undefined;
-        return transaction;
-      } catch (error) {
-        if (error instanceof ServiceFailure) failure = error;
-        throw error;
-      }
-    },
+    findTransaction: (reference: OrderReference) =>
+      remembered(() => findTransaction(client, accountId, reference, config)),
+    /** Undefined: the settings name no parameter for it. */
+    findTransactionById:
+      byId === undefined
+        ? undefined
+        : (id: string) =>
+            remembered(() => findTransactionById(client, accountId, { id, parameter: byId }, config)),
   };
 }
 

@@ -23,6 +23,8 @@ const settings = {
   PAYMENTS_FEE_POINTER: '/fee',
 };
 const fee = '75.00';
+/** Orders whose record has the id of another try. */
+const newIds = new Set<string>();
 
 function sign(body: string, secret: string): Record<string, string> {
   const scheme = readSignatureScheme({
@@ -52,6 +54,7 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
       tellTransaction: (record) => ({
         ...record,
         fee,
+        ...(newIds.has(String(record['onlineCheckoutOrderReference'])) ? { id: 'TXN-LATER' } : {}),
         amount: (Number(record.amount) + Number(fee)).toFixed(2),
         status: record.status === 'SUCCESS' ? 'SETTLED' : record.status,
       }),
@@ -90,6 +93,40 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     await charges(desk, 'agent', ada);
     const { shown } = await desk.modalSays('agent', 'Paid (confirmed)');
     expect(shown.text).toContain('✓ status SETTLED ✓ reference ✓ amount (amount 1075.00 − fee 75.00)');
+  });
+
+  it('has a failure resolved by its own order’s payment, and its order known ever after', async () => {
+    const desk = at();
+    const { house } = desk;
+    const reference = await house.decline();
+    await says(desk, 'payAlerts', `❌ Declined by the bank · NGN 5,000.00 · c***@example.com · ${reference}`);
+    const told = await desk.reads('onCall', ['Declined by the bank', reference], 'payAlerts');
+    await house.payments.act({ kind: 'pay_order', orderReference: reference, outcome: 'approved' });
+    await says(
+      desk,
+      'payAlerts',
+      `✅ Resolved · Paid (confirmed) · NGN 5,000.00 · c***@example.com · ${reference}`,
+    );
+    // Another try of the order is its transaction now: the record has the failure's id no more.
+    newIds.add(reference);
+    const look = () => desk.presses('onCall', 'Look up', told);
+    await desk.seesBy('onCall', ['✅ Paid (confirmed)', 'NGN 5,000.00', reference], look);
+    const { text } = await desk.reads('onCall', reference, 'payAlerts');
+    expect(text).toContain('✅ Resolved · Paid (confirmed) · NGN 5,000.00');
+    const story = await desk.asks('lead', `/pay story ${reference}`, 'signed event: payment_failed');
+    expect(story.shown.text).toContain('signed event: payment_success');
+    expect(story.shown.text).toContain('Payops resolved the alert');
+  });
+
+  it('has an alert whose look-up was not answered told with its reference, and looked up until it is', async () => {
+    const desk = at();
+    const { house } = desk;
+    house.payments.setFaults({ kind: 'error_500', operation: 'GET /v1/transactions/accounts/single' });
+    const reference = await house.decline({ amount: '61.00' });
+    const unchecked = await desk.reads('onCall', ['not checked', reference], 'payAlerts');
+    expect(unchecked.shown.buttons).toContain('Look up');
+    house.payments.setFaults();
+    await says(desk, 'payAlerts', `❌ Declined by the bank · NGN 61.00 · c***@example.com · ${reference}`);
   });
 
   it('has its alerts told by the signed transaction, and an unsigned reference never taken for its own', async () => {

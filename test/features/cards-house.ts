@@ -118,7 +118,14 @@ export function cardsHouse({
   };
   const storms: Storms = createStorms(shared, threshold);
   const chargeOf = async (reference: string) => charges.get(reference);
-  const cards = createAlertCards(shared, { storms, hasEnded, chargeOf, lookUp });
+  const cards = createAlertCards(shared, {
+    storms,
+    hasEnded,
+    chargeOf,
+    lookUp,
+    lookUpSparingly: lookUp,
+    learnt: (event, lookup, atMs) => recovery.linkFailure(event, lookup, atMs),
+  });
   const claims = alertClaims(cards, { declineOf: () => Promise.resolve(undefined) });
   const alerts = cards.cases;
   const recovery = createAlertRecovery(shared, cards, lookUp, chargeOf);

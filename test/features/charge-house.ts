@@ -205,6 +205,8 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
         createAlertCards(account, {
           storms: noStorms,
           lookUp: notAsked,
+          lookUpSparingly: notAsked,
+          learnt: async () => undefined,
           hasEnded: (wanted) => hasEnded(records, wanted),
           chargeOf: (wanted) => chargeOf(records, wanted),
         }),

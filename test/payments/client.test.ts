@@ -7,7 +7,7 @@ import { createGzip } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { AccessToken } from '../../src/payments/access-token.ts';
 import { createPaymentsClient } from '../../src/payments/client.ts';
-import { findTransaction, type TransactionReading } from '../../src/payments/lookups.ts';
+import { findTransaction, findTransactionById, type TransactionReading } from '../../src/payments/lookups.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 import { mockTheOutside } from '../support/mocks.ts';
@@ -65,6 +65,10 @@ const record = {
 
 function lookUpMock() {
   return nock(baseUrl).get('/v1/transactions/accounts/single').query({ orderReference: 'ORDER-1' });
+}
+
+function byIdMock() {
+  return nock(baseUrl).get('/v1/transactions/accounts/single').query({ transactionId: 'T-1' });
 }
 
 describe('payments client', () => {
@@ -386,6 +390,17 @@ describe('findTransaction', () => {
     const transaction = await found(undefined, { ...config, ...reading });
     expect(transaction?.amountMinor).toBe(amountMinor);
     expect(transaction?.compared).toEqual(how === undefined ? undefined : { how, takenMinor: 507_500 });
+  });
+
+  it('asks by the transaction id in the parameter that a setting names, and takes no other record', async () => {
+    const wanted = { parameter: 'transactionId', id: 'T-1' };
+    const byId = () => findTransactionById(clientOf().client, accountId, wanted, config);
+    byIdMock().reply(200, { code: '00', data: record });
+    expect(await byId()).toMatchObject({ id: 'T-1', orderReference: 'ORDER-1' });
+    byIdMock().reply(200, { code: '00', data: { ...record, id: 'T-2' } });
+    expect(await byId()).toBeUndefined();
+    byIdMock().reply(200, { code: '01', data: null });
+    expect(await byId()).toBeUndefined();
   });
 
   it('passes unknown statuses and odd amounts on without judging', async () => {

@@ -594,7 +594,15 @@ function alert(world: World): Driven {
           () => ({ kind: 'unchecked', failure: 'timeout' }),
         );
       const audit = auditOf(process, audited);
-      const cards = createAlertCards(kept, { storms: noStorms, hasEnded, chargeOf: noCharge, lookUp, audit });
+      const cards = createAlertCards(kept, {
+        storms: noStorms,
+        hasEnded,
+        chargeOf: noCharge,
+        lookUp,
+        lookUpSparingly: lookUp,
+        learnt: async () => undefined,
+        audit,
+      });
       all[index] = { cards, claims: alertClaims(cards, { declineOf: () => Promise.resolve(undefined) }) };
       return { prefix: alertCardPrefix, work: (entry) => cards.cases.work(entry) };
     },

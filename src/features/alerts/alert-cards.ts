@@ -25,7 +25,15 @@ import {
   openEvidence,
   placeOf,
 } from './alert-record.ts';
-import { type CardMove, type CardStep, type MovedCard, endsCard, moveCard, recordOfOrder } from './alert.ts';
+import {
+  type CardMove,
+  type CardStep,
+  type MovedCard,
+  endsCard,
+  moveCard,
+  recordOf,
+  withProvenOrder,
+} from './alert.ts';
 import type { JudgeAgain } from './charge-again.ts';
 import type { Storms } from './storm/storm.ts';
 
@@ -63,6 +71,10 @@ export function createAlertCards(
     storms: Pick<Storms, 'recovered' | 'taker'>;
     /** A person who asks is not told of an outage that was a moment ago. */
     lookUp: (event: PaymentEvent) => Promise<Lookup>;
+    /** For what nobody waits for: it does not ask a service that has just failed. */
+    lookUpSparingly: (event: PaymentEvent) => Promise<Lookup>;
+    /** Called with what was found out about a failure after its alert was told: it may belong to more payments now. */
+    learnt: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
     /** Whether the charge of this reference has ended without money; undefined: it was never stored. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
     chargeOf: (reference: string) => Promise<BotCharge | undefined>;
@@ -73,7 +85,7 @@ export function createAlertCards(
 ) {
   const { store, sealer, now } = kept;
   const { storms, hasEnded, chargeOf } = around;
-  const cases = createAlertCases(kept, storms, around);
+  const cases = createAlertCases(kept, storms, lookAgain, around);
 
   /** As everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
   async function seen({ card }: AlertCase, messages: readonly AlertMessage[]): Promise<AlertCard> {
@@ -100,7 +112,7 @@ export function createAlertCards(
     const told = messages.map(({ key, record }) => openEvidence(sealer, key, record));
     const evidence = newestOf([state.evidence, ...told]);
     const place = messages.map(({ record }) => placeOf(record)).find((one) => one);
-    const event = openEvent(sealer, own.key, own.record);
+    const event = withProvenOrder(openEvent(sealer, own.key, own.record), evidence?.lookup);
     return { event, receivedAtMs, card, ...withoutUndefined({ evidence, place }) };
   }
 
@@ -121,9 +133,20 @@ export function createAlertCards(
 
   /** Of an event whose reference is not signed, as its look-up proved it. */
   async function provenReference(id: string): Promise<string | undefined> {
-    const [own] = await alertMessages(store, id);
-    const lookup = own && openEvidence(sealer, own.key, own.record)?.lookup;
-    return lookup && recordOfOrder(lookup)?.orderReference;
+    return (await cases.find(id))?.failed?.proven?.reference ?? (await find(id))?.event.orderReference;
+  }
+
+  /** An order or a customer that only this look-up names ties the alert to more payments. */
+  async function learn({ event, receivedAtMs, evidence }: FoundAlert, lookup: Lookup): Promise<Evidence> {
+    if (recordOf(lookup) && !recordOf(evidence?.lookup)) await around.learnt(event, lookup, receivedAtMs);
+    return { atMs: now(), lookup };
+  }
+
+  async function lookAgain(id: string): Promise<Evidence | undefined> {
+    const alert = await find(id);
+    if (!alert || alert.event.isErased) return undefined;
+    const lookup = await around.lookUpSparingly(alert.event);
+    return lookup.kind === 'unchecked' ? undefined : await learn(alert, lookup);
   }
 
   /**
@@ -172,7 +195,7 @@ export function createAlertCards(
     async lookUpNow(id: string): Promise<FoundAlert | undefined> {
       const alert = await find(id);
       if (!alert) return undefined;
-      const evidence = { atMs: now(), lookup: await around.lookUp(alert.event) };
+      const evidence = await learn(alert, await around.lookUp(alert.event));
       // No answer takes nothing away from what is known, and what was taken away does not come back.
       if (evidence.lookup.kind === 'unchecked' || alert.event.isErased) return { ...alert, evidence };
       const { state } = await hear(id, { kind: 'looked_up', evidence });

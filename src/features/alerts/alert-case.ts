@@ -7,6 +7,7 @@ import { createCases, type Cases, type CaseStep } from '../../records/cases.ts';
 import type { Index } from '../../store/store.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import type { Account } from '../../account.ts';
+import { growingDelayMs } from '../../deadline.ts';
 import { alertKey, isMessage, messageKey } from '../../messages/message-record.ts';
 import { alertCardPrefix, alertMessages, alertNoteKey, type Evidence, newestOf } from './alert-record.ts';
 import { stormRecovered, type Storms } from './storm/storm.ts';
@@ -27,7 +28,16 @@ const alertCase = z.object({
   /** The storms whose digests tell it, or were about to: they count it once it is resolved. */
   storms: z.array(z.string()),
   /** When its event came, and the lists in which payments look for it; absent: it was not about to be told yet. */
-  failed: z.object({ atMs: z.number(), lists: z.array(z.string()) }).exactOptional(),
+  failed: z
+    .object({
+      atMs: z.number(),
+      lists: z.array(z.string()),
+      /** Its order, where no reference is signed and its look-up proved one, and the list of what belongs to that order. */
+      proven: z.object({ reference: z.string(), list: z.string() }).exactOptional(),
+    })
+    .exactOptional(),
+  /** The service gave no answer about it, so it is looked up again: `times` it was, the last time `atMs`. */
+  unanswered: z.object({ times: z.int(), atMs: z.number() }).exactOptional(),
   /** The one that was begun from it last, also when it has ended. `holders`: the deliveries of its submit. */
   charge: z
     .object({ reference: z.string(), by: z.string(), at: z.number(), holders: z.array(z.string()) })
@@ -46,8 +56,10 @@ export type AlertEvent =
   | { kind: 'moved'; move: CardMove; seen: AlertCard }
   | { kind: 'paid_otherwise'; payment: Recovery }
   | { kind: 'paid_again'; payment: Recovery; people: readonly string[] }
-  | { kind: 'failed'; atMs: number; lists: readonly string[]; storms: readonly string[] }
+  | ({ kind: 'failed' } & Linked)
   | { kind: 'looked_up'; evidence: Evidence }
+  /** It was looked up again, and the service gave no answer again. */
+  | { kind: 'unanswered' }
   /** `over`: the last holder of the claim that surely moves no money any more; one that came since is another. */
   | {
       kind: 'claimed';
@@ -66,6 +78,15 @@ export type AlertEvent =
   /** What was looked up anew is forgotten, as its event's details are. */
   | { kind: 'erased' };
 
+/** What ties an alert to payments. `isUnanswered`: its look-up had no answer. */
+export type Linked = {
+  atMs: number;
+  lists: readonly string[];
+  storms: readonly string[];
+  proven?: { reference: string; list: string };
+  isUnanswered?: boolean;
+};
+
 type AlertCases = Cases<AlertCase, AlertEvent>;
 
 /** The list of the open alerts that a person has: assigned to them, or acknowledged by them and given to nobody else. */
@@ -77,8 +98,11 @@ export function untouched(id: string): AlertCase {
 }
 
 function listsOf({ card, storms, failed }: AlertCase): Index {
-  if (card.kind === 'recovered') return Object.fromEntries(storms.map((storm) => [stormRecovered(storm), 0]));
-  if (endsCard(card)) return {};
+  // Also at its end: another payment of the order must find that this one failed, and the story what came.
+  const ofOrder = failed?.proven ? { [failed.proven.list]: failed.atMs } : {};
+  if (card.kind === 'recovered')
+    return { ...ofOrder, ...Object.fromEntries(storms.map((storm) => [stormRecovered(storm), 0])) };
+  if (endsCard(card)) return ofOrder;
   const userId = handlersOf(card).at(-1);
   return {
     ...Object.fromEntries(failed?.lists.map((list) => [list, failed.atMs]) ?? []),
@@ -91,7 +115,7 @@ function listsOf({ card, storms, failed }: AlertCase): Index {
  * charge at a time has it, and none once it has ended; nothing leaves an end; each step is told once in each thread.
  */
 function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | undefined {
-  const { card, failed } = before;
+  const { card } = before;
   switch (event.kind) {
     case 'moved': {
       const moved = moveCard(card.kind === 'open' ? event.seen : card, event.move, nowMs);
@@ -102,15 +126,19 @@ function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | 
       return stepPaidOtherwise(before, event, nowMs);
     case 'paid_again':
       return stepPaidAgain(before, event, nowMs);
-    case 'failed': {
-      const lists = distinct([...(failed?.lists ?? []), ...event.lists]);
-      const storms = distinct([...before.storms, ...event.storms]);
-      const isKnown = lists.length === failed?.lists.length && storms.length === before.storms.length;
-      return isKnown ? undefined : { ...before, storms, failed: { atMs: failed?.atMs ?? event.atMs, lists } };
-    }
-    case 'looked_up':
+    case 'failed':
+      return linked(before, event, nowMs);
+    case 'looked_up': {
+      const { unanswered: _answered, ...others } = before;
       // Of two that ask at once the slower one knows less.
-      return { ...before, evidence: newestOf([event.evidence, before.evidence]) ?? event.evidence };
+      return { ...others, evidence: newestOf([event.evidence, before.evidence]) ?? event.evidence };
+    }
+    case 'unanswered': {
+      const { unanswered, ...others } = before;
+      if (!unanswered) return undefined;
+      const times = unanswered.times + 1;
+      return times >= mostLooks ? others : { ...before, unanswered: { times, atMs: nowMs } };
+    }
     case 'retold':
       return { ...before };
     case 'erased': {
@@ -120,6 +148,26 @@ function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | 
     default:
       return stepClaim(before, event, nowMs);
   }
+}
+
+/** An alert that is tied to payments, and may be tied to more once more is known. A proven order stays the proven one. */
+export function linked(before: AlertCase, event: Linked, nowMs: number): AlertCase | undefined {
+  const { failed } = before;
+  const lists = distinct([...(failed?.lists ?? []), ...event.lists]);
+  const storms = distinct([...before.storms, ...event.storms]);
+  const proven = failed?.proven ?? event.proven;
+  const isAsked = event.isUnanswered === true && !before.unanswered && !endsCard(before.card);
+  const isKnown =
+    lists.length === failed?.lists.length &&
+    storms.length === before.storms.length &&
+    proven === failed.proven;
+  if (isKnown && !isAsked) return undefined;
+  return {
+    ...before,
+    storms,
+    failed: { atMs: failed?.atMs ?? event.atMs, lists, ...(proven && { proven }) },
+    ...(isAsked ? { unanswered: { times: 0, atMs: nowMs } } : {}),
+  };
 }
 
 /** A customer who pays every day would fill the thread of an alert that nobody closes. */
@@ -188,19 +236,26 @@ function stepClaim(before: AlertCase, event: ClaimEvent, nowMs: number): AlertCa
   }
 }
 
-function restMs({ card, heldUntil = Infinity }: AlertCase, nowMs: number): number | undefined {
-  if (card.kind !== 'acknowledged') return undefined;
-  const nextAt = Math.min(card.snoozedUntil ?? Infinity, heldUntil);
-  return nextAt === Infinity ? undefined : Math.max(0, nextAt - nowMs);
+const firstLookMs = 15_000;
+const longestLookMs = 600_000;
+/** With those delays about a day. */
+const mostLooks = 150;
+
+/** When nothing happens to it before: its snooze ends, its card is on hold no more, or it is looked up again. */
+function timesOf({ card, heldUntil = Infinity, unanswered }: AlertCase) {
+  const isTaken = card.kind === 'acknowledged';
+  const looksAt =
+    unanswered && unanswered.atMs + growingDelayMs(firstLookMs, unanswered.times, longestLookMs);
+  return {
+    wakesAt: isTaken ? (card.snoozedUntil ?? Infinity) : Infinity,
+    unheldAt: isTaken ? heldUntil : Infinity,
+    looksAt: looksAt === undefined || endsCard(card) ? Infinity : looksAt,
+  };
 }
 
-/** What is due of it now. */
-function dueOf({ card, heldUntil = Infinity }: AlertCase, nowMs: number): { event: AlertEvent } | undefined {
-  if (card.kind !== 'acknowledged') return undefined;
-  if ((card.snoozedUntil ?? Infinity) <= nowMs) {
-    return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
-  }
-  return heldUntil <= nowMs ? { event: { kind: 'unheld' } } : undefined;
+function restMs(state: AlertCase, nowMs: number): number | undefined {
+  const nextAt = Math.min(...Object.values(timesOf(state)));
+  return nextAt === Infinity ? undefined : Math.max(0, nextAt - nowMs);
 }
 
 /** A step, as its messages are stored: `parent` is the key of the message it belongs to. */
@@ -208,10 +263,14 @@ export type AlertStep = { parent: string; step: CardStep };
 
 export type AlertStepBodies = { alert_note: AlertStep; alert_direct: AlertStep };
 
-/** `audit`: true once an entry is on the chain; absent: nothing is audited. */
+/**
+ * `lookAgain`: looks up what had no answer; undefined: it has none again. `audit`: true once an entry is on the chain;
+ * absent: nothing is audited.
+ */
 export function createAlertCases(
   kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
   storms: Pick<Storms, 'recovered' | 'taker'>,
+  lookAgain: (id: string) => Promise<Evidence | undefined>,
   {
     audit,
     tellCharge,
@@ -259,6 +318,17 @@ export function createAlertCases(
     }
   }
 
+  /** What is due of it now. */
+  async function due(state: AlertCase, nowMs: number): Promise<{ event: AlertEvent } | undefined> {
+    const { id, card } = state;
+    const { wakesAt, unheldAt, looksAt } = timesOf(state);
+    if (wakesAt <= nowMs) return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
+    if (unheldAt <= nowMs) return { event: { kind: 'unheld' } };
+    if (looksAt > nowMs) return undefined;
+    const evidence = await lookAgain(id);
+    return { event: evidence ? { kind: 'looked_up', evidence } : { kind: 'unanswered' } };
+  }
+
   return createCases<AlertCase, AlertEvent>(
     { ...kept, audit },
     {
@@ -269,19 +339,26 @@ export function createAlertCases(
       restMs,
       isTold: (before, after) =>
         before.failed === after.failed &&
+        (before.unanswered === after.unanswered || before.evidence !== after.evidence) &&
         (before.evidence === undefined || after.evidence !== undefined) &&
         (after.heldUntil === undefined || before.heldUntil === after.heldUntil),
       // A step that stands in its threads, or is to, is remembered by its number.
       settled: (state) => ({ ...state, steps: [], told: state.told + state.steps.length }),
       history: auditOf,
     },
-    { due: async (state, nowMs) => dueOf(state, nowMs), tell },
+    { due, tell },
   );
 }
 
+/** The order’s, signed or proven; else what its event is known by. */
+function referenceOf({ id, failed }: AlertCase): string {
+  return referenceOfEventKey(id) ?? failed?.proven?.reference ?? id;
+}
+
 /** Which charges are told of a step, and what: one that is under way when its alert ends, and both that paid for it. */
-function newsOf(one: CardStep, { id, card, charge }: AlertCase): [reference: string, news: AlertNews][] {
-  const failed = referenceOfEventKey(id) ?? id;
+function newsOf(one: CardStep, state: AlertCase): [reference: string, news: AlertNews][] {
+  const { card, charge } = state;
+  const failed = referenceOf(state);
   if (one.kind === 'paid_again') {
     const { before, payment } = one;
     const second: [string, AlertNews] = [payment.reference, { ...before, failed }];
@@ -326,7 +403,7 @@ function auditOf({ before, after, turn }: CaseStep<AlertCase, AlertEvent>): Audi
     atMs: one.at,
     who: 'by' in one ? one.by : 'payops',
     what: 'step',
-    reference: referenceOfEventKey(after.id) ?? after.id,
+    reference: referenceOf(after),
     ...(was === after.card.kind ? {} : { before: `alert_${was}`, after: `alert_${after.card.kind}` }),
     result: `alert_${one.kind}`,
     ...detailOf(one),

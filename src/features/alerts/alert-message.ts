@@ -113,6 +113,7 @@ function body(alert: Alert): HomeBlock[] {
     ...lines(...(alert.declined ? declineNext(alert.declined) : [])),
     ...('evidence' in lookup ? [proofLine(lookup.evidence, lookup.transaction)] : []),
     ...(lookup.kind === 'no_reference' ? signedFacts(event) : []),
+    ...(lookup.kind === 'unchecked' ? unsignedReference(event) : []),
     ...((lookup.kind === 'not_confirmed' || lookup.kind === 'not_paid') && !isDeclined(alert)
       ? [richText(...whyNot(lookup))]
       : []),
@@ -152,8 +153,8 @@ function buttons(alert: Alert): ActionsBlock[] {
     const [lookUp] = orderReference === undefined ? [] : lookUpButton('Look up', orderReference);
     return lookUp ? [actions(lookUp)] : [];
   }
-  const canLookUp = orderReference !== undefined && parseOrderReference(orderReference).ok;
-  return cardButtons(card, canLookUp);
+  const isNamed = orderReference !== undefined && parseOrderReference(orderReference).ok;
+  return cardButtons(card, isNamed || alert.canLookUp === true);
 }
 
 /** The record's own words are of this failure: of one that is paid they say why it is. */
@@ -231,6 +232,12 @@ function withoutReference({ referenceHint }: PaymentEvent): { says: string; next
         : `The reference that came with it, ${word(referenceHint)}, isn’t signed, and nothing signed ties it to this event.`,
     next: 'Find the payment in the merchant’s records.',
   };
+}
+
+/** Until a look-up says whether it is the event’s. */
+function unsignedReference({ orderReference, referenceHint }: PaymentEvent): HomeBlock[] {
+  const hint = orderReference === undefined ? word(referenceHint) : undefined;
+  return hint === undefined ? [] : fields({ Reference: rich`${code(hint)}, not signed` });
 }
 
 /** All that is known for sure of an event without a reference. */

@@ -11,18 +11,25 @@ import {
 } from '../../messages/message-record.ts';
 import { evidenceOf } from '../../records/reseal.ts';
 import type { Sealer, Store } from '../../store/store.ts';
+import { recordOf } from './alert.ts';
 
 export const alertCardPrefix = 'alert:';
 
 /** What a look-up gave, and when it was asked (UTC ms). */
 export type Evidence = { lookup: Lookup; atMs: number };
 
-/** Of several look-ups, the one that was asked last. */
+/** What several look-ups say together: the one that was asked last that says anything; of two at once the first here. */
 export function newestOf(found: readonly (Evidence | undefined)[]): Evidence | undefined {
-  return found.reduce(
-    (newest, one) => (!newest || (one && one.atMs > newest.atMs) ? one : newest),
-    undefined,
-  );
+  const byTime = found.flatMap((one) => one ?? []).toReversed();
+  return byTime
+    .toSorted((one, other) => one.atMs - other.atMs)
+    .reduce<Evidence | undefined>((known, asked) => knownAfter(asked, known), undefined);
+}
+
+/** What is known once this was asked as well: no answer takes nothing away from an earlier one. */
+export function knownAfter(asked: Evidence, known: Evidence | undefined): Evidence {
+  const saysNothing = asked.lookup.kind === 'unchecked' || asked.lookup.kind === 'no_reference';
+  return saysNothing && recordOf(known?.lookup) && known ? known : asked;
 }
 
 /** Beside the event and not in it: the sender's repeats are held against the event alone. */

@@ -139,6 +139,15 @@ export function recordOfOrder(lookup: Lookup): Transaction | undefined {
   return 'evidence' in lookup && lookup.evidence.reference.holds ? lookup.transaction : undefined;
 }
 
+/**
+ * The event with its order's reference: the signed one, else the one its look-up proved, whose record has its signed
+ * transaction id.
+ */
+export function withProvenOrder(event: PaymentEvent, lookup: Lookup | undefined): PaymentEvent {
+  const orderReference = event.orderReference ?? (lookup && recordOfOrder(lookup)?.orderReference);
+  return { ...event, ...withoutUndefined({ orderReference }) };
+}
+
 /** The looked-up record's, where it is of this order; else the signed event's. */
 export function customerEmailOf(event: PaymentEvent, lookup: Lookup): string | undefined {
   return recordOfOrder(lookup)?.customerEmail ?? event.customerEmail;
@@ -167,6 +176,8 @@ export type Alert = {
   receivedAtMs: number;
   /** What is known of the decline, where it is one. */
   declined?: KnownDecline;
+  /** The service can be asked for it, though no reference is signed. */
+  canLookUp?: true;
   /** The bot can list the customer's saved cards. */
   canListCards?: boolean;
   /** An earlier attempt to post it may have arrived, and the channel's history could not be read to find out. */

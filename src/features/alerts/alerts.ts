@@ -44,9 +44,9 @@ import {
   testOnItsWayMessage,
 } from './alert-rules-message.ts';
 import { type AgainAround, createJudge, type JudgeAgain } from './charge-again.ts';
-import { holdEnd, knownDecline } from './alert.ts';
-import { createEventLog, findKeptEvent, lookedBackMs, openKeptEvent } from './event-log.ts';
-import { lookUpEvent, sparing } from './look-up-event.ts';
+import { holdEnd, knownDecline, withProvenOrder } from './alert.ts';
+import { createEventLog, findKeptEvent, type KeptEvent, lookedBackMs, openKeptEvent } from './event-log.ts';
+import { canAskFor, lookUpEvent, sparing } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
 import { needsLookUp, type Routed, routesOf, withMutes } from './routing.ts';
 import { stormPresses } from './storm/storm-list.ts';
@@ -103,9 +103,10 @@ export type Alerts = ReturnType<typeof createAlerts>;
 export function createAlerts(account: Account, around: Around) {
   const { settings, rules, place, payments, wake, now, store, sealer } = account;
   const { routes, declines } = rules;
-  const { findTransaction } = payments;
+  const { findTransaction, findTransactionById: findById } = payments;
   const { alertDetailsDays } = settings;
-  const lookUp = sparing(now, (event: PaymentEvent) => lookUpEvent(findTransaction, event));
+  const lookUpNow = (event: PaymentEvent) => lookUpEvent(findTransaction, event, findById);
+  const lookUp = sparing(now, lookUpNow);
   const kept = {
     ...account,
     rememberMs: settings.webhookRememberDays * 86_400_000,
@@ -120,7 +121,9 @@ export function createAlerts(account: Account, around: Around) {
     ...around,
     storms,
     audit: account.audit.write,
-    lookUp: (event) => lookUpEvent(findTransaction, event),
+    lookUp: lookUpNow,
+    lookUpSparingly: lookUp,
+    learnt: (event, lookup, receivedAtMs) => recovery.linkFailure(event, lookup, receivedAtMs),
   });
   const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);
   const eventLog = createEventLog(account);
@@ -149,6 +152,7 @@ export function createAlerts(account: Account, around: Around) {
     recovery,
     storms,
     judging,
+    canAskFor: (event) => canAskFor(event, findById),
     canListCards: payments.savedCards.kind === 'ready',
   });
   const views: Views<
@@ -189,6 +193,19 @@ export function createAlerts(account: Account, around: Around) {
     }));
     return { count, newest: await Promise.all(named) };
   }
+  /** The events of an order that do not sign its reference, and that their look-up proved to be of it. */
+  async function unsignedEvents(reference: string): Promise<KeptEvent[]> {
+    const found = await recovery.unsignedOf(reference);
+    const events = await Promise.all(
+      found.map(async ({ id, isProven }) => {
+        const entry = await findKeptEvent(store, id);
+        const kept = entry && openKeptEvent(sealer, entry);
+        const { orderReference } = kept ? withProvenOrder(kept.event, kept.lookup) : {};
+        return kept && (isProven || orderReference === reference) ? [kept] : [];
+      }),
+    );
+    return events.flat();
+  }
   /** What the bot knows of a failure that a look-up does not contradict: its own charge's end, else the signed event. */
   async function declineOf(reference: string, lookup: Confirmation): Promise<KnownDecline | undefined> {
     if (lookup.kind !== 'not_confirmed') return undefined;
@@ -205,7 +222,10 @@ export function createAlerts(account: Account, around: Around) {
     async story(reference: string) {
       const keys = eventKinds.map((kind) => orderEventKey(kind, reference));
       const found = await Promise.all(keys.map((key) => findKeptEvent(store, key)));
-      const events = found.flatMap((entry) => (entry ? [openKeptEvent(sealer, entry)] : []));
+      const events = [
+        ...found.flatMap((entry) => (entry ? [openKeptEvent(sealer, entry)] : [])),
+        ...(await unsignedEvents(reference)),
+      ];
       return { events, posts: events.map(({ event }) => alertKey(event.key)) };
     },
     notPosted,

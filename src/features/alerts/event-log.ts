@@ -1,5 +1,4 @@
 import { withLookUp } from './routing.ts';
-import { recordOf } from './alert.ts';
 import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer, Entry, Store } from '../../store/store.ts';
@@ -81,9 +80,7 @@ export function createEventLog({
       const { event, receivedAtMs, lookup, byCharge } = openKeptEvent(sealer, entry);
       const logged = { receivedAtMs, ...withoutUndefined({ byCharge }) };
       if (!lookup) return [{ event, ...logged }];
-      const orderReference = event.orderReference ?? recordOf(lookup)?.orderReference;
-      const known = { ...withLookUp(event, lookup), ...withoutUndefined({ orderReference }) };
-      return [{ event: known, ...logged, lookup: lookup.kind }];
+      return [{ event: withLookUp(event, lookup), ...logged, lookup: lookup.kind }];
     } catch (error) {
       const about = { key: entry.key, fix: sealingKeyFix };
       log('error', 'an event of the last week cannot be read; it is left out', about, error);

@@ -4,9 +4,12 @@ import { ServiceFailure, type FailureKind } from '../../domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { recordOf } from './alert.ts';
+import { recordOfOrder } from './alert.ts';
 
 type FindTransaction = (reference: OrderReference) => Promise<Transaction | undefined>;
+
+/** Finds the record with that transaction id; undefined: no setting says how the service is asked for one. */
+type FindById = ((transactionId: string) => Promise<Transaction | undefined>) | undefined;
 
 /**
  * What the payments service itself says about the event's order. An event proves nothing by itself, so
@@ -14,18 +17,40 @@ type FindTransaction = (reference: OrderReference) => Promise<Transaction | unde
  *
  * Spec: Transactions; Events.
  */
-export async function lookUpEvent(findTransaction: FindTransaction, event: PaymentEvent): Promise<Lookup> {
+export async function lookUpEvent(
+  findTransaction: FindTransaction,
+  event: PaymentEvent,
+  findById?: FindById,
+): Promise<Lookup> {
   const { orderReference, referenceHint, transactionId, amountMinor: minor, currency } = event;
-  const reference = parseOrderReference(orderReference ?? referenceHint ?? '');
-  if (!reference.ok) return { kind: 'no_reference' };
   const amount =
     minor === undefined ? undefined : { minor, source: 'event' as const, ...withoutUndefined({ currency }) };
-  const expected = { reference: reference.value, ...withoutUndefined({ amount }) };
-  const lookup = await lookUpExpected(findTransaction, expected);
+  const isById = orderReference === undefined && transactionId !== undefined && findById !== undefined;
+  if (isById) {
+    return await ifAnswered(async () => {
+      const record = await findById(transactionId);
+      if (!record) return { kind: 'not_found' };
+      const named = parseOrderReference(record.orderReference ?? '');
+      if (record.id !== transactionId || !named.ok) return { kind: 'no_reference' };
+      return confirm({ reference: named.value, ...withoutUndefined({ amount }) }, record);
+    });
+  }
+  const reference = parseOrderReference(orderReference ?? referenceHint ?? '');
+  if (!reference.ok) return { kind: 'no_reference' };
+  const lookup = await lookUpExpected(findTransaction, {
+    reference: reference.value,
+    ...withoutUndefined({ amount }),
+  });
+  if (orderReference !== undefined || lookup.kind === 'unchecked') return lookup;
   // An unsigned reference may name any order; only the signed transaction id ties its record to the event.
-  const isTied = transactionId !== undefined && recordOf(lookup)?.id === transactionId;
-  const isOfEvent = orderReference !== undefined || isTied;
-  return isOfEvent || lookup.kind === 'unchecked' ? lookup : { kind: 'no_reference' };
+  const isTied = transactionId !== undefined && recordOfOrder(lookup)?.id === transactionId;
+  return isTied ? lookup : { kind: 'no_reference' };
+}
+
+/** Whether a look-up can find the order of an event that does not sign its reference. */
+export function canAskFor({ referenceHint, transactionId }: PaymentEvent, findById?: FindById): boolean {
+  if (transactionId === undefined) return false;
+  return findById !== undefined || parseOrderReference(referenceHint ?? '').ok;
 }
 
 /** The verdict on what should have been paid. */
@@ -33,8 +58,12 @@ export async function lookUpExpected(
   findTransaction: FindTransaction,
   expected: ExpectedCharge,
 ): Promise<Lookup> {
+  return await ifAnswered(async () => confirm(expected, await findTransaction(expected.reference)));
+}
+
+async function ifAnswered(look: () => Promise<Lookup>): Promise<Lookup> {
   try {
-    return confirm(expected, await findTransaction(expected.reference));
+    return await look();
   } catch (error) {
     if (error instanceof ServiceFailure) return { kind: 'unchecked', failure: error.kind };
     throw error;

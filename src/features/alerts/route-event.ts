@@ -15,7 +15,8 @@ import {
 } from '../../messages/message-record.ts';
 import { type Work, again, hold } from '../../messages/message-work.ts';
 import type { Entry } from '../../store/store.ts';
-import { type Evidence, sealEvidence } from './alert-record.ts';
+import { type Evidence, knownAfter, openEvidence, sealEvidence } from './alert-record.ts';
+import { withProvenOrder } from './alert.ts';
 import { arrivals } from './storm/storm.ts';
 
 /** `found`: what it was routed by, which a storm’s digest need not ask for once more. */
@@ -138,10 +139,11 @@ export function createEvidence(
   const { sealer, now } = kept;
 
   /** Undefined: the service could not be asked, and not for so long yet that the alert is told without. */
-  async function ask(record: MessageRecord, event: PaymentEvent): Promise<Evidence | undefined> {
-    const lookup = await lookUp(event);
+  async function ask({ entry, record }: Work, event: PaymentEvent): Promise<Evidence | undefined> {
+    const known = openEvidence(sealer, entry.key, record);
+    const lookup = await lookUp(withProvenOrder(event, known?.lookup));
     const isWaiting = lookup.kind === 'unchecked' && mayWait(record, lookup, now());
-    return isWaiting ? undefined : { lookup, atMs: now() };
+    return isWaiting ? undefined : knownAfter({ lookup, atMs: now() }, known);
   }
 
   /** Its lane waits for the service. */
@@ -152,10 +154,11 @@ export function createEvidence(
 
   /** What was found, and where that sends the event: written together, so that no rule is asked a second time. */
   async function routeByLookUp(
-    { entry, record }: Work,
+    work: Work,
     event: PaymentEvent,
   ): Promise<Pick<MessageRecord, 'evidence' | 'routed' | 'keptBy' | 'byCharge'> | undefined> {
-    const found = await ask(record, event);
+    const { entry, record } = work;
+    const found = await ask(work, event);
     if (!found) return undefined;
     const { routed, ...muted } = await route(withLookUp(event, found.lookup), record.receivedAtMs);
     return { evidence: sealEvidence(sealer, entry.key, found), routed: routed.map(asKept), ...muted };
@@ -164,7 +167,7 @@ export function createEvidence(
   return {
     /** Undefined: the alert waits for the service. */
     async askOrWait(work: Work, event: PaymentEvent): Promise<Evidence | undefined> {
-      const found = await ask(work.record, event);
+      const found = await ask(work, event);
       if (!found) await wait(work);
       return found;
     },

@@ -1,4 +1,4 @@
-import { type AlertRoute, recordOfOrder } from './alert.ts';
+import { type AlertRoute, recordOfOrder, withProvenOrder } from './alert.ts';
 import {
   type Lookup,
   type RoutedKind,
@@ -196,7 +196,7 @@ export function withLookUp(event: PaymentEvent, lookup: Lookup): PaymentEvent {
     customerEmail: transaction.customerEmail,
     reason: transaction.gatewayMessage,
   };
-  return { ...withoutUndefined(found), ...event };
+  return { ...withoutUndefined(found), ...withProvenOrder(event, lookup) };
 }
 
 /**

@@ -30,6 +30,7 @@ import {
   outcomeAlone,
   recordOf,
   withoutDetails,
+  withProvenOrder,
 } from './alert.ts';
 import { type Route, createEvidence, sendOn } from './route-event.ts';
 import { routeAt } from './routing.ts';
@@ -65,6 +66,8 @@ export function createTelling(
       recovery: Pick<AlertRecovery, 'linkFailure'>;
       storms: Pick<Storms, 'ask'>;
       judging: Pick<JudgeAgain, 'look'>;
+      /** Whether the service can be asked for an event that signs no reference; absent: for none. */
+      canAskFor?: (event: PaymentEvent) => boolean;
       /** `/pay cards` works here, and is named where a card's token is missing. */
       canListCards?: boolean;
     },
@@ -76,12 +79,18 @@ export function createTelling(
   /** What is told of the event, but for its card and its route. */
   function alertOf({ entry, record }: Work, { event, lookup, verdict }: Told): Alert {
     const [{ environment, account }, { receivedAtMs }] = [place, record];
-    // The service's own record names the order, also where the event could not.
-    const orderReference = recordOf(lookup)?.orderReference;
-    const told = { ...withoutUndefined({ orderReference }), ...event, key: historyKey(entry.key, record) };
+    const told = { ...withProvenOrder(event, lookup), key: historyKey(entry.key, record) };
     const alert = { event: told, lookup, environment, account, receivedAtMs, mayBeRepeat: false };
     const declined = knownDecline(alert, around.declines, { nowMs: now(), verdict });
-    return { ...alert, ...withoutUndefined({ canListCards: around.canListCards || undefined, declined }) };
+    const canLookUp = (told.orderReference === undefined && around.canAskFor?.(event)) || undefined;
+    const canListCards = around.canListCards || undefined;
+    return { ...alert, ...withoutUndefined({ canLookUp, canListCards, declined }) };
+  }
+
+  /** A mute keeps it from its channel, and a payment resolves it all the same. */
+  async function linkUntold(event: PaymentEvent, known: Evidence | undefined, atMs: number): Promise<void> {
+    if (event.kind !== 'payment_failed') return;
+    await recovery.linkFailure(event, known?.lookup ?? { kind: 'no_reference' }, atMs);
   }
 
   async function tell(work: Work, said: Said): Promise<Rendered<AlertShown>> {
@@ -94,9 +103,7 @@ export function createTelling(
       return { kind: 'settled' };
     }
     if (routed.length === 0) {
-      // A mute keeps it from its channel, and a payment resolves it all the same.
-      const unchecked = { kind: 'unchecked', failure: 'network' } as const;
-      if (event.kind === 'payment_failed') await recovery.linkFailure(event, unchecked, receivedAtMs);
+      await linkUntold(event, known, receivedAtMs);
       return { kind: 'nothing' };
     }
     if (!isMessage(record)) {
@@ -172,12 +179,11 @@ export function createTelling(
   ): Promise<{ card: AlertCardShown; evidence: Evidence; verdict?: RetryVerdict }> {
     if (!record.posted) await recovery.linkFailure(event, posted.lookup, record.receivedAtMs);
     const { card, charging, evidence: asked } = await cards.read(event.key);
-    const isNewer = asked !== undefined && asked.atMs > posted.atMs;
-    const evidence = isNewer ? asked : posted;
+    const evidence = newestOf([posted, asked]) ?? posted;
     const { receivedAtMs, replaced } = record;
-    const failed = { event, evidence, receivedAtMs };
+    const failed = { event: withProvenOrder(event, evidence.lookup), evidence, receivedAtMs };
     const { verdict, offer } = endsCard(card) ? {} : await offered(around, failed);
-    const shown = { charging, lookedUpAtMs: isNewer ? asked.atMs : undefined, replaced };
+    const shown = { charging, lookedUpAtMs: evidence === asked ? evidence.atMs : undefined, replaced };
     const rest = withoutUndefined({ again: charging ? undefined : offer, ...shown });
     return { card: { id: event.key, card, ...rest }, evidence, ...withoutUndefined({ verdict }) };
   }

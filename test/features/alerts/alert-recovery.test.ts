@@ -279,3 +279,78 @@ describe('a failure that comes while a payment of its customer is being held aga
     expect(due.map(({ key }) => key)).toContain(`${paymentPrefix}payment_success/order/ORDER-1`);
   });
 });
+
+/** Names its order unsigned, and nobody. */
+function unsigned(kind: 'payment_failed' | 'payment_success', transaction: string, hint = 'ORDER-1') {
+  const key = `${kind}/transaction/${transaction}`;
+  return { kind, key, transactionId: transaction, referenceHint: hint } satisfies PaymentEvent;
+}
+
+function tells(house: CardsHouse, id: string, status: string): void {
+  house.records.set('ORDER-1', { ...recordOf('ORDER-1', status), id, orderAmountMinor: 1_250_000 });
+}
+
+describe('a service that signs the transaction alone', () => {
+  const failure1 = unsigned('payment_failed', 'T-1');
+
+  it('has a failure resolved by the payment of its order, though that is another transaction', async () => {
+    const house = cardsHouse();
+    tells(house, 'T-1', 'FAILED');
+    await house.receive(failure1);
+    await house.drain();
+    expect(statesOf(house)).toEqual(['❌ Declined by the bank']);
+    tells(house, 'T-2', 'SUCCESS');
+    await house.receive(unsigned('payment_success', 'T-2'));
+    await house.drain(10_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved · Paid .* ORDER-1$/u);
+    // A proven order stays known: also to whoever looks it up when its record has the failure's id no more.
+    const found = await house.cards.lookUpNow(failure1.key);
+    expect(found).toMatchObject({
+      event: { orderReference: 'ORDER-1' },
+      evidence: { lookup: { kind: 'confirmed' } },
+    });
+    const events = await house.recovery.unsignedOf('ORDER-1');
+    expect(events.map(({ id }) => id).toSorted()).toEqual([failure1.key, 'payment_success/transaction/T-2']);
+  });
+
+  it('leaves a failure alone that only says it is of that order, however the payment is proven', async () => {
+    const house = cardsHouse();
+    tells(house, 'T-2', 'SUCCESS');
+    await house.receive(failure1);
+    await house.drain();
+    await house.receive(unsigned('payment_success', 'T-2'));
+    await keepProvenPayment(house.shared, {
+      reference: 'ORDER-1',
+      money: { minor: 1_250_000, currency: 'NGN' },
+      customerEmail: 'jane@example.com',
+      atMs: house.clock.nowMs,
+    });
+    await house.drain(20_000);
+    expect(statesOf(house)).toEqual(['❔ Event says failed, not checked']);
+  });
+
+  it('looks a failure up again whose look-up had no answer, until it has one', async () => {
+    const house = cardsHouse();
+    tells(house, 'T-1', 'FAILED');
+    house.service.isAway = true;
+    await house.receive(failure1);
+    await house.drain(15_000);
+    const unchecked = house.parents()[0];
+    expect(unchecked && linesOf(unchecked)).toContain('Reference  ORDER-1, not signed');
+    house.service.isAway = false;
+    await house.drain(40_000);
+    expect(house.parents()[0]?.shown.text).toMatch(/^❌ Declined by the bank .* ORDER-1$/u);
+    const asked = house.service.asked;
+    await house.drain(120_000);
+    expect(house.service.asked).toBe(asked);
+  });
+
+  it('looks a failure of a storm up once its order is paid, and not before', async () => {
+    const house = cardsHouse();
+    tells(house, 'T-1', 'FAILED');
+    await house.recovery.linkFailure(failure1, { kind: 'no_reference' }, house.clock.nowMs);
+    await house.receive(unsigned('payment_success', 'T-9', 'ORDER-9'));
+    await house.drain(10_000);
+    expect(house.service.asked).toBe(0);
+  });
+});

@@ -15,6 +15,7 @@ const record: Transaction = {
   orderCurrency: 'NGN',
 };
 const found = () => Promise.resolve(record);
+const byId = (id: string) => Promise.resolve(id === 'T-1' ? record : undefined);
 const none = () => Promise.resolve(undefined);
 const away = (kind: FailureKind = 'network') => Promise.reject(new ServiceFailure(kind, 'away'));
 const never = () => Promise.reject(new Error('asked'));
@@ -56,6 +57,23 @@ describe('lookUpEvent', () => {
     expect(await lookUpEvent(found, { ...unsigned, transactionId: 'T-2' })).toEqual(nothing);
     expect(await lookUpEvent(found, unsigned)).toEqual(nothing);
     expect(await lookUpEvent(none, { ...unsigned, transactionId: 'T-1' })).toEqual(nothing);
+  });
+
+  it('asks by the signed transaction id where the settings say how, and believes no other record', async () => {
+    const unsigned: PaymentEvent = { kind: 'payment_failed', key: 'k', transactionId: 'T-1' };
+    expect(await lookUpEvent(never, unsigned, byId)).toMatchObject({ kind: 'confirmed' });
+    const hinted = { ...unsigned, referenceHint: 'OTHER' };
+    expect(await lookUpEvent(never, hinted, byId)).toMatchObject({
+      kind: 'confirmed',
+      transaction: { orderReference: 'SUB-1' },
+    });
+    expect(await lookUpEvent(never, unsigned, none)).toEqual({ kind: 'not_found' });
+    const nothing = { kind: 'no_reference' };
+    expect(await lookUpEvent(never, { ...unsigned, transactionId: 'T-2' }, found)).toEqual(nothing);
+    // A signed reference is asked for by itself.
+    expect(await lookUpEvent(found, { ...event, transactionId: 'T-1' }, never)).toMatchObject({
+      kind: 'confirmed',
+    });
   });
 });
 

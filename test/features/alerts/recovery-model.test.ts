@@ -70,7 +70,14 @@ function recovery(world: World): Driven {
         },
         () => ({ kind: 'unchecked', failure: 'timeout' }),
       );
-    const cards = createAlertCards(kept, { storms: noStorms, hasEnded: none, chargeOf: none, lookUp });
+    const cards = createAlertCards(kept, {
+      storms: noStorms,
+      hasEnded: none,
+      chargeOf: none,
+      lookUp,
+      lookUpSparingly: lookUp,
+      learnt: async () => undefined,
+    });
     return { alerts: cards.cases, made: createAlertRecovery(kept, cards, lookUp, none), lookUp };
   }
   // Whoever sends an event comes again until it is stored.

@@ -8,9 +8,10 @@ import { withoutUndefined } from '../../../domain/json.ts';
 import { findMessageRecord, messageKey, openBody } from '../../../messages/message-record.ts';
 import { createMessages } from '../../../messages/messages.ts';
 import type { Entry } from '../../../store/store.ts';
+import type { Evidence } from '../alert-record.ts';
 import { contradicts } from '../alert.ts';
 import { type EventLog, type LoggedEvent, lookedBackMs } from '../event-log.ts';
-import { destinationsOf } from '../routing.ts';
+import { destinationsOf, withLookUp } from '../routing.ts';
 import { type Tally, createTally } from '../tally.ts';
 
 /** When a channel is told of its day, by a wall clock. */
@@ -167,7 +168,7 @@ export type SummaryShown = { kind: 'daily_summary'; summary: DailySummary; muted
 const mostCards = 20_000;
 const cardsAtOnce = 16;
 
-type ReadCard = (id: string) => Promise<{ card: AlertCard }>;
+type ReadCard = (id: string) => Promise<{ card: AlertCard; evidence?: Evidence }>;
 
 /** What that channel is told of that time; the cards are those of the last 7 days. Throws StoreUnavailable. */
 export async function summariseDay(
@@ -212,10 +213,10 @@ async function cardsOf(readCard: ReadCard, failures: readonly LoggedEvent[]): Pr
   let [acknowledged, snoozed] = [0, 0];
   for (let index = 0; index < oldest.length; index += cardsAtOnce) {
     const some = oldest.slice(index, index + cardsAtOnce);
-    const cards = await Promise.all(some.map(async ({ event }) => (await readCard(event.key)).card));
-    for (const [at, card] of cards.entries()) {
+    const cards = await Promise.all(some.map(async ({ event }) => await readCard(event.key)));
+    for (const [at, { card, evidence }] of cards.entries()) {
       const failure = some[at];
-      if (card.kind === 'open' && failure) open.push(openAlert(failure));
+      if (card.kind === 'open' && failure) open.push(openAlert(failure, evidence));
       if (card.kind !== 'acknowledged') continue;
       if (card.snoozedUntil === undefined) acknowledged += 1;
       else snoozed += 1;
@@ -224,7 +225,9 @@ async function cardsOf(readCard: ReadCard, failures: readonly LoggedEvent[]): Pr
   return { open, acknowledged, snoozed, leftOut: failures.length - oldest.length };
 }
 
-function openAlert({ event, receivedAtMs }: LoggedEvent): OpenAlert {
+/** `evidence`: what was found out after it was told. */
+function openAlert({ event: told, receivedAtMs }: LoggedEvent, evidence: Evidence | undefined): OpenAlert {
+  const event = evidence ? withLookUp(told, evidence.lookup) : told;
   const { orderReference } = event;
   return { receivedAtMs, ...withoutUndefined({ orderReference, money: moneyOf(event) }) };
 }

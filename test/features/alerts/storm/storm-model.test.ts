@@ -102,6 +102,8 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     hasEnded,
     chargeOf: hasEnded,
     lookUp: () => Promise.resolve({ kind: 'not_found' }),
+    lookUpSparingly: () => Promise.resolve({ kind: 'not_found' }),
+    learnt: async () => undefined,
   });
 
   function compose(post: Post): Composed {

@@ -1,5 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { OrderReference } from '../../../../src/domain/order-reference.ts';
+import { confirm } from '../../../../src/domain/transaction.ts';
 import type { LoggedEvent } from '../../../../src/features/alerts/event-log.ts';
 import {
   createDailySummaries,
@@ -174,9 +176,11 @@ onBothStores('daily summaries of two replicas', (open) => {
   });
 });
 
-const readCard = () => Promise.resolve({ card: { kind: 'open' as const } });
+type ReadCard = Parameters<typeof summariseDay>[1];
 
-function summarised(events: readonly LoggedEvent[], span: SummarySpan) {
+const open: ReadCard = () => Promise.resolve({ card: { kind: 'open' } });
+
+function summarised(events: readonly LoggedEvent[], span: SummarySpan, readCard = open) {
   const place = { environment: 'live', account: 'main account' } as const;
   const plan = { ...place, rules: [], failures: channel, successes: undefined };
   const eventLog = {
@@ -231,5 +235,16 @@ describe('what summaries count', () => {
       proven: 1,
       disputed: { failed: 1, paid: 2 },
     });
+  });
+
+  it('names the order that a look-up proved after its alert was told', async () => {
+    const event = { kind: 'payment_failed', key: 'k', transactionId: 'T-1' } as const;
+    const transaction = { id: 'T-1', orderReference: 'ORDER-1', amountMinor: 500, currency: 'NGN' };
+    const lookup = confirm({ reference: 'ORDER-1' as OrderReference }, transaction);
+    const readCard: ReadCard = async () => ({ card: { kind: 'open' }, evidence: { lookup, atMs: 3 } });
+    const summary = await summarised([{ event, receivedAtMs: 1 }], { fromMs: 0, untilMs: 2 }, readCard);
+    expect(summary.cards.open).toEqual([
+      { orderReference: 'ORDER-1', money: { minor: 500, currency: 'NGN' }, receivedAtMs: 1 },
+    ]);
   });
 });
