@@ -6,7 +6,7 @@ import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
 /** Has the running bots send once more what the merchant's own backend did not take. */
 export const forwardCommand = command({
   summary: 'Have events that your backend did not take forwarded again',
-  usage: ['npm run payops -- forward [--account NAME]'],
+  usage: ['npm run payops --silent -- forward [--account NAME]'],
   more: 'Mend the backend first. Events that wait for their next try are tried now. /readyz says how many there are.',
   scope: 'each',
   options: {},

@@ -1,7 +1,7 @@
 import { networkTrouble, type NetworkTrouble } from '../domain/failure.ts';
 
 /** Why a store cannot be used, and what a person does about it; both are safe to show anyone. */
-export type WhyAway = { detail: string; fix: string };
+type WhyAway = { detail: string; fix: string };
 
 /**
  * By the words of Redis, of SQLite, or of the connection. No fix may lose records: whoever reads it at night does what

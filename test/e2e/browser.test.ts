@@ -271,7 +271,8 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await omar.channel('pay-desk');
     const answers = ({ page }: PersonWindow): Locator =>
       page.locator('.channel article.ephemeral', { hasText: reference });
-    await omar.click(posted(omar, reference).getByRole('button', { name: 'Look up' }));
+    await omar.click(posted(omar, reference).getByRole('button', { name: 'More', exact: true }));
+    await omar.click(omar.page.getByRole('button', { name: 'Look up', exact: true }).last());
     await answers(omar).getByRole('button', { name: 'Refresh' }).waitFor();
     await omar.click(posted(omar, reference).getByRole('button', { name: 'Acknowledge' }));
     await posted(ada, reference).getByText('Acknowledged by').waitFor();

@@ -155,7 +155,7 @@ describe('a charge that the bank declines', () => {
     ['Insufficient funds', ['try again from', 'or use another card'], []],
     ['Do not honour', ['ask the customer for another card'], ['Choose another card']],
     ['Suspected fraud', ['don’t try again', 'ask their bank'], []],
-    ['Invalid OTP', ['try again from', 'the customer on the phone'], []],
+    ['Invalid OTP', ['check the customer’s phone, then charge again from'], []],
     ['No reason', ['Card on hold until', 'attempts left'], []],
   ])('“%s” says the next step by the bank’s words', async (words, next, buttons) => {
     const desk = at();

@@ -248,7 +248,7 @@ function roleChecks(roles: Policy['roles'], { onceKnown, members, accounts }: As
 }
 
 /** One rule of approvals at one merchant account: the roles that let people approve by it, and those that let them ask. */
-export type ApprovalLooked = {
+type ApprovalLooked = {
   what: string;
   needed: number;
   account: string | undefined;
