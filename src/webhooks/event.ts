@@ -42,11 +42,11 @@ export const defaultEventPointers = {
 /**
  * What a validly signed body turned out to be. `fingerprint` tells a repeat of an event from one with the
  * same key that says another amount or outcome. What is `unknown` is to be kept and reported: it was signed, so it meant
- * something. `why`: it cannot be read.
+ * something. `why`: it cannot be read. `orderOf`: the reference it names, signed or not, to keep its order by and for nothing else.
  */
 export type ParsedEvent =
   | { kind: 'event'; event: PaymentEvent; fingerprint: string }
-  | { kind: 'unknown'; eventKind: string; key: string; why?: string };
+  | { kind: 'unknown'; eventKind: string; key: string; why?: string; orderOf?: string };
 
 /**
  * Puts a person's pointers in front of the built-in ones: an object of field name to a pointer or a list
@@ -99,7 +99,8 @@ export function parseEvent(body: Buffer, pointers: EventPointers, coverage: Cove
   if (!kind) {
     // Not by its id: that may be of what several events are about, and all but the first would be lost.
     const key = signedBodyKey() ?? `fields/${hash(read.signedTexts())}`;
-    return { kind: 'unknown', eventKind: eventKind.slice(0, 64), key };
+    const orderOf = read.text('orderReference') ?? read.hint('orderReference');
+    return withoutUndefined({ kind: 'unknown' as const, eventKind: eventKind.slice(0, 64), key, orderOf });
   }
   const fields = readFields(kind, read);
   if (fields.orderReference === undefined && coverage.covers === 'fields') fields.signedAtMs = coverage.atMs;

@@ -125,7 +125,7 @@ export function createWebhookHandler(
 
   function forwarded({ headers, body }: SignedRequest, found: ParsedEvent): ForwardedDelivery {
     const about = logFieldsOf(found);
-    const hint = found.kind === 'event' ? found.event.referenceHint : undefined;
+    const hint = found.kind === 'event' ? found.event.referenceHint : found.orderOf;
     const orderOf = about.orderReference ?? hint ?? about.eventKey;
     return { body, headers: carried(headers), orderOf, about };
   }
