@@ -3,6 +3,7 @@ import { setTimeout as rest } from 'node:timers/promises';
 import { check, inParallel, median } from '../figures.ts';
 import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
 import { openRedisStore } from '../../src/store/redis-store.ts';
+import { serveOnLoopback } from '../../test/support/loopback.ts';
 import { startRedis } from '../../test/support/redis-server.ts';
 import { rowOf, type Row } from '../report.ts';
 import { programPath, startContestant, type Program } from '../stage/contestant.ts';
@@ -23,16 +24,16 @@ type Variant = {
 };
 
 /** The floor first, then ours, then the peers, which are in the tree anyway. */
-function redisField(house: House, redisPort: number): Variant[] {
+function redisField(house: House, redisPort: number, backendUrl: string): Variant[] {
   function peer(name: string, which: string, keysBegin = `${which}:`): Variant {
     const env = { PEER: which, REDIS_PORT: String(redisPort), KEY_PREFIX: `${which}:` };
     const logPath = join(house.folder, `${which}.log`);
     const program = { path: programPath('ingest/peers.ts'), env, logPath };
     return { name, program, keysBegin, kind: 'payment_failed' };
   }
-  function ours(name: string, kind: EventKind): Variant {
-    const ownPrefix = `ours-${kind}`;
-    const env = { REDIS_URL: `redis://127.0.0.1:${redisPort}`, REDIS_PREFIX: ownPrefix };
+  function ours(name: string, kind: EventKind, more: Record<string, string> = {}): Variant {
+    const ownPrefix = ['ours', kind, ...Object.keys(more)].join('-');
+    const env = { REDIS_URL: `redis://127.0.0.1:${redisPort}`, REDIS_PREFIX: ownPrefix, ...more };
     // A success that no rule wants is remembered as a payment alone.
     const record = kind === 'payment_failed' ? 'message:alert:' : 'alert-payment:';
     const keysBegin = `{${ownPrefix}}:record:${record}`;
@@ -42,6 +43,7 @@ function redisField(house: House, redisPort: number): Variant[] {
     peer('bare node:http and Redis (floor)', 'floor'),
     ours('Payops, failures (told)', 'payment_failed'),
     ours('Payops, successes (remembered)', 'payment_success'),
+    ours('Payops, failures (told and forwarded)', 'payment_failed', { WEBHOOK_FORWARD_URL: backendUrl }),
     peer('floor that seals, queues and logs, no bot', 'same-work', '{same-work}:record:'),
     peer('Bolt customRoutes', 'bolt-route'),
     peer('Bolt ExpressReceiver, Keyv get and set', 'bolt-express'),
@@ -56,7 +58,13 @@ export async function measureIngestOnRedis(house: House, size: IngestSize): Prom
   const redis = await startRedis();
   const connection = connectRedis({ url: redis.url, log: () => undefined });
   await connection.tried;
-  const field = redisField(house, redis.port).filter(({ name }) => size.only?.test(name) ?? true);
+  // It takes everything at once: what is measured is the bot.
+  const backend = await serveOnLoopback(
+    (request, response) => void request.resume().on('end', () => response.end()),
+  );
+  const field = redisField(house, redis.port, backend.url).filter(
+    ({ name }) => size.only?.test(name) ?? true,
+  );
   const running = await Promise.all(
     field.map(async (variant) => ({
       ...variant,
@@ -84,7 +92,7 @@ export async function measureIngestOnRedis(house: House, size: IngestSize): Prom
   } finally {
     connection.close();
     await Promise.all(running.map(({ contestant }) => contestant.stop()));
-    await redis.stop();
+    await Promise.all([redis.stop(), backend.close()]);
   }
 }
 
@@ -105,7 +113,7 @@ async function workedOff({ client }: RedisConnection, prefix: string): Promise<v
       client.zRange(`${root}:ready`, 0, -1),
       client.zRange(`${root}:blocked`, 0, -1),
     ]);
-    return [...ready, ...blocked].some((lane) => /^(?:event-log$|alert-payment|C0)/.test(lane));
+    return [...ready, ...blocked].some((lane) => /^(?:event-log$|alert-payment|forward\/|C0)/.test(lane));
   }
   while (await isUnderWay()) await rest(100);
 }
