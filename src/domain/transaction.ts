@@ -31,11 +31,45 @@ export type Transaction = {
   orderCurrency?: string;
   customerEmail?: string;
   paymentMethod?: string;
+  /** Further records under the same reference. */
+  others?: readonly Transaction[];
 };
 
-/** Spec: Transaction status. */
-function outcomeOf({ status, outcome }: Pick<Transaction, 'status' | 'outcome'>): TransactionOutcome {
+/** Of one record, by its status alone. Spec: Transaction status. */
+function statusMeans({ status, outcome }: Pick<Transaction, 'status' | 'outcome'>): TransactionOutcome {
   return outcome ?? (status === 'SUCCESS' ? 'paid' : 'unknown');
+}
+
+/**
+ * Why a record concludes nothing whatever its status is; undefined: its status counts. Money that left is no payment, and
+ * of several records under one reference none is believed unless all say the same.
+ */
+function doubtAbout(transaction: Transaction): string | undefined {
+  const { entryType, others = [] } = transaction;
+  const all = [transaction, ...others];
+  if (all.some((other) => !saysTheSame(transaction, other))) {
+    return `${all.length} records of this reference differ: ${all.map(shownRecord).join('; ')}`;
+  }
+  return entryType === 'DEBIT' ? 'The record is a DEBIT, which is no payment' : undefined;
+}
+
+function saysTheSame(one: Transaction, other: Transaction): boolean {
+  return (
+    statusMeans(one) === statusMeans(other) &&
+    one.amountMinor === other.amountMinor &&
+    one.currency === other.currency &&
+    one.entryType === other.entryType
+  );
+}
+
+function shownRecord(transaction: Transaction): string {
+  const { status = 'no status', entryType } = transaction;
+  const money = moneyOf(transaction);
+  return [status, money ? formatMoney(money) : 'no amount', entryType].filter(Boolean).join(' ');
+}
+
+function outcomeOf(transaction: Transaction): TransactionOutcome {
+  return doubtAbout(transaction) === undefined ? statusMeans(transaction) : 'unknown';
 }
 
 /** What a charge that failed was to take: what its record says, or, where that is nothing, the order's own amount. */
@@ -115,7 +149,8 @@ function moneyOf(transaction: Transaction): Money | undefined {
 function checkStatus(transaction: Transaction): Check {
   const { status = 'missing' } = transaction;
   const outcome = outcomeOf(transaction);
-  return { part: 'status', holds: outcome === 'paid', statement: `Status is ${status}${meaning[outcome]}` };
+  const statement = doubtAbout(transaction) ?? `Status is ${status}${meaning[outcome]}`;
+  return { part: 'status', holds: outcome === 'paid', statement };
 }
 
 const meaning: Record<TransactionOutcome, string> = {

@@ -14,7 +14,7 @@ export type TransactionReading = Pick<
 >;
 
 /**
- * The transaction of a merchant's reference on this account, or undefined when the service knows none
+ * The transaction of a merchant's reference on this account, with any further record of that reference; or undefined when the service knows none
  * (code "01" with null data, or HTTP 404). Throws ServiceFailure when it gave no usable answer.
  *
  * Spec: GET {base_url}/v1/transactions/accounts/single.
@@ -26,7 +26,8 @@ export async function findTransaction(
   reading: TransactionReading,
 ): Promise<Transaction | undefined> {
   const records = await findRecords(client, accountId, { orderReference: reference }, reading);
-  return records.find((candidate) => candidate.orderReference === reference) ?? records[0];
+  const [found, ...others] = records.filter((candidate) => candidate.orderReference === reference);
+  return found ? { ...found, ...(others.length > 0 && { others }) } : records[0];
 }
 
 /** The same by the service's own id of a transaction, in the query parameter that a setting names. Spec: not shown. */

@@ -172,6 +172,36 @@ describe('confirm', () => {
     });
   });
 
+  it.each([
+    ['a failed one', { status: 'FAILED' }, 'SUCCESS NGN 5,000.00; FAILED NGN 5,000.00'],
+    ['one of another amount', { amountMinor: 1 }, 'SUCCESS NGN 5,000.00; SUCCESS NGN 0.01'],
+    ['one in another currency', { currency: 'USD' }, 'SUCCESS NGN 5,000.00; SUCCESS USD 5,000.00'],
+    ['money that left', { entryType: 'DEBIT' }, 'SUCCESS NGN 5,000.00; SUCCESS NGN 5,000.00 DEBIT'],
+  ])('believes neither record where the reference has a second: %s', (_, changed, shown) => {
+    const other: Transaction = { ...paid, ...changed };
+    const verdict = { kind: 'not_confirmed', evidence: { status: { holds: false } } };
+    expect(confirm(charged, { ...paid, others: [other] })).toMatchObject({
+      ...verdict,
+      evidence: { status: { holds: false, statement: `2 records of this reference differ: ${shown}` } },
+    });
+    expect(confirm(charged, { ...other, others: [paid] })).toMatchObject(verdict);
+  });
+
+  it('never calls an order not paid over while another record of it differs', () => {
+    const over: Transaction = { ...paid, status: 'CANCELLED', outcome: 'not_paid' };
+    expect(confirm(charged, { ...over, others: [{ ...over }] }).kind).toBe('not_paid');
+    expect(confirm(charged, { ...over, others: [paid] }).kind).toBe('not_confirmed');
+  });
+
+  it('confirms by two records that say the same, and never by a DEBIT', () => {
+    expect(confirm(charged, { ...paid, others: [{ ...paid }] }).kind).toBe('confirmed');
+    expect(confirm(charged, { ...paid, entryType: 'CREDIT' }).kind).toBe('confirmed');
+    expect(confirm(charged, { ...paid, entryType: 'DEBIT' })).toMatchObject({
+      kind: 'not_confirmed',
+      evidence: { status: { holds: false, statement: 'The record is a DEBIT, which is no payment' } },
+    });
+  });
+
   it('says not found when there is no transaction', () => {
     expect(confirm(charged, undefined)).toEqual({ kind: 'not_found' });
   });

@@ -364,6 +364,14 @@ describe('findTransaction', () => {
     });
   });
 
+  it('gives every record of the reference, so that a first one is not believed alone', async () => {
+    lookUpMock().reply(200, {
+      code: '00',
+      data: [record, { ...record, onlineCheckoutOrderReference: 'OTHER' }, { ...record, status: 'FAILED' }],
+    });
+    expect(await found()).toMatchObject({ status: 'SUCCESS', others: [{ status: 'FAILED' }] });
+  });
+
   it.each([
     ['FAILED', 'not_paid'],
     ['SETTLED', 'paid'],
