@@ -7,6 +7,7 @@ import { createPayments } from './payments/payments.ts';
 import { approvalRules, limitRules, rolesOfRules } from './config/policy-rules.ts';
 import type { Config, Outside } from './config/config.ts';
 import type { PartHealth } from './domain/failure.ts';
+import type { Span } from './domain/span.ts';
 import { noticesOf, type Notice } from './messages/notices.ts';
 import { placeWords } from './slack/words/evidence.ts';
 import { type MissingEvents, alarmPrefix, createMissingEvents } from './features/alerts/missing-events.ts';
@@ -56,7 +57,7 @@ type MerchantPlace = KeptPart & {
   merchant: Merchant | undefined;
   outside: Outside;
   /** Until when the payments service wants no calls, of all accounts; see the client. */
-  pauses: Map<string, number>;
+  pauses: Map<string, Span>;
 };
 
 /**
@@ -64,7 +65,7 @@ type MerchantPlace = KeptPart & {
  * place can neither send another account's token or id nor read another's record: it has none of them.
  */
 export function merchantPlaces(outside: Outside, kept: Kept): [MerchantPlace, ...MerchantPlace[]] {
-  const pauses = new Map<string, number>();
+  const pauses = new Map<string, Span>();
   function placeOf(config: Config): MerchantPlace {
     const { merchant } = config;
     const log: Log = merchant

@@ -2,6 +2,7 @@ import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import { withDeadline } from '../deadline.ts';
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
 import { isJsonObject } from '../domain/json.ts';
+import { leftOf, spanOf, type Span } from '../domain/span.ts';
 import type { AccessToken } from './access-token.ts';
 import { addressSetting, failureOfStatus, failureOfThrow, rateLimited, timeoutFailure } from './failures.ts';
 import type { paths } from './schema.d.ts';
@@ -23,7 +24,7 @@ type ClientOptions = {
    * Until when (UTC ms) the service wants no calls, by address, account and endpoint, since quotas are per endpoint
    * and not shown. Shared by what has accounts in common; absent: this client's own.
    */
-  pauses?: Map<string, number> | undefined;
+  pauses?: Map<string, Span> | undefined;
   called?: Called | undefined;
   now?: () => number;
 };
@@ -93,7 +94,7 @@ function tooManyWait(): ServiceFailure {
  * Spec: Authentication; Sandbox endpoints; Errors.
  */
 export function createPaymentsClient(options: ClientOptions): PaymentsClient {
-  const { baseUrl, sandbox, timeoutMs, accessToken, pauses = new Map<string, number>() } = options;
+  const { baseUrl, sandbox, timeoutMs, accessToken, pauses = new Map<string, Span>() } = options;
   const { fetch = (request) => globalThis.fetch(request), called, now = Date.now } = options;
   /** As the specification names them: a path itself may hold an id. */
   const operations = new WeakMap<Request, string>();
@@ -131,8 +132,8 @@ export function createPaymentsClient(options: ClientOptions): PaymentsClient {
     const body = request.body && (await request.text());
 
     async function leave(token?: string): Promise<Response> {
-      const untilMs = endpoint === undefined ? 0 : (pauses.get(endpoint) ?? 0);
-      if (now() < untilMs) throw rateLimited(untilMs - now());
+      const waitMs = endpoint === undefined ? 0 : leftOf(pauses.get(endpoint), now());
+      if (waitMs > 0) throw rateLimited(waitMs);
       refuseLate(request);
       const headers = new Headers([...request.headers]);
       if (token !== undefined) headers.set('Authorization', `Bearer ${token}`);
@@ -147,7 +148,7 @@ export function createPaymentsClient(options: ClientOptions): PaymentsClient {
       // A window is a length and not what is left of it: it is told, and only `Retry-After` is waited for.
       const isAsked = failure.retryAfterMs !== undefined && response.headers.has('Retry-After');
       if (endpoint !== undefined && isAsked) {
-        pauses.set(endpoint, now() + failure.retryAfterMs);
+        pauses.set(endpoint, spanOf(now(), failure.retryAfterMs));
       }
       throw failure;
     }

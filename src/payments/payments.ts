@@ -13,6 +13,7 @@ import {
 } from './charges.ts';
 import { ServiceFailure } from '../domain/failure.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
+import type { Span } from '../domain/span.ts';
 import type { Kept } from '../store/kept.ts';
 import { createAccessToken, shareToken, type TokenMemory } from './access-token.ts';
 import { findTransaction, findTransactionById } from './lookups.ts';
@@ -29,7 +30,7 @@ export type Payments = ReturnType<typeof createPayments>;
 export function createPayments(
   outside: Outside,
   kept: Kept,
-  more: { pauses?: Map<string, number>; called?: Called } = {},
+  more: { pauses?: Map<string, Span>; called?: Called } = {},
 ) {
   const { config, now } = outside;
   const accountId = config.paymentsAccountId ?? '';

@@ -42,12 +42,17 @@ type CaseEffects<State, Event> = {
   tell: (state: State) => Promise<void>;
 };
 
-/** A case as it is kept: up to `told` its turns were told, and the audit lacks `unwritten`. */
+/**
+ * A case as it is kept: up to `told` its turns were told, and the audit lacks `unwritten`. `atMs` is when it was written
+ * and `dueAtMs` when it is work again: a clock that is put back must not make it wait for longer than it was to.
+ */
 export type Kept<State> = {
   state: State;
   turn: number;
   told: number;
   unwritten: readonly AuditEntry[];
+  atMs?: number;
+  dueAtMs?: number;
 };
 
 /** `isMoved`: this event made the step. */
@@ -113,6 +118,8 @@ export function createCases<State, Event>(
       turn: z.int(),
       told: z.int(),
       unwritten: z.array(auditEntryShape),
+      atMs: z.number().exactOptional(),
+      dueAtMs: z.number().exactOptional(),
     }),
     lists: ({ state }) => rules.lists(state),
   });
@@ -121,22 +128,38 @@ export function createCases<State, Event>(
     return audit ? [...(kept?.unwritten ?? []), ...rules.history(step)] : [];
   }
 
-  function move(id: string, event: Event, delayMs: number): Promise<Applied<State> | undefined> {
+  /** The time of a case never runs backwards, whatever the clock does. */
+  function timeOf(kept: Pick<Kept<State>, 'atMs'> | undefined, fromMs = 0): number {
+    return Math.max(now(), fromMs, kept?.atMs ?? 0);
+  }
+
+  function writing<Result>(
+    kept: Kept<State>,
+    rest: Rest,
+    atMs: number,
+    resultOf: (kept: Kept<State>) => Result,
+  ) {
+    const { dueAtMs: _last, ...others } = kept;
+    const value = { ...others, atMs, ...('delayMs' in rest && { dueAtMs: atMs + rest.delayMs }) };
+    return { kind: 'write', value, rest, result: resultOf(value) } as const;
+  }
+
+  /** `fromMs`: it is that late, at least. */
+  function move(id: string, event: Event, delayMs: number, fromMs = 0): Promise<Applied<State> | undefined> {
     return records.change<Applied<State> | undefined>(id, (kept) => {
-      const atMs = now();
+      const atMs = timeOf(kept, fromMs);
       const after = kept && rules.step(kept.state, event, atMs);
       if (!after) return { kind: 'keep', result: kept && { ...kept, isMoved: false } };
       const { state: before } = kept;
       if (rules.isTold?.(before, after) === false) {
         const value = { ...kept, state: after };
         // What is not told yet is told as soon as before.
-        const rest = kept.told < kept.turn ? { delayMs } : restOf(value);
-        return { kind: 'write', value, rest, result: { ...value, isMoved: true } };
+        const rest = kept.told < kept.turn ? { delayMs } : restOf(value, atMs);
+        return writing(value, rest, atMs, asMoved);
       }
       const turn = kept.turn + 1;
       const unwritten = unwrittenAfter(kept, { before, event, after, turn, atMs });
-      const value = { ...kept, state: after, turn, unwritten };
-      return { kind: 'write', value, rest: { delayMs }, result: { ...value, isMoved: true } };
+      return writing({ ...kept, state: after, turn, unwritten }, { delayMs }, atMs, asMoved);
     });
   }
 
@@ -146,23 +169,24 @@ export function createCases<State, Event>(
     }
   }
 
-  function restOf({ state }: Kept<State>): Rest {
-    const delayMs = rules.restMs(state, now());
+  function restOf({ state }: Kept<State>, atMs: number): Rest {
+    const delayMs = rules.restMs(state, atMs);
     return delayMs === undefined ? { ttlMs: rememberMs } : { delayMs };
   }
 
-  async function settle(id: string, kept: Kept<State>, isTold?: 'told'): Promise<State> {
+  async function settle(id: string, kept: Kept<State>, isTold?: 'told', fromMs = 0): Promise<State> {
     if (kept.told < kept.turn && !isTold) await effects.tell(kept.state);
     await write(kept.unwritten);
     const settled = await records.change<Kept<State>>(id, (current) => {
       // One that went on meanwhile is settled by whoever moved it.
       if (current?.turn !== kept.turn) return { kind: 'keep', result: current ?? kept };
+      const atMs = timeOf(current, fromMs);
       const told = { ...current, told: current.turn, unwritten: [] };
-      const isOver = !('delayMs' in restOf(told));
+      const isOver = !('delayMs' in restOf(told, atMs));
       const value = rules.settled ? { ...told, state: rules.settled(told.state, isOver) } : told;
-      return { kind: 'write', value, rest: restOf(value), result: value };
+      return writing(value, restOf(value, atMs), atMs, (after) => after);
     });
-    if (rules.restMs(settled.state, now()) === 0) wake();
+    if (rules.restMs(settled.state, timeOf(settled, fromMs)) === 0) wake();
     return settled.state;
   }
 
@@ -175,15 +199,16 @@ export function createCases<State, Event>(
         }
         // Behind the turns of one that gave way: whoever is still to settle that one settles nothing of this.
         const turn = (before?.turn ?? 0) + 1;
-        const first = { after: state, turn, atMs: now() };
+        const atMs = timeOf(before);
+        const first = { after: state, turn, atMs };
         const kept = {
           state,
           turn,
           told: untold ? turn - 1 : turn,
           unwritten: unwrittenAfter(before, first),
         };
-        const rest = untold ? { delayMs: settledWithinMs } : restOf(kept);
-        return { kind: 'write', value: kept, rest, result: { kind: 'begun', kept } };
+        const rest = untold ? { delayMs: settledWithinMs } : restOf(kept, atMs);
+        return writing(kept, rest, atMs, (begun) => ({ kind: 'begun', kept: begun }));
       }),
     apply: (id, event) => move(id, event, settledWithinMs),
     async hear(id, event) {
@@ -191,18 +216,24 @@ export function createCases<State, Event>(
       if (kept?.isMoved) wake();
       return kept;
     },
-    settle,
+    settle: (id, kept, isTold) => settle(id, kept, isTold),
     async work(entry) {
       const id = records.idOf(entry);
       const kept = records.open(entry);
+      // Its clock was put back since: the store says that it is due, and so its time has come.
+      const fromMs = now() < (kept.atMs ?? 0) ? timeOf(kept, kept.dueAtMs) : now();
       // First what may change it: a message that is edited twice in a row is read twice.
-      const done = await effects.due(kept.state, now());
-      if (!done) return await settle(id, kept);
+      const done = await effects.due(kept.state, fromMs);
+      if (!done) return await settle(id, kept, undefined, fromMs);
       const { event, isOnce } = done;
-      const apply = (): Promise<Applied<State> | undefined> => move(id, event, settledWithinMs);
-      return await settle(id, (await (isOnce ? insist(account, apply) : apply())) ?? kept);
+      const apply = (): Promise<Applied<State> | undefined> => move(id, event, settledWithinMs, fromMs);
+      return await settle(id, (await (isOnce ? insist(account, apply) : apply())) ?? kept, undefined, fromMs);
     },
     list: async (name, options) => (await records.list(name, options)).map(({ state }) => state),
     all: async (name) => (await records.all(name)).map(({ state }) => state),
   };
+}
+
+function asMoved<State>(kept: Kept<State>): Applied<State> {
+  return { ...kept, isMoved: true };
 }

@@ -6,11 +6,8 @@ import type { Entry, Index, Listed, ListOptions, WriteOptions } from './store.ts
  */
 export type Fate = { holdMs?: number; delayMs?: number; ttlMs?: number };
 
-/**
- * No lease and no pause is longer. One that is still to last longer was given before the clock was put back, and
- * would stop its lane for all that time.
- */
-export const longestBlockMs = 3_600_000;
+/** No lease and no pause is longer. */
+const longestBlockMs = 3_600_000;
 
 const longestMs = 100 * 365 * 24 * 60 * 60 * 1000;
 

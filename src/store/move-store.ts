@@ -19,7 +19,7 @@ export type MoveEnd =
 type Move = {
   /** The store's file, of whose bots none runs. */
   path: string;
-  /** The clock of that file, UTC ms. */
+  /** The machine's clock, UTC ms. */
   now: () => number;
   redis: ScriptRunner;
   prefix: string;
@@ -48,7 +48,9 @@ export async function moveStore({ path, now, redis, prefix, change }: Move): Pro
   try {
     if ((await run(reserveScript)) !== 1) return { kind: 'not_empty' };
     // In their order, and no more than a page in memory.
-    for (const page of pagesOf(db, Math.floor(now()))) {
+    // Of an earlier release's file it is the machine's.
+    const aheadMs = Number(db.prepare('select * from counter').get()?.['ahead_ms'] ?? 0);
+    for (const page of pagesOf(db, Math.floor(now()) + aheadMs)) {
       const copies = page.map((record) => ({ ...record, value: change(record.key, record.value) }));
       await Promise.all(copies.map(({ key, value, options }) => store.create(key, value, options)));
       await run(pastScript, ...copies.flatMap(({ key, lane, attempts }) => [key, lane, attempts]));

@@ -11,6 +11,7 @@ export const redisSchema = '2';
  * them on one node:
  *   :schema         what the records are written as, since the first
  *   :version        the last version given to any record, so that none ever comes twice
+ *   :ahead          how far the store's clock is ahead of Redis's, which was put back by so much; absent: not at all
  *   :record:<key>   hash: value, version, lane, attempts, lease
  *   :work:<lane>    sorted set: key by due time; being in it is what makes a record work
  *   :lane:<lane>    hash, only while leased or paused: lease, out, lease_until, pause_until
@@ -20,8 +21,10 @@ export const redisSchema = '2';
  *   :ends           sorted set of the records that are in lists and expire, by when: what is in lists leaves them here
  *   :pinged         when somebody last asked whether it can be written to
  *   :blocked        sorted set of the leased or paused lanes, by when they are free
- * Times are microseconds of Redis's own clock: fine enough that two records made in one millisecond keep
- * their order, and below 2^53. Numbers are formatted by hand, because Lua writes large ones as 1.7e+15.
+ * Times are microseconds of the store's clock: fine enough that two records made in one millisecond keep
+ * their order, and below 2^53. It is Redis's own clock, except that it never runs backwards: no version is behind the
+ * clock, so one that is put back is behind the last version, and the store's goes on from there. Only what Redis forgets by
+ * itself (PEXPIRE) waits for its own. Numbers are formatted by hand, because Lua writes large ones as 1.7e+15.
  *
  * In every script the first write that matters is one that Redis refuses when it is out of memory or
  * read-only, so a refused script has done nothing.
@@ -30,9 +33,17 @@ const shared = `
 local root = KEYS[1]
 local ready, blocked = root .. ':ready', root .. ':blocked'
 local time = redis.call('TIME')
-local now = time[1] * 1000000 + time[2]
+local last = redis.call('GET', root .. ':version')
+local last_version = tonumber(last or 0)
+local now = time[1] * 1000000 + time[2] + tonumber(redis.call('GET', root .. ':ahead') or 0)
+local behind = last_version - now
+if behind > 0 then now = last_version end
 
 local function whole(number) return string.format('%.0f', number) end
+-- Called by what writes, first: what only reads may be asked of a Redis that takes no writes.
+local function keep_clock()
+  if behind > 0 then redis.call('SET', root .. ':ahead', whole(now - time[1] * 1000000 - time[2])) end
+end
 local function after(ms) return whole(now + tonumber(ms) * 1000) end
 local function record_of(key) return root .. ':record:' .. key end
 local function work_of(lane) return root .. ':work:' .. lane end
@@ -40,13 +51,13 @@ local function state_of(lane) return root .. ':lane:' .. lane end
 
 -- Never behind the clock: a replica that takes over without the last changes gives none of their versions again.
 -- Whatever is written first says by which schema, so that no record is ever without.
-local function last_version()
-  local last = redis.call('GET', root .. ':version')
+local function next_version()
   if not last then redis.call('SET', root .. ':schema', '${redisSchema}') end
-  return tonumber(last or 0)
+  last, last_version = true, math.max(last_version + 1, now)
+  return last_version
 end
 local function new_version()
-  local version = whole(math.max(last_version() + 1, now))
+  local version = whole(next_version())
   redis.call('SET', root .. ':version', version)
   return version
 end
@@ -106,6 +117,7 @@ end
  * For each of them 1 when stored, 0 when there already.
  */
 export const createScript = script(`
+keep_clock()
 local created, lanes, work, listed = {}, {}, {}, 0
 local version
 for at = 1, #ARGV, 6 do
@@ -114,7 +126,7 @@ for at = 1, #ARGV, 6 do
   local is_new = redis.call('EXISTS', record) == 0
   created[#created + 1] = is_new and 1 or 0
   if is_new then
-    version = math.max((version or last_version()) + 1, now)
+    version = next_version()
     if delay == '' then
       redis.call('HSET', record, 'value', value, 'version', whole(version))
       if ttl ~= '' then redis.call('PEXPIRE', record, ttl) end
@@ -159,6 +171,7 @@ return found
 
 /** ARGV: key, version, value. 1 when replaced; 0 when it was changed meanwhile, is gone, or is out under a lease. */
 export const replaceScript = script(`
+keep_clock()
 local key, version, value = unpack(ARGV)
 local found = redis.call('HMGET', record_of(key), 'version', 'lane', 'lease')
 if found[1] ~= version then return 0 end
@@ -256,6 +269,7 @@ redis.call('SET', root .. ':pinged', whole(now))
  * stays). The new version, or 0 when refused.
  */
 export const writeScript = script(`
+keep_clock()
 local key, version, value, delay, ttl, pause, hold, moved_to, index = unpack(ARGV)
 local record = record_of(key)
 local found = redis.call('HMGET', record, 'version', 'lane', 'lease')
@@ -298,20 +312,12 @@ return written
 `);
 
 /**
- * ARGV: lease (ms), max, the longest that a lane may be blocked (ms), how the lanes begin of which more than one is given. [lane, [[key, value, version, attempts], ...]], or nil when nothing is due. A
- * record that somebody deleted by hand is dropped from its lane and the search goes on.
+ * ARGV: lease (ms), max, how the lanes begin of which more than one is given. [lane, [[key, value, version, attempts], ...]],
+ * or nil when nothing is due. A record that somebody deleted by hand is dropped from its lane and the search goes on.
  */
 export const takeScript = script(`
-local lease_ms, max, longest_ms, lanes = unpack(ARGV)
-local latest = after(longest_ms)
-for _, lane in ipairs(redis.call('ZRANGEBYSCORE', blocked, '(' .. latest, '+inf')) do
-  for _, field in ipairs({ 'lease_until', 'pause_until' }) do
-    if tonumber(redis.call('HGET', state_of(lane), field) or 0) > tonumber(latest) then
-      redis.call('HSET', state_of(lane), field, latest)
-    end
-  end
-  settle(lane)
-end
+keep_clock()
+local lease_ms, max, lanes = unpack(ARGV)
 for _, lane in ipairs(redis.call('ZRANGEBYSCORE', blocked, '-inf', whole(now))) do settle(lane) end
 while true do
   local lane = redis.call('ZRANGEBYSCORE', ready, '-inf', whole(now), 'LIMIT', 0, 1)[1]

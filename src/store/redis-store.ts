@@ -1,17 +1,7 @@
 import { StoreUnavailable } from '../domain/failure.ts';
 import { createWorkUnderWay } from '../under-way.ts';
 import { withinDeadline } from './deadline.ts';
-import {
-  blockMs,
-  checkTake,
-  longestBlockMs,
-  readFate,
-  readIndex,
-  readList,
-  toListed,
-  written,
-  type Fate,
-} from './fate.ts';
+import { blockMs, checkTake, readFate, readIndex, readList, toListed, written, type Fate } from './fate.ts';
 import {
   backlogScript,
   createScript,
@@ -92,7 +82,7 @@ export function openRedisStore(
     },
     async take(leaseMs, max = 1, lanes = '') {
       const request = checkTake(leaseMs, max);
-      const numbers = [request.leaseMs, request.max, longestBlockMs].map(String);
+      const numbers = [request.leaseMs, request.max].map(String);
       const found = await run(takeScript, ...numbers, lanes);
       if (!Array.isArray(found)) return [];
       const [lane, taken] = found;

@@ -8,6 +8,12 @@ const schemaVersion = 2;
 /** Of a file whose records are in Redis by now. */
 const movedVersion = 1_000_000;
 
+/** When a call last changed something, by the store's clock, and how far that is ahead of the machine's, which was put back. */
+const clockColumns = `
+  alter table counter add column seen_at integer not null default 0;
+  alter table counter add column ahead_ms integer not null default 0;
+`;
+
 /**
  * Records and the lanes they wait in. `lanes.head_at` is the due time of a lane's oldest work and
  * `lanes.free_at` is set only while the lane is leased or paused: so the next lane to take is the first
@@ -50,6 +56,7 @@ const schema = `
   create index members_entry on members (entry);
   create table counter (version integer not null) strict;
   insert into counter values (0);
+  ${clockColumns}
   pragma user_version = ${schemaVersion};
 `;
 
@@ -120,6 +127,10 @@ function prepareSchema(db: DatabaseSync): void {
   db.exec('begin immediate');
   const found = Number(db.prepare('pragma user_version').get()?.['user_version']);
   if (found === 0) db.exec(schema);
+  // An earlier release, which may go on with the file, asks for none of them.
+  const hasClock =
+    db.prepare(`select 1 from pragma_table_info('counter') where name = 'seen_at'`).get() !== undefined;
+  if (found === schemaVersion && !hasClock) db.exec(clockColumns);
   db.exec('commit');
   if (found > 0 && found < schemaVersion) {
     throw new Error(

@@ -1,29 +1,20 @@
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/failure.ts';
-import {
-  blockMs,
-  checkTake,
-  longestBlockMs,
-  readFate,
-  readIndex,
-  readList,
-  toListed,
-  written,
-  type Fate,
-} from './fate.ts';
+import { blockMs, checkTake, readFate, readIndex, readList, toListed, written, type Fate } from './fate.ts';
 import { openStoreFile } from './sqlite-file.ts';
 import { mostDue, type Entry, type Store } from './store.ts';
 
 /**
  * The store in one file, for a single machine: what a call has answered survives kill -9 and power cuts.
- * `now` (UTC ms) is the store's clock. Several processes may share the file if they share the clock; a
+ * `now` (UTC ms) is the store's clock, which is held where it was when that is put back. Several processes may share the file if they share the clock; a
  * call then waits up to 5 s for the other's transaction, and blocks this process while it does.
  * Throws StoreUnavailable when the file cannot be opened.
  */
 export function openSqliteStore(options: { path: string; now: () => number }): Store {
   const db = openStoreFile(options.path);
   const statements = prepareStatements(db);
-  const group = createGroupCommit(db, options.now);
+  const clock = openClock(db, options.now);
+  const group = createGroupCommit(db, clock);
 
   return {
     async create(key, value, createOptions = {}) {
@@ -34,7 +25,7 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
     },
     async read(key) {
       return reading(() => {
-        const row = statements.read.get(key, Math.floor(options.now()));
+        const row = statements.read.get(key, clock.read().nowMs);
         return row === undefined ? undefined : toEntry(row);
       });
     },
@@ -64,7 +55,7 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
       const { beyond, limit, newestFirst } = readList(listOptions);
       const statement = newestFirst ? statements.newest : statements.oldest;
       return reading(() => {
-        const rows = statement.all(name, beyond.place, beyond.key, Math.floor(options.now()), limit);
+        const rows = statement.all(name, beyond.place, beyond.key, clock.read().nowMs, limit);
         const found = rows.map((row) => ({ ...toEntry(row), place: Number(row['place']) }));
         return toListed(found, listOptions.max);
       });
@@ -77,7 +68,7 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
     },
     async backlog() {
       return reading(() => {
-        const nowMs = Math.floor(options.now());
+        const { nowMs } = clock.read();
         const due = { free: 0, leased: 0, paused: 0 };
         let oldestMs = nowMs;
         for (const row of statements.due.all({ now: nowMs, most: mostDue })) {
@@ -99,6 +90,29 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
   };
 }
 
+type Clock = ReturnType<typeof openClock>;
+
+/**
+ * The store's clock, UTC ms: that of the machine, except that it never runs backwards. When the machine's is put back,
+ * the store's goes on from the last time that it told here or wrote down, and stays ahead by so much.
+ */
+function openClock(db: DatabaseSync, now: () => number) {
+  const readCounter = db.prepare('select version, seen_at, ahead_ms from counter');
+  let lastMs = -Infinity;
+  return {
+    read(): { nowMs: number; aheadMs: number; isPutBack: boolean; version: number } {
+      const counter = readCounter.get();
+      const aheadMs = Number(counter?.['ahead_ms']);
+      const version = Number(counter?.['version']);
+      const machineMs = Math.floor(now());
+      const seenMs = Math.max(lastMs, Number(counter?.['seen_at']));
+      lastMs = Math.max(seenMs, machineMs + aheadMs);
+      const isPutBack = lastMs > machineMs + aheadMs;
+      return { nowMs: lastMs, aheadMs: lastMs - machineMs, isPutBack, version };
+    },
+  };
+}
+
 /** What the calls of one transaction share: one reading of the clock (UTC ms) and the version counter, raised as they change things. */
 type Turn = { readonly now: number; version: number };
 
@@ -116,11 +130,10 @@ const sweptPerCall = 4;
  * loop: a burst of webhooks costs a few fsyncs instead of one each. The calls run one after another in
  * the order they came; as they share a transaction, a disk that fails fails all of them.
  */
-function createGroupCommit(db: DatabaseSync, now: () => number) {
+function createGroupCommit(db: DatabaseSync, clock: Clock) {
   const begin = db.prepare('begin immediate');
   const commit = db.prepare('commit');
-  const readVersion = db.prepare('select version from counter');
-  const writeVersion = db.prepare('update counter set version = ?');
+  const writeCounter = db.prepare('update counter set version = ?, seen_at = ?, ahead_ms = ?');
   const sweep = db.prepare(
     'delete from entries where id in (select id from entries where expires_at <= ? order by expires_at limit ?)',
   );
@@ -129,11 +142,11 @@ function createGroupCommit(db: DatabaseSync, now: () => number) {
 
   function transact(batch: readonly Call[]): (() => void)[] {
     begin.run();
-    const before = Number(readVersion.get()?.['version']);
-    const turn: Turn = { now: Math.floor(now()), version: before };
+    const { nowMs, aheadMs, version, isPutBack } = clock.read();
+    const turn: Turn = { now: nowMs, version };
     const answers = batch.map((call) => call.run(turn));
     sweep.run(turn.now, batch.length * sweptPerCall);
-    if (turn.version !== before) writeVersion.run(turn.version);
+    if (turn.version !== version || isPutBack) writeCounter.run(turn.version, nowMs, aheadMs);
     commit.run();
     return answers;
   }
@@ -231,10 +244,6 @@ function prepareStatements(db: DatabaseSync) {
     saveLane: db.prepare(
       `insert or replace into lanes (lane, head_at, lease, out_count, lease_until, pause_until, free_at)
        values (?, ?, ?, ?, ?, ?, ?)`,
-    ),
-    clampLanes: db.prepare(
-      `update lanes set free_at = ?1, lease_until = min(lease_until, ?1), pause_until = min(pause_until, ?1)
-       where free_at > ?1`,
     ),
     dropFreedLanes: db.prepare('delete from lanes where free_at <= ? and head_at is null'),
     freeLanes: db.prepare(
@@ -359,7 +368,6 @@ function readLane(statements: Statements, lane: string): LaneState {
 type Request = { leaseMs: number; max: number; lanes: string };
 
 function takeLane(statements: Statements, turn: Turn, request: Request): Entry[] {
-  statements.clampLanes.run(turn.now + longestBlockMs);
   statements.dropFreedLanes.run(turn.now);
   statements.freeLanes.run(turn.now);
   const next = statements.nextLane.get(turn.now);

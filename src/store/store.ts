@@ -71,7 +71,8 @@ export const mostDue = 10_000;
  * Every method throws `StoreUnavailable` when the store cannot answer within its deadline; a call that
  * threw may or may not have been carried out. A duration that is negative, not a number or longer than a
  * hundred years is a bug of the caller and throws RangeError before anything happens. No lease, hold or pause
- * lasts longer than an hour, whatever was asked for and also when the store's clock is put back.
+ * lasts longer than an hour, whatever was asked for. A clock that is put back makes nothing last longer: the store goes on
+ * from the time it had.
  */
 export type Store = {
   /** Stores once. False: the key is there already, and nothing changed. Two callers never both get true. */

@@ -9,6 +9,7 @@ import type { AccessToken } from '../../src/payments/access-token.ts';
 import { createPaymentsClient } from '../../src/payments/client.ts';
 import { findTransaction, findTransactionById, type TransactionReading } from '../../src/payments/lookups.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
+import type { Span } from '../../src/domain/span.ts';
 import { serveOnLoopback } from '../support/loopback.ts';
 import { mockTheOutside } from '../support/mocks.ts';
 import { outsideOf } from '../support/outside-of.ts';
@@ -194,7 +195,7 @@ describe('payments client', () => {
 
   it('makes one call of twenty during a 429 of 60 s, and says of the others when it goes on', async () => {
     let nowMs = 0;
-    const pauses = new Map<string, number>();
+    const pauses = new Map<string, Span>();
     const { client } = clientOf({ pauses, now: () => nowMs });
     lookUpMock().reply(429, {}, { 'Retry-After': '60' });
     for (let call = 0; call < 20; call += 1) {
@@ -214,6 +215,16 @@ describe('payments client', () => {
     lookUpMock().reply(404, {});
     expect(await found(other, config, parentId)).toBeUndefined();
     nowMs = 60_000;
+    lookUpMock().reply(404, {});
+    expect(await found(client)).toBeUndefined();
+  });
+
+  it('waits no longer than it was asked to when the clock is put back meanwhile', async () => {
+    let nowMs = 7_200_000;
+    const { client } = clientOf({ now: () => nowMs });
+    lookUpMock().reply(429, {}, { 'Retry-After': '60' });
+    await expect(found(client)).rejects.toMatchObject({ kind: 'rate_limited' });
+    nowMs = 0;
     lookUpMock().reply(404, {});
     expect(await found(client)).toBeUndefined();
   });

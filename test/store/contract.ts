@@ -410,17 +410,33 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await store.write(await readThere('1'), 'done');
         expect(await keysTaken(10)).toEqual(['2']);
       });
-      it('is stopped for an hour at most when the clock is put back', async () => {
-        await work('1', 'paused');
-        await store.write(await takeOne(), 'again', { delayMs: 0, pauseMs: longMs });
-        await work('2', 'leased');
-        await takeOne();
-        opened.shift(-7 * 86_400_000);
-        await work('3', 'paused');
-        await work('4', 'leased');
-        expect(await store.take(longMs)).toEqual([]);
-        opened.shift(3_600_001);
-        expect([await takeOne(), await takeOne()]).toMatchObject([{ key: '3' }, { key: '4' }]);
+      it.each([150_000, 7_200_000, 7 * 86_400_000])(
+        'keeps the length of its pause, its lease and its delay when the clock is put back by %d ms',
+        async (byMs) => {
+          await work('1', 'paused');
+          await store.write(await takeOne(), 'again', { delayMs: 0, pauseMs: longMs });
+          await work('2', 'leased');
+          await takeOne();
+          await store.create('3', '', { delayMs: longMs });
+          opened.shift(-byMs);
+          await work('4', 'free');
+          expect(await keysTaken(1)).toEqual(['4']);
+          await work('5', 'paused');
+          expect(await store.take(longMs)).toEqual([]);
+          expect(await store.backlog()).toMatchObject({ due: { free: 0, leased: 2, paused: 2 } });
+          opened.shift(longMs);
+          const taken = [await takeOne(), await takeOne(), await takeOne(), await takeOne()];
+          expect(taken.map(({ key }) => key).toSorted()).toEqual(['1', '2', '3', '4']);
+        },
+      );
+      it('keeps its length also when the clock is put back time and again', async () => {
+        await store.create('1', '', { delayMs: longMs });
+        for (const byMs of [-60_000, -3_600_000, -1_000]) {
+          opened.shift(byMs);
+          expect(await store.take(longMs)).toEqual([]);
+        }
+        opened.shift(longMs);
+        expect(await takeOne()).toMatchObject({ key: '1' });
       });
       it('is lost to a worker whose lease ran out and whose entry was taken by another', async () => {
         await work('1', 'x');

@@ -1,13 +1,5 @@
 import { StoreUnavailable } from '../../src/domain/failure.ts';
-import {
-  blockMs,
-  checkTake,
-  longestBlockMs,
-  readFate,
-  readIndex,
-  readList,
-  toListed,
-} from '../../src/store/fate.ts';
+import { blockMs, checkTake, readFate, readIndex, readList, toListed } from '../../src/store/fate.ts';
 import type { CreateOptions, Entry, Index, Store, WriteOptions } from '../../src/store/store.ts';
 
 type Model = Entry & { order: number; dueAt?: number; expiresAt?: number; lease?: number; index: Index };
@@ -94,11 +86,6 @@ export function openModelStore(clock: () => number): Store & { keys(): string[] 
     },
     async take(leaseMs, max = 1, named = '') {
       checkTake(leaseMs, max);
-      const latest = now() + longestBlockMs;
-      for (const lane of lanes.values()) {
-        lane.leaseUntil = Math.min(lane.leaseUntil, latest);
-        lane.pauseUntil = Math.min(lane.pauseUntil, latest);
-      }
       const due = [...entries.values()].filter((entry) => entry.dueAt !== undefined && entry.dueAt <= now());
       const [first] = due
         .filter((entry) => isFree(entry.lane))

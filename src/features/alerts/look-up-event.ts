@@ -4,6 +4,7 @@ import { ServiceFailure, type FailureKind } from '../../domain/failure.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/json.ts';
+import { leftOf, spanOf, type Span } from '../../domain/span.ts';
 import { recordOfOrder } from './alert.ts';
 
 type FindTransaction = (reference: OrderReference) => Promise<Transaction | undefined>;
@@ -83,10 +84,10 @@ export function sparing<About>(
   now: () => number,
   look: (about: About) => Promise<Lookup>,
 ): (about: About) => Promise<Lookup> {
-  let outage: { failure: FailureKind; sinceMs: number; untilMs: number } | undefined;
+  let outage: { failure: FailureKind; sinceMs: number; quiet: Span } | undefined;
   return async function lookUp(about) {
     const startedAtMs = now();
-    if (outage && startedAtMs < outage.untilMs) {
+    if (outage && leftOf(outage.quiet, startedAtMs) > 0) {
       const { failure, sinceMs } = outage;
       return { kind: 'unchecked', failure, sinceMs };
     }
@@ -95,9 +96,10 @@ export function sparing<About>(
       outage = undefined;
       return lookup;
     }
-    const tookMs = now() - startedAtMs;
-    const sinceMs = outage?.sinceMs ?? startedAtMs;
-    outage = { failure: lookup.failure, sinceMs, untilMs: now() + Math.max(shortestQuietMs, 3 * tookMs) };
+    const endedAtMs = now();
+    const sinceMs = Math.min(outage?.sinceMs ?? startedAtMs, endedAtMs);
+    const quiet = spanOf(endedAtMs, Math.max(shortestQuietMs, 3 * (endedAtMs - startedAtMs)));
+    outage = { failure: lookup.failure, sinceMs, quiet };
     return { ...lookup, sinceMs };
   };
 }

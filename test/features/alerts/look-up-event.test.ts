@@ -110,4 +110,12 @@ describe('a look-up of events', () => {
     expect(await lookUp(event)).toMatchObject({ kind: 'confirmed' });
     expect(asked).toHaveLength(3);
   });
+
+  it('asks again at once after the clock was put back: nobody knows how long it has waited', async () => {
+    const { clock, lookUp } = service(8_000, [false, true]);
+    clock.nowMs = 7_200_000;
+    await lookUp(event);
+    clock.nowMs = 0;
+    expect(await lookUp(event)).toMatchObject({ kind: 'confirmed' });
+  });
 });
