@@ -134,7 +134,9 @@ describe('the rules', () => {
   it.each(rules.map((rule) => [rule.alert, rule] as const))(
     '%s leads to its section of docs/on-call.md',
     (name, rule) => {
-      expect(rule.annotations.runbook_url).toBe(`docs/on-call.md#${name.toLowerCase()}`);
+      expect(rule.annotations.runbook_url).toBe(
+        `{{ with $externalLabels.payops_docs }}{{ . }}/{{ end }}docs/on-call.md#${name.toLowerCase()}`,
+      );
       expect(headings).toContain(name.toLowerCase());
       expect(rule.annotations.summary).not.toBe('');
     },
