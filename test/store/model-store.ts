@@ -12,9 +12,14 @@ export function openModelStore(clock: () => number): Store & { keys(): string[] 
   let version = 0;
   let isClosed = false;
 
+  let lastMs = -Infinity;
+  let aheadMs = 0;
   function now(): number {
     if (isClosed) throw new StoreUnavailable('The store is closed.');
-    return clock();
+    // It never runs backwards, as that of the adapters.
+    aheadMs = Math.max(aheadMs, lastMs - clock());
+    lastMs = clock() + aheadMs;
+    return lastMs;
   }
 
   const laneOf = (name: string): Lane => lanes.get(name) ?? { lease: 0, leaseUntil: 0, pauseUntil: 0 };
