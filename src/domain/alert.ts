@@ -59,7 +59,13 @@ export type Recovery = {
 export type EndedCard = Extract<AlertCard, { kind: 'recovered' | 'closed' }>;
 
 /** The one charge that was begun from an alert and may move money. `by` is a Slack user id, `at` when it was begun. */
-export type AlertCharge = { reference: string; by: string; at: number };
+export type AlertCharge = {
+  reference: string;
+  by: string;
+  at: number;
+  /** The bot can't tell whether it moved money: a person decides. */
+  needsReview?: true;
+};
 
 /** Why no charge can be begun from an alert now. */
 export type AlertTaken = { kind: 'ended'; card: EndedCard } | { kind: 'charging'; charge: AlertCharge };
@@ -88,8 +94,8 @@ export type AlertClaims = {
   taken(alert: string, reference?: string): Promise<AlertTaken | undefined>;
   /** The decline that counts for this card, by its fingerprint, when it is charged for that failure; undefined: none. */
   declined(alert: string, card: string): Promise<OutsideDecline | undefined>;
-  /** Its charge has ended without money: the alert's messages are to say so. */
-  ended(alert: string): Promise<void>;
+  /** Its charge has ended without money, or needs review: the alert's messages are to say so. */
+  retell(alert: string): Promise<void>;
 };
 
 /** A charge or link of the bot's own that is proven paid. */

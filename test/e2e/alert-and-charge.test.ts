@@ -227,6 +227,19 @@ describe('two payments for one alert', () => {
   });
 });
 
+describe('an alert whose charge needs review', () => {
+  it('says that, not that it is being charged, to its channel and to who would charge it again', async () => {
+    const desk = at();
+    const { failed, first } = await chargesAgain('2400.12', '4081');
+    await desk.modalSays('agent', '🚨 Needs review');
+    const alert = await alertSays(failed, 'Charge under review', first);
+    expect(alert.text).not.toContain('Charging now');
+    await desk.presses('onCall', 'Close…', alert);
+    await desk.modalSays('onCall', ['Close alert', first, 'needs review: money may have moved']);
+    await desk.closes('onCall');
+  });
+});
+
 describe('an alert whose charge waits for a code', () => {
   it('says so to who closes it or gives it away, is closed by a second press, and its agent’s window says that', async () => {
     const desk = at();

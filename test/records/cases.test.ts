@@ -575,7 +575,7 @@ function alert(world: World): Driven {
     charges.set(reference, isPaid ? 'paid' : 'ended');
     const payment = { reference, isSameReference: false, isChargedAgain: true, money, afterMs: 1 };
     if (isPaid) await move(cards, { kind: 'recover', payment });
-    else await claims.ended(id);
+    else await claims.retell(id);
   }
   return {
     start(process, index) {

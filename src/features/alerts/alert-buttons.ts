@@ -448,7 +448,12 @@ export function alertForm(
   });
 }
 
-function chargingLine({ by, reference }: AlertCharge): RichTextBlock {
+function chargingLine({ by, reference, needsReview }: AlertCharge): RichTextBlock {
+  if (needsReview) {
+    return richText(
+      rich`${bold('🚨 ')}${person(by)}’s charge ${referenceRun(reference)} needs review: money may have moved.`,
+    );
+  }
   return richText(
     rich`${bold('⏳ ')}${person(by)} is charging it: ${referenceRun(reference)} isn’t over. Money may still move.`,
   );
@@ -488,13 +493,19 @@ export function refusedMessage(why: Refused, card: AlertCard, askedBy: string): 
 /** Why no charge is begun from the alert now: it has ended, or another charge has it. */
 export function takenMessage(taken: AlertTaken, askedBy: string): SlackMessage {
   if (taken.kind === 'ended') return refusedMessage('ended', taken.card, askedBy);
-  const { reference, by, at } = taken.charge;
+  const { reference, by, at, needsReview } = taken.charge;
   const who =
     by === askedBy ? rich`You started it ${moment(at)}` : rich`${person(by)} started it ${moment(at)}`;
   return noteMessage({
-    state: '⏳ Already being charged',
+    state: needsReview ? '🚨 An earlier charge needs review' : '⏳ Already being charged',
     about: [referenceWord(reference)],
-    body: [[...who, words('. You charged nothing.')], labelled('Next', 'wait for its result.')],
+    body: [
+      [...who, words('. You charged nothing.')],
+      labelled(
+        'Next',
+        needsReview ? 'your payments lead finds out whether it was paid.' : 'wait for its result.',
+      ),
+    ],
   });
 }
 

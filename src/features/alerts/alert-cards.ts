@@ -77,6 +77,8 @@ export function createAlertCards(
     learnt: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
     /** Whether the charge of this reference has ended without money; undefined: it was never stored. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
+    /** Whether a person must find out what that charge moved. */
+    needsReview?: (reference: string) => Promise<boolean>;
     chargeOf: (reference: string) => Promise<BotCharge | undefined>;
     audit?: (entry: AuditEntry) => Promise<boolean>;
     /** A charge of the bot's own is told what else ended its alert; again is the same as once. */
@@ -84,7 +86,7 @@ export function createAlertCards(
   },
 ) {
   const { store, sealer, now } = kept;
-  const { storms, hasEnded, chargeOf } = around;
+  const { storms, hasEnded, needsReview, chargeOf } = around;
   const cases = createAlertCases(kept, storms, lookAgain, around);
 
   /** As everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
@@ -157,7 +159,8 @@ export function createAlertCards(
     if (!charge) return undefined;
     const { reference, by, at } = charge;
     const ended = (await hasEnded(reference)) ?? now() - at >= claimTimes.lostMs;
-    return ended ? undefined : { reference, by, at };
+    if (ended) return undefined;
+    return { reference, by, at, ...((await needsReview?.(reference)) && { needsReview: true }) };
   }
 
   return {
@@ -243,7 +246,7 @@ export function alertClaims(cards: AlertCards, judging: Pick<JudgeAgain, 'declin
         if (isMoved) return { kind: 'claimed', release: () => release(id, holder) };
       }
     },
-    async ended(alert) {
+    async retell(alert) {
       await cases.hear(await firstAlert(alert), { kind: 'retold' });
     },
   };

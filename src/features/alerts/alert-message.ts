@@ -300,7 +300,7 @@ function cardFields({ card, charging }: AlertCardShown): Record<string, string |
     return {
       [assignee === undefined ? 'Acknowledged by' : 'Assigned to']: [person(assignee ?? by)],
       'Snoozed until': snoozedUntil === undefined ? undefined : [moment(snoozedUntil)],
-      'Charging now':
+      [charging?.needsReview ? 'Charge under review' : 'Charging now']:
         charging &&
         rich`${person(charging.by)} since ${moment(charging.at)} ${referenceRun(charging.reference)}`,
     };

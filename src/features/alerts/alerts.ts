@@ -123,6 +123,7 @@ export function createAlerts(account: Account, around: Around) {
     audit: account.audit.write,
     lookUp: lookUpNow,
     lookUpSparingly: lookUp,
+    needsReview: async (reference) => (await around.findCharge(reference))?.state.kind === 'review',
     learnt: (event, lookup, receivedAtMs) => recovery.linkFailure(event, lookup, receivedAtMs),
   });
   const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);

@@ -35,7 +35,7 @@ import { createChargePosts, createShowCharge } from './charge-messages.ts';
 
 /** What other features hand over to run a charge. */
 export type ForRuns = {
-  alerts: Pick<AlertClaims, 'ended'> & {
+  alerts: Pick<AlertClaims, 'retell'> & {
     /** It is proven: the alerts hear of it as of a payment, whether its event comes or not. */
     paid: (charge: ProvenPayment) => Promise<void>;
   };
@@ -223,7 +223,7 @@ export function createChargeRunner(
     await cards.settle(card, reference, outcome);
     if (outcome === 'approved' && 'concludedAt' in state) {
       await around.alerts.paid({ ...terms, reference, atMs: state.concludedAt });
-    } else if (outcome !== 'review' && terms.alert !== undefined) await around.alerts.ended(terms.alert);
+    } else if (terms.alert !== undefined) await around.alerts.retell(terms.alert);
   }
 
   return { run, see, show, showProgress, posts, auditSteps, background };
