@@ -112,7 +112,7 @@ export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
     about: [mutedWords(mute)],
     body: [
       rich`${bold('Until: ')}${moment(mute.untilMs)}`,
-      rich`The channel is told now, and what was kept back when it ends.`,
+      rich`It starts in a few seconds. The channel was told; when the mute ends it gets a list of what was held back.`,
     ],
   };
   return noteModal(note, { callbackId: muteModalId, title: placeTitle('Mute alerts here', place) });
