@@ -15,6 +15,7 @@ import { createSlack, type Slack } from './slack/router/bolt.ts';
 import { refusalCauses as slackRefusalCauses } from './slack/router/receiver.ts';
 import { inAccount } from './slack/own-account.ts';
 import { createRefusedRequests } from './features/doctor/refused-requests.ts';
+import { createStoreWatch } from './features/doctor/watch-store.ts';
 import { createDirectory } from './slack/people/directory.ts';
 import { createClients, type SlackClients } from './slack/workspace.ts';
 import { createCache } from './store/cache.ts';
@@ -23,12 +24,14 @@ import { createWebhookHandler, webhookResults } from './webhooks/route.ts';
 import { channelChecks } from './features/doctor/slack-checks.ts';
 import { toRouteLanes } from './features/alerts/route-event.ts';
 import { merchantPrefix } from './domain/merchant.ts';
+import { StoreUnavailable } from './domain/failure.ts';
 import { outsideText } from './domain/outside-text.ts';
 import { unreadableKind } from './domain/payment-event.ts';
 import { logged } from './log.ts';
 import { asideReasons, createPutAside } from './records/put-aside.ts';
 import type { Entry, Store } from './store/store.ts';
 import { storeHealth } from './store/kept.ts';
+import type { StoreMark } from './store/store-mark.ts';
 
 export type App = {
   /** Listens and begins to work; gives the port. Rejects, in words that name the setting, when it cannot. */
@@ -104,6 +107,7 @@ export function createApp(outside: Outside, opened: Kept): App {
       now,
     },
   );
+  const storeWatch = createStoreWatch({ kept, tell: merchantBots[0].tellOperators, log, now });
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
   const slackRoute = slack.httpListener
@@ -128,6 +132,7 @@ export function createApp(outside: Outside, opened: Kept): App {
     server.drain();
     if (drainMs > 0) await rest(drainMs);
     for (const feature of features) feature.stop?.();
+    storeWatch.stop();
     // All at once: together they must fit the grace period of whoever stops us.
     await Promise.all([server.close(), slack.stop(), worker?.stop()]);
     // In their order: what one has begun may begin something of the next.
@@ -141,6 +146,8 @@ export function createApp(outside: Outside, opened: Kept): App {
   return {
     async start() {
       await kept.checked();
+      // Of a store that is away the worker asks before it takes anything.
+      await kept.mark.claim().catch(passUnavailable);
       const refusal = kept.refusal();
       if (refusal !== undefined) throw new Error(refusal);
       await checkOwners(kept.store, config);
@@ -157,12 +164,14 @@ export function createApp(outside: Outside, opened: Kept): App {
       void tellChannels(outside, clients, isStopping);
       worker = startWork(outside, {
         store: kept.store,
+        mark: kept.mark,
         merchantBots,
         audit,
         putAside: metrics.putAside,
         isPressed,
       });
       audit.start();
+      storeWatch.start();
       for (const feature of features) feature.start?.();
       log('info', 'Payops listens', { port, ...metricsPort, mode: config.slackMode });
       return port;
@@ -176,6 +185,10 @@ export function createApp(outside: Outside, opened: Kept): App {
     },
     wake,
   };
+}
+
+function passUnavailable(error: unknown): void {
+  if (!(error instanceof StoreUnavailable)) throw error;
 }
 
 /** What of an account's settings is seldom meant. */
@@ -324,11 +337,14 @@ export function startWork(
   { config, log, now }: Outside,
   {
     store,
+    mark,
     merchantBots,
     audit,
     ...told
   }: {
     store: Store;
+    /** Nothing is taken from a store that this process cannot open. */
+    mark: Pick<StoreMark, 'claim'>;
     merchantBots: readonly [MerchantWork, ...MerchantWork[]];
     audit: Pick<AuditTrail, 'kinds'>;
     putAside: (reason: string) => void;
@@ -380,6 +396,7 @@ export function startWork(
     failureDelayMs,
     log,
     async workOnce() {
+      if (!(await mark.claim())) return false;
       await putAside.takeUp();
       return await workOnce({ store, leaseMs, kinds, together });
     },

@@ -94,6 +94,7 @@ const noStore: Kept = {
   sealer: { seal: away, open: away },
   keyIds: [],
   redis: undefined,
+  mark: { claim: away, refusal: () => undefined, lost: away },
   checked: () => Promise.resolve(),
   refusal: () => undefined,
   close: () => Promise.resolve(),

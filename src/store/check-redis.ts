@@ -108,20 +108,30 @@ async function ask<T>(question: Promise<T>): Promise<T | undefined> {
 const retryMs = 2_000;
 
 /**
- * Checks a Redis once each time it is asked to, as soon as it answers, and logs what it finds. A Redis that is away at start is not
+ * Checks a Redis once each time it is asked to, as soon as it answers, and logs what is new. A Redis that is away at start is not
  * refused: it is checked when it is there.
  */
 export function watchRedis(client: Inspectable & ScriptRunner, prefix: string, log: Log) {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   let refusal: string | undefined;
+  let told = '';
+
+  /** What is as it was at the last look is not told again. */
+  function tellNews(findings: readonly RedisFinding[]): string | undefined {
+    const words = JSON.stringify(findings);
+    const refused = tell(findings, words === told ? () => undefined : log);
+    told = words;
+    return refused;
+  }
 
   /** Resolves when Redis has been checked, or is away for now. */
   async function check(): Promise<void> {
     try {
-      refusal = tell([...(await checkRedis(client)), await checkSchema(client, prefix)], log);
+      refusal = tellNews([...(await checkRedis(client)), await checkSchema(client, prefix)]);
     } catch {
       // The connection itself tells of the outage.
+      clearTimeout(timer);
       if (!stopped) timer = setTimeout(() => void check(), retryMs);
     }
   }

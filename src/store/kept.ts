@@ -21,6 +21,7 @@ import type { RedisConnection } from './redis-client.ts';
 import { openRedisStore } from './redis-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 import { watchRedis } from './check-redis.ts';
+import { createStoreMark, lostFix, type StoreMark } from './store-mark.ts';
 import { whyAway } from './why-away.ts';
 import type { Log } from '../log.ts';
 import { randomBytes } from 'node:crypto';
@@ -44,6 +45,8 @@ export type Kept = {
   redis: RedisConnection | undefined;
   /** Of the embedded store. */
   file?: string;
+  /** What shows that it is the store this process began on, and that its keys open it. */
+  mark: StoreMark;
   /** Resolves when the store has been asked whether it may be trusted, or is away for now. */
   checked: () => Promise<void>;
   /** Why it must not be trusted; undefined while nothing speaks against it. */
@@ -54,6 +57,8 @@ export type Kept = {
 const storeFile = 'payops.sqlite';
 const keyFile = 'sealing.key';
 const keyFileId = 'file';
+/** The audit's head, which every bot of an earlier release has made as well. */
+const sealedBefore = 'audit-head';
 
 /** False where the embedded store would be made anew, empty: no bot with these settings has run here. */
 export function hasStore({ redisUrl, dataDir }: Pick<StoreSettings, 'redisUrl' | 'dataDir'>): boolean {
@@ -75,14 +80,17 @@ export async function openKept({
     const keys = embeddedKeys(config);
     const file = join(config.dataDir, storeFile);
     const store = openSqliteStore({ path: file, now });
+    const sealer = createSealer(keys);
+    const mark = createStoreMark({ store, sealer }, sealedBefore);
     return {
       store,
       file,
-      sealer: createSealer(keys),
+      sealer,
+      mark,
       keyIds: keys.map(({ id }) => id),
       redis: undefined,
       checked: nothingToCheck,
-      refusal: () => undefined,
+      refusal: mark.refusal,
       close: () => store.close(),
     };
   }
@@ -93,12 +101,15 @@ export async function openKept({
   const redis = connectRedis({ url, log, prefix, waitReplicas, onOtherNode });
   const store = openRedisStore(redis.commands, { prefix });
   const watch = watchRedis(redis.commands, prefix, log);
+  const sealer = createSealer(sealingKeys);
+  const mark = createStoreMark({ store, sealer }, sealedBefore);
   return {
     store,
-    sealer: createSealer(sealingKeys),
+    sealer,
+    mark,
     keyIds: sealingKeys.map(({ id }) => id),
     redis,
-    refusal: watch.refusal,
+    refusal: () => watch.refusal() ?? mark.refusal(),
     async checked() {
       // Asked any sooner, a Redis that is there would be taken for one that is away, and not be judged.
       await withinDeadline(redis.tried, firstAttemptMs).catch(() => undefined);
@@ -148,12 +159,14 @@ export async function storeHealth({
   store,
   refusal,
   redis,
-}: Pick<Kept, 'store' | 'refusal' | 'redis'>): Promise<PartHealth> {
+  mark,
+}: Pick<Kept, 'store' | 'refusal' | 'redis' | 'mark'>): Promise<PartHealth> {
   const refused = refusal();
   if (refused !== undefined) return { state: 'down', detail: refused };
   try {
     await store.ping();
-    return { state: 'ok' };
+    const lost = await mark.lost();
+    return lost === undefined ? { state: 'ok' } : { state: 'down', detail: lost, fix: lostFix };
   } catch (error) {
     const cause = error instanceof Error ? String(error.cause) : '';
     // While there is no connection the call's own words say no more than that.

@@ -3,6 +3,8 @@ import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { storeHealth } from '../../src/store/kept.ts';
 import type { Store } from '../../src/store/store.ts';
 
+const mark = { claim: async () => true, refusal: () => undefined, lost: async () => undefined };
+
 it.each([
   ["OOM command not allowed when used memory > 'maxmemory'.", 'Redis is out of memory'],
   ['MISCONF Redis is configured to save RDB snapshots', 'Redis cannot write to its disk'],
@@ -14,6 +16,6 @@ it.each([
   const ping = async () => {
     throw new StoreUnavailable('The store did not take the change.', new Error(message));
   };
-  const kept = { refusal: () => undefined, redis: undefined, store: { ping } as unknown as Store };
+  const kept = { refusal: () => undefined, redis: undefined, store: { ping } as unknown as Store, mark };
   expect(await storeHealth(kept)).toEqual({ state: 'down', detail, fix: expect.any(String) });
 });

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createStoreMark } from '../../src/store/store-mark.ts';
 import { createApp } from '../../src/app.ts';
 import { openLog, readSettings } from '../../src/cli/read-settings.ts';
 import { botSettings, payopsFile } from '../../src/playground/bot-settings.ts';
@@ -197,6 +198,7 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
         sealer,
         keyIds: ['walk'],
         redis: undefined,
+        mark: createStoreMark({ store, sealer }, 'audit-head'),
         checked: () => Promise.resolve(),
         refusal: () => undefined,
         close: () => Promise.resolve(),

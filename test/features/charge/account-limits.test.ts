@@ -10,6 +10,7 @@ import { openLimits } from '../../../src/features/charge/charge-limits.ts';
 import { readConfig } from '../../../src/config/read-config.ts';
 import type { Standing } from '../../../src/slack/people/role.ts';
 import { createChargeRecords } from '../../../src/features/charge/charge-record.ts';
+import { createStoreMark } from '../../../src/store/store-mark.ts';
 import { createSealer } from '../../../src/store/sealed.ts';
 import { openModelStore } from '../../store/model-store.ts';
 
@@ -35,11 +36,14 @@ function open(roles: string, standings: Record<string, Standing>) {
     PAYOPS_FILE: path,
   });
   if (result.kind === 'refused') throw new Error(result.problems.join('\n'));
+  const store = openModelStore(now);
+  const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]);
   const kept: Kept = {
-    store: openModelStore(now),
-    sealer: createSealer([{ id: 'k', key: Buffer.alloc(32, 1) }]),
+    store,
+    sealer,
     keyIds: [],
     redis: undefined,
+    mark: createStoreMark({ store, sealer }, 'audit-head'),
     checked: () => Promise.resolve(),
     refusal: () => undefined,
     close: () => Promise.resolve(),

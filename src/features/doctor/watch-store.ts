@@ -1,0 +1,63 @@
+import type { Log } from '../../log.ts';
+import type { Notice } from '../../messages/notices.ts';
+import { rich } from '../../slack/kit/blocks.ts';
+import { lostFix } from '../../store/store-mark.ts';
+import type { Kept } from '../../store/kept.ts';
+
+const lookEveryMs = 15_000;
+const dayMs = 86_400_000;
+
+/**
+ * Looks now and then whether the store may still be trusted: whether its settings are what the start asked for, and whether
+ * it was emptied. Each finding is told to the log and the operators once, until it is over.
+ */
+export function createStoreWatch({
+  kept,
+  tell,
+  log,
+  now,
+}: {
+  kept: Pick<Kept, 'checked' | 'refusal' | 'mark'>;
+  tell: (name: string, notice: Notice) => Promise<void>;
+  log: Log;
+  now: () => number;
+}) {
+  let timer: NodeJS.Timeout | undefined;
+  let told: string | undefined;
+
+  /** Never throws: a store that is away is told by its connection. */
+  async function look(): Promise<void> {
+    try {
+      await kept.checked();
+      const lost = await kept.mark.lost();
+      const found = lost ?? kept.refusal();
+      if (found === told) return;
+      if (lost !== undefined) log('error', lost, { fix: lostFix });
+      told = found;
+      if (found === undefined) return;
+      // After a flush nothing says that it was told today.
+      const name = `store-${lost === undefined ? 'refused' : 'lost'}:${Math.floor(now() / dayMs)}`;
+      await tell(name, noticeOf(found, lost && lostFix));
+    } catch (error) {
+      log('debug', 'whether the store may be trusted could not be found out', {}, error);
+    }
+  }
+
+  return {
+    look,
+    start(): void {
+      timer = setInterval(() => void look(), lookEveryMs).unref();
+    },
+    stop(): void {
+      clearInterval(timer);
+    },
+  };
+}
+
+function noticeOf(found: string, fix: string | undefined): Notice {
+  return {
+    state: 'The store can’t be trusted',
+    about: [],
+    lines: [rich`${found.replace(/\.$/, '')}.`, ...(fix === undefined ? [] : [rich`${fix}`])],
+  };
+}
