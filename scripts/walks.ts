@@ -13,7 +13,7 @@ import { wholeNumber } from './whole-number.ts';
 const { values } = parseArgs({
   options: { count: { type: 'string' }, seed: { type: 'string' }, breakages: { type: 'boolean' } },
 });
-const count = wholeNumber('count', values.count ?? (values.breakages === true ? '60' : '1000'));
+const count = wholeNumber('count', values.count ?? (values.breakages === true ? '240' : '1000'));
 const seed = wholeNumber(
   'seed',
   values.seed ?? (values.breakages === true ? '1' : String(randomInt(2 ** 30))),
