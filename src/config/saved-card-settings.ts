@@ -53,9 +53,19 @@ export const savedCardSettings = inGroup('Saved cards', {
     pointerList(),
   ),
   savedCardsCursorPointers: setting(
-    'Where the cursor of the list’s next page stands in the answer: JSON pointers. It is sent back as `cursor`, like that of the other lists. Spec: not shown.',
+    'Where the cursor of the list’s next page stands in the answer: JSON pointers. Spec: not shown.',
     pointerList(),
     '/data/cursor,/cursor',
+  ),
+  savedCardsCursorQuery: setting(
+    'Name of the query parameter that carries that cursor back, like that of the other lists; `none` where the list comes in one piece, which then has no more. Spec: not shown.',
+    text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like cursor, or none'),
+    'cursor',
+  ),
+  savedCardsLastCursors: setting(
+    'Cursors that say that the page was the last one, separated by commas, besides an empty one and null: `0`, `-1`, `false`. Spec: not shown.',
+    list(),
+    '',
   ),
   savedCardsFieldPointers: setting(
     'Where a card’s fields stand within the card: a JSON object of field name to JSON pointer or list of them. Fields that are not named have the names of the specification’s Saved card, in live too.',

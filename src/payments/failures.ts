@@ -38,12 +38,25 @@ export function rateLimited(retryAfterMs: number | undefined, httpStatus?: numbe
 /** A slip in a header must not stop an account for days: after this the service is asked again. */
 const longestPauseMs = 900_000;
 
-/** `Retry-After` in seconds or as a date, else the window the service names ("60s"); undefined when it says neither. */
+/** `Retry-After` in seconds or as a date, else the window the service names ("60s", "1m"); undefined when it says neither. */
 function retryAfterMs(headers: Headers, nowMs: number): number | undefined {
-  const text = headers.get('Retry-After') ?? headers.get('X-Rate-Limit-Window') ?? '';
-  const seconds = /^\s*(\d{1,6})\s*(?:s|sec|seconds?)?\s*$/i.exec(text)?.[1];
-  const ms = seconds === undefined ? Date.parse(text) - nowMs : Number(seconds) * 1_000;
-  return ms > 0 ? Math.min(ms, longestPauseMs) : undefined;
+  const text = headers.get('Retry-After');
+  const ms =
+    text === null
+      ? spanMs(headers.get('X-Rate-Limit-Window') ?? '')
+      : (spanMs(text) ?? Date.parse(text) - nowMs);
+  return ms !== undefined && ms > 0 ? Math.min(ms, longestPauseMs) : undefined;
+}
+
+const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const;
+
+/** "60", "60s", "60 seconds", "60000ms", "1m", "1 minute", "1h", "PT1M". Spec: Limits (window length as text, unit s). */
+function spanMs(text: string): number | undefined {
+  const [, digits, unit = 's'] =
+    /^\s*(?:PT)?(\d{1,8})\s*(ms|s|m|h)?(?:ec|econds?|in|inutes?|ours?)?\s*$/i.exec(text) ?? [];
+  return digits === undefined
+    ? undefined
+    : Number(digits) * unitsMs[unit.toLowerCase() as keyof typeof unitsMs];
 }
 
 /**

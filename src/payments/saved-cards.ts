@@ -30,10 +30,11 @@ type SavedCardsOf = { accountId: string; shape: SavedCardShape };
 
 /** As many as one listing keeps; nobody reads further. */
 const enoughCards = 100;
+const enoughPages = 20;
 
 /**
- * The cards that are saved for an e-mail, read on by the list's own cursor as the service's other lists are.
- * `not_found` is HTTP 404, or code "01" or "404". A list that stands nowhere the settings point is no empty one: that
+ * The cards that are saved for an e-mail, each once, read on by the list's own cursor as the service's other lists are:
+ * there may be more unless a page says that it is the last, or the list is known to come in one piece. `not_found` is HTTP 404, or code "01" or "404". A list that stands nowhere the settings point is no empty one: that
  * throws ServiceFailure, as every answer does that cannot be used.
  *
  * Spec: list saved cards by customer email (request and response shape: not shown, so settings); Limits (pagination).
@@ -43,26 +44,41 @@ export async function listSavedCards(
   of: SavedCardsOf,
   email: string,
 ): Promise<SavedCardsAnswer> {
-  const cards: ToldCard[] = [];
+  const told: ToldCard[] = [];
   const cursors = new Set<string>();
   for (let cursor: string | undefined; ;) {
     const page = await readPage(client, of, { email, cursor });
     if (page.kind !== 'page') return page;
-    cards.push(...page.cards);
-    cursor = page.cursor;
-    if (cursor === undefined) {
-      // A round number is a page that is full: its cursor may stand where no setting looks.
-      const isFull = cards.length > 0 && cards.length % 10 === 0;
-      return { kind: 'cards', cards, ...(isFull && cursors.size === 0 ? { mayHaveMore: true } : {}) };
+    told.push(...page.cards);
+    ({ cursor } = page);
+    const isRead =
+      cursor === undefined ||
+      cursors.has(cursor) ||
+      told.length >= enoughCards ||
+      cursors.size >= enoughPages;
+    if (isRead) {
+      // A later page without a cursor is the last one: that is how the service's other lists end.
+      const isWhole = cursor === undefined && (page.saysLast || cursors.size > 0 || told.length === 0);
+      return { kind: 'cards', cards: eachOnce(told), ...(isWhole ? {} : { mayHaveMore: true }) };
     }
-    if (cursors.has(cursor) || cards.length >= enoughCards)
-      return { kind: 'cards', cards, mayHaveMore: true };
-    cursors.add(cursor);
+    if (cursor !== undefined) cursors.add(cursor);
   }
 }
 
+/** A page may begin with what the one before ended with. Cards without a token can't be told apart, and all stay. */
+function eachOnce(told: readonly ToldCard[]): ToldCard[] {
+  const known = new Set<string>();
+  return told.filter(({ tokenKey }) => {
+    if (tokenKey === undefined) return true;
+    const isNew = !known.has(tokenKey);
+    known.add(tokenKey);
+    return isNew;
+  });
+}
+
 type Page =
-  | { kind: 'page'; cards: readonly ToldCard[]; cursor: string | undefined }
+  /** `saysLast`: no page follows, as it says itself or a setting does. */
+  | { kind: 'page'; cards: readonly ToldCard[]; cursor: string | undefined; saysLast: boolean }
   | Exclude<SavedCardsAnswer, { kind: 'cards' }>;
 
 async function readPage(
@@ -71,7 +87,11 @@ async function readPage(
   { email, cursor }: { email: string; cursor: string | undefined },
 ): Promise<Page> {
   const { shape } = of;
-  const query = { [shape.savedCardsQuery]: email, ...(cursor === undefined ? {} : { cursor }) };
+  const { savedCardsCursorQuery: cursorQuery } = shape;
+  const query = {
+    [shape.savedCardsQuery]: email,
+    ...(cursor === undefined ? {} : { [cursorQuery]: cursor }),
+  };
   const answer = await client.GET(path, {
     ...headersOf(of),
     querySerializer: () => new URLSearchParams(query).toString(),
@@ -91,7 +111,15 @@ async function readPage(
     throw failureOfAnswer(answer, missing);
   }
   const cards = records.map((record) => readCard(record, shape));
-  return { kind: 'page', cards, cursor: looseText.parse(valueAtFirst(body, shape.savedCardsCursorPointers)) };
+  return { kind: 'page', cards, ...nextOf(body, shape) };
+}
+
+function nextOf(body: unknown, shape: SavedCardShape): { cursor: string | undefined; saysLast: boolean } {
+  if (shape.savedCardsCursorQuery === 'none') return { cursor: undefined, saysLast: true };
+  const pointer = shape.savedCardsCursorPointers.find((one) => valueAt(body, one) !== undefined);
+  const told = looseText.parse(pointer === undefined ? undefined : valueAt(body, pointer));
+  const cursor = told !== undefined && shape.savedCardsLastCursors.includes(told) ? undefined : told;
+  return { cursor, saysLast: pointer !== undefined && cursor === undefined };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import type { PaymentsClient } from './client.ts';
 import { ServiceFailure } from '../domain/failure.ts';
@@ -138,19 +139,49 @@ export function readTokenAnswer(answer: unknown, config: Config, nowMs: number):
   }
   const refreshToken = looseText.parse(valueAtFirst(answer, config.paymentsRefreshTokenPointers));
   const told = readLifetimeMs(valueAtFirst(answer, config.paymentsTokenExpiryPointers), nowMs);
-  return { accessToken, refreshToken, lifetimeMs: told ?? config.paymentsTokenLifetimeSeconds * 1_000 };
+  const lifetimeMs =
+    told === undefined
+      ? config.paymentsTokenLifetimeSeconds * 1_000
+      : (believedMs(told) ?? lifetimeInToken(accessToken, nowMs) ?? unbelievedLifetimeMs);
+  return { accessToken, refreshToken, lifetimeMs };
 }
+
+/** Of a token that is said to end as it is issued. */
+const unbelievedLifetimeMs = 60_000;
+/** No service issues a token that ends sooner: one that says so has put the time of its issue there. */
+const shortestLifetimeMs = 10_000;
 
 /** "Never" is often written as the year 9999; a year is asked for again soon enough. */
 const longestLifetimeMs = 365 * 86_400_000;
 
 /** Numbers up to ten years are a duration in seconds, larger ones a Unix time in seconds or milliseconds. */
 function readLifetimeMs(value: unknown, nowMs: number): number | undefined {
-  const text = looseText.parse(value);
-  if (text === undefined) return undefined;
-  const number = Number(text);
+  const text = looseText.parse(value) ?? '';
+  const number = text === '' ? Number.NaN : Number(text);
   const lifetimeMs = Number.isFinite(number) ? lifetimeOfNumber(number, nowMs) : Date.parse(text) - nowMs;
-  return Number.isFinite(lifetimeMs) && lifetimeMs > 0 ? Math.min(lifetimeMs, longestLifetimeMs) : undefined;
+  return Number.isFinite(lifetimeMs) ? lifetimeMs : undefined;
+}
+
+function believedMs(lifetimeMs: number): number | undefined {
+  return lifetimeMs >= shortestLifetimeMs ? Math.min(lifetimeMs, longestLifetimeMs) : undefined;
+}
+
+const tokenTimes = z.object({ exp: z.number(), iat: z.number().optional() });
+
+/** What a JSON Web Token says of itself; by its own issue where it says that, so whatever the clocks. */
+function lifetimeInToken(token: string, nowMs: number): number | undefined {
+  const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
+  const times = tokenTimes.safeParse(parseJson(payload)).data;
+  return times && believedMs(times.exp * 1_000 - (times.iat === undefined ? nowMs : times.iat * 1_000));
+}
+
+/** Undefined: it is no JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 function lifetimeOfNumber(number: number, nowMs: number): number {

@@ -229,6 +229,21 @@ describe('payments client', () => {
     expect(await found(client)).toBeUndefined();
   });
 
+  it.each([
+    ['60s', 60_000],
+    ['60', 60_000],
+    ['60000ms', 60_000],
+    ['1m', 60_000],
+    ['1 minute', 60_000],
+    ['1h', 900_000],
+    ['30 seconds', 30_000],
+    ['PT1M', 60_000],
+    ['60 requests', undefined],
+  ])('reads the window %j as %s ms', async (window, retryAfterMs) => {
+    lookUpMock().reply(429, {}, { 'X-Rate-Limit-Window': window });
+    await expect(found(clientOf().client)).rejects.toMatchObject({ kind: 'rate_limited', retryAfterMs });
+  });
+
   it('goes on at once where the service names its window alone, which is no wish to wait', async () => {
     lookUpMock().reply(429, {}, { 'X-Rate-Limit-Window': '60s' });
     lookUpMock().reply(404, {});

@@ -27,10 +27,14 @@ mockTheOutside();
 const shape: SavedCardShape = {
   ...sandboxShape,
   savedCardsCursorPointers: ['/data/cursor', '/cursor'],
+  savedCardsCursorQuery: 'none',
+  savedCardsLastCursors: [],
   savedCardsFieldPointers: specifiedPointers,
 };
+const paged = { savedCardsCursorQuery: 'cursor' };
 const email = 'ada.obi+shop@example.com';
 const card = { tokenKey: 'tok-1', cardType: 'Visa', cardPan: '418742******1127', customerEmail: email };
+const sixty = Array.from({ length: 60 }, (_, at) => ({ ...card, tokenKey: `tok-${at}` }));
 const toDelete = { tokenKey: secrets.tokenKey, customerEmail: email };
 
 function listAnswered(body: unknown, httpStatus = 200, with_: Partial<SavedCardShape> = {}) {
@@ -117,7 +121,7 @@ describe('listSavedCards', () => {
       .get(emailPath)
       .query({ ...mail, cursor: 'p 3' })
       .reply(200, pages[2]);
-    const of = { accountId, shape: { ...shape, savedCardsCursorPointers: ['/data/next/page'] } };
+    const of = { accountId, shape: { ...shape, ...paged, savedCardsCursorPointers: ['/data/next/page'] } };
     expect(await listSavedCards(clientOf(), of, email)).toEqual({
       kind: 'cards',
       cards: [card, { ...card, tokenKey: 'tok-2' }, { ...card, tokenKey: 'tok-3' }],
@@ -125,13 +129,40 @@ describe('listSavedCards', () => {
   });
 
   it.each([
-    ['a page is full and no cursor is found', Array.from({ length: 10 }, () => card), {}, 10],
-    ['its cursor leads back to itself', [card], { cursor: 'again' }, 2],
-    ['there are more pages than people read', Array.from({ length: 60 }, () => card), { cursor: 'x' }, 120],
+    ['no cursor is found, however few there are', [card], {}, 1],
+    ['its cursor leads back to itself', [card], { cursor: 'again' }, 1],
+    ['there are more pages than people read', sixty, { cursor: 'x' }, 60],
   ])('says that there may be more where %s', async (_what, results, more, count) => {
-    const answer = await listAnswered({ code: '00', data: { results, ...more } });
+    const answer = await listAnswered({ code: '00', data: { results, ...more } }, 200, paged);
     expect(answer).toMatchObject({ kind: 'cards', mayHaveMore: true });
     expect(answer).toHaveProperty('cards.length', count);
+  });
+
+  it('sends the cursor under the given name, and ends where a page says what ends it', async () => {
+    const mail = { customerEmail: email };
+    const second = { ...card, tokenKey: 'tok-2' };
+    nock(baseUrl)
+      .get(emailPath)
+      .query(mail)
+      .reply(200, { code: '00', data: [card], cursor: 2 });
+    nock(baseUrl)
+      .get(emailPath)
+      .query({ ...mail, pageNumber: '2' })
+      .reply(200, { code: '00', data: [card, second], cursor: 0 });
+    const own = { savedCardsCursorQuery: 'pageNumber', savedCardsLastCursors: ['0'] };
+    const of = { accountId, shape: { ...shape, ...own } };
+    // What both pages have is one card.
+    expect(await listSavedCards(clientOf(), of, email)).toEqual({ kind: 'cards', cards: [card, second] });
+  });
+
+  it.each<[string, object, Partial<SavedCardShape>]>([
+    ['its only page says so', { cursor: '' }, paged],
+    ['its only page says so by null', { cursor: null }, paged],
+    ['a setting names what the page says', { cursor: -1 }, { ...paged, savedCardsLastCursors: ['0', '-1'] }],
+    ['a setting says that the list comes in one piece', {}, { savedCardsCursorQuery: 'none' }],
+  ])('knows that these are all where %s', async (_what, more, own) => {
+    const answer = await listAnswered({ code: '00', data: { results: [card] }, ...more }, 200, own);
+    expect(answer).toEqual({ kind: 'cards', cards: [card] });
   });
 
   it('tells why the service refuses', async () => {
