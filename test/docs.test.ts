@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,8 +13,6 @@ import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.
 import type { Setting } from '../src/config/readers.ts';
 import { settings, variableName } from '../src/config/settings.ts';
 import { installApp } from '../src/simulators/slack/manifest.ts';
-import { openSqliteStore } from '../src/store/sqlite-store.ts';
-import { ownStorePath } from './support/own-store.ts';
 import { oneAccount } from './support/permission-stage.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -312,6 +309,8 @@ describe('the scripts of package.json', () => {
     'redrive',
     'reseal',
     'move-store',
+    'backup',
+    'restore',
   ])('read for %s the settings that the bot reads', (name) => {
     expect(scripts['start']).toContain('--env-file-if-exists=.env ');
     expect(scripts[name]).toBe(`node --env-file-if-exists=.env src/main.ts ${name}`);
@@ -383,23 +382,6 @@ describe('README.md', () => {
     const claims = rows.trimEnd().split('\n');
     expect(claims.length).toBe(5);
     expect(claims.filter((row) => !/\]\(test\/\S+\.test\.ts\)/.test(row))).toEqual([]);
-  });
-});
-
-describe('docs/operating.md', () => {
-  it('shows a backup that holds all that a bot at work has stored', async () => {
-    const path = ownStorePath('backup');
-    const folder = dirname(path);
-    const store = openSqliteStore({ path, now: () => 0 });
-    await store.create('work', 'w', { delayMs: 5, index: { open: 7 } });
-    const [, script = ''] = /^node -e "(.*)"$/m.exec(read('docs/operating.md')) ?? [];
-    const words = script.replaceAll('\\"', '"').replace('data/payops.sqlite', path);
-    execFileSync(process.execPath, ['-e', words], { cwd: folder });
-    await store.close();
-    const restored = openSqliteStore({ path: join(folder, 'backup.sqlite'), now: () => 10 });
-    expect((await restored.list('open', { max: 1 })).entries).toMatchObject([{ key: 'work', value: 'w' }]);
-    expect(await restored.take(1_000)).toMatchObject([{ key: 'work' }]);
-    await restored.close();
   });
 });
 

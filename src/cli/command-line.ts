@@ -6,6 +6,7 @@ import { readCommand, type CliCommand, type CommandEnd } from './command.ts';
 import { exitCodes, exitCodeWords, type ExitCode } from './exit-codes.ts';
 import { openLog, readSettings } from './read-settings.ts';
 import { auditCommand } from './audit.ts';
+import { backupCommand, restoreCommand } from './backup.ts';
 import { doctorCommand } from './doctor.ts';
 import { doubtCommand } from './doubt.ts';
 import { explainDeliveryCommand } from './explain-delivery.ts';
@@ -25,6 +26,7 @@ export const commands: Readonly<Record<string, CliCommand>> = {
   accounts: accountsCommand,
   doubt: doubtCommand,
   audit: auditCommand,
+  backup: backupCommand,
   doctor: doctorCommand,
   'explain-delivery': explainDeliveryCommand,
   'forget-cards': forgetCardsCommand,
@@ -33,6 +35,7 @@ export const commands: Readonly<Record<string, CliCommand>> = {
   redrive: redriveCommand,
   rehearse: rehearseCommand,
   reseal: resealCommand,
+  restore: restoreCommand,
   'revoke-token': revokeTokenCommand,
 };
 

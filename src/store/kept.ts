@@ -54,7 +54,8 @@ export type Kept = {
   close: () => Promise<void>;
 };
 
-const storeFile = 'payops.sqlite';
+/** The embedded store's file, in DATA_DIR. */
+export const storeFile = 'payops.sqlite';
 const keyFile = 'sealing.key';
 const keyFileId = 'file';
 /** The audit's head, which every bot of an earlier release has made as well. */
@@ -126,6 +127,11 @@ export async function openKept({
 /** The embedded store's file, and the keys of what is in it. */
 export function embeddedStore(config: StoreSettings): { path: string; keys: readonly SealingKey[] } {
   return { path: join(config.dataDir, storeFile), keys: embeddedKeys(config) };
+}
+
+/** False where the embedded store's keys would be made anew. */
+export function hasKeys({ sealingKeys = [], dataDir }: StoreSettings): boolean {
+  return sealingKeys.length > 0 || existsSync(join(dataDir, keyFile));
 }
 
 /** What was sealed with the key file opens with it also once SEALING_KEYS are set, until the file is taken away. */

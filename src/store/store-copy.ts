@@ -1,0 +1,143 @@
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { errorCode, StoreUnavailable } from '../domain/failure.ts';
+import { lockStoreFile, openStoreFile } from './sqlite-file.ts';
+
+/** How much a copy of the store's file holds. */
+export type CopyContents = { records: number; work: number };
+
+type CopyEnd =
+  | ({ kind: 'copied' } & CopyContents)
+  /** A file of that name is there already; it is left as it is. */
+  | { kind: 'exists' };
+
+/**
+ * Writes the store's file at `path`, as it is at one moment, to the new file `copy`, readable by its owner alone, and reads
+ * it back. Bots may run: they are not held up. The copy is whole and on the disk, or there is none. Throws
+ * StoreUnavailable, and the file system's own errors.
+ */
+export function copyStoreFile(path: string, copy: string): CopyEnd {
+  try {
+    // SQLite writes into an empty file as it finds it: nobody else may read it even for a moment.
+    closeSync(openSync(copy, 'wx', 0o600));
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return { kind: 'exists' };
+    throw error;
+  }
+  try {
+    const db = new DatabaseSync(path, { timeout: 5000, readOnly: true });
+    try {
+      db.prepare('vacuum into ?').run(copy);
+    } finally {
+      db.close();
+    }
+    sync(copy);
+    return { kind: 'copied', ...contentsOf(copy) };
+  } catch (error) {
+    rmSync(copy);
+    throw error;
+  }
+}
+
+type PutBackEnd =
+  | ({ kind: 'put_back'; before: string | undefined } & CopyContents)
+  /** Another process has the store's file open. */
+  | { kind: 'in_use' };
+
+/**
+ * Puts a copy in the place of the store's file at `path`. `isOurs` is asked of the file that will take its place, and what
+ * it throws ends this with nothing changed. The file that was there stays, under the name `before`. A crash leaves the old
+ * file in place or the new one, never none. Throws StoreUnavailable, and the file system's own errors.
+ */
+export async function putBackStoreFile(
+  path: string,
+  copy: string,
+  { before, isOurs }: { before: string; isOurs: (draft: string) => Promise<void> },
+): Promise<PutBackEnd> {
+  const draft = `${path}.restoring`;
+  removeStoreFile(draft);
+  try {
+    copyFileSync(copy, draft);
+    chmodSync(draft, 0o600);
+    const contents = contentsOf(draft);
+    // A file of an earlier form is refused here, before anything is replaced.
+    openStoreFile(draft).close();
+    await isOurs(draft);
+    sync(draft);
+    if (!existsSync(path)) {
+      renameSync(draft, path);
+      sync(dirname(path));
+      return { kind: 'put_back', before: undefined, ...contents };
+    }
+    const lock = lockForReplacing(path);
+    if (lock === 'in_use') return { kind: 'in_use' };
+    try {
+      linkSync(path, before);
+      // A damaged file has its newest changes beside it still. With the new file they would be taken for its own.
+      if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${before}-wal`);
+      rmSync(`${path}-shm`, { force: true });
+      renameSync(draft, path);
+      sync(dirname(path));
+    } finally {
+      lock?.close();
+    }
+    return { kind: 'put_back', before, ...contents };
+  } finally {
+    removeStoreFile(draft);
+  }
+}
+
+/** Undefined: the file is damaged, and nobody can hold it. */
+function lockForReplacing(path: string): DatabaseSync | 'in_use' | undefined {
+  try {
+    const db = lockStoreFile(path);
+    if (db === undefined) return 'in_use';
+    // Still locked, and all of it in the one file.
+    db.exec('commit; pragma journal_mode = delete');
+    return db;
+  } catch (error) {
+    if (error instanceof StoreUnavailable) return undefined;
+    throw error;
+  }
+}
+
+/** Throws StoreUnavailable where the file is no whole store. */
+function contentsOf(path: string): CopyContents {
+  let db;
+  try {
+    db = new DatabaseSync(path);
+    const found = String(db.prepare('pragma integrity_check(1)').get()?.['integrity_check']);
+    if (found !== 'ok') throw new Error(found);
+    const row = db.prepare('select count(*) as records, count(due_at) as work from entries').get();
+    return { records: Number(row?.['records']), work: Number(row?.['work']) };
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : 'unknown reason';
+    throw new StoreUnavailable(`${path} is not a whole store of Payops: ${reason}`, cause);
+  } finally {
+    db?.close();
+  }
+}
+
+function removeStoreFile(path: string): void {
+  for (const part of ['', '-wal', '-shm']) rmSync(path + part, { force: true });
+}
+
+function sync(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
