@@ -122,7 +122,7 @@ export const settings = {
       String(defaultRetryRule.forgetMs / 86_400_000),
     ),
     chargeTwinMinutes: setting(
-      'Another charge of the same card, amount and currency asks first for so long, naming who did the first; 0 never asks. While the first is open it is refused, whatever stands here.',
+      'Asks before the same card is charged the same amount and currency as in the last so many minutes before the terms were read, or since, naming who did it; 0 never asks. While the first is open it is refused, whatever stands here.',
       wholeNumber(0, 1_440),
       '10',
     ),

@@ -5,7 +5,7 @@ import type { OrderReference } from './order-reference.ts';
 
 /**
  * Exactly what is to be done once it is approved, as approvers read it: one copy is shown, hashed and done. E-mails are in
- * full, and whoever shows them masks them. `card`: its fingerprint. `despite`: the twin that the requester was shown and
+ * full, and whoever shows them masks them. `card`: its fingerprint. `despite`: the twins that the requester was shown and
  * chose to charge beside. `overridesRest`: the card is on hold after a decline, and the approval is for charging it all
  * the same.
  */
@@ -20,12 +20,12 @@ type ChargeAsked<Terms> = {
   terms: Terms;
   card: string;
   viewId: string;
-  despite?: string;
+  despite?: readonly string[];
   overridesRest?: true;
 };
 
-/** What is charged, once enough people have approved exactly this. */
-export type ApprovedCharge = Omit<ChargeAsked<ChargeTerms>, 'kind'> & { by: string };
+/** What is charged, once enough people have approved exactly this. `readAtMs`: when the requester read the terms, UTC ms. */
+export type ApprovedCharge = Omit<ChargeAsked<ChargeTerms>, 'kind'> & { by: string; readAtMs: number };
 
 /** What comes of one that was approved. `later`: what it must be judged by cannot be asked now. `why` is for people. */
 export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };

@@ -208,6 +208,22 @@ describe('a charge that a second person decides', () => {
     );
   });
 
+  it('is not done when the same was charged since it was asked for, and names that charge', async () => {
+    const desk = at();
+    const waits = await asks('agent');
+    const same = { amount: `${naira}.00` };
+    const other = await asks('lead', same);
+    const twin = await desk.reads('onCall', ['🟡 Needs approval', other], 'payOps');
+    await desk.presses('onCall', approve(twin), twin);
+    await desk.modalSays('lead', ['✅ Paid (confirmed)', other]);
+    desk.house.later(20 * 60_000);
+    const card = await desk.reads('onCall', ['🟡 Needs approval', waits], 'payOps');
+    await desk.presses('onCall', approve(card), card);
+    const stopped = await desk.reads('agent', ['🛑 Approved, but not done', waits], 'agentDm');
+    expect(stopped.shown.text).toContain(`${other} charged this card the same amount`);
+    expect(taken(waits)).toBe(0);
+  });
+
   it('is decided by nobody who lost the role after the request was shown', async () => {
     const desk = at();
     const reference = await asks('agent');

@@ -131,6 +131,21 @@ describe('/pay charge', () => {
     expect(referenceIn(again.shown.text)).not.toBe(first);
   });
 
+  it('asks about what was charged while the review stood open, for however long', async () => {
+    const desk = at();
+    const review = await reviews(desk, 'agent', { card: ada, amount: '510.00' });
+    expect(review.submit).toBe('Charge NGN 510.00');
+    const first = await charges(desk, 'lead', { card: ada, amount: '510.00' });
+    await desk.modalSays('lead', 'Paid (confirmed)');
+    desk.house.later(12 * 60_000);
+    await desk.submits('agent');
+    const asked = await desk.modalSays('agent', ['Is it owed twice?', first]);
+    expect(asked.submit).toBe('Charge again NGN 510.00');
+    await desk.submits('agent');
+    const again = await desk.modalSays('agent', 'Paid (confirmed)');
+    expect(referenceIn(again.shown.text)).not.toBe(first);
+  });
+
   it('does not start the charge again that is still open, and shows that one', async () => {
     const desk = at();
     const first = await charges(desk, 'agent', { card: bola, amount: '600.00' });

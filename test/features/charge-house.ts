@@ -273,7 +273,7 @@ export async function submit(
   process: Process,
   view = viewId,
   by = ada,
-  despite?: string,
+  despite?: readonly string[],
 ): Promise<SubmitResult> {
   const draft = await process.desk.keepDraft(view, terms);
   return await process.desk.submit({

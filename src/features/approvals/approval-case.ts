@@ -67,7 +67,8 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
         terms: z.object(shownTerms),
         card: z.string(),
         viewId: z.string(),
-        despite: optional,
+        // A request of an earlier release names one.
+        despite: z.union([z.array(z.string()), z.string().transform((one) => [one])]).exactOptional(),
         overridesRest: z.literal(true).exactOptional(),
       }),
       z.object({
@@ -293,7 +294,7 @@ export function termsHash(accountId: string, terms: ApprovalShown): string {
 function partsOf(approval: ApprovalShown): (string | number | boolean | null)[] {
   switch (approval.kind) {
     case 'charge': {
-      const { card, reference, terms, despite = null, overridesRest = false } = approval;
+      const { card, reference, terms, despite, overridesRest = false } = approval;
       const { money, customerEmail, customerId = null, alert = null } = terms;
       const { minor, currency } = money;
       return [
@@ -305,7 +306,8 @@ function partsOf(approval: ApprovalShown): (string | number | boolean | null)[] 
         reference,
         customerId,
         alert,
-        despite,
+        // One of them alone is what a request of an earlier release hashed.
+        despite?.join(' ') ?? null,
         overridesRest,
       ];
     }

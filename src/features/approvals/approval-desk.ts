@@ -175,7 +175,10 @@ export function createApprovals(account: Account, hands: Hands) {
     if (!renewed?.isMoved) return { kind: 'later' };
     if (asks) return emailEnd(await hands.changeCardEmail(terms.terms, approval.by));
     const { kind: _approved, ...charge } = terms;
-    const end = await hands.submitApproved({ ...charge, by: approval.by }, renewedAt);
+    const end = await hands.submitApproved(
+      { ...charge, by: approval.by, readAtMs: approval.askedAtMs },
+      renewedAt,
+    );
     return end.kind === 'begun' ? executed(begunWords) : end;
   }
 

@@ -23,7 +23,8 @@ export type CardRefusal =
   | { kind: 'under_way'; reference: OrderReference; by: string; at: number };
 
 /**
- * `card` is the fingerprint, `by` a Slack user id, `despite` the reference of the twin the person was shown.
+ * `card` is the fingerprint, `by` a Slack user id, `despite` the references of the twins the person was shown.
+ * `readAtMs`: when they read the terms, UTC ms; twins are looked for from before that, however long they took. Absent: now.
  * `overridesRest`: a second person lets the card be charged though it rests after a decline; nothing else gives way.
  */
 export type CardClaim = {
@@ -31,7 +32,8 @@ export type CardClaim = {
   reference: OrderReference;
   money: Money;
   by: string;
-  despite?: string;
+  readAtMs?: number;
+  despite?: readonly string[];
   overridesRest?: true;
   /** The failure it is charged again for: it counts like an attempt of our own. */
   outside?: OutsideDecline;
@@ -40,14 +42,15 @@ export type CardClaim = {
 export type ClaimResult =
   | { kind: 'claimed' }
   | { kind: 'refused'; refusal: CardRefusal }
-  | { kind: 'twin'; twin: Twin };
+  /** The newest first; none of them is in `despite`. */
+  | { kind: 'twin'; twins: readonly Twin[] };
 
 export type CardHistory = ReturnType<typeof createCardHistory>;
 
 /** What one merchant account charges its cards by, and whether a charge is stored: a claim without one is what a crash left. */
 type Discipline = {
   rule: RetryRule;
-  /** A settled charge begun less than this ago asks before the same is charged again. */
+  /** A settled charge begun no longer than this before the terms were read asks before the same is charged again. 0 never asks. */
   twinMs: number;
   chargeExists: (reference: string) => Promise<boolean>;
 };
@@ -66,6 +69,8 @@ export function openCardHistory(account: Account, charges: Pick<ChargeRecords, '
     chargeExists: async (reference) => (await hasEnded(charges, reference)) !== undefined,
   });
 }
+
+const longestReadMs = 7 * 86_400_000;
 
 const attemptRecord = z.object({
   reference: referenceShape,
@@ -91,7 +96,8 @@ type Settled = Attempt & Pick<Twin, 'outcome'>;
 export function createCardHistory(account: Account, { rule, twinMs, chargeExists }: Discipline) {
   const { now } = account;
   const cards = createRecords<Attempt[]>(account, { prefix: 'card:', schema: z.array(attemptRecord) });
-  const keepMs = Math.max(rule.forgetMs, twinMs);
+  // Terms are read up to a week before they are charged: so long a request for approval waits.
+  const keepMs = Math.max(rule.forgetMs, twinMs + longestReadMs);
 
   function stillCounting(attempts: Attempt[]): Attempt[] {
     const isOld = (attempt: Attempt) => isSettled(attempt) && now() - attempt.at >= keepMs;
@@ -132,8 +138,8 @@ export function createCardHistory(account: Account, { rule, twinMs, chargeExists
     if (refusal && !isOverridden) return { kind: 'keep', result: { kind: 'refused', refusal } };
     // Whoever lets a card be charged after a decline knows of that one.
     const besides = isOverridden ? others.filter(({ outcome }) => outcome !== 'declined') : others;
-    const twin = twinOf(besides, claim.money, at - twinMs);
-    if (twin && twin.reference !== claim.despite) return { kind: 'keep', result: { kind: 'twin', twin } };
+    const twins = twinMs === 0 ? [] : twinsOf(besides, claim, Math.min(at, claim.readAtMs ?? at) - twinMs);
+    if (twins.length > 0) return { kind: 'keep', result: { kind: 'twin', twins } };
     const { reference, money, by } = claim;
     const attempt: Attempt = { reference, begunAt: at, at, outcome: 'pending', by, ...money };
     return written([...others, attempt], { kind: 'claimed' });
@@ -217,16 +223,18 @@ function underWay({ reference, by, begunAt }: Attempt): CardRefusal {
   return { kind: 'under_way', reference, by, at: begunAt };
 }
 
-/** The newest settled charge of the same money begun after that. */
-function twinOf(attempts: readonly Attempt[], money: Money, after: number): Twin | undefined {
-  const newest = attempts
+/** The settled charges of the same money begun after that, without those the person was shown; the newest first. */
+function twinsOf(
+  attempts: readonly Attempt[],
+  { money, despite = [] }: Pick<CardClaim, 'money' | 'despite'>,
+  after: number,
+): Twin[] {
+  return attempts
     .filter(isSettled)
     .filter((attempt) => isSame(attempt, money) && attempt.begunAt > after)
-    .toSorted((a, b) => a.begunAt - b.begunAt)
-    .at(-1);
-  return (
-    newest && { reference: newest.reference, by: newest.by, at: newest.begunAt, outcome: newest.outcome }
-  );
+    .filter(({ reference }) => !despite.includes(reference))
+    .toSorted((a, b) => b.begunAt - a.begunAt)
+    .map(({ reference, by, begunAt, outcome }) => ({ reference, by, at: begunAt, outcome }));
 }
 
 function isSame(attempt: Attempt, money: Money): boolean {

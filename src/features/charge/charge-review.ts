@@ -119,10 +119,11 @@ export function createReview(
     }
   }
 
-  /** The same terms with what has come between: a hold, or a twin. Agreeing now is agreeing beside that very twin. */
+  /** The same terms with what has come between: a hold, or twins. Agreeing now is agreeing beside those very twins. */
   async function reviewAgain({ viewId, caller }: Submission, draft: string): Promise<Modal> {
-    const terms = await desk.readDraft(viewId, draft);
-    if (!terms) return staleTermsModal(place);
+    const kept = await desk.readDraft(viewId, draft);
+    if (!kept) return staleTermsModal(place);
+    const { terms } = kept;
     const reviewed = await desk.review({ viewId, terms, by: caller.userId });
     return reviewed.kind === 'over_limit'
       ? limitRefusalModal(reviewed.refusal, place)
@@ -133,8 +134,9 @@ export function createReview(
   async function change({ view, updateModal }: Pressed): Promise<void> {
     if (!view) return;
     const agreed = agreedTerms.read(view.privateMetadata);
-    const terms = agreed && (await desk.readDraft(view.id, agreed.draft));
-    if (!terms) return await updateModal(staleTermsModal(place));
+    const kept = agreed && (await desk.readDraft(view.id, agreed.draft));
+    if (!kept) return await updateModal(staleTermsModal(place));
+    const { terms } = kept;
     const card = await around.ledger?.idOf(terms.tokenKey);
     await updateModal(await form.again(terms, card ?? ''));
   }
@@ -169,7 +171,7 @@ const whyNowInput = textInput({
   maxLength: longestWhyNow,
 });
 
-type Agreed = { kind: 'agreed'; draft: string; despite?: string; override?: string };
+type Agreed = { kind: 'agreed'; draft: string; despite?: readonly string[]; override?: string };
 
 /** What a submitted review agrees to, and why a card on hold is to be charged now; `stale`: not what the bot made. */
 function readTermsModal(
@@ -193,7 +195,7 @@ type TermsModalOptions = {
   /** Stands for exactly these terms. */
   draft: string;
   /** Charged shortly before: the person is asked whether they mean it. */
-  twin?: Twin;
+  twins?: readonly Twin[];
   /** The card can't be charged now; with `approval` a second person may decide that it is. */
   hold?: CardRefusal;
   /** Submitting asks a second person. */
@@ -203,15 +205,15 @@ type TermsModalOptions = {
 
 /** The exact terms with every restriction on them; its submit button says what it does: charge, or ask. */
 export function termsModal(options: TermsModalOptions): Modal {
-  const { place, terms, draft, twin, hold, approval, nowMs } = options;
+  const { place, terms, draft, twins = [], hold, approval, nowMs } = options;
   // With a restriction on it there is enough to read.
-  const isPlain = !hold && !approval && !twin;
+  const isPlain = !hold && !approval && twins.length === 0;
   const amount = amountWord(terms.money);
   const email = emailWord(terms.customerEmail);
   const { Reason: reason, 'Customer id': customerId } = termFields(terms);
   const blocks: ModalBlock[] = [
     ...(isLiveAmongOthers(place) ? [header(`🔴 Real money: ${word(place.account)}`)] : []),
-    ...(twin ? twinBlocks(twin, nowMs) : []),
+    ...twinBlocks(twins, nowMs),
     richText(plain('Charge ', bold(amount), ' to ', bold(cardWords(terms.card)), ' of ', bold(email), '.')),
     ...restrictions(options),
     ...fields({ 'Customer id': customerId, Reason: reason }),
@@ -230,9 +232,12 @@ export function termsModal(options: TermsModalOptions): Modal {
     blocks,
     ...(hold && !approval
       ? {}
-      : { submit: approval ? 'Ask for approval' : submitWords(terms, twin !== undefined) }),
+      : { submit: approval ? 'Ask for approval' : submitWords(terms, twins.length > 0) }),
     close: 'Cancel',
-    privateMetadata: agreedTerms.write({ draft, ...(twin ? { despite: twin.reference } : {}) }),
+    privateMetadata: agreedTerms.write({
+      draft,
+      ...(twins.length > 0 ? { despite: twins.map(({ reference }) => reference) } : {}),
+    }),
   });
 }
 
@@ -285,12 +290,31 @@ function submitWords({ money }: ShownTerms, isAgain: boolean): string {
   return fits ?? (isAgain ? 'Charge again' : 'Charge');
 }
 
-function twinBlocks(twin: Twin, nowMs: number): ModalBlock[] {
+const mostTwins = 3;
+
+function twinBlocks(twins: readonly Twin[], nowMs: number): ModalBlock[] {
+  const [newest, ...others] = twins;
+  if (!newest) return [];
+  const left = twins.length - mostTwins;
   return [
-    noticeLine('warning', `Charged ${minutesAgo(twin.at, nowMs)}: same card, same amount. Is it owed twice?`),
-    richText(labelled('The first', person(twin.by), ', ', twinWords[twin.outcome]), [
-      referenceRun(twin.reference),
-    ]),
+    noticeLine(
+      'warning',
+      `Charged ${minutesAgo(newest.at, nowMs)}: same card, same amount. Is it owed ${others.length > 0 ? 'again' : 'twice'}?`,
+    ),
+    ...twins
+      .slice(0, mostTwins)
+      .map((twin, at) =>
+        richText(
+          labelled(
+            others.length > 0 ? `Charge ${at + 1}` : 'The first',
+            person(twin.by),
+            ', ',
+            twinWords[twin.outcome],
+          ),
+          [referenceRun(twin.reference)],
+        ),
+      ),
+    ...(left > 0 ? [context(plainText(`And ${counted(left, 'more charge')}.`))] : []),
   ];
 }
 
@@ -302,5 +326,7 @@ const twinWords: Record<Twin['outcome'], string> = {
   cleared: 'no money known to have moved.',
 };
 
-/** Which terms a modal is about, and the twin that was shown beside them: no secret. */
-const agreedTerms = codec(z.object({ draft: z.string().min(1), despite: z.string().exactOptional() }));
+/** Which terms a modal is about, and the twins that were shown beside them: no secret. */
+const agreedTerms = codec(
+  z.object({ draft: z.string().min(1), despite: z.array(z.string()).exactOptional() }),
+);

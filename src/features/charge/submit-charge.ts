@@ -31,7 +31,7 @@ type ChargeReview =
       kind: 'ready';
       /** The card can't be charged now; with `approval` a second person may decide that it is. */
       hold?: CardRefusal;
-      twin?: Twin;
+      twins?: readonly Twin[];
       /** Submitting asks a second person. */
       approval?: ApprovalNeeded;
     };
@@ -43,7 +43,7 @@ type Claimed =
   /** This very dialogue has charged already: a double click, a repeated delivery. Nothing more happens. */
   | { kind: 'known'; charge: ChargeSeen }
   | { kind: 'refused'; refusal: CardRefusal }
-  | { kind: 'twin'; twin: Twin }
+  | { kind: 'twin'; twins: readonly Twin[] }
   /** More than the person's roles let charge, by now: nothing was sent. */
   | { kind: 'over_limit'; refusal: LimitRefusal }
   /** The alert it was begun from is resolved, closed or being charged by now: nothing was sent. */
@@ -65,8 +65,8 @@ type SubmitRequest = {
   /** What `keepDraft` gave for the terms the person has just read. */
   draft: string;
   by: string;
-  /** The twin the person was shown and chose to charge beside. */
-  despite?: string;
+  /** The twins the person was shown and chose to charge beside. */
+  despite?: readonly string[];
   /** A second person is asked whether the card is charged though it is on hold; why now, in the agent's words. */
   override?: string;
 };
@@ -119,7 +119,17 @@ export function createSubmits(
     const { money } = terms;
     const card = await account.fingerprint(terms.tokenKey);
     const outside = await outsideOf(terms, card);
-    const asked: Asked = { card, reference: referenceOf(viewId), money, by, atMs: account.now(), ...outside };
+    const atMs = account.now();
+    const readAtMs = await drafts.readSince(viewId, terms);
+    const asked: Asked = {
+      card,
+      reference: referenceOf(viewId),
+      money,
+      by,
+      atMs,
+      ...withoutUndefined({ readAtMs }),
+      ...outside,
+    };
     const met = await meet(asked, 'judge');
     if (met?.kind === 'over_limit') return met;
     const hold = met?.kind === 'refused' ? met.refusal : undefined;
@@ -128,10 +138,10 @@ export function createSubmits(
     const overriding: { overridesRest?: true } = mayOverride ? { overridesRest: true } : {};
     // What stands in the way besides the hold is seen with it, or asking for approval would lead back to here.
     const beside = mayOverride ? await cards.judge({ ...asked, ...overriding }) : met;
-    const twin = beside?.kind === 'twin' ? beside.twin : undefined;
+    const twins = beside?.kind === 'twin' ? beside.twins : undefined;
     const approval =
       hold && !mayOverride ? undefined : around.approvals?.needFor({ kind: 'charge', money, ...overriding });
-    return { kind: 'ready', ...withoutUndefined({ hold, twin, approval }) };
+    return { kind: 'ready', ...withoutUndefined({ hold, twins, approval }) };
   }
 
   /** The same of a card alone, by its fingerprint. */
@@ -155,14 +165,15 @@ export function createSubmits(
     // One dialogue, one charge, and so one request for it, whatever its terms are by now.
     const asked = await around.approvals?.desk.find(reference);
     if (asked) return { kind: 'awaiting_approval', approval: asked };
-    const reviewed = await drafts.readDraft(viewId, draft);
-    if (!reviewed) return { kind: 'stale' };
+    const kept = await drafts.readDraft(viewId, draft);
+    if (!kept) return { kind: 'stale' };
+    const { terms: reviewed, readAtMs } = kept;
     const reason = [override, reviewed.reason].filter((part) => part !== undefined).join(' · ');
     const terms = override === undefined ? reviewed : { ...reviewed, reason };
     // Taken before anything is claimed: a process that sleeps on the way wakes up too late to charge.
     const nowMs = account.now();
     const card = await account.fingerprint(terms.tokenKey);
-    const charge = { reference, terms, card, by, viewId, ...withoutUndefined({ despite }) };
+    const charge = { reference, terms, card, by, viewId, readAtMs, ...withoutUndefined({ despite }) };
     return (await askForApproval(charge, override)) ?? (await claimAndBegin(charge, nowMs));
   }
 
@@ -179,7 +190,7 @@ export function createSubmits(
     // Whoever asks for an override is asked about it, also when the rest has just ended: that is what they pressed.
     const overrides = override !== undefined && approvals.needFor({ kind: 'retry' }) !== undefined;
     const charge: ApprovedCharge = overrides ? { ...given, overridesRest: true } : given;
-    const { by, ...kept } = charge;
+    const { by, readAtMs: _ofTheDraft, ...kept } = charge;
     const { terms, reference: id, overridesRest } = kept;
     const question = { money: terms.money, ...withoutUndefined({ overridesRest }) };
     const need = approvals.needFor({ kind: 'charge', ...question });
@@ -250,8 +261,9 @@ export function createSubmits(
 }
 
 function askedOf({ terms, ...charge }: ApprovedCharge, atMs: number): Asked {
-  const { reference, card, by, despite, overridesRest } = charge;
-  return { reference, card, by, money: terms.money, atMs, ...withoutUndefined({ despite, overridesRest }) };
+  const { reference, card, by, readAtMs, despite, overridesRest } = charge;
+  const { money } = terms;
+  return { reference, card, by, money, atMs, readAtMs, ...withoutUndefined({ despite, overridesRest }) };
 }
 
 /** The charge as it is stored before anything of it leaves, and what leaves then. */
@@ -285,10 +297,17 @@ function endOf(result: Claimed): ApprovedEnd {
         ? { kind: 'later' }
         : { kind: 'stopped', why: limitProblem(result.refusal, 'the requester’s') };
     case 'twin':
-      return { kind: 'stopped', why: 'The card was charged the same amount meanwhile.' };
+      return {
+        kind: 'stopped',
+        why: `Since it was asked for, ${twinReferences(result.twins)} charged this card the same amount. If it is owed once more, ask again.`,
+      };
     case 'alert_taken':
       return { kind: 'stopped', why: takenWords(result.taken) };
   }
+}
+
+function twinReferences(twins: readonly Twin[]): string {
+  return twins.map(({ reference }) => reference).join(', ');
 }
 
 const holdWords: Record<CardRefusal['kind'], string> = {
@@ -304,12 +323,19 @@ function takenWords(taken: AlertTaken): string {
     : `Another charge of the same alert was begun meanwhile: ${taken.charge.reference}.`;
 }
 
-const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape });
+/** Of a draft of an earlier release nobody knows when it was read: it asks about every twin there was. */
+const chargeDraft = z.object({ word: z.string(), terms: chargeTermsShape, readAtMs: z.number().default(0) });
+
+type ChargeDraft = z.infer<typeof chargeDraft>;
+
+function isSame(one: ChargeTerms, other: ChargeTerms): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
 
 /** The terms of a charge under review, until they are submitted. All of it throws StoreUnavailable. */
 function createDrafts(account: Account) {
   const kind = { prefix: 'draft:', schema: chargeDraft };
-  const records = createRecords<z.infer<typeof chargeDraft>>(account, kind);
+  const records = createRecords<ChargeDraft>(account, kind);
   return {
     /**
      * Keeps the terms for half an hour in place of the dialogue's earlier ones, and gives a word for exactly them:
@@ -320,15 +346,25 @@ function createDrafts(account: Account) {
       const terms = chargeTermsShape.parse(given);
       const newWord = randomBytes(16).toString('hex');
       return await records.change(viewId, (before) => {
-        const isSame = before && JSON.stringify(before.terms) === JSON.stringify(terms);
-        const word = isSame ? before.word : newWord;
-        return { kind: 'write', value: { word, terms }, rest: { ttlMs: draftKeepMs }, result: word };
+        const { word, readAtMs } =
+          before && isSame(before.terms, terms) ? before : { word: newWord, readAtMs: account.now() };
+        return {
+          kind: 'write',
+          value: { word, terms, readAtMs },
+          rest: { ttlMs: draftKeepMs },
+          result: word,
+        };
       });
     },
-    /** The terms, if they are the ones this word was given for; undefined when they are gone or others by now. */
-    async readDraft(viewId: string, word: string): Promise<ChargeTerms | undefined> {
+    /** The terms and when they were read first, if they are the ones this word was given for; undefined when they are gone or others by now. */
+    async readDraft(viewId: string, word: string): Promise<ChargeDraft | undefined> {
       const draft = await records.read(viewId);
-      return draft?.word === word ? draft.terms : undefined;
+      return draft?.word === word ? draft : undefined;
+    },
+    /** When this dialogue was shown these very terms first, UTC ms; undefined: it was not. */
+    async readSince(viewId: string, given: ChargeTerms): Promise<number | undefined> {
+      const draft = await records.read(viewId);
+      return draft && isSame(draft.terms, chargeTermsShape.parse(given)) ? draft.readAtMs : undefined;
     },
   };
 }

@@ -217,7 +217,7 @@ describe('termsHash', () => {
     ['alert', { ...charge, terms: { ...charge.terms, alert: 'a1' } }],
     ['reference', { ...charge, reference: 'pay-abd' as OrderReference }],
     ['card', { ...charge, card: 'fingerprint-2' }],
-    ['twin', { ...charge, despite: 'pay-twin' }],
+    ['twin', { ...charge, despite: ['pay-twin'] }],
     ['override', { ...charge, overridesRest: true }],
   ])('changes with the %s', (_, other) => {
     expect(termsHash(account, other)).not.toBe(hash);

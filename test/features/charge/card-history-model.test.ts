@@ -1,14 +1,4 @@
-import {
-  array,
-  assert,
-  asyncProperty,
-  constant,
-  constantFrom,
-  integer,
-  oneof,
-  option,
-  record,
-} from 'fast-check';
+import { array, assert, asyncProperty, constant, constantFrom, integer, oneof, record } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   mayTry,
@@ -46,7 +36,8 @@ class PlainHistory {
     return mayTry(this.seen(now), defaultRetryRule, now);
   }
 
-  claim({ reference, money, by, despite }: CardClaim, now: number): ClaimResult {
+  claim({ reference, money, by, despite = [], readAtMs }: CardClaim, now: number): ClaimResult {
+    const since = (readAtMs ?? now) - twinMs;
     const all = this.seen(now);
     const own = all.find((attempt) => attempt.reference === reference);
     if (own && this.charges.has(reference)) return { kind: 'claimed' };
@@ -62,11 +53,15 @@ class PlainHistory {
     }
     if (verdict.kind !== 'allowed') return { kind: 'refused', refusal: verdict };
     const twins = others.filter(
-      (one) => one.outcome !== 'pending' && one.minor === money.minor && now - one.begunAt < twinMs,
+      (one) => one.outcome !== 'pending' && one.minor === money.minor && one.begunAt > since,
     );
-    const twin = twins.toSorted((a, b) => a.begunAt - b.begunAt).at(-1);
-    if (twin && twin.reference !== despite) {
-      return { kind: 'twin', twin: { ...named(twin), outcome: twin.outcome as Twin['outcome'] } };
+    const unseen = twins.filter((twin) => !despite.includes(twin.reference));
+    if (unseen.length > 0) {
+      const newestFirst = unseen.toSorted((a, b) => b.begunAt - a.begunAt);
+      return {
+        kind: 'twin',
+        twins: newestFirst.map((twin) => ({ ...named(twin), outcome: twin.outcome as Twin['outcome'] })),
+      };
     }
     const attempt: Kept = { reference, begunAt: now, at: now, outcome: 'pending', minor: money.minor, by };
     this.attempts = [...others, attempt];
@@ -91,15 +86,35 @@ const outcome = oneof(
   { weight: 1, arbitrary: constant<Twin['outcome']>('three_d_secure') },
 );
 const minor = constantFrom(100, 200, 300);
-const despite = option(reference, { nil: undefined });
+const despite = array(reference, { maxLength: 3 });
+/** How long ago the terms were read. */
+const readAgoMs = oneof(
+  constant(0),
+  integer({ min: 0, max: 30 * minute }),
+  integer({ min: 0, max: 7 * day }),
+);
 /** A charge is claimed and stored, unless the process dies in between; and at once or later has its outcome. */
 const step = oneof(
   {
     weight: 3,
-    arbitrary: record({ kind: constant('charge' as const), reference, minor, despite, outcome, replica }),
+    arbitrary: record({
+      kind: constant('charge' as const),
+      reference,
+      minor,
+      despite,
+      readAgoMs,
+      outcome,
+      replica,
+    }),
   },
-  { weight: 2, arbitrary: record({ kind: constant('begin' as const), reference, minor, despite, replica }) },
-  { weight: 1, arbitrary: record({ kind: constant('die' as const), reference, minor, despite, replica }) },
+  {
+    weight: 2,
+    arbitrary: record({ kind: constant('begin' as const), reference, minor, despite, readAgoMs, replica }),
+  },
+  {
+    weight: 1,
+    arbitrary: record({ kind: constant('die' as const), reference, minor, despite, readAgoMs, replica }),
+  },
   { weight: 3, arbitrary: record({ kind: constant('settle' as const), reference, outcome, replica }) },
   {
     weight: 2,
@@ -127,8 +142,8 @@ function sideBySide() {
     return known !== undefined && known.outcome !== 'pending' && clock.nowMs - known.at >= 30 * day;
   }
   async function claim(one: Extract<Move, { despite: unknown }>, at: CardHistory): Promise<string> {
-    const more = one.despite === undefined ? {} : { despite: one.despite };
-    const given = claimOf(one.reference, one.minor, more);
+    const { despite, readAgoMs } = one;
+    const given = claimOf(one.reference, one.minor, { despite, readAtMs: clock.nowMs - readAgoMs });
     const expected = plain.claim(given, clock.nowMs);
     expect(await at.claim(given)).toEqual(expected);
     if (expected.kind === 'claimed' && one.kind !== 'die') charges.add(one.reference);

@@ -68,7 +68,7 @@ describe('the history of a card', () => {
     await run('paid', 'approved', 1);
     await run('a', 'declined', 2);
     expect(await begin(claimOf('b', 2))).toMatchObject(refused('resting'));
-    expect(await overridden('b', 1)).toMatchObject({ kind: 'twin', twin: { reference: 'paid' } });
+    expect(await overridden('b', 1)).toMatchObject({ kind: 'twin', twins: [{ reference: 'paid' }] });
     expect(await overridden('b', 2)).toEqual({ kind: 'claimed' });
     expect(await overridden('c', 3)).toMatchObject(refused('under_way'));
     await history.settle(card, ref('b'), 'declined');

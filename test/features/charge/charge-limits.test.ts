@@ -84,7 +84,12 @@ describe('a charge counts for the limits', () => {
     const twin = await submit(process, 'V0TWIN001');
     if (twin.kind !== 'twin') throw new Error(twin.kind);
     expect(await usedOf(process)).toBe(minor);
-    const again = await submit(process, 'V0TWIN001', ada, twin.twin.reference);
+    const again = await submit(
+      process,
+      'V0TWIN001',
+      ada,
+      twin.twins.map(({ reference }) => reference),
+    );
     expect(again.kind).toBe('begun');
     expect(await usedOf(process)).toBe(2 * minor);
     const resting = startProcess(openWorld('declined', roomy));

@@ -105,7 +105,7 @@ export const chargeSurfaces: readonly Surface[] = [
       terms,
       draft: 'draft',
       nowMs,
-      ...(outside.random.chance(0.5) ? { twin } : {}),
+      ...(outside.random.chance(0.5) ? { twins: [twin] } : {}),
       ...(outside.random.chance(0.3)
         ? { hold: { kind: 'under_way', reference: referenceOf(outside), by: colleague, at: nowMs } as const }
         : {}),
