@@ -96,8 +96,12 @@ export const contradictions: readonly SettingsCheck[] = [
 export const cautions: readonly SettingsCheck[] = [
   ({ redisUrl }) =>
     redisUrl !== undefined &&
-    isPlainRemote(redisUrl) &&
+    isRemote(redisUrl, ({ isTls }) => !isTls) &&
     'REDIS_URL has no TLS (rediss://): its password and what is stored there travel in the clear. Keep it to a network of its own.',
+  ({ redisUrl }) =>
+    redisUrl !== undefined &&
+    isRemote(redisUrl, ({ hasPassword }) => !hasPassword) &&
+    'REDIS_URL has no password: whoever reaches that Redis can read, change and delete what the bot has stored. Set one there, and put it before the host.',
   ({ webhookSecrets = [] }) =>
     webhookSecrets.some((secret) => secret.length < shortestSecret) &&
     `WEBHOOK_SECRETS has a secret of less than ${shortestSecret} characters: a short one can be guessed, and then events can be forged.`,
@@ -115,12 +119,15 @@ export const cautions: readonly SettingsCheck[] = [
 
 const shortestSecret = 16;
 
-function isPlainRemote(url: string): boolean {
+function isRemote(url: string, and: (how: { isTls: boolean; hasPassword: boolean }) => boolean): boolean {
   const address = parseRedisAddress(url);
   if (address === undefined) return false;
-  if (address.kind !== 'alone') return !address.tls && address.nodes.some(({ host }) => !isLoopback(host));
-  const { protocol, hostname } = new URL(address.url);
-  return protocol === 'redis:' && !isLoopback(hostname);
+  if (address.kind !== 'alone') {
+    const { nodes, tls: isTls, password } = address;
+    return nodes.some(({ host }) => !isLoopback(host)) && and({ isTls, hasPassword: password !== undefined });
+  }
+  const { protocol, hostname, password } = new URL(address.url);
+  return !isLoopback(hostname) && and({ isTls: protocol === 'rediss:', hasPassword: password !== '' });
 }
 
 function isLoopback(host: string): boolean {

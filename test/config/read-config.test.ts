@@ -187,12 +187,18 @@ describe('readConfig', () => {
     expect(problemsOf({ ...complete, PAYMENTS_BASE_URL: 'http://127.0.0.1:8080' })).toEqual([]);
   });
 
-  it('warns of a remote Redis without TLS, of short secrets and of secret files that all may read', () => {
+  it('warns of a remote Redis without TLS or a password, of short secrets and of secret files that all may read', () => {
     const keys = { SEALING_KEYS: `k1:${Buffer.alloc(32).toString('base64')}` };
     const plain = expect.stringContaining('REDIS_URL has no TLS');
-    expect(warningsOf({ ...keys, REDIS_URL: 'redis://redis.example.com:6379' })).toEqual([plain]);
-    expect(warningsOf({ ...keys, REDIS_URL: 'redis+cluster://10.0.0.1:1,127.0.0.1:1' })).toEqual([plain]);
-    expect(warningsOf({ ...keys, REDIS_URL: 'rediss://redis.example.com:6379' })).toEqual([]);
+    const open = expect.stringContaining('REDIS_URL has no password');
+    expect(warningsOf({ ...keys, REDIS_URL: 'redis://redis.example.com:6379' })).toEqual([plain, open]);
+    expect(warningsOf({ ...keys, REDIS_URL: 'redis+cluster://10.0.0.1:1,127.0.0.1:1' })).toEqual([
+      plain,
+      open,
+    ]);
+    expect(warningsOf({ ...keys, REDIS_URL: 'rediss://redis.example.com:6379' })).toEqual([open]);
+    expect(warningsOf({ ...keys, REDIS_URL: 'rediss://bot:word@redis.example.com:6379' })).toEqual([]);
+    expect(warningsOf({ ...keys, REDIS_URL: 'redis+cluster://:word@10.0.0.1:1' })).toEqual([plain]);
     expect(warningsOf({ ...keys, REDIS_URL: 'redis://localhost:6379' })).toEqual([]);
     expect(warningsOf({ WEBHOOK_SECRETS: 'long-enough-to-be-one,short' })).toEqual([
       expect.stringContaining('WEBHOOK_SECRETS has a secret of less than 16 characters'),

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Desk, type DeskOptions, openDesk, shareDesk } from '../support/desk.ts';
 import { type Gate, openGate } from '../support/gate.ts';
 import { bySocket } from '../support/house.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
 import { signSlack } from '../support/slack-requests.ts';
 import { deployedBot } from '../support/bot.ts';
 
@@ -175,6 +176,29 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     const waiting = await desk.sees('agent', ['Looking up … · ORDER-1004', 'has not answered yet']);
     await desk.seesBy('agent', 'Paid (confirmed)', async () => held.release());
     expect(desk.messages('agent').filter(({ ts }) => ts === waiting.ts)).toHaveLength(1);
+  });
+
+  it('is answered at the address that Slack named and at no other, wherever that one sends it', async (test) => {
+    const desk = at();
+    const reached: string[] = [];
+    const elsewhere = await serveOnLoopback((request, response) => {
+      reached.push(request.url ?? '');
+      if (request.url === '/answer') response.writeHead(307, { location: '/elsewhere' });
+      response.end();
+    });
+    test.onTestFinished(() => elsewhere.close());
+    await desk.asks('agent', '/pay ORDER-1004', 'ORDER-1004');
+    const { request = '' } = slack.passed.findLast((one) => one.request.includes('ORDER-1004')) ?? {};
+    const typed = new URLSearchParams(request.slice(request.indexOf('\n') + 1));
+    typed.set('trigger_id', '1.2.elsewhere');
+    typed.set('response_url', `${elsewhere.url}/answer`);
+    // An answer that is there soon goes with the acknowledgement.
+    const asked = desk.house.paymentsGate.hold(singlePath, 'before');
+    expect(await sends(desk, typed.toString())).toMatchObject({ status: 200 });
+    (await asked).release();
+    await desk.house.until('the answer was sent', () => reached.includes('/answer'));
+    await desk.settled('soon');
+    expect(new Set(reached)).toEqual(new Set(['/answer']));
   });
 
   it('is answered where Slack takes no answer to it any more, and a form whose answer is late says so', async () => {

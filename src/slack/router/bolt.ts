@@ -125,8 +125,9 @@ function createApp(
     authorize: async () => ({ botToken: settings.botToken, ...deps.identity() }),
     clientOptions: {
       ...clientOptions(settings.slackApiUrl, logger, respondTimeoutMs),
-      // `respond` has no deadline of its own.
-      fetch: (url, init) => fetch(url, { signal: AbortSignal.timeout(respondTimeoutMs), ...init }),
+      // `respond` has no deadline of its own, and an answer may name customers: it goes where Slack said and nowhere else.
+      fetch: (url, init) =>
+        fetch(url, { signal: AbortSignal.timeout(respondTimeoutMs), redirect: 'error', ...init }),
     },
     convoStore: false,
     processBeforeResponse: false,
