@@ -149,7 +149,7 @@ export function readTokenAnswer(answer: unknown, config: Config, nowMs: number):
 /** Of a token that is said to end as it is issued. */
 const unbelievedLifetimeMs = 60_000;
 /** No service issues a token that ends sooner: one that says so has put the time of its issue there. */
-const shortestLifetimeMs = 10_000;
+const shortestLifetimeMs = 2_000;
 
 /** "Never" is often written as the year 9999; a year is asked for again soon enough. */
 const longestLifetimeMs = 365 * 86_400_000;
