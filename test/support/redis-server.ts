@@ -96,6 +96,9 @@ export async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
+/** Ports stay free for a moment after they are given: two tests at once that got the same one would share a server. */
+const given = new Set<number>();
+
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -103,5 +106,7 @@ export async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   if (address === null || typeof address === 'string') throw new Error('no port');
+  if (given.has(address.port)) return await freePort();
+  given.add(address.port);
   return address.port;
 }
