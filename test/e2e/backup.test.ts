@@ -26,6 +26,8 @@ describe('npm run backup and npm run restore', () => {
     const { house, bot, desk, store, copy, alerts } = await atWork(test);
     const told = await house.decline();
     await alerts(told);
+    // What is under way at a backup may be posted again after a restore.
+    await desk.settled();
 
     const events = Array.from({ length: 5 }, (_, at) => house.decline({ amount: `${6000 + at}.00` }));
     const backedUp = await desk.runs(['backup', copy]);
