@@ -5,7 +5,7 @@ import type { AuditEntry } from '../records/shapes.ts';
 import { holdsCardNumber } from '../domain/card.ts';
 import { outsideText, cut } from '../domain/outside-text.ts';
 import type { Sealer, Entry, Store } from '../store/store.ts';
-import { withoutUndefined } from '../domain/json.ts';
+import { withoutUndefined, parseJson } from '../domain/json.ts';
 import { pagesOf } from '../records/pages.ts';
 
 /** Where a chain stands: the number of an entry, counted from 1, and the entry's hash. */
@@ -124,15 +124,6 @@ export function readAuditLine(line: string): ChainedEntry | undefined {
   const { seq, prev, at, what, ...rest } = read.data;
   const entry = { ...withoutUndefined(rest), what: what as AuditEntry['what'], atMs: Date.parse(at) };
   return { seq, prev, hash, isTrue: sha256(told) === hash, entry };
-}
-
-/** Undefined: it is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 export function sha256(text: string): string {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorCode } from '../domain/failure.ts';
 import { parseRedisAddress, redisAddressForms } from '../store/redis-address.ts';
-import { isJsonObject, isJsonPointer, type JsonObject } from '../domain/json.ts';
+import { isJsonObject, isJsonPointer, type JsonObject, parseJson } from '../domain/json.ts';
 import { listed } from '../domain/wording.ts';
 
 /**
@@ -123,12 +123,8 @@ export function placesIn(value: unknown): string[] {
 }
 
 function parseJsonObject(value: string): JsonObject | undefined {
-  try {
-    const found: unknown = JSON.parse(value);
-    return isJsonObject(found) ? found : undefined;
-  } catch {
-    return undefined;
-  }
+  const found = parseJson(value);
+  return isJsonObject(found) ? found : undefined;
 }
 
 /** Its id stands in front of everything sealed with the key, in the clear. */

@@ -1,7 +1,7 @@
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
 import { withDeadline } from '../deadline.ts';
 import { ServiceFailure, type FailureKind } from '../domain/failure.ts';
-import { isJsonObject } from '../domain/json.ts';
+import { isJsonObject, parseJson } from '../domain/json.ts';
 import { leftOf, spanOf, type Span } from '../domain/span.ts';
 import type { AccessToken } from './access-token.ts';
 import { addressSetting, failureOfStatus, failureOfThrow, rateLimited, timeoutFailure } from './failures.ts';
@@ -226,13 +226,4 @@ function notTheService(sandbox: boolean): ServiceFailure {
   const setting = addressSetting({ paymentsEnvironment: sandbox ? 'sandbox' : 'live' });
   const message = `HTTP 404 came without a JSON object, so not from the payments service: check ${setting}.`;
   return new ServiceFailure('malformed', message, { httpStatus: 404 });
-}
-
-/** Undefined when it is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Config } from '../config/config.ts';
 import type { PaymentsClient } from './client.ts';
 import { ServiceFailure } from '../domain/failure.ts';
-import { type JsonObject, valueAtFirst } from '../domain/json.ts';
+import { type JsonObject, valueAtFirst, parseJson } from '../domain/json.ts';
 import { addressSetting, readable, wordsOf } from './failures.ts';
 import type { SharedToken, Token } from './access-token.ts';
 import { asObject, looseText } from './wire.ts';
@@ -173,15 +173,6 @@ function lifetimeInToken(token: string, nowMs: number): number | undefined {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
   const times = tokenTimes.safeParse(parseJson(payload)).data;
   return times && believedMs(times.exp * 1_000 - (times.iat === undefined ? nowMs : times.iat * 1_000));
-}
-
-/** Undefined: it is no JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function lifetimeOfNumber(number: number, nowMs: number): number {
