@@ -80,6 +80,19 @@ export async function withKept(
   return end;
 }
 
+/**
+ * Writes a command that ended well into the audit of the store it left behind. An entry that cannot be written is told with
+ * the command's own words, for what was done stays done. Never throws.
+ */
+export async function noteEnd(outside: Outside, end: CommandEnd, verb: string): Promise<CommandEnd> {
+  return await withKept(
+    outside,
+    () => Promise.resolve(end),
+    (error) => ({ ...end, words: `${end.words}\nThe audit has no entry of it: ${reasonOf(error)}` }),
+    verb,
+  );
+}
+
 /** Whoever ran it is known to the machine alone. An entry that cannot be written is told in the log. */
 async function noteCommand(
   outside: Outside,

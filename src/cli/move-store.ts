@@ -6,7 +6,7 @@ import { moveStore, type MoveEnd, type Moved } from '../store/move-store.ts';
 import { createSealer } from '../store/sealed.ts';
 import { embeddedStore } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
-import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
+import { command, type CommandEnd, noteEnd, reasonOf } from './command.ts';
 
 /** Moves all records of the embedded store to the Redis of the settings, and verifies them. Broken off it may be run again. */
 export const moveStoreCommand = command({
@@ -50,7 +50,12 @@ async function moveAll(outside: Outside): Promise<CommandEnd> {
           words: `${counted(end.records, 'record')} in Redis differ from what was copied. No bot starts on it; run this again.`,
         };
       case 'moved':
-        return await noted(outside, { exitCode: 0, words: movedWords(outside, path, end, lost) });
+        // The first entry of the audit that is made in Redis.
+        return await noteEnd(
+          outside,
+          { exitCode: 0, words: movedWords(outside, path, end, lost) },
+          'move-store',
+        );
     }
   } catch (error) {
     return {
@@ -79,16 +84,6 @@ async function moveTo(
   } finally {
     redis.close();
   }
-}
-
-/** The first entry of the audit that is made in Redis. */
-async function noted(outside: Outside, end: CommandEnd): Promise<CommandEnd> {
-  return await withKept(
-    outside,
-    () => Promise.resolve(end),
-    (error) => ({ ...end, words: `${end.words}\nThe audit has no entry of it: ${reasonOf(error)}` }),
-    'move-store',
-  );
 }
 
 function movedWords(

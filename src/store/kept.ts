@@ -80,19 +80,15 @@ export async function openKept({
     makeDataFolder(config.dataDir);
     const keys = embeddedKeys(config);
     const file = join(config.dataDir, storeFile);
-    const store = openSqliteStore({ path: file, now });
-    const sealer = createSealer(keys);
-    const mark = createStoreMark({ store, sealer }, sealedBefore);
+    const opened = openEmbedded(file, keys, now);
     return {
-      store,
+      ...opened,
       file,
-      sealer,
-      mark,
       keyIds: keys.map(({ id }) => id),
       redis: undefined,
       checked: nothingToCheck,
-      refusal: mark.refusal,
-      close: () => store.close(),
+      refusal: opened.mark.refusal,
+      close: () => opened.store.close(),
     };
   }
   const { redisUrl: url, redisPrefix: prefix, redisWaitReplicas: waitReplicas, sealingKeys = [] } = config;
@@ -124,12 +120,19 @@ export async function openKept({
   };
 }
 
+/** A file of the embedded store, with the keys that should open what is in it. Throws StoreUnavailable as `openStoreFile` does. */
+export function openEmbedded(path: string, keys: readonly SealingKey[], now: () => number) {
+  const store = openSqliteStore({ path, now });
+  const sealer = createSealer(keys);
+  return { store, sealer, mark: createStoreMark({ store, sealer }, sealedBefore) };
+}
+
 /** The embedded store's file, and the keys of what is in it. */
 export function embeddedStore(config: StoreSettings): { path: string; keys: readonly SealingKey[] } {
   return { path: join(config.dataDir, storeFile), keys: embeddedKeys(config) };
 }
 
-/** False where the embedded store's keys would be made anew. */
+/** False where asking for the embedded store's keys would create a new one. */
 export function hasKeys({ sealingKeys = [], dataDir }: StoreSettings): boolean {
   return sealingKeys.length > 0 || existsSync(join(dataDir, keyFile));
 }
@@ -220,7 +223,7 @@ function makeKeyFile(path: string): void {
   try {
     // A link, unlike a rename, never replaces the key another process has made meanwhile.
     linkSync(draft, path);
-    syncFolder(folder);
+    syncToDisk(folder);
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
   } finally {
@@ -228,8 +231,9 @@ function makeKeyFile(path: string): void {
   }
 }
 
-function syncFolder(folder: string): void {
-  const handle = openSync(folder, 'r');
+/** A file's bytes, or a folder's names, survive a power cut from here on. */
+export function syncToDisk(path: string): void {
+  const handle = openSync(path, 'r');
   try {
     fsyncSync(handle);
   } finally {

@@ -3,7 +3,6 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   linkSync,
   openSync,
   renameSync,
@@ -12,7 +11,8 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { errorCode, StoreUnavailable } from '../domain/failure.ts';
-import { lockStoreFile, openStoreFile } from './sqlite-file.ts';
+import { syncToDisk } from './kept.ts';
+import { lockStoreFile } from './sqlite-file.ts';
 
 /** How much a copy of the store's file holds. */
 export type CopyContents = { records: number; work: number };
@@ -42,7 +42,7 @@ export function copyStoreFile(path: string, copy: string): CopyEnd {
     } finally {
       db.close();
     }
-    sync(copy);
+    syncToDisk(copy);
     return { kind: 'copied', ...contentsOf(copy) };
   } catch (error) {
     rmSync(copy);
@@ -56,8 +56,8 @@ type PutBackEnd =
   | { kind: 'in_use' };
 
 /**
- * Puts a copy in the place of the store's file at `path`. `isOurs` is asked of the file that will take its place, and what
- * it throws ends this with nothing changed. The file that was there stays, under the name `before`. A crash leaves the old
+ * Puts a copy in the place of the store's file at `path`. `isOurs` opens the file that will take its place, and closes it;
+ * what it throws, of another form or other keys, ends this with nothing changed. The file that was there stays, under the name `before`. A crash leaves the old
  * file in place or the new one, never none. Throws StoreUnavailable, and the file system's own errors.
  */
 export async function putBackStoreFile(
@@ -71,13 +71,11 @@ export async function putBackStoreFile(
     copyFileSync(copy, draft);
     chmodSync(draft, 0o600);
     const contents = contentsOf(draft);
-    // A file of an earlier form is refused here, before anything is replaced.
-    openStoreFile(draft).close();
     await isOurs(draft);
-    sync(draft);
+    syncToDisk(draft);
     if (!existsSync(path)) {
       renameSync(draft, path);
-      sync(dirname(path));
+      syncToDisk(dirname(path));
       return { kind: 'put_back', before: undefined, ...contents };
     }
     const lock = lockForReplacing(path);
@@ -88,7 +86,7 @@ export async function putBackStoreFile(
       if (existsSync(`${path}-wal`)) renameSync(`${path}-wal`, `${before}-wal`);
       rmSync(`${path}-shm`, { force: true });
       renameSync(draft, path);
-      sync(dirname(path));
+      syncToDisk(dirname(path));
     } finally {
       lock?.close();
     }
@@ -131,13 +129,4 @@ function contentsOf(path: string): CopyContents {
 
 function removeStoreFile(path: string): void {
   for (const part of ['', '-wal', '-shm']) rmSync(path + part, { force: true });
-}
-
-function sync(path: string): void {
-  const handle = openSync(path, 'r');
-  try {
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
 }

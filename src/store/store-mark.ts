@@ -16,17 +16,6 @@ async function readStoreId({
   return entry && sealer.open(markKey, entry.value);
 }
 
-/** Whether these keys open the mark of a store; true too of one that no bot of this release has started on. Throws StoreUnavailable. */
-export async function isOpenedBy(store: { store: Pick<Store, 'read'>; sealer: Sealer }): Promise<boolean> {
-  try {
-    await readStoreId(store);
-    return true;
-  } catch (error) {
-    if (error instanceof SealBroken) return false;
-    throw error;
-  }
-}
-
 /**
  * What shows that a process may work on this store: it opens what the first bot sealed here. With another key every
  * record would be put aside. `sealedBefore`: a record that an earlier release sealed, with a line for its seal.
