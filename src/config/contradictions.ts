@@ -95,13 +95,11 @@ export const contradictions: readonly SettingsCheck[] = [
 /** What works, and is told at start because it is seldom meant. */
 export const cautions: readonly SettingsCheck[] = [
   ({ redisUrl }) =>
-    redisUrl !== undefined &&
-    isRemote(redisUrl, ({ isTls }) => !isTls) &&
+    remoteRedis(redisUrl)?.isTls === false &&
     'REDIS_URL has no TLS (rediss://): its password and what is stored there travel in the clear. Keep it to a network of its own.',
   ({ redisUrl }) =>
-    redisUrl !== undefined &&
-    isRemote(redisUrl, ({ hasPassword }) => !hasPassword) &&
-    'REDIS_URL has no password: whoever reaches that Redis can read, change and delete what the bot has stored. Set one there, and put it before the host.',
+    remoteRedis(redisUrl)?.hasPassword === false &&
+    'REDIS_URL has no password: anybody who can reach that Redis can read, change and delete what the bot stores. Set a password there, and put it before the host.',
   ({ webhookSecrets = [] }) =>
     webhookSecrets.some((secret) => secret.length < shortestSecret) &&
     `WEBHOOK_SECRETS has a secret of less than ${shortestSecret} characters: a short one can be guessed, and then events can be forged.`,
@@ -119,15 +117,17 @@ export const cautions: readonly SettingsCheck[] = [
 
 const shortestSecret = 16;
 
-function isRemote(url: string, and: (how: { isTls: boolean; hasPassword: boolean }) => boolean): boolean {
+/** Undefined for a Redis on this machine alone, and for an address that another check refuses. */
+function remoteRedis(url = ''): { isTls: boolean; hasPassword: boolean } | undefined {
   const address = parseRedisAddress(url);
-  if (address === undefined) return false;
+  if (address === undefined) return undefined;
   if (address.kind !== 'alone') {
     const { nodes, tls: isTls, password } = address;
-    return nodes.some(({ host }) => !isLoopback(host)) && and({ isTls, hasPassword: password !== undefined });
+    const isRemote = nodes.some(({ host }) => !isLoopback(host));
+    return isRemote ? { isTls, hasPassword: password !== undefined } : undefined;
   }
   const { protocol, hostname, password } = new URL(address.url);
-  return !isLoopback(hostname) && and({ isTls: protocol === 'rediss:', hasPassword: password !== '' });
+  return isLoopback(hostname) ? undefined : { isTls: protocol === 'rediss:', hasPassword: password !== '' };
 }
 
 function isLoopback(host: string): boolean {

@@ -4,6 +4,7 @@ import { withoutUndefined } from '../domain/json.ts';
 import { listed } from '../domain/wording.ts';
 import { httpUrl } from './readers.ts';
 import { severities } from '../domain/alert.ts';
+import { longestRequestMinutes } from '../domain/approval.ts';
 import { oneLine } from '../domain/outside-text.ts';
 
 /** Green and red are left to what became of a payment. */
@@ -331,7 +332,7 @@ const approvalsSchema = z
     expire_minutes: z
       .int('must be a whole number of minutes like 240')
       .min(2, 'must be at least 2')
-      .max(10_080, 'must be at most 10080, which is a week')
+      .max(longestRequestMinutes, `must be at most ${longestRequestMinutes}, which is a week`)
       .default(240)
       .describe('How long a request waits for a decision; everybody is warned when three quarters are over.'),
     rules: z.array(approvalRule).min(1, 'must have at least one rule').max(50, 'must be at most 50 rules'),

@@ -5,7 +5,7 @@ import type { OrderReference } from './order-reference.ts';
 
 /**
  * Exactly what is to be done once it is approved, as approvers read it: one copy is shown, hashed and done. E-mails are in
- * full, and whoever shows them masks them. `card`: its fingerprint. `despite`: the twins that the requester was shown and
+ * full, and each screen masks them. `card`: its fingerprint. `despite`: the twins that the requester was shown and
  * chose to charge beside. `overridesRest`: the card is on hold after a decline, and the approval is for charging it all
  * the same.
  */
@@ -31,6 +31,9 @@ export type ApprovedCharge = Omit<ChargeAsked<ChargeTerms>, 'kind'> & { by: stri
 export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };
 
 type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
+
+/** A request waits no longer than a week, whatever the policy says. */
+export const longestRequestMinutes = 7 * 24 * 60;
 
 export type Decision = { by: string; atMs: number };
 

@@ -2,6 +2,7 @@ import type { OutsideDecline, RetryRule, RetryVerdict } from '../../domain/decli
 import type { Account } from '../../account.ts';
 import { hasEnded, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
+import { longestRequestMinutes } from '../../domain/approval.ts';
 import { claimTimes } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
@@ -70,8 +71,6 @@ export function openCardHistory(account: Account, charges: Pick<ChargeRecords, '
   });
 }
 
-const longestReadMs = 7 * 86_400_000;
-
 const attemptRecord = z.object({
   reference: referenceShape,
   begunAt: z.number(),
@@ -96,8 +95,8 @@ type Settled = Attempt & Pick<Twin, 'outcome'>;
 export function createCardHistory(account: Account, { rule, twinMs, chargeExists }: Discipline) {
   const { now } = account;
   const cards = createRecords<Attempt[]>(account, { prefix: 'card:', schema: z.array(attemptRecord) });
-  // Terms are read up to a week before they are charged: so long a request for approval waits.
-  const keepMs = Math.max(rule.forgetMs, twinMs + longestReadMs);
+  // Terms may be read as long before they are charged as a request for approval waits.
+  const keepMs = Math.max(rule.forgetMs, twinMs + longestRequestMinutes * 60_000);
 
   function stillCounting(attempts: Attempt[]): Attempt[] {
     const isOld = (attempt: Attempt) => isSettled(attempt) && now() - attempt.at >= keepMs;
