@@ -293,27 +293,17 @@ function submitWords({ money }: ShownTerms, isAgain: boolean): string {
 const mostTwins = 3;
 
 function twinBlocks(twins: readonly Twin[], nowMs: number): ModalBlock[] {
-  const [newest, ...others] = twins;
+  const [newest] = twins;
   if (!newest) return [];
+  const isOne = twins.length === 1;
   const left = twins.length - mostTwins;
+  const ask = `Is it owed ${isOne ? 'twice' : 'again'}?`;
   return [
-    noticeLine(
-      'warning',
-      `Charged ${minutesAgo(newest.at, nowMs)}: same card, same amount. Is it owed ${others.length > 0 ? 'again' : 'twice'}?`,
-    ),
-    ...twins
-      .slice(0, mostTwins)
-      .map((twin, at) =>
-        richText(
-          labelled(
-            others.length > 0 ? `Charge ${at + 1}` : 'The first',
-            person(twin.by),
-            ', ',
-            twinWords[twin.outcome],
-          ),
-          [referenceRun(twin.reference)],
-        ),
-      ),
+    noticeLine('warning', `Charged ${minutesAgo(newest.at, nowMs)}: same card, same amount. ${ask}`),
+    ...twins.slice(0, mostTwins).map(({ reference, by, outcome }, at) => {
+      const label = isOne ? 'The first' : `Charge ${at + 1}`;
+      return richText(labelled(label, person(by), ', ', twinWords[outcome]), [referenceRun(reference)]);
+    }),
     ...(left > 0 ? [context(plainText(`And ${counted(left, 'more charge')}.`))] : []),
   ];
 }
