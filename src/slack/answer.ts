@@ -54,6 +54,11 @@ export type Asked = {
   result?: () => 'unreadable' | undefined;
 };
 
+/** Slack can deliver what was typed, chosen or submitted more than once, and gives it a trigger of its own. */
+export function once(triggerId: string): Asked['repeat'] {
+  return async (claim) => ((await claim(`asked:${triggerId}`)) ? 'first' : 'delivered_again');
+}
+
 /** How long one thing may take before the next is done; Slack waits three seconds. */
 export type Times = {
   /** Before a command is acknowledged without its answer. */

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { Recorder } from '../exchanges.ts';
 import type { Brought, InstalledApp } from './manifest.ts';
+import type { Quirks } from './quirks.ts';
 import type { Envelope, SocketMode } from './socket-mode.ts';
 
 /** What one payload came to, in either transport. */
@@ -20,6 +21,7 @@ type BotLineDeps = {
   now: () => number;
   record: Recorder;
   sockets: SocketMode;
+  quirks: Quirks;
 };
 
 export type BotLine = ReturnType<typeof createBotLine>;
@@ -80,7 +82,8 @@ export function createBotLine(deps: BotLineDeps) {
         summary,
         request: envelope.payload,
       }));
-      const answer = await carry();
+      const isTwice = deps.quirks.deliversTwice === true && isPressOrForm(envelope);
+      const answer = await (isTwice ? firstAcknowledged([carry(), carry()]) : carry());
       end(() => ({
         status: answer.status,
         outcome: ` → ${inWords(answer)}`,
@@ -106,6 +109,17 @@ function broughtBy({ kind, payload }: Envelope): Brought {
   if (kind === 'slash_commands') return 'commands';
   if (kind === 'events_api') return 'events';
   return payload['type'] === 'block_suggestion' ? 'options' : 'interactions';
+}
+
+function isPressOrForm({ payload }: Envelope): boolean {
+  return payload['type'] === 'block_actions' || payload['type'] === 'view_submission';
+}
+
+/** Of two deliveries of one payload. */
+async function firstAcknowledged<Answer extends BotAnswer>(deliveries: Promise<Answer>[]): Promise<Answer> {
+  const soonest = await Promise.race(deliveries);
+  if (soonest.kind === 'acknowledged') return soonest;
+  return (await Promise.all(deliveries)).find(({ kind }) => kind === 'acknowledged') ?? soonest;
 }
 
 /** Slack's v0 signature over timestamp and raw body. */

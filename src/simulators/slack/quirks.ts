@@ -11,4 +11,6 @@ export type Quirks = {
   editsNeedMembership?: boolean;
   /** Slack's limit for distributed apps: one call of the histories a minute, and 15 messages each. */
   isHistorySlow?: boolean;
+  /** Every press and every form is delivered twice at once; the first acknowledgement counts. */
+  deliversTwice?: boolean;
 };

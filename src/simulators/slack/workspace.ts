@@ -112,6 +112,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     now,
     record,
     sockets,
+    quirks: options.quirks ?? {},
   });
   const { url } = simulator;
   const openSocketUrl = (): string => `${url.replace('http', 'ws')}/link?ticket=${sockets.ticket()}`;

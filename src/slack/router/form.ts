@@ -3,7 +3,7 @@ import type { AckFn, ViewOutput, ViewResponseAction, ViewSubmitAction } from '@s
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { answer, type Asked, type SlackSide } from '../answer.ts';
+import { answer, once, type Asked, type SlackSide } from '../answer.ts';
 import type { Caller, Command, Effect, Found, ModalDefinition, ViewAnswer } from '../command.ts';
 import { errorReply } from '../words/error-message.ts';
 import { fieldName, withNewIds } from '../kit/field-ids.ts';
@@ -57,8 +57,8 @@ export async function answerForm(
     },
     part: modal.callbackId,
     permissions: modal.permissions,
-    // A dialogue is known by its view: what is submitted twice finds the first.
-    repeat: async () => 'first',
+    // A second delivery is not acknowledged: an empty answer would close the window that the first one filled.
+    repeat: once(body.trigger_id),
     screen: form.screen,
     patienceMs: side.submitMs,
     result: () => (form.isRefilled() ? 'unreadable' : undefined),

@@ -23,7 +23,7 @@ import type { OrderReference } from '../../domain/order-reference.ts';
 import { parsed } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { Log } from '../../log.ts';
-import { answer, recordAsked, refuse, type Asked, type SlackSide } from '../answer.ts';
+import { answer, once, recordAsked, refuse, type Asked, type SlackSide } from '../answer.ts';
 import { plainText, type Choice } from '../kit/blocks.ts';
 import type { Button, Caller, Command, Prepared, Press, Pressed } from '../command.ts';
 import { limits } from '../kit/limits.ts';
@@ -145,11 +145,6 @@ function commandTurn(
       await answer({ what: 'command', caller, ...asked, repeat: once(triggerId), screen }, side);
     },
   };
-}
-
-/** Slack can deliver what was typed or chosen more than once, and gives it a trigger of its own. */
-function once(triggerId: string): Asked['repeat'] {
-  return async (claim) => ((await claim(`asked:${triggerId}`)) ? 'first' : 'delivered_again');
 }
 
 /** A press, and what it runs: a verb with other words, or a function of its own. */
