@@ -8,6 +8,8 @@ import { createMetrics, createMetricsRoute } from './http/metrics.ts';
 import type { Outside } from './config/config.ts';
 import { readsField, tellUnsignedFields, webhooksFix } from './webhooks/webhook-settings.ts';
 import { createCommandSet, type AccountVerbs } from './features/help/command-set.ts';
+import { answerCodePages, type CodeDoor, codePagePath } from './features/customer-code/door.ts';
+import { formPageRoutes } from './http/form-page.ts';
 import { createReadinessRoute, healthRoute, type PartCheck } from './http/health.ts';
 import { createHttpServer, type Route } from './http/server.ts';
 import { startWorker, type Worker, workOnce, type Kind } from './records/worker.ts';
@@ -113,7 +115,12 @@ export function createApp(outside: Outside, opened: Kept): App {
   const slackRoute = slack.httpListener
     ? [{ method: 'POST', path: '/slack/events', handle: slack.httpListener }]
     : [];
-  const routes = [...slackRoute, ...merchantBots.map((bot) => webhookRoute(bot, now)), healthRoute];
+  const routes = [
+    ...slackRoute,
+    ...merchantBots.map((bot) => webhookRoute(bot, now)),
+    ...codePageRoutes(merchantBots, { log, now, wait: rest }),
+    healthRoute,
+  ];
   // What whoever watches the bot asks: on a port of its own where METRICS_PORT says so.
   const watching = [
     createReadinessRoute(
@@ -249,6 +256,14 @@ function webhookRoute(
     now,
   });
   return { method: 'POST', path, handle: (...asked) => inAccount(merchant, () => handle(...asked)) };
+}
+
+/** Where customers type the bank’s code; nowhere when no account lets them. */
+function codePageRoutes(bots: MerchantBots, around: Parameters<typeof answerCodePages>[1]): Route[] {
+  const doors = bots.flatMap(({ codeDoor, place: { merchant } }): CodeDoor[] =>
+    codeDoor ? [(request) => inAccount(merchant, () => codeDoor(request))] : [],
+  );
+  return doors.length === 0 ? [] : formPageRoutes(codePagePath, answerCodePages(doors, around));
 }
 
 const longestKind = 80;

@@ -32,6 +32,7 @@ import { type CardEmail, createCardEmail } from './features/card-email/card-emai
 import { openLedger } from './features/cards/card-ledger.ts';
 import { createCards } from './features/cards/cards.ts';
 import { type Charges, createCharges } from './features/charge/charge.ts';
+import { createCustomerCode } from './features/customer-code/customer-code.ts';
 import { createDoctor } from './features/doctor/doctor.ts';
 import { type Check, type Finding, examine } from './features/doctor/examine.ts';
 import { type Forwarding, createForwarding } from './features/forward/forward.ts';
@@ -163,6 +164,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     missing,
     charged: metrics.charged,
     forwarded: metrics.forwarded,
+    tellOperators: (name, notice) => tellOperators({ ...told, wake }, name, notice),
     doctor(undelivered, forwarding) {
       const seenWebhooks = () => readSeenWebhooks(kept);
       const checks = [
@@ -180,7 +182,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
       return examine(checks, longestLookMs(settings), log);
     },
   });
-  const { features, alerts, charges, undelivered, forwarding } = made;
+  const { features, alerts, charges, undelivered, forwarding, codeDoor } = made;
   const { receiving, lookUpAhead } = alerts;
   const outbox = createOutbox(
     account,
@@ -203,6 +205,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     features,
     undelivered,
     forwarding,
+    codeDoor,
     receiving,
     kinds: [outbox, ...features.flatMap(({ cases = [] }) => cases)],
     tellOperators: (name: string, notice: Notice) => tellOperators({ ...told, wake }, name, notice),
@@ -219,6 +222,7 @@ type Around = {
   charged: (outcome: string) => void;
   /** Told what became of each try to forward an event, likewise. */
   forwarded: (result: string) => void;
+  tellOperators: (name: string, notice: Notice) => Promise<void>;
   doctor: (
     undelivered: () => Promise<PartHealth>,
     forwarding: (() => Promise<PartHealth>) | undefined,
@@ -259,7 +263,16 @@ export function createFeatures(account: Account, around: Around) {
     lookUpNow: (expected) => lookUpExpected(payments.findTransaction, expected),
     paid: alerts.paid,
   });
+  const { customerLink, door: codeDoor } = createCustomerCode(account, {
+    find: (reference) => charges.find(reference),
+    submitCode: (typed) => charges.desk.submitCode(typed),
+    resendCode: (wish) => charges.desk.resendCode(wish),
+    refuseByCustomer: (wish) => charges.desk.refuseByCustomer(wish),
+    background: (work) => charges.background(work),
+  });
   const charges: Charges = createCharges(account, {
+    customerLink,
+    tellOperators: around.tellOperators,
     ledger,
     linkForm: links.form,
     approvals: gate,
@@ -310,7 +323,7 @@ export function createFeatures(account: Account, around: Around) {
     createDoctor(() => around.doctor(undelivered.health, forwarding.keep && forwarding.health)),
     ...ownFeatures(account),
   ];
-  return { features, charges, links, approvals, alerts, undelivered, forwarding, mutes };
+  return { features, charges, links, approvals, alerts, undelivered, forwarding, mutes, codeDoor };
 }
 
 /** Of what all accounts have together. `kept`: the whole store, or why there is none. */

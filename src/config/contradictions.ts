@@ -1,6 +1,7 @@
 import { routesCaution, routesCheck } from './alert-rules.ts';
 import { approvalsCheck, limitsCheck } from './policy-rules.ts';
 import { accountsCheck, credentialsCheck } from './read-merchants.ts';
+import { codeEntry } from '../domain/otp.ts';
 import { parseRedisAddress } from '../store/redis-address.ts';
 import type { Config, SettingsCheck } from './config.ts';
 
@@ -90,6 +91,18 @@ export const contradictions: readonly SettingsCheck[] = [
     !secrets?.length &&
     'WEBHOOK_SECRETS is missing: WEBHOOK_SIGNATURE_PRESET is set, and without a secret every delivery would be refused.',
   forwardCheck,
+  ({ publicUrl: url, paymentsEnvironment }) =>
+    paymentsEnvironment === 'live' &&
+    url?.startsWith('http:') === true &&
+    'PUBLIC_URL must start with https:// while an account is live, or the bank’s codes travel in the clear.',
+  ({ publicUrl, otpEntry }) =>
+    otpEntry === 'customer' &&
+    publicUrl === undefined &&
+    'PUBLIC_URL is missing: with OTP_ENTRY=customer nobody could type a code without the page for it.',
+  ({ merchantName, ...settings }) =>
+    codeEntry(settings) !== 'agent' &&
+    merchantName === undefined &&
+    'MERCHANT_NAME is missing: with PUBLIC_URL customers are told who asks for the bank’s code.',
 ];
 
 /** What works, and is told at start because it is seldom meant. */

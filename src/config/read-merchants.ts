@@ -14,6 +14,7 @@ export const merchantSecrets = [
   'paymentsClientSecret',
   'webhookSecrets',
   'webhookForwardUrl',
+  'merchantName',
 ] as const satisfies (keyof Environment)[];
 
 type MerchantSecret = (typeof merchantSecrets)[number];

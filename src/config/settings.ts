@@ -36,6 +36,10 @@ export const settings = {
       'With it /metrics wants `Authorization: Bearer` with this token, and /readyz tells who does not bring it the state alone, not the parts.',
       text(/^\S{16,}$/, 'at least 16 characters without a blank'),
     ),
+    publicUrl: setting(
+      'Address at which customers’ browsers reach this server; only /c/ need be open to them. With it customers can type the bank’s code themselves, without it agents alone do. https:// when an account is live.',
+      httpUrl(),
+    ),
     logLevel: setting(
       'How much is logged. No level logs a body, a token or an e-mail address.',
       oneOf(logLevels),
@@ -140,6 +144,15 @@ export const settings = {
       'How long a charge is remembered once nothing is left to do about it.',
       wholeNumber(30, 3_650),
       '365',
+    ),
+    otpEntry: setting(
+      'Who types the bank’s code. `customer`: customers alone, on the page at PUBLIC_URL. `agent`: agents alone. `both`: agents, or the customer once the agent makes a link.',
+      oneOf(['agent', 'customer', 'both']),
+      'both',
+    ),
+    merchantName: setting(
+      'Who asks, as customers read it on the page for the bank’s code. Needed with PUBLIC_URL, of each account: `MERCHANT_NAME__LAGOS`.',
+      text(),
     ),
     linkFollowHours: setting(
       'How long an unpaid payment link is looked up, from every half minute to every ten; then its card says that no payment came so far. A payment that comes later still counts. How long the service keeps a link payable: not shown.',

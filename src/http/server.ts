@@ -12,6 +12,7 @@ import { createUnderWay } from '../under-way.ts';
  */
 export type Route = {
   method: string;
+  /** Ends in `/*` where what follows is the handler's to read: only this pattern reaches the log. */
   path: string;
   handle: (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
 };
@@ -54,7 +55,7 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
 
   async function carry(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = (request.url ?? '').split('?', 1)[0];
-    const onPath = routes.filter((route) => route.path === path);
+    const onPath = routes.filter((route) => isOn(route.path, path ?? ''));
     const method = request.method === 'HEAD' ? 'GET' : request.method;
     const route =
       onPath.find((route) => route.method === request.method) ??
@@ -110,6 +111,10 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
 
   /** `underWay`: how many requests wait for their answer at this moment. */
   return { listen, drain, close, underWay: underWay.count };
+}
+
+function isOn(pattern: string, path: string): boolean {
+  return pattern.endsWith('/*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path;
 }
 
 /** Whether the request may be answered in full: it brings the token as a bearer token, or none is asked for. */

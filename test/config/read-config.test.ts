@@ -89,6 +89,21 @@ describe('readConfig', () => {
     }
   });
 
+  it('lets customers type codes by TLS alone where money is live, under a name, and not where there is no page', () => {
+    const page = { ...complete, PUBLIC_URL: 'https://pay.example.com', MERCHANT_NAME: 'Lagos Store' };
+    expect(problemsOf({ ...page, OTP_ENTRY: 'customer' })).toEqual([]);
+    expect(problemsOf({ ...page, PUBLIC_URL: 'http://pay.example.com' })).toEqual([
+      expect.stringContaining('PUBLIC_URL must start with https://'),
+    ]);
+    expect(problemsOf({ ...complete, OTP_ENTRY: 'customer' })).toEqual([
+      expect.stringContaining('PUBLIC_URL is missing'),
+    ]);
+    expect(problemsOf({ ...page, MERCHANT_NAME: '' })).toEqual([
+      expect.stringContaining('MERCHANT_NAME is missing'),
+    ]);
+    expect(problemsOf({ ...page, MERCHANT_NAME: '', OTP_ENTRY: 'agent' })).toEqual([]);
+  });
+
   it('forgets no alert before its message is edited down', () => {
     const alike = { ...complete, WEBHOOK_REMEMBER_DAYS: '20', ALERT_DETAILS_DAYS: '20' };
     expect(problemsOf(alike)).toEqual([expect.stringContaining('ALERT_DETAILS_DAYS must be less')]);

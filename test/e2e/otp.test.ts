@@ -57,12 +57,12 @@ describe('the bank’s code', () => {
   it('that is no code is refused at its field and uses none', async () => {
     const desk = at();
     const reference = await waitsForCode();
-    await enters('12ab');
+    await enters('12-34-<b>');
     const field = 'Code from the bank';
     expect(desk.modal('agent')?.problems[field]).toBe(
-      'A code is digits only. Type it as the customer reads it out.',
+      'A code has 4 to 10 letters or digits. Type it as the bank sent it.',
     );
-    await enters('12');
+    await enters('12-3-');
     expect(desk.modal('agent')?.problems[field]).toBeDefined();
     expect(phone(reference)?.otp?.triesLeft).toBe(3);
   });

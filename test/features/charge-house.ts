@@ -113,7 +113,9 @@ export function openWorld(plan: Plan, rules?: LimitRules) {
   const paid = new Set<string>();
   /** The audit's chain, each entry once by its id. */
   const audited = new Map<string, AuditEntry>();
-  return { clock, store: memoryStore(clock), bank: openBank(plan), paid, audited, rules };
+  /** The notices that the operators have. */
+  const told = new Set<string>();
+  return { clock, store: memoryStore(clock), bank: openBank(plan), paid, audited, told, rules };
 }
 
 export type World = ReturnType<typeof openWorld>;
@@ -142,7 +144,7 @@ function notAsked(): never {
 
 /** One process of the bot: all it awaits goes through `points`, where it can be killed. `hasModal`: no modal is closed. */
 export function startProcess(world: World, points: Points = everyPoint(), hasModal = true) {
-  const { clock, bank, paid, audited, rules } = world;
+  const { clock, bank, paid, audited, told, rules } = world;
   const store = pointed(world.store, points);
   const records = recordsIn(store);
   /** The titles and first lines that the modals were updated to. */
@@ -162,6 +164,8 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       chargeRetryAttempts: 3,
       chargeRetryForgetDays: 30,
       chargeTwinMinutes: 10,
+      publicUrl: 'https://pay.example.com',
+      otpEntry: 'both',
       policy: { channels: { desk: 'C0DESK0001' } } as Account['settings']['policy'],
     },
     rules: { limits: rules },
@@ -197,6 +201,8 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
     ledger: undefined,
     requestModal: notAsked,
     linkForm: notAsked,
+    customerLink: { make: notAsked, modal: notAsked },
+    tellOperators: (name) => points.pass('tell_operators', () => void told.add(name)),
     takenMessage,
     awaitEvent: () => Promise.resolve(),
     count: () => undefined,

@@ -53,6 +53,8 @@ const needs: Readonly<Record<string, string>> = {
   'press otp_enter': 'otp',
   'press otp_resend': 'otp',
   'press otp_take_over': 'otp',
+  'press otp_make_link': 'otp',
+  'press otp_take_back': 'otp',
   'submit otp': 'otp',
   'type link': 'link',
   'type link 100.00': 'link',

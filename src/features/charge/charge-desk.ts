@@ -1,6 +1,7 @@
 import type { Account } from '../../account.ts';
 import type { AlertNews } from '../../domain/alert.ts';
 import type { ChargeSeen, Resend } from '../../domain/charge.ts';
+import { codeEntry } from '../../domain/otp.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import {
   type ChargeRecord,
@@ -10,7 +11,15 @@ import {
   chargesInDoubt,
   hasMovedNothing,
 } from './charge-record.ts';
-import { otpLimits, otpStanding } from './machine.ts';
+import {
+  type CodeRequest,
+  createCodeLinks,
+  customer,
+  type ForCodeLinks,
+  holdsCode,
+  openUntil,
+} from './code-link.ts';
+import { otpLimits } from './machine.ts';
 import type { ChargeRunner } from './run-charge.ts';
 import { createSubmits } from './submit-charge.ts';
 
@@ -36,10 +45,11 @@ const leaveMs = 25_000;
  */
 export function createChargeDesk(
   account: Account,
-  own: Parameters<typeof createSubmits>[1] & { runner: ChargeRunner },
+  own: Parameters<typeof createSubmits>[1] & { runner: ChargeRunner; around: ForCodeLinks },
 ) {
   const { charges, limits, runner, around } = own;
   const { payments, sealer, log } = account;
+  const entry = codeEntry(account.settings);
 
   async function find(reference: string): Promise<ChargeSeen | undefined> {
     const record = await charges.read(reference);
@@ -68,6 +78,7 @@ export function createChargeDesk(
 
   return {
     ...createSubmits(account, own),
+    ...createCodeLinks(account, own),
     find,
     /** The limits that hold for this person, and what is used of their day. */
     limitsOf: (userId: string) => limits.of(userId),
@@ -122,11 +133,15 @@ export function createChargeDesk(
      * before it leaves, by whoever wins the swap. `triesLeft`: as the modal showed it, so that a repeated delivery of one
      * submit costs one try. Only whose charge it is may enter one, or whoever takes it over.
      */
-    async submitCode(typed: Request & { code: string; triesLeft: number }): Promise<Answered | undefined> {
-      const { reference, by, code, triesLeft } = typed;
+    async submitCode(
+      typed: CodeRequest & { code: string; triesLeft: number },
+    ): Promise<Answered | undefined> {
+      const { reference, by = customer, code, triesLeft } = typed;
       const event = { kind: 'otp_submitted', by } as const;
-      const advanced = await charges.advance(reference, event, ({ agent, intent: { otp } }) => {
-        if (agent !== by || !otp || otpLimits.submissions - otp.tries !== triesLeft) return false;
+      const advanced = await charges.advance(reference, event, (record) => {
+        const { otp } = record.intent;
+        if (!holdsCode(record, typed, entry) || !otp || otpLimits.submissions - otp.tries !== triesLeft)
+          return false;
         // Throws when its key is gone: before the try is counted, not after.
         sealer.open(chargeKey(reference), otp.sealedTransactionId);
         return true;
@@ -139,11 +154,12 @@ export function createChargeDesk(
      * Asks the bank for another code, which gives neither time nor tries. The wish is on record before it leaves, so that
      * two clicks are one.
      */
-    async resendCode({ reference, by }: Request): Promise<Answered | undefined> {
+    async resendCode(wish: CodeRequest): Promise<Answered | undefined> {
+      const { reference, by = customer } = wish;
       const at = account.now();
       const asked = await charges.amend(reference, (record) => {
         const againAt = (record.resends.at(-1)?.at ?? -Infinity) + resendAgainMs;
-        const mayAsk = record.agent === by && openUntil(record, at) !== undefined && againAt <= at;
+        const mayAsk = holdsCode(record, wish, entry) && openUntil(record, at) !== undefined && againAt <= at;
         return mayAsk ? { ...record, resends: [...record.resends, { at, by }] } : undefined;
       });
       if (!asked) return await asItIs(reference);
@@ -170,10 +186,4 @@ export function createChargeDesk(
       return await runner.see(taken);
     },
   };
-}
-
-/** Until when something about this code may leave; undefined when no code is asked for. */
-function openUntil({ intent }: ChargeRecord, nowMs: number): number | undefined {
-  const standing = intent.state.kind === 'otp' && intent.otp && otpStanding(intent.otp, nowMs);
-  return standing && standing.kind === 'open' ? standing.leaveBy : undefined;
 }

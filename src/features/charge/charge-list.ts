@@ -26,7 +26,7 @@ import { nothingAfter } from '../../slack/command-text.ts';
 import type { Account } from '../../account.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import type { Doubts } from './charge-record.ts';
-import { checkButton, enterCodeButton, showButton, standing } from './charge-screens.ts';
+import { checkButton, codeButtons, codeLine, showButton } from './charge-screens.ts';
 
 /** More than a person reads at once. */
 const mostShown = 10;
@@ -131,7 +131,7 @@ function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
   // Stays on the screen for long: only what each reader's own clock makes of it.
   const lines =
     state.kind === 'otp'
-      ? [standing(charge)]
+      ? [codeLine(charge)]
       : !isConcluded(state) || state.kind === 'review'
         ? [nextLine(charge, nowMs)]
         : nextTry
@@ -142,7 +142,7 @@ function homeItem(charge: ChargeSeen, nowMs: number): HomeBlock[] {
     chargeHeadline(charge).block,
     ...(lines.length === 0 ? [] : [richText(...lines)]),
     actions(
-      ...(state.kind === 'otp' ? [enterCodeButton(reference)] : []),
+      ...(state.kind === 'otp' ? codeButtons(charge) : []),
       ...(state.kind === 'approved' ? lookUp : state.kind === 'otp' ? [] : [showButton(reference)]),
     ),
   ];

@@ -1,6 +1,8 @@
 import type { RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
 import type { ChargeSeen, Told } from '../../domain/charge.ts';
+import type { Money } from '../../domain/money.ts';
+import type { Notice } from '../../messages/notices.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
 import { fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
@@ -16,10 +18,14 @@ import type { Views, Words } from '../../messages/views.ts';
 import {
   alertNews,
   chargeStateModal,
+  codeLine,
   correction,
   inHand,
   messageButtons,
   modalButtons,
+  notMine,
+  notMineLines,
+  notMineWords,
   reviewLines,
   standing,
   stateBlocks,
@@ -28,14 +34,17 @@ import type { ChargeView } from './charge-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 
 /** What the thread below a charge's message says, each once. People are Slack user ids. */
-export type ChargeNote = { kind: 'told'; what: Told } | { kind: 'handed_over'; from: string; to: string };
+export type ChargeNote =
+  | { kind: 'told'; what: Told }
+  | { kind: 'handed_over'; from: string; to: string }
+  | { kind: 'not_mine' };
 
 /**
  * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A
  * settled one loses its terms and buttons; why it ended so, and what is to be done, is said in the thread alone.
  */
 export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
-  const said = [...correction(charge), ...alertNews(charge), ...advice(charge)];
+  const said = [...correction(charge), ...alertNews(charge), ...notMine(charge), ...advice(charge)];
   const body = [...said, ...facts(charge), ...messageButtons(charge)];
   return posted(noteOf(charge, place, { body }), 'payops_charge', about);
 }
@@ -53,9 +62,21 @@ function facts(charge: ChargeSeen): RichTextBlock[] {
   return fields({
     ...termFields(charge.terms),
     Agent: agent,
-    Code: state.kind === 'otp' && otp ? standing(charge) : undefined,
+    Code: otp ? codeLine(charge) : undefined,
     Since: state.kind === 'confirming' ? [moment(state.since)] : undefined,
   });
+}
+
+/** What the operators are told when a customer did not ask for a charge. */
+export function notMineNotice(reference: string, agent: string, money: Money): Notice {
+  return {
+    state: notMineWords,
+    about: [amountWord(money), reference],
+    lines: [
+      plain('The customer pressed it on the page for the code. Agent: ', person(agent)),
+      ...notMineLines,
+    ],
+  };
 }
 
 /** One step of a charge, for the thread below the desk's message. Names nobody who has just clicked. */
@@ -74,6 +95,8 @@ function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
   switch (note.kind) {
     case 'told':
       return { state: toldWord(note.what, charge), body: toldBody(note.what, charge) };
+    case 'not_mine':
+      return { state: `🚨 ${notMineWords}`, about: short, body: notMineLines };
     case 'handed_over': {
       const line = labelled('From', person(note.from), '. The message above says who has it now.');
       return { state: '🤝 Taken over', about: short, body: [line] };
@@ -85,7 +108,8 @@ function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
 function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
   if (charge.state.kind !== what) return [];
   if (what !== 'otp') return stateBlocks(charge);
-  return [plain('The bank sent the customer a code; its agent enters it.'), standing(charge)];
+  const who = charge.codeEntry === 'customer' ? 'they type it' : 'its agent enters it';
+  return [plain(`The bank sent the customer a code; ${who}.`), standing(charge)];
 }
 
 /**
@@ -110,14 +134,22 @@ export function chargeDirectMessage(
 
 function codeRequest(charge: ChargeSeen): RichTextBlock[] {
   return [
+    ...notMine(charge),
     ...quoted('The bank says:', charge.bankWords),
     richText(
-      plain('Ask for the code only while you talk to the customer, never in a message.'),
-      standing(charge),
+      plain(whoTypes(charge)),
+      codeLine(charge),
       // Only after a hand-over, so that the first message pings nobody; an edit pings nobody.
       ...(charge.handOvers.length === 0 ? [] : [inHand(charge)]),
     ),
   ];
+}
+
+function whoTypes({ customer, codeEntry }: ChargeSeen): string {
+  if (customer) return 'The customer types the code by their link.';
+  return codeEntry === 'customer'
+    ? 'Only the customer types the code: make a link and send it to them.'
+    : 'Ask for the code only while you talk to the customer, never in a message.';
 }
 
 function noteOf(
@@ -131,7 +163,8 @@ function noteOf(
 /** What is said of a charge is kept by its reference alone: the rest is read when it leaves. */
 type ChargeBodies = {
   charge: { reference: string };
-  charge_note: { reference: string; note: ChargeNote };
+  /** `isDirect`: to the agent, below nothing. */
+  charge_note: { reference: string; note: ChargeNote; isDirect?: true };
   charge_direct: { reference: string; what: Told };
 };
 
@@ -155,10 +188,10 @@ export function chargeViews(
       return { kind: 'shown', post: { kind: 'charge', charge: await requireCharge(reference) } };
     },
     /** A step of it, in the thread below. */
-    async charge_note({ reference, note }) {
+    async charge_note({ reference, note, isDirect }) {
       const charge = await requireCharge(reference);
-      const below = { key: messageKey('charge', reference) };
-      return { kind: 'shown', post: { kind: 'charge_note', note, charge }, below };
+      const shown = { kind: 'shown', post: { kind: 'charge_note', note, charge } } as const;
+      return isDirect ? shown : { ...shown, below: { key: messageKey('charge', reference) } };
     },
     /** What its agent is told where the modal may be closed; not posted any more once another message tells it better. */
     async charge_direct({ reference, what }, { entry: { key }, record: { posted } }) {
@@ -219,6 +252,13 @@ export function createChargePosts(
       if (deskChannel === undefined) return;
       const key = messageKey('charge_note', `${reference}:${name}`);
       await messages.post(key, { kind: 'charge_note', channel: deskChannel, body: { reference, note } });
+    },
+
+    /** The same note to its agent alone. */
+    async tellAgent(userId: string, reference: string, name: string, note: ChargeNote): Promise<void> {
+      const key = messageKey('charge_note', `${reference}:${name}:direct`);
+      const body = { reference, note, isDirect: true } as const;
+      await messages.post(key, { kind: 'charge_note', channel: userId, body });
     },
 
     /** To one person, once per key; a request for a code once for the charge, edited from then on by `refresh`. */

@@ -46,6 +46,10 @@ const chargeRecord = z.object({
       answer: z.enum(['resent', 'refused', 'not_made', 'unknown']).exactOptional(),
     }),
   ),
+  /** The link by which the customer types the code, hashed, and who made it when. Absent: its agent types the code. */
+  customer: z.object({ link: z.string(), by: z.string(), at: z.number() }).exactOptional(),
+  /** The customer pressed *I did not ask for this*; UTC ms. */
+  notMineAt: z.number().exactOptional(),
   /** What else ended the alert it was begun from, or paid for the same. */
   alertNews: z
     .discriminatedUnion('kind', [
@@ -162,7 +166,7 @@ export function isAudited({ intent, auditedAt }: ChargeRecord): boolean {
 
 /** What people may see of it. */
 export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen {
-  const { intent, terms, by, agent, handOvers, resends, alertNews } = record;
+  const { intent, terms, by, agent, handOvers, resends, customer, notMineAt, alertNews } = record;
   const { tokenKey: _secret, ...shown } = terms;
   const { reference, submittedAt, at, state, dueAt, otp, bankWords, heard } = intent;
   const corrects =
@@ -189,6 +193,8 @@ export function seenOf(record: ChargeRecord, nextTry?: RetryVerdict): ChargeSeen
       bankWords,
       corrects,
       nextTry,
+      customer,
+      notMineAt,
       alertNews,
     }),
   };

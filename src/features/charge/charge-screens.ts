@@ -26,7 +26,8 @@ import {
   referenceWord,
   typedReference,
 } from '../../slack/words/evidence.ts';
-import { cut, outsideText, visible } from '../../slack/kit/text.ts';
+import { cut, outsideText } from '../../slack/kit/text.ts';
+import { codeLength, readCode } from '../../domain/otp.ts';
 import { counted } from '../../domain/wording.ts';
 import {
   amountWord,
@@ -243,10 +244,11 @@ const rejectionWords: Record<Refusal['reason'], RejectionWords> = {
 };
 
 /** The buttons of a charge in a message, by state; none for one with which nothing is left to do. */
-export function messageButtons({ reference, state, nextTry }: ChargeSeen): ActionsBlock[] {
+export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
+  const { reference, state, nextTry } = charge;
   switch (state.kind) {
     case 'otp':
-      return [actions(enterCodeButton(reference))];
+      return [actions(...codeButtons(charge))];
     case 'confirming':
     case 'review':
       return [actions(checkButton(reference))];
@@ -378,13 +380,13 @@ export const otpActions = {
   enterCode: 'otp_enter',
   resend: 'otp_resend',
   takeOver: 'otp_take_over',
+  makeLink: 'otp_make_link',
+  takeBack: 'otp_take_back',
 } as const;
 
 export const otpModalId = 'otp';
 
 const codeField = 'otp_code';
-const shortestCode = 4;
-const longestCode = 10;
 /** Room for blanks and hyphens between the digits. */
 const longestTyped = 20;
 const longestBankWords = 500;
@@ -404,17 +406,20 @@ function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: V
   const { reference, otp, resends, bankWords } = charge;
   const isAgent = viewerId === charge.agent;
   const isOpen = isCodeOpen(charge, nowMs);
-  const mayEnter = isOpen && isAgent;
+  const holder = isOpen && isAgent;
+  const mayEnter = holder && agentTypes(charge);
   const hasTried = otp?.lastCode !== undefined || resends.length > 0;
   const field = `${codeField}_${otp?.triesLeft ?? 0}`;
   const blocks: ModalBlock[] = [
     ...(isOpen ? lastCode(charge) : []),
     chargeHeadline(charge).block,
     ...alertNews(charge),
-    richText(standing(charge), ...(isAgent ? [] : [inHand(charge)])),
+    ...notMine(charge),
+    richText(codeLine(charge), ...(isAgent ? [] : [inHand(charge)])),
     // What the bank asks for is read once: from then on there is more to say.
     ...(hasTried ? [] : quoted('The bank says:', bankWords)),
     ...(mayEnter ? [codeInput(field), richText(plain('Only while you talk to the customer.'))] : []),
+    ...(holder ? customerTyping(charge) : []),
     ...(isOpen && !isAgent ? takingOver(charge) : []),
     ...(isOpen
       ? []
@@ -440,7 +445,7 @@ function codeInput(id: string): ModalBlock {
   return textInput({
     id,
     label: 'Code from the bank',
-    minLength: shortestCode,
+    minLength: codeLength.least,
     maxLength: longestTyped,
     focus: true,
   });
@@ -472,6 +477,59 @@ export function standing({ otp }: ChargeSeen): Run[] {
   const tries = `${otp.triesLeft} of ${counted(otpLimits.submissions, 'try', 'tries')} left`;
   return [words(`${tries} · until `), moment(otp.until, '{time}')];
 }
+
+/** Where the code stands; while the customer types it, what came of that. */
+export function codeLine(charge: ChargeSeen): Run[] {
+  const { customer, otp, state, heard } = charge;
+  if (state.kind === 'otp') {
+    if (!customer) return standing(charge);
+    const said =
+      otp?.lastCode && { refused: 'Wrong code', unanswered: 'No answer to the last code' }[otp.lastCode];
+    const made = rich`Link made for the customer, ${moment(customer.at, '{time}')}`;
+    return [...(said === undefined ? made : [words(said)]), words(' · '), ...standing(charge)];
+  }
+  return customer && state.kind === 'confirming' && heard.includes('paid')
+    ? [words('Code accepted, confirming')]
+    : [];
+}
+
+function agentTypes({ customer, codeEntry }: ChargeSeen): boolean {
+  return customer === undefined && codeEntry !== 'customer';
+}
+
+/** The way to the customer's own page, and back. */
+function customerTyping(charge: ChargeSeen): ModalBlock[] {
+  const { reference, customer, codeEntry } = charge;
+  if (codeEntry === undefined) return [];
+  if (!customer) {
+    const why = codeEntry === 'customer' ? [richText(plain('Only the customer types the code.'))] : [];
+    return [...why, actions(makeLinkButton(reference))];
+  }
+  return [
+    richText(plain('Only the customer can type it now, so tries aren’t wasted.')),
+    actions(
+      button({ actionId: otpActions.takeBack, text: 'Take it back', value: reference }),
+      makeLinkButton(reference, 'New link'),
+    ),
+  ];
+}
+
+function makeLinkButton(reference: string, text = 'Let the customer type it'): Button {
+  return button({ actionId: otpActions.makeLink, text, value: reference });
+}
+
+/** The customer pressed *I did not ask for this*. */
+export function notMine({ notMineAt, state }: ChargeSeen): RichTextBlock[] {
+  if (notMineAt === undefined || isConcluded(state)) return [];
+  return [richText([bold('🚨 Customer: “I did not ask for this” · '), moment(notMineAt, '{time}')])];
+}
+
+export const notMineWords = 'Customer: “I did not ask for this”';
+
+export const notMineLines: Run[][] = [
+  plain('Their link has ended.'),
+  labelled('Next', 'stop, and find out who asked for this charge. Send no new link before.'),
+];
 
 /** Who enters the code, and since when. */
 export function inHand(charge: ChargeSeen): Run[] {
@@ -521,8 +579,15 @@ function resendWords(answer: Resend['answer']): string {
   }
 }
 
-export function enterCodeButton(reference: string): Button {
-  return button({ actionId: otpActions.enterCode, text: 'Enter code', value: reference, style: 'primary' });
+/** The ways to the code from a message: the field, or the customer's link. */
+export function codeButtons(charge: ChargeSeen): Button[] {
+  const { reference, customer, codeEntry } = charge;
+  const enter = { actionId: otpActions.enterCode, value: reference };
+  if (customer) return [button({ ...enter, text: 'Show it' })];
+  return [
+    ...(agentTypes(charge) ? [button({ ...enter, text: 'Enter code', style: 'primary' })] : []),
+    ...(codeEntry === undefined ? [] : [makeLinkButton(reference)]),
+  ];
 }
 
 type ReadOtp =
@@ -537,23 +602,13 @@ export function readOtpModal(submitted: { values: ViewValues; privateMetadata: s
   const read = about.read(submitted.privateMetadata);
   if (!read) return { kind: 'not_ours' };
   const { reference, field } = read;
-  const code = visible(submitted.values[field] ?? '')
-    .normalize('NFKC')
-    .replace(/[\s\p{Pd}−]/gu, '');
-  const problem = codeProblem(code);
-  return problem === undefined
-    ? { kind: 'read', reference, code, triesLeft: Number(field.slice(codeField.length + 1)) }
-    : { kind: 'errors', errors: { [field]: problem } };
+  const code = readCode(submitted.values[field] ?? '');
+  return code === undefined
+    ? { kind: 'errors', errors: { [field]: noCode } }
+    : { kind: 'read', reference, code, triesLeft: Number(field.slice(codeField.length + 1)) };
 }
 
-function codeProblem(code: string): string | undefined {
-  if (code === '') return 'Type the code that the bank sent to the customer.';
-  if (!/^\d+$/.test(code)) return 'A code is digits only. Type it as the customer reads it out.';
-  const fits = code.length >= shortestCode && code.length <= longestCode;
-  return fits
-    ? undefined
-    : `A code has ${shortestCode} to ${longestCode} digits. Check it with the customer.`;
-}
+const noCode = `A code has ${codeLength.least} to ${codeLength.most} letters or digits. Type it as the bank sent it.`;
 
 /** Which charge a closed modal was about; undefined for what `otpModal` did not make. */
 export function readOtpReference(privateMetadata: string): string | undefined {

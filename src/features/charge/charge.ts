@@ -14,6 +14,7 @@ import { parseAmountAlone } from '../../slack/command-text.ts';
 import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { suggestCards } from '../../slack/words/card-words.ts';
 import { openCardHistory } from './card-history.ts';
+import type { ForCodeLinks } from './code-link.ts';
 import { createChargeDesk } from './charge-desk.ts';
 import { createChargeForm, isCardWrong } from './charge-form.ts';
 import { openLimits } from './charge-limits.ts';
@@ -33,14 +34,16 @@ import { createReview, type ForReviews } from './charge-review.ts';
 import { chargeActions } from './charge-screens.ts';
 import { createChargeViews } from './charge-views.ts';
 import { homeLimits } from './limit-words.ts';
-import { otpCommand } from './otp.ts';
+import { type CustomerLink, otpCommand } from './otp.ts';
 import { createChargeRunner, createChargeWork, type ForRuns } from './run-charge.ts';
 import type { ForSubmits } from './submit-charge.ts';
 
 /** What charges need of other features. */
 export type ForCharges = ForSubmits &
   ForRuns &
+  ForCodeLinks &
   ForReviews & {
+    customerLink: CustomerLink;
     /** The form of `/pay link`, filled in. */
     linkForm: (
       filled: { amountMinor: number; currency: string; customerEmail?: string; customerId?: string },
@@ -169,7 +172,11 @@ export function createCharges(account: Account, around: ForCharges) {
   });
 
   return {
-    verbs: [chargeCommand, otpCommand(account, desk, views), doubtCommand(account, desk)],
+    verbs: [
+      chargeCommand,
+      otpCommand(account, desk, views, around.customerLink),
+      doubtCommand(account, desk),
+    ],
     /** The form, filled with what is known of a charge that is to be made. */
     form: form.open,
     desk,
@@ -189,6 +196,7 @@ export function createCharges(account: Account, around: ForCharges) {
       const posts = [messageKey('charge', reference)];
       return record && { charge: seenOf(record), entries: auditOfCharge(record.intent.history), posts };
     },
+    background: runner.background.add,
     drained: runner.background.drained,
   };
 }

@@ -14,7 +14,8 @@ import {
   type Submission,
   type ViewAnswer,
 } from '../../slack/command.ts';
-import type { SlackMessage } from '../../slack/kit/message.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import type { ChargeDesk } from './charge-desk.ts';
@@ -31,11 +32,22 @@ import type { ChargeViews } from './charge-views.ts';
 
 type Wanted = { reference?: OrderReference };
 
+/** The link by which the customer types the code: what it is made of, and the window that shows it once. */
+export type CustomerLink = {
+  make: (reference: string) => Promise<{ secret: string; link: string }>;
+  modal: (charge: ChargeSeen, secret: string) => Modal;
+};
+
 /**
  * `/pay otp [reference]`: the field for the bank's code, again after the modal was closed or the bot restarted.
  * The code itself passes through one call to the desk and is kept nowhere.
  */
-export function otpCommand({ place, now }: Account, desk: ChargeDesk, views: ChargeViews): Command {
+export function otpCommand(
+  { place, now }: Account,
+  desk: ChargeDesk,
+  views: ChargeViews,
+  customerLink: CustomerLink,
+): Command {
   async function openMine(conversation: Conversation): Promise<SlackMessage | undefined> {
     const charges = await desk.waitingFor(conversation.caller.userId);
     const [only] = charges;
@@ -85,6 +97,21 @@ export function otpCommand({ place, now }: Account, desk: ChargeDesk, views: Cha
     await views.show(pressed, await desk.takeOver({ reference: value, by: caller.userId }));
   }
 
+  /** The link is shown to whoever made it, and nowhere else; the charge keeps its hash. */
+  async function makeLink(pressed: Pressed): Promise<void> {
+    const { caller, value: reference } = pressed;
+    const { secret, link } = await customerLink.make(reference);
+    const { isMade, charge } = await desk.letCustomerType({ reference, by: caller.userId, link });
+    if (!charge) return await views.sayUnknown(pressed);
+    if (!isMade) return await views.open(charge, pressed);
+    await pressed.openModal(customerLink.modal(charge, secret));
+  }
+
+  async function takeBack(pressed: Pressed): Promise<void> {
+    const { caller, value } = pressed;
+    await views.show(pressed, await desk.takeBack({ reference: value, by: caller.userId }));
+  }
+
   return defineCommand<Wanted>({
     verb: 'otp',
     usage: '[reference]',
@@ -101,6 +128,8 @@ export function otpCommand({ place, now }: Account, desk: ChargeDesk, views: Cha
       { actionId: otpActions.enterCode, about: itself, opensForm: true, press: views.openNamed },
       { actionId: otpActions.resend, about: itself, press: resend },
       { actionId: otpActions.takeOver, about: itself, press: takeOver },
+      { actionId: otpActions.makeLink, about: itself, opensForm: true, press: makeLink },
+      { actionId: otpActions.takeBack, about: itself, press: takeBack },
     ],
     home: async ({ userId }) =>
       homeCharges('Waiting for a code', await desk.waitingFor(userId), place, now()),

@@ -24,6 +24,7 @@ import type { ApprovalGate } from '../../domain/approval.ts';
 import type { ChargeSeen, Told } from '../../domain/charge.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
 import { isThreeDSecure } from '../../domain/decline-reason.ts';
+import { codeEntry } from '../../domain/otp.ts';
 import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { newErrorId } from '../../log.ts';
@@ -66,7 +67,11 @@ export function createChargeRunner(
   /** The charge as people may see it, with the card's next try once it was declined. */
   async function see(record: ChargeRecord): Promise<ChargeSeen> {
     const isDeclined = record.intent.state.kind === 'declined';
-    return seenOf(record, isDeclined ? await cards.mayTry(record.card) : undefined);
+    const seen = seenOf(record, isDeclined ? await cards.mayTry(record.card) : undefined);
+    const entry = codeEntry(account.settings);
+    if (entry !== 'agent') return { ...seen, codeEntry: entry };
+    const { customer: _ended, ...own } = seen;
+    return own;
   }
 
   /** One event, its stored step and whatever follows from it, until something has to be waited for. */

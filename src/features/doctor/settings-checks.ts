@@ -1,10 +1,11 @@
 import type { Account } from '../../account.ts';
+import { codeEntry } from '../../domain/otp.ts';
 import { ok, warning, type Check } from './examine.ts';
 
 type Config = Account['settings'];
 
 /** What works, and is seldom meant. */
-export function settingsChecks({ host, metricsPort, metricsToken, policy }: Config): Check[] {
+export function settingsChecks({ host, metricsPort, metricsToken, policy, ...code }: Config): Check[] {
   return [
     {
       part: 'Metrics',
@@ -26,5 +27,19 @@ export function settingsChecks({ host, metricsPort, metricsToken, policy }: Conf
             )
           : ok('They are told in the channel ops'),
     },
+    {
+      part: 'Bank’s code',
+      look: () => ok(codeWords(code)),
+    },
   ];
+}
+
+function codeWords(settings: Pick<Config, 'publicUrl' | 'otpEntry'>): string {
+  if (settings.publicUrl === undefined)
+    return 'Agents alone type it: there is no “Let the customer type it” without PUBLIC_URL';
+  return {
+    agent: 'Agents alone type it: OTP_ENTRY is agent',
+    customer: 'Customers alone type it, on the page at PUBLIC_URL',
+    both: 'Agents type it, or customers on the page at PUBLIC_URL',
+  }[codeEntry(settings)];
 }

@@ -12,7 +12,12 @@ const longestReason = 300;
 /** Who did it: a person by name, the bot, the service. */
 export function actorOf({ who }: Pick<AuditEntry, 'who'>): Run {
   if (/^[UW][A-Z0-9]{2,}$/.test(who)) return person(who);
-  const known = { payops: 'Payops', payments: 'The payments service', operator: 'An operator' }[who];
+  const known = {
+    payops: 'Payops',
+    payments: 'The payments service',
+    customer: 'The customer',
+    operator: 'An operator',
+  }[who];
   return bold(known ?? outsideText(who, longestWord));
 }
 
@@ -109,6 +114,9 @@ const deeds: Readonly<Record<string, string>> = {
   look_up_asked: 'asked for a look-up',
   code_entered: 'entered a code',
   code_asked_again: 'asked for another code',
+  code_link_made: 'made a link for the customer to type the code',
+  code_link_taken_back: 'took the customer’s link back',
+  customer_did_not_ask: 'said: I did not ask for this',
   taken_over: 'took it over',
   charge_approved: 'answered the charge: approved, which is no proof yet',
   charge_otp_required: 'answered the charge: the bank wants a code',

@@ -1,0 +1,41 @@
+import type { Account } from '../../account.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
+import { formatMoney } from '../../domain/money.ts';
+import { codeEntry } from '../../domain/otp.ts';
+import { codeLines, moment } from '../../slack/kit/blocks.ts';
+import type { Modal } from '../../slack/kit/message.ts';
+import { noteModal } from '../../slack/kit/note.ts';
+import { plain } from '../../slack/words/charge-facts.ts';
+import { moneyTitle, placeFoot } from '../../slack/words/charge-place.ts';
+import { codePagePath, createCodeDoor, type ForCodePage, makeCodeLink } from './door.ts';
+
+/** The customer types the bank’s code: the link for them, as its agent is shown it once, and the page that it opens. */
+export function createCustomerCode(account: Account, desk: ForCodePage) {
+  const { place, settings, rules } = account;
+  const merchant = settings.merchantName ?? settings.paymentsAccountName;
+  const timeZone = rules.limits?.timeZone ?? 'UTC';
+
+  /** The words are to be copied: Payops sends customers nothing. */
+  function modal({ terms, otp }: ChargeSeen, secret: string): Modal {
+    const ask = `To approve ${formatMoney(terms.money)} to ${merchant}, enter your bank’s code here:`;
+    const address = `${settings.publicUrl}${codePagePath}${secret}`;
+    const until = otp ? ['It works until ', moment(otp.until, '{time}'), '. '] : [];
+    return noteModal(
+      {
+        state: '🔗 Send this to the customer',
+        body: [
+          codeLines([`${ask} ${address} We will never ask you to tell us the code.`]),
+          plain(...until, 'Copy it now: it’s shown once.'),
+        ],
+        foot: placeFoot(place),
+      },
+      { callbackId: 'customer_link', title: moneyTitle('Customer link', place) },
+    );
+  }
+
+  return {
+    customerLink: { make: (reference: string) => makeCodeLink(account, reference), modal },
+    /** Undefined: here no customer types a code. */
+    door: codeEntry(settings) === 'agent' ? undefined : createCodeDoor(account, merchant, timeZone, desk),
+  };
+}

@@ -1,0 +1,223 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import type { Account } from '../../account.ts';
+import type { ChargeSeen } from '../../domain/charge.ts';
+import { StoreUnavailable } from '../../domain/failure.ts';
+import { readCode } from '../../domain/otp.ts';
+import { newSubmitId, pageHeaders, renderPage, type Screen } from './page.ts';
+
+/** What the door needs of charges. */
+export type ForCodePage = {
+  find: (reference: string) => Promise<ChargeSeen | undefined>;
+  submitCode: (typed: {
+    reference: string;
+    link: string;
+    code: string;
+    triesLeft: number;
+  }) => Promise<Answered>;
+  resendCode: (wish: { reference: string; link: string }) => Promise<Answered>;
+  refuseByCustomer: (wish: { reference: string; link: string }) => Promise<void>;
+  /** Carries on what was stored, beyond the answer. */
+  background: (work: Promise<void>) => void;
+};
+
+type Answered = { charge: ChargeSeen; carryOn?: () => Promise<void> } | undefined;
+
+export const codePagePath = '/c/';
+const token = /^[\w-]{22}$/;
+/** The code’s fifteen minutes, and half an hour for what became of it. */
+const pageMs = 45 * 60_000;
+/** Of a link that leads nowhere the answer takes this long whatever was looked at: dead and never existing look alike. */
+const deadMs = 150;
+const minuteMs = 60_000;
+const perMinute = { get: 20, post: 6, unknown: 60 };
+
+/** `link`: the hash of the link as it was sent; `isResult`: where a submit leads the customer, which outlives the link. */
+const stored = z.object({ reference: z.string(), link: z.string(), isResult: z.boolean() });
+
+/** The store has nothing by which a link could be made. */
+function hashOf(secret: string): string {
+  return createHash('sha256').update(`payops code link ${secret}`).digest('base64url');
+}
+
+/** A new link of a charge, stored by hash alone; `link` is what the charge keeps. Make the charge keep it next. */
+export async function makeCodeLink(
+  { store }: Pick<Account, 'store'>,
+  reference: string,
+): Promise<{ secret: string; link: string }> {
+  const secret = randomBytes(16).toString('base64url');
+  const link = hashOf(secret);
+  const value = JSON.stringify({ reference, link, isResult: false });
+  await store.create(codeLinkKey(link), value, { ttlMs: pageMs });
+  return { secret, link };
+}
+
+function codeLinkKey(hash: string): string {
+  return `code-link:${hash}`;
+}
+
+/** Counts within the running minute; forgets all when it is over, so that no address stays. */
+function createCounts(now: () => number) {
+  let minute = 0;
+  let counts = new Map<string, number>();
+  return (key: string): number => {
+    const current = Math.floor(now() / minuteMs);
+    if (current !== minute) [minute, counts] = [current, new Map()];
+    const count = (counts.get(key) ?? 0) + 1;
+    counts.set(key, count);
+    return count;
+  };
+}
+
+/** A request as the server hands it over. `form`: undefined for what is no form, is too large or broke off. */
+type PageRequest = {
+  method: string;
+  tail: string;
+  address: string;
+  form: () => Promise<URLSearchParams | undefined>;
+};
+
+type Reply = { status: number; screen: Screen } | { status: 303; to: string };
+
+/** The customer’s page of one merchant account; undefined: the address is none of its links. */
+export type CodeDoor = (request: PageRequest) => Promise<Reply | undefined>;
+
+/** GET and HEAD change nothing; the path is the whole credential, and is in no log and no error. */
+export function createCodeDoor(
+  { store, now }: Account,
+  merchant: string,
+  timeZone: string,
+  desk: ForCodePage,
+): CodeDoor {
+  const count = createCounts(now);
+
+  async function find(secret: string) {
+    const entry = token.test(secret) ? await store.read(codeLinkKey(hashOf(secret))) : undefined;
+    const known = entry && stored.parse(JSON.parse(entry.value));
+    const charge = known && (await desk.find(known.reference));
+    return known && charge?.customer?.link === known.link ? { ...known, charge } : undefined;
+  }
+
+  type Found = NonNullable<Awaited<ReturnType<typeof find>>>;
+
+  /** Undefined: of this charge the link shows nothing. */
+  function screenOf({ charge, isResult }: Found): Screen | undefined {
+    const { state, otp, terms } = charge;
+    if (state.kind === 'otp' && otp && otp.triesLeft > 0 && now() <= otp.until) {
+      const { money, card } = terms;
+      const { until: untilMs, triesLeft, lastCode } = otp;
+      const problem = lastCode && ({ refused: 'wrong', unanswered: 'unanswered' } as const)[lastCode];
+      const asked = { merchant, money, lastFour: card.lastFour, untilMs, triesLeft };
+      return { kind: 'form', asked, problem, nowMs: now(), timeZone, id: newSubmitId() };
+    }
+    if (state.kind === 'otp_checking') return { kind: 'said', what: 'checking' };
+    return isResult ? { kind: 'said', what: outcomeOf(charge) } : undefined;
+  }
+
+  async function show(secret: string): Promise<Reply | undefined> {
+    const found = await find(secret);
+    const screen = found && screenOf(found);
+    if (!screen) return undefined;
+    return count(`get ${hashOf(secret)}`) > perMinute.get ? tooFast : { status: 200, screen };
+  }
+
+  /**
+   * `id` is minted with the page and sent with each submit of it: where the result is read. A double tap, and the repeat of
+   * a submit whose answer was lost, lead there too, also once the link is dead.
+   */
+  async function take(request: PageRequest, secret: string): Promise<Reply | undefined> {
+    const [found, form] = await Promise.all([find(secret), request.form()]);
+    const id = form?.get('id') ?? '';
+    if (found?.charge.state.kind !== 'otp') {
+      return (await find(id)) ? { status: 303, to: id } : await show(secret);
+    }
+    const screen = screenOf(found);
+    if (!screen) return undefined;
+    if (count(`post ${found.link}`) > perMinute.post) return tooFast;
+    if (!form || !token.test(id)) return { status: 400, screen };
+    const { reference, link } = found;
+    switch (form.get('do')) {
+      case 'resend':
+        carryOn(await desk.resendCode({ reference, link }));
+        return { status: 303, to: secret };
+      case 'not_mine':
+        await desk.refuseByCustomer({ reference, link });
+        return { status: 200, screen: { kind: 'said', what: 'stopped' } };
+      default: {
+        const code = readCode(form.get('code') ?? '');
+        if (code === undefined && screen.kind === 'form') {
+          return { status: 422, screen: { ...screen, problem: 'notACode' } };
+        }
+        if (code === undefined) return { status: 422, screen };
+        const value = JSON.stringify({ reference, link, isResult: true });
+        await store.create(codeLinkKey(hashOf(id)), value, { ttlMs: pageMs });
+        carryOn(await desk.submitCode({ reference, link, code, triesLeft: Number(form.get('try')) }));
+        return { status: 303, to: id };
+      }
+    }
+  }
+
+  function carryOn(answered: Answered): void {
+    if (answered?.carryOn) desk.background(answered.carryOn());
+  }
+
+  return (request) => (request.method === 'POST' ? take(request, request.tail) : show(request.tail));
+}
+
+/** The page of every account: what is none’s is answered in one way and in one time. */
+export function answerCodePages(
+  doors: readonly CodeDoor[],
+  { log, now, wait }: Pick<Account, 'log' | 'now' | 'wait'>,
+) {
+  const count = createCounts(now);
+
+  async function ask(request: PageRequest): Promise<Reply> {
+    const startedAt = performance.now();
+    try {
+      for (const door of doors) {
+        const known = await door(request);
+        if (known) return known;
+      }
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      log('warn', 'a customer’s page was not shown: the store is away');
+      return { status: 503, screen: { kind: 'said', what: 'away' } };
+    }
+    const isFlood = count(request.address) > perMinute.unknown;
+    await wait(Math.max(0, deadMs - (performance.now() - startedAt)));
+    return isFlood ? tooFast : { status: 404, screen: { kind: 'said', what: 'gone' } };
+  }
+
+  return async function answer(request: PageRequest) {
+    const { form } = request;
+    // The body can be read once, and the link may be any account’s.
+    let read: ReturnType<typeof form> | undefined;
+    const reply = await ask({ ...request, form: () => (read ??= form()) });
+    const isMoved = 'to' in reply;
+    const headers: Record<string, string> = { ...pageHeaders, ...(isMoved ? { location: reply.to } : {}) };
+    return { status: reply.status, headers, body: isMoved ? '' : renderPage(reply.screen) };
+  };
+}
+
+const tooFast: Reply = { status: 429, screen: { kind: 'said', what: 'tooFast' } };
+
+/** In our own words, never the service’s. */
+function outcomeOf({ state, heard }: ChargeSeen) {
+  switch (state.kind) {
+    case 'approved':
+      return 'paid';
+    case 'confirming':
+      return heard.includes('paid') ? 'accepted' : 'doubt';
+    case 'wrong_codes':
+      return 'tooMany';
+    case 'expired':
+    case 'otp':
+      return 'tooLate';
+    case 'declined':
+    case 'rejected':
+    case 'abandoned':
+      return 'notPaid';
+    default:
+      return 'doubt';
+  }
+}

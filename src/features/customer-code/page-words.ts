@@ -1,0 +1,30 @@
+/** Every sentence that a customer reads. Another language is another file like it. */
+export const english = {
+  lang: 'en',
+  title: 'Enter your bank’s code',
+  asks: (merchant: string) => `${merchant} asks you to approve`,
+  until: (time: string, minutes: number) =>
+    `Until ${time} (${minutes === 1 ? '1 minute' : `${minutes} minutes`})`,
+  tries: (left: number) => (left === 1 ? '1 try left' : `${left} tries left`),
+  label: 'Code from your bank',
+  send: 'Approve',
+  resend: 'Resend the code',
+  notMine: 'I did not ask for this',
+  safety: 'Only enter this code here. We never ask for it by phone or chat.',
+  wrong: 'That code was wrong. Check it and try once more.',
+  notACode: 'A code has 4 to 10 letters or digits.',
+  unanswered: 'The last code got no answer. It may have cost a try.',
+  checking: ['Checking your code', 'This page refreshes by itself. Don’t enter the code again.'],
+  accepted: ['Code accepted', 'We are confirming the payment. This page refreshes by itself.'],
+  doubt: ['We are checking', 'Don’t enter the code again. This page refreshes by itself.'],
+  paid: ['Paid', 'The payment is confirmed. You can close this page.'],
+  tooLate: ['Too late for a code', 'Ask the merchant to start over. No code is needed here.'],
+  tooMany: ['Wrong code three times', 'No money moved. Ask the merchant how to go on.'],
+  notPaid: ['Not paid', 'No money moved. Ask the merchant how to go on.'],
+  stopped: ['Thank you for telling us', 'This link has ended and the merchant knows.'],
+  gone: ['This link does not work', 'It may have ended. Ask who sent it for a new one.'],
+  tooFast: ['Too many requests', 'Wait a minute, then try again.'],
+  away: ['Try again in a minute', 'Nothing was sent, and no try was used.'],
+} as const;
+
+export type PageWords = typeof english;

@@ -1,0 +1,32 @@
+import { endResponse, readBody } from './body.ts';
+import type { Route } from './server.ts';
+
+const mostBodyBytes = 1_024;
+const formType = /^application\/x-www-form-urlencoded(;|$)/i;
+
+type Answer = (request: {
+  method: string;
+  /** The path behind the prefix: it may be a secret, so no log has it. */
+  tail: string;
+  address: string;
+  /** Undefined for what is no form, is over 1 KB or broke off. */
+  form: () => Promise<URLSearchParams | undefined>;
+}) => Promise<{ status: number; headers: Record<string, string>; body: string }>;
+
+/** The routes of pages below a prefix that ends in a slash, whose forms post to their own address. */
+export function formPageRoutes(prefix: string, answer: Answer): Route[] {
+  const handle: Route['handle'] = async (request, response) => {
+    const answered = await answer({
+      method: request.method ?? '',
+      tail: (request.url ?? '').split('?', 1)[0]?.slice(prefix.length) ?? '',
+      address: request.socket.remoteAddress ?? '',
+      async form() {
+        if (!formType.test(request.headers['content-type'] ?? '')) return undefined;
+        const reading = await readBody(request, mostBodyBytes);
+        return reading.kind === 'body' ? new URLSearchParams(reading.body.toString('utf8')) : undefined;
+      },
+    });
+    endResponse({ request, response }, answered, { lingerMs: 500, lingerBytes: 65_536 });
+  };
+  return ['GET', 'POST'].map((method) => ({ method, path: `${prefix}*`, handle }));
+}

@@ -1,0 +1,242 @@
+import { randomBytes } from 'node:crypto';
+import { request as ask } from 'node:http';
+import axe from 'axe-core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { answerCodePages, createCodeDoor, makeCodeLink } from '../../../src/features/customer-code/door.ts';
+import { readCode } from '../../../src/domain/otp.ts';
+import { formPageRoutes } from '../../../src/http/form-page.ts';
+import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
+import { openBrowser } from '../../support/browser.ts';
+import { findProgram } from '../../support/programs.ts';
+import {
+  ada,
+  charge,
+  notesIn,
+  openWorld,
+  reference,
+  rightCode,
+  startProcess,
+  terms,
+} from '../charge-house.ts';
+
+const open: HttpServer[] = [];
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close(0);
+});
+
+type Answer = { status: number; body: string; headers: Record<string, unknown>; ms: number };
+
+/** A charge that waits for its customer’s code, and the page’s door on a port. */
+async function openDoor(merchant = 'Lagos Store') {
+  const world = openWorld('otp');
+  const process = startProcess(world);
+  await charge(process);
+  const logged: unknown[] = [];
+  const log = (...line: unknown[]) => void logged.push(line);
+  const work: Promise<void>[] = [];
+  const account = {
+    ...process.account,
+    log,
+    wait: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
+  };
+  const door = createCodeDoor(account, merchant, 'Africa/Lagos', {
+    ...process.desk,
+    background: (job) => void work.push(job),
+  });
+  const server = createHttpServer(formPageRoutes('/c/', answerCodePages([door], account)), log);
+  open.push(server);
+  const port = await server.listen(0, '127.0.0.1');
+  async function link(): Promise<string> {
+    const made = await makeCodeLink(process.account, reference);
+    await process.desk.letCustomerType({ reference, by: ada, link: made.link });
+    return `/c/${made.secret}`;
+  }
+  function send(
+    method: string,
+    to: string,
+    form?: Record<string, string>,
+    from = '127.0.0.1',
+  ): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const startedAt = performance.now();
+    const headers = form && { 'content-type': 'application/x-www-form-urlencoded', origin: 'null' };
+    const asked = ask(
+      { host: '127.0.0.1', port, path: to, method, headers, localAddress: from },
+      (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (part: string) => (body += part));
+        response.on('end', () => {
+          const ms = performance.now() - startedAt;
+          resolve({ status: response.statusCode ?? 0, body, headers: response.headers, ms });
+        });
+      },
+    );
+    asked.on('error', reject);
+    asked.end(form && new URLSearchParams(form).toString());
+    return promise;
+  }
+  const types = async (
+    to: string,
+    code: string,
+    left: number,
+    id = randomBytes(16).toString('base64url'),
+  ): Promise<Answer> => {
+    const answer = await send('POST', to, { do: 'send', code, id, try: String(left) });
+    await Promise.all(work);
+    await process.drained();
+    return answer;
+  };
+  const seen = async () => await process.desk.find(reference);
+  return { world, process, port, logged, link, send, types, seen };
+}
+
+const median = (ms: readonly number[]): number => ms.toSorted((a, b) => a - b)[20] ?? 0;
+
+describe('the customer’s page', () => {
+  it('takes a wrong code, then the right one, and says Paid; the link is then as one that never was', async () => {
+    const { link, send, types, seen, logged, world } = await openDoor();
+    const at = await link();
+    const page = await send('GET', at);
+    expect(page.body).toContain('3 tries left');
+    expect(page.body).toContain('NGN 12,500.00');
+    expect(page.body).toContain('•••• 4242');
+    expect(page.body).not.toMatch(/jane|pay-|canary/);
+    expect(Buffer.byteLength(page.body)).toBeLessThan(6 * 1024);
+    const wrong = await types(at, '00-00 00', 3);
+    const seat = `/c/${String(wrong.headers['location'])}`;
+    const again = (await send('GET', seat)).body;
+    expect(again).toContain('That code was wrong');
+    expect(again).toContain('2 tries left');
+    expect(world.bank.codes).toEqual(['000000']);
+    await types(seat, rightCode, 2);
+    expect((await seen())?.state.kind).toBe('approved');
+    expect((await send('GET', seat)).body).toContain('Paid');
+    const [dead, never] = [await send('GET', at), await send('GET', `/c/${'A'.repeat(22)}`)];
+    expect(dead.status).toBe(404);
+    expect([never.status, never.body]).toEqual([dead.status, dead.body]);
+    const kept = JSON.stringify([
+      logged,
+      await Promise.all(world.store.keys().map((key) => world.store.read(key))),
+    ]);
+    for (const secret of [at.slice(3), seat.slice(3), rightCode]) expect(kept).not.toContain(secret);
+  });
+
+  it('counts a double tap as one try, and 1,000 robots as none', async () => {
+    const { link, send, types, seen, world } = await openDoor();
+    const at = await link();
+    for (let robot = 0; robot < 1_000; robot += 1) await send(robot % 2 ? 'GET' : 'HEAD', at);
+    expect((await seen())?.otp?.triesLeft).toBe(3);
+    const id = 'A'.repeat(22);
+    const taps = await Promise.all([1, 2].map(() => types(at, rightCode, 3, id)));
+    expect(world.bank.codes).toHaveLength(1);
+    // A repeat whose answer was lost leads to the result too, once the link is dead.
+    const repeat = await types(at, rightCode, 3, id);
+    expect([...taps, repeat].map(({ headers }) => headers['location'])).toEqual([id, id, id]);
+    expect((await send('GET', `/c/${id}`)).body).toContain('Paid');
+    expect((await send('GET', at)).status).toBe(404);
+  });
+
+  it('ends by “I did not ask for this”, which is told once', async () => {
+    const { link, send, world, seen } = await openDoor();
+    const at = await link();
+    const notMine = { do: 'not_mine', id: 'A'.repeat(22) };
+    expect((await send('POST', at, notMine)).body).toContain('Thank you for telling us');
+    expect((await send('POST', at, notMine)).status).toBe(404);
+    expect([...world.told]).toEqual([expect.stringMatching(/^not_mine:/)]);
+    expect((await notesIn(world)).map(({ kind }) => kind)).toEqual(['told', 'not_mine', 'not_mine']);
+    const { customer, notMineAt } = (await seen()) ?? {};
+    expect([customer, notMineAt]).toEqual([undefined, world.clock.nowMs]);
+  });
+
+  it('refuses what is no code, a body over 1 KB and the 7th post, without a try', async () => {
+    const { link, send, types, seen } = await openDoor();
+    const at = await link();
+    expect((await types(at, '12', 3)).body).toContain('A code has 4 to 10 letters or digits.');
+    expect((await types(at, '1'.repeat(2_000), 3)).status).toBe(400);
+    for (let post = 2; post < 6; post += 1) await types(at, '1', 3);
+    expect((await types(at, '000000', 3)).status).toBe(429);
+    expect((await seen())?.otp?.triesLeft).toBe(3);
+    expect(await send('GET', at)).toMatchObject({ status: 200 });
+  });
+
+  it('answers dead and never made links 404 in one time', async () => {
+    const { link, send } = await openDoor();
+    const dead = await link();
+    await link();
+    const times = { dead: [] as number[], never: [] as number[] };
+    for (let round = 0; round < 40; round += 1) {
+      const never = `/c/${Buffer.from(`random-link-${1_000 + round}`)
+        .toString('base64url')
+        .slice(0, 22)}`;
+      const answers = await Promise.all([
+        send('GET', dead, undefined, `127.0.1.${round + 1}`),
+        send('GET', never, undefined, `127.0.2.${round + 1}`),
+      ]);
+      expect(answers.map(({ status }) => status)).toEqual([404, 404]);
+      times.dead.push(answers[0].ms);
+      times.never.push(answers[1].ms);
+    }
+    console.info(
+      `404 medians: dead ${median(times.dead).toFixed(1)} ms, never ${median(times.never).toFixed(1)} ms`,
+    );
+    expect(Math.abs(median(times.dead) - median(times.never))).toBeLessThan(5);
+  });
+
+  it('reads codes with letters, leading zeros, blanks and dashes', () => {
+    expect(['0012', '12-34 56', 'ab12cd', '123', '12345678901', '<b>1'].map(readCode)).toEqual([
+      '0012',
+      '123456',
+      'ab12cd',
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it.skipIf(findProgram('chromium') === undefined)(
+    'is typed by keyboard alone without JavaScript, and axe finds nothing, small and wide, light and dark',
+    async () => {
+      const merchant = `<script>alert(1)</script>\u202E${'x'.repeat(200)}`;
+      for (const colorScheme of ['light', 'dark'] as const) {
+        for (const width of [320, 1_280]) {
+          const { link, port, seen, process } = await openDoor(width === 320 ? merchant : 'Lagos Store');
+          const url = `http://127.0.0.1:${port}${await link()}`;
+          const view = { viewport: { width, height: 720 }, colorScheme };
+          const checked = await openBrowser({ ...view, bypassCSP: true });
+          const plain = await openBrowser({ ...view, javaScriptEnabled: false });
+          if (!checked || !plain) throw new Error('There is no browser.');
+          const look = await checked.context.newPage();
+          await look.goto(url);
+          await look.evaluate(axe.source);
+          const found = await look.evaluate(
+            async () =>
+              await (
+                globalThis as unknown as { axe: { run: () => Promise<{ violations: { id: string }[] }> } }
+              ).axe.run(),
+          );
+          expect(found.violations.map(({ id }) => id)).toEqual([]);
+          expect(await look.evaluate('document.documentElement.scrollWidth')).toBe(width);
+          const page = await plain.context.newPage();
+          await page.goto(url);
+          await page.screenshot({ path: `/tmp/code-${width}-${colorScheme}.png` });
+          await page.keyboard.type('000000');
+          await page.keyboard.press('Enter');
+          await process.drained();
+          await page.waitForURL((to) => to.href !== url);
+          await page.reload();
+          await page.getByText('That code was wrong').waitFor();
+          await page.screenshot({ path: `/tmp/code-${width}-${colorScheme}-wrong.png` });
+          await page.keyboard.type(rightCode);
+          await page.keyboard.press('Enter');
+          await page.getByRole('heading', { name: /Paid|accepted|Checking/ }).waitFor();
+          await process.drained();
+          expect((await seen())?.state.kind).toBe('approved');
+          plain.checkQuiet();
+          await checked.close();
+          await plain.close();
+        }
+      }
+      expect(terms.card.lastFour).toBe('4242');
+    },
+  );
+});

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest';
+import {
+  ada,
+  bola,
+  charge,
+  everyPoint,
+  minuteMs,
+  openWorld,
+  reference,
+  rightCode,
+  startProcess,
+} from '../charge-house.ts';
+
+const [link, later] = ['hash-of-the-link', 'hash-of-a-later-link'];
+
+async function asked() {
+  const world = openWorld('otp');
+  const process = startProcess(world);
+  await charge(process);
+  return { world, process, desk: process.desk };
+}
+
+async function types(
+  process: ReturnType<typeof startProcess>,
+  by: { by: string } | { link: string },
+  code = '000000',
+  triesLeft = 3,
+) {
+  const answered = await process.desk.submitCode({ reference, code, triesLeft, ...by });
+  await answered?.carryOn?.();
+  await process.drained();
+  return answered?.carryOn !== undefined;
+}
+
+describe('the holder of the code', () => {
+  it('is the customer while a link is theirs, and then no agent', async () => {
+    const { process, desk, world } = await asked();
+    expect(await desk.letCustomerType({ reference, by: ada, link })).toMatchObject({ isMade: true });
+    expect(await types(process, { by: ada })).toBe(false);
+    expect(world.bank.codes).toEqual([]);
+    expect(await types(process, { link })).toBe(true);
+    expect(await desk.find(reference)).toMatchObject({ otp: { triesLeft: 2, lastCode: 'refused' } });
+    expect(await types(process, { link }, rightCode, 2)).toBe(true);
+    expect((await desk.find(reference))?.state.kind).toBe('approved');
+    const entered = [...world.audited.values()].filter(({ result }) => result === 'code_entered');
+    expect(entered.map(({ who }) => who)).toEqual(['customer', 'customer']);
+  });
+
+  it('is its agent after the link was taken back, and by no old link', async () => {
+    const { process, desk } = await asked();
+    await desk.letCustomerType({ reference, by: ada, link });
+    expect(await desk.takeBack({ reference, by: bola })).toMatchObject({ customer: { link } });
+    expect((await desk.takeBack({ reference, by: ada }))?.customer).toBeUndefined();
+    expect(await types(process, { link })).toBe(false);
+    expect(await types(process, { by: ada })).toBe(true);
+  });
+
+  it('has the newest link alone when it is made twice', async () => {
+    const { process, desk } = await asked();
+    await desk.letCustomerType({ reference, by: ada, link });
+    await desk.letCustomerType({ reference, by: ada, link: later });
+    expect(await types(process, { link })).toBe(false);
+    expect(await types(process, { link: later })).toBe(true);
+  });
+
+  it('is one of two, when agent and customer press at once on two replicas', async () => {
+    const { process, desk, world } = await asked();
+    const other = startProcess(world);
+    await desk.letCustomerType({ reference, by: ada, link });
+    const sent = await Promise.all([
+      types(process, { link }),
+      types(other, { link }),
+      types(other, { by: ada }),
+    ]);
+    expect(sent.filter(Boolean)).toHaveLength(1);
+    expect(world.bank.codes).toHaveLength(1);
+  });
+
+  it('leaves one submission when the link is taken back during it', async () => {
+    const { process, desk, world } = await asked();
+    await desk.letCustomerType({ reference, by: ada, link });
+    await Promise.all([types(process, { link }, rightCode), desk.takeBack({ reference, by: ada })]);
+    await types(process, { by: ada }, rightCode);
+    expect(world.bank.codes).toHaveLength(1);
+    expect((await desk.find(reference))?.state.kind).toBe('approved');
+  });
+
+  it('makes a link for nobody but the agent, and none once the code is over', async () => {
+    const { process, desk } = await asked();
+    expect(await desk.letCustomerType({ reference, by: bola, link })).toMatchObject({ isMade: false });
+    await types(process, { by: ada }, rightCode);
+    expect(await desk.letCustomerType({ reference, by: ada, link })).toMatchObject({ isMade: false });
+  });
+
+  it('submits once, ends proven or in no doubt, and is never paid twice, killed at every await', async () => {
+    let kills = 0;
+    for (let killAt = 0; ; killAt += 1) {
+      const { world, desk } = await asked();
+      await desk.letCustomerType({ reference, by: ada, link });
+      const points = everyPoint(killAt);
+      const dying = startProcess(world, points);
+      const submitted = (async () => {
+        const answered = await dying.desk.submitCode({ reference, link, code: rightCode, triesLeft: 3 });
+        await answered?.carryOn?.();
+        await dying.drained();
+        return 'finished' as const;
+      })();
+      const end = await Promise.race([submitted, points.killed.then(() => 'killed' as const)]);
+      const next = startProcess(world);
+      await next.work(world.clock.nowMs + 20 * minuteMs);
+      expect(world.bank.codes.length).toBeLessThanOrEqual(1);
+      const charged = await next.desk.find(reference);
+      const isPaid = world.bank.charges.get(reference)?.status === 'SUCCESS';
+      expect(charged?.state.kind === 'approved', `killed at ${killAt}`).toBe(isPaid);
+      if (end === 'finished') break;
+      kills += 1;
+    }
+    expect(kills).toBeGreaterThan(5);
+    console.info(`killed at ${kills} awaits of a customer’s submit`);
+  });
+});
