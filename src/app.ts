@@ -87,7 +87,11 @@ export function createApp(outside: Outside, opened: Kept): App {
     {
       ...workspace,
       ...(config.slackMode === 'socket'
-        ? { mode: 'socket', appToken: config.slackAppToken ?? '' }
+        ? {
+            mode: 'socket',
+            appToken: config.slackAppToken ?? '',
+            processes: config.slackSocketProcesses ?? (config.redisUrl === undefined ? 1 : undefined),
+          }
         : { mode: 'http', signingSecret: config.slackSigningSecret ?? '' }),
     },
     {

@@ -79,6 +79,10 @@ export const settings = {
       'App-level token (starts with xapp-) with connections:write. Needed in mode `socket`.',
       text(/^xapp-[!-~]+$/, 'a Slack app-level token, which starts with xapp-'),
     ),
+    slackSocketProcesses: setting(
+      'In mode `socket`: how many processes of the bot run with this app token. Each opens two of the ten connections that Slack allows; where Slack counts more, /readyz and `/pay doctor` say so. When absent: 1 with the embedded store, 5 with Redis.',
+      wholeNumber(1, 5),
+    ),
     slackApiUrl: setting(
       'Base URL of the Slack API: change it for a proxy, GovSlack or a simulator.',
       httpUrl(),

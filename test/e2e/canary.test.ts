@@ -91,7 +91,7 @@ async function driveAll(test: TestContext): Promise<Driven> {
   const bot = house.bot({ SLACK_MODE: 'socket', SLACK_APP_TOKEN: appToken });
   await house.start(bot);
   house.workspace.connect(undefined);
-  await house.until('the socket is open', () => house.workspace.openSockets() === 1);
+  await house.until('the socket is open', () => house.workspace.openSockets() === 2);
   await type(house, 'ORDER-1001', 'ORDER-1002', 'ORDER-1003 15,000.00', 'NO-SUCH-1', 'lokup x', 'help');
   await type(house, cardNumber, `lookup ${cardNumber.replace(/(\d{4})/g, '$1 ')}`, `help ${cardNumber}`);
   // Held before Slack has them, so that the store is also seen with its work undone.

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Desk, type DeskOptions, openDesk, shareDesk } from '../support/desk.ts';
 import { type Gate, openGate } from '../support/gate.ts';
 import { bySocket } from '../support/house.ts';
@@ -256,7 +256,7 @@ describe('Socket Mode', () => {
     const desk = await openDesk(test, { ...socket, program: deployedBot });
     const { house } = desk;
     house.workspace.connect(undefined);
-    await house.until('it is connected', () => house.workspace.openSockets() === 1);
+    await house.until('it is connected', () => house.workspace.openSockets() === 2);
     const paid = await desk.asks('agent', '/pay lookup ORDER-1001 12,500.00', 'Paid (confirmed)');
     await desk.presses('agent', 'Share to channel', paid);
     await desk.reads('lead', ['Paid (confirmed)', 'Shared by'], 'payDesk');
@@ -281,22 +281,91 @@ describe('Socket Mode', () => {
     const desk = await openDesk(test, socket);
     const { workspace, until } = desk.house;
     workspace.connect(undefined);
-    await until('it is connected', () => workspace.openSockets() === 1);
-    workspace.disconnectSockets();
+    await until('it is connected', () => workspace.openSockets() === 2);
+    workspace.sockets.disconnect('warning');
+    workspace.sockets.disconnect();
     const opened = () => workspace.stats().calls['apps.connections.open'];
-    await until('it is connected again', () => opened() === 2 && workspace.openSockets() === 1);
+    await until('it is connected again', () => opened() === 4 && workspace.openSockets() === 2);
     await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     workspace.setFaults({ kind: 'down' });
     await until('the connection is gone', () => workspace.openSockets() === 0);
     await until('it says so', async () => (await state(desk.bot.url())) === 'degraded');
     workspace.setFaults();
-    await until('it is connected again', () => workspace.openSockets() === 1);
+    await until('it is connected again', () => workspace.openSockets() === 2);
     await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
     await until('it is well', async () => (await state(desk.bot.url())) === 'ok');
   });
 });
 
+describe('Socket Mode’s two lines', () => {
+  const connected = shareDesk(socket);
+  const sockets = () => connected().house.workspace.sockets;
+  const both = (): Promise<void> =>
+    connected().house.until('both are connected', () => connected().house.workspace.openSockets() === 2);
+  const readyz = (): Promise<string> => ready(connected().bot.url());
+  const patience = { timeout: 20_000 };
+  beforeAll(async () => {
+    connected().house.workspace.connect(undefined);
+    await both();
+  });
+  afterEach(both);
+
+  it('are renewed one after the other: while one is away, the other takes what comes', async () => {
+    const desk = connected();
+    const held = desk.house.slackGate.hold('/api/apps.connections.open', 'before');
+    sockets().disconnect('refresh_requested', 'oldest');
+    const opening = await held;
+    for (let time = 0; time < 3; time += 1) await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)');
+    expect(await ready(desk.bot.url())).toContain('"state":"ok"');
+    opening.release();
+  });
+
+  it('have answered what they brought before they are renewed, also where both are asked at once', async () => {
+    const desk = connected();
+    const asked = desk.house.paymentsGate.hold(singlePath, 'before');
+    const answered = desk.types('agent', '/pay ORDER-1004');
+    const held = await asked;
+    sockets().disconnect();
+    await answered;
+    expect(
+      desk
+        .messages('agent')
+        .map(({ shown }) => shown.text)
+        .join('\n'),
+    ).not.toContain('dispatch_failed');
+    await desk.seesBy('agent', 'Paid (confirmed)', async () => held.release());
+  });
+
+  it('say when presses go to connections of others that are dead, until they are forgotten', async () => {
+    sockets().setGhosts(3);
+    sockets().disconnect('refresh_requested', 'oldest');
+    await expect
+      .poll(readyz, patience)
+      .toMatch(/"degraded".*Slack counts 5 Socket Mode connections, and the bot has 2/);
+    sockets().setGhosts(0);
+    sockets().disconnect('refresh_requested', 'oldest');
+    await expect.poll(readyz, patience).toMatch(/^{"state":"ok"/);
+  });
+
+  it('say that others have all ten connections, and that Socket Mode is off, and come back by themselves', async () => {
+    sockets().setGhosts(9);
+    sockets().disconnect('refresh_requested', 'oldest');
+    await expect
+      .poll(readyz, patience)
+      .toMatch(/"degraded".*All the Socket Mode connections that Slack allows are taken/);
+    sockets().setGhosts(0);
+    await expect.poll(readyz, patience).toMatch(/^{"state":"ok"/);
+    sockets().turn('off');
+    await expect.poll(readyz, patience).toMatch(/"degraded".*Socket Mode is turned off/);
+    sockets().turn('on');
+    await expect.poll(readyz, patience).toMatch(/^{"state":"ok"/);
+  });
+});
+
+async function ready(url: string): Promise<string> {
+  return await (await fetch(`${url}/readyz`)).text();
+}
+
 async function state(url: string): Promise<unknown> {
-  const response = await fetch(`${url}/readyz`);
-  return ((await response.json()) as { state: unknown }).state;
+  return (JSON.parse(await ready(url)) as { state: unknown }).state;
 }

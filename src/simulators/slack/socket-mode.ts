@@ -16,28 +16,51 @@ type SocketAnswer = { kind: 'acknowledged'; body: unknown } | { kind: 'timeout' 
 
 const ackShape = z.object({ envelope_id: z.string(), payload: z.unknown().optional() });
 
+/** Slack's words for why it ends a connection, or is about to. */
+type DisconnectReason = 'refresh_requested' | 'warning' | 'link_disabled' | 'too_many_websockets';
+
+/** Registered, and given payloads in its turn. */
+type Line = {
+  /** Absent of a ghost, whose process is dead: nobody reads what it is given. */
+  socket?: WebSocket;
+  /** The network between is gone, and neither side knows it. */
+  isHalfOpen?: boolean;
+};
+
+const mostLines = 10;
+
 export type SocketMode = ReturnType<typeof createSocketMode>;
 
 export function createSocketMode(ids: Ids) {
   const server = new WebSocketServer({ noServer: true });
   const tickets = new Set<string>();
   const acks = createAcks();
-  let connections: WebSocket[] = [];
+  let lines: Line[] = [];
   let turn = 0;
+  let isOff = false;
 
-  function drop(connection: WebSocket): void {
-    connections = connections.filter((other) => other !== connection);
+  function drop(line: Line): void {
+    lines = lines.filter((other) => other !== line);
   }
 
-  function welcome(connection: WebSocket): void {
-    connection.on('message', (data) => acks.take(data));
-    connection.on('close', () => drop(connection));
-    connection.on('error', () => drop(connection));
-    connections = [...connections, connection];
-    connection.send(
+  function open(): (Line & { socket: WebSocket })[] {
+    return lines.filter(
+      (line): line is Line & { socket: WebSocket } => line.socket !== undefined && line.isHalfOpen !== true,
+    );
+  }
+
+  function welcome(socket: WebSocket): void {
+    const line = { socket };
+    socket.on('message', (data) => acks.take(data));
+    socket.on('close', () => drop(line));
+    socket.on('error', () => drop(line));
+    if (isOff) return tell(socket, 'link_disabled');
+    if (lines.length >= mostLines) return tell(socket, 'too_many_websockets');
+    lines = [...lines, line];
+    socket.send(
       JSON.stringify({
         type: 'hello',
-        num_connections: connections.length,
+        num_connections: lines.length,
         debug_info: { host: 'playground', approximate_connection_time: 18_060 },
         connection_info: { app_id: appId },
       }),
@@ -45,8 +68,8 @@ export function createSocketMode(ids: Ids) {
   }
 
   return {
-    /** How many connections take payloads now. */
-    open: () => connections.length,
+    /** How many connections take payloads now, those that nobody reads left out. */
+    open: () => open().length,
     /** The query of a fresh one-use address for `apps.connections.open`. */
     ticket() {
       const ticket = ids.secret(12);
@@ -61,31 +84,60 @@ export function createSocketMode(ids: Ids) {
       }
       server.handleUpgrade(request, socket, head, welcome);
     },
-    /** To one of the open connections, in turn. */
+    /** To one of the registered connections, in turn, whether anybody reads it or not. */
     async send(envelope: Envelope, timeoutMs: number): Promise<SocketAnswer> {
-      const connection = connections[turn % Math.max(1, connections.length)];
+      const line = lines[turn % Math.max(1, lines.length)];
       turn += 1;
-      return connection === undefined
-        ? { kind: 'unreachable' }
-        : acks.deliver(connection, { ...envelope, id: ids.secret(16) }, timeoutMs);
+      if (line === undefined) return { kind: 'unreachable' };
+      const reader = line.isHalfOpen === true ? undefined : line.socket;
+      return await acks.deliver(reader, { ...envelope, id: ids.secret(16) }, timeoutMs);
     },
-    /** Asks every client to come back on a new connection; the old ones get nothing more. */
-    disconnect() {
-      const retiring = connections;
-      connections = [];
-      for (const connection of retiring)
-        connection.send(JSON.stringify({ type: 'disconnect', reason: 'refresh_requested' }));
+    /**
+     * To every connection or to the oldest. Of one that is to be renewed, its acknowledgements are still taken, and it
+     * is given nothing more; a warning changes nothing.
+     */
+    disconnect(reason: DisconnectReason = 'refresh_requested', which: 'all' | 'oldest' = 'all') {
+      const told = open().slice(0, which === 'all' ? undefined : 1);
+      for (const line of told) {
+        if (reason !== 'warning') drop(line);
+        tell(line.socket, reason);
+      }
+    },
+    /** As an administrator would, in the app's settings. */
+    turn(to: 'on' | 'off') {
+      isOff = to === 'off';
+      if (isOff) this.disconnect('link_disabled');
+    },
+    /** So many registered connections of processes that are dead. */
+    setGhosts(count: number) {
+      const ghosts = Array.from({ length: count }, (): Line => ({}));
+      lines = [...lines.filter(({ socket }) => socket !== undefined), ...ghosts];
+    },
+    /** The network to the oldest connection goes away, which Slack finds out after this time. */
+    halfOpen(foundOutMs: number) {
+      const [line] = open();
+      if (!line) return;
+      Object.assign(line, { isHalfOpen: true });
+      line.socket.pause();
+      setTimeout(() => {
+        drop(line);
+        line.socket.terminate();
+      }, foundOutMs).unref();
     },
     /** Cuts every connection without a word. */
     cut() {
       for (const client of server.clients) client.terminate();
-      connections = [];
+      lines = [];
     },
     close() {
       for (const client of server.clients) client.terminate();
       server.close();
     },
   };
+}
+
+function tell(socket: WebSocket, reason: DisconnectReason): void {
+  socket.send(JSON.stringify({ type: 'disconnect', reason, debug_info: { host: 'playground' } }));
 }
 
 /** Who waits for which acknowledgement. */
@@ -96,12 +148,12 @@ function createAcks() {
       const ack = ackShape.safeParse(json(data));
       if (ack.success) waiting.get(ack.data.envelope_id)?.({ kind: 'acknowledged', body: ack.data.payload });
     },
-    deliver: (connection: WebSocket, envelope: Envelope & { id: string }, timeoutMs: number) =>
+    deliver: (connection: WebSocket | undefined, envelope: Envelope & { id: string }, timeoutMs: number) =>
       new Promise<SocketAnswer>((resolve) => {
         function settle(answer: SocketAnswer): void {
           clearTimeout(timer);
           waiting.delete(envelope.id);
-          connection.off('close', onClose);
+          connection?.off('close', onClose);
           resolve(answer);
         }
         function onClose(): void {
@@ -109,8 +161,8 @@ function createAcks() {
         }
         const timer = setTimeout(() => settle({ kind: 'timeout' }), timeoutMs);
         waiting.set(envelope.id, settle);
-        connection.once('close', onClose);
-        connection.send(JSON.stringify(frameOf(envelope)));
+        connection?.once('close', onClose);
+        connection?.send(JSON.stringify(frameOf(envelope)));
       }),
   };
 }

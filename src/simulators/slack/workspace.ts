@@ -18,7 +18,7 @@ import { isDown, type SlackFault, type SlackStats } from './faults.ts';
 import { installApp } from './manifest.ts';
 import { botPosts, type BotPost, workspaceState } from './payloads.ts';
 import type { Quirks } from './quirks.ts';
-import { createSocketMode } from './socket-mode.ts';
+import { createSocketMode, type SocketMode } from './socket-mode.ts';
 import { createWebApi } from './web-api.ts';
 import { createWorld } from './world.ts';
 
@@ -69,8 +69,8 @@ export type Workspace = Simulator<SlackFault> & {
   setAccount(userId: string, kind: AccountKind): void;
   /** How many Socket Mode connections take payloads now. */
   openSockets(): number;
-  /** Slack asking Socket Mode clients to come back on a new connection. */
-  disconnectSockets(): void;
+  /** What Slack and the network do to Socket Mode's connections. */
+  sockets: Pick<SocketMode, 'disconnect' | 'turn' | 'setGhosts' | 'halfOpen'>;
   close(): Promise<void>;
 };
 
@@ -145,7 +145,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     },
     setAccount: (userId, kind) => world.directory.setAccount(userId, kind),
     openSockets: () => sockets.open(),
-    disconnectSockets: () => sockets.disconnect(),
+    sockets,
     async close() {
       sockets.close();
       await opened.close();

@@ -1,10 +1,15 @@
-import { App, UnknownError, type SocketModeReceiver } from '@slack/bolt';
+import { App, UnknownError } from '@slack/bolt';
 import { asRequest, newErrorId, type Log } from '../../log.ts';
 import { createWorkUnderWay } from '../../under-way.ts';
 import { createHttpReceiver, type HttpReceiver, type RefusalCause } from './receiver.ts';
 import { route } from './router.ts';
 import type { SlackSide, Times } from '../answer.ts';
-import { createSocketReceiver, keepConnected, type SocketConnection } from './socket-mode.ts';
+import {
+  createSocketReceiver,
+  keepConnected,
+  type SocketConnection,
+  type SocketReceiver,
+} from './socket-mode.ts';
 import {
   clientOptions,
   createBoltLog,
@@ -19,7 +24,10 @@ import {
 } from '../workspace.ts';
 
 type SlackSettings = WorkspaceSettings &
-  ({ mode: 'http'; signingSecret: string } | { mode: 'socket'; appToken: string });
+  (
+    | { mode: 'http'; signingSecret: string }
+    | { mode: 'socket'; appToken: string; processes?: number | undefined }
+  );
 
 type Given = Omit<SlackSide, 'client' | 'identity' | keyof Times> &
   Partial<Times> & {
@@ -79,7 +87,9 @@ export function createSlack(settings: SlackSettings, given: Given): Slack {
     ...('listener' in receiver ? { httpListener: receiver.listener } : {}),
     start() {
       identityCheck = startIdentityCheck(given.clients.interactive, untilStopped);
-      if ('client' in receiver) connection = keepConnected(receiver.client, untilStopped);
+      if (!('clients' in receiver)) return;
+      const processes = settings.mode === 'socket' ? settings.processes : undefined;
+      connection = keepConnected(receiver.clients, { ...untilStopped, processes });
     },
     async stop() {
       stopping.abort();
@@ -101,7 +111,7 @@ const notStarted: SlackHealth = {
   fix: 'None needed: the process is starting.',
 };
 
-type Receiver = HttpReceiver | SocketModeReceiver;
+type Receiver = HttpReceiver | SocketReceiver;
 
 function createReceiver(settings: SlackSettings, around: Pick<Given, 'log' | 'checked'>): Receiver {
   return settings.mode === 'http'

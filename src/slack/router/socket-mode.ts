@@ -1,4 +1,5 @@
-import { SocketModeReceiver, type Logger } from '@slack/bolt';
+import { SocketModeReceiver, type Logger, type Receiver } from '@slack/bolt';
+import { isJsonObject } from '../../domain/json.ts';
 import type { Log } from '../../log.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 import {
@@ -10,98 +11,263 @@ import {
   type Wait,
 } from '../workspace.ts';
 
+/** While Slack renews one of them, or it is dead and nobody knows it yet, the other takes what comes. */
+const linesOfProcess = 2;
+/** What Slack allows one app, all processes together. */
+const mostLines = 10;
+
 const openTimeoutMs = 10_000;
 /** Slack says hello at once. A socket that opens and stays silent would be waited for without end. */
 const helloTimeoutMs = 15_000;
 /** A connection that ends sooner counts as failed, so that one that never holds is not tried in a tight loop. */
 const steadyMs = 10_000;
+/** Slack says how many connections there are in its hello alone: a line is renewed to hear it again. */
+const recountMs = 5 * 60_000;
+/** Slack's own time for an acknowledgement: what a line brought is answered before it is closed. */
+const answerMs = 3_000;
+/** A peer that is gone never says good-bye; the library would wait half a minute for it. */
+const goodByeMs = 2_000;
+const lookMs = 50;
+
+type Client = SocketModeReceiver['client'];
+
+export type SocketReceiver = Receiver & { clients: readonly Client[] };
 
 /**
  * Bolt's own reconnecting is off: when `apps.connections.open` fails for good while it reconnects, the
  * rejection has no handler and ends the process. `keepConnected` does it instead.
  */
-export function createSocketReceiver(
-  appToken: string,
-  slackApiUrl: string,
-  logger: Logger,
-): SocketModeReceiver {
-  return new SocketModeReceiver({
-    appToken,
-    logger,
-    autoReconnectEnabled: false,
-    installerOptions: { clientOptions: clientOptions(slackApiUrl, logger, openTimeoutMs) },
-  });
+export function createSocketReceiver(appToken: string, slackApiUrl: string, logger: Logger): SocketReceiver {
+  const lines = Array.from(
+    { length: linesOfProcess },
+    () =>
+      new SocketModeReceiver({
+        appToken,
+        logger,
+        autoReconnectEnabled: false,
+        installerOptions: { clientOptions: clientOptions(slackApiUrl, logger, openTimeoutMs) },
+      }),
+  );
+  return {
+    init: (app) => lines.forEach((line) => line.init(app)),
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    clients: lines.map(({ client }) => client),
+  };
 }
 
-export type SocketConnection = { health(): SlackHealth; stop(): Promise<void> };
+export type SocketConnection = {
+  health(): SlackHealth;
+  /** Resolves when every line is closed, which the signal has begun. */
+  stop(): Promise<void>;
+};
+
+type Around = {
+  log: Log;
+  wait: Wait;
+  signal: AbortSignal;
+  now: () => number;
+  /** How many processes connect with this app token; as many as Slack allows when absent. */
+  processes?: number | undefined;
+};
 
 /**
- * Connects, and connects again whenever the connection ends, until stopped: at once after one that held,
- * with back-off after one that did not. Never throws; what keeps it from connecting is told by `health`.
+ * Connects every line, and again whenever it ends, until stopped. Never throws; `health` says what keeps a line from
+ * connecting, and when Slack counts more connections than the processes have: presses go to any of them.
  */
-export function keepConnected(
-  client: SocketModeReceiver['client'],
-  deps: { log: Log; wait: Wait; signal: AbortSignal; now: () => number },
-): SocketConnection {
-  let health: SlackHealth = slackAway('Socket Mode is not connected yet');
-
-  /** What keeps the connection from being made; undefined when Slack has said hello. */
-  async function open(): Promise<SlackDown | undefined> {
-    const settled = new AbortController();
-    const tooLong = deps.wait(helloTimeoutMs, AbortSignal.any([deps.signal, settled.signal]));
-    try {
-      const isOpen = await Promise.race([client.start().then(() => true), tooLong.then(() => false)]);
-      if (isOpen) return undefined;
-    } catch (error) {
-      return socketProblem(error);
-    } finally {
-      settled.abort();
-    }
-    // The second call does not wait half a minute for the other side to say good-bye.
-    await Promise.all([client.disconnect(), client.disconnect()]);
-    return slackAway('Socket Mode opens a connection, but Slack does not say hello');
+export function keepConnected(clients: readonly Client[], around: Around): SocketConnection {
+  const { log, processes = mostLines / linesOfProcess } = around;
+  const own = processes * linesOfProcess;
+  let counted = 0;
+  let earlier: Promise<unknown> = Promise.resolve();
+  /** One line after the other: Slack may ask for all of them at once. */
+  function inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = earlier.then(work);
+    earlier = done.catch(() => undefined);
+    return done;
   }
-
-  /** Whether the connection held for a while. */
-  async function connectOnce(): Promise<boolean> {
-    const down = await open();
-    if (deps.signal.aborted) return true;
-    if (down) {
-      health = down;
-      deps.log('warn', down.detail, { fix: down.fix });
-      return false;
-    }
-    const connectedAt = deps.now();
-    health = { state: 'ok' };
-    deps.log('info', 'Socket Mode is connected');
-    await new Promise<void>((resolve) => client.once('disconnected', () => resolve()));
-    health = slackAway('The Socket Mode connection ended; connecting again');
-    return deps.now() - connectedAt >= steadyMs;
+  function isTooMany(count: number): boolean {
+    counted = count;
+    if (count > own) log('warn', tooMany(count, own).detail, { fix: tooMany(count, own).fix });
+    return count > own;
   }
-
-  async function keep(): Promise<void> {
-    let failures = 0;
-    while (!deps.signal.aborted) {
-      failures = (await connectOnce()) ? 0 : failures + 1;
-      if (failures > 0) await deps.wait(backOffMs(failures), deps.signal);
-    }
-    await client.disconnect();
-  }
-
-  const kept = keep();
+  log(
+    'info',
+    `Socket Mode opens ${linesOfProcess} connections; Slack allows ${mostLines} for one app, so at most ${mostLines / linesOfProcess} processes`,
+  );
+  const lines = clients.map((client) => keepLine(client, { ...around, inTurn, isTooMany }));
   return {
-    health: () => health,
+    health() {
+      const problem = lines.map((line) => line.problem()).find((down) => down !== undefined);
+      if (problem) return problem;
+      if (!lines.some((line) => line.isUp())) return slackAway('Socket Mode is not connected; connecting');
+      return counted > own ? tooMany(counted, own) : { state: 'ok' };
+    },
     async stop() {
-      await client.disconnect();
-      await kept;
+      await Promise.all(lines.map((line) => line.stop()));
     },
   };
 }
 
-function socketProblem(error: unknown): SlackDown {
+type LineAround = Around & {
+  inTurn: <T>(work: () => Promise<T>) => Promise<T>;
+  /** Told of what each hello counts. */
+  isTooMany: (count: number) => boolean;
+};
+
+function keepLine(client: Client, { log, wait, signal, now, inTurn, isTooMany }: LineAround) {
+  let problem: SlackDown | undefined;
+  let isUp = false;
+  let isCountedAgain = false;
+  let reason: string | undefined;
+  let askedToRenew: (() => void) | undefined;
+  const unanswered = new Set<string>();
+  const isActive = (): boolean => client.websocket?.isActive() === true;
+
+  client.on('slack_event', ({ envelope_id: id }: Envelope) => unanswered.add(id));
+  client.on('outgoing_message', ({ envelope_id: id }: Envelope) => unanswered.delete(id));
+  // The library closes a line the moment that Slack asks for a new one, all lines at once if need be.
+  const library = client.listeners('ws_message');
+  client.removeAllListeners('ws_message');
+  client.on('ws_message', (data: unknown, isBinary: unknown) => {
+    const said = readSaid(data);
+    if (said?.type === 'hello') isCountedAgain = isTooMany(said.connections);
+    if (said?.type === 'disconnect') {
+      reason = said.reason;
+      // Slack goes on using the line after a warning, and says when it is to be renewed.
+      if (reason === 'warning') return;
+      if (reason === 'refresh_requested' && isUp) return askedToRenew?.();
+    }
+    for (const listener of library) listener.call(client, data, isBinary);
+  });
+
+  /** What keeps the connection from being made; undefined when Slack has said hello. */
+  async function open(): Promise<SlackDown | undefined> {
+    const settled = new AbortController();
+    const tooLong = wait(helloTimeoutMs, AbortSignal.any([signal, settled.signal]));
+    reason = undefined;
+    unanswered.clear();
+    try {
+      const isOpen = await Promise.race([client.start().then(() => true), tooLong.then(() => false)]);
+      if (isOpen) return undefined;
+    } catch (error) {
+      return socketProblem(error, reason);
+    } finally {
+      settled.abort();
+    }
+    await close();
+    return slackAway('Socket Mode opens a connection, but Slack does not say hello');
+  }
+
+  /** In order, so that Slack knows it as closed; where the other side is silent, without it. */
+  async function close(): Promise<void> {
+    const closed = new AbortController();
+    const closing = client.disconnect().then(() => closed.abort());
+    await Promise.race([closing, wait(goodByeMs, closed.signal)]);
+    // The second call does not wait for the other side.
+    if (!closed.signal.aborted) await client.disconnect();
+  }
+
+  async function retire(): Promise<void> {
+    for (let leftMs = answerMs; leftMs > 0 && unanswered.size > 0 && isActive(); leftMs -= lookMs)
+      await wait(lookMs, new AbortController().signal);
+    isUp = false;
+    await close();
+  }
+
+  async function renew(): Promise<SlackDown | undefined> {
+    await retire();
+    return signal.aborted ? undefined : await open();
+  }
+
+  /** Resolves when the line is to be renewed or has ended. */
+  async function untilOver(): Promise<void> {
+    const over = new AbortController();
+    const ended = new Promise<void>((resolve) => client.once('disconnected', () => resolve()));
+    const asked = new Promise<void>((resolve) => (askedToRenew = resolve));
+    const recount = isCountedAgain ? [wait(recountMs, AbortSignal.any([signal, over.signal]))] : [];
+    void ended.then(() => (isUp = false));
+    await Promise.race([ended, asked, untilDead(over.signal), ...recount]);
+    over.abort();
+  }
+
+  /** The library notices a dead network after seconds, and then waits half a minute for a good-bye. */
+  async function untilDead(over: AbortSignal): Promise<void> {
+    const either = AbortSignal.any([signal, over]);
+    while (!either.aborted && isActive()) await wait(goodByeMs, either);
+  }
+
+  async function keep(): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      const down = await inTurn(renew);
+      if (signal.aborted) break;
+      problem = down;
+      if (down) {
+        log('warn', down.detail, { fix: down.fix });
+        failures += 1;
+      } else {
+        isUp = true;
+        const connectedAt = now();
+        log('info', 'Socket Mode is connected');
+        await untilOver();
+        const hasHeld = reason === 'refresh_requested' || now() - connectedAt >= steadyMs;
+        failures = hasHeld ? 0 : failures + 1;
+      }
+      if (failures > 0) await wait(backOffMs(failures), signal);
+    }
+    await retire();
+  }
+
+  const kept = keep();
+  return { isUp: () => isUp, problem: () => problem, stop: () => kept };
+}
+
+type Envelope = { envelope_id: string };
+
+/** What Slack says of the connection itself; undefined of all that it brings. */
+function readSaid(data: unknown): { type: unknown; reason?: string; connections: number } | undefined {
+  if (typeof data !== 'string' || data.includes('"envelope_id"')) return undefined;
+  try {
+    const said: unknown = JSON.parse(data);
+    if (!isJsonObject(said)) return undefined;
+    const { type, reason, num_connections: connections } = said;
+    return {
+      type,
+      ...(typeof reason === 'string' ? { reason } : {}),
+      connections: typeof connections === 'number' ? connections : 0,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function tooMany(count: number, own: number): SlackDown {
+  return {
+    state: 'degraded',
+    detail: `Slack counts ${count} Socket Mode connections, and the bot has ${own}: the others get presses that are then lost`,
+    fix: 'Stop other copies of the bot that use SLACK_APP_TOKEN. Slack forgets the connections of a dead process after some minutes. With more processes set SLACK_SOCKET_PROCESSES.',
+  };
+}
+
+/** Slack's words before a hello, and what helps. */
+const refusals: Readonly<Record<string, Omit<SlackDown, 'state'>>> = {
+  link_disabled: {
+    detail: 'Socket Mode is turned off in the app’s settings',
+    fix: 'Turn it on at api.slack.com/apps › Socket Mode, or set SLACK_MODE=http. The bot connects by itself.',
+  },
+  too_many_websockets: {
+    detail: 'All the Socket Mode connections that Slack allows are taken',
+    fix: `Stop other copies of the bot that use SLACK_APP_TOKEN: at most ${mostLines / linesOfProcess} processes can. Slack forgets the connections of a dead process after some minutes, and the bot connects by itself.`,
+  },
+};
+
+function socketProblem(error: unknown, reason: string | undefined): SlackDown {
+  const refusal = reason === undefined ? undefined : refusals[reason];
+  if (refusal) return { state: 'degraded', ...refusal };
   const problem = readSlackError(error);
   const word = slackErrorWord(problem);
-  if (problem.kind !== 'refused') return slackAway(`Socket Mode cannot connect: ${word}`);
+  if (problem.kind !== 'refused') return slackAway(`Socket Mode cannot connect: ${reason ?? word}`);
   const isToken =
     /^(invalid_auth|not_authed|token_revoked|account_inactive|not_allowed_token_type|missing_scope)$/;
   return {
