@@ -106,8 +106,16 @@ describe('several merchant accounts in one bot', () => {
     expect(waiting.text.indexOf('lagos')).toBeLessThan(waiting.text.indexOf('Waiting for a code'));
     await desk.asks('agent', '/pay otp', 'No charge waits for a code from you');
     await desk.opens('agent', '/pay otp --account lagos');
-    await desk.submits('agent', { [desk.modal('agent')?.fields[0] ?? '']: rightOtp });
-    const paid = await desk.modalSays('agent', 'Paid (confirmed)');
+    await desk.presses('agent', 'Let the customer type it');
+    const { shown } = await desk.modalSays('agent', 'to lagos Store');
+    const [link = ''] = /\/c\/[\w-]{22}/.exec(shown.text) ?? [];
+    const page = await (await fetch(`${desk.bot.url()}${link}`)).text();
+    expect(page).toContain('lagos Store');
+    const [, id = ''] = /name="id" value="([^"]+)"/.exec(page) ?? [];
+    const body = new URLSearchParams({ id, try: '3', do: 'send', code: rightOtp });
+    await (await fetch(`${desk.bot.url()}${link}`, { method: 'POST', body })).text();
+    await desk.closes('agent');
+    const paid = await desk.reads('lead', ['Paid (confirmed)', 'NGN 1,234.00'], 'payDesk');
     await desk.closes('agent');
     const [reference = ''] = /pay-\w+/.exec(paid.shown.text) ?? [];
     await desk.asks('agent', `/pay ${reference} --account lagos`, 'Paid (confirmed)');
@@ -295,7 +303,7 @@ async function openAccounts(
   const several = await openSeveralAccounts(ends, ['main', 'lagos', 'test'], {
     ...options,
     sandbox: 'test',
-    env: { ...patient, ...options.env },
+    env: { ...patient, PUBLIC_URL: 'https://pay.example.com', ...options.env },
   });
   before(several.house.policyFile);
   const bot = several.house.bot({ ...secretsOf(several), PAYMENTS_ACCOUNT_ID: '' });
@@ -384,6 +392,7 @@ function secretsOf({ accounts }: Pick<SeveralAccounts, 'accounts'>): Record<stri
         [`PAYMENTS_CLIENT_ID__${suffix}`, credentials.clientId],
         [`PAYMENTS_CLIENT_SECRET__${suffix}`, credentials.clientSecret],
         [`WEBHOOK_SECRETS__${suffix}`, credentials.webhookSecret],
+        [`MERCHANT_NAME__${suffix}`, `${name} Store`],
       ];
     }),
   );

@@ -202,7 +202,7 @@ export function answerCodePages(
 const tooFast: Reply = { status: 429, screen: { kind: 'said', what: 'tooFast' } };
 
 /** In our own words, never the service’s. */
-function outcomeOf({ state, heard }: ChargeSeen) {
+function outcomeOf({ state, heard, otp }: ChargeSeen) {
   switch (state.kind) {
     case 'approved':
       return 'paid';
@@ -212,7 +212,8 @@ function outcomeOf({ state, heard }: ChargeSeen) {
       return 'tooMany';
     case 'expired':
     case 'otp':
-      return 'tooLate';
+      // A code whose answer was lost may have been accepted: nobody is to pay once more meanwhile.
+      return otp?.answerLost ? 'doubt' : 'tooLate';
     case 'declined':
     case 'rejected':
     case 'abandoned':

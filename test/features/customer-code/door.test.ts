@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { request as ask } from 'node:http';
 import axe from 'axe-core';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answerCodePages, createCodeDoor, makeCodeLink } from '../../../src/features/customer-code/door.ts';
+import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import { readCode } from '../../../src/domain/otp.ts';
 import { formPageRoutes } from '../../../src/http/form-page.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
@@ -17,6 +18,7 @@ import {
   rightCode,
   startProcess,
   terms,
+  minuteMs,
 } from '../charge-house.ts';
 
 const open: HttpServer[] = [];
@@ -146,6 +148,34 @@ describe('the customer’s page', () => {
     expect((await notesIn(world)).map(({ kind }) => kind)).toEqual(['told', 'not_mine', 'not_mine']);
     const { customer, notMineAt } = (await seen()) ?? {};
     expect([customer, notMineAt]).toEqual([undefined, world.clock.nowMs]);
+  });
+
+  it('says “try again in a minute” while the store is away: no try is used, and nothing is sent', async () => {
+    const { link, send, types, seen, world, logged } = await openDoor();
+    const at = await link();
+    const away = vi.spyOn(world.store, 'read').mockRejectedValue(new StoreUnavailable('away'));
+    const answers = [await send('GET', at), await types(at, rightCode, 3)];
+    away.mockRestore();
+    expect(answers.map(({ status }) => status)).toEqual([503, 503]);
+    for (const { body } of answers) expect(body).toContain('no try was used');
+    expect((await seen())?.otp?.triesLeft).toBe(3);
+    expect(world.bank.codes).toEqual([]);
+    expect(JSON.stringify(logged)).not.toContain(at.slice(3));
+  });
+
+  it('calls a code whose answer was lost no failure, also when the time is over', async () => {
+    const { link, send, types, world, process, seen } = await openDoor();
+    const at = await link();
+    vi.spyOn(world.bank, 'code').mockReturnValue({
+      kind: 'unknown',
+      cause: new ServiceFailure('timeout', 'no answer'),
+    });
+    const { headers } = await types(at, rightCode, 3);
+    const result = `/c/${String(headers['location'])}`;
+    expect((await send('GET', result)).body).toContain('The last code got no answer');
+    await process.work(world.clock.nowMs + 20 * minuteMs);
+    expect((await seen())?.state.kind).toBe('expired');
+    expect((await send('GET', result)).body).toContain('Don’t enter the code again');
   });
 
   it('refuses what is no code, a body over 1 KB and the 7th post, without a try', async () => {

@@ -5,6 +5,7 @@ import {
   charge,
   everyPoint,
   minuteMs,
+  notesIn,
   openWorld,
   reference,
   rightCode,
@@ -90,6 +91,24 @@ describe('the holder of the code', () => {
     expect(await desk.letCustomerType({ reference, by: bola, link })).toMatchObject({ isMade: false });
     await types(process, { by: ada }, rightCode);
     expect(await desk.letCustomerType({ reference, by: ada, link })).toMatchObject({ isMade: false });
+  });
+
+  it('who did not ask for the charge is told of once, killed at every await', async () => {
+    for (let killAt = 0; ; killAt += 1) {
+      const { world, desk } = await asked();
+      await desk.letCustomerType({ reference, by: ada, link });
+      const points = everyPoint(killAt);
+      const refused = startProcess(world, points).desk.refuseByCustomer({ reference, link });
+      const end = await Promise.race([refused.then(() => 'finished'), points.killed]);
+      // Nothing says so to the customer, who presses once more.
+      const next = startProcess(world);
+      await next.desk.refuseByCustomer({ reference, link });
+      await next.drained();
+      const said = (await notesIn(world)).filter(({ kind }) => kind === 'not_mine');
+      expect([said.length, world.told.size], `killed at ${killAt}`).toEqual([2, 1]);
+      expect((await desk.find(reference))?.customer).toBeUndefined();
+      if (end === 'finished') break;
+    }
   });
 
   it('submits once, ends proven or in no doubt, and is never paid twice, killed at every await', async () => {
