@@ -71,6 +71,25 @@ async function shootAlert(ada: PersonWindow): Promise<void> {
   await shoot(ada, 'alert');
 }
 
+/** The link in front of its agent, and the page on the customer's phone. */
+async function shootCustomer(ada: PersonWindow): Promise<void> {
+  await ada.charge({ card: '1127', amount: '9300' });
+  await ada.press('Let the customer type it');
+  await ada.modalSays('We will never ask you to tell us the code.');
+  await shoot(ada, 'customer-link', { part: ada.modal });
+  const opened = ada.page.context().waitForEvent('page');
+  await ada.click(ada.page.getByRole('link', { name: 'Open the link, as the customer' }));
+  const page = await opened;
+  await page.setViewportSize({ width: 360, height: 640 });
+  await page.screenshot({ path: `${folder}customer-code.png` });
+  await page.getByLabel('Code from your bank').fill('123456');
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await page.getByRole('heading', { name: 'Paid' }).waitFor();
+  await page.close();
+  await ada.close();
+  await ada.close();
+}
+
 async function shootCharges(ada: PersonWindow): Promise<void> {
   await ada.channel('pay-desk');
   await ada.type('/pay charge');
@@ -85,6 +104,7 @@ async function shootCharges(ada: PersonWindow): Promise<void> {
   await ada.modalSays('Paid (confirmed)');
   await shoot(ada, 'charge-paid', { part: ada.modal });
   await ada.close();
+  await shootCustomer(ada);
   await ada.charge({ card: '6640', amount: '5000' });
   await ada.modalSays('Try again from');
   await shoot(ada, 'charge-declined', { part: ada.modal });

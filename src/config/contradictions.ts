@@ -94,6 +94,7 @@ export const contradictions: readonly SettingsCheck[] = [
   ({ publicUrl: url, paymentsEnvironment }) =>
     paymentsEnvironment === 'live' &&
     url?.startsWith('http:') === true &&
+    !isLoopback(new URL(url).hostname) &&
     'PUBLIC_URL must start with https:// while an account is live, or the bank’s codes travel in the clear.',
   ({ publicUrl, otpEntry }) =>
     otpEntry === 'customer' &&

@@ -184,8 +184,9 @@ async function prepareBot(
     slack: { apiUrl: workspace.apiUrl, ...workspace.credentials },
     payments: { url: payments.url, ...payments.credentials },
   });
-  const env = { ...settings, PAYMENTS_ENVIRONMENT: live ? 'live' : 'sandbox' };
   const url = `http://127.0.0.1:${port}`;
+  const codePage = { PUBLIC_URL: url, MERCHANT_NAME: 'Lagos Store' };
+  const env = { ...settings, ...codePage, PAYMENTS_ENVIRONMENT: live ? 'live' : 'sandbox' };
   return createBotProcess([process.execPath, botProgram], { env, url, changed });
 }
 

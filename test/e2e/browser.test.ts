@@ -175,6 +175,23 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await page.keyboard.press('Escape');
     await thread.waitFor({ state: 'hidden' });
 
+    await typeNext();
+    await ada.review({ card: cards.asksForCode, amount: '9500', reason: 'Renewal' });
+    await ada.press('Charge NGN 9,500.00');
+    await ada.press('Let the customer type it');
+    await ada.modalSays('We will never ask you to tell us the code.');
+    const code = await codeOnPhone();
+    const opened = browser.context.waitForEvent('page');
+    await ada.click(page.getByRole('link', { name: 'Open the link, as the customer' }));
+    const customer = await opened;
+    await customer.getByLabel('Code from your bank').fill(code);
+    await customer.getByRole('button', { name: 'Approve' }).click();
+    await customer.getByRole('heading', { name: 'Paid' }).waitFor();
+    await customer.close();
+    await ada.close();
+    await ada.modalSays('Paid (confirmed)');
+    await ada.close();
+
     await next();
     const reference = await decline('7700.00');
     await ada.channel('pay-desk');
@@ -199,7 +216,7 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await page.getByRole('group', { name: 'Request' }).getByText('payment_failed').waitFor();
     await ada.click(page.getByRole('button', { name: 'HTTP exchanges' }));
     await expectOneAlert(reference, '7701.00');
-    expect(await guide.locator('li').count()).toBe(9);
+    expect(await guide.locator('li').count()).toBe(10);
   });
 
   it('can be typed into within two seconds of the command, before its bot is ready', () => {

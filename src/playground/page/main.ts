@@ -99,6 +99,7 @@ const steps: readonly GuideStep[] = [
   type('paid, with proof', '/pay ORDER-1001'),
   type('not confirmed, and why', '/pay ORDER-1002'),
   type('Bola’s card asks for the code on the customer’s phone', '/pay charge'),
+  type('Bola’s card once more: let the customer type it, on their own page', '/pay charge'),
   show('Let the bank decline a saved card: one alert', 'Saved cards'),
   show('Send its event again, then with a bad signature: still one alert', 'Events'),
   show('Send 60 failures: after 20, one message counts the rest', 'Saved cards'),

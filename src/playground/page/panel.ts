@@ -246,9 +246,17 @@ function drawTick(
   </label>`;
 }
 
-/** Then the phone lies beside the form, because the panel cannot be reached. */
-export function asksForCode({ blocks }: PageView): boolean {
+/** Then the phone lies beside the window, because the panel cannot be reached. */
+export function asksForCode({ blocks, callbackId }: PageView): boolean {
+  if (callbackId === 'customer_link') return true;
   return blocks.some(({ type, block_id: id = '' }) => type === 'input' && id.includes('otp'));
+}
+
+/** The link that the agent copies in a real workspace and sends on: it opens the bot's own page. */
+function drawSentLink(): Drawn {
+  const [link] = /http:\/\/127\.0\.0\.1:\d+\/c\/[\w-]{22}/.exec(JSON.stringify(page.views)) ?? [];
+  if (link === undefined) return nothing;
+  return html`<p><a href=${link} target="customer" rel="noreferrer">Open the link, as the customer</a></p>`;
 }
 
 /** The customers' phones: each payment that waits for its code, newest first. Nothing while none waits. */
@@ -269,6 +277,7 @@ export function drawPhones(): Drawn {
           >
         </p>`,
     )}
+    ${drawSentLink()}
   </section>`;
 }
 

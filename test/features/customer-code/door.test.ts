@@ -194,7 +194,7 @@ describe('the customer’s page', () => {
     const dead = await link();
     await link();
     const times = { dead: [] as number[], never: [] as number[] };
-    for (let round = 0; round < 40; round += 1) {
+    async function ask(round: number): Promise<void> {
       const never = `/c/${Buffer.from(`random-link-${1_000 + round}`)
         .toString('base64url')
         .slice(0, 22)}`;
@@ -206,6 +206,9 @@ describe('the customer’s page', () => {
       times.dead.push(answers[0].ms);
       times.never.push(answers[1].ms);
     }
+    // A few at once: each waits its time.
+    for (let round = 0; round < 40; round += 8)
+      await Promise.all(Array.from({ length: 8 }, (_, more) => ask(round + more)));
     console.info(
       `404 medians: dead ${median(times.dead).toFixed(1)} ms, never ${median(times.never).toFixed(1)} ms`,
     );
