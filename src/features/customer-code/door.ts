@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import type { ChargeSeen } from '../../domain/charge.ts';
+import type { ChargeSeen, Resend } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { readCode } from '../../domain/otp.ts';
 import { newSubmitId, pageHeaders, renderPage, type Screen } from './page.ts';
@@ -84,7 +84,7 @@ export type CodeDoor = (request: PageRequest) => Promise<Reply | undefined>;
 
 /** GET and HEAD change nothing; the path is the whole credential, and is in no log and no error. */
 export function createCodeDoor(
-  { store, now }: Account,
+  { store, now, place }: Account,
   merchant: string,
   timeZone: string,
   desk: ForCodePage,
@@ -102,12 +102,15 @@ export function createCodeDoor(
 
   /** Undefined: of this charge the link shows nothing. */
   function screenOf({ charge, isResult }: Found): Screen | undefined {
-    const { state, otp, terms } = charge;
+    const { state, otp, terms, resends } = charge;
     if (state.kind === 'otp' && otp && otp.triesLeft > 0 && now() <= otp.until) {
       const { money, card } = terms;
       const { until: untilMs, triesLeft, lastCode } = otp;
       const problem = lastCode && ({ refused: 'wrong', unanswered: 'unanswered' } as const)[lastCode];
-      const asked = { merchant, money, lastFour: card.lastFour, untilMs, triesLeft };
+      const resend = resends.length === 0 ? undefined : askedFor(resends.at(-1)?.answer);
+      const shown = { merchant, money, lastFour: card.lastFour, untilMs, triesLeft };
+      // The sandbox has no other code to send.
+      const asked = { ...shown, mayResend: place.environment === 'live', resend };
       return { kind: 'form', asked, problem, nowMs: now(), timeZone, id: newSubmitId() };
     }
     if (state.kind === 'otp_checking') return { kind: 'said', what: 'checking' };
@@ -200,6 +203,10 @@ export function answerCodePages(
 }
 
 const tooFast: Reply = { status: 429, screen: { kind: 'said', what: 'tooFast' } };
+
+function askedFor(answer: Resend['answer']): 'resent' | 'notResent' {
+  return answer === 'refused' || answer === 'not_made' ? 'notResent' : 'resent';
+}
 
 /** In our own words, never the service’s. */
 function outcomeOf({ state, heard, otp }: ChargeSeen) {

@@ -13,6 +13,8 @@ export const english = {
   safety: 'Only enter this code here. We never ask for it by phone or chat.',
   wrong: 'That code was wrong. Check it and try once more.',
   notACode: 'A code has 4 to 10 letters or digits.',
+  resent: 'We asked your bank for another code. It gives no more time and no more tries.',
+  notResent: 'Your bank sent no other code. The earlier one still counts.',
   unanswered: 'The last code got no answer. It may have cost a try.',
   checking: ['Checking your code', 'This page refreshes by itself. Don’t enter the code again.'],
   accepted: ['Code accepted', 'We are confirming the payment. This page refreshes by itself.'],

@@ -10,6 +10,9 @@ type Asked = {
   lastFour: string | undefined;
   untilMs: number;
   triesLeft: number;
+  /** Whether another code can be asked for, and what came of the last wish. */
+  mayResend: boolean;
+  resend: 'resent' | 'notResent' | undefined;
 };
 
 type Ending = Exclude<
@@ -69,7 +72,7 @@ function formOf(
   { asked, problem, nowMs, timeZone, id }: Extract<Screen, { kind: 'form' }>,
   words: PageWords,
 ): string {
-  const { merchant, money, lastFour, untilMs, triesLeft } = asked;
+  const { merchant, money, lastFour, untilMs, triesLeft, mayResend, resend } = asked;
   const minutes = Math.max(1, Math.floor((untilMs - nowMs) / 60_000));
   const time = new Intl.DateTimeFormat(words.lang, {
     hour: '2-digit',
@@ -80,8 +83,10 @@ function formOf(
   });
   const card = lastFour === undefined ? '' : `<p>•••• ${escaped(outsideText(lastFour, 4))}</p>`;
   const error = problem === undefined ? '' : `<p class="e" id="e" role="alert">${words[problem]}</p>`;
+  const again = mayResend ? `<button name="do" value="resend">${words.resend}</button>` : '';
+  const news = resend === undefined ? '' : `<p class="q" role="status">${words[resend]}</p>`;
   const described = problem === undefined ? '' : ' aria-invalid="true" aria-describedby="e"';
-  return `<main><h1>${words.asks(`<bdi>${escaped(outsideText(merchant, longestMerchant))}</bdi>`)}</h1><p class="m">${escaped(formatMoney(money))}</p>${card}<p class="q">${words.until(time.format(untilMs), minutes)} · ${words.tries(triesLeft)}</p><form method="post"><input type="hidden" name="id" value="${id}"><input type="hidden" name="try" value="${triesLeft}"><label for="c">${words.label}</label><input id="c" name="code" type="text" inputmode="text" autocomplete="one-time-code" autocapitalize="off" spellcheck="false" maxlength="20" required${described} autofocus>${error}<button class="p" name="do" value="send">${words.send}</button></form><form method="post"><input type="hidden" name="id" value="${id}"><button name="do" value="resend">${words.resend}</button><button class="t" name="do" value="not_mine">${words.notMine}</button></form><p class="f q">${words.safety}</p></main>`;
+  return `<main><h1>${words.asks(`<bdi>${escaped(outsideText(merchant, longestMerchant))}</bdi>`)}</h1><p class="m">${escaped(formatMoney(money))}</p>${card}<p class="q">${words.until(time.format(untilMs), minutes)} · ${words.tries(triesLeft)}</p>${news}<form method="post"><input type="hidden" name="id" value="${id}"><input type="hidden" name="try" value="${triesLeft}"><label for="c">${words.label}</label><input id="c" name="code" type="text" inputmode="text" autocomplete="one-time-code" autocapitalize="off" spellcheck="false" maxlength="20" required${described} autofocus>${error}<button class="p" name="do" value="send">${words.send}</button></form><form method="post"><input type="hidden" name="id" value="${id}">${again}<button class="t" name="do" value="not_mine">${words.notMine}</button></form><p class="f q">${words.safety}</p></main>`;
 }
 
 function escaped(text: string): string {

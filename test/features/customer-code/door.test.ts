@@ -29,7 +29,7 @@ afterEach(async () => {
 type Answer = { status: number; body: string; headers: Record<string, unknown>; ms: number };
 
 /** A charge that waits for its customer’s code, and the page’s door on a port. */
-async function openDoor(merchant = 'Lagos Store') {
+async function openDoor(merchant = 'Lagos Store', environment: 'live' | 'sandbox' = 'live') {
   const world = openWorld('otp');
   const process = startProcess(world);
   await charge(process);
@@ -38,6 +38,7 @@ async function openDoor(merchant = 'Lagos Store') {
   const work: Promise<void>[] = [];
   const account = {
     ...process.account,
+    place: { environment, account: 'main account' },
     log,
     wait: (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
   };
@@ -148,6 +149,17 @@ describe('the customer’s page', () => {
     expect((await notesIn(world)).map(({ kind }) => kind)).toEqual(['told', 'not_mine', 'not_mine']);
     const { customer, notMineAt } = (await seen()) ?? {};
     expect([customer, notMineAt]).toEqual([undefined, world.clock.nowMs]);
+  });
+
+  it('asks the bank for another code, and says so; in the sandbox there is no button for it', async () => {
+    const { link, send, world } = await openDoor();
+    const at = await link();
+    expect((await send('GET', at)).body).toContain('Resend the code');
+    await send('POST', at, { do: 'resend', id: 'A'.repeat(22) });
+    expect((await send('GET', at)).body).toContain('We asked your bank for another code');
+    expect(world.bank.codes).toEqual([]);
+    const sandbox = await openDoor('Lagos Store', 'sandbox');
+    expect((await sandbox.send('GET', await sandbox.link())).body).not.toContain('Resend');
   });
 
   it('says “try again in a minute” while the store is away: no try is used, and nothing is sent', async () => {
