@@ -115,7 +115,9 @@ export function openWorld(plan: Plan, rules?: LimitRules) {
   const audited = new Map<string, AuditEntry>();
   /** The notices that the operators have. */
   const told = new Set<string>();
-  return { clock, store: memoryStore(clock), bank: openBank(plan), paid, audited, told, rules };
+  /** OTP_ENTRY of the processes that start from now on. */
+  const code: { entry: 'agent' | 'customer' | 'both' } = { entry: 'both' };
+  return { clock, store: memoryStore(clock), bank: openBank(plan), paid, audited, told, code, rules };
 }
 
 export type World = ReturnType<typeof openWorld>;
@@ -165,7 +167,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       chargeRetryForgetDays: 30,
       chargeTwinMinutes: 10,
       publicUrl: 'https://pay.example.com',
-      otpEntry: 'both',
+      otpEntry: world.code.entry,
       policy: { channels: { desk: 'C0DESK0001' } } as Account['settings']['policy'],
     },
     rules: { limits: rules },

@@ -93,6 +93,28 @@ describe('the holder of the code', () => {
     expect(await desk.letCustomerType({ reference, by: ada, link })).toMatchObject({ isMade: false });
   });
 
+  it.each([
+    { entry: 'agent', sends: { agent: true, customer: false, resend: true, link: false } },
+    { entry: 'customer', sends: { agent: false, customer: true, resend: false, link: true } },
+    { entry: 'both', sends: { agent: true, customer: true, resend: true, link: true } },
+  ] as const)('is who OTP_ENTRY=$entry says, through every door', async ({ entry, sends }) => {
+    const { world, process: before } = await asked();
+    world.code.entry = entry;
+    const { desk } = startProcess(world);
+    const resent = await desk.resendCode({ reference, by: ada });
+    expect(resent?.carryOn !== undefined).toBe(sends.resend);
+    expect(await types(startProcess(world), { by: ada })).toBe(sends.agent);
+    const [left, next] = sends.agent ? [2, 1] : [3, 2];
+    // Made while it was allowed: the new setting holds for it too.
+    await before.desk.letCustomerType({ reference, by: ada, link });
+    expect(await types(startProcess(world), { link }, '000000', left)).toBe(sends.customer);
+    expect(await types(startProcess(world), { by: ada }, '000000', sends.customer ? next : left)).toBe(
+      entry === 'agent',
+    );
+    const made = await startProcess(world).desk.letCustomerType({ reference, by: ada, link: later });
+    expect(made.isMade).toBe(sends.link);
+  });
+
   it('who did not ask for the charge is told of once, killed at every await', async () => {
     for (let killAt = 0; ; killAt += 1) {
       const { world, desk } = await asked();
