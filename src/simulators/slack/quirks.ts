@@ -11,6 +11,8 @@ export type Quirks = {
   editsNeedMembership?: boolean;
   /** Slack's limit for distributed apps: one call of the histories a minute, and 15 messages each. */
   isHistorySlow?: boolean;
+  /** A connection of Socket Mode that is to be renewed is given payloads until it is closed. */
+  renewedLinesGetMore?: boolean;
   /** Every press and every form is delivered twice at once; the first acknowledgement counts. */
   deliversTwice?: boolean;
 };

@@ -4,6 +4,7 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { z } from 'zod';
 import { appId } from './cast.ts';
 import type { Ids } from './ids.ts';
+import type { Quirks } from './quirks.ts';
 
 type EnvelopeKind = 'slash_commands' | 'interactive' | 'events_api';
 
@@ -31,7 +32,7 @@ const mostLines = 10;
 
 export type SocketMode = ReturnType<typeof createSocketMode>;
 
-export function createSocketMode(ids: Ids) {
+export function createSocketMode(ids: Ids, quirks: Quirks) {
   const server = new WebSocketServer({ noServer: true });
   const tickets = new Set<string>();
   const acks = createAcks();
@@ -93,13 +94,14 @@ export function createSocketMode(ids: Ids) {
       return await acks.deliver(reader, { ...envelope, id: ids.secret(16) }, timeoutMs);
     },
     /**
-     * To every connection or to the oldest. Of one that is to be renewed, its acknowledgements are still taken, and it
-     * is given nothing more; a warning changes nothing.
+     * To every connection or to the oldest. One that is to be renewed is given nothing more without the quirk; its
+     * acknowledgements are taken. A warning changes nothing.
      */
     disconnect(reason: DisconnectReason = 'refresh_requested', which: 'all' | 'oldest' = 'all') {
       const told = open().slice(0, which === 'all' ? undefined : 1);
       for (const line of told) {
-        if (reason !== 'warning') drop(line);
+        const goesOn = reason === 'refresh_requested' && quirks.renewedLinesGetMore === true;
+        if (reason !== 'warning' && !goesOn) drop(line);
         tell(line.socket, reason);
       }
     },

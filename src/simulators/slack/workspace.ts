@@ -104,7 +104,7 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     quirks: options.quirks ?? {},
     moreChannels: (options.moreChannels ?? []).map((id) => channel(id, id.toLowerCase(), '')),
   });
-  const sockets = createSocketMode(world.ids);
+  const sockets = createSocketMode(world.ids, options.quirks ?? {});
   const line = createBotLine({
     app,
     signingSecret: credentials.signingSecret,
