@@ -11,6 +11,7 @@ WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY src src
+COPY openapi/services openapi/services
 RUN mkdir data cache && chown 10001:10001 data cache
 # A number, so that Kubernetes can check runAsNonRoot.
 USER 10001:10001

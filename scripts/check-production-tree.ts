@@ -39,6 +39,7 @@ try {
     recursive: true,
     filter: (path) => !/playground|simulators/.test(path),
   });
+  cpSync('openapi/services', join(folder, 'openapi/services'), { recursive: true });
   execFileSync('npm', ['ci', '--omit=dev', '--ignore-scripts', '--loglevel=error'], {
     cwd: folder,
     stdio: 'inherit',

@@ -58,6 +58,10 @@ const accountFieldForm =
 /** How the payments service is reached, and as whom. */
 export const paymentsSettings = {
   ...inGroup('Payments service', {
+    paymentsService: setting(
+      'Name of a set in `openapi/services/`: settings that a service needs of every merchant, as a file `NAME.env` without secrets. What the environment says itself wins. `specification` is what the specification shows; a copy of it is where a set for your service begins.',
+      text(),
+    ),
     paymentsBaseUrl: setting(
       'The production address, {base_url} in the specification. Needed when the environment is `live`.',
       httpUrl(),

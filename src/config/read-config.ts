@@ -12,6 +12,7 @@ import {
 } from './read-merchants.ts';
 import { readPolicy } from './read-policy.ts';
 import { fileErrorCode, type Setting } from './readers.ts';
+import { withServiceSet } from './service-sets.ts';
 import { settings, variableName, type Environment } from './settings.ts';
 
 /** Warnings refuse nothing by themselves; beside a problem they may be why there is one. */
@@ -43,8 +44,10 @@ const shortestGuess = 6;
  * Reads the environment and the policy file. Either the whole configuration, or every problem at once,
  * each naming the setting and what to write; no message repeats a secret. Reads files, opens nothing else.
  */
-export function readConfig(variables: Variables, checks: readonly SettingsCheck[] = []): ConfigResult {
-  const problems: string[] = [];
+export function readConfig(given: Variables, checks: readonly SettingsCheck[] = []): ConfigResult {
+  const whole = withServiceSet(given, isSecretName);
+  const variables = whole.ok ? whole.value : given;
+  const problems: string[] = whole.ok ? [] : [whole.problem];
   const found = Object.entries<Setting>(settings).flatMap(([key, setting]) => {
     const reading = readSetting(variableName(key), setting, variables);
     if (reading.ok) return [[key, reading.value] as const];
@@ -123,6 +126,16 @@ export function secretsOf(config: Config): string[] {
     return names.flatMap(([name]) => values.get(name) ?? []).filter((value) => typeof value === 'string');
   });
   return [...new Set(all)];
+}
+
+const secretNames = new Set(
+  Object.entries<Setting>(settings).flatMap(([key, { secret }]) => (secret ? [variableName(key)] : [])),
+);
+
+/** A secret's own name, its file's, or either of one merchant account. */
+function isSecretName(name: string): boolean {
+  const [plain = ''] = name.split('__');
+  return secretNames.has(plain) || secretNames.has(plain.replace(/_FILE$/, ''));
 }
 
 function readSetting(name: string, setting: Setting, variables: Variables): Parsed<unknown> {

@@ -1,8 +1,9 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fewest, fileOf } from './written.ts';
 import type { SettingsCheck } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
+import { serviceSets } from '../../src/config/service-sets.ts';
 
 const policy = fileOf(
   'channels:\n  alerts: C0ALERTS01\nroles:\n  agent: { users: [U0AGENT01], may: [lookup] }\n',
@@ -23,6 +24,43 @@ function configOf(variables: Record<string, string>) {
   if (result.kind !== 'read') throw new Error(result.problems.join('\n'));
   return result;
 }
+
+describe('PAYMENTS_SERVICE', () => {
+  it('takes the set of that name, and what the environment says itself wins over it', () => {
+    const name = `test-${process.pid}`;
+    const file = `openapi/services/${name}.env`;
+    writeFileSync(file, 'PAYMENTS_PAID_STATUSES=SETTLED\nPAYMENTS_FEE_POINTER=/fee\n# A remark\n');
+    try {
+      const own = { ...complete, PAYMENTS_SERVICE: name, PAYMENTS_FEE_POINTER: '/charge' };
+      const said = { paymentsPaidStatuses: ['SETTLED'], paymentsFeePointer: '/charge' };
+      expect(configOf(own).config).toMatchObject(said);
+      expect(configOf({ ...own, PAYMENTS_FEE_POINTER: ' ' }).config.paymentsFeePointer).toBe('/fee');
+      writeFileSync(file, 'PAYMENTS_CLIENT_SECRET_FILE=/x\nWEBHOOK_SECRETS__LAGOS=whsec_canary\n');
+      expect(problemsOf(own)).toEqual([
+        `openapi/services/${name}.env may not hold PAYMENTS_CLIENT_SECRET_FILE or WEBHOOK_SECRETS__LAGOS: put it into the environment.`,
+      ]);
+    } finally {
+      rmSync(file);
+    }
+  });
+
+  it('refuses a name that is no set and lists those there are', () => {
+    for (const PAYMENTS_SERVICE of ['nobody', '../services/specification']) {
+      const [told, ...more] = problemsOf({ ...complete, PAYMENTS_SERVICE });
+      expect(told).toMatch(/^PAYMENTS_SERVICE must be a set of openapi\/services: .*specification.*\.$/);
+      expect(more).toEqual([]);
+    }
+  });
+
+  it('has sets that can be read, and the specification’s own says what holds without it', () => {
+    for (const PAYMENTS_SERVICE of serviceSets()) {
+      const { kind, warnings } = readConfig({ ...complete, PAYMENTS_SERVICE });
+      expect({ kind, warnings }).toEqual({ kind: 'read', warnings: [] });
+    }
+    const { config } = configOf({ ...complete, PAYMENTS_SERVICE: 'specification' });
+    expect({ ...config, paymentsService: undefined }).toEqual(configOf(complete).config);
+  });
+});
 
 describe('readConfig', () => {
   it('takes statuses and amounts as specified, or as the settings say, and no status for both', () => {
