@@ -9,6 +9,8 @@ type Answer = (request: {
   /** The path behind the prefix: it may be a secret, so no log has it. */
   tail: string;
   address: string;
+  /** The browser’s Accept-Language. */
+  languages: string;
   /** Undefined for what is no form, is over 1 KB or broke off. */
   form: () => Promise<URLSearchParams | undefined>;
 }) => Promise<{ status: number; headers: Record<string, string>; body: string }>;
@@ -20,6 +22,7 @@ export function formPageRoutes(prefix: string, answer: Answer): Route[] {
       method: request.method ?? '',
       tail: (request.url ?? '').split('?', 1)[0]?.slice(prefix.length) ?? '',
       address: request.socket.remoteAddress ?? '',
+      languages: request.headers['accept-language'] ?? '',
       async form() {
         if (!formType.test(request.headers['content-type'] ?? '')) return undefined;
         const reading = await readBody(request, mostBodyBytes);

@@ -4,6 +4,7 @@ import type { Account } from '../../account.ts';
 import type { ChargeSeen, Resend } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { readCode } from '../../domain/otp.ts';
+import { wordsFor } from './page-words.ts';
 import { newSubmitId, pageHeaders, renderPage, type Screen } from './page.ts';
 
 /** What the door needs of charges. */
@@ -74,6 +75,8 @@ type PageRequest = {
   method: string;
   tail: string;
   address: string;
+  /** As the browser says it. */
+  languages: string;
   form: () => Promise<URLSearchParams | undefined>;
 };
 
@@ -198,7 +201,11 @@ export function answerCodePages(
     const reply = await ask({ ...request, form: () => (read ??= form()) });
     const isMoved = 'to' in reply;
     const headers: Record<string, string> = { ...pageHeaders, ...(isMoved ? { location: reply.to } : {}) };
-    return { status: reply.status, headers, body: isMoved ? '' : renderPage(reply.screen) };
+    return {
+      status: reply.status,
+      headers,
+      body: isMoved ? '' : renderPage(reply.screen, wordsFor(request.languages)),
+    };
   };
 }
 

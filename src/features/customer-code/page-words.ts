@@ -1,5 +1,40 @@
-/** Every sentence that a customer reads. Another language is another file like it. */
-export const english = {
+/** What the page says when it has no field: a headline and what to do. */
+export type Ending =
+  | 'checking'
+  | 'accepted'
+  | 'doubt'
+  | 'paid'
+  | 'tooLate'
+  | 'tooMany'
+  | 'notPaid'
+  | 'stopped'
+  | 'gone'
+  | 'tooFast'
+  | 'away';
+
+type Sentence =
+  | 'title'
+  | 'label'
+  | 'send'
+  | 'resend'
+  | 'notMine'
+  | 'safety'
+  | 'wrong'
+  | 'notACode'
+  | 'resent'
+  | 'notResent'
+  | 'unanswered';
+
+/** Every sentence that a customer reads, in one language: `lang` is its primary tag, like `en`. */
+export type PageWords = Record<Sentence, string> &
+  Record<Ending, readonly [head: string, text: string]> & {
+    lang: string;
+    asks: (merchant: string) => string;
+    until: (time: string, minutes: number) => string;
+    tries: (left: number) => string;
+  };
+
+const english: PageWords = {
   lang: 'en',
   title: 'Enter your bank’s code',
   asks: (merchant: string) => `${merchant} asks you to approve`,
@@ -27,6 +62,18 @@ export const english = {
   gone: ['This link does not work', 'It may have ended. Ask who sent it for a new one.'],
   tooFast: ['Too many requests', 'Wait a minute, then try again.'],
   away: ['Try again in a minute', 'Nothing was sent, and no try was used.'],
-} as const;
+};
 
-export type PageWords = typeof english;
+/** Another language is another file like this, and its name in this list; the first is for whom none fits. */
+const shipped: readonly [PageWords, ...PageWords[]] = [english];
+
+/** The first of the languages that a browser accepts, by their weight, which there is. */
+export function wordsFor(accepted: string, all: readonly [PageWords, ...PageWords[]] = shipped): PageWords {
+  const languages = accepted.split(',').map((part) => {
+    const [tag = '', weight = '1'] = part.trim().split(/\s*;\s*q=/);
+    return { lang: tag.split('-', 1)[0]?.toLowerCase(), weight: Number(weight) };
+  });
+  const wanted = languages.toSorted((one, other) => other.weight - one.weight);
+  const found = wanted.flatMap(({ lang }) => all.find((words) => words.lang === lang) ?? []);
+  return found[0] ?? all[0];
+}

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { formatMoney, type Money } from '../../domain/money.ts';
 import { outsideText } from '../../domain/outside-text.ts';
-import { english, type PageWords } from './page-words.ts';
+import type { Ending, PageWords } from './page-words.ts';
 
 /** All of a charge that reaches a browser: no name, e-mail, order reference or transaction id. */
 type Asked = {
@@ -14,11 +14,6 @@ type Asked = {
   mayResend: boolean;
   resend: 'resent' | 'notResent' | undefined;
 };
-
-type Ending = Exclude<
-  { [Key in keyof PageWords]: PageWords[Key] extends readonly string[] ? Key : never }[keyof PageWords],
-  never
->;
 
 export type Screen =
   | {
@@ -56,7 +51,7 @@ export const pageHeaders = {
 };
 
 /** A whole page. Text from outside is escaped, and its direction marks cannot turn the text around it. */
-export function renderPage(screen: Screen, words: PageWords = english): string {
+export function renderPage(screen: Screen, words: PageWords): string {
   const body = screen.kind === 'form' ? formOf(screen, words) : saidOf(words[screen.what]);
   const isPassing = screen.kind === 'said' && passing.has(screen.what);
   const refresh = isPassing ? '<meta http-equiv="refresh" content="4">' : '';

@@ -4,6 +4,7 @@ import axe from 'axe-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answerCodePages, createCodeDoor, makeCodeLink } from '../../../src/features/customer-code/door.ts';
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
+import { wordsFor } from '../../../src/features/customer-code/page-words.ts';
 import { readCode } from '../../../src/domain/otp.ts';
 import { formPageRoutes } from '../../../src/http/form-page.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
@@ -225,6 +226,15 @@ describe('the customer’s page', () => {
       `404 medians: dead ${median(times.dead).toFixed(1)} ms, never ${median(times.never).toFixed(1)} ms`,
     );
     expect(Math.abs(median(times.dead) - median(times.never))).toBeLessThan(5);
+  });
+
+  it('is in the language that the browser likes best of those there are, else in English', () => {
+    const english = wordsFor('');
+    const all = [english, { ...english, lang: 'fr' }] as const;
+    const found = ['fr-NG,en;q=0.8', 'en;q=0.2, FR ;q=0.9', 'yo, ha', 'yo,en'].map(
+      (accepted) => wordsFor(accepted, [...all]).lang,
+    );
+    expect(found).toEqual(['fr', 'fr', 'en', 'en']);
   });
 
   it('reads codes with letters, leading zeros, blanks and dashes', () => {
