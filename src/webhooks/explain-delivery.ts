@@ -1,11 +1,12 @@
 import { signaturePresetNames } from '../config/webhook-settings.ts';
 import { parsed, problem, type Parsed, counted } from '../domain/wording.ts';
 import { createReader, parseEvent, type EventField, type EventPointers } from './event.ts';
+import { fitTemplate, unitOfTime } from './fit-template.ts';
 import { readJson } from './json.ts';
 import { refusalWords } from './refusal-words.ts';
 import { coverageOf } from './signature-template.ts';
 import { createVerifier } from './signature.ts';
-import type { SignatureScheme, SignedRequest } from './signed-delivery.ts';
+import { readDelivery, readText, type SignatureScheme, type SignedRequest } from './signed-delivery.ts';
 import { presetScheme } from './webhook-settings.ts';
 
 type ExplainSettings = {
@@ -49,11 +50,15 @@ const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
 );
 const mostHeaders = 20;
 
-/** The fewest settings under which it would verify, its time aside: ours changed, or a preset. */
-function fixLines({ scheme, secrets }: ExplainSettings, request: SignedRequest, nowMs: number): string[] {
-  if (!scheme) return [];
+/** The fewest settings under which it would verify, its time aside: ours changed, a preset, or another template. */
+function fixLines(
+  { scheme, secrets, pointers }: ExplainSettings,
+  request: SignedRequest,
+  nowMs: number,
+): string[] {
+  if (secrets.length === 0) return [];
   const bases = [
-    { changes: [], base: scheme },
+    ...(scheme ? [{ changes: [], base: scheme }] : []),
     ...signaturePresetNames.map((name) => ({
       changes: [`WEBHOOK_SIGNATURE_PRESET=${name}`],
       base: presetScheme(name),
@@ -81,11 +86,31 @@ function fixLines({ scheme, secrets }: ExplainSettings, request: SignedRequest, 
   }
   const [best] = fits.toSorted((a, b) => a.length - b.length);
   if (best && best.length > 0) return [`Fix: it would verify with ${best.join(', ')}`];
-  return [
-    best
-      ? timeFix
-      : 'Fix: none of the presets fits. Check WEBHOOK_SECRETS, and that nothing on the way changes the body.',
-  ];
+  if (best && scheme) return [timeFixOf(scheme, request)];
+  // A static token has no template to change.
+  const isOurs = scheme !== undefined && scheme.algorithm !== 'none';
+  const fit = fitTemplate(
+    isOurs ? scheme : presetScheme('raw-body'),
+    secrets,
+    Object.values(pointers).flat(),
+    request,
+  );
+  if (!fit) return [noFix];
+  const all = [...(isOurs ? [] : ['WEBHOOK_SIGNATURE_PRESET=raw-body']), ...fit];
+  return [`Fix: it would verify with ${all.join(', ')}`];
+}
+
+const noFix =
+  'Fix: no preset fits, nor any template of the body or of up to four headers and fields. Check WEBHOOK_SECRETS, and that nothing on the way changes the body.';
+
+/** The signature holds. */
+function timeFixOf(scheme: SignatureScheme, request: SignedRequest): string {
+  const delivery = readDelivery(scheme, request);
+  const { timestamp } = scheme;
+  const text = timestamp && delivery.ok ? readText(timestamp.source, delivery.value) : undefined;
+  const unit = text?.ok ? unitOfTime(text.value) : undefined;
+  if (unit === undefined || unit === timestamp?.unit) return timeFix;
+  return `Fix: the signature holds, and its time reads with WEBHOOK_TIMESTAMP_UNIT=${unit}`;
 }
 
 const timeFix =

@@ -7,7 +7,11 @@ import { readCommand, type CommandEnd } from '../../src/cli/command.ts';
 import { explainDeliveryCommand } from '../../src/cli/explain-delivery.ts';
 import { exitCodes } from '../../src/cli/exit-codes.ts';
 import type { SignatureScheme } from '../../src/webhooks/signed-delivery.ts';
-import { presetScheme } from '../../src/webhooks/webhook-settings.ts';
+import {
+  presetScheme,
+  readSignatureScheme,
+  type RecipeSettings,
+} from '../../src/webhooks/webhook-settings.ts';
 import { outsideOf } from '../support/outside-of.ts';
 import { signDelivery } from '../support/sign-delivery.ts';
 
@@ -121,7 +125,7 @@ describe('explain-delivery', () => {
     const unmeasured = await explain(Buffer.concat([rawRequest(), Buffer.from('\n')]), at);
     expect(unmeasured).toMatchObject({
       exitCode: 1,
-      words: expect.stringContaining('Fix: none of the presets fits. Check WEBHOOK_SECRETS'),
+      words: expect.stringContaining('Fix: no preset fits, nor any template'),
     });
   });
 
@@ -142,8 +146,61 @@ describe('explain-delivery', () => {
     expect(words).toContain(`Fix: it would verify with ${fix}`);
   });
 
+  const fields = presetScheme('field-concatenation');
+  const reordered =
+    '{header:x-webhook-timestamp}|{json:/data/order/orderReference}|{json:/requestId}|{json:/event_type}';
+  it.each<[string, RecipeSettings, string[]]>([
+    [
+      'fields in another order, with another separator, and a time in ms',
+      { webhookSignedTemplate: reordered, webhookTimestampUnit: 'ms' },
+      [`WEBHOOK_SIGNED_TEMPLATE=${reordered}`, 'WEBHOOK_TIMESTAMP_UNIT=ms'],
+    ],
+    [
+      'the body behind a time of their own, in a pair',
+      {
+        webhookSignedTemplate: '{header:x-their-time}.{body}',
+        webhookTimestampSource: 'header:x-their-time',
+        webhookTimestampUnit: 's',
+        webhookSignaturePlace: 'pair:sha256',
+        webhookSignatureEncoding: 'hex',
+      },
+      [
+        'WEBHOOK_SIGNED_TEMPLATE={header:x-their-time}.{body}',
+        'WEBHOOK_SIGNATURE_PLACE=pair:sha256',
+        'WEBHOOK_SIGNATURE_ENCODING=hex',
+        'WEBHOOK_TIMESTAMP_SOURCE=header:x-their-time',
+        'WEBHOOK_TIMESTAMP_UNIT=s',
+      ],
+    ],
+  ])('names the template that fits %s, and then it verifies', async (_what, theirs, fix) => {
+    const preset = { webhookSignaturePreset: 'field-concatenation' } as const;
+    const read = readSignatureScheme({ ...preset, ...theirs });
+    if (!read.ok || !read.value) throw new Error('no scheme');
+    const request = rawRequest(body, {}, '\r\n', read.value);
+    const ours = { WEBHOOK_SIGNATURE_PRESET: 'field-concatenation' };
+    const { exitCode, words } = await explain(request, at, ours);
+    expect(exitCode).toBe(1);
+    expect(words.split('\n')).toContain(`Fix: it would verify with ${fix.join(', ')}`);
+    const told = Object.fromEntries(fix.map((line) => line.split(/=(.*)/s)));
+    expect(await explain(request, at, { ...ours, ...told })).toMatchObject({ exitCode: 0 });
+  });
+
+  it('names the unit where the signature holds and its time is written otherwise', async () => {
+    const theirs: SignatureScheme = {
+      ...fields,
+      timestamp: {
+        source: { kind: 'header', name: 'x-webhook-timestamp' },
+        unit: 'ms',
+        toleranceSeconds: 300,
+      },
+    };
+    const { words } = await explain(rawRequest(body, {}, '\r\n', theirs), at, {
+      WEBHOOK_SIGNATURE_PRESET: 'field-concatenation',
+    });
+    expect(words).toContain('Fix: the signature holds, and its time reads with WEBHOOK_TIMESTAMP_UNIT=ms');
+  });
+
   it('says what a signature of fields leaves unsigned', async () => {
-    const fields = presetScheme('field-concatenation');
     const { exitCode, words } = await explain(rawRequest(body, {}, '\r\n', fields), at, {
       WEBHOOK_SIGNATURE_PRESET: 'field-concatenation',
     });

@@ -1,0 +1,231 @@
+import { createHmac, createSecretKey } from 'node:crypto';
+import { isJsonObject } from '../domain/json.ts';
+import { readJson } from './json.ts';
+import { isSame, isTextSource, wordsOfTemplate, type TextSource } from './signature-template.ts';
+import { createVerifier, keyBytes } from './signature.ts';
+import {
+  exactBytes,
+  readText,
+  wholeHeaders,
+  type DeliveryParts,
+  type SignatureScheme,
+  type SignedRequest,
+} from './signed-delivery.ts';
+
+type Unit = NonNullable<SignatureScheme['timestamp']>['unit'];
+
+const separators = [':', '.', '|', ',', '-', '_', '&', ''];
+/** Together at most half a million signatures a secret, which take seconds. */
+const mostSources = 10;
+const mostJoined = 4;
+/** Proxies add headers of their own, which must not crowd out the fields. */
+const mostHeaders = 4;
+/** They say nothing that a sender would sign. */
+const plainHeader = /^(?:accept.*|content-.*|user-agent|x-forwarded-.*|forwarded|via|date|authorization)$/;
+
+/**
+ * The settings, as the environment has them, by which the delivery verifies under another template than ours, its time
+ * aside: the body, a header or pair with it, or up to four headers and fields in any order. Undefined: none was found.
+ * Names headers and fields, never their values.
+ */
+export function fitTemplate(
+  ours: SignatureScheme,
+  secrets: readonly string[],
+  known: readonly string[],
+  request: SignedRequest,
+): string[] | undefined {
+  const signatures = signaturesOf(request);
+  const joined = joinedTexts(sourcesOf(ours, known, request), request);
+  const algorithms = [...new Set([...signatures.values()].map(({ algorithm }) => algorithm))];
+  for (const secretEncoding of ['utf8', 'base64', 'hex', 'whsec'] as const) {
+    const keys = secrets.map((secret) => keyBytes({ ...ours, secretEncoding }, secret));
+    for (const bytes of keys.filter(({ length }) => length > 0)) {
+      const key = createSecretKey(bytes);
+      for (const algorithm of algorithms) {
+        for (const { template, signed } of joined) {
+          const hmac = createHmac(algorithm, key);
+          for (const piece of signed) hmac.update(piece);
+          const found = signatures.get(hmac.digest('hex'));
+          if (!found) continue;
+          const { header, place, encoding } = found;
+          const { timestamp: _ours, ...rest } = { ...ours, algorithm, place, encoding, secretEncoding };
+          const timestamp = signedTime(template, ours, request);
+          const tried = { ...rest, headers: [header], template, ...(timestamp && { timestamp }) };
+          const timeless = timestamp && { timestamp: { ...timestamp, toleranceSeconds: Infinity } };
+          if (createVerifier({ ...tried, ...timeless }, secrets)(request, 0).kind === 'valid')
+            return changesOf(ours, tried);
+        }
+      }
+    }
+  }
+  return undefined;
+}
+
+/** How a time is written; undefined for what is none. */
+export function unitOfTime(text: string): Unit | undefined {
+  if (/^\d{10}$/.test(text)) return 's';
+  if (/^\d{13}$/.test(text)) return 'ms';
+  return /^\d{4}-\d\d-\d\dT\S*(?:Z|[+-]\d\d:?\d\d)$/.test(text) ? 'iso' : undefined;
+}
+
+function isTime(text: string): boolean {
+  return unitOfTime(text) !== undefined;
+}
+
+type Found = Pick<SignatureScheme, 'place' | 'encoding'> & { header: string; algorithm: 'sha256' | 'sha512' };
+
+/** Whatever has the length of a digest, wherever it stands in a header; by the digest in hexadecimal digits. */
+function signaturesOf({ headers }: SignedRequest): Map<string, Found> {
+  const found = new Map<string, Found>();
+  for (const [header, value] of wholeHeaders(headers)) {
+    const places: [SignatureScheme['place'], string][] = [[{ kind: 'whole' }, value]];
+    for (const [, key = '', text = ''] of value.matchAll(/([^=,\s]+)=([^,\s]+)/g))
+      places.push([{ kind: 'pair', key }, text]);
+    for (const [, version = '', text = ''] of value.matchAll(/([^,\s]+),([^,\s]+)/g))
+      places.push([{ kind: 'list', version }, text]);
+    for (const [place, text] of places) {
+      for (const encoding of ['hex', 'base64'] as const) {
+        const digest = exactBytes(text, encoding);
+        const algorithm = digest.length === 32 ? 'sha256' : 'sha512';
+        if (digest.length === 32 || digest.length === 64)
+          found.set(digest.toString('hex'), { header, place, encoding, algorithm });
+      }
+    }
+  }
+  return found;
+}
+
+/** What may be signed beside the body: ours first, then headers and pairs, then fields, those that the bot reads first. */
+function sourcesOf(
+  { template }: SignatureScheme,
+  known: readonly string[],
+  { headers, body }: SignedRequest,
+): TextSource[] {
+  const signed = new Set([...signaturesOf({ headers, body }).values()].map(({ header }) => header));
+  const sent = wholeHeaders(headers);
+  const named = sent
+    .filter(([name]) => !plainHeader.test(name) && !signed.has(name))
+    .toSorted(([, one], [, other]) => Number(isTime(other)) - Number(isTime(one)))
+    .slice(0, mostHeaders);
+  const pairs = sent
+    .filter(([name]) => signed.has(name))
+    .flatMap(([, value]) => [...value.matchAll(/([^=,\s]+)=(\d{10}|\d{13})(?=,|$)/g)]);
+  const document = readJson(body);
+  const fields = document.ok ? fieldsOf(document.value.value) : [];
+  const all: TextSource[] = [
+    ...template.filter(isTextSource),
+    ...named.map(([name]) => ({ kind: 'header' as const, name })),
+    ...pairs.map(([, name = '']) => ({ kind: 'pair' as const, name })),
+    ...[...known.filter((one) => fields.includes(one)), ...fields].map((name) => ({
+      kind: 'json' as const,
+      name,
+    })),
+  ];
+  return all.filter((one, index) => all.findIndex((other) => isSame(one, other)) === index);
+}
+
+/** Pointers to the texts of a body; only under names that are plain words, since they are printed. */
+function fieldsOf(value: unknown, at = ''): string[] {
+  if (typeof value === 'string' || typeof value === 'boolean') return [at];
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    /^[\w.-]{1,64}$/.test(name) ? fieldsOf(inner, `${at}/${name}`) : [],
+  );
+}
+
+type Joined = { template: SignatureScheme['template']; signed: readonly Buffer[] };
+
+function joinedTexts(sources: readonly TextSource[], request: SignedRequest): Joined[] {
+  const texts = new Map<TextSource, Buffer>();
+  const delivery = deliveryOf(request);
+  for (const source of sources) {
+    const text = readText(source, delivery);
+    if (!text.ok || text.value === '' || text.value.length > 256) continue;
+    texts.set(source, Buffer.from(text.value, source.kind === 'json' ? 'utf8' : 'latin1'));
+    if (texts.size === mostSources) break;
+  }
+  const body = { kind: 'body' } as const;
+  const parts: [TextSource | typeof body, Buffer][] = [[body, request.body], ...texts];
+  let rows: (typeof parts)[] = [[]];
+  const joined: Joined[] = [];
+  for (let size = 1; size <= mostJoined; size += 1) {
+    rows = rows.flatMap((row) =>
+      parts
+        .filter((part) => !row.includes(part))
+        // A body is signed with two more at most: there are many bytes of it.
+        .filter((part) => size <= 3 || ![...row, part].some(([{ kind }]) => kind === 'body'))
+        .map((part) => [...row, part]),
+    );
+    for (const row of rows) {
+      if (row.every(([{ kind }]) => kind !== 'body' && kind !== 'json')) continue;
+      if (row.some(([{ kind }]) => kind === 'body') && row.some(([{ kind }]) => kind === 'json')) continue;
+      for (const text of size === 1 ? [''] : separators) {
+        const between = { kind: 'text' as const, text };
+        joined.push({
+          template: row.flatMap(([part], index) => (index > 0 && text !== '' ? [between, part] : [part])),
+          signed: row.flatMap(([, bytes], index) => (index > 0 ? [Buffer.from(text), bytes] : [bytes])),
+        });
+      }
+    }
+  }
+  return joined;
+}
+
+/** Pairs of every header: of two with one name the first counts, and the verifier has the last word. */
+function deliveryOf(request: SignedRequest): DeliveryParts {
+  const pairs = new Map<string, string[]>();
+  for (const [, value] of wholeHeaders(request.headers))
+    for (const [, key = '', text = ''] of value.matchAll(/([^=,\s]+)=([^,\s]+)/g))
+      if (!pairs.has(key)) pairs.set(key, [text]);
+  return { ...request, pairs, document: readJson(request.body) };
+}
+
+/** Ours where it is still signed; else a header or pair that is written as a time is. */
+function signedTime(
+  template: SignatureScheme['template'],
+  { timestamp: ours }: SignatureScheme,
+  request: SignedRequest,
+): SignatureScheme['timestamp'] {
+  const toleranceSeconds = ours?.toleranceSeconds ?? 300;
+  const delivery = deliveryOf(request);
+  const sources = template.filter(isTextSource);
+  const usual = sources.filter((one) => one.kind !== 'json' || (ours && isSame(one, ours.source)));
+  for (const source of usual.toSorted((one) => (ours && isSame(one, ours.source) ? -1 : 0))) {
+    const text = readText(source, delivery);
+    const unit = text.ok ? unitOfTime(text.value) : undefined;
+    if (unit) return { source, unit, toleranceSeconds };
+  }
+  return undefined;
+}
+
+/** Only what differs from ours. */
+function changesOf(ours: SignatureScheme, tried: SignatureScheme): string[] {
+  const before = new Set(written(ours));
+  const [header = ''] = tried.headers;
+  return written(tried).filter((line) =>
+    line.startsWith('WEBHOOK_SIGNATURE_HEADER=') ? !ours.headers.includes(header) : !before.has(line),
+  );
+}
+
+function written({
+  headers,
+  place,
+  algorithm,
+  encoding,
+  secretEncoding,
+  template,
+  timestamp,
+}: SignatureScheme) {
+  const at =
+    place.kind === 'whole' ? 'whole' : `${place.kind}:${place.kind === 'pair' ? place.key : place.version}`;
+  return [
+    `WEBHOOK_SIGNED_TEMPLATE=${wordsOfTemplate(template)}`,
+    `WEBHOOK_SIGNATURE_HEADER=${headers.join(',')}`,
+    `WEBHOOK_SIGNATURE_PLACE=${at}`,
+    `WEBHOOK_SIGNATURE_ALGORITHM=${algorithm}`,
+    `WEBHOOK_SIGNATURE_ENCODING=${encoding}`,
+    `WEBHOOK_SECRET_ENCODING=${secretEncoding}`,
+    `WEBHOOK_TIMESTAMP_SOURCE=${timestamp ? `${timestamp.source.kind}:${timestamp.source.name}` : 'none'}`,
+    ...(timestamp ? [`WEBHOOK_TIMESTAMP_UNIT=${timestamp.unit}`] : []),
+  ];
+}
