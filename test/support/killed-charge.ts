@@ -66,11 +66,15 @@ async function begin(run: Run, cleanUps: (() => unknown)[]): Promise<Begun> {
   };
   house.workspace.onChange(() => watchForPaid(scene));
   await chargeAsAgent(scene);
+  // A message that was told may be looked at once more, and the bot may die of just that: then its successor is judged.
+  const isOver = async (): Promise<boolean> => !first.isRunning() || (await problemsOf(scene)).length === 0;
+  await house.until('all is as promised', isOver, stepMs).catch(() => undefined);
   if (run.killAt === undefined || first.isRunning()) {
     const problems = await problemsOf(scene);
-    const ran = { killed: false, stuck: false, end: await endOf(scene), passed: passed(), problems };
-    // A message that was told may be looked at once more, and the bot may die of just that: then its successor is judged.
-    if (run.killAt === undefined || problems.length === 0 || first.isRunning()) return { kind: 'over', ran };
+    return {
+      kind: 'over',
+      ran: { killed: false, stuck: false, end: await endOf(scene), passed: passed(), problems },
+    };
   }
   const next = house.bot({ KILL_AT: '' });
   await house.start(next);
