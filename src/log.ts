@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
+import { outsideText } from './domain/outside-text.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -34,10 +35,14 @@ const numberFields = [
   'auditSeq',
   'durationMs',
   'httpStatus',
+  'leftOut',
   'metricsPort',
   'port',
   'retryAfterMs',
 ] as const;
+/** Texts that a sender chooses: no e-mail address in full and no card number, as in the audit. */
+const fromOutside: ReadonlySet<string> = new Set(['eventKind', 'orderReference']);
+const longestFromOutside = 200;
 /** docs/on-call.md says what each of them is. */
 export const listed: ReadonlySet<string> = new Set([...textFields, ...numberFields]);
 
@@ -120,10 +125,35 @@ function onlyListed(...all: readonly LogFields[]): LogFields {
   const kept: Record<string, unknown> = {};
   for (const fields of all) {
     for (const [name, value] of Object.entries(fields)) {
-      if (value !== undefined && listed.has(name)) kept[name] = value;
+      if (value === undefined || !listed.has(name)) continue;
+      const isOutside = typeof value === 'string' && fromOutside.has(name);
+      kept[name] = isOutside ? outsideText(value, longestFromOutside) : value;
     }
   }
   return kept;
+}
+
+const fewEveryMs = 60_000;
+const fewLines = 10;
+
+/**
+ * The log for lines that a stranger can cause without end: ten a minute, and then one line that says how many were left
+ * out. Without it a flood of refused requests fills the disk and hides every other line.
+ */
+export function fewLinesOf(log: Log): Log {
+  let written = 0;
+  let leftOut = 0;
+  function endMinute(): void {
+    if (leftOut > 0) log('warn', 'More requests were refused in the last minute', { leftOut });
+    written = 0;
+    leftOut = 0;
+  }
+  return (level, message, fields, error) => {
+    if (written === 0) setTimeout(endMinute, fewEveryMs).unref();
+    if (written === fewLines) return void (leftOut += 1);
+    written += 1;
+    log(level, message, fields, error);
+  };
 }
 
 /** Writes what is logged in one turn of the process together: a write of the system for each line costs more than the line. */
@@ -150,7 +180,9 @@ export function inOneWrite(write: (lines: string) => void): {
 function strikeOut(line: string, secrets: readonly string[]): string {
   let clean = line;
   for (const secret of secrets) if (clean.includes(secret)) clean = clean.replaceAll(secret, '[secret]');
-  return clean.includes('Bearer ') ? clean.replace(/Bearer [A-Za-z0-9._~+/=-]+/g, 'Bearer [secret]') : clean;
+  if (clean.includes('Bearer ')) clean = clean.replace(/Bearer [A-Za-z0-9._~+/=-]+/g, 'Bearer [secret]');
+  // A JSON Web Token: three parts, of which the first two begin as `{"` does in base64.
+  return clean.includes('eyJ') ? clean.replace(/eyJ[\w-]+\.eyJ[\w-]+\.[\w-]*/g, '[secret]') : clean;
 }
 
 function describeError(error: unknown, depth = 0): unknown {

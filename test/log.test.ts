@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { asRequest, createLog, inOneWrite, listed, newErrorId, tagLog } from '../src/log.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { asRequest, createLog, fewLinesOf, inOneWrite, listed, newErrorId, tagLog } from '../src/log.ts';
 
 describe('createLog', () => {
   it('writes no field that is not listed, whatever object was passed along', () => {
@@ -34,6 +34,40 @@ describe('createLog', () => {
       message: 'abc: [secret] and [secret], [secret] again; Bearer [secret]',
       key: '[secret]',
     });
+  });
+
+  it('masks references and kinds that look like an e-mail address, a card number or a token', () => {
+    const lines: string[] = [];
+    const write = (line: string) => void lines.push(line);
+    const log = createLog({ level: 'info', secrets: [], write, now: () => new Date(0) });
+    log('info', 'kept', { orderReference: 'jane@example.com', eventKind: 'paid by 4111 1111 1111 1111' });
+    log('info', 'kept', {
+      orderReference: 'eyJhbGciOiJ.eyJzdWIiOiIx.c2lnbmF0dXJl',
+      eventKind: 'charge.failed',
+    });
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { orderReference: 'j***@example.com', eventKind: '[withheld: it looks like a card number]' },
+      { orderReference: '[secret]', eventKind: 'charge.failed' },
+    ]);
+  });
+});
+
+describe('fewLinesOf', () => {
+  it('writes ten lines a minute and says how many it left out', () => {
+    vi.useFakeTimers();
+    try {
+      const lines: unknown[] = [];
+      const few = fewLinesOf((_level, message, fields) => lines.push([message, fields?.leftOut]));
+      for (let count = 0; count < 25; count += 1) few('warn', 'refused');
+      expect(lines).toEqual(Array.from({ length: 10 }, () => ['refused', undefined]));
+      vi.advanceTimersByTime(60_000);
+      expect(lines.slice(10)).toEqual([['More requests were refused in the last minute', 15]]);
+      few('warn', 'refused');
+      vi.advanceTimersByTime(60_000);
+      expect(lines.slice(11)).toEqual([['refused', undefined]]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

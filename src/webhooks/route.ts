@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { answeredWithin } from '../deadline.ts';
 import { type ForwardedDelivery, forwardedHeader } from '../domain/forwarding.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
-import { tagLog, type Log, type LogFields, type LogLevel } from '../log.ts';
+import { fewLinesOf, tagLog, type Log, type LogFields, type LogLevel } from '../log.ts';
 import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
 import { endResponse, readBody } from '../http/body.ts';
 import { createVerifier } from './signature.ts';
@@ -73,6 +73,7 @@ export function createWebhookHandler(
   const { pointers, receive, keepUnknown, forward, log, now, keepTimeoutMs = 2_000, lingerMs = 1_000 } = door;
   const verify = createVerifier(door.scheme, door.secrets);
   const carried = signedHeaders(door.scheme);
+  const logRefused = fewLinesOf(log);
 
   async function answerBody(request: IncomingMessage): Promise<Answer> {
     const reading = await readBody(request, mostBodyBytes);
@@ -149,7 +150,8 @@ export function createWebhookHandler(
     door.count(result);
     const { level, message, fields, error } = answer.log;
     const durationMs = now() - startedAtMs;
-    log(level, message, { ...fields, result, httpStatus: status, durationMs }, error);
+    const write = status >= 400 && status < 500 ? logRefused : log;
+    write(level, message, { ...fields, result, httpStatus: status, durationMs }, error);
     const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', ...answer.headers };
     const written = { status, headers, body: JSON.stringify(body) };
     endResponse({ request, response }, written, { lingerMs, lingerBytes });

@@ -176,6 +176,17 @@ describe('the webhook route', () => {
     expect([received, unknown]).toEqual([[], []]);
   });
 
+  it('writes ten lines about a flood of refused deliveries, and every line about what it keeps', async () => {
+    const { port, lines } = await start();
+    const body = eventBody();
+    for (let count = 0; count < 15; count += 1) await post(port, body);
+    await post(port, body, signed(body));
+    expect(lines.map(({ message }) => message.split(':')[0])).toEqual([
+      ...Array.from({ length: 10 }, () => 'Webhook refused'),
+      'Webhook kept',
+    ]);
+  });
+
   it('refuses a signature header sent twice, though node:http would join it', async () => {
     const { port, lines } = await start();
     const client = await connectRaw(port);

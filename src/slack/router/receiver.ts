@@ -4,7 +4,7 @@ import { parse } from 'node:querystring';
 import type { App, Receiver } from '@slack/bolt';
 import { isJsonObject } from '../../domain/json.ts';
 import { endResponse, readBody } from '../../http/body.ts';
-import type { Log } from '../../log.ts';
+import { fewLinesOf, type Log } from '../../log.ts';
 
 export type HttpReceiver = Receiver & {
   /** For `POST /slack/events`. Rejects only with a bug of ours. */
@@ -33,6 +33,7 @@ export function createHttpReceiver(signingSecret: string, { log, checked }: Arou
   let app: App | undefined;
   if (signingSecret === '') throw new Error('SLACK_SIGNING_SECRET is empty: with it everybody could sign');
   const secret = createSecretKey(signingSecret, 'utf8');
+  const logRefused = fewLinesOf(log);
 
   async function take(request: IncomingMessage, response: ServerResponse): Promise<number | object> {
     if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes) return 413;
@@ -44,7 +45,10 @@ export function createHttpReceiver(signingSecret: string, { log, checked }: Arou
       // Slack's test of the certificate, which it does not sign: nothing of it is read.
       if (isForm && reading.body.includes('ssl_check=1')) return 200;
       checked?.(refused);
-      log('warn', 'A request was refused: it does not bear Slack’s signature of the last five minutes');
+      logRefused(
+        'warn',
+        'A request was refused: it does not bear Slack’s signature of the last five minutes',
+      );
       return 401;
     }
     checked?.(undefined);

@@ -107,3 +107,17 @@ it('tells the log nothing of what came', () => {
   expect(new Set(lines).size).toBe(1);
   expect(lines.join()).not.toMatch(/pay|help|v0=/);
 });
+
+it('writes ten lines about a flood of refused requests', async () => {
+  const flooded: string[] = [];
+  const flooding = createHttpReceiver(signingSecret, { log: (_, message) => void flooded.push(message) });
+  const door = createServer((asked, response) => void flooding.listener(asked, response));
+  await new Promise<void>((resolve) => void door.listen(0, '127.0.0.1', resolve));
+  const { port } = door.address() as AddressInfo;
+  for (let count = 0; count < 15; count += 1) {
+    const { status } = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: command });
+    expect(status).toBe(401);
+  }
+  door.close();
+  expect(flooded).toHaveLength(10);
+});
