@@ -1,10 +1,12 @@
 import type { Outside } from '../config/config.ts';
 import { holdsCardNumber, maskNumbers } from '../domain/card.ts';
 import { confirm, type Transaction } from '../domain/transaction.ts';
-import { parseAmount } from '../domain/money.ts';
+import { type JsonObject, leavesOf } from '../domain/json.ts';
+import { minorFromWire, parseAmount } from '../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
 import { maskEmail } from '../domain/outside-text.ts';
-import { parsed, problem } from '../domain/wording.ts';
+import { counted, parsed, problem } from '../domain/wording.ts';
+import { rawRecords } from '../payments/lookups.ts';
 import type { Piece } from '../slack/kit/blocks.ts';
 import { outsideText } from '../slack/kit/text.ts';
 import {
@@ -31,12 +33,12 @@ import {
 /** Asked with the bot's own settings, token and store. Changes nothing but the shared access token, as any look-up of the bot may. */
 export const lookupCommand = command({
   summary: 'Look up a transaction: is it paid, and what proves it',
-  usage: ['npm run payops --silent -- lookup <reference> [amount] [--json] [--account NAME]'],
-  more: 'Ends with 0 for a payment that is proven, and for nothing else. Several accounts: the first, unless one is named.',
+  usage: ['npm run payops --silent -- lookup <reference> [amount] [--raw] [--json] [--account NAME]'],
+  more: '--raw shows every field of the record, values masked, to find what a setting should point at. Ends with 0 for a payment that is proven, and for nothing else. Several accounts: the first, unless one is named.',
   scope: 'first',
-  options: { json: { type: 'boolean', default: false } },
+  options: { json: { type: 'boolean', default: false }, raw: { type: 'boolean', default: false } },
   mostWords: Infinity,
-  prepare({ values: { json }, positionals }) {
+  prepare({ values: { json, raw }, positionals }) {
     if (holdsCardNumber(positionals.join(' '))) {
       return problem('That looks like a card number. Delete it from your shell’s history.');
     }
@@ -50,21 +52,61 @@ export const lookupCommand = command({
     const amount = second === undefined ? parsed(undefined) : parseAmount(second);
     if (!amount.ok) return problem(amount.problem);
     const asked = { reference: reference.value, minor: amount.value };
-    return parsed({ run: (outside) => lookUp(outside, asked, json) });
+    return parsed({ run: (outside) => lookUp(outside, asked, { json, raw }) });
   },
 });
 
 async function lookUp(
   outside: Outside,
   { reference, minor }: { reference: OrderReference; minor: number | undefined },
-  isJson: boolean,
+  { json, raw }: { json: boolean; raw: boolean },
 ): Promise<CommandEnd> {
   return await askService(outside, async (payments, place) => {
     const transaction = await payments.findTransaction(reference);
     const amount = minor === undefined ? {} : { amount: { minor, source: 'person' as const } };
     const confirmation = confirm({ reference, ...amount }, transaction);
-    return reported(lookupAnswer({ reference, confirmation, ...place, checkedAtMs: outside.now() }), isJson);
+    const answer = lookupAnswer({ reference, confirmation, ...place, checkedAtMs: outside.now() });
+    if (!raw) return reported(answer, json);
+    const records = await payments.ask((client, accountId) =>
+      rawRecords(client, accountId, { orderReference: reference }),
+    );
+    const fields = maskedFields(records, { reference, minor });
+    return reported(
+      {
+        ...answer,
+        document: { ...answer.document, fields },
+        lines: [
+          ...answer.lines,
+          'Fields of its record, values masked:',
+          ...fields.map(({ pointer, shows, is }) => `  ${pointer}: ${shows}${is ? ` (${is})` : ''}`),
+        ],
+      },
+      json,
+    );
   });
+}
+
+type MaskedField = { pointer: string; shows: string; is?: string };
+
+/** A status and an amount with its decimals are what settings need to know; of anything else only its kind shows. */
+function maskedFields(
+  records: readonly JsonObject[],
+  { reference, minor }: { reference: OrderReference; minor: number | undefined },
+): MaskedField[] {
+  return leavesOf(records.length === 1 ? records[0] : records).map(([at, value]) => {
+    const pointer = maskNumbers(outsideText(at, 200));
+    const isYours = minor !== undefined && minorFromWire(value) === minor;
+    if (value === reference) return { pointer, shows: kindOf(value), is: 'the reference you gave' };
+    if (/\/status$/i.test(at) && typeof value === 'string') return { pointer, shows: outsideText(value, 40) };
+    const isDecimal = /^\d{1,12}\.\d{1,2}$/.test(String(value));
+    const shows = isDecimal ? String(value) : kindOf(value);
+    return { pointer, shows, ...(isYours && { is: 'the amount you gave' }) };
+  });
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value === 'string') return `text of ${counted(value.length, 'character')}`;
+  return typeof value === 'number' ? 'number' : String(value);
 }
 
 /** Success is for a transaction that is proven paid, and for nothing else. */

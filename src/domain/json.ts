@@ -36,6 +36,14 @@ export function valueAtFirst(json: unknown, pointers: readonly string[]): unknow
     .find((value) => value !== undefined && value !== null);
 }
 
+/** Every value that is no object and no array, with its JSON pointer. */
+export function leavesOf(json: unknown, at = ''): [pointer: string, value: unknown][] {
+  if (typeof json !== 'object' || json === null) return [[at, json]];
+  return Object.entries(json).flatMap(([name, value]) =>
+    leavesOf(value, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  );
+}
+
 function walk(json: unknown, pointer: string, before: (at: unknown, token: string) => unknown): unknown {
   const tokens = tokensOf(pointer);
   if (!tokens) return undefined;

@@ -41,13 +41,22 @@ export async function findTransactionById(
   return records.find((candidate) => candidate.id === id);
 }
 
-/** None: the service knows none. */
 async function findRecords(
   client: PaymentsClient,
   accountId: string,
   query: Record<string, string>,
   reading: TransactionReading,
 ): Promise<Transaction[]> {
+  const records = await rawRecords(client, accountId, query);
+  return records.map((one) => readTransaction(one, reading));
+}
+
+/** As the service sent them: nothing of it goes to Slack, a log or the store. None: the service knows none. */
+export async function rawRecords(
+  client: PaymentsClient,
+  accountId: string,
+  query: Readonly<Record<string, string>>,
+): Promise<readonly JsonObject[]> {
   const answer = await client.GET('/v1/transactions/accounts/single', {
     params: { header: { accountId }, query: { orderReference: '' } },
     querySerializer: () => new URLSearchParams(query).toString(),
@@ -56,7 +65,7 @@ async function findRecords(
   const envelope = asObject(answer.data);
   const code = looseText.parse(envelope?.['code']);
   if (code === '01') return [];
-  const records = asObjects(envelope?.['data']).map((one) => readTransaction(one, reading));
+  const records = asObjects(envelope?.['data']);
   if (code === '00' && records.length > 0) return records;
   throw failureOfAnswer(answer, 'The look-up was answered without code "00" and its record.');
 }

@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto';
-import { isJsonObject } from '../domain/json.ts';
+import { leavesOf } from '../domain/json.ts';
 import { readJson } from './json.ts';
 import { isSame, isTextSource, wordsOfTemplate, type TextSource } from './signature-template.ts';
 import { createVerifier, keyBytes } from './signature.ts';
@@ -125,11 +125,11 @@ function sourcesOf(
 }
 
 /** Pointers to the texts of a body; only under names that are plain words, since they are printed. */
-function fieldsOf(value: unknown, at = ''): string[] {
-  if (typeof value === 'string' || typeof value === 'boolean') return [at];
-  if (!isJsonObject(value)) return [];
-  return Object.entries(value).flatMap(([name, inner]) =>
-    /^[\w.-]{1,64}$/.test(name) ? fieldsOf(inner, `${at}/${name}`) : [],
+function fieldsOf(document: unknown): string[] {
+  return leavesOf(document).flatMap(([pointer, value]) =>
+    /^(?:\/[\w.-]{1,64})+$/.test(pointer) && (typeof value === 'string' || typeof value === 'boolean')
+      ? [pointer]
+      : [],
   );
 }
 

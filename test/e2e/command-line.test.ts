@@ -40,6 +40,24 @@ describe('payops lookup', () => {
     expect(await ask('lookup', 'NOPE-1')).toMatchObject({ code: 4, stderr: '' });
   });
 
+  it('shows with --raw where a record says what, and of its values only status and amounts', async () => {
+    const { code, stdout } = await ask('lookup', 'ORDER-1001', '12,500.00', '--raw');
+    expect(code).toBe(0);
+    const [, fields = ''] = stdout.split('Fields of its record, values masked:\n');
+    const lines = fields.split('\n');
+    expect(lines).toContain('  /amount: 12500.00 (the amount you gave)');
+    expect(lines).toContain('  /status: SUCCESS');
+    expect(lines).toContain(
+      '  /onlineCheckoutOrderReference: text of 10 characters (the reference you gave)',
+    );
+    expect(fields).not.toMatch(/ada|example\.com|ORDER-/i);
+    const wrong = await ask('lookup', 'ORDER-1001', '1', '--raw', '--json');
+    expect(wrong.code).toBe(3);
+    expect(JSON.parse(wrong.stdout)).toMatchObject({
+      fields: expect.arrayContaining([{ pointer: '/amount', shows: '12500.00' }]),
+    });
+  });
+
   it('prints one JSON document, amounts exact, the customer masked', async () => {
     const { code, stdout, stderr } = await ask('lookup', 'ORDER-1003', '--json');
     expect({ code, stderr }).toEqual({ code: 3, stderr: '' });
