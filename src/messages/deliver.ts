@@ -342,7 +342,8 @@ async function conclude(teller: Teller, work: Work, sent: Sent): Promise<void> {
       log('info', kind === 'edit' ? 'edited' : 'posted', about);
       const posted = { channel: outcome.channel, ts: outcome.ts };
       const isTaken = kind === 'edit' ? { reposted: undefined } : {};
-      await finish(teller, work, { ...standing, ...isTaken, posted, shown });
+      const place = outcome.unthreaded ? { unthreaded: true } : {};
+      await finish(teller, work, { ...standing, ...isTaken, ...place, posted, shown });
       return;
     }
     case 'rate_limited':

@@ -57,10 +57,12 @@ const pageSize = 200;
 export function createDelivery(client: WebClient, historyTimeoutMs = usualHistoryTimeoutMs): Delivery {
   async function attemptPost(content: ChatPostMessageArguments): Promise<PostOutcome> {
     try {
-      const { ts, channel = content.channel } = await client.chat.postMessage(content);
+      const { ts, channel = content.channel, message } = await client.chat.postMessage(content);
       return ts === undefined
         ? { kind: 'unsure', cause: new Error('Slack’s answer holds no ts') }
-        : { kind: 'posted', channel, ts };
+        : isOutOfThread(content, message)
+          ? { kind: 'posted', channel, ts, unthreaded: true }
+          : { kind: 'posted', channel, ts };
     } catch (error) {
       return readFailure(error, content.channel, content.thread_ts === undefined ? noErrors : noThread);
     }
@@ -171,6 +173,14 @@ const noThread: ReadonlySet<string> = new Set([
   'restricted_action_non_threadable_channel',
 ]);
 
+/** Below a message that is gone, Slack posts into the channel and says so by naming no thread. */
+function isOutOfThread(
+  content: ChatPostMessageArguments,
+  message: { thread_ts?: string; ts?: string } | undefined,
+): boolean {
+  return content.thread_ts !== undefined && message !== undefined && message.thread_ts === undefined;
+}
+
 function readFailure(error: unknown, channel: string, gone: ReadonlySet<string>): PostOutcome {
   const problem = readSlackError(error);
   if (problem.kind !== 'refused') return problem;
@@ -227,7 +237,7 @@ function keyOf(metadata: { event_payload?: unknown } | undefined): unknown {
  */
 export type PostOutcome =
   /** `channel`: where Slack says that it is; for a person's user id that is the direct message's own id. */
-  | { kind: 'posted'; channel: string; ts: string }
+  | { kind: 'posted'; channel: string; ts: string; unthreaded?: true }
   /** Slack asks to wait; nothing was posted. */
   | { kind: 'rate_limited'; retryAfterMs: number }
   /** Slack will refuse it until a person does what `fix` says; nothing was posted. */

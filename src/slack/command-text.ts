@@ -38,7 +38,7 @@ function withoutLinks(text: string): string {
   );
 }
 
-function unescape(text: string): string {
+export function unescape(text: string): string {
   return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 

@@ -1,7 +1,9 @@
 import type { Modal, SlackMessage } from './kit/message.ts';
 import { updateModal } from './kit/modals.ts';
+import { outsideText } from './kit/text.ts';
 import type { AckFn, RespondArguments, RespondFn } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
+import { isJsonObject, parseJson } from '../domain/json.ts';
 import type { Log } from '../log.ts';
 import type { Caller } from './command.ts';
 import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
@@ -10,6 +12,8 @@ import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-
 export type ReplyAddress = {
   caller: Caller;
   respond: RespondFn | undefined;
+  /** The thread of the message that was pressed: Slack answers in the channel unless told so. */
+  threadTs?: string | undefined;
   /**
    * What an answer takes the place of. `pressed`: the ephemeral message whose button was pressed. `earlier`:
    * the answer before it; on a slash command's response_url Slack may post a further message instead
@@ -61,7 +65,7 @@ export type Reply = (message: SlackMessage, inDirect?: SlackMessage) => Promise<
  * a lost answer it may stand there.
  */
 export function createReply(address: ReplyAddress, client: WebClient, log: Log): Reply {
-  const { respond, replaces, acknowledgement } = address;
+  const { respond, threadTs, replaces, acknowledgement } = address;
   const { userId } = address.caller;
   let isFirst = true;
 
@@ -72,12 +76,13 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
       text,
       blocks,
       ...noPreviews,
+      ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
     } as const;
     isFirst = false;
     const direct = { channel: userId, text: inDirect.text, ...noPreviews };
     const ways: (() => Promise<unknown>)[] = [
       ...(acknowledgement?.isOpen() ? [() => acknowledgement.withAnswer(answer)] : []),
-      ...(respond ? [() => respond(answer)] : []),
+      ...(respond ? [async () => judgeAnswer(await respond(answer))] : []),
       () =>
         client.chat.postMessage({ ...direct, blocks: inDirect.blocks }).catch((error: unknown) => {
           if (!refusesBlocks(error)) throw error;
@@ -100,6 +105,16 @@ export function createReply(address: ReplyAddress, client: WebClient, log: Log):
 
 /** A link in an answer is text; Slack must not fetch it. */
 const noPreviews = { unfurl_links: false, unfurl_media: false };
+
+/** A response_url may say with status 200 that it refuses. A body that is no JSON is Slack's plain `ok`. */
+async function judgeAnswer(answer: unknown): Promise<void> {
+  if (!(answer instanceof Response)) return;
+  const body = parseJson(await answer.text());
+  if (isJsonObject(body) && body['ok'] === false) {
+    const word = typeof body['error'] === 'string' ? body['error'] : 'no word';
+    throw new Error(`Slack refuses the answer: ${outsideText(word, 80)}`);
+  }
+}
 
 function refusesBlocks(error: unknown): boolean {
   const problem = readSlackError(error);

@@ -30,6 +30,7 @@ describe('/pay link', () => {
     const card = await desk.reads('lead', ['Payment link, not paid yet', 'LINK-1'], 'payDesk');
     expect(card.text).toContain('z***@example.com');
     expect(card.shown.text).toContain(order.checkoutLink);
+    expect(card.shown.text).toContain('Copy it and send it to the customer');
     await pay(desk, 'LINK-1');
     const paid = await desk.sees('lead', '💳 Card saved · ✅ Paid (confirmed) · NGN 150.00', 'payDesk');
     await house.until('all is told', () => ofLink(desk, 'LINK-1').length === 2);

@@ -121,7 +121,11 @@ describe('Share to channel', () => {
   it('says how to mend it where the bot is not, and works then', async () => {
     const desk = at();
     const answer = await desk.asks('onCall', '/pay ORDER-1001', 'Paid (confirmed)', 'privateRoom');
-    await desk.seesBy('onCall', '/invite @pay', () => desk.presses('onCall', 'Share to channel', answer));
+    const refused = await desk.seesBy('onCall', '/invite @pay', () =>
+      desk.presses('onCall', 'Share to channel', answer),
+    );
+    expect(refused.shown.text).toContain('the bot isn’t in this conversation');
+    expect(refused.shown.text).not.toContain('payops.yml');
     await desk.types('onCall', '/invite @pay', 'privateRoom');
     desk.house.later(doubleClickMs);
     await desk.presses('onCall', 'Share to channel', answer);
@@ -144,6 +148,27 @@ describe('Look up reference here', () => {
       await desk.seesBy('agent', 'No reference found in that message', () =>
         desk.shortcut('agent', lookUpHere, message),
       );
+    });
+  });
+
+  it('answers in the thread of the reply on which it was chosen', async () => {
+    const desk = at();
+    await writes(desk, 'onCall', 'A customer asks', async (first) => {
+      const { workspace } = desk.house;
+      const { channels, users } = workspace.ids;
+      await workspace.act(users.onCall, {
+        kind: 'send_message',
+        channel: channels.payDesk,
+        text: 'It is ORDER-1001',
+        threadTs: first.ts,
+      });
+      const all = workspace.state(users.agent).messages[channels.payDesk] ?? [];
+      const written = all.findLast(({ threadTs }) => threadTs === first.ts);
+      if (!written) throw new Error('It was not posted.');
+      const answer = await desk.seesBy('agent', 'ORDER-1001', () =>
+        desk.shortcut('agent', lookUpHere, written),
+      );
+      expect(answer).toMatchObject({ ephemeral: true, threadTs: first.ts });
     });
   });
 

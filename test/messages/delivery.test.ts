@@ -158,6 +158,21 @@ describe('post below a message', () => {
     expect(await reply()).toEqual({ kind: 'posted', channel: 'D0ALERTS', ts: '1.2' });
   });
 
+  it('tells that Slack posted it into the channel, as the thread is gone', async () => {
+    slack().reply(200, { ok: true, ts: '1.2', channel: 'C0ALERTS', message: { ts: '1.2' } });
+    expect(await reply()).toEqual({ kind: 'posted', channel: 'C0ALERTS', ts: '1.2', unthreaded: true });
+  });
+
+  it('knows a reply that stands in its thread', async () => {
+    slack().reply(200, {
+      ok: true,
+      ts: '1.2',
+      channel: 'C0ALERTS',
+      message: { ts: '1.2', thread_ts: '1.1' },
+    });
+    expect(await reply()).toEqual({ kind: 'posted', channel: 'C0ALERTS', ts: '1.2' });
+  });
+
   it.each([
     'thread_not_found',
     'message_not_found',

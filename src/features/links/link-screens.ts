@@ -117,7 +117,7 @@ function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> 
       const how = terms.savesCard ? 'by card, which is saved.' : 'there. No card is saved.';
       return [
         ...(order ? [codeLines([order.checkoutLink])] : []),
-        labelled('Send it to the customer', `they pay ${amountWord(terms.money)} ${how}`),
+        labelled('Copy it and send it to the customer', `they pay ${amountWord(terms.money)} ${how}`),
         ...failure(link),
       ];
     }

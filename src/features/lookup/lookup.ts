@@ -276,6 +276,8 @@ export function sharedMessage(view: TransactionView, by: string): SlackMessage {
 
 const noChannelNote: Note = { state: 'Not shared', body: [rich`Type the look-up in the channel it’s for.`] };
 
+const outsideWords = 'Type /invite @pay here and press again. Where no app can be invited, copy the answer.';
+
 /** What became of sharing, to the person alone; undefined: everybody sees it. */
 export function notSharedNote(outcome: PostOutcome): Note | undefined {
   switch (outcome.kind) {
@@ -287,6 +289,8 @@ export function notSharedNote(outcome: PostOutcome): Note | undefined {
         body: [rich`If it isn’t in the channel, press Share to channel again.`],
       };
     case 'refused':
+      if (/^(channel_not_found|not_in_channel)$/.test(outcome.slackError))
+        return { state: '⚠️ Not shared: the bot isn’t in this conversation', body: [rich`${outsideWords}`] };
       return {
         state: '⚠️ Not shared: Slack refuses the bot here',
         body: [rich`${outcome.fix}`, context(plainText(`Slack says: ${word(outcome.slackError)}`))],

@@ -355,8 +355,7 @@ function surfacePayload(deps: ActDeps, user: PageUser, surface: Surface): Record
   const { world } = deps;
   const { message } = surface;
   const channel = world.directory.channel(message.channel);
-  const thread = message.threadTs === undefined ? {} : { threadTs: message.threadTs };
-  const target = { channel: message.channel, userId: user.id, messageTs: message.ts, ...thread };
+  const target = { channel: message.channel, userId: user.id, messageTs: message.ts };
   return {
     container: {
       type: 'message',
@@ -386,9 +385,19 @@ function readAction(world: World, placed: PlacedElement, sent: Element): Record<
     const fixed = fixedFields
       .filter((name) => element[name] !== undefined)
       .map((name) => [name, element[name]]);
-    return { ...Object.fromEntries(fixed), ...same };
+    return { ...Object.fromEntries(fixed), ...escapedLabel(element), ...same };
   }
   return isOffered(element, sent) ? { ...sent, ...same } : undefined;
+}
+
+/** Users report `&amp;` in what a press says of its button. */
+function escapedLabel(element: Element): object {
+  const label = z.looseObject({ text: z.string() }).safeParse(element['text']);
+  return label.success ? { text: { ...label.data, text: escaped(label.data.text) } } : {};
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 const pickShape = z.looseObject({ value: z.string() });

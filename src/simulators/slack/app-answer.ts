@@ -12,6 +12,7 @@ type Applied = { kind: 'applied' } | { kind: 'refused'; error: string; messages:
 const answerShape = z.looseObject({
   response_type: z.literal('ephemeral').optional(),
   replace_original: z.boolean().optional(),
+  thread_ts: z.string().optional(),
 });
 
 type Answer = z.infer<typeof answerShape>;
@@ -38,7 +39,7 @@ function applyTo(world: World, target: ResponseTarget, answer: Answer): Applied 
     world.messages.edit(original, whole(content.content));
     return { kind: 'applied' };
   }
-  const draft = { ...botDraft(target.channel, whole(content.content)), threadTs: target.threadTs };
+  const draft = { ...botDraft(target.channel, whole(content.content)), threadTs: answer.thread_ts };
   world.messages.post({ ...draft, visibleTo: target.userId });
   return { kind: 'applied' };
 }

@@ -39,7 +39,7 @@ function postPace(world: World, { channel }: ApiArguments): number | undefined {
   return place === undefined ? undefined : world.rateLimits.takePost(place.id);
 }
 
-/** An answer to an answer joins the thread that is there; a thread needs a first message. */
+/** An answer to an answer joins the thread that is there; below a message that is gone it stands in the channel. */
 function postMessage(
   world: World,
   given: { channel: string; thread_ts?: string | undefined },
@@ -52,7 +52,6 @@ function postMessage(
   if (read.blank) return refused('no_text');
   const ts = given.thread_ts;
   const parent = ts === undefined ? undefined : world.messages.find(channel.id, ts);
-  if (ts !== undefined && parent === undefined) return refused('thread_not_found');
   const draft = botDraft(channel.id, whole(read.content));
   const message = world.messages.post({ ...draft, threadTs: parent?.threadTs ?? parent?.ts });
   world.counter.posted();

@@ -28,7 +28,6 @@ export type Trigger = { userId: string; fromModal: boolean };
 export type ResponseTarget = {
   channel: string;
   userId: string;
-  threadTs?: string;
   /** Absent after a slash command: there is no message to replace or delete. */
   messageTs?: string;
 };

@@ -12,7 +12,7 @@ type ReadContent =
 
 type Refusal = Extract<ReadContent, { kind: 'refused' }>;
 
-const maxTextLength = 40_000;
+const maxTextLength = 4_000;
 const maxMetadataBytes = 8_000;
 
 const metadataShape = z.object({

@@ -74,8 +74,16 @@ async function messageAhead(
 const scopeFix = 'give the app the scope files:write, as manifest.yml has it, reinstall it, and press again.';
 const unsureFix = 'look whether the file is there all the same, and press again in a minute if it is not.';
 
+/** A file needs the bot as a member, whatever lets it post. */
+const ownFixes: Record<string, (channel: string) => string> = {
+  missing_scope: () => scopeFix,
+  not_in_channel: (channel) => `invite the bot with /invite @pay in ${channel}, and press again.`,
+  posting_to_channel_denied: (channel) => `a rule of ${channel} takes no files of the bot: ask an admin.`,
+};
+
 function failed(slackError: string, channel: string): UploadOutcome {
   const isUnsure = /^(no_usable_answer|unreachable|ratelimited|http_\d+)$/.test(slackError);
-  const fix = slackError === 'missing_scope' ? scopeFix : isUnsure ? unsureFix : fixFor(slackError, channel);
+  const own = Object.hasOwn(ownFixes, slackError) ? ownFixes[slackError]?.(channel) : undefined;
+  const fix = own ?? (isUnsure ? unsureFix : fixFor(slackError, channel));
   return { kind: 'failed', why: `Slack says “${slackError}”.`, fix };
 }

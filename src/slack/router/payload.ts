@@ -2,6 +2,7 @@ import type { BlockAction, BlockElementAction, ViewOutput, ViewStateValue } from
 import { holdsCardNumber } from '../../domain/card.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import type { Caller, Pressed, ViewValues } from '../command.ts';
+import { unescape } from '../command-text.ts';
 import { fieldName, hasNewId } from '../kit/field-ids.ts';
 
 /** What every payload of a press, a form or a typeahead says of the person. */
@@ -27,6 +28,17 @@ export function messageOf({ container }: BlockAction): Pick<Pressed, 'message'> 
   return { message: { channel, ts } };
 }
 
+/** The thread in which a message stands that was pressed or chosen; a first message names itself. */
+export function threadOf({ container, message }: Threaded): string | undefined {
+  const thread = container?.['thread_ts'] ?? message?.['thread_ts'];
+  return typeof thread === 'string' && thread !== message?.['ts'] ? thread : undefined;
+}
+
+type Threaded = {
+  container?: Record<string, unknown> | undefined;
+  message?: Record<string, unknown> | undefined;
+};
+
 export function fromOf({ view }: BlockAction): NonNullable<Caller['from']> {
   if (!view) return 'message';
   return view.type === 'modal' ? 'modal' : 'home';
@@ -39,12 +51,12 @@ export function valueOf(action: BlockElementAction): string {
   return 'value' in action && typeof action.value === 'string' ? action.value : '';
 }
 
-/** What the person read on what they pressed. */
+/** What the person read on what they pressed. Slack sends it escaped. */
 export function labelOf(action: BlockElementAction): string {
   const text: unknown =
     'selected_option' in action ? action.selected_option?.text : 'text' in action ? action.text : undefined;
   const words = isJsonObject(text) && typeof text['text'] === 'string' ? text['text'] : '';
-  return words.replace(/\s*…$/u, '') || 'This';
+  return unescape(words).replace(/\s*…$/u, '') || 'This';
 }
 
 /** A message is known by its channel and time, a view by the state in which its button was pressed. */

@@ -40,6 +40,7 @@ import {
   callerOf,
   fromOf,
   labelOf,
+  threadOf,
   messageOf,
   placeKey,
   shownValues,
@@ -163,7 +164,7 @@ function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide): Turn
   // Bolt gives a `respond` that cannot work where Slack sent no response_url: in a modal and the App Home.
   const working = body.response_url ? respond : undefined;
   const replyThat = (replaces: ReplyAddress['replaces']) =>
-    createReply({ caller, respond: working, replaces }, client, log);
+    createReply({ caller, respond: working, threadTs: threadOf(body), replaces }, client, log);
   const isEphemeral = body.container['is_ephemeral'] === true;
   // The message that was pressed in stays where its other buttons are still of use.
   const replaces = isEphemeral && ('words' in part || part.replacesMessage) ? 'pressed' : 'nothing';
@@ -268,7 +269,8 @@ function shortcutTurn(
   const caller = callerOf(body, 'shortcut');
   const openModal = createOpenModal(client, { triggerId: body.trigger_id, onTop: false });
   // Nothing is replaced: the message it was chosen on may be one of the bot's own.
-  const direct = createReply({ caller, respond, replaces: 'nothing' }, client, log);
+  const threadTs = body.type === 'message_action' ? threadOf({ message: body.message }) : undefined;
+  const direct = createReply({ caller, respond, threadTs, replaces: 'nothing' }, client, log);
   /** Chosen on no message there is no channel to answer in, and the person is looking for a modal. */
   const inModal: Reply = (message) =>
     openModal(wordsModal('Not opened', message)).then(

@@ -25,7 +25,7 @@ describe('the log of exchanges', () => {
       await workspace.act(user, { kind: 'submit_view', viewId, values });
     }
     const channel = workspace.ids.channels.payDesk;
-    await clientOf(workspace).chat.postMessage({ channel, text: 'x'.repeat(5000) });
+    await clientOf(workspace).chat.postMessage({ channel, text: 'x'.repeat(4000) });
     await fetch(`${workspace.apiUrl}auth.test`, {
       method: 'POST',
       body: new URLSearchParams({ token: workspace.credentials.botToken }),

@@ -46,7 +46,7 @@ describe('the Web API refuses', () => {
       'invalid_metadata_format',
     ],
     ['long metadata', 'chat.postMessage', { ...post, metadata: key(words(9000)) }, 'metadata_too_large'],
-    ['an answer to nothing', 'chat.postMessage', { ...post, thread_ts: nowhere }, 'thread_not_found'],
+    ['a text of 4,001', 'chat.postMessage', { ...post, text: words(4001) }, 'msg_too_long'],
     ['an edit of nothing', 'chat.update', { ...post, ts: nowhere }, 'message_not_found'],
     [
       'an edit by a person’s id',

@@ -1,0 +1,36 @@
+import nock from 'nock';
+import { expect, it } from 'vitest';
+import { createUploadFile } from '../../../src/slack/kit/upload-file.ts';
+import { createClients } from '../../../src/slack/workspace.ts';
+import { mockTheOutside } from '../../support/mocks.ts';
+
+mockTheOutside();
+
+const ticket = { ok: true, upload_url: 'https://slack.test/upload/1', file_id: 'F1' };
+const file = { name: 'a.csv', title: 'Alerts', text: 'a', comment: '' };
+
+it.each([
+  ['not_in_channel', 'invite the bot with /invite @pay in C0ALERTS, and press again.'],
+  ['posting_to_channel_denied', 'a rule of C0ALERTS takes no files of the bot: ask an admin.'],
+  ['missing_scope', 'give the app the scope files:write'],
+  ['storage_limit_reached', 'storage is full'],
+  ['file_type_not_allowed', 'restricts which files may be uploaded'],
+])('says of a file that Slack refuses as %s what helps', async (slackError, fix) => {
+  const { interactive } = createClients(
+    { botToken: 'x', slackApiUrl: 'https://slack.test/api/' },
+    () => undefined,
+  );
+  nock('https://slack.test')
+    .post('/api/files.getUploadURLExternal')
+    .reply(200, ticket)
+    .post('/upload/1')
+    .reply(200, 'OK')
+    .post('/api/files.completeUploadExternal')
+    .reply(200, { ok: false, error: slackError });
+  const outcome = await createUploadFile(interactive)({ channel: 'C0ALERTS' }, file);
+  expect(outcome).toMatchObject({ kind: 'failed', why: `Slack says “${slackError}”.` });
+  if (outcome.kind !== 'failed') throw new Error('It was taken.');
+  expect(outcome.fix).toContain(fix);
+  // That scope lets the bot post, and helps no file.
+  expect(outcome.fix).not.toContain('chat:write.public');
+});
