@@ -3,7 +3,7 @@ import { type AuditEntry, auditEntryShape } from './shapes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { insist } from './insist.ts';
 import type { Entry, Index, Sealer, Store } from '../store/store.ts';
-import { createRecords, type Rest } from './records.ts';
+import { createRecords, type RecordChange, type Rest, type Taken } from './records.ts';
 
 /** What a case is: pure, so that a model test can drive it through everything that may happen. */
 export type CaseRules<State, Event> = {
@@ -87,6 +87,9 @@ export type Cases<State, Event> = {
   all(name: string): Promise<State[]>;
 };
 
+/** Of a worker. `fromMs`: it is that late, at least. */
+type Working = { fromMs?: number; taken?: Taken };
+
 /** Whoever changed it settles it at once; a crash leaves that to a worker. */
 const settledWithinMs = 2_000;
 
@@ -144,9 +147,13 @@ export function createCases<State, Event>(
     return { kind: 'write', value, rest, result: resultOf(value) } as const;
   }
 
-  /** `fromMs`: it is that late, at least. */
-  function move(id: string, event: Event, delayMs: number, fromMs = 0): Promise<Applied<State> | undefined> {
-    return records.change<Applied<State> | undefined>(id, (kept) => {
+  function move(
+    id: string,
+    event: Event,
+    delayMs: number,
+    { fromMs = 0, taken }: Working = {},
+  ): Promise<Applied<State> | undefined> {
+    function judge(kept: Kept<State> | undefined): RecordChange<Kept<State>, Applied<State> | undefined> {
       const atMs = timeOf(kept, fromMs);
       const after = kept && rules.step(kept.state, event, atMs);
       if (!after) return { kind: 'keep', result: kept && { ...kept, isMoved: false } };
@@ -154,13 +161,15 @@ export function createCases<State, Event>(
       if (rules.isTold?.(before, after) === false) {
         const value = { ...kept, state: after };
         // What is not told yet is told as soon as before.
-        const rest = kept.told < kept.turn ? { delayMs } : restOf(value, atMs);
-        return writing(value, rest, atMs, asMoved);
+        return kept.told < kept.turn
+          ? writing(value, { delayMs }, atMs, asMoved)
+          : resting(value, atMs, asMoved);
       }
       const turn = kept.turn + 1;
       const unwritten = unwrittenAfter(kept, { before, event, after, turn, atMs });
       return writing({ ...kept, state: after, turn, unwritten }, { delayMs }, atMs, asMoved);
-    });
+    }
+    return records.change(id, judge, taken);
   }
 
   async function write(entries: readonly AuditEntry[]): Promise<void> {
@@ -174,18 +183,27 @@ export function createCases<State, Event>(
     return delayMs === undefined ? { ttlMs: rememberMs } : { delayMs };
   }
 
-  async function settle(id: string, kept: Kept<State>, isTold?: 'told', fromMs = 0): Promise<State> {
+  /** All of it is told. */
+  function resting<Result>(kept: Kept<State>, atMs: number, resultOf: (kept: Kept<State>) => Result) {
+    const isOver = !('delayMs' in restOf(kept, atMs));
+    const value = rules.settled ? { ...kept, state: rules.settled(kept.state, isOver) } : kept;
+    return writing(value, restOf(value, atMs), atMs, resultOf);
+  }
+
+  async function settle(
+    id: string,
+    kept: Kept<State>,
+    { isTold, fromMs = 0, taken }: Working & { isTold?: 'told' | undefined } = {},
+  ): Promise<State> {
     if (kept.told < kept.turn && !isTold) await effects.tell(kept.state);
     await write(kept.unwritten);
-    const settled = await records.change<Kept<State>>(id, (current) => {
+    function judge(current: Kept<State> | undefined): RecordChange<Kept<State>, Kept<State>> {
       // One that went on meanwhile is settled by whoever moved it.
       if (current?.turn !== kept.turn) return { kind: 'keep', result: current ?? kept };
       const atMs = timeOf(current, fromMs);
-      const told = { ...current, told: current.turn, unwritten: [] };
-      const isOver = !('delayMs' in restOf(told, atMs));
-      const value = rules.settled ? { ...told, state: rules.settled(told.state, isOver) } : told;
-      return writing(value, restOf(value, atMs), atMs, (after) => after);
-    });
+      return resting({ ...current, told: current.turn, unwritten: [] }, atMs, (after) => after);
+    }
+    const settled = await records.change(id, judge, taken);
     if (rules.restMs(settled.state, timeOf(settled, fromMs)) === 0) wake();
     return settled.state;
   }
@@ -216,18 +234,25 @@ export function createCases<State, Event>(
       if (kept?.isMoved) wake();
       return kept;
     },
-    settle: (id, kept, isTold) => settle(id, kept, isTold),
+    settle: (id, kept, isTold) => settle(id, kept, { isTold }),
     async work(entry) {
       const id = records.idOf(entry);
       const kept = records.open(entry);
       // Its clock was put back since: the store says that it is due, and so its time has come.
       const fromMs = now() < (kept.atMs ?? 0) ? timeOf(kept, kept.dueAtMs) : now();
       // First what may change it: a message that is edited twice in a row is read twice.
+      const taken: Taken = { entry };
       const done = await effects.due(kept.state, fromMs);
-      if (!done) return await settle(id, kept, undefined, fromMs);
+      if (!done) return await settle(id, kept, { fromMs, taken });
       const { event, isOnce } = done;
-      const apply = (): Promise<Applied<State> | undefined> => move(id, event, settledWithinMs, fromMs);
-      return await settle(id, (await (isOnce ? insist(account, apply) : apply())) ?? kept, undefined, fromMs);
+      const apply = (): Promise<Applied<State> | undefined> =>
+        move(id, event, settledWithinMs, { fromMs, taken });
+      const moved = (await (isOnce ? insist(account, apply) : apply())) ?? kept;
+      // At rest already, where nobody hears of the step.
+      const isSettled = 'isMoved' in moved && moved.isMoved && moved.told === moved.turn;
+      return isSettled && moved.unwritten.length === 0
+        ? moved.state
+        : await settle(id, moved, { fromMs, taken });
     },
     list: async (name, options) => (await records.list(name, options)).map(({ state }) => state),
     all: async (name) => (await records.all(name)).map(({ state }) => state),

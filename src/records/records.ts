@@ -32,6 +32,9 @@ export type RecordChange<T, Result> =
 
 type Judge<T, Result> = (before: T | undefined) => RecordChange<T, Result> | Promise<RecordChange<T, Result>>;
 
+/** A record as its worker took it, and after each change as it stands then. */
+export type Taken = { entry: Entry | undefined };
+
 export type Records<T> = {
   keyOf(id: string): string;
   idOf(entry: Pick<Entry, 'key'>): string;
@@ -45,8 +48,9 @@ export type Records<T> = {
   /**
    * Compare-and-swap: `judge` is called again with what stands then whenever somebody else was faster. Where only the
    * store's answer was lost, the change counts as made if it stands. Throws StoreUnavailable when that cannot be found out.
+   * `taken` saves the first read.
    */
-  change<Result>(id: string, judge: Judge<T, Result>): Promise<Result>;
+  change<Result>(id: string, judge: Judge<T, Result>, taken?: Taken): Promise<Result>;
   /** Of a list, in its order, without what cannot be read. */
   list(name: string, options: { max: number; newestFirst?: boolean }): Promise<T[]>;
   all(name: string): Promise<T[]>;
@@ -98,13 +102,19 @@ export function createRecords<T>(
     });
   }
 
-  async function swap<Result>(key: string, judge: Judge<T, Result>): Promise<Result> {
+  async function swap<Result>(
+    key: string,
+    judge: Judge<T, Result>,
+    taken: Taken = { entry: undefined },
+  ): Promise<Result> {
     let sent: { text: string; result: Result } | undefined;
     let lost = 0;
+    let { entry } = taken;
     // Each try needs what the one before it left.
     for (let tries = 0; tries < mostTries; tries += 1) {
       try {
-        const entry = await store.read(key);
+        entry ??= await store.read(key);
+        taken.entry = entry;
         // Sealed text is never the same twice: what stands is ours when it is this.
         if (lost > 0 && sent && entry?.value === sent.text) return sent.result;
         const change = await judge(entry && open(entry));
@@ -113,11 +123,14 @@ export function createRecords<T>(
         const options = { ...rest, ...(await listed(value)) };
         const text = sealed(key, value);
         sent = { text, result };
-        if (entry ? await store.write(entry, text, options) : await store.create(key, text, options))
-          return result;
+        if (!entry && (await store.create(key, text, options))) return result;
+        entry = entry && (await store.write(entry, text, options));
+        taken.entry = entry;
+        if (entry) return result;
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || !sent || lost >= lostAnswers) throw error;
         lost += 1;
+        entry = undefined;
         await wait(againMs);
         continue;
       }
@@ -141,7 +154,7 @@ export function createRecords<T>(
     async write(entry, value, rest) {
       return await store.write(entry, sealed(entry.key, value), { ...rest, ...(await listed(value)) });
     },
-    change: (id, judge) => takeTurn(id, () => swap(keyOf(id), judge)),
+    change: (id, judge, taken) => takeTurn(id, () => swap(keyOf(id), judge, taken)),
     async list(name, options) {
       return readable((await store.list(name, options)).entries);
     },

@@ -30,8 +30,10 @@ import {
   writeMessageRecord,
 } from '../../src/messages/message-record.ts';
 import { createNewAccounts, type NewAccounts } from '../../src/features/new-account/create-account.ts';
-import { createCases } from '../../src/records/cases.ts';
+import { type Cases, createCases } from '../../src/records/cases.ts';
 import { noStorms } from '../features/house.ts';
+import type { Store } from '../../src/store/store.ts';
+import { aroundStore } from '../support/around-store.ts';
 import { accountOf } from '../support/account.ts';
 import { countOf } from '../support/counts.ts';
 import { drive, openWorld, type Driven, type Process, type World } from './two-processes.ts';
@@ -673,9 +675,12 @@ describe.each([
   });
 });
 
-it('settles of a case that gave way nothing of the one in its place', async () => {
-  const { store, sealer, clock } = openWorld(1);
-  const told: string[] = [];
+/** A case that is whatever was said last, over `store`. */
+function plainCases(
+  { sealer, clock }: World,
+  store: Store,
+  effects: Parameters<typeof createCases<string, string>>[2],
+) {
   const deps = {
     store,
     sealer,
@@ -689,20 +694,67 @@ it('settles of a case that gave way nothing of the one in its place', async () =
     schema: z.string(),
     lists: () => ({}),
     step: (_: string, event: string) => event,
-    restMs: () => undefined,
+    restMs: (state: string) => (state === 'asked' ? 0 : undefined),
     history: () => [],
   };
-  const cases = createCases<string, string>(deps, rules, {
+  return createCases<string, string>(deps, rules, effects);
+}
+
+it('settles of a case that gave way nothing of the one in its place', async () => {
+  const world = openWorld(1);
+  const { store, clock } = world;
+  const told: string[] = [];
+  const cases = plainCases(world, store, {
     due: async () => undefined,
     tell: async (state) => void told.push(state),
   });
-  await cases.begin('1', 'asked');
+  await cases.begin('1', 'waiting');
   const refused = await cases.apply('1', 'refused');
-  await cases.begin('1', 'asked again', { givesWay: () => true });
+  await cases.begin('1', 'waiting again', { givesWay: () => true });
   await cases.apply('1', 'made');
   // Whoever made that dies here, and whoever settles the first is slow.
   if (refused) await cases.settle('1', refused);
   clock.nowMs += minuteMs;
   for (const entry of await store.take(45_000)) await cases.work(entry);
   expect(told).toEqual(['refused', 'made']);
+});
+
+/** A case that is answered by its worker, and something that happens just before that. */
+function openCounted(during: (cases: Cases<string, string>) => Promise<unknown>) {
+  const world = openWorld(1);
+  const calls: string[] = [];
+  const store = aroundStore(world.store, (call, method) => {
+    calls.push(method);
+    return call();
+  });
+  const told: string[] = [];
+  const cases: Cases<string, string> = plainCases(world, store, {
+    async due(state) {
+      if (state !== 'asked') return undefined;
+      await during(cases);
+      return { event: 'answered' };
+    },
+    tell: async (state) => void told.push(state),
+  });
+  async function work(): Promise<void> {
+    for (const entry of await world.store.take(45_000)) await cases.work(entry);
+  }
+  return { cases, calls, told, work };
+}
+
+describe('a worker that took a case', () => {
+  it('moves and settles it without reading it once more', async () => {
+    const { cases, calls, told, work } = openCounted(async () => undefined);
+    await cases.begin('1', 'asked');
+    calls.length = 0;
+    await work();
+    expect({ calls, told }).toEqual({ calls: ['write', 'write'], told: ['answered'] });
+  });
+
+  it('reads it where somebody moved it meanwhile', async () => {
+    const { cases, told, work } = openCounted((all) => all.apply('1', 'moved'));
+    await cases.begin('1', 'asked');
+    await work();
+    expect({ told, now: await cases.find('1') }).toEqual({ told: ['answered'], now: 'answered' });
+  });
 });

@@ -3,14 +3,14 @@ import type { Store } from '../../src/store/store.ts';
 /** The store, each of its calls that touch a record made inside `around`. */
 export function aroundStore(
   store: Store,
-  around: <Result>(call: () => Promise<Result>) => Promise<Result>,
+  around: <Result>(call: () => Promise<Result>, method: string) => Promise<Result>,
 ): Store {
   return {
     ...store,
-    create: (...args) => around(() => store.create(...args)),
-    read: (...args) => around(() => store.read(...args)),
-    write: (...args) => around(() => store.write(...args)),
-    list: (...args) => around(() => store.list(...args)),
-    take: (...args) => around(() => store.take(...args)),
+    create: (...args) => around(() => store.create(...args), 'create'),
+    read: (...args) => around(() => store.read(...args), 'read'),
+    write: (...args) => around(() => store.write(...args), 'write'),
+    list: (...args) => around(() => store.list(...args), 'list'),
+    take: (...args) => around(() => store.take(...args), 'take'),
   };
 }
