@@ -134,6 +134,11 @@ export const settings = {
       wholeNumber(0, 1_440),
       '10',
     ),
+    chargeRepeatLost: setting(
+      '`on`: a charge request that was lost before the service knew its reference is sent again, at most twice within two minutes, under the same reference. `off`: each charge is sent once; for a service that does not promise one charge a reference. Spec: charge a saved card (retry rules).',
+      oneOf(['on', 'off']),
+      'on',
+    ),
     chargeCurrencies: setting(
       'Currencies to choose from, separated by commas; the first is chosen at first. Spec: only NGN is supported.',
       currencyList(),

@@ -166,6 +166,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       chargeRetryAttempts: 3,
       chargeRetryForgetDays: 30,
       chargeTwinMinutes: 10,
+      chargeRepeatLost: 'on',
       publicUrl: 'https://pay.example.com',
       otpEntry: world.code.entry,
       policy: { channels: { desk: 'C0DESK0001' } } as Account['settings']['policy'],

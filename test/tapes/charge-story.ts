@@ -22,7 +22,7 @@ export const paid: Transaction = {
 };
 
 /** One charge and the clock, told as a story. Each method goes on from where the last one stopped. */
-export function story() {
+export function story(about: { sendsOnce?: true } = {}) {
   let time = start;
   let intent: ChargeIntent | undefined;
   let effect: Effect | undefined;
@@ -68,7 +68,7 @@ export function story() {
       return on({ kind: 'due' });
     },
   };
-  on({ kind: 'submitted', reference, money, by: 'U1' });
+  on({ kind: 'submitted', reference, money, by: 'U1', ...about });
   return told;
 }
 

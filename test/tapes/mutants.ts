@@ -49,6 +49,16 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: 'a service that wants each request once gets it again',
+    edits: [
+      [
+        machine,
+        'const most = intent.sendsOnce ? 1 : chargeLimits.sends;',
+        'const most = chargeLimits.sends;',
+      ],
+    ],
+  },
+  {
     name: 'a repeat takes a new reference',
     edits: [
       [
@@ -103,11 +113,11 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a charge is sent as often as it is not found',
-    edits: [[machine, 'sends.length < chargeLimits.sends && soon', 'soon']],
+    edits: [[machine, 'sends.length < most && soon', 'soon']],
   },
   {
     name: 'a charge is sent again however late',
-    edits: [[machine, 'sends.length < chargeLimits.sends && soon', 'sends.length < chargeLimits.sends']],
+    edits: [[machine, 'sends.length < most && soon', 'sends.length < most']],
   },
   {
     name: 'a charge has no deadline of its own',

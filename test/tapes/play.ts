@@ -19,7 +19,9 @@ const mostTurns = 5_000;
 /** What is on its way for longer than this never arrives. */
 const longestOnTheWayMs = 10 * hourMs;
 
-const submitted: Extract<ChargeEvent, { kind: 'submitted' }> = {
+type Submitted = Extract<ChargeEvent, { kind: 'submitted' }>;
+
+const anyCharge: Submitted = {
   kind: 'submitted',
   reference: 'pay-aaaaaaaaaaaaaaaaaaaaaaaaaa' as OrderReference,
   money: { minor: 1_250_000, currency: 'NGN' },
@@ -43,7 +45,7 @@ type World = ReturnType<typeof createWorld>;
 export function play(tape: readonly number[]): { steps: number; verdict: string } {
   const { draw, isOver } = readTape(tape);
   const world = createWorld(draw);
-  start(world, 0, (deps) => submit(deps, submitted));
+  start(world, 0, (deps) => submit(deps, world.submitted));
   for (let head = draw(12); head > 0; head--) goOn(world);
   while (!isOver()) moves[draw(moves.length)]?.(world);
   heal(world);
@@ -62,6 +64,7 @@ function createWorld(draw: (count: number) => number) {
     neverDecides: draw(16) === 15,
     asksForOtp: draw(3) === 2,
   });
+  const submitted: Submitted = draw(4) === 3 ? { ...anyCharge, sendsOnce: true } : anyCharge;
   const watch = createWatch(clock, submitted);
   const finalStatuses = draw(2) === 1 ? ['FAILED'] : [];
   const skews = Array.from({ length: replicaCount }, () => draw(2 * largestSkewMs + 1) - largestSkewMs);
@@ -81,6 +84,7 @@ function createWorld(draw: (count: number) => number) {
     counts,
     store,
     service,
+    submitted,
     watch,
     skews,
     replicas,
@@ -243,7 +247,7 @@ const moves: readonly ((world: World) => void)[] = [
   typeOtp(false),
   typeOtp(false),
   typeOtp(false),
-  anyReplica((deps) => submit(deps, submitted)),
+  (world) => anyReplica((deps) => submit(deps, world.submitted))(world),
   anyReplica((deps) => handle(deps, { kind: 'look_up_asked', by: 'U3' })),
   (world) => world.service.decide(),
   (world) => {

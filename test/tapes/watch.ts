@@ -46,7 +46,7 @@ export type Watch = {
 };
 
 export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind: 'submitted' }>): Watch {
-  const { reference, money } = submitted;
+  const { reference, money, sendsOnce } = submitted;
   const sends = new Set<number>();
   const otps: OtpLeave[] = [];
   const keys = new Set<string>();
@@ -81,7 +81,7 @@ export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind
       demand(effect.reference === reference, 'one reference per intent');
       demand(!sends.has(effect.send), 'one POST per send, however many clicks and replicas');
       sends.add(effect.send);
-      demand(sends.size <= 3, 'at most 3 sends');
+      demand(sends.size <= (sendsOnce ? 1 : 3), 'at most 3 sends, or one where the service wants no repeat');
       demand(createdAt !== undefined, 'nothing leaves before the intent is stored');
       const latest = (createdAt ?? 0) + latestLeaveMs + 2 * largestSkewMs;
       demand(clock.time <= latest, 'no charge leaves minutes after the click');

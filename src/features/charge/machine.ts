@@ -29,6 +29,8 @@ export type ChargeIntent = {
   dueAt?: number;
   /** When each send was decided; at most three, all of the one reference. */
   sends: readonly number[];
+  /** A request that was lost is not repeated: the service does not promise one charge a reference. */
+  sendsOnce?: true;
   heard: readonly Heard[];
   told: readonly Told[];
   /** When a signed event first said that it failed: a reason to look up, and never a proof. */
@@ -78,7 +80,7 @@ export type Finding =
 
 /** `by` is who did it. No event carries an OTP, and a transaction id only sealed. */
 export type ChargeEvent =
-  | { kind: 'submitted'; reference: OrderReference; money: Money; by: string }
+  | { kind: 'submitted'; reference: OrderReference; money: Money; by: string; sendsOnce?: true }
   | { kind: 'charge_answered'; send: number; answer: StoredChargeAnswer }
   | { kind: 'looked_up'; askedAt: number; finding: Finding }
   | { kind: 'otp_submitted'; by: string }
@@ -149,8 +151,8 @@ export function replay(history: readonly Past[]): ChargeIntent | undefined {
 
 /** The intent exists before anything leaves: a crash in between is found by its timer. */
 function begin(event: Extract<ChargeEvent, { kind: 'submitted' }>, at: number): Step {
-  const { reference, money } = event;
-  const times = { submittedAt: at, at, sends: [] };
+  const { reference, money, sendsOnce } = event;
+  const times = { submittedAt: at, at, sends: [], ...(sendsOnce ? { sendsOnce } : {}) };
   const history = [{ at, event }];
   return charge(
     { reference, money, ...times, state: { kind: 'charging' }, heard: [], told: [], history },
@@ -592,7 +594,8 @@ function notPaid(intent: ChargeIntent, at: number): Step {
 function neverSeen(intent: ChargeIntent, at: number): Step {
   const { sends, refusal } = intent;
   const soon = at < intent.submittedAt + chargeLimits.resendMs;
-  if (refusal === undefined && sends.length < chargeLimits.sends && soon) return charge(intent, at);
+  const most = intent.sendsOnce ? 1 : chargeLimits.sends;
+  if (refusal === undefined && sends.length < most && soon) return charge(intent, at);
   const quietAt = (sends.at(-1) ?? at) + chargeLimits.quietMs;
   if (at < quietAt) return lookAgain(intent, at, quietAt);
   return refusal === undefined

@@ -217,7 +217,7 @@ export function createSubmits(
   }
 
   async function begin(charge: ApprovedCharge, nowMs: number): Promise<Claimed> {
-    const record = firstOf(charge, nowMs);
+    const record = firstOf(charge, nowMs, account.settings.chargeRepeatLost === 'off');
     const known = await charges.add(record.record);
     if (known) return { kind: 'known', charge: await runner.see(known) };
     const { reference, by } = charge;
@@ -267,8 +267,9 @@ function askedOf({ terms, ...charge }: ApprovedCharge, atMs: number): Asked {
 }
 
 /** The charge as it is stored before anything of it leaves, and what leaves then. */
-function firstOf({ reference, terms, card, by, viewId }: ApprovedCharge, nowMs: number) {
-  const first = step(undefined, { kind: 'submitted', reference, money: terms.money, by }, nowMs);
+function firstOf({ reference, terms, card, by, viewId }: ApprovedCharge, nowMs: number, sendsOnce: boolean) {
+  const submitted = { kind: 'submitted', reference, money: terms.money, by } as const;
+  const first = step(undefined, sendsOnce ? { ...submitted, sendsOnce } : submitted, nowMs);
   if (!first) throw new Error('a submitted charge always has a first step');
   const record: ChargeRecord = {
     intent: first.next,

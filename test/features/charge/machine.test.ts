@@ -112,6 +112,18 @@ describe('a charge', () => {
     expect(charge.now().sends).toHaveLength(3);
     expect(charge.now().at).toBeGreaterThanOrEqual((charge.now().sends.at(-1) ?? 0) + minute);
   });
+
+  it('is sent once where the service does not promise one charge a reference, and called not sent after a minute', () => {
+    const charge = story({ sendsOnce: true });
+    charge.answered({ kind: 'unknown' });
+    charge.found('not_found');
+    expect(charge.now().state.kind).toBe('confirming');
+    untilConcluded(charge, 'not_found');
+    expect(charge.now().state.kind).toBe('abandoned');
+    expect(charge.now().sends).toEqual([start]);
+    expect(charge.now().at).toBeGreaterThanOrEqual(start + minute);
+    expect(replay(charge.now().history)?.state).toEqual(charge.now().state);
+  });
 });
 
 describe('proof', () => {
