@@ -175,9 +175,9 @@ async function limitAnswer(policy: Policy, [who = '', charges = '', used = '']: 
 }
 
 function questionOf(what: string): ApprovalQuestion {
-  const [, charge, resting] = /^a charge of (.*?)( of a resting card)?$/.exec(what) ?? [];
+  const [, charge, onHold] = /^a charge of (.*?)( of a card on hold)?$/.exec(what) ?? [];
   if (charge !== undefined) {
-    return { kind: 'charge', money: moneyOf(charge), ...(resting ? { overridesRest: true } : {}) };
+    return { kind: 'charge', money: moneyOf(charge), ...(onHold ? { overridesRest: true } : {}) };
   }
   if (what !== 'a change of e-mail') throw new Error(`Nothing is known of ${what}`);
   return { kind: 'card_email' };
