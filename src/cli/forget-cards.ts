@@ -27,9 +27,10 @@ async function forget(outside: Outside, email: string): Promise<CommandEnd> {
   return await withKept(
     outside,
     async ({ store, sealer }) => {
-      const fingerprint = openFingerprint(store, sealer, outside.log);
+      const { log, now } = outside;
+      const fingerprint = openFingerprint(store, sealer, log);
       const keepMs = outside.config.savedCardDays * 86_400_000;
-      const ledger = createCardLedger({ store, sealer, fingerprint, now: outside.now, wait: sleep }, keepMs);
+      const ledger = createCardLedger({ store, sealer, fingerprint, log, now, wait: sleep }, keepMs);
       return { exitCode: 0, words: told(await ledger.forget(email)) };
     },
     (error) => ({

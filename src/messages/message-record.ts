@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { RoutedRule } from '../domain/alert.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { requestId } from '../log.ts';
+import { indexAt } from '../records/found-by.ts';
 import { withoutForm } from '../records/newer-release.ts';
 import type { Sealer, Index, Store } from '../store/store.ts';
 
@@ -143,6 +144,8 @@ const messageRecord = z.object({
   keptBy: z.array(z.string()).optional(),
   /** A storm’s digest tells it since then, and no message of its own does. */
   digest: z.object({ storm: z.string(), atMs: z.number() }).optional(),
+  /** The lists of its customer and card, by keyed hashes, until its details go. */
+  foundBy: z.array(z.string()).optional(),
   /** The list of its channel’s alerts, as long as no digest tells it. */
   arrivals: z.string().optional(),
   /** What it told of customer and money is gone from here, and its message says its outcome and reference alone. */
@@ -201,12 +204,23 @@ export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
 /** The lists that a record is in. An alert that is posted late counts as one that has just come: a backlog is a storm too. */
 export function listsOf(
   key: string,
-  { kind, refused, receivedAtMs, digest, arrivals, posted, keptBy = [] }: MessageRecord,
+  {
+    kind,
+    refused,
+    receivedAtMs,
+    digest,
+    arrivals,
+    posted,
+    isErased,
+    foundBy = [],
+    keptBy = [],
+  }: MessageRecord,
 ): Index {
   const postedAtMs = Math.round(Number(posted?.ts ?? 0) * 1_000) || 0;
   return {
     ...(kind === 'alert' && !key.startsWith(copyPrefix) ? { [eventsList]: receivedAtMs } : {}),
-    ...Object.fromEntries(keptBy.map((mute) => [keptBackBy(mute), receivedAtMs])),
+    ...indexAt(keptBy.map(keptBackBy), receivedAtMs),
+    ...indexAt(isErased ? [] : foundBy, receivedAtMs),
     ...(refused?.givenUp
       ? { [deadLetters]: receivedAtMs, [deadLettersOf(refused.channel)]: receivedAtMs }
       : {}),

@@ -9,7 +9,7 @@ import { createRecords, type RecordChange, type Rest, type Taken } from './recor
 export type CaseRules<State, Event> = {
   prefix: string;
   schema: z.ZodType<State>;
-  lists: (state: State) => Index;
+  lists: (state: State) => Index | Promise<Index>;
   /** What an event makes of it; undefined: nothing. Called again from what stands then when somebody else was faster. */
   step: (state: State, event: Event, nowMs: number) => State | undefined;
   /** When it is work again once all of it is told; undefined: nothing is left to do but to remember it. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Lookup } from '../../src/domain/alert.ts';
 import type { HistoryAnswer, PostOutcome } from '../../src/messages/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
@@ -95,6 +96,8 @@ export function house(answers: Answers = {}) {
   const receive: Receiving = {
     store,
     sealer,
+    fingerprint: async (text) => createHash('sha256').update(text).digest('hex').slice(0, 32),
+    log: () => undefined,
     route: ({ kind }) => ({ routed: kind === 'payment_failed' ? [{ channel }] : [] }),
     needsLookUp: () => false,
     opsChannel: ops,

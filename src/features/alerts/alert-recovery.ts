@@ -9,6 +9,7 @@ import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { newErrorId } from '../../log.ts';
 import { eventsList, keptBackBy } from '../../messages/message-record.ts';
+import { indexAt } from '../../records/found-by.ts';
 import { createRecords, type RecordKind } from '../../records/records.ts';
 import { moneyShape } from '../../records/shapes.ts';
 import type { Entry } from '../../store/store.ts';
@@ -20,8 +21,12 @@ export const paymentPrefix = 'alert-payment:';
 
 type Proof = { reference: string; money: Money };
 
-/** What is remembered of a success that is told nowhere; `keptBy`: because of these mutes. */
-const alone = z.object({ fingerprint: z.string(), keptBy: z.array(z.string()).exactOptional() });
+/** What is remembered of a success that is told nowhere; `keptBy`: because of these mutes; `foundBy`: lists of customer and card. */
+const alone = z.object({
+  fingerprint: z.string(),
+  keptBy: z.array(z.string()).exactOptional(),
+  foundBy: z.array(z.string()).exactOptional(),
+});
 
 type Alone = z.infer<typeof alone>;
 
@@ -50,8 +55,10 @@ export const paymentKind: RecordKind<Payment> = {
   prefix: paymentPrefix,
   schema: payment,
   lists({ lists, receivedAtMs, alone: kept }) {
-    const ofEvents = kept ? [eventsList, ...(kept.keptBy ?? []).map(keptBackBy)] : [];
-    return Object.fromEntries([...lists, ...ofEvents].map((list) => [list, receivedAtMs]));
+    const ofEvents = kept
+      ? [eventsList, ...(kept.keptBy ?? []).map(keptBackBy), ...(kept.foundBy ?? [])]
+      : [];
+    return indexAt([...lists, ...ofEvents], receivedAtMs);
   },
 };
 

@@ -10,6 +10,7 @@ import { type Check, moneyToTake, type Transaction } from '../../domain/transact
 import type { Money } from '../../domain/money.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/json.ts';
+import type { FoundBy } from '../../records/found-by.ts';
 import type {
   Mention,
   Severity,
@@ -151,6 +152,12 @@ export function withProvenOrder(event: PaymentEvent, lookup: Lookup | undefined)
 /** The looked-up record's, where it is of this order; else the signed event's. */
 export function customerEmailOf(event: PaymentEvent, lookup: Lookup): string | undefined {
   return recordOfOrder(lookup)?.customerEmail ?? event.customerEmail;
+}
+
+/** What a person knows of it who looks for it. */
+export function eventFoundBy({ customerEmail, cardSaved, amountMinor }: PaymentEvent): FoundBy {
+  const lastFour = cardSaved && 'face' in cardSaved ? cardSaved.face.lastFour : undefined;
+  return { customerEmail, lastFour, amountMinor };
 }
 
 /** What was to be paid by the charge that failed: by the service's own record, else by the signed event. */

@@ -8,7 +8,9 @@ import { counted } from '../../domain/wording.ts';
 import { tellOperators } from '../../messages/messages.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { code, rich } from '../../slack/kit/blocks.ts';
+import { listsFoundBy } from '../../records/found-by.ts';
 import type { Entry } from '../../store/store.ts';
+import { eventFoundBy } from './alert.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import { type KeptEvent, findKeptEvent, openKeptEvent } from './event-log.ts';
 import { type Route, storeAlert } from './route-event.ts';
@@ -19,7 +21,7 @@ type ReceiveResult = 'new' | 'duplicate' | 'differs';
 
 /** What takes the deliveries that were validly signed. All of it throws StoreUnavailable: the sender sends again. */
 export function createReceiving(
-  account: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'now' | 'wake'>,
+  account: Pick<Account, 'store' | 'sealer' | 'fingerprint' | 'rememberMs' | 'now' | 'wake' | 'log'>,
   around: {
     route: Route;
     /** Whether that hangs on what only a look-up says. */
@@ -83,13 +85,18 @@ export function createReceiving(
       const routed = (await around.needsLookUp(kept)) ? undefined : await around.route(kept, receivedAtMs);
       const isPayment = kept.kind === 'payment_success';
       const isUntold = routed?.routed.length === 0;
+      const foundBy = await listsFoundBy(account, eventFoundBy(kept));
       // At once, for a repeat triggers as well: when only the event is stored, nobody is told that it was received.
       const [, , isNew] = await Promise.all([
         around.beforeReceived(kept),
         isPayment && !isUntold && around.expect(kept, receivedAtMs),
         isPayment && isUntold
-          ? around.expect(kept, receivedAtMs, { fingerprint, ...withoutUndefined({ keptBy: routed.keptBy }) })
-          : storeAlert(account, { event: kept, fingerprint, receivedAtMs }, routed),
+          ? around.expect(kept, receivedAtMs, {
+              fingerprint,
+              foundBy,
+              ...withoutUndefined({ keptBy: routed.keptBy }),
+            })
+          : storeAlert(account, { event: kept, fingerprint, receivedAtMs, foundBy }, routed),
       ]);
       if (isNew) {
         if (!isUntold) account.wake();

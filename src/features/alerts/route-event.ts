@@ -22,6 +22,8 @@ import { arrivals } from './storm/storm.ts';
 /** `found`: what it was routed by, which a storm’s digest need not ask for once more. */
 type StoredAlert = {
   event: PaymentEvent;
+  /** The lists of its customer and card; none for a copy, which is no event of its own. */
+  foundBy?: readonly string[];
   fingerprint: string;
   receivedAtMs: number;
   found?: Evidence | undefined;
@@ -53,7 +55,7 @@ function laneOf({ kind }: PaymentEvent, routed: readonly Destination[] | undefin
  */
 export async function storeAlert(
   { store, sealer }: Pick<Account, 'store' | 'sealer'>,
-  { event, found, ...stored }: StoredAlert,
+  { event, found, foundBy = [], ...stored }: StoredAlert,
   to: Routed | undefined,
   channel?: string,
 ): Promise<boolean> {
@@ -67,6 +69,7 @@ export async function storeAlert(
     ...unsaid,
     ...(routed && (routed.length > 1 ? { routed: routed.map(asKept) } : whereTold(event, routed))),
     ...kept,
+    ...(foundBy.length > 0 && { foundBy: [...foundBy] }),
     ...(found && { evidence: sealEvidence(sealer, key, found) }),
   };
   const due = { delayMs: 0, lane: laneOf(event, routed), index: listsOf(key, record) };

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import { faceOf, type SavedCard, holdsCardNumber, type CardFace } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
+import { indexAt, listsFoundBy } from '../../records/found-by.ts';
 import { pagesOf } from '../../records/pages.ts';
 import { createRecords, isUnreadable, type RecordChange } from '../../records/records.ts';
 import { cardFaceShape } from '../../records/shapes.ts';
@@ -39,7 +40,7 @@ export type CardLedger = ReturnType<typeof createCardLedger>;
  * the last news of it, or when it expires.
  */
 export function createCardLedger(
-  account: Pick<Account, 'store' | 'sealer' | 'fingerprint' | 'now' | 'wait'>,
+  account: Pick<Account, 'store' | 'sealer' | 'fingerprint' | 'now' | 'wait' | 'log'>,
   keepMs: number,
 ) {
   const { store, fingerprint, now } = account;
@@ -52,7 +53,7 @@ export function createCardLedger(
     schema: storedCard,
     async lists(card) {
       const names = await Promise.all(termsOfCard(card).map(listOf));
-      return Object.fromEntries(names.map((name) => [name, card.savedAt]));
+      return indexAt([...names, ...(await listsFoundBy(account, card))], card.savedAt);
     },
   });
 

@@ -20,6 +20,7 @@ import { createRecords, isUnreadable, type Records, type Rest } from '../../reco
 import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert.ts';
+import { indexAt, listsFoundBy } from '../../records/found-by.ts';
 import { entriesOf } from '../../records/pages.ts';
 import { chargeTermsShape, type AuditEntry } from '../../records/shapes.ts';
 import { formatMoney } from '../../domain/money.ts';
@@ -71,8 +72,11 @@ export type ChargeView = ChargeRecord['views'][number];
 
 export type ChargeRecords = Records<ChargeRecord>;
 
-export function createChargeRecords(deps: Pick<Account, 'store' | 'sealer' | 'wait'>): ChargeRecords {
-  return createRecords(deps, { prefix: chargePrefix, schema: chargeRecord, lists: listsOfCharge });
+/** To read them: what writes a charge needs the key of the lists it is found by, see `openChargeBook`. */
+export function createChargeRecords(
+  deps: Pick<Account, 'store' | 'sealer' | 'wait'>,
+): Pick<ChargeRecords, 'read' | 'open' | 'idOf' | 'list' | 'all'> {
+  return createRecords(deps, { prefix: chargePrefix, schema: chargeRecord });
 }
 
 /** What a step made of a charge, stored: `effect` is the caller's to run, and nobody else's. */
@@ -82,7 +86,11 @@ export type ChargeBook = ReturnType<typeof openChargeBook>;
 
 /** The charges of one merchant account, and the two ways in which one changes. All of it throws StoreUnavailable. */
 export function openChargeBook(account: Account) {
-  const charges = createChargeRecords(account);
+  const charges: ChargeRecords = createRecords(account, {
+    prefix: chargePrefix,
+    schema: chargeRecord,
+    lists: (record) => listsOfCharge(record, account),
+  });
   function written<Result>(value: ChargeRecord, result: Result) {
     return { kind: 'write', value, rest: restOfCharge(value, account), result } as const;
   }
@@ -134,13 +142,19 @@ export const chargeLists = {
   codesOf: (userId: string) => `codes-of:${userId}`,
 };
 
-function listsOfCharge(record: ChargeRecord): Index {
-  const { intent, by, agent, handOvers } = record;
+async function listsOfCharge(
+  record: ChargeRecord,
+  account: Pick<Account, 'fingerprint' | 'log'>,
+): Promise<Index> {
+  const { intent, terms, by, agent, handOvers } = record;
   const people = [by, agent, ...handOvers.map(({ to }) => to)];
   const names = people.map(chargeLists.of);
   if (isOpen(record)) names.push(chargeLists.open);
   if (intent.state.kind === 'otp') names.push(chargeLists.codesOf(agent));
-  return Object.fromEntries(names.map((name) => [name, intent.submittedAt]));
+  const { customerEmail, card, money } = terms;
+  const known = { customerEmail, lastFour: card.lastFour, amountMinor: money.minor };
+  names.push(...(await listsFoundBy(account, known)));
+  return indexAt(names, intent.submittedAt);
 }
 
 export function chargeKey(reference: string): string {

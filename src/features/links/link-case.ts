@@ -7,6 +7,7 @@ import type { CardSaved } from '../../domain/card.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
 import type { CaseRules, CaseStep } from '../../records/cases.ts';
+import { type FoundBy, indexAt } from '../../records/found-by.ts';
 
 const check = z.object({
   part: z.enum(['status', 'reference', 'amount']),
@@ -92,15 +93,26 @@ export function linksOf(userId: string): string {
   return `links-of:${userId}`;
 }
 
-export function linkRules(rules: LinkRules): CaseRules<PaymentLink, LinkEvent> {
+/** `foundBy`: the lists of the customer and the card, by keyed hashes. */
+export function linkRules(
+  rules: LinkRules,
+  foundBy: (link: PaymentLink) => Promise<readonly string[]>,
+): CaseRules<PaymentLink, LinkEvent> {
   return {
     prefix: linkPrefix,
     schema: linkCase,
-    lists: (link) => (isFollowed(link) ? { [linksOf(link.by)]: link.askedAtMs } : {}),
+    lists: async (link) =>
+      indexAt([...(isFollowed(link) ? [linksOf(link.by)] : []), ...(await foundBy(link))], link.askedAtMs),
     step: (before, event, nowMs) => stepLink(before, event, nowMs, rules),
     restMs: (link, nowMs) => restOfLink(link, nowMs, rules),
     history: (step) => [auditOf(step)],
   };
+}
+
+/** What a person knows of it who looks for it. */
+export function linkFoundBy({ terms: { customerEmail, money }, cardSaved }: PaymentLink): FoundBy {
+  const lastFour = cardSaved && 'face' in cardSaved ? cardSaved.face.lastFour : undefined;
+  return { customerEmail, lastFour, amountMinor: money.minor };
 }
 
 /** Somebody may still pay it, or wants to know whether they did. */

@@ -15,11 +15,13 @@ import { newErrorId, tagLog } from '../../log.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
 import { createCases, type Cases, type Kept } from '../../records/cases.ts';
+import { listsFoundBy } from '../../records/found-by.ts';
 import { insist } from '../../records/insist.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import type { Entry } from '../../store/store.ts';
 import { createBackground } from '../../under-way.ts';
 import {
+  linkFoundBy,
   linkPrefix,
   linkRules,
   linksOf,
@@ -72,7 +74,11 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
   const rememberMs = account.rememberMs + rules.followMs + settleMs;
   const outlive = { ...account, rememberMs, audit: account.audit.write };
   const messages: Messages<LinkBodies> = createMessages(outlive);
-  const links: Cases<PaymentLink, LinkEvent> = createCases(outlive, linkRules(rules), { due, tell });
+  const links: Cases<PaymentLink, LinkEvent> = createCases(
+    outlive,
+    linkRules(rules, (link) => listsFoundBy(account, linkFoundBy(link))),
+    { due, tell },
+  );
 
   /** What is due of a link: the order that no answer is known of, or a look whether it is paid. */
   async function due(link: PaymentLink): Promise<{ event: LinkEvent; isOnce?: boolean } | undefined> {

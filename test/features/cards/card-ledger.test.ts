@@ -41,7 +41,10 @@ function ledgerOn(store: Store, keys = [oldKey]): CardLedger {
   const sealer = createSealer(keys);
   const fingerprint = openFingerprint(store, sealer, () => undefined);
   const keepMs = 1_095 * 86_400_000;
-  return createCardLedger({ store, sealer, fingerprint, now, wait: async () => undefined }, keepMs);
+  return createCardLedger(
+    { store, sealer, fingerprint, log: () => undefined, now, wait: async () => undefined },
+    keepMs,
+  );
 }
 
 onBothStores('createCardLedger', (open) => {
@@ -60,7 +63,14 @@ onBothStores('createCardLedger', (open) => {
     const fingerprint = openFingerprint(store, sealer, () => undefined);
     const keepMs = 1_000 * 86_400_000;
     const own = createCardLedger(
-      { store, sealer, fingerprint, now: () => clock.nowMs, wait: async () => undefined },
+      {
+        store,
+        sealer,
+        fingerprint,
+        log: () => undefined,
+        now: () => clock.nowMs,
+        wait: async () => undefined,
+      },
       keepMs,
     );
     // In March 2030.

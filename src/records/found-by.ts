@@ -1,0 +1,58 @@
+import { domainToASCII } from 'node:url';
+import { StoreUnavailable } from '../domain/failure.ts';
+import { visible } from '../domain/outside-text.ts';
+import { newErrorId, type Log } from '../log.ts';
+import type { Index } from '../store/store.ts';
+import type { Fingerprint } from './fingerprint.ts';
+
+/** What a person knows of a payment: the customer's e-mail, or the card's last four digits together with the amount. */
+export type FoundBy = {
+  customerEmail?: string | undefined;
+  lastFour?: string | undefined;
+  amountMinor?: number | undefined;
+};
+
+/** One address however it is written: case, spaces, unseen characters, and a domain in its own letters or in ASCII. */
+export function normalEmail(email: string): string {
+  const text = visible(email.normalize('NFKC')).replaceAll(/\s+/gu, '').toLowerCase();
+  const at = text.lastIndexOf('@');
+  if (at < 0) return text;
+  const domain = text.slice(at + 1).replace(/\.$/, '');
+  return `${text.slice(0, at)}@${domainToASCII(domain) || domain}`;
+}
+
+/**
+ * The lists a record joins so that `/pay find` finds it: none where it names neither customer nor card. Their names hold
+ * a keyed hash, never the address. No record waits for them: where the key of the hashes is lost there are none, and the
+ * log says so. Throws StoreUnavailable.
+ */
+export async function listsFoundBy(
+  { fingerprint, log }: { fingerprint: Fingerprint; log: Log },
+  known: FoundBy,
+): Promise<string[]> {
+  try {
+    return await Promise.all(termsOf(known).map(async (term) => `${foundPrefix}${await fingerprint(term)}`));
+  } catch (error) {
+    if (error instanceof StoreUnavailable) throw error;
+    log('error', 'a record cannot be listed for /pay find', { errorId: newErrorId() }, error);
+    return [];
+  }
+}
+
+/** Lists as an index, all at one place. */
+export function indexAt(lists: readonly string[], placeMs: number): Index {
+  return Object.fromEntries(lists.map((list) => [list, placeMs]));
+}
+
+const foundPrefix = 'found-by:';
+
+function termsOf({ customerEmail = '', lastFour, amountMinor }: FoundBy): string[] {
+  const email = normalEmail(customerEmail);
+  // No token key begins with the first character.
+  return [
+    ...(email === '' ? [] : [`\0find\0email\0${email}`]),
+    ...(lastFour === undefined || amountMinor === undefined
+      ? []
+      : [`\0find\0card\0${lastFour}\0${amountMinor}`]),
+  ];
+}
