@@ -43,18 +43,41 @@ function tableOf(entries: [string, Setting][]): string {
   return ['| Setting | Default | What |', '|---|---|---|', ...rows].join('\n');
 }
 
+/** Without these the bot does not start, or reaches nothing. */
+const needed: readonly (keyof typeof settings)[] = [
+  'slackBotToken',
+  'slackSigningSecret',
+  'paymentsSandboxUrl',
+  'paymentsAccountId',
+  'paymentsClientId',
+  'paymentsClientSecret',
+  'paymentsTokenIssueBody',
+];
+
+const longestLine = 120;
+
 function environmentExample(): string {
   const lines = [
-    '# Made from src/config/settings.ts by `npm run generate`; copy to .env and fill in.',
-    '# Lines that are commented out show the default, or are optional. docs/settings.md explains each.',
+    '# Made from src/config/settings.ts by `npm run generate`; copy to .env and fill in. docs/settings.md explains each setting.',
+    '',
+    '# You need these. In Socket Mode: SLACK_MODE=socket and SLACK_APP_TOKEN in place of the signing secret.',
+    ...needed.map((key) => `${variableName(key)}=`),
   ];
   for (const [group, entries] of groups) {
-    lines.push('', `# ${group}`);
-    for (const [key, setting] of entries) {
-      lines.push(`# ${setting.says}`, `#${variableName(key)}=${setting.fallback ?? ''}`);
+    const others = entries.filter(([key]) => !needed.some((one) => one === key));
+    lines.push('', `# ${group}: docs/settings.md#${group.toLowerCase().replaceAll(' ', '-')}`);
+    for (const [key, setting] of others) {
+      lines.push(`# ${inOneLine(setting.says)}`, `#${variableName(key)}=${setting.fallback ?? ''}`);
     }
   }
   return `${lines.join('\n')}\n`;
+}
+
+/** The first sentence, which says what the setting is; the page has the rest. */
+function inOneLine(says: string): string {
+  const [first = ''] = says.split(/(?<=\.) /);
+  if (first.length > longestLine) throw new Error(`The first sentence is too long for one line: ${first}`);
+  return first;
 }
 
 function commandsPage(): string {

@@ -59,7 +59,7 @@ const accountFieldForm =
 export const paymentsSettings = {
   ...inGroup('Payments service', {
     paymentsService: setting(
-      'Name of a set in `openapi/services/`: settings that a service needs of every merchant, as a file `NAME.env` without secrets. What the environment says itself wins. `specification` is what the specification shows; a copy of it is where a set for your service begins.',
+      'Name of a set of settings in `openapi/services/`, which all merchants of a service share. The environment’s own settings win. For your service begin with a copy of `specification.env`; no secrets in it.',
       text(),
     ),
     paymentsBaseUrl: setting(
@@ -86,13 +86,13 @@ export const paymentsSettings = {
       'main account',
     ),
     paymentsTimeoutSeconds: setting(
-      'Deadline of one call to the payments service, at most 25: a charge is looked up once 30 seconds have brought no answer.',
+      'Deadline of one call to the payments service, at most 25. After 30 seconds without an answer a charge is looked up.',
       wholeNumber(1, slowestAnswerSeconds),
       '8',
     ),
 
     paymentsTransactionIdParameter: setting(
-      'The query parameter by which the look-up of a transaction takes the service’s own transaction id, like `transactionId`. With it an event whose signature covers that id and no order reference is looked up by it. Spec: not shown.',
+      'Query parameter that looks a transaction up by the service’s own transaction id, like `transactionId`. For events whose signature covers that id and no order reference. Spec: not shown.',
       text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like transactionId'),
     ),
     paymentsPaidStatuses: setting(
@@ -115,7 +115,7 @@ export const paymentsSettings = {
     ),
 
     accountNewFields: setting(
-      'What `/pay account new` asks for and sends, in this order: field names separated by commas, each with `!` when it must be filled and `*` when it is secret (`pin` and `bvn` are without a mark): never filled in again, stored or repeated; `:20` for an exact length, `:2-255` for a range, `:virtual|physical` for choices. The length of `accountRef` counts for `/pay account` too. Spec: the request’s fields are not shown, so these are the Account’s.',
+      'What `/pay account new` asks for and sends: field names separated by commas. `!` marks what must be filled, `*` what is secret (`pin` and `bvn` are without a mark) and never stored or repeated; `:20` is an exact length, `:2-255` a range, `:virtual|physical` choices. The length of `accountRef` counts for `/pay account` too. Spec: the request’s fields are not shown, so these are the Account’s.',
       accountFields(),
       knownAccountFields,
     ),
@@ -126,7 +126,7 @@ export const paymentsSettings = {
     paymentsClientId: secret('Value of {{CLIENT_ID}} in the token bodies.', text()),
     paymentsClientSecret: secret('Value of {{CLIENT_SECRET}} in the token bodies.', text()),
     paymentsTokenIssueBody: setting(
-      'JSON body of the issue request; its text leaves may be {{CLIENT_ID}}, {{CLIENT_SECRET}} or {{ACCOUNT_ID}}. Spec: not shown.',
+      'JSON body of the issue request, with {{CLIENT_ID}}, {{CLIENT_SECRET}} or {{ACCOUNT_ID}} in it. Spec: not shown.',
       jsonTemplate(issuePlaces),
     ),
     paymentsTokenRefreshBody: setting(
@@ -134,7 +134,7 @@ export const paymentsSettings = {
       jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
     ),
     paymentsTokenRevokeBody: setting(
-      'JSON body of the revoke request, like the refresh body. Sent by `npm run revoke-token` alone, never on shutdown: replicas share the token. Spec: not shown.',
+      'JSON body of the revoke request, like the refresh body. Only `npm run revoke-token` sends it: replicas share the token. Spec: not shown.',
       jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
     ),
     paymentsAccessTokenPointers: setting(

@@ -45,11 +45,11 @@ const sandboxOnly = 'Spec: not shown, so live has no default.';
 /** How saved cards are listed and deleted. Together they make `/pay cards` appear in the live environment. */
 export const savedCardSettings = inGroup('Saved cards', {
   savedCardsQuery: setting(
-    `Name of the query parameter that carries the customer’s e-mail when cards are listed; in the sandbox \`customerEmail\` when absent. ${sandboxOnly}`,
+    `Query parameter that carries the customer’s e-mail when cards are listed. In the sandbox \`customerEmail\` when absent. ${sandboxOnly}`,
     text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like customerEmail'),
   ),
   savedCardsListPointers: setting(
-    `Where the list stands in the answer: JSON pointers, the first that leads to one wins; in the sandbox \`${sandboxShape.savedCardsListPointers.join(',')}\` when absent. ${sandboxOnly}`,
+    `Where the list stands in the answer: JSON pointers, the first that leads to one wins. In the sandbox \`${sandboxShape.savedCardsListPointers.join(',')}\` when absent. ${sandboxOnly}`,
     pointerList(),
   ),
   savedCardsCursorPointers: setting(
@@ -58,7 +58,7 @@ export const savedCardSettings = inGroup('Saved cards', {
     '/data/cursor,/cursor',
   ),
   savedCardsCursorQuery: setting(
-    'Name of the query parameter that carries that cursor back, like that of the other lists; `none` where the list comes in one piece, which then has no more. Spec: not shown.',
+    'Query parameter that carries that cursor back; `none` where the list comes in one piece. Spec: not shown.',
     text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like cursor, or none'),
     'cursor',
   ),
@@ -72,11 +72,11 @@ export const savedCardSettings = inGroup('Saved cards', {
     fieldPointers(),
   ),
   savedCardsHeaders: setting(
-    `Which headers listing and deleting take: \`Authorization,accountId\`, one of them, or \`none\`; in the sandbox both when absent. ${sandboxOnly}`,
+    `Which headers listing and deleting take: \`Authorization,accountId\`, one of them, or \`none\`. In the sandbox both when absent. ${sandboxOnly}`,
     headerList(),
   ),
   savedCardsDeleteBody: setting(
-    `JSON body that deletes a card, with {{TOKEN_KEY}} in it, and {{CUSTOMER_EMAIL}} and {{ACCOUNT_ID}} where they are wanted; in the sandbox \`{"tokenKey":"{{TOKEN_KEY}}"}\` when absent. ${sandboxOnly}`,
+    `JSON body that deletes a card, with {{TOKEN_KEY}} in it, and {{CUSTOMER_EMAIL}} or {{ACCOUNT_ID}}. In the sandbox \`{"tokenKey":"{{TOKEN_KEY}}"}\` when absent. ${sandboxOnly}`,
     deleteBody(),
   ),
 });

@@ -33,11 +33,11 @@ export const settings = {
       wholeNumber(0, 65_535),
     ),
     metricsToken: secret(
-      'With it /metrics wants `Authorization: Bearer` with this token, and /readyz tells who does not bring it the state alone, not the parts.',
+      'Token that /metrics asks for as `Authorization: Bearer`. Requests to /readyz without it read the state alone, not the parts.',
       text(/^\S{16,}$/, 'at least 16 characters without a blank'),
     ),
     publicUrl: setting(
-      'Address at which customers’ browsers reach this server; only /c/ need be open to them. With it customers can type the bank’s code themselves, without it agents alone do. https:// when an account is live.',
+      'Address at which customers’ browsers reach this server, so that they can type the bank’s code. Only /c/ need be open to them. https:// when an account is live.',
       httpUrl(),
     ),
     logLevel: setting(
@@ -46,12 +46,12 @@ export const settings = {
       'info',
     ),
     drainSeconds: setting(
-      'After SIGTERM: how long requests are still served while /readyz answers 503, so that a load balancer takes this replica out first. 0 where nothing asks /readyz.',
+      'How long requests are still served after SIGTERM, while /readyz answers 503. A load balancer takes this replica out meanwhile; 0 where nothing asks /readyz.',
       wholeNumber(0, 120),
       '5',
     ),
     stopSeconds: setting(
-      'After SIGTERM: when the process ends, whatever is still under way; it is taken up again at the next start. Less than the grace period of what sends the signal (Kubernetes: 30), and more than DRAIN_SECONDS.',
+      'When the process ends after SIGTERM, whatever is still under way. It is taken up again at the next start. More than DRAIN_SECONDS, less than the sender’s grace period (Kubernetes: 30).',
       wholeNumber(1, 300),
       '25',
     ),
@@ -60,7 +60,7 @@ export const settings = {
 
   ...inGroup('Slack', {
     slackMode: setting(
-      '`http`: Slack calls this server at /slack/events. `socket`: Socket Mode, no public address needed.',
+      '`http`: Slack calls this server at /slack/events; `socket`: Socket Mode, no public address needed.',
       oneOf(['http', 'socket']),
       'http',
     ),
@@ -80,7 +80,7 @@ export const settings = {
       text(/^xapp-[!-~]+$/, 'a Slack app-level token, which starts with xapp-'),
     ),
     slackSocketProcesses: setting(
-      'In mode `socket`: how many processes of the bot run with this app token. Each opens two of the ten connections that Slack allows; where Slack counts more, /readyz and `/pay doctor` say so. When absent: 1 with the embedded store, 5 with Redis.',
+      'How many processes run with this app token, in mode `socket`. Each opens two of the ten connections that Slack allows; where Slack counts more, /readyz and `/pay doctor` say so. When absent: 1 with the embedded store, 5 with Redis.',
       wholeNumber(1, 5),
     ),
     slackApiUrl: setting(
@@ -101,13 +101,13 @@ export const settings = {
 
   ...inGroup('Alerts', {
     digestThreshold: setting(
-      'How many failed charges, and how many payments, a channel is told one by one within five minutes. Past it, one digest of the failures or of the payments counts them all, those that still wait for Slack included, until fewer than three have come for as long; every event keeps its record. 0 never makes a digest. A rule of the policy file may say its own with `digest_after`; one that mentions somebody is counted for itself.',
+      'How many failed charges, or payments, a channel is told one by one within five minutes. The rest is counted in one digest until fewer than three come in five minutes; every event keeps its record. 0 never makes a digest. A rule may say its own (`digest_after`); one with a mention is counted for itself.',
       wholeNumber(0, 200),
       '20',
     ),
 
     alertDetailsDays: setting(
-      'How many days an alert shows what it tells. Then its message is edited down to outcome and reference, without buttons, and customer, amount and reasons go from the bot’s record of it. Less than WEBHOOK_REMEMBER_DAYS; longer than a snooze (7) is wise. 0 never does it.',
+      'How many days an alert shows customer, amount and reasons. Then they go from its message and from the bot’s record. Less than WEBHOOK_REMEMBER_DAYS and more than a snooze (7); 0 keeps them.',
       wholeNumber(0, 364),
       '14',
     ),
@@ -120,7 +120,7 @@ export const settings = {
       String(defaultRetryRule.waitMs / 3_600_000),
     ),
     chargeRetryAttempts: setting(
-      'Declines after which a card is charged no more until the first of them is forgotten; a charge that is still open counts as one. Spec: “a few”.',
+      'Declines after which a card is not charged until the first is forgotten. A charge that is still open counts as one. Spec: “a few”.',
       wholeNumber(1, 10),
       String(defaultRetryRule.attempts),
     ),
@@ -130,12 +130,12 @@ export const settings = {
       String(defaultRetryRule.forgetMs / 86_400_000),
     ),
     chargeTwinMinutes: setting(
-      'Asks before the same card is charged the same amount and currency as in the last so many minutes before the terms were read, or since, naming who did it; 0 never asks. While the first is open it is refused, whatever stands here.',
+      'Asks before a card is charged an amount that it was charged within so many minutes; 0 never asks. Counted back from when the terms were read. While the first charge is open the second is refused anyway.',
       wholeNumber(0, 1_440),
       '10',
     ),
     chargeRepeatLost: setting(
-      '`on`: a charge request that was lost before the service knew its reference is sent again, at most twice within two minutes, under the same reference. `off`: each charge is sent once; for a service that does not promise one charge a reference. Spec: charge a saved card (retry rules).',
+      '`on`: a charge request that the service never had is sent again, under the same reference. At most twice, within two minutes. `off` for a service that does not promise one charge a reference. Spec: charge a saved card (retry rules).',
       oneOf(['on', 'off']),
       'on',
     ),
@@ -145,7 +145,7 @@ export const settings = {
       'NGN',
     ),
     chargeThreeDSecureWords: setting(
-      'Phrases in the bank’s own words that mean 3-D Secure, separated by commas; case, blanks and hyphens make no difference. Such a card is charged no more: only saving it again helps. Spec: not shown, so complete the list with what your banks say.',
+      'Phrases of the bank that mean 3-D Secure, separated by commas. Case, blanks and hyphens don’t matter. Such a card is charged no more: only saving it again helps. Spec: not shown; add what your banks say.',
       list(),
       '3D Secure,3DS,3DS2,secure authentication',
     ),
@@ -155,7 +155,7 @@ export const settings = {
       '365',
     ),
     otpEntry: setting(
-      'Who types the bank’s code. `customer`: customers alone, on the page at PUBLIC_URL. `agent`: agents alone. `both`: agents, or the customer once the agent makes a link.',
+      'Who types the bank’s code: `customer` on the page at PUBLIC_URL, `agent`, or `both`. With `both` the customer does once the agent makes a link.',
       oneOf(['agent', 'customer', 'both']),
       'both',
     ),
@@ -164,7 +164,7 @@ export const settings = {
       text(),
     ),
     linkFollowHours: setting(
-      'How long an unpaid payment link is looked up, from every half minute to every ten; then its card says that no payment came so far. A payment that comes later still counts. How long the service keeps a link payable: not shown.',
+      'How long an unpaid payment link is looked up, from every half minute to every ten. A payment that comes later still counts. Spec: how long a link is payable is not shown.',
       wholeNumber(1, 720),
       '72',
     ),
@@ -173,7 +173,7 @@ export const settings = {
       httpUrl(),
     ),
     cardLedger: setting(
-      '`on`: saved cards that arrive with events are remembered, sealed, so that agents choose them. `off`: they are dropped, and a token is pasted for each charge.',
+      '`on`: saved cards that come with events are remembered, sealed; `off`: a token is pasted for each charge.',
       oneOf(['on', 'off']),
       'on',
     ),
@@ -191,7 +191,7 @@ export const settings = {
       redisUrl(),
     ),
     redisWaitReplicas: setting(
-      'How many replicas of Redis must have a change before it counts; fewer within half a second, and the call fails as if Redis were away. With a Cluster or Sentinels set it to 1: with 0 a failover can lose the last changes, and with them events that were answered 200 and charges that were sent.',
+      'How many replicas of Redis must have a change before it counts; 1 with a Cluster or Sentinels. With 0 a failover can lose the last changes: events that were answered 200, and charges that were sent.',
       wholeNumber(0, 5),
       '0',
     ),
@@ -201,16 +201,16 @@ export const settings = {
       'payops',
     ),
     sealingKeys: secret(
-      'Keys that seal secrets at rest, `id:base64`: the first seals, all open. Needed with Redis; the embedded store makes its own key file. To rotate, add the new key at the end on every replica, then move it to the front; `npm run reseal` seals everything under it and says when the old one can go. An embedded store goes on opening what its key file sealed, until the file is deleted.',
+      'Keys that seal secrets at rest, as `id:base64`; the first seals, all open. Needed with Redis; the embedded store makes a key file. To rotate: [operating.md](operating.md#rotate-keys-and-secrets).',
       sealingKeys(),
     ),
     auditKeepDays: setting(
-      'How long the audit trail is kept: once a day, blocks of entries that are all older are removed, and a signed record says which. 0 keeps it for ever.',
+      'How long the audit trail is kept; 0 for ever. [audit.md](audit.md#how-long-it-is-kept).',
       wholeNumber(0, 36_500),
       '730',
     ),
     workLeaseSeconds: setting(
-      'How long a replica may hold one piece of work before another takes it over after a crash. At least PAYMENTS_TIMEOUT_SECONDS + 2 × SLACK_TIMEOUT_SECONDS + 2.',
+      'After a crash another replica takes work over once it was held this long. At least PAYMENTS_TIMEOUT_SECONDS + 2 × SLACK_TIMEOUT_SECONDS + 2.',
       wholeNumber(5, 600),
       '45',
     ),

@@ -31,7 +31,7 @@ const unsignedWords = Object.entries(unsignedMeans)
 /** How deliveries of events are verified, read and watched. */
 export const webhookSettings = inGroup('Webhook', {
   webhookSignaturePreset: setting(
-    `The signature recipe to start from: ${signaturePresetNames.map((name) => `\`${name}\``).join(', ')}. Without one every delivery is refused. Spec: not shown.`,
+    `The signature recipe to start from; without one every delivery is refused. One of ${signaturePresetNames.map((name) => `\`${name}\``).join(', ')}. Spec: not shown.`,
     oneOf(signaturePresetNames),
   ),
   webhookSecrets: secret(
@@ -43,7 +43,7 @@ export const webhookSettings = inGroup('Webhook', {
     list(),
   ),
   webhookSignaturePlace: setting(
-    'Where in its header the signature stands, in place of the preset’s: `whole`: it is all of it; `pair:KEY`: after KEY= in a list with commas, so `pair:sha256` reads sha256=…; `list:VERSION`: after VERSION, in a list with blanks.',
+    'Where in its header the signature stands, in place of the preset’s. `whole`: it is all of it; `pair:KEY`: after KEY= in a list with commas, so `pair:sha256` reads sha256=…; `list:VERSION`: after VERSION, in a list with blanks.',
     text(/^(whole|pair:[^=,\s]+|list:[^,\s]+)$/, 'whole, pair:KEY or list:VERSION'),
   ),
   webhookSignatureAlgorithm: setting('HMAC algorithm in place of the preset’s.', oneOf(['sha256', 'sha512'])),
@@ -78,21 +78,21 @@ export const webhookSettings = inGroup('Webhook', {
     '30',
   ),
   alarmMissingEventMinutes: setting(
-    'How long the signed payment_success of an approved charge may take; then the operators are told, once an hour at most with all of that hour. 0 never asks. Where the signature does not cover the order reference, any event since counts as the charge’s.',
+    'How long the signed payment_success of an approved charge may take before operators are told. Once an hour at most; 0 never asks. Where the signature does not cover the order reference, any event since counts as the charge’s.',
     wholeNumber(0, 1_440),
     '30',
   ),
   webhookForwardUrl: secret(
-    'Where every delivery goes on to once it is stored, byte for byte with the headers that are signed: your own backend. [webhooks.md](webhooks.md) has it beside the other ways.',
+    'Your own backend: each delivery is sent on to it, byte for byte with the signed headers. [webhooks.md](webhooks.md) has it beside the other ways.',
     exactUrl(),
   ),
   webhookForwardDeliveries: setting(
-    '`verified`: what the signature holds for is forwarded. `all`: what is refused too, with all of its headers; the sender is answered 401 all the same.',
+    '`verified`: forwards what the signature holds for; `all`: what is refused too, with all its headers. The sender is answered 401 all the same.',
     oneOf(['verified', 'all']),
     'verified',
   ),
   webhookForwardDays: setting(
-    'How long an event is retried that your backend does not take. Then the operators are told, and it waits for `npm run payops -- forward`, as long as WEBHOOK_REMEMBER_DAYS says.',
+    'How long an event that your backend does not take is retried. Then operators are told, and it waits for `npm run payops -- forward` until WEBHOOK_REMEMBER_DAYS are over.',
     wholeNumber(1, 30),
     '3',
   ),
