@@ -35,7 +35,7 @@ function redisField(house: House, redisPort: number, backendUrl: string): Varian
     const ownPrefix = ['ours', kind, ...Object.keys(more)].join('-');
     const env = { REDIS_URL: `redis://127.0.0.1:${redisPort}`, REDIS_PREFIX: ownPrefix, ...more };
     // A success that no rule wants is remembered as a payment alone.
-    const record = kind === 'payment_failed' ? 'message:alert:' : 'alert-payment:';
+    const record = kind === 'payment_failed' ? 'message:alert:' : 'event:';
     const keysBegin = `{${ownPrefix}}:record:${record}`;
     return { name, program: house.bot(ownPrefix, env), keysBegin, kind, ownPrefix };
   }
@@ -113,7 +113,7 @@ async function workedOff({ client }: RedisConnection, prefix: string): Promise<v
       client.zRange(`${root}:ready`, 0, -1),
       client.zRange(`${root}:blocked`, 0, -1),
     ]);
-    return [...ready, ...blocked].some((lane) => /^(?:event-log$|alert-payment|forward\/|C0)/.test(lane));
+    return [...ready, ...blocked].some((lane) => /^(?:event-log$|event:|forward\/|C0)/.test(lane));
   }
   while (await isUnderWay()) await rest(100);
 }

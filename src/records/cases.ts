@@ -3,7 +3,7 @@ import { type AuditEntry, auditEntryShape } from './shapes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { insist } from './insist.ts';
 import type { Entry, Index, Sealer, Store } from '../store/store.ts';
-import { createRecords, type RecordChange, type Rest, type Taken } from './records.ts';
+import { createRecords, type RecordChange, type RecordKind, type Rest, type Taken } from './records.ts';
 
 /** What a case is: pure, so that a model test can drive it through everything that may happen. */
 export type CaseRules<State, Event> = {
@@ -72,6 +72,8 @@ export type Cases<State, Event> = {
     state: State,
     options?: { givesWay?: (before: State) => boolean; untold?: true },
   ): Promise<Begun<State>>;
+  /** A new one, in one call: nobody hears of what it begins with, and the audit neither. False: it is there already. */
+  create(id: string, state: State): Promise<boolean>;
   /**
    * The case after what happened, whether that changed it or not; undefined: there is none. Whoever calls this settles
    * it; what a crash leaves unsettled is work in two seconds.
@@ -92,6 +94,28 @@ type Working = { fromMs?: number; taken?: Taken };
 
 /** Whoever changed it settles it at once; a crash leaves that to a worker. */
 const settledWithinMs = 2_000;
+/** A worker goes on with what is due at once; longer than that takes. */
+const goesOnWithinMs = 60_000;
+
+/** A case as a record: for readers of lists that hold records of several kinds. */
+export function caseKind<State>({
+  prefix,
+  schema,
+  lists,
+}: Pick<CaseRules<State, never>, 'prefix' | 'schema' | 'lists'>): RecordKind<Kept<State>> {
+  return {
+    prefix,
+    schema: z.object({
+      state: schema,
+      turn: z.int(),
+      told: z.int(),
+      unwritten: z.array(auditEntryShape),
+      atMs: z.number().exactOptional(),
+      dueAtMs: z.number().exactOptional(),
+    }),
+    lists: ({ state }) => lists(state),
+  };
+}
 
 /**
  * A row of cases: each a record that one pure step moves. The state is stored before anything is done about it, and
@@ -114,18 +138,7 @@ export function createCases<State, Event>(
   effects: CaseEffects<State, Event>,
 ): Cases<State, Event> {
   const { rememberMs, now, wake, audit } = account;
-  const records = createRecords<Kept<State>>(account, {
-    prefix: rules.prefix,
-    schema: z.object({
-      state: rules.schema,
-      turn: z.int(),
-      told: z.int(),
-      unwritten: z.array(auditEntryShape),
-      atMs: z.number().exactOptional(),
-      dueAtMs: z.number().exactOptional(),
-    }),
-    lists: ({ state }) => rules.lists(state),
-  });
+  const records = createRecords(account, caseKind(rules));
 
   function unwrittenAfter(kept: Kept<State> | undefined, step: CaseStep<State, Event>): AuditEntry[] {
     return audit ? [...(kept?.unwritten ?? []), ...rules.history(step)] : [];
@@ -163,7 +176,7 @@ export function createCases<State, Event>(
         // What is not told yet is told as soon as before.
         return kept.told < kept.turn
           ? writing(value, { delayMs }, atMs, asMoved)
-          : resting(value, atMs, asMoved);
+          : resting(value, atMs, asMoved, taken ? goesOnWithinMs : 0);
       }
       const turn = kept.turn + 1;
       const unwritten = unwrittenAfter(kept, { before, event, after, turn, atMs });
@@ -183,11 +196,18 @@ export function createCases<State, Event>(
     return delayMs === undefined ? { ttlMs: rememberMs } : { delayMs };
   }
 
-  /** All of it is told. */
-  function resting<Result>(kept: Kept<State>, atMs: number, resultOf: (kept: Kept<State>) => Result) {
+  /** All of it is told. `atOnceMs`: when it is work again that is due at once. */
+  function resting<Result>(
+    kept: Kept<State>,
+    atMs: number,
+    resultOf: (kept: Kept<State>) => Result,
+    atOnceMs = 0,
+  ) {
     const isOver = !('delayMs' in restOf(kept, atMs));
     const value = rules.settled ? { ...kept, state: rules.settled(kept.state, isOver) } : kept;
-    return writing(value, restOf(value, atMs), atMs, resultOf);
+    const rest = restOf(value, atMs);
+    const isAtOnce = 'delayMs' in rest && rest.delayMs === 0;
+    return writing(value, isAtOnce ? { delayMs: atOnceMs } : rest, atMs, resultOf);
   }
 
   async function settle(
@@ -228,6 +248,11 @@ export function createCases<State, Event>(
         const rest = untold ? { delayMs: settledWithinMs } : restOf(kept, atMs);
         return writing(kept, rest, atMs, (begun) => ({ kind: 'begun', kept: begun }));
       }),
+    create(id, state) {
+      const kept = { state, turn: 1, told: 1, unwritten: [] };
+      const { value, rest } = resting(kept, now(), () => undefined);
+      return records.create(id, value, rest);
+    },
     apply: (id, event) => move(id, event, settledWithinMs),
     async hear(id, event) {
       const kept = await move(id, event, 0);
@@ -237,22 +262,25 @@ export function createCases<State, Event>(
     settle: (id, kept, isTold) => settle(id, kept, { isTold }),
     async work(entry) {
       const id = records.idOf(entry);
-      const kept = records.open(entry);
-      // Its clock was put back since: the store says that it is due, and so its time has come.
-      const fromMs = now() < (kept.atMs ?? 0) ? timeOf(kept, kept.dueAtMs) : now();
-      // First what may change it: a message that is edited twice in a row is read twice.
       const taken: Taken = { entry };
-      const done = await effects.due(kept.state, fromMs);
-      if (!done) return await settle(id, kept, { fromMs, taken });
-      const { event, isOnce } = done;
-      const apply = (): Promise<Applied<State> | undefined> =>
-        move(id, event, settledWithinMs, { fromMs, taken });
-      const moved = (await (isOnce ? insist(account, apply) : apply())) ?? kept;
-      // At rest already, where nobody hears of the step.
-      const isSettled = 'isMoved' in moved && moved.isMoved && moved.told === moved.turn;
-      return isSettled && moved.unwritten.length === 0
-        ? moved.state
-        : await settle(id, moved, { fromMs, taken });
+      let kept = records.open(entry);
+      for (;;) {
+        // Its clock was put back since: the store says that it is due, and so its time has come.
+        const fromMs = now() < (kept.atMs ?? 0) ? timeOf(kept, kept.dueAtMs) : now();
+        // First what may change it: a message that is edited twice in a row is read twice.
+        const done = await effects.due(kept.state, fromMs);
+        if (!done) return await settle(id, kept, { fromMs, taken });
+        const { event, isOnce } = done;
+        const apply = (): Promise<Applied<State> | undefined> =>
+          move(id, event, settledWithinMs, { fromMs, taken });
+        const moved = await (isOnce ? insist(account, apply) : apply());
+        if (!moved?.isMoved || moved.told < moved.turn || moved.unwritten.length > 0) {
+          return await settle(id, moved ?? kept, { fromMs, taken });
+        }
+        // Nobody hears of the step: it is at rest already, or due at once.
+        if (rules.restMs(moved.state, timeOf(moved, fromMs)) !== 0) return moved.state;
+        kept = moved;
+      }
     },
     list: async (name, options) => (await records.list(name, options)).map(({ state }) => state),
     all: async (name) => (await records.all(name)).map(({ state }) => state),

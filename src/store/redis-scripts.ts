@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 export type Script = { readonly text: string; readonly sha1: string };
 
 /** What the records of this release are written as. */
-export const redisSchema = '2';
+export const redisSchema = '3';
 
 /**
  * What all scripts share. Keys, all under KEYS[1], which is the hash tag, so that a Cluster keeps

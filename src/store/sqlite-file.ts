@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { whyAway } from './why-away.ts';
 
-const schemaVersion = 2;
+const schemaVersion = 3;
 /** Of a file whose records are in Redis by now. */
 const movedVersion = 1_000_000;
 

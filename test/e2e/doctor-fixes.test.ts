@@ -312,7 +312,7 @@ const setUps: Record<string, SetUp> = {
     breaks: (house) => schemaOf(house, 99),
     found: { Store: ['newer Payops (schema 99', 'Run that version again'] },
     // As that version would find it.
-    tries: ({ house }) => schemaOf(house, 2),
+    tries: ({ house }) => schemaOf(house, 3),
   },
   'a store that was moved to Redis': {
     breaks: (house) => schemaOf(house, 1_000_000),
@@ -543,7 +543,7 @@ const standstill: Record<string, SetUp> = {
 
 async function schemaOf(house: House, version: number): Promise<void> {
   const path = join(house.dataDir, 'payops.sqlite');
-  if (version !== 2) await inStore(house, async () => undefined);
+  if (version !== 3) await inStore(house, async () => undefined);
   const db = new DatabaseSync(path);
   db.exec(`pragma user_version = ${version}`);
   db.close();

@@ -142,7 +142,7 @@ describe('the alarm of missing events', () => {
 
 test('a record that nobody can read is put aside, told to the operators once, and holds up nothing', async (scope) => {
   /** Some kinds of work, and one of no kind. */
-  const broken = ['message:alert:x', 'charge:pay-x', 'alert-payment:x', 'storm:C0ALERTS01', 'later:x'];
+  const broken = ['message:alert:x', 'charge:pay-x', 'event:x', 'storm:C0ALERTS01', 'later:x'];
   const house = await openHouse(scope, { clock: true });
   mkdirSync(house.dataDir, { recursive: true, mode: 0o700 });
   const store = openSqliteStore({ path: join(house.dataDir, 'payops.sqlite'), now: Date.now });

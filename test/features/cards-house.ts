@@ -5,9 +5,9 @@ import { messageDigest } from '../../src/messages/delivery.ts';
 import type { PaymentEvent } from '../../src/domain/payment-event.ts';
 import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { Transaction } from '../../src/domain/transaction.ts';
-import { alertCardPrefix } from '../../src/features/alerts/alert-record.ts';
-import { alertClaims, createAlertCards } from '../../src/features/alerts/alert-cards.ts';
-import { createAlertRecovery, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
+import { eventPrefix } from '../../src/features/alerts/alert-record.ts';
+import { alertClaims, type AlertCards, createAlertCards } from '../../src/features/alerts/alert-cards.ts';
+import { type AlertRecovery, createAlertRecovery } from '../../src/features/alerts/alert-recovery.ts';
 import { createDeliverPost, type DeliverPostDeps, type Post } from './deliver-post.ts';
 import { lookUpEvent } from '../../src/features/alerts/look-up-event.ts';
 import type { Composed } from '../../src/messages/views.ts';
@@ -118,17 +118,18 @@ export function cardsHouse({
   };
   const storms: Storms = createStorms(shared, threshold);
   const chargeOf = async (reference: string) => charges.get(reference);
-  const cards = createAlertCards(shared, {
+  const cards: AlertCards = createAlertCards(shared, {
     storms,
     hasEnded,
     chargeOf,
     lookUp,
     lookUpSparingly: lookUp,
+    hold: (payment) => recovery.hold(payment),
     learnt: (event, lookup, atMs) => recovery.linkFailure(event, lookup, atMs),
   });
   const claims = alertClaims(cards, { declineOf: () => Promise.resolve(undefined) });
   const alerts = cards.cases;
-  const recovery = createAlertRecovery(shared, cards, lookUp, chargeOf);
+  const recovery: AlertRecovery = createAlertRecovery(shared, cards, lookUp, chargeOf);
 
   function compose(post: Post): Composed {
     const shown = messageOf(post);
@@ -186,8 +187,7 @@ export function cardsHouse({
   };
   const kinds = [
     { prefix: 'message:', work: createDeliverPost(deliver) },
-    { prefix: alertCardPrefix, work: async (entry: Entry) => void (await alerts.work(entry)) },
-    { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
+    { prefix: eventPrefix, work: async (entry: Entry) => void (await alerts.work(entry)) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
   ];
 

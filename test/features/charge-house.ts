@@ -215,6 +215,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
           storms: noStorms,
           lookUp: notAsked,
           lookUpSparingly: notAsked,
+          hold: notAsked,
           learnt: async () => undefined,
           hasEnded: (wanted) => hasEnded(records, wanted),
           chargeOf: (wanted) => chargeOf(records, wanted),

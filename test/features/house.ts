@@ -12,7 +12,7 @@ import type { Storms } from '../../src/features/alerts/storm/storm.ts';
 import { createEventLog } from '../../src/features/alerts/event-log.ts';
 import { createPutAside } from '../../src/records/put-aside.ts';
 import { createRecords } from '../../src/records/records.ts';
-import { paymentKind } from '../../src/features/alerts/alert-recovery.ts';
+import { eventKind, paymentCase } from '../../src/features/alerts/event-case.ts';
 import { workOnce } from '../../src/records/worker.ts';
 import type { Entry, Store } from '../../src/store/store.ts';
 import { memoryStore } from './memory-store.ts';
@@ -79,10 +79,10 @@ export const noStorms: Pick<Storms, 'ask' | 'recovered' | 'taker' | 'find'> = {
 
 /** Remembers payments, and holds none of them against failures. */
 export function keepsPayments(store: Store): Receiving['expect'] {
-  const payments = createRecords({ store, sealer, wait: () => Promise.resolve() }, paymentKind);
+  const payments = createRecords({ store, sealer, wait: () => Promise.resolve() }, eventKind);
   return (event, receivedAtMs, alone) => {
-    const payment = { event, receivedAtMs, lists: [], unproven: 0, ...(alone && { alone }) };
-    return payments.create(event.key, payment, { ttlMs: 86_400_000 });
+    const state = paymentCase({ event, receivedAtMs, ...(alone && { alone }) });
+    return payments.create(event.key, { state, turn: 1, told: 1, unwritten: [] }, { ttlMs: 86_400_000 });
   };
 }
 

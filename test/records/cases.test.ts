@@ -13,10 +13,9 @@ import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
 import { endsCard, type CardMove } from '../../src/features/alerts/alert.ts';
-import type { AlertCase } from '../../src/features/alerts/alert-case.ts';
-import { alertCardPrefix, alertNoteKey } from '../../src/features/alerts/alert-record.ts';
+import type { EventCase } from '../../src/features/alerts/event-case.ts';
+import { alertNoteKey, eventPrefix } from '../../src/features/alerts/alert-record.ts';
 import { alertClaims, createAlertCards, type AlertCards } from '../../src/features/alerts/alert-cards.ts';
-import { keepProvenPayment, paymentPrefix } from '../../src/features/alerts/alert-recovery.ts';
 import { createApprovals, type Approvals } from '../../src/features/approvals/approval-desk.ts';
 import { approvalPrefix, termsHash, type ApprovalCase } from '../../src/features/approvals/approval-case.ts';
 import { linkPrefix, type PaymentLink } from '../../src/features/links/link-case.ts';
@@ -132,7 +131,7 @@ function links(world: World): Driven {
       const one = createPaymentLinks(account, {
         lookUp: look,
         lookUpNow: look,
-        paid: (payment) => keepProvenPayment(account, payment),
+        paid: async (payment) => void (await process.store.create(`paid:${payment.reference}`, '')),
       });
       all[index] = one;
       return { prefix: linkPrefix, work: async (entry) => await one.cases[0]?.work(entry) };
@@ -189,7 +188,7 @@ function links(world: World): Driven {
         ...(link.state.kind === 'asking' ? ['it is asked for still'] : []),
         ...(isPaid === service.isPaid ? [] : [`it is ${link.state.kind}, and paid: ${service.isPaid}`]),
         ...(isKnown === isPaid ? [] : ['its payment is not told as it is']),
-        ...(keys.includes(`${paymentPrefix}proven/${reference}`) === isPaid ? [] : ['alerts hear otherwise']),
+        ...(keys.includes(`paid:${reference}`) === isPaid ? [] : ['alerts hear otherwise']),
         // What was surely not made is told by the form, and posted nowhere.
         ...(link.state.kind === 'refused' || keys.includes(messageKey('link', `${link.place}:${reference}`))
           ? []
@@ -602,11 +601,12 @@ function alert(world: World): Driven {
         chargeOf: noCharge,
         lookUp,
         lookUpSparingly: lookUp,
+        hold: () => Promise.reject(new Error('nothing is paid here')),
         learnt: async () => undefined,
         audit,
       });
       all[index] = { cards, claims: alertClaims(cards, { declineOf: () => Promise.resolve(undefined) }) };
-      return { prefix: alertCardPrefix, work: (entry) => cards.cases.work(entry) };
+      return { prefix: eventPrefix, work: (entry) => cards.cases.work(entry) };
     },
     act(at, index) {
       const one = all[index] as { cards: AlertCards; claims: AlertClaims };
@@ -624,7 +624,7 @@ function alert(world: World): Driven {
       ]);
     },
     async wrongs() {
-      const kept = await readCase<AlertCase>(world, alertCardPrefix + id);
+      const kept = await readCase<EventCase>(world, eventPrefix + id);
       if (!kept) return [...wrong, ...(seen.steps.size > 0 ? ['it was moved, and is not there'] : [])];
       const { card, steps, told: number } = kept.state;
       const entries = await Promise.all(
@@ -649,7 +649,7 @@ function alert(world: World): Driven {
   };
 }
 
-function wrongOfClaim({ card, charge }: AlertCase, charges: readonly string[]): string[] {
+function wrongOfClaim({ card, charge }: EventCase, charges: readonly string[]): string[] {
   return [
     ...(charges.filter((state) => state === 'paid').length <= 1 ? [] : ['it was paid twice']),
     ...(endsCard(card) && charge && charge.at > card.at ? ['it is charged after its end'] : []),

@@ -45,7 +45,7 @@ describe.skipIf(missing)('checkRedis', () => {
     expect((await checkSchema(client, 'mine')).message).toMatch(
       /older Payops.*Run the release that wrote them/,
     );
-    await client.set('{mine}:schema', '3');
+    await client.set('{mine}:schema', '4');
     expect((await checkSchema(client, 'mine')).message).toMatch(/newer Payops.*Run that version again\.$/);
     expect((await checkSchema(client, 'other')).kind).toBe('ok');
   });

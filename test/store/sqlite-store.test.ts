@@ -134,7 +134,7 @@ describe('openSqliteStore', () => {
     raw.exec('pragma user_version = 99');
     raw.close();
     expect(() => openAt(notOurs)).toThrow(
-      /newer Payops \(schema 99; this one knows 2\)\. Run that version again\./,
+      /newer Payops \(schema 99; this one knows 3\)\. Run that version again\./,
     );
     const older = new DatabaseSync(notOurs);
     older.exec('pragma user_version = 1');

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Account } from '../../account.ts';
 import type {
   AlertCard,
   AlertCharge,
@@ -14,13 +15,25 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
-import { openEvent } from '../../messages/message-record.ts';
-import type { Applied } from '../../records/cases.ts';
-import { type AlertCase, type AlertEvent, alertsOf, createAlertCases, untouched } from './alert-case.ts';
+import { alertKey, isMessage, messageKey, openEvent } from '../../messages/message-record.ts';
+import { type Applied, createCases } from '../../records/cases.ts';
+import { createMessages, type Messages } from '../../messages/messages.ts';
+import {
+  addressees,
+  alertsOf,
+  type CaseEvent,
+  type EventCase,
+  eventRules,
+  newsOf,
+  type Payment,
+  timesOf,
+  untouched,
+} from './event-case.ts';
 import {
   type AlertMessage,
   type Evidence,
   alertMessages,
+  alertNoteKey,
   newestOf,
   openEvidence,
   placeOf,
@@ -55,6 +68,11 @@ export type CardMoveResult =
   /** So old that it is forgotten, or never told here. */
   | { kind: 'unknown_alert' };
 
+/** A step, as its messages are stored: `parent` is the key of the message it belongs to. */
+export type AlertStep = { parent: string; step: CardStep };
+
+export type AlertStepBodies = { alert_note: AlertStep; alert_direct: AlertStep };
+
 export type AlertCards = ReturnType<typeof createAlertCards>;
 
 /** Who has more is shown the newest of them. */
@@ -66,7 +84,7 @@ const mostListed = 50;
  * no crash and no outage of Slack leaves a change untold. All of it throws StoreUnavailable.
  */
 export function createAlertCards(
-  kept: Parameters<typeof createAlertCases>[0],
+  kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
   around: {
     storms: Pick<Storms, 'recovered' | 'taker'>;
     /** A person who asks is not told of an outage that was a moment ago. */
@@ -77,9 +95,12 @@ export function createAlertCards(
     learnt: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
     /** Whether the charge of this reference has ended without money; undefined: it was never stored. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
+    /** Looks for what a payment may be for, which is due of it. */
+    hold: (payment: Payment) => Promise<CaseEvent>;
     /** Whether a person must find out what that charge moved. */
     needsReview?: (reference: string) => Promise<boolean>;
     chargeOf: (reference: string) => Promise<BotCharge | undefined>;
+    /** True once an entry is on the chain; absent: nothing is audited. */
     audit?: (entry: AuditEntry) => Promise<boolean>;
     /** A charge of the bot's own is told what else ended its alert; again is the same as once. */
     tellCharge?: (reference: string, news: AlertNews) => Promise<void>;
@@ -87,10 +108,28 @@ export function createAlertCards(
 ) {
   const { store, sealer, now } = kept;
   const { storms, hasEnded, needsReview, chargeOf } = around;
-  const cases = createAlertCases(kept, storms, lookAgain, around);
+  const tell = createTellingSteps(kept, around);
+  const cases = createCases<EventCase, CaseEvent>({ ...kept, audit: around.audit }, eventRules, {
+    due,
+    tell,
+  });
+
+  async function due(state: EventCase, nowMs: number): Promise<{ event: CaseEvent } | undefined> {
+    const { id, card, payment } = state;
+    if (payment) {
+      const isDue = payment.looksAtMs !== undefined && payment.looksAtMs <= nowMs;
+      return isDue ? { event: await around.hold(payment) } : undefined;
+    }
+    const { wakesAt, unheldAt, looksAt } = timesOf(state);
+    if (wakesAt <= nowMs) return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
+    if (unheldAt <= nowMs) return { event: { kind: 'unheld' } };
+    if (looksAt > nowMs) return undefined;
+    const evidence = await lookAgain(id);
+    return { event: evidence ? { kind: 'looked_up', evidence } : { kind: 'unanswered' } };
+  }
 
   /** As everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
-  async function seen({ card }: AlertCase, messages: readonly AlertMessage[]): Promise<AlertCard> {
+  async function seen({ card }: EventCase, messages: readonly AlertMessage[]): Promise<AlertCard> {
     if (card.kind !== 'open') return card;
     const ofStorms = messages.flatMap(({ record }) => record.digest?.storm ?? []);
     const taken = await Promise.all(ofStorms.map((storm) => storms.taker(storm)));
@@ -100,7 +139,7 @@ export function createAlertCards(
 
   async function readAll(
     id: string,
-  ): Promise<{ state: AlertCase; messages: AlertMessage[]; card: AlertCard }> {
+  ): Promise<{ state: EventCase; messages: AlertMessage[]; card: AlertCard }> {
     const [state = untouched(id), messages] = await Promise.all([cases.find(id), alertMessages(store, id)]);
     return { state, messages, card: await seen(state, messages) };
   }
@@ -119,7 +158,7 @@ export function createAlertCards(
   }
 
   /** An alert after what happened; one that nobody has done anything with yet begins so. Told at once, by a worker. */
-  async function hear(id: string, event: AlertEvent): Promise<Applied<AlertCase>> {
+  async function hear(id: string, event: CaseEvent): Promise<Applied<EventCase>> {
     const heard = await cases.hear(id, event);
     if (heard) return heard;
     await cases.begin(id, untouched(id));
@@ -155,7 +194,7 @@ export function createAlertCards(
    * The charge that has the alert: one that is under way, in doubt, in doubt again, or paid. A claim whose charge was
    * never stored, as a crash leaves it, stands for `claimTimes.lostMs`, like the claim of a card.
    */
-  async function charging({ charge }: AlertCase): Promise<AlertCharge | undefined> {
+  async function charging({ charge }: EventCase): Promise<AlertCharge | undefined> {
     if (!charge) return undefined;
     const { reference, by, at } = charge;
     const ended = (await hasEnded(reference)) ?? now() - at >= claimTimes.lostMs;
@@ -215,6 +254,50 @@ export function createAlertCards(
       const charge = first.charge?.reference === reference ? undefined : await charging(first);
       return charge && { kind: 'charging', charge };
     },
+  };
+}
+
+/** Tells what became of an alert: its messages, their threads, people, and charges of the bot's own. */
+function createTellingSteps(
+  kept: Parameters<typeof createAlertCards>[0],
+  { storms, tellCharge }: Pick<Parameters<typeof createAlertCards>[1], 'storms' | 'tellCharge'>,
+): (state: EventCase) => Promise<void> {
+  const { store } = kept;
+  const messages: Messages<AlertStepBodies> = createMessages(kept);
+
+  /**
+   * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
+   * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
+   * thread, and whoever acknowledged a storm reads there how many of it are resolved.
+   */
+  return async function tell(state: EventCase): Promise<void> {
+    const { id, card, steps, told, storms: ofStorms } = state;
+    const all = await alertMessages(store, id);
+    const shown = all.filter(({ record }) => isMessage(record));
+    const threads = shown.filter(({ record }) => !record.digest);
+    await Promise.all(threads.map(({ key }) => messages.refresh(key)));
+    const resolved = card.kind === 'recovered' ? ofStorms : [];
+    const takers = await Promise.all(resolved.map((storm) => storms.taker(storm)));
+    const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
+    // A thread tells the steps in their order.
+    for (const [index, one] of steps.entries()) {
+      const number = told + index + 1;
+      for (const { key: parent, record } of threads) {
+        const { channel } = record;
+        const body = { parent, step: one };
+        await messages.post(alertNoteKey(parent, number), { kind: 'alert_note', channel, body });
+      }
+      for (const channel of addressees(one, card)) {
+        if (one.kind === 'recovered' && takers.some((taken) => taken?.by === channel)) continue;
+        const body = { parent: about?.key ?? alertKey(id), step: one };
+        const key = messageKey('alert_direct', `${id}#${number}:${channel}`);
+        await messages.post(key, { kind: 'alert_direct', channel, body });
+      }
+    }
+    await Promise.all(resolved.map((storm) => storms.recovered(storm)));
+    for (const [reference, news] of steps.flatMap((one) => newsOf(one, state))) {
+      await tellCharge?.(reference, news);
+    }
   };
 }
 

@@ -13,7 +13,8 @@ import { evidenceOf } from '../../records/reseal.ts';
 import type { Sealer, Store } from '../../store/store.ts';
 import { recordOf } from './alert.ts';
 
-export const alertCardPrefix = 'alert:';
+/** Of the cases of all events. */
+export const eventPrefix = 'event:';
 
 /** What a look-up gave, and when it was asked (UTC ms). */
 export type Evidence = { lookup: Lookup; atMs: number };

@@ -1,6 +1,4 @@
-import { z } from 'zod';
 import type { Account } from '../../account.ts';
-import { growingDelayMs } from '../../deadline.ts';
 import type { BotCharge, Lookup, ProvenPayment, Recovery } from '../../domain/alert.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import type { Money } from '../../domain/money.ts';
@@ -8,59 +6,18 @@ import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts'
 import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { newErrorId } from '../../log.ts';
-import { eventsList, keptBackBy } from '../../messages/message-record.ts';
-import { indexAt } from '../../records/found-by.ts';
-import { createRecords, type RecordKind } from '../../records/records.ts';
-import { moneyShape } from '../../records/shapes.ts';
-import type { Entry } from '../../store/store.ts';
 import { type AlertCards, type FoundAlert } from './alert-cards.ts';
-import { type Linked, linked, untouched } from './alert-case.ts';
+import {
+  type Alone,
+  type CaseEvent,
+  type Linked,
+  linked,
+  type Payment,
+  paymentCase,
+  type Proof,
+  untouched,
+} from './event-case.ts';
 import { endsCard, moneyOfFailure, recordOfOrder, withProvenOrder } from './alert.ts';
-
-export const paymentPrefix = 'alert-payment:';
-
-type Proof = { reference: string; money: Money };
-
-/** What is remembered of a success that is told nowhere; `keptBy`: because of these mutes; `foundBy`: lists of customer and card. */
-const alone = z.object({
-  fingerprint: z.string(),
-  keptBy: z.array(z.string()).exactOptional(),
-  foundBy: z.array(z.string()).exactOptional(),
-});
-
-type Alone = z.infer<typeof alone>;
-
-const keyed = z.looseObject({ key: z.string() });
-
-/** A payment as it is kept while failures are looked for, sealed. */
-const payment = z.object({
-  event: z.custom<PaymentEvent>((value) => keyed.safeParse(value).success),
-  receivedAtMs: z.number(),
-  /** Where failures find it, by what they have in common with it. */
-  lists: z.array(z.string()),
-  /** The look-ups that did not confirm it. */
-  unproven: z.int(),
-  proof: z.object({ reference: z.string(), money: moneyShape }).exactOptional(),
-  /** Its order’s, where no reference is signed and its look-up proved one. */
-  provenReference: z.string().exactOptional(),
-  /** It has resolved the alert it belongs to, and resolves no other. */
-  hasOwn: z.literal(true).exactOptional(),
-  /** No rule wants its event, so this is what remembers it. */
-  alone: alone.exactOptional(),
-});
-
-type Payment = z.infer<typeof payment>;
-
-export const paymentKind: RecordKind<Payment> = {
-  prefix: paymentPrefix,
-  schema: payment,
-  lists({ lists, receivedAtMs, alone: kept }) {
-    const ofEvents = kept
-      ? [eventsList, ...(kept.keptBy ?? []).map(keptBackBy), ...(kept.foundBy ?? [])]
-      : [];
-    return indexAt([...lists, ...ofEvents], receivedAtMs);
-  },
-};
 
 /**
  * What two events may have in common: the order; the order as one of them says unsigned, by which it is found and no
@@ -97,33 +54,6 @@ const newest = { max: 50, newestFirst: true };
 
 /** By then a failure that came just before it is told, and listed. */
 const lookAfterMs = 2_000;
-/** A crash has it held again so late; longer than it takes. */
-const holdMs = 60_000;
-const firstProofMs = 5_000;
-const longestProofMs = 300_000;
-/** With those delays about a day. By their count and not by the clock: in an outage of the bot nothing was asked. */
-const mostProofs = 290;
-
-/**
- * Holds it against the failures as if its event had come, which may be lost. Durable once it resolves, and again is the
- * same as once. Throws StoreUnavailable.
- */
-export async function keepProvenPayment(
-  account: Pick<Account, 'store' | 'sealer' | 'wait'>,
-  { reference, money, customerEmail, customerId, atMs }: ProvenPayment,
-): Promise<void> {
-  const event: PaymentEvent = {
-    kind: 'payment_success',
-    // Its event, if it comes, is kept under a key of its own: it may name more.
-    key: provenKey(reference),
-    orderReference: reference,
-    customerEmail,
-    ...withoutUndefined({ customerId }),
-  };
-  const payment: Payment = { event, receivedAtMs: atMs, lists: [], unproven: 0, proof: { reference, money } };
-  await createRecords(account, paymentKind).create(event.key, payment, { delayMs: 0 });
-}
-
 /** Its order where that is known: signed, or proven by a look-up of its own. */
 function eventOf({ event, provenReference: orderReference }: Payment): PaymentEvent {
   return { ...event, ...withoutUndefined({ orderReference }) };
@@ -135,8 +65,6 @@ function createTies(
   { cases, find, firstAlert }: Pick<AlertCards, 'cases' | 'find' | 'firstAlert'>,
   chargeOf: ChargeOf,
 ) {
-  const payments = createRecords(account, paymentKind);
-
   /** The lists of the events that have one of the terms in common, under keyed hashes of those. */
   function listsOf(kind: 'failures' | 'payments', terms: readonly string[]): Promise<string[]> {
     return Promise.all(
@@ -145,7 +73,8 @@ function createTies(
   }
 
   async function paymentsIn(lists: readonly string[]): Promise<Payment[]> {
-    return (await Promise.all(lists.map((list) => payments.list(list, newest)))).flat();
+    const found = (await Promise.all(lists.map((list) => cases.list(list, newest)))).flat();
+    return found.flatMap(({ payment }) => payment ?? []);
   }
 
   /** What ties a failure to payments, by what is known of it. */
@@ -230,9 +159,8 @@ export function createAlertRecovery(
   lookUp: LookUp,
   chargeOf: ChargeOf,
 ) {
-  const { store, rememberMs, log } = account;
+  const { log } = account;
   const { cases } = cards;
-  const payments = createRecords(account, paymentKind);
   const { listsOf, paymentsIn, linkedBy, failuresOf, unsignedOf } = createTies(account, cards, chargeOf);
 
   /**
@@ -256,7 +184,7 @@ export function createAlertRecovery(
     }
     const proof = proofOf(event, lookup);
     const ofOrder = event.key.replace(/^payment_failed(?=[/:])/, 'payment_success');
-    const paid = proof && (await payments.read(ofOrder));
+    const paid = proof && (await cases.find(ofOrder))?.payment;
     if (paid) {
       const own = { id: event.key, atMs: receivedAtMs, ...asOwn };
       return await resolve(own, recoveryOf(paid, own, proof));
@@ -272,7 +200,7 @@ export function createAlertRecovery(
       ...[...since, ...unsigned].map((payment) => payment.event.key),
     ]);
     // Its proof may come later; and whoever has it in hand may have looked before the failure was listed.
-    await Promise.all([...ids].map((id) => makeDue(store, paymentPrefix + id)));
+    await Promise.all([...ids].map((id) => cases.apply(id, { kind: 'asked' })));
   }
 
   /** One that names the payment’s order unsigned is its own only where the record has the failure’s transaction id. */
@@ -290,28 +218,34 @@ export function createAlertRecovery(
     return { ...failure, isOfOrder: true, isOwn: true, isFirst };
   }
 
-  /** Undefined: nothing is left to do with it. */
-  async function holdAgainstFailures(found: Payment): Promise<{ payment: Payment; delayMs?: number }> {
+  /** On its lists before failures are looked for; by its order it is found without one, where that is signed. */
+  async function hold(found: Payment): Promise<CaseEvent> {
+    const { hints, others } = await termsOf(chargeOf, eventOf(found));
+    const lists = await listsOf('payments', [...hints, ...others]);
+    return lists.every((list) => found.lists.includes(list))
+      ? await holdAgainstFailures(found)
+      : { kind: 'listed', lists };
+  }
+
+  async function holdAgainstFailures(found: Payment): Promise<CaseEvent> {
+    const { asked } = found;
     const candidates = await failuresOf(found);
-    if (candidates.length === 0) return { payment: found };
+    if (candidates.length === 0) return { kind: 'searched', asked, isSettled: true };
     const event = eventOf(found);
     const lookup = found.proof ? undefined : await lookUp(event);
     const proof = found.proof ?? (lookup && proofOf(event, lookup));
     const proven = lookup && withProvenOrder(event, lookup).orderReference;
-    const isNamed = event.orderReference === undefined && proven !== undefined;
-    const payment: Payment = isNamed ? { ...found, provenReference: proven } : found;
-    const named = isNamed ? await failuresOf(payment) : candidates;
+    const provenReference = event.orderReference === undefined ? proven : undefined;
+    const payment = { ...found, ...withoutUndefined({ provenReference }) };
+    const named = provenReference === undefined ? candidates : await failuresOf(payment);
     const failures = proof ? await Promise.all(named.map((failure) => owned(failure, proof))) : named;
-    const hasOwn = payment.hasOwn || (proof && failures.some(({ isOwn }) => isOwn));
-    const held: Payment = hasOwn ? { ...payment, hasOwn } : payment;
+    const hasOwn = payment.hasOwn || (proof && failures.some(({ isOwn }) => isOwn)) || undefined;
+    const held: Payment = { ...payment, ...withoutUndefined({ hasOwn }) };
     let isSettled = proof !== undefined;
     for (const failure of proof ? failures : []) {
       if (proof && !(await settle(held, failure, proof))) isSettled = false;
     }
-    if (isSettled) return { payment: held };
-    const next = { ...held, unproven: payment.unproven + 1 };
-    if (payment.unproven >= mostProofs) return { payment: next };
-    return { payment: next, delayMs: growingDelayMs(firstProofMs, payment.unproven, longestProofMs) };
+    return { kind: 'searched', asked, isSettled, provenReference, hasOwn };
   }
 
   /**
@@ -352,6 +286,7 @@ export function createAlertRecovery(
 
   return {
     unsignedOf,
+    hold,
 
     /**
      * Called with every success before it is called received, the same however often. `alone`: no message has it, so
@@ -363,11 +298,20 @@ export function createAlertRecovery(
       alone?: Alone,
     ): Promise<boolean> {
       const { orderReference, referenceHint, transactionId, customerId, customerEmail } = event;
-      const payment: Payment = { event, receivedAtMs, lists: [], unproven: 0, ...(alone && { alone }) };
       // Without order, transaction and customer it cannot match a failure.
       const says =
         named('', orderReference, referenceHint, transactionId, customerId, customerEmail).length > 0;
-      return payments.create(event.key, payment, says ? { delayMs: lookAfterMs } : { ttlMs: rememberMs });
+      const payment = { event, receivedAtMs, ...(alone && { alone }) };
+      return cases.create(event.key, paymentCase(payment, says ? account.now() + lookAfterMs : undefined));
+    },
+
+    /**
+     * A payment of the bot's own that is proven is held against the failures as if its event had come, which may be lost.
+     * Durable once it resolves, and again is the same as once. Throws StoreUnavailable.
+     */
+    async paid(proven: ProvenPayment): Promise<void> {
+      const payment = paymentOf(proven);
+      await cases.create(payment.event.key, paymentCase(payment, account.now()));
     },
 
     /**
@@ -390,23 +334,19 @@ export function createAlertRecovery(
         log('error', 'a failure cannot be linked to its payments', about, error);
       }
     },
-
-    async work(entry: Entry): Promise<void> {
-      const opened = payments.open(entry);
-      const { hints, others } = await termsOf(chargeOf, eventOf(opened));
-      // On its lists before failures are looked for; by its order it is found without one, where that is signed.
-      const own = await listsOf('payments', [...hints, ...others]);
-      const lists = [...new Set([...opened.lists, ...own])];
-      const listed = { ...opened, lists };
-      const isListed = lists.length === opened.lists.length;
-      const held = isListed ? entry : await payments.write(entry, listed, { delayMs: holdMs });
-      // Due again for what came meanwhile.
-      if (!held) return;
-      const { payment, delayMs } = await holdAgainstFailures(listed);
-      // Lost: a failure came meanwhile and has it looked at again.
-      await payments.write(held, payment, delayMs === undefined ? { ttlMs: rememberMs } : { delayMs });
-    },
   };
+}
+
+/** Its event, if it comes, is kept under a key of its own: it may name more. */
+function paymentOf({ reference, money, customerEmail, customerId, atMs }: ProvenPayment) {
+  const event: PaymentEvent = {
+    kind: 'payment_success',
+    key: provenKey(reference),
+    orderReference: reference,
+    customerEmail,
+    ...withoutUndefined({ customerId }),
+  };
+  return { event, receivedAtMs: atMs, proof: { reference, money } };
 }
 
 /** `record`: what the service says of the order, which the event need not name. */
@@ -436,14 +376,6 @@ async function failedMoney(
   const lookup = await lookUp(event);
   const record = recordOfOrder(lookup);
   return lookup.kind === 'unchecked' ? 'unchecked' : record && moneyToTake(record);
-}
-
-/** Has a payment looked at again soon, whoever writes it meanwhile. */
-async function makeDue(store: Account['store'], key: string): Promise<void> {
-  for (;;) {
-    const entry = await store.read(key);
-    if (!entry || (await store.write(entry, entry.value, { delayMs: firstProofMs }))) return;
-  }
 }
 
 function proofOf({ orderReference }: PaymentEvent, lookup: Lookup): Proof | undefined {

@@ -32,8 +32,8 @@ import {
   homeAlerts,
   openAlerts,
 } from './alert-message.ts';
-import { alertCardPrefix } from './alert-record.ts';
-import { createAlertRecovery, keepProvenPayment, paymentPrefix } from './alert-recovery.ts';
+import { eventPrefix } from './alert-record.ts';
+import { createAlertRecovery } from './alert-recovery.ts';
 import {
   homeMutes,
   noAlertsMessage,
@@ -97,7 +97,7 @@ export type Alerts = ReturnType<typeof createAlerts>;
 
 /**
  * Alerts: an event comes in (`receive-event.ts`), goes where the rules say (`route-event.ts`), is told (`tell-alert.ts`),
- * and is a case (`alert-case.ts`) that people act on (`alert-buttons.ts`) and a payment resolves (`alert-recovery.ts`).
+ * and is a case (`event-case.ts`) that people act on (`alert-buttons.ts`) and a payment resolves (`alert-recovery.ts`).
  * Too many of them are a storm, and a day has its summary.
  */
 export function createAlerts(account: Account, around: Around) {
@@ -124,6 +124,7 @@ export function createAlerts(account: Account, around: Around) {
     lookUp: lookUpNow,
     lookUpSparingly: lookUp,
     needsReview: async (reference) => (await around.findCharge(reference))?.state.kind === 'review',
+    hold: (payment) => recovery.hold(payment),
     learnt: (event, lookup, receivedAtMs) => recovery.linkFailure(event, lookup, receivedAtMs),
   });
   const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);
@@ -224,7 +225,7 @@ export function createAlerts(account: Account, around: Around) {
       const keys = eventKinds.map((kind) => orderEventKey(kind, reference));
       const found = await Promise.all(keys.map((key) => findKeptEvent(store, key)));
       const events = [
-        ...found.flatMap((entry) => (entry ? [openKeptEvent(sealer, entry)] : [])),
+        ...found.flatMap((entry) => (entry && openKeptEvent(sealer, entry)) ?? []),
         ...(await unsignedEvents(reference)),
       ];
       return { events, posts: events.map(({ event }) => alertKey(event.key)) };
@@ -232,7 +233,7 @@ export function createAlerts(account: Account, around: Around) {
     notPosted,
     /** A payment of the bot’s own that is proven, whether its event comes or not. */
     paid: async (payment: ProvenPayment): Promise<void> => {
-      await keepProvenPayment(account, payment);
+      await recovery.paid(payment);
       wake();
     },
     /** Undefined also while the store is away: the look-up is answered all the same. */
@@ -249,8 +250,7 @@ export function createAlerts(account: Account, around: Around) {
     start: () => summaries.start(),
     stop: () => summaries.stop(),
     cases: [
-      { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.cases.work(entry)) },
-      { prefix: paymentPrefix, work: (entry: Entry) => recovery.work(entry) },
+      { prefix: eventPrefix, work: async (entry: Entry) => void (await cards.cases.work(entry)) },
       { prefix: dailySummaryPrefix, work: (entry: Entry) => summaries.work(entry) },
       { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
     ],

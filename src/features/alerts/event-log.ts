@@ -3,8 +3,8 @@ import type { Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer, Entry, Store } from '../../store/store.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { openEvidence } from './alert-record.ts';
-import { paymentKind } from './alert-recovery.ts';
+import { eventPrefix, openEvidence } from './alert-record.ts';
+import { eventKind } from './event-case.ts';
 import type { Log } from '../../log.ts';
 import {
   alertKey,
@@ -40,14 +40,16 @@ export type KeptEvent = {
 
 /** The record that remembers the event of this key. */
 export async function findKeptEvent(store: Pick<Store, 'read'>, key: string): Promise<Entry | undefined> {
-  return (await store.read(alertKey(key))) ?? (await store.read(paymentKind.prefix + key));
+  return (await store.read(alertKey(key))) ?? (await store.read(eventPrefix + key));
 }
 
-/** Throws for what cannot be read. */
-export function openKeptEvent(sealer: Sealer, entry: Pick<Entry, 'key' | 'value'>): KeptEvent {
+/** Undefined: a failure whose event is forgotten. Throws for what cannot be read. */
+export function openKeptEvent(sealer: Sealer, entry: Pick<Entry, 'key' | 'value'>): KeptEvent | undefined {
   const { key, value } = entry;
-  if (key.startsWith(paymentKind.prefix)) {
-    const { event, receivedAtMs, alone } = openRecord(sealer, paymentKind, entry);
+  if (key.startsWith(eventPrefix)) {
+    const { payment } = openRecord(sealer, eventKind, entry).state;
+    if (!payment) return undefined;
+    const { event, receivedAtMs, alone } = payment;
     return { event, receivedAtMs, ...withoutUndefined({ fingerprint: alone?.fingerprint }) };
   }
   const record = readMessageRecord(value);
@@ -77,7 +79,9 @@ export function createEventLog({
 }) {
   function openIfPossible(entry: Entry): LoggedEvent[] {
     try {
-      const { event, receivedAtMs, lookup, byCharge } = openKeptEvent(sealer, entry);
+      const kept = openKeptEvent(sealer, entry);
+      if (!kept) return [];
+      const { event, receivedAtMs, lookup, byCharge } = kept;
       const logged = { receivedAtMs, ...withoutUndefined({ byCharge }) };
       if (!lookup) return [{ event, ...logged }];
       return [{ event: withLookUp(event, lookup), ...logged, lookup: lookup.kind }];
@@ -118,7 +122,7 @@ export async function newestEventMs({
 }): Promise<number | undefined> {
   const [newest] = (await store.list(eventsList, { max: 1, newestFirst: true })).entries;
   try {
-    return newest && openKeptEvent(sealer, newest).receivedAtMs;
+    return newest && openKeptEvent(sealer, newest)?.receivedAtMs;
   } catch (error) {
     if (isUnreadable(error)) return undefined;
     throw error;

@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import type { Entry } from '../../store/store.ts';
-import { paymentPrefix } from './alert-recovery.ts';
+import { eventPrefix } from './alert-record.ts';
 import { newestEventMs } from './event-log.ts';
 import { orderEventKey } from '../../domain/payment-event.ts';
 import { counted } from '../../domain/wording.ts';
@@ -38,7 +38,7 @@ export function createMissingEvents(
     const reference = entry.key.slice(alarmPrefix.length);
     const isSilent = ((await newestEventMs(told)) ?? 0) < atMs;
     // The record of a success of this reference, told or not, as its repeats have it too.
-    const success = paymentPrefix + orderEventKey('payment_success', reference);
+    const success = eventPrefix + orderEventKey('payment_success', reference);
     const hasCome = readsReference ? (await store.read(success)) !== undefined : !isSilent;
     if (!hasCome && waitMs > 0) {
       // No replica was there to receive it either: it has as long once more.

@@ -14,8 +14,7 @@ import {
 import { type Teller, type Work, again, finish, isOld } from '../../messages/message-work.ts';
 import type { Rendered, Said, Views } from '../../messages/views.ts';
 import type { Entry } from '../../store/store.ts';
-import type { AlertCards } from './alert-cards.ts';
-import type { AlertStep, AlertStepBodies } from './alert-case.ts';
+import type { AlertCards, AlertStep, AlertStepBodies } from './alert-cards.ts';
 import { type Evidence, newestOf, openEvidence, placeOf, sealEvidence } from './alert-record.ts';
 import type { AlertRecovery } from './alert-recovery.ts';
 import type { JudgeAgain } from './charge-again.ts';

@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import {
-  createAlertRecovery,
-  keepProvenPayment,
-  paymentPrefix,
-} from '../../../src/features/alerts/alert-recovery.ts';
+import { createAlertRecovery } from '../../../src/features/alerts/alert-recovery.ts';
+import { eventPrefix } from '../../../src/features/alerts/alert-record.ts';
 import { cardsHouse, failed, linesOf, paidBy, recordOf, type CardsHouse } from '../cards-house.ts';
-import { sealer } from '../house.ts';
 
 const ada = 'U0ADA00001';
 const bola = 'U0BOLA0001';
@@ -142,10 +138,7 @@ describe('a charge of the bot that is proven, without any event', () => {
   };
   const again = { ...failed, key: 'payment_failed/order/pay-0', orderReference: 'pay-0' };
   const prove = async (house: CardsHouse, charge = charged) => {
-    await keepProvenPayment(
-      { store: house.store, sealer, wait: () => Promise.resolve() },
-      { ...charge, atMs: house.clock.nowMs },
-    );
+    await house.recovery.paid({ ...charge, atMs: house.clock.nowMs });
     await house.drain(10_000);
   };
 
@@ -250,33 +243,25 @@ describe('a payment’s event', () => {
 });
 
 describe('a failure that comes while a payment of its customer is being held against others', () => {
-  it('is found by that payment, though its worker ends in the very moment that it is to look again', async () => {
+  it('is found by that payment, though its worker had looked just before and is only then done with it', async () => {
     const house = cardsHouse();
-    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
-    house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
-    const { store } = house;
-    let isRaced = false;
-    const write: typeof store.write = async (entry, value, options) => {
-      if (entry.key.startsWith(paymentPrefix) && !isRaced) {
-        isRaced = true;
-        // Its worker has found nothing, and is done with it.
-        await store.write(entry, value, { ttlMs: 86_400_000 });
-      }
-      return await store.write(entry, value, options);
-    };
-    const racing = createAlertRecovery(
-      { ...house.shared, store: { ...store, write } },
-      house.cards,
-      () => Promise.reject(new Error('nobody asks here')),
-      () => Promise.resolve(undefined),
-    );
+    const { cases } = house.cards;
+    const { key } = paidBy('ORDER-1');
+    async function search() {
+      const { payment: found } = (await cases.find(key)) ?? {};
+      if (!found) throw new Error('the payment is not there');
+      return await house.recovery.hold(found);
+    }
     await house.recovery.expect(paidBy('ORDER-1'), house.clock.nowMs);
-    await racing.linkFailure(failed, { kind: 'not_found' }, house.clock.nowMs);
-    expect(isRaced).toBe(true);
+    await cases.apply(key, await search());
+    const searched = await search();
+    expect(searched).toMatchObject({ kind: 'searched', isSettled: true });
+    await house.recovery.linkFailure(failed, { kind: 'not_found' }, house.clock.nowMs);
+    await cases.apply(key, searched);
     // Due once more: whoever takes it now finds the failure.
     house.clock.nowMs += 10_000;
-    const due = [...(await store.take(1_000)), ...(await store.take(1_000))];
-    expect(due.map(({ key }) => key)).toContain(`${paymentPrefix}payment_success/order/ORDER-1`);
+    const due = [...(await house.store.take(1_000)), ...(await house.store.take(1_000))];
+    expect(due.map((entry) => entry.key)).toContain(eventPrefix + key);
   });
 });
 
@@ -313,13 +298,31 @@ describe('a service that signs the transaction alone', () => {
     expect(events.map(({ id }) => id).toSorted()).toEqual([failure1.key, 'payment_success/transaction/T-2']);
   });
 
+  it('has a failure resolved once, though its payment is told by an event, by the bot’s own proof and by a repeat', async () => {
+    const house = cardsHouse();
+    tells(house, 'T-1', 'FAILED');
+    await house.receive(failure1);
+    await house.drain();
+    tells(house, 'T-2', 'SUCCESS');
+    const money = { minor: 1_250_000, currency: 'NGN' };
+    const proven = { reference: 'ORDER-1', money, customerEmail: 'jane@example.com' };
+    await house.recovery.paid({ ...proven, atMs: house.clock.nowMs });
+    await house.receive(unsigned('payment_success', 'T-2'));
+    await house.receive(unsigned('payment_success', 'T-2'));
+    await house.drain(20_000);
+    const [parent] = house.parents();
+    expect(parent?.shown.text).toMatch(/^✅ Resolved/);
+    expect(house.notes(parent?.ts ?? '')).toHaveLength(1);
+    expect((await house.alerts.find(failure1.key))?.told).toBe(1);
+  });
+
   it('leaves a failure alone that only says it is of that order, however the payment is proven', async () => {
     const house = cardsHouse();
     tells(house, 'T-2', 'SUCCESS');
     await house.receive(failure1);
     await house.drain();
     await house.receive(unsigned('payment_success', 'T-2'));
-    await keepProvenPayment(house.shared, {
+    await house.recovery.paid({
       reference: 'ORDER-1',
       money: { minor: 1_250_000, currency: 'NGN' },
       customerEmail: 'jane@example.com',

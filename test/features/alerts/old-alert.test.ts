@@ -43,7 +43,7 @@ function opened(text: string): string {
 
 describe('an alert as old as ALERT_DETAILS_DAYS', () => {
   it('is edited down wherever the process is killed, and never shows its details again', async () => {
-    const own = /^(message:alert:|alert:)/;
+    const own = /^(message:alert:|event:)/;
     const kills = await killAtEachPoint(async (killAt) => {
       const house = detailsHouse(['C0ALERTS01', 'C0ALERTS02']);
       await house.receive(failed);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Lookup } from '../../../src/domain/alert.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
-import type { AlertCase } from '../../../src/features/alerts/alert-case.ts';
-import { alertCardPrefix } from '../../../src/features/alerts/alert-record.ts';
-import { createAlertCards } from '../../../src/features/alerts/alert-cards.ts';
-import { createAlertRecovery, paymentPrefix } from '../../../src/features/alerts/alert-recovery.ts';
+import type { EventCase } from '../../../src/features/alerts/event-case.ts';
+import { eventPrefix } from '../../../src/features/alerts/alert-record.ts';
+import { type AlertCards, createAlertCards } from '../../../src/features/alerts/alert-cards.ts';
+import { type AlertRecovery, createAlertRecovery } from '../../../src/features/alerts/alert-recovery.ts';
 import { alertKey, unsaid, writeMessageRecord } from '../../../src/messages/message-record.ts';
 import type { Entry } from '../../../src/store/store.ts';
 import { drive, openWorld, type Driven, type Process, type World } from '../../records/two-processes.ts';
@@ -70,29 +70,30 @@ function recovery(world: World): Driven {
         },
         () => ({ kind: 'unchecked', failure: 'timeout' }),
       );
-    const cards = createAlertCards(kept, {
+    const cards: AlertCards = createAlertCards(kept, {
       storms: noStorms,
       hasEnded: none,
       chargeOf: none,
       lookUp,
       lookUpSparingly: lookUp,
+      hold: (payment) => made.hold(payment),
       learnt: async () => undefined,
     });
-    return { alerts: cards.cases, made: createAlertRecovery(kept, cards, lookUp, none), lookUp };
+    const made: AlertRecovery = createAlertRecovery(kept, cards, lookUp, none);
+    return { events: cards.cases, made, lookUp };
   }
   // Whoever sends an event comes again until it is stored.
   const door = open({ store, call: async (run) => await run(), wait: async () => undefined }).made;
 
   return {
     start(process) {
-      const { alerts, made, lookUp } = open(process);
+      const { events, made, lookUp } = open(process);
       async function work(entry: Entry): Promise<void> {
-        if (entry.key.startsWith(paymentPrefix)) return await made.work(entry);
-        if (entry.key.startsWith(alertCardPrefix)) return void (await alerts.work(entry));
+        if (entry.key.startsWith(eventPrefix)) return void (await events.work(entry));
         await made.linkFailure(failure, await lookUp(failure), came.failedMs ?? 0);
         await process.store.write(entry, '', { ttlMs: dayMs });
       }
-      return { prefix: 'alert', work };
+      return { prefix: '', work };
     },
     act(at) {
       return at.pick([
@@ -114,9 +115,9 @@ function recovery(world: World): Driven {
     async wrongs() {
       const { failedMs, paidMs } = came;
       if (failedMs === undefined) return [];
-      const entry = await store.read(alertCardPrefix + failure.key);
+      const entry = await store.read(eventPrefix + failure.key);
       if (!entry) return ['it was never told'];
-      const { state } = JSON.parse(sealer.open(entry.key, entry.value)) as { state: AlertCase };
+      const { state } = JSON.parse(sealer.open(entry.key, entry.value)) as { state: EventCase };
       const isIts = paidMs !== undefined && (reference === 'ORDER-1' || paidMs >= failedMs);
       const { kind } = state.card;
       return (kind === 'recovered') === isIts ? [] : [`paid with ${reference}, and it is ${kind}`];
@@ -131,7 +132,7 @@ describe('a failure and its payment', () => {
       const world = openWorld(seed);
       const wrongs = await drive(world, recovery(world));
       expect({ seed, wrongs }).toEqual({ seed, wrongs: [] });
-      if (world.store.keys().some((key) => key.startsWith(paymentPrefix))) both += 1;
+      if (world.store.keys().some((key) => key.startsWith(`${eventPrefix}payment_success`))) both += 1;
     }
     expect(both).toBeGreaterThan(worlds / 4);
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChargeTerms } from '../../../src/domain/charge.ts';
 import type { EndedCard } from '../../../src/domain/alert.ts';
-import { untouched } from '../../../src/features/alerts/alert-case.ts';
+import { untouched } from '../../../src/features/alerts/event-case.ts';
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import {
   ada,
@@ -61,7 +61,7 @@ describe('submit', () => {
     const alert = 'payment_failed/order/ORDER-1';
     const payment = { reference: 'ORDER-2', isSameReference: false, money: terms.money, afterMs: 60_000 };
     async function end({ store }: World, card: EndedCard, id = alert): Promise<void> {
-      const key = `alert:${id}`;
+      const key = `event:${id}`;
       const kept = { state: { ...untouched(id), card }, turn: 1, told: 1, unwritten: [] };
       const value = sealer.seal(key, JSON.stringify(kept));
       await store.create(key, value);
@@ -92,7 +92,7 @@ describe('submit', () => {
       const card: EndedCard = { kind: 'closed', at: 1, by: bola, reason: 'paid in cash' };
       const whole = { ...process.store };
       process.store.create = async (key, ...given) => {
-        if (key === `alert:${alert}`) await end(world, card);
+        if (key === `event:${alert}`) await end(world, card);
         return await whole.create(key, ...given);
       };
       expect(await agree()).toEqual({ kind: 'alert_taken', taken: { kind: 'ended', card } });

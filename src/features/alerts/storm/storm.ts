@@ -9,7 +9,7 @@ import { withoutUndefined } from '../../../domain/json.ts';
 import type { Sealer, Entry, Index } from '../../../store/store.ts';
 import { openEvent, messageKey, readMessageRecord, stormAlerts } from '../../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../../messages/messages.ts';
-import { alertCardPrefix, openEvidence } from '../alert-record.ts';
+import { eventPrefix, openEvidence } from '../alert-record.ts';
 import { createTally, type Tally } from '../tally.ts';
 import { isUnreadable } from '../../../records/records.ts';
 import { createCases } from '../../../records/cases.ts';
@@ -227,7 +227,7 @@ export function createStorms(
     }
     for await (const page of pagesOf(store, stormRecovered(id))) {
       // One that a crash kept from its list was posted, or is of another storm.
-      recovered += page.filter(({ key }) => keys.has(key.slice(alertCardPrefix.length))).length;
+      recovered += page.filter(({ key }) => keys.has(key.slice(eventPrefix.length))).length;
     }
     const calmSinceMs = (lately.length < stormPace ? lately.at(-1) : lately[0]) ?? 0;
     return { ...tally.total(), firstMs, lastMs, calmSinceMs, confirmed, recovered };

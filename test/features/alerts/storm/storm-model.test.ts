@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AlertRule, Lookup } from '../../../../src/domain/alert.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../../../src/domain/payment-event.ts';
 import { StoreUnavailable } from '../../../../src/domain/failure.ts';
-import { alertCardPrefix } from '../../../../src/features/alerts/alert-record.ts';
+import { eventPrefix } from '../../../../src/features/alerts/alert-record.ts';
 import { createAlertCards } from '../../../../src/features/alerts/alert-cards.ts';
 import type { Composed } from '../../../../src/messages/views.ts';
 import { createDeliverPost, type Post } from '../../deliver-post.ts';
@@ -103,6 +103,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     chargeOf: hasEnded,
     lookUp: () => Promise.resolve({ kind: 'not_found' }),
     lookUpSparingly: () => Promise.resolve({ kind: 'not_found' }),
+    hold: () => Promise.reject(new Error('nothing is paid here')),
     learnt: async () => undefined,
   });
 
@@ -149,7 +150,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
   };
   const kinds = [
     { prefix: 'message:', work: createDeliverPost(deliver) },
-    { prefix: alertCardPrefix, work: async (entry: Entry) => void (await cards.cases.work(entry)) },
+    { prefix: eventPrefix, work: async (entry: Entry) => void (await cards.cases.work(entry)) },
     { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
   ];
   const once = (): Promise<boolean> => workOnce({ store, leaseMs, kinds });

@@ -1,22 +1,59 @@
 import { z } from 'zod';
 import { endsCard, handlersOf, moveCard, type CardMove, type CardStep } from './alert.ts';
 import type { AlertCard, AlertEnd, AlertNews, EndedCard, Recovery } from '../../domain/alert.ts';
-import type { AuditEntry } from '../../records/shapes.ts';
-import { referenceOfEventKey } from '../../domain/payment-event.ts';
-import { createCases, type Cases, type CaseStep } from '../../records/cases.ts';
+import { moneyShape, type AuditEntry } from '../../records/shapes.ts';
+import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
+import { indexAt } from '../../records/found-by.ts';
+import { caseKind, type CaseRules, type CaseStep } from '../../records/cases.ts';
 import type { Index } from '../../store/store.ts';
-import { createMessages, type Messages } from '../../messages/messages.ts';
-import type { Account } from '../../account.ts';
 import { growingDelayMs } from '../../deadline.ts';
-import { alertKey, isMessage, messageKey } from '../../messages/message-record.ts';
-import { alertCardPrefix, alertMessages, alertNoteKey, type Evidence, newestOf } from './alert-record.ts';
-import { stormRecovered, type Storms } from './storm/storm.ts';
+import { withoutUndefined } from '../../domain/json.ts';
+import { eventsList, keptBackBy } from '../../messages/message-record.ts';
+import { eventPrefix, type Evidence, newestOf } from './alert-record.ts';
+import { stormRecovered } from './storm/storm.ts';
 
 const isKind = (value: unknown): boolean => z.looseObject({ kind: z.string() }).safeParse(value).success;
 
-const alertCase = z.object({
+const keyed = z.looseObject({ key: z.string() });
+
+/** What is remembered of a success that is told nowhere; `keptBy`: because of these mutes; `foundBy`: lists of customer and card. */
+const alone = z.object({
+  fingerprint: z.string(),
+  keptBy: z.array(z.string()).exactOptional(),
+  foundBy: z.array(z.string()).exactOptional(),
+});
+
+export type Alone = z.infer<typeof alone>;
+
+/** A success while failures are looked for that it resolves. */
+const payment = z.object({
+  event: z.custom<PaymentEvent>((value) => keyed.safeParse(value).success),
+  receivedAtMs: z.number(),
+  /** Where failures find it, by what they have in common with it. */
+  lists: z.array(z.string()),
+  /** When failures are looked for next; absent: not before one asks for it. `asked`: how often one has. */
+  looksAtMs: z.number().exactOptional(),
+  asked: z.int(),
+  /** The look-ups that did not confirm it. */
+  unproven: z.int(),
+  proof: z.object({ reference: z.string(), money: moneyShape }).exactOptional(),
+  /** Its order’s, where no reference is signed and its look-up proved one. */
+  provenReference: z.string().exactOptional(),
+  /** It has resolved the alert it belongs to, and resolves no other. */
+  hasOwn: z.literal(true).exactOptional(),
+  /** No rule wants its event, so this is what remembers it. */
+  alone: alone.exactOptional(),
+});
+
+export type Payment = z.infer<typeof payment>;
+
+export type Proof = NonNullable<Payment['proof']>;
+
+const eventCase = z.object({
   /** The key of its event. */
   id: z.string(),
+  /** Of a success; nobody acts on its card. */
+  payment: payment.exactOptional(),
   card: z.custom<AlertCard>(isKind),
   /** What its threads are still to tell, behind the first `told` steps: a step's number never changes. */
   steps: z.array(z.custom<CardStep>(isKind)),
@@ -48,10 +85,10 @@ const alertCase = z.object({
   evidence: z.custom<Evidence>().exactOptional(),
 });
 
-/** An alert as people, payments and charges move it; its event, and what tells it, are the outbox's. */
-export type AlertCase = z.infer<typeof alertCase>;
+/** A signed event: a failure as people, payments and charges move it, or a success that looks for failures. */
+export type EventCase = z.infer<typeof eventCase>;
 
-export type AlertEvent =
+export type CaseEvent =
   /** `seen`: how an open one is seen by everybody, because somebody acknowledged its storm. */
   | { kind: 'moved'; move: CardMove; seen: AlertCard }
   | { kind: 'paid_otherwise'; payment: Recovery }
@@ -76,7 +113,21 @@ export type AlertEvent =
   /** The time of `heldUntil` has come. */
   | { kind: 'unheld' }
   /** What was looked up anew is forgotten, as its event's details are. */
-  | { kind: 'erased' };
+  | { kind: 'erased' }
+  | PaymentMove;
+
+type PaymentMove =
+  /** A failure that it may be for was listed. */
+  | { kind: 'asked' }
+  | { kind: 'listed'; lists: readonly string[] }
+  /** The failures that were listed by that asking were looked at. `isSettled`: nothing is left to do about them. */
+  | {
+      kind: 'searched';
+      asked: number;
+      isSettled: boolean;
+      provenReference?: string | undefined;
+      hasOwn?: true | undefined;
+    };
 
 /** What ties an alert to payments. `isUnanswered`: its look-up had no answer. */
 export type Linked = {
@@ -87,17 +138,33 @@ export type Linked = {
   isUnanswered?: boolean;
 };
 
-type AlertCases = Cases<AlertCase, AlertEvent>;
-
 /** The list of the open alerts that a person has: assigned to them, or acknowledged by them and given to nobody else. */
 export const alertsOf = (userId: string): string => `alerts-of:${userId}`;
 
 /** One that nobody has done anything with. */
-export function untouched(id: string): AlertCase {
+export function untouched(id: string): EventCase {
   return { id, card: { kind: 'open' }, steps: [], told: 0, storms: [] };
 }
 
-function listsOf({ card, storms, failed }: AlertCase): Index {
+/** A success, whose failures are looked for then; absent: not before one asks for it. */
+export function paymentCase(
+  found: Pick<Payment, 'event' | 'receivedAtMs' | 'proof' | 'alone'>,
+  looksAtMs?: number,
+): EventCase {
+  const { event } = found;
+  const payment = { ...found, lists: [], asked: 0, unproven: 0, ...withoutUndefined({ looksAtMs }) };
+  return { ...untouched(event.key), payment };
+}
+
+function listsOf({ payment, card, storms, failed }: EventCase): Index {
+  if (payment) {
+    const { lists, alone: kept, receivedAtMs } = payment;
+    const ofEvents = kept
+      ? [eventsList, ...(kept.keptBy ?? []).map(keptBackBy), ...(kept.foundBy ?? [])]
+      : [];
+    return indexAt([...lists, ...ofEvents], receivedAtMs);
+  }
+
   // Also at its end: another payment of the order must find that this one failed, and the story what came.
   const ofOrder = failed?.proven ? { [failed.proven.list]: failed.atMs } : {};
   if (card.kind === 'recovered')
@@ -105,7 +172,7 @@ function listsOf({ card, storms, failed }: AlertCase): Index {
   if (endsCard(card)) return ofOrder;
   const userId = handlersOf(card).at(-1);
   return {
-    ...Object.fromEntries(failed?.lists.map((list) => [list, failed.atMs]) ?? []),
+    ...(failed && indexAt(failed.lists, failed.atMs)),
     ...(userId !== undefined && 'at' in card ? { [alertsOf(userId)]: card.at } : {}),
   };
 }
@@ -114,8 +181,12 @@ function listsOf({ card, storms, failed }: AlertCase): Index {
  * What becomes of an alert. The promises, which `cases.test.ts` holds it to: one decision of any number of clicks; one
  * charge at a time has it, and none once it has ended; nothing leaves an end; each step is told once in each thread.
  */
-function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | undefined {
-  const { card } = before;
+function step(before: EventCase, event: CaseEvent, nowMs: number): EventCase | undefined {
+  const { card, payment } = before;
+  if (payment || isOfPayment(event)) {
+    const after = payment && isOfPayment(event) && stepPayment(payment, event, nowMs);
+    return after ? { ...before, payment: after } : undefined;
+  }
   switch (event.kind) {
     case 'moved': {
       const moved = moveCard(card.kind === 'open' ? event.seen : card, event.move, nowMs);
@@ -150,8 +221,42 @@ function step(before: AlertCase, event: AlertEvent, nowMs: number): AlertCase | 
   }
 }
 
+function isOfPayment(event: CaseEvent): event is PaymentMove {
+  return event.kind === 'asked' || event.kind === 'listed' || event.kind === 'searched';
+}
+
+const firstProofMs = 5_000;
+const longestProofMs = 300_000;
+/** With those delays about a day. By their count and not by the clock: in an outage of the bot nothing was asked. */
+const mostProofs = 290;
+
+function stepPayment(before: Payment, event: PaymentMove, nowMs: number): Payment | undefined {
+  switch (event.kind) {
+    case 'asked':
+      return { ...before, asked: before.asked + 1, looksAtMs: nowMs + firstProofMs };
+    case 'listed':
+      return { ...before, lists: distinct([...before.lists, ...event.lists]) };
+    case 'searched': {
+      const { looksAtMs, unproven, ...others } = before;
+      const { asked, isSettled, provenReference = before.provenReference, hasOwn = before.hasOwn } = event;
+      const isLast = isSettled || unproven >= mostProofs;
+      const againAtMs = isLast ? undefined : nowMs + growingDelayMs(firstProofMs, unproven, longestProofMs);
+      return {
+        ...others,
+        unproven: isSettled ? unproven : unproven + 1,
+        // A failure that was listed meanwhile has it look once more.
+        ...withoutUndefined({
+          provenReference,
+          hasOwn,
+          looksAtMs: asked < before.asked ? looksAtMs : againAtMs,
+        }),
+      };
+    }
+  }
+}
+
 /** An alert that is tied to payments, and may be tied to more once more is known. A proven order stays the proven one. */
-export function linked(before: AlertCase, event: Linked, nowMs: number): AlertCase | undefined {
+export function linked(before: EventCase, event: Linked, nowMs: number): EventCase | undefined {
   const { failed } = before;
   const lists = distinct([...(failed?.lists ?? []), ...event.lists]);
   const storms = distinct([...before.storms, ...event.storms]);
@@ -172,10 +277,10 @@ export function linked(before: AlertCase, event: Linked, nowMs: number): AlertCa
 
 /** A customer who pays every day would fill the thread of an alert that nobody closes. */
 function stepPaidOtherwise(
-  before: AlertCase,
-  { payment }: Extract<AlertEvent, { kind: 'paid_otherwise' }>,
+  before: EventCase,
+  { payment }: Extract<CaseEvent, { kind: 'paid_otherwise' }>,
   at: number,
-): AlertCase | undefined {
+): EventCase | undefined {
   if (before.hasOtherPayment || endsCard(before.card)) return undefined;
   const told: CardStep = { kind: 'other_payment', payment, at };
   return { ...before, hasOtherPayment: true, steps: [...before.steps, told] };
@@ -183,10 +288,10 @@ function stepPaidOtherwise(
 
 /** Told once for each payment; the one that resolved the alert is no news. */
 function stepPaidAgain(
-  before: AlertCase,
-  { payment, people }: Extract<AlertEvent, { kind: 'paid_again' }>,
+  before: EventCase,
+  { payment, people }: Extract<CaseEvent, { kind: 'paid_again' }>,
   at: number,
-): AlertCase | undefined {
+): EventCase | undefined {
   const { card, paidAgain = [] } = before;
   const { reference } = payment;
   const end = endsCard(card) ? endOf(card) : undefined;
@@ -202,9 +307,9 @@ function endOf(card: EndedCard): AlertEnd {
     : { kind: 'closed', by: card.by, reason: card.reason };
 }
 
-type ClaimEvent = Extract<AlertEvent, { kind: 'claimed' | 'released' | 'held' | 'unheld' }>;
+type ClaimEvent = Extract<CaseEvent, { kind: 'claimed' | 'released' | 'held' | 'unheld' }>;
 
-function stepClaim(before: AlertCase, event: ClaimEvent, nowMs: number): AlertCase | undefined {
+function stepClaim(before: EventCase, event: ClaimEvent, nowMs: number): EventCase | undefined {
   const { card, charge, heldUntil } = before;
   switch (event.kind) {
     case 'held': {
@@ -242,7 +347,7 @@ const longestLookMs = 600_000;
 const mostLooks = 150;
 
 /** When nothing happens to it before: its snooze ends, its card is on hold no more, or it is looked up again. */
-function timesOf({ card, heldUntil = Infinity, unanswered }: AlertCase) {
+export function timesOf({ card, heldUntil = Infinity, unanswered }: EventCase) {
   const isTaken = card.kind === 'acknowledged';
   const looksAt =
     unanswered && unanswered.atMs + growingDelayMs(firstLookMs, unanswered.times, longestLookMs);
@@ -253,110 +358,30 @@ function timesOf({ card, heldUntil = Infinity, unanswered }: AlertCase) {
   };
 }
 
-function restMs(state: AlertCase, nowMs: number): number | undefined {
-  const nextAt = Math.min(...Object.values(timesOf(state)));
+function restMs(state: EventCase, nowMs: number): number | undefined {
+  const { payment } = state;
+  const nextAt = payment ? (payment.looksAtMs ?? Infinity) : Math.min(...Object.values(timesOf(state)));
   return nextAt === Infinity ? undefined : Math.max(0, nextAt - nowMs);
 }
 
-/** A step, as its messages are stored: `parent` is the key of the message it belongs to. */
-export type AlertStep = { parent: string; step: CardStep };
-
-export type AlertStepBodies = { alert_note: AlertStep; alert_direct: AlertStep };
-
-/**
- * `lookAgain`: looks up what had no answer; undefined: it has none again. `audit`: true once an entry is on the chain;
- * absent: nothing is audited.
- */
-export function createAlertCases(
-  kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
-  storms: Pick<Storms, 'recovered' | 'taker'>,
-  lookAgain: (id: string) => Promise<Evidence | undefined>,
-  {
-    audit,
-    tellCharge,
-  }: {
-    audit?: ((entry: AuditEntry) => Promise<boolean>) | undefined;
-    /** A charge of the bot's own is told what else ended its alert; again is the same as once. */
-    tellCharge?: ((reference: string, news: AlertNews) => Promise<void>) | undefined;
-  } = {},
-): AlertCases {
-  const { store } = kept;
-  const messages: Messages<AlertStepBodies> = createMessages(kept);
-
-  /**
-   * The messages first: one that Slack does not edit any more is replaced before a note goes below it. All of it
-   * may be done again: a note is stored once by its number. What a storm’s digest tells has neither message nor
-   * thread, and whoever acknowledged a storm reads there how many of it are resolved.
-   */
-  async function tell(state: AlertCase): Promise<void> {
-    const { id, card, steps, told, storms: ofStorms } = state;
-    const all = await alertMessages(store, id);
-    const shown = all.filter(({ record }) => isMessage(record));
-    const threads = shown.filter(({ record }) => !record.digest);
-    await Promise.all(threads.map(({ key }) => messages.refresh(key)));
-    const resolved = card.kind === 'recovered' ? ofStorms : [];
-    const takers = await Promise.all(resolved.map((storm) => storms.taker(storm)));
-    const about = shown.find(({ record }) => record.posted) ?? shown[0] ?? all[0];
-    // A thread tells the steps in their order.
-    for (const [index, one] of steps.entries()) {
-      const number = told + index + 1;
-      for (const { key: parent, record } of threads) {
-        const { channel } = record;
-        const body = { parent, step: one };
-        await messages.post(alertNoteKey(parent, number), { kind: 'alert_note', channel, body });
-      }
-      for (const channel of addressees(one, card)) {
-        if (one.kind === 'recovered' && takers.some((taken) => taken?.by === channel)) continue;
-        const body = { parent: about?.key ?? alertKey(id), step: one };
-        const key = messageKey('alert_direct', `${id}#${number}:${channel}`);
-        await messages.post(key, { kind: 'alert_direct', channel, body });
-      }
-    }
-    await Promise.all(resolved.map((storm) => storms.recovered(storm)));
-    for (const [reference, news] of steps.flatMap((one) => newsOf(one, state))) {
-      await tellCharge?.(reference, news);
-    }
-  }
-
-  /** What is due of it now. */
-  async function due(state: AlertCase, nowMs: number): Promise<{ event: AlertEvent } | undefined> {
-    const { id, card } = state;
-    const { wakesAt, unheldAt, looksAt } = timesOf(state);
-    if (wakesAt <= nowMs) return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
-    if (unheldAt <= nowMs) return { event: { kind: 'unheld' } };
-    if (looksAt > nowMs) return undefined;
-    const evidence = await lookAgain(id);
-    return { event: evidence ? { kind: 'looked_up', evidence } : { kind: 'unanswered' } };
-  }
-
-  return createCases<AlertCase, AlertEvent>(
-    { ...kept, audit },
-    {
-      prefix: alertCardPrefix,
-      schema: alertCase,
-      lists: listsOf,
-      step,
-      restMs,
-      isTold: (before, after) =>
-        before.failed === after.failed &&
-        (before.unanswered === after.unanswered || before.evidence !== after.evidence) &&
-        (before.evidence === undefined || after.evidence !== undefined) &&
-        (after.heldUntil === undefined || before.heldUntil === after.heldUntil),
-      // A step that stands in its threads, or is to, is remembered by its number.
-      settled: (state) => ({ ...state, steps: [], told: state.told + state.steps.length }),
-      history: auditOf,
-    },
-    { due, tell },
+/** False of what no message shows. */
+function isTold(before: EventCase, after: EventCase): boolean {
+  return (
+    before.payment === after.payment &&
+    before.failed === after.failed &&
+    (before.unanswered === after.unanswered || before.evidence !== after.evidence) &&
+    (before.evidence === undefined || after.evidence !== undefined) &&
+    (after.heldUntil === undefined || before.heldUntil === after.heldUntil)
   );
 }
 
 /** The order’s, signed or proven; else what its event is known by. */
-function referenceOf({ id, failed }: AlertCase): string {
+function referenceOf({ id, failed }: EventCase): string {
   return referenceOfEventKey(id) ?? failed?.proven?.reference ?? id;
 }
 
 /** Which charges are told of a step, and what: one that is under way when its alert ends, and both that paid for it. */
-function newsOf(one: CardStep, state: AlertCase): [reference: string, news: AlertNews][] {
+export function newsOf(one: CardStep, state: EventCase): [reference: string, news: AlertNews][] {
   const { card, charge } = state;
   const failed = referenceOf(state);
   if (one.kind === 'paid_again') {
@@ -373,7 +398,7 @@ function newsOf(one: CardStep, state: AlertCase): [reference: string, news: Aler
 }
 
 /** Whom a step is told by direct message: whoever has it in hand, or has no more, and did not do it. A thread calls nobody. */
-function addressees(one: CardStep, card: AlertCard): string[] {
+export function addressees(one: CardStep, card: AlertCard): string[] {
   switch (one.kind) {
     case 'recovered':
       return handlersOf(card);
@@ -396,7 +421,7 @@ function addressees(one: CardStep, card: AlertCard): string[] {
 }
 
 /** What the audit says of what people and payments did with it. */
-function auditOf({ before, after, turn }: CaseStep<AlertCase, AlertEvent>): AuditEntry[] {
+function auditOf({ before, after, turn }: CaseStep<EventCase, CaseEvent>): AuditEntry[] {
   const was = before?.card.kind ?? 'open';
   return after.steps.slice(before?.steps.length ?? 0).map((one) => ({
     id: `alert:${after.id}:${one.at}:${turn}`,
@@ -430,3 +455,18 @@ function detailOf(one: CardStep): Pick<AuditEntry, 'reason' | 'after'> {
 function distinct<Text extends string>(all: readonly Text[]): Text[] {
   return [...new Set(all)];
 }
+
+export const eventRules: CaseRules<EventCase, CaseEvent> = {
+  prefix: eventPrefix,
+  schema: eventCase,
+  lists: listsOf,
+  step,
+  restMs,
+  isTold,
+  // A step that stands in its threads, or is to, is remembered by its number.
+  settled: (state) => ({ ...state, steps: [], told: state.told + state.steps.length }),
+  history: auditOf,
+};
+
+/** For readers of the list of all events, which holds messages too. */
+export const eventKind = caseKind(eventRules);
