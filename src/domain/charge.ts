@@ -147,8 +147,8 @@ export type ChargeSeen = {
   /** A conclusion the agent was told before and that no longer holds. */
   corrects?: Conclusion['kind'];
   handOvers: readonly HandOver[];
-  /** The link by which the customer types the code, hashed, and who made it when. Absent: its agent types the code. */
-  customer?: { link: string; by: string; at: number };
+  /** The link by which the customer types the code, hashed, who made it when, and with how many tries left. Absent: its agent types the code. */
+  customer?: { link: string; by: string; at: number; triesLeft?: number };
   /** Who may type the code besides its agent alone, by the settings. */
   codeEntry?: 'customer' | 'both';
   /** The customer pressed *I did not ask for this*; UTC ms. */

@@ -112,14 +112,41 @@ describe('the customer types the code', () => {
   it('or says that they did not ask for it: the link ends, and agent, desk and operators read it', async () => {
     const desk = at();
     const reference = await waitsForCode(desk);
-    const customer = browse(desk, await makesLink(desk));
-    expect((await customer.sends({ do: 'not_mine' })).text).toContain('Thank you for telling us');
-    expect(await customer.sees()).toMatchObject({ status: 404 });
+    const link = await makesLink(desk);
+    const customer = browse(desk, link);
+    await customer.sends({ do: 'not_mine' });
+    expect((await customer.sees()).text).toContain('Thank you for telling us');
+    expect(await browse(desk, link).sees()).toMatchObject({ status: 404 });
     const said = '“I did not ask for this”';
     await desk.sees('agent', [said, reference], 'agentDm');
     await desk.reads('onCall', [said, reference, 'Agent'], 'payDesk');
     await desk.reads('onCall', [said, reference], 'payOps');
     await desk.asks('lead', `/pay story ${reference}`, 'said: I did not ask for this');
+  });
+
+  it('after a colleague took the charge over: every screen says who can type it, and whose try was wrong', async () => {
+    const desk = at();
+    const reference = await waitsForCode(desk);
+    await desk.submits('agent', { 'Code from the bank': '0000' });
+    await desk.modalSays('agent', 'Wrong code');
+    const link = await makesLink(desk);
+    await desk.reads('onCall', [reference, 'Link made for the customer', '2 of 3 tries left'], 'payDesk');
+    await desk.closes('agent');
+    expect((await browse(desk, link).sees()).text).not.toContain('That code was wrong');
+    const menu = await desk.asks('agent', '/pay', 'a code');
+    expect(menu.shown.text).not.toContain('a code from you');
+    const other = await desk.opens('lead', `/pay otp ${reference}`);
+    expect(other.shown.text).toContain('Only the customer can type it now');
+    await desk.presses('lead', 'Take over');
+    const buttons = () => desk.modal('lead')?.shown.buttons.join();
+    await desk.house.until('the lead may end the link', () => buttons() === 'Take it back,New link');
+    expect(desk.modal('lead')?.fields).toEqual([]);
+    await browse(desk, link).sends({ do: 'send', code: '0000' });
+    await desk.reads('onCall', [reference, 'Wrong code · 1 of 3 tries left'], 'payDesk');
+    await desk.presses('lead', 'Take it back');
+    await desk.modalSays('lead', 'Code from the bank');
+    await desk.submits('lead', { 'Code from the bank': rightOtp });
+    await desk.modalSays('lead', 'Paid (confirmed)');
   });
 
   it('alone with OTP_ENTRY=customer: no agent has a field, nor is what they submit sent', async () => {

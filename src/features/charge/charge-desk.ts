@@ -1,7 +1,7 @@
 import type { Account } from '../../account.ts';
 import type { AlertNews } from '../../domain/alert.ts';
 import type { ChargeSeen, Resend } from '../../domain/charge.ts';
-import { codeEntry } from '../../domain/otp.ts';
+import { codeEntry, otpLimits } from '../../domain/otp.ts';
 import { referenceOf } from '../../records/reference-of.ts';
 import {
   type ChargeRecord,
@@ -19,7 +19,6 @@ import {
   holdsCode,
   openUntil,
 } from './code-link.ts';
-import { otpLimits } from './machine.ts';
 import type { ChargeRunner } from './run-charge.ts';
 import { createSubmits } from './submit-charge.ts';
 

@@ -26,7 +26,7 @@ import { nothingAfter } from '../../slack/command-text.ts';
 import type { Account } from '../../account.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import type { Doubts } from './charge-record.ts';
-import { checkButton, codeButtons, codeLine, showButton } from './charge-screens.ts';
+import { agentTypes, checkButton, codeButtons, codeLine, showButton } from './charge-screens.ts';
 
 /** More than a person reads at once. */
 const mostShown = 10;
@@ -41,10 +41,7 @@ export function pendingCodesMessage(
     charges.length === 0
       ? [plain('For a colleague’s charge: ', code('/pay otp <reference>'), words(', then Take over.'))]
       : listed(charges, 'They follow as these end.', (charge) => homeItem(charge, nowMs));
-  const state =
-    charges.length === 0
-      ? 'No charge waits for a code from you'
-      : `🔑 ${counted(charges.length, 'charge waits', 'charges wait')} for a code from you`;
+  const state = charges.length === 0 ? 'No charge waits for a code from you' : waitingWords(charges);
   return noteMessage({ state, body, foot: messageFoot(place, 'looked at', nowMs) });
 }
 
@@ -158,11 +155,17 @@ function listed(
   return [...charges.slice(0, mostShown).flatMap(item), ...moreLine];
 }
 
+/** The customer may be who types one of them. */
+function waitingWords(charges: readonly ChargeSeen[]): string {
+  const from = charges.every(agentTypes) ? ' from you' : '';
+  return `🔑 ${counted(charges.length, 'charge waits', 'charges wait')} for a code${from}`;
+}
+
 /** The charges whose code a person is to enter, for their menu. */
 export function openCodes(charges: readonly ChargeSeen[]): OpenItems | undefined {
   const count = charges.length;
   if (count === 0) return undefined;
-  const waits = bold(`🔑 ${counted(count, 'charge waits', 'charges wait')} for a code from you`);
+  const waits = bold(waitingWords(charges));
   const ends = charges.flatMap(({ otp }) => otp?.until ?? []);
   if (ends.length === 0) return { count, line: [waits] };
   const untilMs = Math.min(...ends);

@@ -6,7 +6,6 @@ import {
   type ChargeEvent,
   type ChargeIntent,
   type Effect,
-  otpLimits,
   type PendingOtp,
   step,
   workAt,
@@ -15,6 +14,7 @@ import {
   type StoredOtpAnswer,
 } from './machine.ts';
 import type { RetryVerdict } from '../../domain/decline-reason.ts';
+import { otpLimits } from '../../domain/otp.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { createRecords, isUnreadable, type Records, type Rest } from '../../records/records.ts';
 import type { Log } from '../../log.ts';
@@ -47,8 +47,10 @@ const chargeRecord = z.object({
       answer: z.enum(['resent', 'refused', 'not_made', 'unknown']).exactOptional(),
     }),
   ),
-  /** The link by which the customer types the code, hashed, and who made it when. Absent: its agent types the code. */
-  customer: z.object({ link: z.string(), by: z.string(), at: z.number() }).exactOptional(),
+  /** The link by which the customer types the code, hashed, who made it when, and with how many tries left. Absent: its agent types the code. */
+  customer: z
+    .object({ link: z.string(), by: z.string(), at: z.number(), triesLeft: z.number().exactOptional() })
+    .exactOptional(),
   /** The customer pressed *I did not ask for this*; UTC ms. */
   notMineAt: z.number().exactOptional(),
   /** What else ended the alert it was begun from, or paid for the same. */

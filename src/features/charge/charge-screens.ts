@@ -27,7 +27,7 @@ import {
   typedReference,
 } from '../../slack/words/evidence.ts';
 import { cut, outsideText } from '../../slack/kit/text.ts';
-import { codeLength, readCode } from '../../domain/otp.ts';
+import { codeLength, customerTried, isCodeOpen, otpLimits, readCode } from '../../domain/otp.ts';
 import { counted } from '../../domain/wording.ts';
 import {
   amountWord,
@@ -39,7 +39,6 @@ import {
 } from '../../slack/words/charge-facts.ts';
 import { declineNext, nextAfterDecline } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt, wordsOfTold, outcomeWords } from '../../slack/words/state-words.ts';
-import { otpLimits } from './machine.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { type ChargePlace, moneyTitle, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
@@ -51,6 +50,7 @@ import { type Note, noteModal } from '../../slack/kit/note.ts';
 export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
   return [
     ...correction(charge),
+    ...notMine(charge),
     ...proof(charge),
     ...theirWords(charge),
     ...(isGivenOnce(charge) ? [richText(...stateLines(charge))] : []),
@@ -58,9 +58,9 @@ export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
   ];
 }
 
-/** Not of a payment for what is paid or settled already. */
-function isGivenOnce({ state, alertNews: news }: ChargeSeen): boolean {
-  return state.kind !== 'approved' || news === undefined;
+/** Not of a payment for what is paid or settled already, nor of one that its customer did not ask for. */
+function isGivenOnce({ state, alertNews: news, notMineAt }: ChargeSeen): boolean {
+  return state.kind !== 'approved' || (news === undefined && notMineAt === undefined);
 }
 
 /** What else ended the alert it was begun from: before anybody gives value, or types a code. */
@@ -405,7 +405,7 @@ const about = codec(
 function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: Viewer): Modal {
   const { reference, otp, resends, bankWords } = charge;
   const isAgent = viewerId === charge.agent;
-  const isOpen = isCodeOpen(charge, nowMs);
+  const isOpen = otp !== undefined && isCodeOpen(otp, nowMs);
   const holder = isOpen && isAgent;
   const mayEnter = holder && agentTypes(charge);
   const hasTried = otp?.lastCode !== undefined || resends.length > 0;
@@ -434,11 +434,6 @@ function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: V
     privateMetadata: about.write({ reference, field }),
     ...(mayEnter ? { submit: 'Send code' } : {}),
   });
-}
-
-/** Whether a code that is typed now can still reach the bank. */
-function isCodeOpen({ otp }: ChargeSeen, nowMs: number): boolean {
-  return otp !== undefined && otp.triesLeft > 0 && nowMs <= otp.until - otpLimits.marginMs;
 }
 
 function codeInput(id: string): ModalBlock {
@@ -484,16 +479,19 @@ export function codeLine(charge: ChargeSeen): Run[] {
   if (state.kind === 'otp') {
     if (!customer) return standing(charge);
     const said =
-      otp?.lastCode && { refused: 'Wrong code', unanswered: 'No answer to the last code' }[otp.lastCode];
+      customerTried(charge) &&
+      otp?.lastCode &&
+      { refused: 'Wrong code', unanswered: 'No answer to the last code' }[otp.lastCode];
     const made = rich`Link made for the customer, ${moment(customer.at, '{time}')}`;
-    return [...(said === undefined ? made : [words(said)]), words(' · '), ...standing(charge)];
+    return [...(said ? [words(said)] : made), words(' · '), ...standing(charge)];
   }
   return customer && state.kind === 'confirming' && heard.includes('paid')
     ? [words('Code accepted, confirming')]
     : [];
 }
 
-function agentTypes({ customer, codeEntry }: ChargeSeen): boolean {
+/** Whether its agent is who types the code. */
+export function agentTypes({ customer, codeEntry }: ChargeSeen): boolean {
   return customer === undefined && codeEntry !== 'customer';
 }
 
@@ -518,10 +516,16 @@ function makeLinkButton(reference: string, text = 'Let the customer type it'): B
   return button({ actionId: otpActions.makeLink, text, value: reference });
 }
 
-/** The customer pressed *I did not ask for this*. */
+/** The customer pressed *I did not ask for this*: said until it is known that no money moved. */
 export function notMine({ notMineAt, state }: ChargeSeen): RichTextBlock[] {
-  if (notMineAt === undefined || isConcluded(state)) return [];
-  return [richText([bold('🚨 Customer: “I did not ask for this” · '), moment(notMineAt, '{time}')])];
+  const isPaid = state.kind === 'approved';
+  if (notMineAt === undefined || (isConcluded(state) && !isPaid && state.kind !== 'review')) return [];
+  return [
+    richText(
+      [bold(`🚨 ${notMineWords} · `), moment(notMineAt, '{time}')],
+      ...(isPaid ? [labelled('Next', 'give no value. Tell your payments lead.')] : []),
+    ),
+  ];
 }
 
 export const notMineWords = 'Customer: “I did not ask for this”';
@@ -536,16 +540,24 @@ export function inHand(charge: ChargeSeen): Run[] {
   return labelled('Agent', person(charge.agent), ', since ', moment(inHandSince(charge), '{time}'));
 }
 
-function takingOver({ terms, reference, agent }: ChargeSeen): ModalBlock[] {
-  const customer = cut(customerWord(terms.customerEmail), longestNamed);
+function takingOver(charge: ChargeSeen): ModalBlock[] {
+  const { terms, reference, agent } = charge;
+  const about = `${amountWord(terms.money)}, ${cut(customerWord(terms.customerEmail), longestNamed)}`;
+  const isTyped = agentTypes(charge);
   const confirm = confirmDialog({
     title: 'Take over this charge?',
-    text: `You’ll enter the code of ${amountWord(terms.money)}, ${customer}; its agent no longer can.`,
+    text: isTyped
+      ? `You’ll enter the code of ${about}; its agent no longer can.`
+      : `You’ll see to the code of ${about}; its agent no longer can.`,
     confirm: 'Take over',
     deny: 'Leave it',
   });
   return [
-    richText(plain('Only ', person(agent), ' can enter the code, so tries aren’t wasted.')),
+    richText(
+      isTyped
+        ? plain('Only ', person(agent), ' can enter the code, so tries aren’t wasted.')
+        : plain(`Only the customer can type it${charge.customer ? ' now' : ''}, so tries aren’t wasted.`),
+    ),
     actions(button({ actionId: otpActions.takeOver, text: 'Take over', value: reference, confirm })),
   ];
 }

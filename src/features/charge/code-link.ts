@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
-import { codeEntry } from '../../domain/otp.ts';
+import { codeEntry, otpLimits } from '../../domain/otp.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { notMineNotice } from './charge-messages.ts';
 import type { ChargeBook, ChargeRecord } from './charge-record.ts';
@@ -42,7 +42,8 @@ export function createCodeLinks(
       const at = account.now();
       const made = await charges.amend(reference, (record) => {
         if (entry === 'agent' || record.agent !== by || openUntil(record, at) === undefined) return undefined;
-        return { ...record, customer: { link, by, at } };
+        const triesLeft = otpLimits.submissions - (record.intent.otp?.tries ?? 0);
+        return { ...record, customer: { link, by, at, triesLeft } };
       });
       if (!made) return { isMade: false, charge: await find(reference) };
       note(reference, by, 'code_link_made', at);

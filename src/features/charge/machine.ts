@@ -9,6 +9,7 @@ import {
   type Because,
 } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
+import { otpLimits } from '../../domain/otp.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { confirm, type Transaction } from '../../domain/transaction.ts';
 
@@ -710,14 +711,6 @@ function countedWith(past: Past, earlier: Past | undefined): Past {
 function isSameLookUp(event: ChargeEvent, finding: Finding): boolean {
   return event.kind === 'looked_up' && JSON.stringify(event.finding) === JSON.stringify(finding);
 }
-
-/** Spec: Limits (OTP validity, OTP submissions). */
-export const otpLimits = {
-  submissions: 3,
-  windowMs: 15 * 60_000,
-  /** Nothing is submitted in the last seconds: the code would arrive late, and replicas' clocks differ a little. */
-  marginMs: 5_000,
-} as const;
 
 /** The bank's open question about one charge. The code itself is never part of it. */
 export type PendingOtp = {

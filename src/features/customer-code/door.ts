@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { Account } from '../../account.ts';
 import type { ChargeSeen, Resend } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
-import { readCode } from '../../domain/otp.ts';
+import { customerTried, isCodeOpen, readCode } from '../../domain/otp.ts';
+import { fewLinesOf } from '../../log.ts';
 import { wordsFor } from './page-words.ts';
 import { newSubmitId, pageHeaders, renderPage, type Screen } from './page.ts';
 
@@ -33,8 +34,17 @@ const deadMs = 150;
 const minuteMs = 60_000;
 const perMinute = { get: 20, post: 6, unknown: 60 };
 
-/** `link`: the hash of the link as it was sent; `isResult`: where a submit leads the customer, which outlives the link. */
-const stored = z.object({ reference: z.string(), link: z.string(), isResult: z.boolean() });
+/**
+ * `link`: the hash of the link as it was sent. `shows`: `form` at the link itself; at the address where a submit leads the
+ * customer, and which outlives the link, what came of the code (`result`), or thanks for *I did not ask for this*
+ * (`stopped`).
+ */
+const stored = z.object({
+  reference: z.string(),
+  link: z.string(),
+  shows: z.enum(['form', 'result', 'stopped']),
+});
+type Stored = z.infer<typeof stored>;
 
 /** The store has nothing by which a link could be made. */
 function hashOf(secret: string): string {
@@ -48,9 +58,13 @@ export async function makeCodeLink(
 ): Promise<{ secret: string; link: string }> {
   const secret = randomBytes(16).toString('base64url');
   const link = hashOf(secret);
-  const value = JSON.stringify({ reference, link, isResult: false });
-  await store.create(codeLinkKey(link), value, { ttlMs: pageMs });
+  await keep(store, link, { reference, link, shows: 'form' });
   return { secret, link };
+}
+
+/** Under the hash of its address. What is there already stays. */
+async function keep(store: Account['store'], hash: string, value: Stored): Promise<void> {
+  await store.create(codeLinkKey(hash), JSON.stringify(value), { ttlMs: pageMs });
 }
 
 function codeLinkKey(hash: string): string {
@@ -97,6 +111,7 @@ export function createCodeDoor(
   async function find(secret: string) {
     const entry = token.test(secret) ? await store.read(codeLinkKey(hashOf(secret))) : undefined;
     const known = entry && stored.parse(JSON.parse(entry.value));
+    if (known?.shows === 'stopped') return { ...known, charge: undefined };
     const charge = known && (await desk.find(known.reference));
     return known && charge?.customer?.link === known.link ? { ...known, charge } : undefined;
   }
@@ -104,12 +119,15 @@ export function createCodeDoor(
   type Found = NonNullable<Awaited<ReturnType<typeof find>>>;
 
   /** Undefined: of this charge the link shows nothing. */
-  function screenOf({ charge, isResult }: Found): Screen | undefined {
-    const { state, otp, terms, resends } = charge;
-    if (state.kind === 'otp' && otp && otp.triesLeft > 0 && now() <= otp.until) {
+  function screenOf({ charge, shows }: Found): Screen | undefined {
+    if (shows === 'stopped') return { kind: 'said', what: 'stopped' };
+    if (!charge) return undefined;
+    const { state, otp, terms, resends, heard } = charge;
+    const isOpen = otp !== undefined && isCodeOpen(otp, now());
+    if (state.kind === 'otp' && isOpen) {
       const { money, card } = terms;
       const { until: untilMs, triesLeft, lastCode } = otp;
-      const problem = lastCode && ({ refused: 'wrong', unanswered: 'unanswered' } as const)[lastCode];
+      const problem = customerTried(charge) ? lastCode && problemOf[lastCode] : undefined;
       const resend = resends.length === 0 ? undefined : askedFor(resends.at(-1)?.answer);
       const shown = { merchant, money, lastFour: card.lastFour, untilMs, triesLeft };
       // The sandbox has no other code to send.
@@ -117,7 +135,9 @@ export function createCodeDoor(
       return { kind: 'form', asked, problem, nowMs: now(), timeZone, id: newSubmitId() };
     }
     if (state.kind === 'otp_checking') return { kind: 'said', what: 'checking' };
-    return isResult ? { kind: 'said', what: outcomeOf(charge) } : undefined;
+    // An answer was lost: the form may come back.
+    const isBetween = state.kind === 'confirming' && isOpen && !heard.includes('paid');
+    return isBetween || shows === 'result' ? { kind: 'said', what: outcomeOf(charge) } : undefined;
   }
 
   async function show(secret: string): Promise<Reply | undefined> {
@@ -134,29 +154,29 @@ export function createCodeDoor(
   async function take(request: PageRequest, secret: string): Promise<Reply | undefined> {
     const [found, form] = await Promise.all([find(secret), request.form()]);
     const id = form?.get('id') ?? '';
-    if (found?.charge.state.kind !== 'otp') {
-      return (await find(id)) ? { status: 303, to: id } : await show(secret);
-    }
-    const screen = screenOf(found);
-    if (!screen) return undefined;
+    const wish = form?.get('do');
+    const screen = found && screenOf(found);
+    // *I did not ask for this* counts also while a code is checked, which may be somebody else's.
+    const isTaken = found?.charge?.state.kind === 'otp' || wish === 'not_mine';
+    if (!screen || !isTaken) return (await find(id)) ? { status: 303, to: id } : await show(secret);
     if (count(`post ${found.link}`) > perMinute.post) return tooFast;
     if (!form || !token.test(id)) return { status: 400, screen };
     const { reference, link } = found;
-    switch (form.get('do')) {
+    switch (wish) {
       case 'resend':
         carryOn(await desk.resendCode({ reference, link }));
         return { status: 303, to: secret };
       case 'not_mine':
+        await keep(store, hashOf(id), { reference, link, shows: 'stopped' });
         await desk.refuseByCustomer({ reference, link });
-        return { status: 200, screen: { kind: 'said', what: 'stopped' } };
+        return { status: 303, to: id };
       default: {
         const code = readCode(form.get('code') ?? '');
         if (code === undefined && screen.kind === 'form') {
           return { status: 422, screen: { ...screen, problem: 'notACode' } };
         }
         if (code === undefined) return { status: 422, screen };
-        const value = JSON.stringify({ reference, link, isResult: true });
-        await store.create(codeLinkKey(hashOf(id)), value, { ttlMs: pageMs });
+        await keep(store, hashOf(id), { reference, link, shows: 'result' });
         carryOn(await desk.submitCode({ reference, link, code, triesLeft: Number(form.get('try')) }));
         return { status: 303, to: id };
       }
@@ -176,6 +196,7 @@ export function answerCodePages(
   { log, now, wait }: Pick<Account, 'log' | 'now' | 'wait'>,
 ) {
   const count = createCounts(now);
+  const logFew = fewLinesOf(log);
 
   async function ask(request: PageRequest): Promise<Reply> {
     const startedAt = performance.now();
@@ -186,8 +207,8 @@ export function answerCodePages(
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      log('warn', 'a customer’s page was not shown: the store is away');
-      return { status: 503, screen: { kind: 'said', what: 'away' } };
+      logFew('warn', 'a customer’s page was not shown: the store is away');
+      return { status: 503, screen: { kind: 'said', what: request.method === 'POST' ? 'notTaken' : 'away' } };
     }
     const isFlood = count(request.address) > perMinute.unknown;
     await wait(Math.max(0, deadMs - (performance.now() - startedAt)));
@@ -214,6 +235,8 @@ const tooFast: Reply = { status: 429, screen: { kind: 'said', what: 'tooFast' } 
 function askedFor(answer: Resend['answer']): 'resent' | 'notResent' {
   return answer === 'refused' || answer === 'not_made' ? 'notResent' : 'resent';
 }
+
+const problemOf = { refused: 'wrong', unanswered: 'unanswered' } as const;
 
 /** In our own words, never the service’s. */
 function outcomeOf({ state, heard, otp }: ChargeSeen) {

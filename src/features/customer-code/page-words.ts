@@ -10,7 +10,8 @@ export type Ending =
   | 'stopped'
   | 'gone'
   | 'tooFast'
-  | 'away';
+  | 'away'
+  | 'notTaken';
 
 type Sentence =
   | 'title'
@@ -61,7 +62,8 @@ const english: PageWords = {
   stopped: ['Thank you for telling us', 'This link has ended and the merchant knows.'],
   gone: ['This link does not work', 'It may have ended. Ask who sent it for a new one.'],
   tooFast: ['Too many requests', 'Wait a minute, then try again.'],
-  away: ['Try again in a minute', 'Nothing was sent, and no try was used.'],
+  away: ['One moment', 'This page can’t be shown just now. It refreshes by itself.'],
+  notTaken: ['Try again in a minute', 'Nothing was sent, and no try was used.'],
 };
 
 /** Another language is another file like this, and its name in this list; the first is for whom none fits. */
@@ -73,7 +75,9 @@ export function wordsFor(accepted: string, all: readonly [PageWords, ...PageWord
     const [tag = '', weight = '1'] = part.trim().split(/\s*;\s*q=/);
     return { lang: tag.split('-', 1)[0]?.toLowerCase(), weight: Number(weight) };
   });
-  const wanted = languages.toSorted((one, other) => other.weight - one.weight);
+  const wanted = languages
+    .filter(({ weight }) => weight > 0)
+    .toSorted((one, other) => other.weight - one.weight);
   const found = wanted.flatMap(({ lang }) => all.find((words) => words.lang === lang) ?? []);
   return found[0] ?? all[0];
 }

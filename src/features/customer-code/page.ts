@@ -28,7 +28,7 @@ export type Screen =
   | { kind: 'said'; what: Ending };
 
 /** What the browser looks at again by itself. */
-const passing: ReadonlySet<Ending> = new Set(['checking', 'accepted', 'doubt']);
+const passing: ReadonlySet<Ending> = new Set(['checking', 'accepted', 'doubt', 'away']);
 
 export function newSubmitId(): string {
   return randomBytes(16).toString('base64url');

@@ -6,6 +6,8 @@ import { answerCodePages, createCodeDoor, makeCodeLink } from '../../../src/feat
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
 import { wordsFor } from '../../../src/features/customer-code/page-words.ts';
 import { readCode } from '../../../src/domain/otp.ts';
+import { chargeMessage } from '../../../src/features/charge/charge-messages.ts';
+import { chargeStateModal } from '../../../src/features/charge/charge-screens.ts';
 import { formPageRoutes } from '../../../src/http/form-page.ts';
 import { createHttpServer, type HttpServer } from '../../../src/http/server.ts';
 import { openBrowser } from '../../support/browser.ts';
@@ -94,6 +96,12 @@ async function openDoor(merchant = 'Lagos Store', environment: 'live' | 'sandbox
   return { world, process, port, logged, link, send, types, seen };
 }
 
+async function typesAsAgent(process: ReturnType<typeof startProcess>, code: string): Promise<void> {
+  const answered = await process.desk.submitCode({ reference, by: ada, code, triesLeft: 3 });
+  await answered?.carryOn?.();
+  await process.drained();
+}
+
 const median = (ms: readonly number[]): number => ms.toSorted((a, b) => a - b)[20] ?? 0;
 
 describe('the customer’s page', () => {
@@ -144,12 +152,77 @@ describe('the customer’s page', () => {
     const { link, send, world, seen } = await openDoor();
     const at = await link();
     const notMine = { do: 'not_mine', id: 'A'.repeat(22) };
-    expect((await send('POST', at, notMine)).body).toContain('Thank you for telling us');
-    expect((await send('POST', at, notMine)).status).toBe(404);
+    // A double tap, whose second answer is the one that stays on the screen.
+    for (const { status, headers } of [await send('POST', at, notMine), await send('POST', at, notMine)])
+      expect([status, headers['location']]).toEqual([303, notMine.id]);
+    expect((await send('GET', `/c/${notMine.id}`)).body).toContain('Thank you for telling us');
+    expect((await send('GET', at)).status).toBe(404);
     expect([...world.told]).toEqual([expect.stringMatching(/^not_mine:/)]);
     expect((await notesIn(world)).map(({ kind }) => kind)).toEqual(['told', 'not_mine', 'not_mine']);
     const { customer, notMineAt } = (await seen()) ?? {};
     expect([customer, notMineAt]).toEqual([undefined, world.clock.nowMs]);
+  });
+
+  it('tells of “I did not ask for this” also while somebody’s code is checked, and whatever comes of it', async () => {
+    const { link, send, types, world, process, seen } = await openDoor();
+    const at = await link();
+    const answer = Promise.withResolvers<{ kind: 'accepted' }>();
+    const code = world.bank.code.bind(world.bank);
+    vi.spyOn(world.bank, 'code').mockImplementation((...typed) => {
+      void code(...typed);
+      return answer.promise as never;
+    });
+    const typed = types(at, rightCode, 3);
+    await vi.waitFor(async () => expect((await seen())?.state.kind).toBe('otp_checking'));
+    const id = 'B'.repeat(22);
+    expect((await send('POST', at, { do: 'not_mine', id })).headers['location']).toBe(id);
+    answer.resolve({ kind: 'accepted' });
+    await typed;
+    await process.drained();
+    expect([...world.told]).toEqual([expect.stringMatching(/^not_mine:/)]);
+    const paid = await seen();
+    expect([paid?.state.kind, paid?.notMineAt]).toEqual(['approved', world.clock.nowMs]);
+    if (!paid) throw new Error('There is no charge.');
+    const place = { ...process.account.place, isMixed: false, otherAccounts: [] };
+    const shown = JSON.stringify([
+      chargeMessage(paid, place, { key: '', mayBeRepeat: false }),
+      chargeStateModal(paid, place, { nowMs: world.clock.nowMs, viewerId: ada }),
+    ]);
+    expect(shown.split('I did not ask for this')).toHaveLength(3);
+    expect(shown).not.toContain('Give value once');
+  });
+
+  it('says nothing of a code that somebody else typed before the link was made', async () => {
+    const { link, send, process } = await openDoor();
+    await typesAsAgent(process, '000000');
+    const at = await link();
+    const first = (await send('GET', at)).body;
+    expect(first).toContain('2 tries left');
+    expect(first).not.toContain('That code was wrong');
+  });
+
+  it('stays where it is while a lost answer is looked up, and takes no code in the last seconds', async () => {
+    const { link, send, types, world, seen, process } = await openDoor();
+    const at = await link();
+    vi.spyOn(world.bank, 'code').mockReturnValue({
+      kind: 'unknown',
+      cause: new ServiceFailure('timeout', 'no answer'),
+    });
+    const looked = Promise.withResolvers<undefined>();
+    const find = vi.spyOn(world.bank, 'find').mockReturnValue(looked.promise as never);
+    const typed = types(at, rightCode, 3);
+    await vi.waitFor(async () => expect((await seen())?.state.kind).toBe('confirming'));
+    expect(await send('GET', at)).toMatchObject({
+      status: 200,
+      body: expect.stringContaining('We are checking'),
+    });
+    find.mockRestore();
+    looked.resolve(undefined);
+    await typed;
+    await process.drained();
+    expect((await send('GET', at)).body).toContain('2 tries left');
+    world.clock.nowMs = ((await seen())?.otp?.until ?? 0) - 4_000;
+    expect((await send('GET', at)).status).toBe(404);
   });
 
   it('asks the bank for another code, and says so; in the sandbox there is no button for it', async () => {
@@ -167,13 +240,20 @@ describe('the customer’s page', () => {
     const { link, send, types, seen, world, logged } = await openDoor();
     const at = await link();
     const away = vi.spyOn(world.store, 'read').mockRejectedValue(new StoreUnavailable('away'));
-    const answers = [await send('GET', at), await types(at, rightCode, 3)];
+    const [looked, typed] = [await send('GET', at), await types(at, rightCode, 3)];
     away.mockRestore();
-    expect(answers.map(({ status }) => status)).toEqual([503, 503]);
-    for (const { body } of answers) expect(body).toContain('no try was used');
+    expect([looked.status, typed.status]).toEqual([503, 503]);
+    expect(typed.body).toContain('no try was used');
+    // Who looks may have sent a code a moment ago.
+    expect(looked.body).not.toMatch(/Nothing was sent|no try/);
+    expect(looked.body).toContain('refreshes by itself');
     expect((await seen())?.otp?.triesLeft).toBe(3);
     expect(world.bank.codes).toEqual([]);
     expect(JSON.stringify(logged)).not.toContain(at.slice(3));
+    // Anybody can look, as often as they like.
+    vi.spyOn(world.store, 'read').mockRejectedValue(new StoreUnavailable('away'));
+    for (let look = 0; look < 30; look += 1) await send('GET', at);
+    expect(logged.length).toBeLessThanOrEqual(10);
   });
 
   it('calls a code whose answer was lost no failure, also when the time is over', async () => {
@@ -231,17 +311,31 @@ describe('the customer’s page', () => {
   it('is in the language that the browser likes best of those there are, else in English', () => {
     const english = wordsFor('');
     const all = [english, { ...english, lang: 'fr' }] as const;
-    const found = ['fr-NG,en;q=0.8', 'en;q=0.2, FR ;q=0.9', 'yo, ha', 'yo,en'].map(
+    const found = ['fr-NG,en;q=0.8', 'en;q=0.2, FR ;q=0.9', 'yo, ha', 'yo,en', 'yo, fr;q=0'].map(
       (accepted) => wordsFor(accepted, [...all]).lang,
     );
-    expect(found).toEqual(['fr', 'fr', 'en', 'en']);
+    expect(found).toEqual(['fr', 'fr', 'en', 'en', 'en']);
   });
 
-  it('reads codes with letters, leading zeros, blanks and dashes', () => {
-    expect(['0012', '12-34 56', 'ab12cd', '123', '12345678901', '<b>1'].map(readCode)).toEqual([
+  it('reads codes with letters, leading zeros, blanks and dashes, and the digits of any keyboard', () => {
+    const typed = [
+      '0012',
+      '12-34 56',
+      'ab12cd',
+      '٠١٢٣٤٥',
+      '۰۱۲۳۴۵',
+      '०१२３４５',
+      '123',
+      '12345678901',
+      '<b>1',
+    ];
+    expect(typed.map(readCode)).toEqual([
       '0012',
       '123456',
       'ab12cd',
+      '012345',
+      '012345',
+      '012345',
       undefined,
       undefined,
       undefined,
