@@ -58,9 +58,12 @@ describe.concurrent('with everything logged, no secret gets out', () => {
     }
     expect(found).toContain('token key of Ada Obi: approves in the store');
     expect(rightCodeIn(planted)).toEqual(['the store']);
-    const [code = ''] = Object.keys(walked.walk.typed.codes);
+    const [[code, times] = ['', 0]] = Object.entries(walked.walk.typed.codes);
     await fetch(`${house.paymentsGate.url}/v1/accounts?note=${code}`).then((answer) => answer.text());
-    expect(pathsWith(walked, code)).toEqual([otpPath, '/v1/accounts']);
+    expect(pathsWith(walked, code)).toEqual([
+      ...Array.from({ length: times }, () => otpPath),
+      '/v1/accounts',
+    ]);
   });
 });
 
@@ -188,7 +191,7 @@ async function deliver({ payments }: House, bot: Bot, body: string, secret?: str
 }
 
 /** `answers`: what the bot answered Slack's payloads with, unmasked. */
-type Walked = Driven & { walk: Walk; answers: readonly Passed[]; forgotten: string };
+type Walked = Driven & { walk: Walk; answers: readonly Passed[]; forgotten: string; metrics: string };
 
 async function walk(test: TestContext, redisUrl: string): Promise<Walked> {
   const house = await openHouse(test, {
@@ -199,9 +202,11 @@ async function walk(test: TestContext, redisUrl: string): Promise<Walked> {
       PAYMENTS_TIMEOUT_SECONDS: '3',
       SLACK_TIMEOUT_SECONDS: '3',
       WORK_LEASE_SECONDS: '11',
+      PUBLIC_URL: 'https://pay.example.com',
+      MERCHANT_NAME: 'Lagos Store',
     },
   });
-  const everybody = 'may: [lookup, charge, otp, link, doubt, approve]';
+  const everybody = 'may: [lookup, charge, otp, link, doubt, approve, story]';
   const policy = readFileSync(house.policyFile, 'utf8').replaceAll(/may: \[.*\]/g, everybody);
   writeFileSync(house.policyFile, policy);
   const bot = house.bot();
@@ -214,10 +219,12 @@ async function walk(test: TestContext, redisUrl: string): Promise<Walked> {
   const forgotten = await forgetCards(house);
   const verdicts = () => house.posts('payDesk').filter(({ threadTs }) => threadTs !== undefined);
   await house.until('the desk’s threads have notes', () => verdicts().length >= 3);
+  const metrics = await (await fetch(`${bot.url()}/metrics`)).text();
   await bot.stop();
   return {
     house,
     bot,
+    metrics,
     walk: made,
     canaries: canariesOfWalk(house, made),
     earlierDump,
@@ -231,6 +238,17 @@ async function expectNothingOut(walked: Walked): Promise<void> {
   expect(findCanaries(walked.canaries, places)).toEqual([]);
   expect(rightCodeIn(places)).toEqual([]);
   expectCodesOnlyAtTheDoor(walked);
+  // The link is in the one window that shows it, and where its customer is sent, nowhere at all.
+  const { 'Slack payloads': _once, ...elsewhere } = places;
+  // The page names the address that its submit leads to.
+  const { 'the customer’s page': _own, ...beside } = places;
+  const { links, seats } = walked.walk.typed;
+  expect(findCanaries(numbered('link', links), elsewhere)).toEqual([]);
+  expect(findCanaries(numbered('customer’s result', seats), beside)).toEqual([]);
+  for (const link of links) {
+    const shown = walked.house.slackGate.passed.filter(({ request }) => plain(request).includes(link));
+    expect(shown.map(({ path }) => path)).toEqual(['/api/views.push']);
+  }
   // Whoever may charge sees a customer’s e-mail in the modal; at rest it is sealed, and it is never logged.
   const atRest = Object.entries(places).filter(([place]) => /log|store|printed/.test(place));
   const { customerEmail } = seedCards.requiresOtp;
@@ -346,6 +364,8 @@ async function placesOf(driven: Driven | Walked): Promise<Places> {
   if ('walk' in driven) {
     places['what a command printed'] = driven.forgotten;
     places['answers to Slack'] = driven.answers.map(({ answer }) => answer).join('\n');
+    places['the metrics'] = driven.metrics;
+    places['the customer’s page'] = driven.walk.typed.pages.join('\n');
   }
   // Each is really what its name says.
   for (const [place, words] of Object.entries('walk' in driven ? saidByCharges : saidByAll))
@@ -372,7 +392,9 @@ const saidByCharges: Record<string, readonly string[]> = {
     'Not sent (fix the request)',
   ],
   'answers to Slack': ['goes into a form', 'A token key has no blanks in it'],
-  'what people see': ['Paid (confirmed)'],
+  'what people see': ['Paid (confirmed)', 'made a link for the customer', '"text":"The customer"'],
+  'the metrics': ['payops_'],
+  'the customer’s page': ['NGN 2,600.00', 'That code was wrong', 'The payment is confirmed'],
 };
 
 function plain(form: string): string {
@@ -429,6 +451,11 @@ type Typed = {
   cardNumbers: string[];
   /** Token keys that no service knows, or that are no token keys at all. */
   tokens: string[];
+  /** What of a customer's addresses follows `/c/`: of the link, and of where each submit led. */
+  links: string[];
+  seats: string[];
+  /** Every page that the customer saw. */
+  pages: string[];
 };
 
 type Walk = { typed: Typed; cards: readonly NewCard[] };
@@ -439,7 +466,8 @@ const resend = 'otp_resend';
 /** A house whose bots have everything to keep secret: every story of a charge once, each to its end. */
 async function walkCharges(desk: Desk): Promise<Walk> {
   const { house } = desk;
-  const typed: Typed = { codes: {}, strayCodes: [], cardNumbers: [], tokens: [] };
+  const empty = { strayCodes: [], cardNumbers: [], tokens: [], links: [], seats: [], pages: [] };
+  const typed: Typed = { codes: {}, ...empty };
   const cards = await saveCards(house, 5);
   await typeCardNumbers(desk, typed);
   await Promise.all([walkOtp(desk, typed), walkOutcomes(desk, 'onCall', cards)]);
@@ -539,6 +567,44 @@ async function walkOtp(desk: Desk, typed: Typed): Promise<void> {
   await desk.submits('lead', { [codeField]: rightOtp });
   await desk.modalSays('lead', 'Paid (confirmed)');
   await house.type('lead', '/pay doubt');
+  await walkCustomer(desk, typed);
+}
+
+/** By the customer, on their own page: wrong, another try, right. */
+async function walkCustomer(desk: Desk, typed: Typed): Promise<void> {
+  const { house, bot } = desk;
+  const { tokenKey: token, customerEmail: email } = seedCards.requiresOtp;
+  await desk.closes('agent');
+  await charge(desk, 'agent', { token, email, amount: '2,600.00' });
+  await desk.modalSays('agent', codeField);
+  const [reference = ''] = chargeReferences(house).filter((one) => isWaiting(house, one));
+  await desk.presses('agent', 'Let the customer type it');
+  const { shown } = await desk.modalSays('agent', 'Send this to the customer');
+  const [, link = ''] = /\/c\/([\w-]{22}) /.exec(shown.text) ?? [];
+  typed.links.push(link);
+  await desk.closes('agent');
+  let at = link;
+  async function sees(): Promise<string> {
+    const page = await (await fetch(`${bot.url()}/c/${at}`)).text();
+    typed.pages.push(page);
+    return page;
+  }
+  async function enters(code: string): Promise<void> {
+    const page = await sees();
+    const value = (name: string) => new RegExp(`name="${name}" value="([^"]+)"`).exec(page)?.[1] ?? '';
+    const body = new URLSearchParams({ id: value('id'), try: value('try'), do: 'send', code });
+    const init = { method: 'POST', body, redirect: 'manual' } as const;
+    at = (await fetch(`${bot.url()}/c/${at}`, init)).headers.get('location') ?? '';
+    typed.seats.push(at);
+  }
+  const wrong = newCode();
+  typed.codes[wrong] = 1;
+  await enters(`${wrong.slice(0, 5)} ${wrong.slice(5)}`);
+  await house.until('the page says so', async () => (await sees()).includes('That code was wrong'));
+  typed.codes[rightOtp] = 2;
+  await enters(rightOtp);
+  await house.until('the page says Paid', async () => (await sees()).includes('The payment is confirmed'));
+  await desk.asks('lead', `/pay story ${reference}`, 'The customer entered a code');
 }
 
 /** What stands in the field comes along with the press. */
