@@ -330,7 +330,8 @@ export function createFeatures(account: Account, around: Around) {
 export function sharedChecks(outside: Outside, kept: Kept | string, clients: SlackClients): Check[] {
   return [
     ...storeChecks(kept, outside.now),
-    ...slackChecks(outside, clients.interactive, {
+    // Nobody waits for a window here: a slow network is no problem of a role or a channel.
+    ...slackChecks(outside, clients.delivery, {
       approvalRules: rolesOfRules(outside.config.policy),
       refused: async () => (typeof kept === 'string' ? undefined : await readRefusedRequest(kept.store)),
     }),

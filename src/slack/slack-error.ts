@@ -226,6 +226,9 @@ function ownFix<Fix>(table: Record<string, Fix>, slackError: string): Fix | unde
 
 const longestErrorWord = 80;
 
+export const awayFix =
+  'None needed if Slack is down: the bot keeps trying. Else check SLACK_API_URL and the network.';
+
 /** What a person must do so that Slack stops refusing, by Slack's own error word. */
 export function fixFor(slackError: string, channel = 'the channel'): string {
   const ofPerson = isPerson(channel) ? ownFix(personFixes, slackError)?.(channel) : undefined;
@@ -235,6 +238,7 @@ export function fixFor(slackError: string, channel = 'the channel'): string {
     ownFix(channelFixes, slackError)?.(channel) ??
     ownFix(otherFixes, slackError);
   if (own !== undefined) return own;
+  if (slackError === 'unreachable' || slackError === 'no_usable_answer') return awayFix;
   if (isAboutMessage(slackError)) return blocksFix;
   const shown = outsideText(slackError, longestErrorWord);
   if (shown.startsWith('http_')) {
@@ -242,9 +246,6 @@ export function fixFor(slackError: string, channel = 'the channel'): string {
   }
   return `Look up “${shown}” in the Slack API documentation, or ask a workspace admin.`;
 }
-
-export const awayFix =
-  'None needed if Slack is down: the bot keeps trying. Else check SLACK_API_URL and the network.';
 
 /**
  * What Slack refuses, as far as its word says. `message`: this one alone, others may pass. `channel`: all that is for

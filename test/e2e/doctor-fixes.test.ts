@@ -464,6 +464,14 @@ const setUps: Record<string, SetUp> = {
     found: { 'Payments service': ['nothing listens', 'PAYMENTS_BASE_URL'] },
     tries: ({ house }) => ({ PAYMENTS_BASE_URL: house.payments.url }),
   },
+  'a port where no payments service listens, with a token that is given': {
+    breaks: async () => ({
+      PAYMENTS_BASE_URL: `http://127.0.0.1:${await freePort()}`,
+      PAYMENTS_STATIC_TOKEN: 'static-token-canary',
+    }),
+    found: { 'Payments service': ['nothing listens', 'PAYMENTS_BASE_URL'] },
+    tries: ({ house }) => ({ PAYMENTS_BASE_URL: house.payments.url, PAYMENTS_STATIC_TOKEN: '' }),
+  },
   'a payments service without TLS whose address says so': {
     breaks: ({ payments }) => ({ PAYMENTS_BASE_URL: payments.url.replace('http:', 'https:') }),
     found: { 'Payments service': ['does not speak TLS', 'PAYMENTS_BASE_URL'] },

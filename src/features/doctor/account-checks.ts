@@ -47,12 +47,23 @@ export function accountChecks(looked: AccountLooked): Check[] {
   const { config, payments, webhooks, undelivered, forwarding, seenWebhooks, now } = looked;
   const account = config.merchant?.name;
   const token = once(() => failureOf(payments.checkToken()));
+  const lookUp = once(async () => {
+    const reference = `payops-doctor-${randomBytes(9).toString('hex')}` as OrderReference;
+    let found: unknown;
+    const failure = await failureOf(payments.findTransaction(reference).then((one) => (found = one)));
+    return { failure, found };
+  });
+  /** Why the service is away, if it is. With a static token nobody has called it before the first look-up. */
+  const away = once(async () => {
+    const failure = (await token()) ?? (config.paymentsStaticToken ? (await lookUp()).failure : undefined);
+    return failure && isAway(failure) ? failure : undefined;
+  });
   const checks: Check[] = [
     {
       part: servicePart,
       async look() {
-        const failure = await token();
-        return failure && isAway(failure) ? failed(failure, config) : ok('It answers');
+        const failure = await away();
+        return failure ? failed(failure, config) : ok('It answers');
       },
     },
     {
@@ -67,11 +78,9 @@ export function accountChecks(looked: AccountLooked): Check[] {
     {
       part: 'Payments look-up',
       async look() {
-        const without = await token();
-        if (without) return skippedFor(isAway(without) ? servicePart : tokenPart);
-        const reference = `payops-doctor-${randomBytes(9).toString('hex')}` as OrderReference;
-        let found: unknown;
-        const failure = await failureOf(payments.findTransaction(reference).then((one) => (found = one)));
+        if (await away()) return skippedFor(servicePart);
+        if (await token()) return skippedFor(tokenPart);
+        const { failure, found } = await lookUp();
         if (failure) return failed(failure, config);
         if (found === undefined) return ok('A reference that cannot exist is not found, as specified');
         return problem(
@@ -82,12 +91,9 @@ export function accountChecks(looked: AccountLooked): Check[] {
     },
     {
       part: 'Payments clock',
-      async look() {
-        const failure = await token();
-        return failure && isAway(failure) ? skippedFor(servicePart) : await serviceClock(config, now);
-      },
+      look: async () => ((await away()) ? skippedFor(servicePart) : await serviceClock(config, now)),
     },
-    { part: 'Payments environment', look: async () => await judgeEnvironment(config, token) },
+    { part: 'Payments environment', look: async () => await judgeEnvironment(config, away) },
     { part: 'Webhook settings', look: () => judgeWebhooks(webhooks) },
     {
       part: 'Webhook deliveries',
@@ -199,10 +205,7 @@ async function serviceClock(config: Config, now: () => number): Promise<Verdict>
  * Charges that are labelled as one thing and are the other. The sandbox has paths of its own, and one of them answers
  * with a fixed sample; of the live service only its address tells, as nothing there may be tried.
  */
-async function judgeEnvironment(
-  config: Config,
-  token: () => Promise<ServiceFailure | undefined>,
-): Promise<Verdict> {
+async function judgeEnvironment(config: Config, away: () => Promise<unknown>): Promise<Verdict> {
   const { baseUrl, sandbox, timeoutMs } = clientSettings(config);
   if (!sandbox) {
     return /sandbox/i.test(baseUrl)
@@ -212,8 +215,7 @@ async function judgeEnvironment(
         )
       : ok('live');
   }
-  const failure = await token();
-  if (failure && isAway(failure)) return skippedFor(servicePart);
+  if (await away()) return skippedFor(servicePart);
   const answer = await withDeadline(timeoutMs, (signal) =>
     fetch(`${baseUrl}/sandbox/checkout/tokenized-card-data`, { signal, redirect: 'error' }),
   );
