@@ -1,14 +1,18 @@
 /**
- * `npm run chaos -- --events 10000 --kills 100 --store redis|sqlite [--seed n] [--compress n] [--channels n]`: sends
+ * `npm run chaos -- --events 10000 --kills 100 --store redis|sqlite [--seed n] [--compress n] [--channels n]
+ * [--quirk NAME,…]`: sends
  * events, 30 % of them twice, to bots that are killed with SIGKILL again and again (their Redis too, with
  * `--store redis`), while Slack answers 1 % of the posts with 500 and loses 1 % of its answers. Time passes
  * `--compress` times as fast for the bots and for Slack's pace, 10 when not said; 1 is real time. The last line is what
  * came of it; the exit code is 0 only when nothing is lost, doubled, out of order or drew a 429, and all kills took
- * place. How near the bots come to Slack's pace shows best at a low `--compress`: their own work takes real time.
+ * place. A quirk
+ * is one of `src/simulators/slack/quirks.ts`: with `editsNeedMembership` the bot is in half of the channels until all is
+ * told, somebody acknowledges every alert meanwhile, and each must say so in the end. How near the bots come to Slack's pace shows best at a low `--compress`: their own work takes real time.
  */
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { bundleChaosBot, runChaos, type ChaosResult } from '../test/chaos/run-chaos.ts';
+import { readQuirks } from '../src/simulators/slack/quirks.ts';
 import { wholeNumber } from './whole-number.ts';
 
 const { values } = parseArgs({
@@ -19,6 +23,7 @@ const { values } = parseArgs({
     channels: { type: 'string', default: '50' },
     compress: { type: 'string', default: '10' },
     seed: { type: 'string', default: String(randomInt(1_000_000_000)) },
+    quirk: { type: 'string', default: '' },
   },
 });
 const { store } = values;
@@ -32,6 +37,7 @@ const events = wholeNumber('events', values.events, { least: 1, most: 1_000_000 
 const kills = wholeNumber('kills', values.kills, { most: 100_000 });
 const seed = wholeNumber('seed', values.seed, { most: 1_000_000_000 });
 
+const quirks = readQuirks(values.quirk);
 console.log(`seed ${seed}: ${events} events and their repeats, ${kills} kills, on ${store}`);
 console.log(`time passes ${compress} times as fast: Slack’s pace is one post in ${1_000 / compress} ms`);
 const bundle = await bundleChaosBot();
@@ -45,6 +51,7 @@ const result = await runChaos({
   compress,
   channels,
   bundle,
+  quirks,
   progress: (words) => console.log(words),
 });
 tell(result);
@@ -60,6 +67,8 @@ function isFine(): boolean {
   return (
     wrong.every((keys) => keys.length === 0) &&
     rateLimitedPosts === 0 &&
+    result.unacknowledged.length === 0 &&
+    (quirks.editsNeedMembership !== true || result.edits > 0) &&
     killed >= kills &&
     result.kills.endedByThemselves === 0 &&
     result.workLeft === 0 &&
@@ -85,8 +94,12 @@ function tell(found: ChaosResult): void {
     `killed: bots ${killing.bots}, Redis ${killing.redis}; ended by themselves ${killing.endedByThemselves}; records left ${found.workLeft}`,
   );
   console.log(`out of order ${found.overtaken.length}`);
+  if (quirks.editsNeedMembership === true)
+    console.log(
+      `${found.edits} edits tried; alerts acknowledged and not saying so ${found.unacknowledged.length}`,
+    );
   console.log(`${found.asked} commands answered meanwhile. ${found.audit.words.trim()}`);
-  const names = ['lost', 'doubled', 'misplaced', 'strangers', 'overtaken'] as const;
+  const names = ['lost', 'doubled', 'misplaced', 'strangers', 'overtaken', 'unacknowledged'] as const;
   for (const name of names) {
     for (const reference of found[name].slice(0, 10)) {
       console.log(`${name}: ${reference}`);

@@ -1,4 +1,5 @@
 import type { PaymentEventKind } from '../../src/domain/payment-event.ts';
+import type { BotPost } from '../../src/simulators/slack/payloads.ts';
 import type { OrderFor } from '../../src/simulators/payments/orders.ts';
 import type { Random } from './random.ts';
 
@@ -81,6 +82,14 @@ function referenceOf(kind: PaymentEventKind, number: number): string {
 /** The reference that a message’s metadata is about; undefined for what is no alert. */
 export function referenceIn(key: string): string | undefined {
   return /^message:alert:payment_\w+\/order\/([A-Z]+-\d+)/.exec(key)?.[1];
+}
+
+/** The same of a message in a channel; undefined for a note below one. */
+export function alertReference({
+  metadata,
+  threadTs,
+}: Pick<BotPost, 'metadata' | 'threadTs'>): string | undefined {
+  return threadTs === undefined ? referenceIn(String(metadata?.event_payload['key'])) : undefined;
 }
 
 const declinedWords = 'Insufficient funds';

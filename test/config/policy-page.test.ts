@@ -112,7 +112,7 @@ function fakeSlack(isFreePlan: boolean): WebClient {
     },
     usergroups: {
       async list() {
-        if (isFreePlan) throw refusedBySlack('paid_teams_only');
+        if (isFreePlan) throw refusedBySlack('plan_upgrade_required');
         return { usergroups: [{ id: 'S0SUPPORT1', handle: 'support-agents' }] };
       },
       users: { list: async () => ({ users: members.map(({ id }) => id) }) },

@@ -95,7 +95,7 @@ const setUps: Record<string, SetUp> = {
   'user groups on a free plan': {
     house: { workspace: { grantedOptionalScopes: 'all', userNamesOnPaidPlan: false } },
     policy: withGroup('@support-agents'),
-    problems: { 'User group @support-agents': ['paid_teams_only', 'list user ids'] },
+    problems: { 'User group @support-agents': ['plan_upgrade_required', 'list user ids'] },
   },
   'user groups without their scope': {
     withoutScope: 'usergroups:read',

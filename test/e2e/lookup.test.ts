@@ -11,6 +11,7 @@ const doubleClickMs = 2_100;
 const at = shareDesk({
   clock: true,
   env: { LOG_LEVEL: 'debug', PAYMENTS_TIMEOUT_SECONDS: '8' },
+  workspace: { talks: true },
 });
 
 describe('/pay <reference>', () => {
@@ -118,6 +119,24 @@ describe('Share to channel', () => {
     for (const { request } of posted) expect(request).toMatch(/unfurl_links=false.*unfurl_media=false/);
   });
 
+  it.each(['twoPeople', 'oneself', 'group'] as const)(
+    'in a conversation without the bot (%s): answered, and what can’t be shared is said in its own words',
+    async (place) => {
+      const desk = at();
+      const answer = await desk.asks('agent', '/pay ORDER-1001', 'Paid (confirmed)', place);
+      expect(answer).toMatchObject({ ephemeral: true });
+      await desk.asks('agent', '/pay help', '/pay', place);
+      const isShared = answer.shown.buttons.includes('Share to channel');
+      expect(isShared).toBe(place === 'group');
+      if (!isShared) return;
+      const refused = await desk.seesBy('agent', 'isn’t in this conversation', () =>
+        desk.presses('agent', 'Share to channel', answer),
+      );
+      expect(refused.shown.text).toContain('copy the answer');
+      expect(refused.shown.text).not.toContain('payops.yml');
+    },
+  );
+
   it('says how to mend it where the bot is not, and works then', async () => {
     const desk = at();
     const answer = await desk.asks('onCall', '/pay ORDER-1001', 'Paid (confirmed)', 'privateRoom');
@@ -144,7 +163,8 @@ describe('Look up reference here', () => {
       expect(answer).toMatchObject({ ephemeral: true });
       await desk.seesBy('outsider', 'Not allowed', () => desk.shortcut('outsider', lookUpHere, message));
     });
-    await writes(desk, 'onCall', 'thanks, I will look at 14:33', async (message) => {
+    // Slack sends the emoji by their names.
+    await writes(desk, 'onCall', '✅ thanks 💳, I will look at 14:33', async (message) => {
       await desk.seesBy('agent', 'No reference found in that message', () =>
         desk.shortcut('agent', lookUpHere, message),
       );

@@ -14,7 +14,7 @@ import {
 import { signatureHeader, signWebhook } from '../../src/simulators/payments/webhooks-out.ts';
 import type { Exchange, PageMessage } from '../../src/simulators/protocol.ts';
 import type { BotPost } from '../../src/simulators/slack/payloads.ts';
-import type { Quirks } from '../../src/simulators/slack/quirks.ts';
+import { readQuirks } from '../../src/simulators/slack/quirks.ts';
 import {
   startWorkspace,
   type Workspace,
@@ -107,11 +107,8 @@ export type House = {
  * `PAYOPS_TEST_SOCKET=1`: every story in Socket Mode. What sends signed requests past the workspace has no meaning there.
  */
 export const bySocket = process.env['PAYOPS_TEST_SOCKET'] === '1';
-/** `PAYOPS_TEST_QUIRKS=1`: every story in a Slack that does whatever some say of it. */
-const quirks: Quirks =
-  process.env['PAYOPS_TEST_QUIRKS'] === '1'
-    ? { untouchedInitialsAreNull: true, firstSubmissionIsOld: true }
-    : {};
+/** `PAYOPS_TEST_QUIRKS=all`, or some by name: every story in a Slack that does whatever some say of it. */
+const quirks = readQuirks(process.env['PAYOPS_TEST_QUIRKS'] ?? '');
 const socketMode = {
   SLACK_MODE: 'socket',
   SLACK_APP_TOKEN: 'xapp-playground-app-token',
@@ -168,9 +165,9 @@ export async function openHouse(
       manifestPath,
       keepPassed: true,
       onExchange: seen.from('workspace'),
-      quirks,
       ...(clock ? { triggerLifeMs: slowly.triggerLifeMs } : {}),
       ...options.workspace,
+      quirks: { ...quirks, ...options.workspace?.quirks },
     }),
     startPaymentsService({ now, keepPassed: true, onExchange: seen.from('payments'), ...options.payments }),
   ]);

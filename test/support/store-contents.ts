@@ -33,9 +33,9 @@ export function workIn(due: readonly { key: string; lane: string }[]): { key: st
   );
 }
 
-/** How many records are still to be posted in a channel. Other work, such as timers, may be there for ever. */
+/** How many records are still to be posted or edited in a channel. Other work, such as timers, may be there for ever. */
 export async function channelWork(contents: StoreContents): Promise<number> {
-  return (await contents.due()).filter(({ lane }) => /^C[A-Z]/.test(lane)).length;
+  return (await contents.due()).filter(({ lane }) => /^(edits:)?C[A-Z]/.test(lane)).length;
 }
 
 export function sqliteContents(dataDir: string): StoreContents {

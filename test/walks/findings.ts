@@ -158,8 +158,9 @@ function findWrongTellings(scene: Scene, events: readonly Event[], met: Map<stri
 }
 
 /** Nobody could look whether the first one arrived, and its repeat says so; by then it may stand behind others. */
-function mayRepeat({ weather, seen }: Scene, { blocks }: BotPost): boolean {
-  const couldLook = weather.mayReadHistory && seen.slackAwayMs <= longAwayMs;
+function mayRepeat({ weather, seen }: Scene, { channel, blocks }: BotPost): boolean {
+  const isOpen = weather.mayReadHistory && weather.quirks.isHistorySlow !== true && !seen.left.has(channel);
+  const couldLook = isOpen && seen.slackAwayMs <= longAwayMs;
   return !couldLook && words.mayRepeat.test(textOf(blocks));
 }
 
@@ -244,10 +245,12 @@ const longAwayMs = 10 * 60_000;
  * the worker makes its copies (docs/limits.md).
  */
 function findWrongOrder(scene: Scene, events: readonly Event[]): void {
-  const { workspace, seen, broken } = scene;
-  if (seen.slackAwayMs > longAwayMs) return;
+  const { workspace, seen, broken, weather } = scene;
+  if (seen.slackAwayMs > longAwayMs || weather.quirks.isHistorySlow === true) return;
   for (const channel of Object.values(workspace.ids.channels)) {
-    if (seen.refused.has(channel)) continue;
+    // Without the optional scopes it may not post where it is no member.
+    if (seen.refused.has(channel) || (seen.left.has(channel) && !weather.mayReadHistory)) continue;
+    if (seen.slowHistory.has(channel)) continue;
     const placed = events
       .flatMap((event) =>
         event.told

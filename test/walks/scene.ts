@@ -80,6 +80,10 @@ export type Seen = {
   slackAwayMs: number;
   /** Channels that were refused for a while. */
   refused: Set<string>;
+  /** Channels that the bot was not in for a while. */
+  left: Set<string>;
+  /** Channels whose history was to be read more slowly: others pass what is looked for there (docs/limits.md). */
+  slowHistory: Set<string>;
   /** What was charged: the order references that reached the service. */
   charged: Set<string>;
 };
@@ -179,6 +183,8 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
       sent: new Map(),
       slackAwayMs: 0,
       refused: new Set(),
+      left: new Set(),
+      slowHistory: new Set(),
       charged: new Set(),
     },
     tell(line) {
@@ -301,6 +307,9 @@ function fateOf(scene: Scene, dice: Random, call: Call): Fate {
   const kind = isSlack && faults.slackAway ? faults.slackAway : dice.pick(faultKinds);
   const fate = faultOf(kind, dice, passes);
   scene.tell(`${call.from.name} → ${call.path}: ${fate.kind}`);
+  const isSlowed = fate.kind === 'answered' && fate.answer.status === 429;
+  const [, read] = /^\/api\/conversations\.history.*channel=(\w+)/.exec(call.path + call.body) ?? [];
+  if (isSlowed && read !== undefined) scene.seen.slowHistory.add(read);
   return fate;
 }
 

@@ -118,6 +118,19 @@ async function refuse(scene: Scene): Promise<void> {
   if (random.chance(0.7)) workspace.setChannel(channel, { archived: false });
 }
 
+/** It posts there all the same where the scope lets it; its edits wait where Slack wants a member for them. */
+async function leave(scene: Scene): Promise<void> {
+  const { random, weather, workspace, seen, tell } = scene;
+  if (weather.slackFaults === 0) return;
+  const { payAlerts, payDesk, general } = workspace.ids.channels;
+  const channel = random.pick([payAlerts, payDesk, general]);
+  workspace.setChannel(channel, { botIsMember: false });
+  seen.left.add(channel);
+  tell(`the bot is taken out of ${channel}`);
+  await amid(scene, random.pick([20_000, 6 * minuteMs, 40 * minuteMs, 26 * 60 * minuteMs]));
+  if (random.chance(0.7)) workspace.setChannel(channel, { botIsMember: true });
+}
+
 /** What may happen next, and how often. */
 const acts: readonly [weight: number, act: Act][] = [
   [14, fail],
@@ -130,6 +143,7 @@ const acts: readonly [weight: number, act: Act][] = [
   [3, freeze],
   [3, away],
   [3, refuse],
+  [2, leave],
 ];
 const weights = acts.reduce((sum, [weight]) => sum + weight, 0);
 
@@ -175,7 +189,13 @@ function weatherOf(random: Random): Weather {
     threshold: random.pick([0, 0, 3, 6]),
     rules: random.pick(Object.keys(rules) as (keyof typeof rules)[]),
     acts: 8 + random.below(30),
-    quirks: { untouchedInitialsAreNull: random.chance(0.3), firstSubmissionIsOld: random.chance(0.3) },
+    quirks: {
+      untouchedInitialsAreNull: random.chance(0.3),
+      firstSubmissionIsOld: random.chance(0.3),
+      editsNeedMembership: random.chance(0.5),
+      isHistorySlow: random.chance(0.1),
+      deliversTwice: random.chance(0.2),
+    },
   };
 }
 
@@ -186,6 +206,7 @@ async function heal(scene: Scene): Promise<void> {
   Object.assign(faults, { isOn: false, slackAway: undefined, storeAway: false, paymentsAway: false });
   for (const id of Object.values(workspace.ids.channels)) {
     if (scene.seen.refused.has(id)) workspace.setChannel(id, { archived: false });
+    if (scene.seen.left.has(id)) workspace.setChannel(id, { botIsMember: true });
   }
   for (const run of bots) run.heldUntilMs = 0;
   if (bots.length === 0) await scene.startBot();

@@ -228,6 +228,8 @@ function invite(world: World, at: Place, who: string): ActResult {
   if (who.toLowerCase() !== bot) {
     return slackbotSays(world, at, `Only ${bot} can be invited in this playground.`);
   }
+  if (at.channel.people !== undefined)
+    return slackbotSays(world, at, 'Nobody can be invited to this conversation.');
   at.channel.botIsMember = true;
   return slackbotSays(world, at, `${bot} is in ${world.directory.label(at.channel.id)} now.`);
 }

@@ -37,6 +37,10 @@ export const channelIds = {
   leadDm: 'D0LEAD0001',
   onCallDm: 'D0ONCALL01',
   outsiderDm: 'D0OUTSIDE1',
+  /** Conversations of people alone, where a workspace has `talks`. */
+  twoPeople: 'D0TWO00001',
+  oneself: 'D0SELF0001',
+  group: 'C0GROUP001',
 } as const;
 
 type ChannelKind = 'public' | 'private' | 'dm';
@@ -50,6 +54,8 @@ export type Channel = {
   archived: boolean;
   /** The one person of a direct message. */
   readonly owner?: string;
+  /** Who is in a conversation of people alone: nobody else sees it. */
+  readonly people?: readonly string[];
 };
 
 type UserGroup = {
@@ -116,6 +122,20 @@ function directMessage(id: string, owner: string): Channel {
   return { id, name: botName, kind: 'dm', topic: '', botIsMember: true, archived: false, owner };
 }
 
+/** Conversations that the bot is not in, and that nobody can invite it to: of two people, with oneself, of a group. */
+export function talksOfPeople(): Channel[] {
+  const { agent, lead, onCall } = userIds;
+  return [
+    talk(channelIds.twoPeople, 'directmessage', [agent, lead]),
+    talk(channelIds.oneself, 'directmessage', [agent]),
+    talk(channelIds.group, 'mpdm-ada--lindiwe--omar-1', [agent, lead, onCall]),
+  ];
+}
+
+function talk(id: string, name: string, people: readonly string[]): Channel {
+  return { ...channel(id, name, ''), kind: 'private', botIsMember: false, people };
+}
+
 export function createDirectory(moreChannels: readonly Channel[] = []) {
   const channels = [...openChannels(), ...moreChannels];
   const byId = new Map(channels.map((channel) => [channel.id, channel]));
@@ -162,7 +182,7 @@ export function createDirectory(moreChannels: readonly Channel[] = []) {
   };
 }
 
-/** Whether a person sees the channel: everybody is in every channel, and a direct message is one person's. */
-export function canSee(channel: Channel, userId: string): boolean {
-  return channel.owner === undefined || channel.owner === userId;
+/** Whether a person sees the channel: everybody is in every channel, a direct message is one person's, a talk its people's. */
+export function canSee({ owner, people: inIt }: Channel, userId: string): boolean {
+  return (owner ?? userId) === userId && (inIt?.includes(userId) ?? true);
 }

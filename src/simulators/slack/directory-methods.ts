@@ -41,13 +41,13 @@ export function directoryMethods(url: string): Record<string, Method> {
               date_delete: 0,
             })),
           })
-        : refused('paid_teams_only'),
+        : refused('plan_upgrade_required'),
     ),
     'usergroups.users.list': method(
       ofGroups('usergroups.users.list'),
       { usergroup: text },
       (world, given) => {
-        if (!world.hasUserGroups) return refused('paid_teams_only');
+        if (!world.hasUserGroups) return refused('plan_upgrade_required');
         const group = world.directory.groups.find((one) => one.id === given.usergroup);
         return group === undefined ? refused('no_such_subteam') : granted({ users: group.users });
       },

@@ -1,5 +1,6 @@
 import type { PageUser, PageBlock, PageMessage, WorkspaceState } from '../protocol.ts';
 import { appId, botId, botUserId, canSee, type Channel, teamDomain, teamId } from './cast.ts';
+import { readBack } from './read-back.ts';
 import { type Message, type MessageMetadata, type SharedFile, toPageMessage } from './messages.ts';
 import { toPageView } from './views.ts';
 import type { World } from './world.ts';
@@ -26,19 +27,21 @@ export function channelPayload(channel: Channel): { id: string; name: string } {
 
 function channelName(channel: Channel): string {
   if (channel.kind === 'dm') return 'directmessage';
+  if (channel.people !== undefined) return channel.name;
   return channel.kind === 'private' ? 'privategroup' : channel.name;
 }
 
 export function messagePayload(message: Message, withMetadata: boolean): Record<string, unknown> {
   const isBot = message.authorId === botUserId;
+  const { text, blocks } = readBack(message);
   return {
     type: 'message',
     ts: message.ts,
     user: message.authorId,
-    text: message.text,
+    text,
     team: teamId,
     ...(isBot ? { bot_id: botId, app_id: appId } : {}),
-    ...(message.blocks.length > 0 ? { blocks: message.blocks } : {}),
+    ...(blocks.length > 0 ? { blocks } : {}),
     ...(message.threadTs === undefined ? {} : { thread_ts: message.threadTs }),
     ...(message.editedTs === undefined ? {} : { edited: { user: message.authorId, ts: message.editedTs } }),
     ...(withMetadata && message.metadata !== undefined ? { metadata: message.metadata } : {}),

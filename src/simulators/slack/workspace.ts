@@ -10,6 +10,7 @@ import {
   channelIds,
   credentials,
   type Credentials,
+  talksOfPeople,
   teamId,
   userIds,
 } from './cast.ts';
@@ -36,6 +37,8 @@ export type WorkspaceSettings = SimulatorOptions & {
   triggerLifeMs?: number;
   /** Public channels besides those of everybody, which the bot is in: their ids. */
   moreChannels?: readonly string[];
+  /** Whether people have conversations among themselves, without the bot. Default false. */
+  talks?: boolean;
   /** How many messages in a channel Slack lets through at once, at one a second. Default 3; Infinity keeps no pace. */
   postBurst?: number;
   /** What only some say of Slack, on in this workspace. Default none. */
@@ -102,7 +105,10 @@ export async function startWorkspace(options: WorkspaceOptions): Promise<Workspa
     triggerLifeMs: options.triggerLifeMs,
     postBurst: options.postBurst ?? 3,
     quirks: options.quirks ?? {},
-    moreChannels: (options.moreChannels ?? []).map((id) => channel(id, id.toLowerCase(), '')),
+    moreChannels: [
+      ...(options.moreChannels ?? []).map((id) => channel(id, id.toLowerCase(), '')),
+      ...(options.talks === true ? talksOfPeople() : []),
+    ],
   });
   const sockets = createSocketMode(world.ids, options.quirks ?? {});
   const line = createBotLine({

@@ -9,6 +9,7 @@ import {
   modal,
   openRawBot,
   openWorkspace,
+  refusal,
   payloadOf,
   section,
 } from './support.ts';
@@ -192,6 +193,36 @@ describe('what is typed', () => {
     expect(await type(workspace, '  ')).toMatchObject({ ok: false });
     workspace.setChannel(payDesk, { archived: true });
     expect(await type(workspace, 'Hello')).toEqual({ ok: false, problem: 'This channel is archived.' });
+  });
+
+  it('goes to the bot from conversations of people that it is not in: named as Slack names them, answered by response_url alone', async () => {
+    const workspace = await openWorkspace({ talks: true });
+    const places: (string | null)[][] = [];
+    await openRawBot(workspace, ({ body }) => {
+      const sent = new URLSearchParams(body);
+      places.push([sent.get('channel_id'), sent.get('channel_name')]);
+      return { status: 200, body: '{"text":"Here"}', headers: { 'content-type': 'application/json' } };
+    });
+    const { twoPeople, oneself, group } = channelIds;
+    const client = clientOf(workspace);
+    for (const channel of [twoPeople, oneself, group]) {
+      expect(await type(workspace, '/pay', { channel })).toEqual({ ok: true });
+      expect(workspace.state(agent).messages[channel]).toMatchObject([{ text: 'Here', ephemeral: true }]);
+      const refused = await refusal(client.chat.postMessage({ channel, text: 'x' }));
+      expect(refused['error']).toBe('channel_not_found');
+    }
+    expect(places).toEqual([
+      [twoPeople, 'directmessage'],
+      [oneself, 'directmessage'],
+      [group, 'mpdm-ada--lindiwe--omar-1'],
+    ]);
+    await type(workspace, '/invite @pay', { channel: group });
+    expect((await refusal(client.chat.postMessage({ channel: group, text: 'x' })))['error']).toBe(
+      'channel_not_found',
+    );
+    const seenByLead = Object.keys(workspace.state(lead).messages);
+    expect(seenByLead).toContain(twoPeople);
+    expect(seenByLead).not.toContain(oneself);
   });
 
   it('goes to no app whose messages tab is read-only, commands included', async () => {

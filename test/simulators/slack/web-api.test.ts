@@ -25,6 +25,41 @@ async function errorOf(workspace: Workspace, method: string, given: Arguments): 
   return (await refusal(clientOf(workspace).apiCall(method, given)))['error'];
 }
 
+describe('what is read back', () => {
+  it('has the emoji by their names in texts, and as elements in rich text', async () => {
+    const workspace = await openWorkspace({ grantedOptionalScopes: 'all' });
+    const client = clientOf(workspace);
+    const line = {
+      type: 'rich_text_section',
+      elements: [{ type: 'text', text: '✅ Paid 💳', style: { bold: true } }],
+    };
+    const blocks = [
+      { type: 'rich_text', elements: [line] },
+      { type: 'header', text: { type: 'plain_text', text: '⏰ Later' } },
+    ];
+    await client.apiCall('chat.postMessage', { channel: payDesk, text: '✅ Paid', blocks });
+    const { messages = [] } = await client.conversations.history({ channel: payDesk });
+    expect(messages[0]?.text).toBe(':white_check_mark: Paid');
+    const bold = { bold: true };
+    expect(messages[0]?.blocks).toMatchObject([
+      {
+        elements: [
+          {
+            elements: [
+              { type: 'emoji', name: 'white_check_mark' },
+              { type: 'text', text: ' Paid ', style: bold },
+              { type: 'emoji', name: 'credit_card' },
+            ],
+          },
+        ],
+      },
+      { text: { text: ':alarm_clock: Later' } },
+    ]);
+    // What people see is what was posted.
+    expect(workspace.posts(payDesk)[0]?.text).toBe('✅ Paid');
+  });
+});
+
 describe('the Web API refuses', () => {
   it.each<Refused>([
     ['a method that the bot does not use', 'pay.everybody', {}, 'unknown_method'],

@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { quirkWords, readQuirks } from '../../../src/simulators/slack/quirks.ts';
+
+const page = readFileSync('src/simulators/slack/README.md', 'utf8');
+
+it.each(Object.keys(quirkWords))('%s is told of by the page that says where each comes from', (name) => {
+  expect(page).toContain(`\`${name}\``);
+});
+
+it('are read by name, or all of them; one that there is not is refused with those there are', () => {
+  expect(readQuirks('')).toEqual({});
+  expect(readQuirks('isHistorySlow,deliversTwice')).toEqual({ isHistorySlow: true, deliversTwice: true });
+  expect(Object.keys(readQuirks('all'))).toEqual(Object.keys(quirkWords));
+  expect(() => readQuirks('editsNeedLuck')).toThrow(/editsNeedLuck[^]*editsNeedMembership: the bot may edit/);
+});
