@@ -377,7 +377,7 @@ describe('README.md', () => {
 
   it('is read in some minutes, and shows by a page or a test what it says that Payops does', () => {
     const text = read('README.md');
-    expect(text.split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(700);
+    expect(text.split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(650);
     const [, rows = ''] = /^\| When \|.*\n\|---.*\n((?:\|.*\n)+)/m.exec(text) ?? [];
     const claims = rows.trimEnd().split('\n');
     expect(claims.length).toBe(5);
