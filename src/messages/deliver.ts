@@ -3,6 +3,7 @@ import { growingDelayMs } from '../deadline.ts';
 import { tagLog } from '../log.ts';
 import type { Kind } from '../records/worker.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
+import type { RefusalAbout } from '../slack/slack-error.ts';
 import { ownKey } from '../slack/own-account.ts';
 import { withNames, type NameOf } from '../slack/people/names.ts';
 import type { Entry, WriteOptions } from '../store/store.ts';
@@ -11,9 +12,8 @@ import { concludeRefusal, giveUp } from './undelivered.ts';
 import {
   findMessageRecord,
   historyKey,
-  messageKinds,
+  messageName,
   openBody,
-  policyOf,
   readMessageRecord,
   type MessageRecord,
 } from './message-record.ts';
@@ -49,8 +49,6 @@ export function createOutbox(
 ): Kind {
   const { sealer, settings, slack, people } = account;
   const views: FeatureMessages['views'] = Object.assign({}, ...messages.map((one) => one.views));
-  const unmade = messageKinds.filter((kind) => !views[kind]);
-  if (unmade.length > 0) throw new Error(`No feature makes messages of the kinds ${unmade.join(', ')}.`);
   const words: FeatureMessages['words'] = Object.assign({}, ...messages.map((one) => one.words));
   const postTimeoutMs = settings.slackTimeoutSeconds * 1_000;
   const { alertDetailsDays } = settings;
@@ -58,9 +56,9 @@ export function createOutbox(
   const teller: Teller & Rendering<{ kind: string }> = {
     ...account,
     async render(work, said) {
-      const { kind } = work.record;
-      const view = views[kind];
-      if (!view) throw new Error(`No feature makes messages of the kind ${kind}.`);
+      const name = messageName(work.entry.key);
+      const view = views[name];
+      if (!view) throw new Error(`No feature makes messages called ${name}.`);
       return await view(openBody(sealer, work.entry.key, work.record) as never, work, said);
     },
     compose(post) {
@@ -124,7 +122,7 @@ export async function deliverEntry<Shown extends object>(
   const work: Work = { entry, record: readMessageRecord(entry.value) };
   const { record } = work;
   tagLog({ requestId: record.requestId });
-  const { withinMs = Infinity } = policyOf(record.kind);
+  const { withinMs = Infinity } = record;
   if (!record.posted && takenAtMs - record.receivedAtMs >= withinMs) return await settle(teller, work);
   const history = await askHistory(teller, work);
   if (history === 'waits') return;
@@ -140,10 +138,10 @@ export async function deliverEntry<Shown extends object>(
       return await tryLater(teller, work);
     case 'shown': {
       const message = teller.compose({ ...rendered.post, ...said });
-      const { below, keep } = rendered;
+      const { below, keep, ifRefused } = rendered;
       if (!record.posted) return await post(teller, work, { message, below, keep, history, mayBeRepeat });
       if (record.shown === message.digest) return await settle(teller, work);
-      if (hasTime(teller, takenAtMs)) await edit(teller, work, record.posted, message);
+      if (hasTime(teller, takenAtMs)) await edit(teller, work, record.posted, { message, ifRefused });
       return;
     }
   }
@@ -308,10 +306,11 @@ async function edit(
   teller: Teller,
   work: Work,
   { channel, ts }: { channel: string; ts: string },
-  message: Composed,
+  { message, ifRefused }: Pick<Posting, 'message'> & Pick<Sent, 'ifRefused'>,
 ): Promise<void> {
   const outcome = await message.edit(channel, ts);
-  await conclude(teller, work, { kind: 'edit', channel, outcome, shown: message.digest, undone: {} });
+  const shown = message.digest;
+  await conclude(teller, work, { kind: 'edit', channel, outcome, shown, undone: {}, ifRefused });
 }
 
 type Sent = {
@@ -322,6 +321,8 @@ type Sent = {
   shown: string;
   /** What is taken back where it surely did not arrive. */
   undone: Change;
+  /** See `Rendered`. */
+  ifRefused?: 'leave' | undefined;
 };
 
 const longestBackOffMs = 60_000;
@@ -370,30 +371,35 @@ async function conclude(teller: Teller, work: Work, sent: Sent): Promise<void> {
       return;
     }
     case 'gone':
-      await concludeGone(teller, work, outcome.slackError, { ...undone, misses });
+      await concludeGone(teller, work, outcome.slackError, { ...sent, undone: { ...undone, misses } });
       return;
     case 'refused':
-      if (isLeftAsItIs(record, outcome)) await leave(teller, work, outcome.slackError);
+      if (sent.ifRefused && isOfPlace(outcome.about)) await leave(teller, work, outcome.slackError);
       else await concludeRefusal(teller, work, { channel, outcome, missed: { ...undone, misses } });
       return;
   }
 }
 
-/** An old alert in a channel that takes no edits any more, an archived one perhaps: nothing waits for it, and nobody is told. */
-function isLeftAsItIs({ isErased }: MessageRecord, outcome: PostOutcome): boolean {
-  return isErased === true && outcome.kind === 'refused' && ['channel', 'unclear'].includes(outcome.about);
+/** A channel takes no edits any more, an archived one perhaps. */
+function isOfPlace(about: RefusalAbout): boolean {
+  return about === 'channel' || about === 'unclear';
 }
 
+/** Nothing waits for it, and nobody is told. */
 async function leave(teller: Teller, work: Work, slackError: string): Promise<void> {
   const about = { key: work.entry.key, slackError };
-  teller.log('info', 'an old alert can no longer be edited; its message is left as it is', about);
+  teller.log('info', 'a message can no longer be edited; it is left as it is', about);
   await finish(teller, work, { refused: undefined, misses: 0 }, 0);
 }
 
-async function concludeGone(teller: Teller, work: Work, slackError: string, missed: Change): Promise<void> {
-  const { posted, replaced, reposted, isErased, kind, misses } = work.record;
-  if (isErased) return await leave(teller, work, slackError);
-  const { isNote } = policyOf(kind);
+async function concludeGone(
+  teller: Teller,
+  work: Work,
+  slackError: string,
+  { undone, ifRefused }: Pick<Sent, 'undone' | 'ifRefused'>,
+): Promise<void> {
+  const { posted, replaced, reposted, isNote, misses } = work.record;
+  if (ifRefused) return await leave(teller, work, slackError);
   if (isNote && posted) return void (await finish(teller, work, { misses: 0 }));
   if (posted && reposted) {
     // A third would say little that a fourth must not say again.
@@ -407,7 +413,7 @@ async function concludeGone(teller: Teller, work: Work, slackError: string, miss
     ? { unthreaded: true }
     : { posted: undefined, shown: undefined, reposted: true, replaced: posted ?? replaced };
   const backOffMs = growingDelayMs(paceMs, misses, longestBackOffMs);
-  await again(teller, work, { ...missed, ...next }, waitAlone(backOffMs));
+  await again(teller, work, { ...undone, ...next }, waitAlone(backOffMs));
 }
 
 /** The whole channel waits, and the order in it stays: what holds for this record holds for the next. */

@@ -6,58 +6,15 @@ import { indexAt } from '../records/found-by.ts';
 import { withoutForm } from '../records/newer-release.ts';
 import type { Sealer, Index, Store } from '../store/store.ts';
 
-/** How messages of one kind differ from the usual: in their channel’s lane, kept, and told as late as it may get. */
-type Policy = {
-  /** A step, said below a message. One that was taken away is not said again; where its thread is closed, it goes into the channel. */
-  isNote?: true;
-  /** Tried as long as Slack refuses it, however long that is. */
-  isNeverGivenUp?: true;
-  /** Said so soon or not at all. */
-  withinMs?: number;
-  /** The lane it has to itself, and its channel’s name behind that. */
-  lane?: string;
-};
-
-/** The kinds of messages. Whether one is edited is said by whoever keeps it: see `Messages`. */
-const policies = {
-  alert: {},
-  alert_note: { isNote: true },
-  alert_direct: {},
-  /** A test that comes late proves nothing and only startles. */
-  test_alert: { withinMs: 600_000 },
-  daily_summary: {},
-  /** Behind a backlog in the channel’s lane it would come when the storm is over. */
-  digest: { lane: 'digest:' },
-  charge: {},
-  charge_note: { isNote: true },
-  /** Without a desk channel nobody else is told of the charge, and an agent does not look for dead letters. */
-  charge_direct: { isNeverGivenUp: true },
-  link: {},
-  link_note: { isNote: true },
-  approval: {},
-  approval_note: { isNote: true },
-  mute: {},
-  notice: {},
-} as const satisfies Record<string, Policy>;
-
-export type MessageKind = keyof typeof policies;
-
-export const messageKinds = Object.keys(policies) as [MessageKind, ...MessageKind[]];
-
-export function policyOf(kind: MessageKind): Policy {
-  return policies[kind];
-}
-
 /**
  * Where it waits for its turn. Edits have lanes of their own: Slack paces them by themselves and may refuse them alone, and
  * no post waits behind one.
  */
 export function laneOf({
-  kind,
   channel,
   posted,
-}: Pick<MessageRecord, 'kind' | 'channel' | 'posted'>): string {
-  const { lane } = policyOf(kind);
+  lane,
+}: Pick<MessageRecord, 'channel' | 'posted' | 'lane'>): string {
   return posted ? (lane ?? 'edits:') + posted.channel : (lane ?? '') + channel;
 }
 
@@ -68,14 +25,21 @@ const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>()
  * a link, a request, a storm) is read when it leaves.
  */
 const messageRecord = z.object({
-  kind: z.enum(messageKinds),
+  /** A step, said below a message. One that was taken away is not said again; where its thread is closed, it goes into the channel. */
+  isNote: z.literal(true).optional(),
+  /** Tried as long as Slack refuses it, however long that is. */
+  isNeverGivenUp: z.literal(true).optional(),
+  /** Said so soon or not at all. */
+  withinMs: z.number().optional(),
+  /** The lane it has to itself, and its channel’s name behind that. */
+  lane: z.string().optional(),
   /** Where it goes, whatever the settings say later. Empty: see `isMessage`. */
   channel: z.string(),
   receivedAtMs: z.number(),
   /** Of what asked for it last; the worker’s lines carry it on. */
   requestId: z.string().optional(),
   /**
-   * The event of an alert, and of any other kind its body ; nothing of a customer stands beside it in the
+   * The event of an alert, and of any other message its body; nothing of a customer stands beside it in the
    * clear.
    */
   sealed: z.string(),
@@ -157,8 +121,20 @@ export type MessageRecord = z.infer<typeof messageRecord>;
 /** As it is stored first. */
 export const unsaid = { wanted: 1, settled: 0, turns: 0, misses: 0 } as const;
 
-export function messageKey(kind: MessageKind, key: string): string {
-  return `message:${kind}:${key}`;
+/** `Name` says which feature renders it. */
+export type MessageKey<Name extends string = string> = `message:${Name}:${string}`;
+
+export function messageKey<Name extends string>(name: Name, rest: string): MessageKey<Name> {
+  return `message:${name}:${rest}`;
+}
+
+export function messageName(key: string): string {
+  return key.split(':')[1] ?? '';
+}
+
+/** Of an event, or one of its copies. */
+export function isAlert({ fingerprint }: MessageRecord): boolean {
+  return fingerprint !== undefined;
 }
 
 /** In front, because a merchant's reference may end with anything, and no event key begins so. */
@@ -202,23 +178,11 @@ export const keptBackBy = (mute: string): string => `kept-back:${mute}`;
 export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
 
 /** The lists that a record is in. An alert that is posted late counts as one that has just come: a backlog is a storm too. */
-export function listsOf(
-  key: string,
-  {
-    kind,
-    refused,
-    receivedAtMs,
-    digest,
-    arrivals,
-    posted,
-    isErased,
-    foundBy = [],
-    keptBy = [],
-  }: MessageRecord,
-): Index {
+export function listsOf(key: string, record: MessageRecord): Index {
+  const { refused, receivedAtMs, digest, arrivals, posted, isErased, foundBy = [], keptBy = [] } = record;
   const postedAtMs = Math.round(Number(posted?.ts ?? 0) * 1_000) || 0;
   return {
-    ...(kind === 'alert' && !key.startsWith(copyPrefix) ? { [eventsList]: receivedAtMs } : {}),
+    ...(isAlert(record) && !key.startsWith(copyPrefix) ? { [eventsList]: receivedAtMs } : {}),
     ...indexAt(keptBy.map(keptBackBy), receivedAtMs),
     ...indexAt(isErased ? [] : foundBy, receivedAtMs),
     ...(refused?.givenUp

@@ -2,6 +2,7 @@ import type { Log } from '../log.ts';
 import type { Entry, Sealer, Store, WriteOptions } from '../store/store.ts';
 import type { Delivery } from './delivery.ts';
 import {
+  isAlert,
   laneOf,
   listsOf,
   readMessageRecord,
@@ -109,7 +110,7 @@ async function endTurn(
     const next = { ...stored, ...change, turns: attempts };
     const asked = optionsOf(next);
     const lane = entry.lane === detailsLane && next.posted ? detailsLane : laneOf(next);
-    const isListed = next.kind === 'alert' || stored.refused?.givenUp || next.refused?.givenUp;
+    const isListed = isAlert(next) || stored.refused?.givenUp || next.refused?.givenUp;
     const options = {
       lane,
       ...(isLeaseOver ? unheld(asked) : asked),
@@ -140,7 +141,7 @@ export const detailsLane = 'alert-details';
 /** Memory from now on; but an alert that was posted is work once more, at the age at which its details go. */
 function restOf({ rememberMs, detailsMs, now }: Remembering, record: MessageRecord): WriteOptions {
   const ttlMs = record.rememberMs ?? rememberMs;
-  if (record.kind !== 'alert' || !record.posted || detailsMs === undefined) return { ttlMs };
+  if (!isAlert(record) || !record.posted || detailsMs === undefined) return { ttlMs };
   if (record.isErased) return { ttlMs: Math.max(0, ttlMs - detailsMs) };
   return { delayMs: Math.max(0, toldAtMs(record) + detailsMs - now()), lane: detailsLane };
 }

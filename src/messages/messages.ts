@@ -2,6 +2,7 @@ import { code, rich } from '../slack/kit/blocks.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import {
   laneOf,
+  type MessageKey,
   messageKey,
   readMessageRecord,
   unsaid,
@@ -13,9 +14,15 @@ import type { Notice } from './notices.ts';
 /** What is to stand in Slack. On record when it resolves, and again is the same as once; throws StoreUnavailable. */
 export type Messages<Bodies> = {
   /** From now on the place shows what the body names, as that is whenever it changes: posted once, then edited. */
-  keep(key: string, message: Message<Bodies>): Promise<void>;
+  keep<Name extends keyof Bodies & string>(
+    key: MessageKey<Name>,
+    message: Message<Bodies[Name]>,
+  ): Promise<void>;
   /** Says it once. */
-  post(key: string, message: Message<Bodies>): Promise<void>;
+  post<Name extends keyof Bodies & string>(
+    key: MessageKey<Name>,
+    message: Message<Bodies[Name]>,
+  ): Promise<void>;
   /** What stands there is made anew; nothing where it was never said. */
   refresh(key: string): Promise<void>;
 };
@@ -34,14 +41,14 @@ export function createMessages(account: {
 }) {
   const { rememberMs, wake } = account;
   return {
-    async keep(key: string, message: AnyMessage): Promise<void> {
+    async keep(key: string, message: Message<unknown>): Promise<void> {
       if (
         (await storeMessage(account, key, { ...message, rememberMs })) ||
         (await refreshMessage(account, key))
       )
         wake();
     },
-    async post(key: string, message: AnyMessage): Promise<void> {
+    async post(key: string, message: Message<unknown>): Promise<void> {
       if (await storeMessage(account, key, { ...message, rememberMs })) wake();
     },
     async refresh(key: string): Promise<void> {
@@ -50,12 +57,13 @@ export function createMessages(account: {
   };
 }
 
-/** Of a feature whose messages are stored with these bodies, which are sealed. */
-type Message<Bodies> = {
-  [Kind in keyof Bodies]: { kind: Kind; channel: string; body: Bodies[Kind] };
-}[keyof Bodies];
+/** How a message differs from the usual, which is in its channel’s lane, kept, and told as late as it may get. */
+type Policy = Pick<MessageRecord, 'isNote' | 'isNeverGivenUp' | 'withinMs' | 'lane'>;
 
-type AnyMessage = Pick<MessageRecord, 'kind' | 'channel' | 'rememberMs'> & { body: unknown };
+/** `body` is sealed. */
+type Message<Body> = Policy & { channel: string; body: Body };
+
+type AnyMessage = Message<unknown> & Pick<MessageRecord, 'rememberMs'>;
 
 /** Stores a message of ours as work that is due, once per key. False: it is there already. Throws StoreUnavailable. */
 function storeMessage(
@@ -108,7 +116,7 @@ export type Operators = {
 export async function tellOperators(operators: Operators, name: string, notice: Notice): Promise<void> {
   const { opsChannel, wake } = operators;
   if (opsChannel === undefined) return;
-  const message = { kind: 'notice', channel: opsChannel, body: notice } as const;
+  const message = { channel: opsChannel, body: notice };
   if (await storeMessage(operators, messageKey('notice', name), message)) wake?.();
 }
 

@@ -9,7 +9,6 @@ import {
   deadLettersOf,
   laneOf,
   listsOf,
-  policyOf,
   readMessageRecord,
   writeMessageRecord,
   type MessageRecord,
@@ -91,7 +90,7 @@ function refusedNotice(
 async function waitOrGiveUp(teller: Teller, work: Work, refusal: Refusal): Promise<void> {
   const { channel, outcome, missed } = refusal;
   const { slackError, fix, about } = outcome;
-  const { refused, receivedAtMs, kind } = work.record;
+  const { refused, receivedAtMs, isNeverGivenUp } = work.record;
   const nowMs = teller.now();
   const isKnown = refused?.channel === channel;
   // What stood behind a dead letter has been refused for as long as that, though it is tried for the first time.
@@ -102,7 +101,6 @@ async function waitOrGiveUp(teller: Teller, work: Work, refusal: Refusal): Promi
     const notice = refusedNotice(refusal, teller.giveUpMs, sinceMs);
     await tellOperators(teller, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
   }
-  const { isNeverGivenUp } = policyOf(kind);
   // Never at its first refusal: from the second on the record says that it is refused, and stays listed.
   if (isKnown && leftMs <= 0 && !isNeverGivenUp)
     return await giveUp(teller, work, { channel, sinceMs, slackError, fix }, missed);

@@ -19,12 +19,16 @@ export type Composed = {
 
 /** What a message shows as it leaves: what its words are made of, where Slack is known. */
 export type Rendered<Shown> =
-  /** `below`: in the thread of that message, and after those steps of it, the nearest first. `keep` goes on record with the post. */
+  /**
+   * `below`: in the thread of that message, and after those steps of it, the nearest first. `keep` goes on record with
+   * the post. `ifRefused`: where Slack takes no edit of it, it stays as it is.
+   */
   | {
       kind: 'shown';
       post: Shown;
       below?: { key: string; after?: readonly string[] };
       keep?: Pick<MessageRecord, 'evidence'>;
+      ifRefused?: 'leave';
     }
   /** It is not to be said any more. */
   | { kind: 'nothing' }
@@ -33,7 +37,7 @@ export type Rendered<Shown> =
   /** Whoever was asked has written what becomes of the record. */
   | { kind: 'settled' };
 
-/** How a feature makes its messages, each kind of what it was stored with. */
+/** How a feature makes its messages, by their names, each of what it was stored with. */
 export type Views<Bodies, Shown> = {
   [Kind in keyof Bodies]: (body: Bodies[Kind], work: Work, said: Said) => Promise<Rendered<Shown>>;
 };
@@ -52,7 +56,7 @@ export type Words<Shown extends { kind: string }> = {
   [Kind in Shown['kind']]: (post: Extract<Shown, { kind: Kind }> & Said) => Worded;
 };
 
-/** All messages of a feature; the outbox has each found by its kind. */
+/** All messages of a feature; the outbox finds each by the name in its key. */
 export type FeatureMessages = {
   views: Readonly<
     Record<string, (body: never, work: Work, said: Said) => Promise<Rendered<{ kind: string }>>>

@@ -5,7 +5,7 @@ import type { SummaryShown } from '../../src/features/alerts/summary/daily-summa
 import type { ApprovalPost } from '../../src/features/approvals/approval-screens.ts';
 import { chargeViews, type ChargeShown } from '../../src/features/charge/charge-messages.ts';
 import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
-import { openBody } from '../../src/messages/message-record.ts';
+import { messageName, openBody } from '../../src/messages/message-record.ts';
 import type { Teller, Work } from '../../src/messages/message-work.ts';
 import type { Notice } from '../../src/messages/notices.ts';
 import type { FeatureMessages, Rendered, Said } from '../../src/messages/views.ts';
@@ -42,10 +42,9 @@ export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Prom
     notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),
   };
   async function render(work: Work, said: Said): Promise<Rendered<Shown>> {
-    const { kind } = work.record;
     // Whatever a test changes of them holds from then on.
     const all: FeatureMessages['views'] = { ...views, ...createTelling(deps, deps).views };
-    return (await all[kind]!(
+    return (await all[messageName(work.entry.key)]!(
       openBody(deps.sealer, work.entry.key, work.record) as never,
       work,
       said,

@@ -25,7 +25,7 @@ type Way = 'a post' | 'a note in a thread' | 'an edit';
 const standing = { posted: { channel, ts: '1000.1' }, shown: 'old' };
 const records: Record<Way, Partial<MessageRecord>> = {
   'a post': {},
-  'a note in a thread': { kind: 'alert_note' },
+  'a note in a thread': { isNote: true },
   'an edit': standing,
 };
 
@@ -66,8 +66,8 @@ async function sentWith(way: Way, word: string) {
     postTimeoutMs: 10_000,
     render: async ({ entry, record }) => ({
       kind: 'shown',
-      post: { text: entry.key.split(':').at(-1) ?? '', thread: record.kind === 'alert_note' },
-      ...(record.kind === 'alert_note' ? { below: { key: messageKey('alert', 'parent') } } : {}),
+      post: { text: entry.key.split(':').at(-1) ?? '', thread: record.isNote === true },
+      ...(record.isNote ? { below: { key: messageKey('alert', 'parent') } } : {}),
     }),
     compose({ text }) {
       const message = { text, blocks: [richText(rich`${text}`)] };
@@ -84,14 +84,13 @@ async function sentWith(way: Way, word: string) {
 
   async function put(key: string, change: Partial<MessageRecord>): Promise<void> {
     const record = {
-      kind: 'alert',
       channel,
       sealed: '',
       receivedAtMs: clock.nowMs,
       ...unsaid,
       ...change,
     } as const;
-    await store.create(messageKey(record.kind, key), writeMessageRecord(record), {
+    await store.create(messageKey('alert', key), writeMessageRecord(record), {
       delayMs: 0,
       lane: laneOf(record),
     });
@@ -101,13 +100,12 @@ async function sentWith(way: Way, word: string) {
   await put('first', records[way]);
   await put('post', {});
   await put('edit', standing);
-  const { kind } = { kind: 'alert' as const, ...records[way] };
   for (let second = 0; second < 5; second += 1) {
     for (let [entry] = await store.take(45_000); entry; [entry] = await store.take(45_000))
       await deliverEntry(deps, entry);
     clock.nowMs += 1_000;
   }
-  const entry = await store.read(messageKey(kind, 'first'));
+  const entry = await store.read(messageKey('alert', 'first'));
   const isPutAside = store.keys().some((key) => key.startsWith('message:notice:stuck:'));
   return {
     record: readMessageRecord(entry?.value ?? ''),

@@ -10,7 +10,7 @@ const channel = 'C0ALERTS01';
 const other = 'C0OTHER001';
 const rememberMs = 86_400_000;
 const now = () => Date.now();
-const record = { kind: 'alert', sealed: '', ...unsaid } as const;
+const record = { sealed: '', ...unsaid };
 
 function keysOf(to: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => `message:alert:${to}:${String(index).padStart(3, '0')}`);

@@ -5,12 +5,12 @@ import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
 import type { Teller } from '../../src/messages/message-work.ts';
 import { readUndelivered, redrive } from '../../src/messages/undelivered.ts';
 import {
-  type MessageKind,
   messageKey,
   readMessageRecord,
   unsaid,
   writeMessageRecord,
 } from '../../src/messages/message-record.ts';
+import { createChargePosts } from '../../src/features/charge/charge-messages.ts';
 import type { Store } from '../../src/store/store.ts';
 import { channel, ops, sealer } from '../features/house.ts';
 import { memoryStore } from '../features/memory-store.ts';
@@ -62,12 +62,12 @@ function refusals(slack: (to: string) => Refused | undefined = () => refusedFor(
   }
 
   async function putRecord(
-    kind: MessageKind,
+    name: string,
     key: string,
     { to = channel, receivedAtMs = clock.nowMs },
   ): Promise<void> {
-    const record = { kind, channel: to, sealed: '', ...unsaid, receivedAtMs };
-    await store.create(messageKey(kind, key), writeMessageRecord(record), { delayMs: 0, lane: to });
+    const record = { channel: to, sealed: '', ...unsaid, receivedAtMs };
+    await store.create(messageKey(name, key), writeMessageRecord(record), { delayMs: 0, lane: to });
   }
 
   async function deliverOne(): Promise<boolean> {
@@ -163,8 +163,11 @@ describe('a channel that Slack refuses', () => {
   });
 
   it('is never done with how a charge ended, and gives up what waits behind that', async () => {
-    const { putRecord, pass, letters, tried } = refusals(() => refusedFor('channel', 'account_inactive'));
-    await putRecord('charge_direct', 'verdict', { to: 'U0AGENT01' });
+    const { deps, store, putRecord, pass, letters, tried } = refusals(() =>
+      refusedFor('channel', 'account_inactive'),
+    );
+    const posts = createChargePosts({ ...deps, store, wake: () => undefined }, undefined);
+    await posts.direct('U0AGENT01', 'verdict', { reference: 'pay-1', what: 'declined' });
     await putRecord('alert_direct', 'step', { to: 'U0AGENT01' });
     await pass(10 * dayMs, 60_000);
     expect(await letters.all()).toMatchObject([{ channel: 'U0AGENT01', messages: 1 }]);

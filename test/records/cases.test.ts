@@ -530,7 +530,6 @@ function alert(world: World): Driven {
   const charges = new Map<string, 'under way' | 'paid' | 'ended'>();
   const all: { cards: AlertCards; claims: AlertClaims }[] = [];
   const told = writeMessageRecord({
-    kind: 'alert',
     channel: 'C0ALERTS01',
     fingerprint: '',
     receivedAtMs: clock.nowMs,

@@ -285,13 +285,13 @@ function createTellingSteps(
       for (const { key: parent, record } of threads) {
         const { channel } = record;
         const body = { parent, step: one };
-        await messages.post(alertNoteKey(parent, number), { kind: 'alert_note', channel, body });
+        await messages.post(alertNoteKey(parent, number), { channel, body, isNote: true });
       }
       for (const channel of addressees(one, card)) {
         if (one.kind === 'recovered' && takers.some((taken) => taken?.by === channel)) continue;
         const body = { parent: about?.key ?? alertKey(id), step: one };
         const key = messageKey('alert_direct', `${id}#${number}:${channel}`);
-        await messages.post(key, { kind: 'alert_direct', channel, body });
+        await messages.post(key, { channel, body });
       }
     }
     await Promise.all(resolved.map((storm) => storms.recovered(storm)));

@@ -3,6 +3,7 @@
 import type { Lookup } from '../../domain/alert.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import {
+  type MessageKey,
   type MessageRecord,
   alertKey,
   findMessageRecord,
@@ -44,7 +45,7 @@ export function openEvidence(sealer: Sealer, key: string, { evidence }: MessageR
 }
 
 /** Of the note in an alert’s thread that tells one step of its card; a step’s number never changes. */
-export function alertNoteKey(alert: string, number: number): string {
+export function alertNoteKey(alert: string, number: number): MessageKey<'alert_note'> {
   return messageKey('alert_note', `${alert.slice(messageKey('alert', '').length)}#${number}`);
 }
 

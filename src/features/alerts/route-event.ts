@@ -7,6 +7,7 @@ import { tagLog } from '../../log.ts';
 import {
   type MessageRecord,
   alertKey,
+  isAlert,
   listsOf,
   openEvent,
   readMessageRecord,
@@ -62,7 +63,6 @@ export async function storeAlert(
   const key = alertKey(event.key, channel);
   const { routed, ...kept }: Partial<Routed> = to ?? {};
   const record: MessageRecord = {
-    kind: 'alert',
     channel: '',
     ...stored,
     sealed: sealer.seal(key, JSON.stringify(event)),
@@ -188,7 +188,7 @@ export function createEvidence(
      */
     async lookUpAhead(entry: Entry): Promise<Entry | undefined> {
       const record = readMessageRecord(entry.value);
-      if (record.kind !== 'alert' || record.routed) return entry;
+      if (!isAlert(record) || record.routed) return entry;
       tagLog({ requestId: record.requestId });
       const work = { entry, record };
       const change = await routeByLookUp(work, openEvent(sealer, entry.key, record));

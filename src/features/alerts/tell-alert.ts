@@ -165,7 +165,7 @@ export function createTelling(
       ...withoutUndefined({ route, card: shown?.card }),
     };
     const post = { kind: 'alert', alert } as const;
-    if (stands) return { kind: 'shown', post };
+    if (stands) return { kind: 'shown', post, ...(record.isErased && { ifRefused: 'leave' }) };
     // An edit says what the first post was told by, until somebody looks it up again.
     const evidence = sealEvidence(sealer, work.entry.key, posted);
     return { kind: 'shown', post, keep: { evidence } };

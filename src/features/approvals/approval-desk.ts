@@ -14,7 +14,7 @@ import { type Applied, createCases } from '../../records/cases.ts';
 import { insist } from '../../records/insist.ts';
 import type { Entry } from '../../store/store.ts';
 import { createMessages, type Messages } from '../../messages/messages.ts';
-import { messageKey } from '../../messages/message-record.ts';
+import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
 import { createBackground } from '../../under-way.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
@@ -324,7 +324,7 @@ function holds(what: ApprovalNote, { state: { kind } }: Approval): boolean {
 }
 
 /** One copy for each place, a channel or a person. */
-function copyKey(id: string, place: string): string {
+function copyKey(id: string, place: string): MessageKey<'approval'> {
   return messageKey('approval', `${place}:${id}`);
 }
 
@@ -370,7 +370,7 @@ async function keepCopies(
   const { id } = approval;
   await Promise.all(
     placesOf(approval, copies).map(({ channel, to }) =>
-      messages.keep(copyKey(id, channel), { kind: 'approval', channel, body: { id, to } }),
+      messages.keep(copyKey(id, channel), { channel, body: { id, to } }),
     ),
   );
 }
@@ -384,5 +384,5 @@ async function postNote(
   // Of three who must approve, two are told of as one each.
   const step = what === 'approved_one' ? `${what}-${approvals.length}` : what;
   const key = messageKey('approval_note', `${step}:${channel}:${id}`);
-  await messages.post(key, { kind: 'approval_note', channel, body: { id, to, what } });
+  await messages.post(key, { channel, body: { id, to, what }, isNote: true });
 }

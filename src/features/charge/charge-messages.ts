@@ -13,7 +13,7 @@ import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/k
 import { holdWords } from '../../slack/words/next-steps.ts';
 import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts';
 import type { Log } from '../../log.ts';
-import { messageKey } from '../../messages/message-record.ts';
+import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
 import {
   alertNews,
@@ -234,7 +234,7 @@ export function createChargePosts(
   function refreshDesk(reference: string): Promise<void> {
     const key = messageKey('charge', reference);
     if (deskChannel === undefined) return messages.refresh(key);
-    return messages.keep(key, { kind: 'charge', channel: deskChannel, body: { reference } });
+    return messages.keep(key, { channel: deskChannel, body: { reference } });
   }
 
   return {
@@ -251,26 +251,28 @@ export function createChargePosts(
     async note(reference: string, name: string, note: ChargeNote): Promise<void> {
       if (deskChannel === undefined) return;
       const key = messageKey('charge_note', `${reference}:${name}`);
-      await messages.post(key, { kind: 'charge_note', channel: deskChannel, body: { reference, note } });
+      await messages.post(key, { channel: deskChannel, body: { reference, note }, isNote: true });
     },
 
     /** The same note to its agent alone. */
     async tellAgent(userId: string, reference: string, name: string, note: ChargeNote): Promise<void> {
       const key = messageKey('charge_note', `${reference}:${name}:direct`);
       const body = { reference, note, isDirect: true } as const;
-      await messages.post(key, { kind: 'charge_note', channel: userId, body });
+      await messages.post(key, { channel: userId, body, isNote: true });
     },
 
     /** To one person, once per key; a request for a code once for the charge, edited from then on by `refresh`. */
     async direct(userId: string, key: string, { reference, what }: { reference: string; what: Told }) {
       const name = what === 'otp' ? codeRequestKey(reference, userId) : messageKey('charge_direct', key);
-      await messages.post(name, { kind: 'charge_direct', channel: userId, body: { reference, what } });
+      // Without a desk channel nobody else is told, and an agent does not look for dead letters.
+      const body = { reference, what };
+      await messages.post(name, { channel: userId, body, isNeverGivenUp: true });
     },
   };
 }
 
 /** The request for a code, which is edited when the charge leaves that state; one for each agent who ever had it. */
-function codeRequestKey(reference: string, userId: string): string {
+function codeRequestKey(reference: string, userId: string): MessageKey<'charge_direct'> {
   return messageKey('charge_direct', `otp:${reference}:${userId}`);
 }
 

@@ -19,7 +19,7 @@ import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/k
 import { customerWord, proofLine, quoted, referenceWord, word } from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
-import { messageKey } from '../../messages/message-record.ts';
+import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
 import { amountOnly, parseAmount } from '../../domain/money.ts';
 import {
@@ -233,7 +233,7 @@ export function linkWords(place: ChargePlace): Words<LinkShown> {
   };
 }
 
-export function linkCardKey({ reference, place }: PaymentLink): string {
+export function linkCardKey({ reference, place }: PaymentLink): MessageKey<'link'> {
   return messageKey('link', `${place}:${reference}`);
 }
 

@@ -140,9 +140,9 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
       const { customerEmail, customerId } = terms;
       await paid({ reference, money: state.money, atMs: state.atMs, customerEmail, customerId });
     }
-    await messages.keep(linkCardKey(link), { kind: 'link', channel, body: { reference } });
+    await messages.keep(linkCardKey(link), { channel, body: { reference } });
     if (state.kind !== 'paid' && state.kind !== 'review') return;
-    const note = { kind: 'link_note', channel, body: { reference, what: state.kind } } as const;
+    const note = { channel, body: { reference, what: state.kind }, isNote: true } as const;
     await messages.post(messageKey('link_note', `${state.kind}:${reference}`), note);
   }
 

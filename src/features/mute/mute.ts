@@ -87,10 +87,8 @@ export function openMutes(
       due: async ({ isOver, untilMs }, nowMs) =>
         !isOver && nowMs >= untilMs + overAfterMs ? { event: { kind: 'over' } } : undefined,
       async tell({ id, channel, isOver }) {
-        const message = { kind: 'mute', channel } as const;
-        await messages.keep(messageKey('mute', id), { ...message, body: { id, isOver: false } });
-        if (isOver)
-          await messages.post(messageKey('mute', `${id}/over`), { ...message, body: { id, isOver } });
+        await messages.keep(messageKey('mute', id), { channel, body: { id, isOver: false } });
+        if (isOver) await messages.post(messageKey('mute', `${id}/over`), { channel, body: { id, isOver } });
       },
     },
   );

@@ -4,7 +4,7 @@ import { cleanAuditEntry } from '../../audit/audit-chain.ts';
 import type { AuditEntry } from '../../records/shapes.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
-import { type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
+import { messageName, type MessageRecord, readMessageRecord } from '../../messages/message-record.ts';
 import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
 import { parsed, problem, type Parsed, counted } from '../../domain/wording.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -196,7 +196,7 @@ async function readPost({ store }: Account, reference: string, key: string): Pro
 }
 
 /** Where it was told: Slack's own time of the message. */
-function ofPost(reference: string, key: string, { kind, posted }: MessageRecord): AuditEntry[] {
+function ofPost(reference: string, key: string, { posted }: MessageRecord): AuditEntry[] {
   if (!posted) return [];
   const { channel, ts } = posted;
   return [
@@ -207,7 +207,7 @@ function ofPost(reference: string, key: string, { kind, posted }: MessageRecord)
       what: 'step',
       reference,
       where: channel,
-      result: `posted_${kind}`,
+      result: `posted_${messageName(key)}`,
     },
   ];
 }

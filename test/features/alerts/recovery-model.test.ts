@@ -100,7 +100,7 @@ function recovery(world: World): Driven {
         async () => {
           if (came.failedMs !== undefined) return;
           came.failedMs = clock.nowMs;
-          const told = { kind: 'alert', channel: 'C0ALERTS01', receivedAtMs: clock.nowMs } as const;
+          const told = { channel: 'C0ALERTS01', receivedAtMs: clock.nowMs };
           const sealed = sealer.seal(alertKey(failure.key), JSON.stringify(failure));
           await store.create(alertKey(failure.key), writeMessageRecord({ ...told, ...unsaid, sealed }));
           await store.create(tellingKey, '', { delayMs: at.pick([0, 1_000, 60_000]) });

@@ -200,7 +200,9 @@ export function createStorms(
       async tell({ id, channel, counted }) {
         // One whose first alert was posted after all has nothing to say.
         if (counted.count === 0) return;
-        await messages.keep(messageKey('digest', id), { kind: 'digest', channel, body: { storm: id } });
+        // Behind a backlog in the channel’s lane it would come when the storm is over.
+        const lane = 'digest:';
+        await messages.keep(messageKey('digest', id), { channel, lane, body: { storm: id } });
       },
     },
   );

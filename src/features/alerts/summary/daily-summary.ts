@@ -6,7 +6,7 @@ import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/json.ts';
 import { findMessageRecord, messageKey, openBody } from '../../../messages/message-record.ts';
-import { createMessages } from '../../../messages/messages.ts';
+import { createMessages, type Messages } from '../../../messages/messages.ts';
 import type { Entry } from '../../../store/store.ts';
 import type { Evidence } from '../alert-record.ts';
 import { contradicts } from '../alert.ts';
@@ -97,7 +97,8 @@ export function createDailySummaries(
   async function tellDay({ channel, dateOf }: SummaryTime, span: SummarySpan): Promise<number> {
     const key = messageKey('daily_summary', `${channel}/${dateOf(span.untilMs)}`);
     // Behind the channel's alerts, so that these are told when it is made.
-    await createMessages(deps).post(key, { kind: 'daily_summary', channel, body: span });
+    const messages: Messages<{ daily_summary: SummarySpan }> = createMessages(deps);
+    await messages.post(key, { channel, body: span });
     const record = await findMessageRecord(store, key);
     if (!record) return span.untilMs;
     return (openBody(sealer, key, record) as SummarySpan).untilMs;
