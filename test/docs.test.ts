@@ -301,6 +301,7 @@ describe('the scripts of package.json', () => {
   it.each([
     'payops',
     'audit',
+    'connect',
     'doctor',
     'revoke-token',
     'explain-delivery',

@@ -48,7 +48,8 @@ export function failedQuestion({ config, log }: Outside, error: unknown): Comman
   return { exitCode: exitCodes.failed, words: `Nothing was changed. ${words} (error ${errorId})` };
 }
 
-function serviceProblem(config: Config, failure: ServiceFailure): CommandEnd {
+/** What the service did not do, and what helps. */
+export function serviceProblem(config: Config, failure: ServiceFailure): CommandEnd {
   const { kind, retryAfterMs, said } = failure;
   const { says, fix } = adviceOn(failure, config);
   const wait =

@@ -7,6 +7,7 @@ import { exitCodes, exitCodeWords, type ExitCode } from './exit-codes.ts';
 import { openLog, readSettings } from './read-settings.ts';
 import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
+import { connectCommand } from './connect/connect.ts';
 import { doctorCommand } from './doctor.ts';
 import { doubtCommand } from './doubt.ts';
 import { explainDeliveryCommand } from './explain-delivery.ts';
@@ -27,6 +28,7 @@ export const commands: Readonly<Record<string, CliCommand>> = {
   doubt: doubtCommand,
   audit: auditCommand,
   backup: backupCommand,
+  connect: connectCommand,
   doctor: doctorCommand,
   'explain-delivery': explainDeliveryCommand,
   'forget-cards': forgetCardsCommand,
@@ -115,8 +117,9 @@ async function run(line: CommandLine, out: (text: string) => Promise<void>): Pro
   }
   const asked = readCommand(command, words);
   if (!asked.ok) return unread(exitCodes.usage, [asked.problem], misread(asked.problem));
-  if ('alone' in asked.value) return await asked.value.alone();
-  const settings = readSettings(line.variables, 'Nothing was done.');
+  const { variables, now } = line;
+  if ('alone' in asked.value) return await asked.value.alone({ variables, now, out });
+  const settings = readSettings(variables, 'Nothing was done.');
   if (settings.kind === 'refused') {
     const { problems, words: told } = settings;
     return unread(exitCodes.settings, problems, { exitCode: exitCodes.settings, words: told });
@@ -126,7 +129,7 @@ async function run(line: CommandLine, out: (text: string) => Promise<void>): Pro
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
   const log = openLog(config, level, (text) => void line.stderr.write(text));
   for (const warning of settings.warnings) log('warn', warning);
-  return await asked.value.run({ config, log, now: line.now }, out);
+  return await asked.value.run({ config, log, now }, out);
 }
 
 /** Beside other words it is told instead of what they ask for, which must not end as if that were done. */

@@ -21,10 +21,14 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : 'Unknown error';
 }
 
+/** Where a command is that reads no settings, or reads them itself. */
+export type Bare = { variables: Variables; now: () => number; out: Out };
+type Variables = Readonly<Record<string, string | undefined>>;
+
 /** What was typed, understood. `alone`: it needs no settings. */
 type Prepared =
   | { run: (outside: Outside, out: Out) => Promise<CommandEnd> }
-  | { alone: () => Promise<CommandEnd> };
+  | { alone: (bare: Bare) => Promise<CommandEnd> };
 
 /** What help says of a command, how it is read, what it does. It never throws for what is outside. */
 export type CliCommand = {

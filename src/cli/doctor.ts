@@ -1,11 +1,16 @@
 import { createClients } from '../slack/workspace.ts';
 import { accountChecks, longestLookMs } from '../features/doctor/account-checks.ts';
+import { exitCodes } from './exit-codes.ts';
+import { readDeliveryFile } from './explain-delivery.ts';
+import { knownChecks, type Known } from './connect/known-checks.ts';
+import { parseAmount } from '../domain/money.ts';
+import { parseOrderReference } from '../domain/order-reference.ts';
 import { countWords, partOf, sorted, stateSigns } from '../features/doctor/doctor.ts';
-import { examine, type Finding } from '../features/doctor/examine.ts';
+import { examine, once, type Finding } from '../features/doctor/examine.ts';
 import { sharedChecks } from '../merchants.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { readSeenWebhooks } from '../features/alerts/seen-webhooks.ts';
-import { parsed } from '../domain/wording.ts';
+import { parsed, problem } from '../domain/wording.ts';
 import { jsonText } from './lines.ts';
 import type { Store } from '../store/store.ts';
 import { openKept, type Kept } from '../store/kept.ts';
@@ -15,27 +20,62 @@ import { createPayments } from '../payments/payments.ts';
 import { forwardHealth } from '../features/forward/forward-record.ts';
 import { undeliveredHealth } from '../features/undelivered/undelivered.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
-import { allAccounts, command } from './command.ts';
+import { allAccounts, command, type CommandEnd } from './command.ts';
 
 /** Looks at every part for real, over the clients that the bot uses; the bot may run. Warnings end with 0 too. */
 export const doctorCommand = command({
   summary: 'Check every part, and say the fix of what is broken',
-  usage: ['npm run doctor [-- --json]'],
-  more: 'Asks Slack, the payments service and the store, and changes nothing but the access token, which is a new one afterwards; the bot may run. Ends with 0 when nothing is broken, 1 when something is.',
+  usage: [
+    'npm run doctor [-- --json] [--paid REFERENCE AMOUNT] [--cards EMAIL] [--delivery FILE] [--account NAME]',
+  ],
+  more: 'Asks Slack, the payments service and the store, and changes nothing but the access token, which is a new one afterwards; the bot may run. --paid with a payment that you know is paid, --cards with a customer who has saved cards, and --delivery with a captured one check what it cannot see alone, of the first account or the one named, and name each setting that is wrong. Ends with 0 when nothing is broken, 1 when something is.',
   scope: 'shared',
   unread: (problems) =>
     doctorJson(problems.map((says) => ({ part: 'Settings', state: 'problem', says, fix: settingsFix }))),
-  options: { json: { type: 'boolean' } },
-  mostWords: 0,
-  prepare: ({ values: { json } }) =>
-    parsed({
+  options: {
+    json: { type: 'boolean' },
+    paid: { type: 'string' },
+    cards: { type: 'string' },
+    delivery: { type: 'string' },
+    account: { type: 'string' },
+  },
+  mostWords: 1,
+  prepare({ values: { json = false, paid, cards, delivery: path, account }, positionals: [amount] }) {
+    if ((paid === undefined) !== (amount === undefined)) {
+      return problem('Give a payment with its amount: --paid REFERENCE AMOUNT.');
+    }
+    const reference = parseOrderReference(paid ?? '-');
+    const minor = parseAmount(amount ?? '1');
+    if (!reference.ok) return reference;
+    if (!minor.ok) return minor;
+    return parsed({
       async run(outside) {
-        const findings = await lookAtAll(outside);
-        const words = json ? doctorJson(findings) : toldAsText(findings);
-        return { exitCode: isWell(findings) ? 0 : 1, words, isReport: true };
+        const delivery = path === undefined ? undefined : await readDeliveryFile(path);
+        if (delivery?.ok === false) return { exitCode: exitCodes.usage, words: delivery.problem };
+        const all = allAccounts(outside.config);
+        if (account !== undefined && !all.some(({ merchant }) => merchant?.name === account)) {
+          return { exitCode: exitCodes.usage, words: 'Nothing was done. There is no account of that name.' };
+        }
+        const known = {
+          ...(paid === undefined ? {} : { paid: { reference: reference.value, minor: minor.value } }),
+          ...(cards === undefined ? {} : { cardsOf: cards }),
+          ...(delivery ? { delivery: delivery.value } : {}),
+        };
+        return await examineAll(outside, { ...known, account, json });
       },
-    }),
+    });
+  },
 });
+
+/** Every part, and what the person knows, of that account or the first. Ends as the command does. */
+export async function examineAll(
+  outside: Outside,
+  { json = false, ...known }: Known & { account?: string | undefined; json?: boolean },
+): Promise<CommandEnd> {
+  const findings = await lookAtAll(outside, known);
+  const words = json ? doctorJson(findings) : toldAsText(findings);
+  return { exitCode: isWell(findings) ? exitCodes.ok : exitCodes.failed, words, isReport: true };
+}
 
 const settingsFix = 'Correct it where the settings are; docs/settings.md and docs/policy.md explain each.';
 
@@ -47,7 +87,10 @@ function doctorJson(findings: readonly Finding[]): string {
   return jsonText({ kind: 'doctor', ok: isWell(findings), findings: sorted(findings) });
 }
 
-async function lookAtAll(outside: Outside): Promise<Finding[]> {
+async function lookAtAll(
+  outside: Outside,
+  { account, ...known }: Known & { account?: string | undefined },
+): Promise<Finding[]> {
   const { config, log } = outside;
   const opened = await openKept(outside).catch((error: unknown) => wordsOf(error));
   const whole = typeof opened === 'string' ? noStore : opened;
@@ -57,12 +100,22 @@ async function lookAtAll(outside: Outside): Promise<Finding[]> {
   const accounts = allAccounts(config).map((own) => {
     const place = { ...outside, config: own };
     const { kept } = keptPart(whole, own.merchant);
-    return { config: own, kept, payments: createPayments(place, kept) };
+    let tokenAnswer: unknown;
+    const payments = createPayments(place, kept, { heardToken: (answer) => (tokenAnswer = answer) });
+    const token = once(() => payments.checkToken());
+    return {
+      config: own,
+      kept,
+      payments: { ...payments, checkToken: token },
+      token,
+      tokenAnswer: () => tokenAnswer,
+    };
   });
+  const meant = accounts.find(({ config: own }) => account !== undefined && own.merchant?.name === account);
   const checks = [
     ...sharedChecks(outside, opened, clients),
-    ...accounts.flatMap(({ config: own, kept, payments }) =>
-      accountChecks({
+    ...accounts.flatMap(({ config: own, kept, payments, ...tokens }) => [
+      ...accountChecks({
         config: own,
         payments,
         webhooks: readWebhooks(own),
@@ -72,7 +125,11 @@ async function lookAtAll(outside: Outside): Promise<Finding[]> {
         seenWebhooks: () => readSeenWebhooks(kept),
         now: outside.now,
       }),
-    ),
+      ...knownChecks(
+        { config: own, payments, ...tokens, now: outside.now },
+        own === (meant ?? accounts[0])?.config ? known : {},
+      ),
+    ]),
   ];
   const findings = await examine(checks, longestLookMs(config), log);
   await Promise.all(accounts.map(({ payments }) => payments.letGo()));

@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { errorCode } from '../domain/failure.ts';
 import { parsed, problem, type Parsed, counted } from '../domain/wording.ts';
-import { explainDelivery, readCapture } from '../webhooks/explain-delivery.ts';
+import { type CapturedDelivery, explainDelivery, readCapture } from '../webhooks/explain-delivery.ts';
 import { command, type CommandEnd } from './command.ts';
 import type { Outside } from '../config/config.ts';
 import { readWebhooks } from '../webhooks/webhook-settings.ts';
@@ -29,10 +29,8 @@ export const explainDeliveryCommand = command({
 });
 
 async function explain(outside: Outside, path: string, atMs?: number): Promise<CommandEnd> {
-  const file = await readWhole(path);
-  if (!file.ok) return unread(`The file cannot be read: ${file.problem}.`);
-  const capture = readCapture(file.value);
-  if (!capture.ok) return unread(`The file holds no delivery: ${capture.problem}.`);
+  const capture = await readDeliveryFile(path);
+  if (!capture.ok) return unread(capture.problem);
   const { scheme, pointers } = readWebhooks(outside.config);
   const secrets = outside.config.webhookSecrets ?? [];
   const { verifies, lines } = explainDelivery(
@@ -50,6 +48,14 @@ async function explain(outside: Outside, path: string, atMs?: number): Promise<C
     ...asOf,
   ];
   return { exitCode: verifies ? 0 : 1, words: all.join('\n'), isReport: true };
+}
+
+/** One captured delivery, or in words why the file holds none. */
+export async function readDeliveryFile(path: string): Promise<Parsed<CapturedDelivery>> {
+  const file = await readWhole(path);
+  if (!file.ok) return problem(`The file cannot be read: ${file.problem}.`);
+  const capture = readCapture(file.value);
+  return capture.ok ? capture : problem(`The file holds no delivery: ${capture.problem}.`);
 }
 
 function unread(why: string): CommandEnd {

@@ -1,11 +1,10 @@
 import type { Outside } from '../config/config.ts';
 import { holdsCardNumber, maskNumbers } from '../domain/card.ts';
 import { confirm, type Transaction } from '../domain/transaction.ts';
-import { type JsonObject, leavesOf } from '../domain/json.ts';
-import { minorFromWire, parseAmount } from '../domain/money.ts';
+import { parseAmount } from '../domain/money.ts';
 import { parseOrderReference, type OrderReference } from '../domain/order-reference.ts';
 import { maskEmail } from '../domain/outside-text.ts';
-import { counted, parsed, problem } from '../domain/wording.ts';
+import { parsed, problem } from '../domain/wording.ts';
 import { rawRecords } from '../payments/lookups.ts';
 import type { Piece } from '../slack/kit/blocks.ts';
 import { outsideText } from '../slack/kit/text.ts';
@@ -18,6 +17,7 @@ import {
 import { command, type CommandEnd } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { askService } from './ask-service.ts';
+import { fieldLines, maskedFields } from './masked-fields.ts';
 import {
   factLines,
   firstLine,
@@ -70,43 +70,16 @@ async function lookUp(
     const records = await payments.ask((client, accountId) =>
       rawRecords(client, accountId, { orderReference: reference }),
     );
-    const fields = maskedFields(records, { reference, minor });
+    const fields = maskedFields(records.length === 1 ? records[0] : records, { reference, minor });
     return reported(
       {
         ...answer,
         document: { ...answer.document, fields },
-        lines: [
-          ...answer.lines,
-          'Fields of its record, values masked:',
-          ...fields.map(({ pointer, shows, is }) => `  ${pointer}: ${shows}${is ? ` (${is})` : ''}`),
-        ],
+        lines: [...answer.lines, 'Fields of its record, values masked:', ...fieldLines(fields)],
       },
       json,
     );
   });
-}
-
-type MaskedField = { pointer: string; shows: string; is?: string };
-
-/** A status and an amount with its decimals are what settings need to know; of anything else only its kind shows. */
-function maskedFields(
-  records: readonly JsonObject[],
-  { reference, minor }: { reference: OrderReference; minor: number | undefined },
-): MaskedField[] {
-  return leavesOf(records.length === 1 ? records[0] : records).map(([at, value]) => {
-    const pointer = maskNumbers(outsideText(at, 200));
-    const isYours = minor !== undefined && minorFromWire(value) === minor;
-    if (value === reference) return { pointer, shows: kindOf(value), is: 'the reference you gave' };
-    if (/\/status$/i.test(at) && typeof value === 'string') return { pointer, shows: outsideText(value, 40) };
-    const isDecimal = /^\d{1,12}\.\d{1,2}$/.test(String(value));
-    const shows = isDecimal ? String(value) : kindOf(value);
-    return { pointer, shows, ...(isYours && { is: 'the amount you gave' }) };
-  });
-}
-
-function kindOf(value: unknown): string {
-  if (typeof value === 'string') return `text of ${counted(value.length, 'character')}`;
-  return typeof value === 'number' ? 'number' : String(value);
 }
 
 /** Success is for a transaction that is proven paid, and for nothing else. */

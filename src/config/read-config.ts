@@ -48,14 +48,7 @@ export function readConfig(given: Variables, checks: readonly SettingsCheck[] = 
   const whole = withServiceSet(given, isSecretName);
   const variables = whole.ok ? whole.value : given;
   const problems: string[] = whole.ok ? [] : [whole.problem];
-  const found = Object.entries<Setting>(settings).flatMap(([key, setting]) => {
-    const reading = readSetting(variableName(key), setting, variables);
-    if (reading.ok) return [[key, reading.value] as const];
-    problems.push(reading.problem);
-    return [];
-  });
-  // Each value came out of its own setting's reader, so the whole has the table's types.
-  const read = Object.fromEntries(found) as Environment;
+  const read = readAll(variables, problems);
   const { warnings, ...misspelt } = findMisspelt(variables);
   const file = readPolicy(read.payopsFile);
   problems.push(...misspelt.problems, ...(file.kind === 'refused' ? file.problems : []));
@@ -77,6 +70,36 @@ export function readConfig(given: Variables, checks: readonly SettingsCheck[] = 
     config: Object.freeze({ ...config, ...(merchants.length > 0 ? { further: configs } : {}) }),
     warnings,
   };
+}
+
+function readAll(variables: Variables, problems: string[]): Environment {
+  const found = Object.entries<Setting>(settings).flatMap(([key, setting]) => {
+    const reading = readSetting(variableName(key), setting, variables);
+    if (reading.ok) return [[key, reading.value] as const];
+    problems.push(reading.problem);
+    return [];
+  });
+  // Each value came out of its own setting's reader, so the whole has the table's types.
+  return Object.fromEntries(found) as Environment;
+}
+
+/** What can be read of settings that are not complete yet; nothing of the policy file. For who is about to complete them. */
+export function readSoFar(given: Variables): Config {
+  const whole = withServiceSet(given, isSecretName);
+  return readAll(whole.ok ? whole.value : given, []) as Config;
+}
+
+/** The configuration with these settings, by their variables, in place of its own; a blank one counts as absent. */
+export function withSettings(config: Config, changes: Readonly<Record<string, string>>): Parsed<Config> {
+  const read: Record<string, unknown> = {};
+  for (const [key, setting] of Object.entries<Setting>(settings)) {
+    const name = variableName(key);
+    if (!Object.hasOwn(changes, name)) continue;
+    const reading = readSetting(name, setting, changes);
+    if (!reading.ok) return reading;
+    read[key] = reading.value;
+  }
+  return parsed({ ...config, ...read });
 }
 
 /** What the checks say of it, without those that look at a setting that is not there because it could not be read. */
@@ -133,10 +156,24 @@ const secretNames = new Set(
 );
 
 /** A secret's own name, its file's, or either of one merchant account. */
-function isSecretName(name: string): boolean {
+export function isSecretName(name: string): boolean {
   const [plain = ''] = name.split('__');
   return secretNames.has(plain) || secretNames.has(plain.replace(/_FILE$/, ''));
 }
+
+/** Of the bot's own; none of a single merchant account. */
+export function isSettingName(name: string): boolean {
+  return settingNames.has(name) || secretNames.has(name.replace(/_FILE$/, ''));
+}
+
+/** The text that holds when the variable is absent. */
+export function fallbackOf(name: string): string | undefined {
+  return settingNames.get(name)?.fallback;
+}
+
+const settingNames = new Map(
+  Object.entries<Setting>(settings).map(([key, setting]) => [variableName(key), setting]),
+);
 
 function readSetting(name: string, setting: Setting, variables: Variables): Parsed<unknown> {
   const written = setting.secret ? readSecret(name, variables) : parsed(blankIsAbsent(variables[name]));

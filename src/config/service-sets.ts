@@ -5,7 +5,7 @@ import { listed, parsed, problem, type Parsed } from '../domain/wording.ts';
 type Variables = Readonly<Record<string, string | undefined>>;
 
 /** Beside the specification: settings that a service needs of every merchant, one file a service. */
-const folder = new URL('../../openapi/services/', import.meta.url);
+export const servicesFolder = new URL('../../openapi/services/', import.meta.url);
 
 /** The variables with the set of PAYMENTS_SERVICE under them: what the environment says itself wins. Reads one file. */
 export function withServiceSet(variables: Variables, isSecret: (name: string) => boolean): Parsed<Variables> {
@@ -15,7 +15,7 @@ export function withServiceSet(variables: Variables, isSecret: (name: string) =>
   if (!names.includes(name)) {
     return problem(`PAYMENTS_SERVICE must be a set of openapi/services: ${listed(names, 'or')}.`);
   }
-  const set = parseEnv(readFileSync(new URL(`${name}.env`, folder), 'utf8'));
+  const set = parseEnv(readFileSync(new URL(`${name}.env`, servicesFolder), 'utf8'));
   // Sets are shared and go into the image.
   const astray = Object.keys(set).filter((one) => one === 'PAYMENTS_SERVICE' || isSecret(one));
   if (astray.length > 0) {
@@ -29,6 +29,6 @@ export function withServiceSet(variables: Variables, isSecret: (name: string) =>
 
 /** The names of the sets, in order. */
 export function serviceSets(): string[] {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.env'));
+  const files = readdirSync(servicesFolder).filter((file) => file.endsWith('.env'));
   return files.map((file) => file.slice(0, -'.env'.length)).toSorted();
 }

@@ -25,9 +25,22 @@ export async function findTransaction(
   reference: OrderReference,
   reading: TransactionReading,
 ): Promise<Transaction | undefined> {
-  const records = await findRecords(client, accountId, { orderReference: reference }, reading);
-  const [found, ...others] = records.filter((candidate) => candidate.orderReference === reference);
-  return found ? { ...found, ...(others.length > 0 && { others }) } : records[0];
+  return transactionIn(
+    await rawRecords(client, accountId, { orderReference: reference }),
+    reference,
+    reading,
+  );
+}
+
+/** The transaction that the service's records of a reference are, by these settings; undefined: there is none. */
+export function transactionIn(
+  records: readonly JsonObject[],
+  reference: OrderReference,
+  reading: TransactionReading,
+): Transaction | undefined {
+  const all = records.map((one) => readTransaction(one, reading));
+  const [found, ...others] = all.filter((candidate) => candidate.orderReference === reference);
+  return found ? { ...found, ...(others.length > 0 && { others }) } : all[0];
 }
 
 /** The same by the service's own id of a transaction, in the query parameter that a setting names. Spec: not shown. */
@@ -37,18 +50,8 @@ export async function findTransactionById(
   { parameter, id }: { parameter: string; id: string },
   reading: TransactionReading,
 ): Promise<Transaction | undefined> {
-  const records = await findRecords(client, accountId, { [parameter]: id }, reading);
-  return records.find((candidate) => candidate.id === id);
-}
-
-async function findRecords(
-  client: PaymentsClient,
-  accountId: string,
-  query: Record<string, string>,
-  reading: TransactionReading,
-): Promise<Transaction[]> {
-  const records = await rawRecords(client, accountId, query);
-  return records.map((one) => readTransaction(one, reading));
+  const records = await rawRecords(client, accountId, { [parameter]: id });
+  return records.map((one) => readTransaction(one, reading)).find((candidate) => candidate.id === id);
 }
 
 /** As the service sent them: nothing of it goes to Slack, a log or the store. None: the service knows none. */

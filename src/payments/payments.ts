@@ -25,17 +25,20 @@ export type Payments = ReturnType<typeof createPayments>;
 
 /**
  * The payments service as the rest of the bot sees it: functions in domain words. `pauses` are what the service asked
- * for, of all accounts.
+ * for, of all accounts; `heardToken` gets each answer that brings a new token.
  */
 export function createPayments(
   outside: Outside,
   kept: Kept,
-  more: { pauses?: Map<string, Span>; called?: Called } = {},
+  more: { pauses?: Map<string, Span>; called?: Called; heardToken?: (answer: unknown) => void } = {},
 ) {
   const { config, now } = outside;
   const accountId = config.paymentsAccountId ?? '';
   const parentId = parentAccountOf(config);
-  const accessToken = openAccessToken(outside, tokenMemory(config, kept), () => client);
+  const accessToken = openAccessToken(outside, tokenMemory(config, kept), {
+    client: () => client,
+    heard: more.heardToken,
+  });
   const client: PaymentsClient = createPaymentsClient({
     ...clientSettings(config),
     accessToken,
@@ -105,7 +108,7 @@ export function tokenMemory(config: Config, { whole, ...own }: Kept): TokenMemor
 function openAccessToken(
   { config, log, now }: Outside,
   memory: TokenMemory,
-  client: () => PaymentsClient,
+  { client, heard }: { client: () => PaymentsClient; heard: ((answer: unknown) => void) | undefined },
 ): ReturnType<typeof createAccessToken> {
   const { paymentsStaticToken: ready } = config;
   if (ready !== undefined) {
@@ -114,7 +117,7 @@ function openAccessToken(
   }
   return createAccessToken({
     memory,
-    issue: () => issueToken(client(), config, now()),
+    issue: () => issueToken(client(), config, now(), heard),
     refresh: config.paymentsTokenRefreshBody && ((last) => refreshToken(client(), config, last, now())),
     timeoutMs: config.paymentsTimeoutSeconds * 1_000,
     now,

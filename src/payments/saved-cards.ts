@@ -92,12 +92,8 @@ async function readPage(
     [shape.savedCardsQuery]: email,
     ...(cursor === undefined ? {} : { [cursorQuery]: cursor }),
   };
-  const answer = await client.GET(path, {
-    ...headersOf(of),
-    querySerializer: () => new URLSearchParams(query).toString(),
-  });
+  const { answer, body } = await askSavedCards(client, of, query);
   const { status: httpStatus } = answer.response;
-  const body: unknown = answer.data ?? answer.error;
   const envelope = asObject(body);
   const code = looseText.parse(envelope?.['code']);
   if (httpStatus === 404 || code === '01' || code === '404') return { kind: 'not_found' };
@@ -112,6 +108,19 @@ async function readPage(
   }
   const cards = records.map((record) => readCard(record, shape));
   return { kind: 'page', cards, ...nextOf(body, shape) };
+}
+
+/** One question, and what came of it, unread. Throws ServiceFailure as any call does. */
+export async function askSavedCards(
+  client: PaymentsClient,
+  of: SavedCardsOf,
+  query: Readonly<Record<string, string>>,
+) {
+  const answer = await client.GET(path, {
+    ...headersOf(of),
+    querySerializer: () => new URLSearchParams(query).toString(),
+  });
+  return { answer, body: (answer.data ?? answer.error) as unknown };
 }
 
 function nextOf(body: unknown, shape: SavedCardShape): { cursor: string | undefined; saysLast: boolean } {
@@ -266,14 +275,18 @@ export function createSavedCardCalls(
   if (config.paymentsEnvironment === 'live' && missing.length > 0) {
     return { kind: 'missing', settings: missing.map(variableName) };
   }
-  const specified = { savedCardsFieldPointers: specifiedPointers };
-  const shape: SavedCardShape = { ...sandboxShape, ...specified, ...withoutUndefined(config) };
-  const of = { accountId, shape };
+  const of = { accountId, shape: savedCardShape(config) };
   return {
     kind: 'ready',
     list: (email) => listSavedCards(client, of, email),
     remove: (card) => deleteSavedCard(client, of, card),
   };
+}
+
+/** By the settings, and what the sandbox has where they say nothing. */
+export function savedCardShape(config: Config): SavedCardShape {
+  const specified = { savedCardsFieldPointers: specifiedPointers };
+  return { ...sandboxShape, ...specified, ...withoutUndefined(config) };
 }
 
 /** A card as the list told it; without a token key it can be shown and nothing else. */

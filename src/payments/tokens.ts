@@ -14,14 +14,20 @@ export function parentAccountOf(config: Config): string {
 
 /**
  * Obtains a new access token for the parent account. Throws ServiceFailure; its message never holds the
- * answer or the credentials.
+ * answer or the credentials. `heard`: gets an answer that is no refusal, before a token is looked for in it.
  *
  * Spec: POST {base_url}/v1/auth/token/issue; body and answer: not shown, so settings.
  */
-export async function issueToken(client: PaymentsClient, config: Config, nowMs: number): Promise<Token> {
+export async function issueToken(
+  client: PaymentsClient,
+  config: Config,
+  nowMs: number,
+  heard?: (answer: unknown) => void,
+): Promise<Token> {
   const body = fillBody(config.paymentsTokenIssueBody, config);
   const header = { accountId: parentAccountOf(config) };
   const answer = await answered(client.POST('/v1/auth/token/issue', { params: { header }, body }));
+  if (!isRefusal(answer.data)) heard?.(answer.data);
   return readAnswer(answer, body, config, nowMs);
 }
 
@@ -155,7 +161,7 @@ const shortestLifetimeMs = 2_000;
 const longestLifetimeMs = 365 * 86_400_000;
 
 /** Numbers up to ten years are a duration in seconds, larger ones a Unix time in seconds or milliseconds. */
-function readLifetimeMs(value: unknown, nowMs: number): number | undefined {
+export function readLifetimeMs(value: unknown, nowMs: number): number | undefined {
   const text = looseText.parse(value) ?? '';
   const number = text === '' ? Number.NaN : Number(text);
   const lifetimeMs = Number.isFinite(number) ? lifetimeOfNumber(number, nowMs) : Date.parse(text) - nowMs;
@@ -169,7 +175,7 @@ function believedMs(lifetimeMs: number): number | undefined {
 const tokenTimes = z.object({ exp: z.number(), iat: z.number().optional() });
 
 /** What a JSON Web Token says of itself; by its own issue where it says that, so whatever the clocks. */
-function lifetimeInToken(token: string, nowMs: number): number | undefined {
+export function lifetimeInToken(token: string, nowMs: number): number | undefined {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString();
   const times = tokenTimes.safeParse(parseJson(payload)).data;
   return times && believedMs(times.exp * 1_000 - (times.iat === undefined ? nowMs : times.iat * 1_000));

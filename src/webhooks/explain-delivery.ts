@@ -34,7 +34,7 @@ export function explainDelivery(
     ? ['Verdict: it verifies']
     : [
         `Verdict: refused. ${refusalWords(scheme, request, verdict.why, nowMs)}`,
-        ...fixLines(settings, request, nowMs),
+        ...fixLines(settings, request),
       ];
   return { verifies: isValid, lines: [...signature, ...eventLines(settings, request)] };
 }
@@ -50,13 +50,15 @@ const ways = (['sha256', 'sha512'] as const).flatMap((algorithm) =>
 );
 const mostHeaders = 20;
 
-/** The fewest settings under which it would verify, its time aside: ours changed, a preset, or another template. */
-function fixLines(
+/**
+ * The fewest settings, as the environment has them, under which a delivery would verify, its time aside: ours changed, a
+ * preset, or another template. Empty: it does already. Undefined: nothing fits. Names headers and fields, never a value.
+ */
+export function fitSettings(
   { scheme, secrets, pointers }: ExplainSettings,
   request: SignedRequest,
-  nowMs: number,
-): string[] {
-  if (secrets.length === 0) return [];
+): readonly string[] | undefined {
+  if (secrets.length === 0) return undefined;
   const bases = [
     ...(scheme ? [{ changes: [], base: scheme }] : []),
     ...signaturePresetNames.map((name) => ({
@@ -73,7 +75,7 @@ function fixLines(
       for (const way of base.algorithm === 'none' ? [base] : ways) {
         const { algorithm, encoding, secretEncoding } = way;
         const tried = { ...base, headers: [header], algorithm, encoding, secretEncoding };
-        if (createVerifier(tried, secrets)(request, nowMs).kind === 'invalid') continue;
+        if (createVerifier(tried, secrets)(request, 0).kind === 'invalid') continue;
         fits.push([
           ...changes,
           ...(header === known ? [] : [`WEBHOOK_SIGNATURE_HEADER=${header}`]),
@@ -85,8 +87,7 @@ function fixLines(
     }
   }
   const [best] = fits.toSorted((a, b) => a.length - b.length);
-  if (best && best.length > 0) return [`Fix: it would verify with ${best.join(', ')}`];
-  if (best && scheme) return [timeFixOf(scheme, request)];
+  if (best) return best;
   // A static token has no template to change.
   const isOurs = scheme !== undefined && scheme.algorithm !== 'none';
   const fit = fitTemplate(
@@ -95,22 +96,35 @@ function fixLines(
     Object.values(pointers).flat(),
     request,
   );
+  return fit && [...(isOurs ? [] : ['WEBHOOK_SIGNATURE_PRESET=raw-body']), ...fit];
+}
+
+function fixLines(settings: ExplainSettings, request: SignedRequest): string[] {
+  if (settings.secrets.length === 0) return [];
+  const fit = fitSettings(settings, request);
   if (!fit) return [noFix];
-  const all = [...(isOurs ? [] : ['WEBHOOK_SIGNATURE_PRESET=raw-body']), ...fit];
-  return [`Fix: it would verify with ${all.join(', ')}`];
+  if (fit.length > 0 || !settings.scheme) return [`Fix: it would verify with ${fit.join(', ')}`];
+  const unit = otherUnit(settings.scheme, request);
+  return [
+    unit === undefined
+      ? timeFix
+      : `Fix: the signature holds, and its time reads with WEBHOOK_TIMESTAMP_UNIT=${unit}`,
+  ];
 }
 
 const noFix =
   'Fix: no preset fits, nor any template of the body or of up to four headers and fields. Check WEBHOOK_SECRETS, and that nothing on the way changes the body.';
 
-/** The signature holds. */
-function timeFixOf(scheme: SignatureScheme, request: SignedRequest): string {
+/** How the time of a delivery is written, where the settings say another unit or the time cannot be read by them. */
+export function otherUnit(
+  scheme: SignatureScheme,
+  request: SignedRequest,
+): ReturnType<typeof unitOfTime> | undefined {
   const delivery = readDelivery(scheme, request);
   const { timestamp } = scheme;
   const text = timestamp && delivery.ok ? readText(timestamp.source, delivery.value) : undefined;
   const unit = text?.ok ? unitOfTime(text.value) : undefined;
-  if (unit === undefined || unit === timestamp?.unit) return timeFix;
-  return `Fix: the signature holds, and its time reads with WEBHOOK_TIMESTAMP_UNIT=${unit}`;
+  return unit === timestamp?.unit ? undefined : unit;
 }
 
 const timeFix =
@@ -136,7 +150,7 @@ function eventWords(found: ReturnType<typeof parseEvent>): string {
 }
 
 /** One delivery as somebody captured it; `notes` say what of the capture is not what the bot would have been given. */
-type CapturedDelivery = SignedRequest & { notes: readonly string[] };
+export type CapturedDelivery = SignedRequest & { notes: readonly string[] };
 
 /**
  * Reads a captured delivery: the raw HTTP request, with or without its first line, its body byte for byte. What cannot

@@ -25,6 +25,11 @@ export function directoryMethods(url: string): Record<string, Method> {
       (world, given) =>
         withChannel(world, given.channel, 'read', (channel) => granted({ channel: conversation(channel) })),
     ),
+    'conversations.list': method(
+      { pace: (world) => world.rateLimits.take('conversations.list', tier2Pace) },
+      {},
+      (world) => listChannels(world),
+    ),
     'users.info': method({ scope: 'users:read' }, { user: text }, (world, given) => {
       const account = world.directory.account(given.user);
       return account === undefined ? refused('user_not_found') : granted({ user: member(account) });
@@ -71,6 +76,17 @@ export function withChannel(
     return refused('channel_not_found');
   }
   return run(channel);
+}
+
+/** Public ones, and the private ones that the bot is in: whole, in one page. */
+function listChannels(world: World): ApiAnswer {
+  const lacking = ['channels:read', 'groups:read'].find((scope) => !world.app.scopes.has(scope));
+  if (lacking !== undefined) return missingScope(world, lacking);
+  const seen = world.directory.channels.filter(
+    ({ kind, archived, botIsMember }) =>
+      !archived && (kind === 'public' || (kind === 'private' && botIsMember)),
+  );
+  return granted({ channels: seen.map(conversation), response_metadata: { next_cursor: '' } });
 }
 
 /** User groups exist on paid plans only, and Slack lets one ask about twenty times a minute. */

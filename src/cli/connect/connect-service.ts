@@ -1,0 +1,232 @@
+import type { Config } from '../../config/config.ts';
+import { ServiceFailure } from '../../domain/failure.ts';
+import { parseAmount } from '../../domain/money.ts';
+import { parseOrderReference, type OrderReference } from '../../domain/order-reference.ts';
+import { counted } from '../../domain/wording.ts';
+import { createPaymentsClient, type PaymentsClient } from '../../payments/client.ts';
+import { addressSetting } from '../../payments/failures.ts';
+import { rawRecords } from '../../payments/lookups.ts';
+import { clientSettings } from '../../payments/payments.ts';
+import { savedCardShape } from '../../payments/saved-cards.ts';
+import { issueToken, parentAccountOf } from '../../payments/tokens.ts';
+import { serviceProblem } from '../ask-service.ts';
+import { fieldLines, maskedFields } from '../masked-fields.ts';
+import type { Changes } from './changes.ts';
+import { agrees } from './conversation.ts';
+import { askSetting, offer, type Step } from './draft.ts';
+import { askingFor, cardsWords, type FittingCards, proposeCards } from './propose-cards.ts';
+import type { Known } from './known-checks.ts';
+import { holdsCredentials, proposeTokenBody, proposeTokenReading } from './propose-token.ts';
+import { type KnownPayment, proposeTransaction } from './propose-transaction.ts';
+import { parseShownRequest } from './shown-request.ts';
+
+type ServiceStep = Step & { now: () => number };
+
+/** The payments service, as far as the person has what it takes: credentials, a paid payment, a customer with cards. */
+export async function connectService(step: ServiceStep): Promise<Pick<Known, 'paid' | 'cardsOf'>> {
+  const { talk, draft } = step;
+  const environment = await talk.ask({
+    name: 'environment',
+    form: ['sandbox', 'live'],
+    proposal: draft.textOf('PAYMENTS_ENVIRONMENT') ?? 'sandbox',
+  });
+  if (environment !== undefined) draft.take({ PAYMENTS_ENVIRONMENT: environment });
+  const address = await askSetting(step, 'address', addressSetting(draft.config()));
+  const account = await askSetting(step, 'account', 'PAYMENTS_ACCOUNT_ID');
+  if (address === undefined || account === undefined) return {};
+  await askSetting(step, 'parent_account', 'PAYMENTS_PARENT_ACCOUNT_ID');
+  const client = await connectToken(step);
+  if (!client) return {};
+  const paid = await connectPayment(step, client);
+  const cardsOf = await connectCards(step, client);
+  return { ...(paid && { paid }), ...(cardsOf === undefined ? {} : { cardsOf }) };
+}
+
+/** Undefined: no token was given. */
+async function connectToken(step: ServiceStep): Promise<PaymentsClient | undefined> {
+  const { talk, draft } = step;
+  if (draft.textOf('PAYMENTS_STATIC_TOKEN') !== undefined)
+    return clientOf(step, draft.config().paymentsStaticToken);
+  for (;;) {
+    await askSetting(step, 'client_id', 'PAYMENTS_CLIENT_ID', { isSecret: true });
+    await askSetting(step, 'client_secret', 'PAYMENTS_CLIENT_SECRET', { isSecret: true });
+    await askTokenBody(step);
+    const token = await tryToken(step);
+    if (token !== undefined) return clientOf(step, token);
+    if (!(await agrees(talk, 'token_again', talk.isPerson ? 'yes' : 'no'))) return undefined;
+  }
+}
+
+async function askTokenBody({ talk, draft }: Step): Promise<void> {
+  const known = draft.textOf('PAYMENTS_TOKEN_ISSUE_BODY');
+  const written = await talk.ask({
+    name: 'token_request',
+    form: 'lines',
+    proposal: known,
+    check(text) {
+      const shown = parseShownRequest(text);
+      return shown.ok ? undefined : `cannot be used. ${shown.problem}`;
+    },
+  });
+  const shown = written === undefined || written === known ? undefined : parseShownRequest(written);
+  if (!shown?.ok) return;
+  const { paymentsClientId: clientId = '', paymentsClientSecret: clientSecret = '' } = draft.config();
+  const { body: asShown, headers, url } = shown.value;
+  const body = proposeTokenBody(asShown, {
+    clientId,
+    clientSecret,
+    accountId: parentAccountOf(draft.config()),
+  });
+  const told = [
+    ...(url !== undefined && !/\/v1\/auth\/token\/issue\/?(?:\?|$)/.test(url)
+      ? ['The bot asks at the specification’s path, /v1/auth/token/issue, whatever path is shown.']
+      : []),
+    ...Object.keys(headers)
+      .filter((name) => /id|key|secret|auth|user/i.test(name) && name !== 'accountid')
+      .map((name) => `The bot sends no header ${name} with it: the specification knows accountId alone.`),
+    ...(holdsCredentials(body)
+      ? []
+      : [
+          'Not both credentials have a place in it: write {{CLIENT_ID}} and {{CLIENT_SECRET}} where they belong.',
+        ]),
+  ];
+  if (told.length > 0) await talk.tell(told.map((line) => `⚠️ ${line}`).join('\n'));
+  const answer = await talk.ask({
+    name: 'token_body',
+    proposal: JSON.stringify(body),
+    check: (text) => draft.problemOf('PAYMENTS_TOKEN_ISSUE_BODY', text),
+  });
+  if (answer !== undefined) draft.take({ PAYMENTS_TOKEN_ISSUE_BODY: answer });
+}
+
+/** Has one token issued, shows its answer masked, and finds where the token stands in it. */
+async function tryToken(step: ServiceStep): Promise<string | undefined> {
+  const { talk, draft, now } = step;
+  let answer: unknown;
+  // What was heard is shown; that no token stood where the settings look is what is about to be mended.
+  const issue = (): Promise<string | undefined> =>
+    askedOf({ ...step, isHeard: () => answer !== undefined }, async () => {
+      const config = draft.config();
+      const token = await issueToken(clientOf(step), config, now(), (heard) => (answer = heard));
+      return token.accessToken;
+    });
+  const first = await issue();
+  if (answer === undefined) return undefined;
+  await talk.tell(fieldLines(maskedFields(answer)).join('\n'), 'The answer, values masked');
+  const reading = proposeTokenReading(answer, draft.config(), now());
+  if (!reading) {
+    await talk.tell('❌ Nothing in it is called a token. Set PAYMENTS_ACCESS_TOKEN_POINTERS by hand.');
+    return first;
+  }
+  const { lifetimeMs } = reading;
+  const life = lifetimeMs === undefined ? 'it does not say how long' : lifeWords(lifetimeMs);
+  await talk.tell(`A token came. It lives: ${life}.`);
+  await offer(step, 'token_settings', reading.changes);
+  return first ?? (await issue());
+}
+
+function lifeWords(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  if (minutes < 120)
+    return minutes < 2 ? counted(Math.round(ms / 1_000), 'second') : counted(minutes, 'minute');
+  return minutes < 2_880
+    ? counted(Math.round(minutes / 60), 'hour')
+    : counted(Math.round(minutes / 1_440), 'day');
+}
+
+async function connectPayment(step: ServiceStep, client: PaymentsClient): Promise<KnownPayment | undefined> {
+  const { talk, draft } = step;
+  const written = await talk.ask({ name: 'paid_reference', check: wrongWith(parseOrderReference) });
+  const reference = written === undefined ? undefined : parseOrderReference(written);
+  if (!reference?.ok) return undefined;
+  const amount = await talk.ask({ name: 'paid_amount', check: wrongWith(parseAmount) });
+  const minor = amount === undefined ? undefined : parseAmount(amount);
+  if (!minor?.ok) return undefined;
+  const known = { reference: reference.value, minor: minor.value };
+  const records = await askedOf(step, () => recordsOf(client, draft.config(), known.reference));
+  if (!records) return undefined;
+  if (records.length > 0) {
+    const lines = fieldLines(maskedFields(records.length === 1 ? records[0] : records, known));
+    await talk.tell(lines.join('\n'), 'Its record, values masked');
+  }
+  const found = proposeTransaction(records, known, draft.config());
+  if (found.kind === 'fits')
+    return (await offer(step, 'payment_settings', found.changes)) ? known : undefined;
+  await talk.tell(`❌ ${found.why}`);
+  return undefined;
+}
+
+async function connectCards(step: ServiceStep, client: PaymentsClient): Promise<string | undefined> {
+  const { talk, draft } = step;
+  const email = await talk.ask({
+    name: 'cards_of',
+    check: (text) => (text.includes('@') ? undefined : 'must be an e-mail'),
+  });
+  if (email === undefined) return undefined;
+  const config = draft.config();
+  const found = await askedOf(step, () =>
+    proposeCards(askingFor(client, config), email, savedCardShape(config)),
+  );
+  if (!found) return undefined;
+  if (found.kind === 'none') {
+    await talk.tell(`❌ ${found.why}`);
+    return undefined;
+  }
+  await talk.tell(cardsWords(found));
+  const live = await liveSettings(step, found);
+  return (await offer(step, 'cards_settings', { ...live, ...found.changes })) ? email : undefined;
+}
+
+/** In live nothing of the list is assumed, so all of it is written. */
+async function liveSettings({ talk, draft }: Step, found: FittingCards): Promise<Changes> {
+  const config = draft.config();
+  if (config.paymentsEnvironment !== 'live') return {};
+  const deletes = config.savedCardsDeleteBody
+    ? undefined
+    : await talk.ask({
+        name: 'card_delete_body',
+        proposal: '{"tokenKey":"{{TOKEN_KEY}}"}',
+        check: (text) => draft.problemOf('SAVED_CARDS_DELETE_BODY', text),
+      });
+  return {
+    ...(config.savedCardsQuery === undefined ? { SAVED_CARDS_QUERY: found.query } : {}),
+    ...(config.savedCardsListPointers === undefined ? { SAVED_CARDS_LIST_POINTERS: found.list } : {}),
+    ...(config.savedCardsHeaders === undefined ? { SAVED_CARDS_HEADERS: 'Authorization,accountId' } : {}),
+    ...(deletes === undefined ? {} : { SAVED_CARDS_DELETE_BODY: deletes }),
+  };
+}
+
+function recordsOf(client: PaymentsClient, config: Config, orderReference: OrderReference) {
+  return rawRecords(client, config.paymentsAccountId ?? '', { orderReference });
+}
+
+function wrongWith(parse: (text: string) => { ok: true } | { ok: false; problem: string }) {
+  return (text: string): string | undefined => {
+    const read = parse(text);
+    return read.ok ? undefined : `cannot be used. ${read.problem}`;
+  };
+}
+
+/** With that token; without one for the question that gets one. */
+function clientOf({ draft, now }: ServiceStep, token = ''): PaymentsClient {
+  const same = (): Promise<string> => Promise.resolve(token);
+  return createPaymentsClient({
+    ...clientSettings(draft.config()),
+    accessToken: { current: same, replace: same },
+    now,
+  });
+}
+
+/** What the service did not do is told with what helps; undefined then. */
+async function askedOf<T>(
+  { talk, draft, isHeard }: ServiceStep & { isHeard?: () => boolean },
+  question: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await question();
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    if (isHeard?.() !== true) await talk.tell(`❌ ${serviceProblem(draft.config(), error).words}`);
+    return undefined;
+  }
+}

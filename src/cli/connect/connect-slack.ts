@@ -1,0 +1,160 @@
+import type { WebClient } from '@slack/web-api';
+import type { Log } from '../../log.ts';
+import { outsideText } from '../../domain/outside-text.ts';
+import { fetchAccount, noMember, noMemberRules } from '../../slack/people/people.ts';
+import { awayFix, fixFor, readSlackError, slackErrorWord } from '../../slack/slack-error.ts';
+import { createAppClient, createClients, identityOf, type Identity } from '../../slack/workspace.ts';
+import type { QuestionName } from './conversation.ts';
+import { askSetting, type Step } from './draft.ts';
+import type { PolicyAnswers } from './written-files.ts';
+
+type SlackStep = Step & { log: Log };
+
+/** Slack's tokens, tried, and whom and where the bot serves; undefined: not enough for a policy. */
+export async function connectSlack(step: SlackStep, hasPolicy: boolean): Promise<PolicyAnswers | undefined> {
+  const { talk, draft, log } = step;
+  const proposal = draft.textOf('SLACK_MODE') ?? 'socket';
+  const mode = await talk.ask({ name: 'slack_mode', form: ['socket', 'http'], proposal });
+  if (mode !== undefined) draft.take({ SLACK_MODE: mode });
+  const own = await askBotToken(step);
+  if (draft.config().slackMode === 'http') {
+    await askSetting(step, 'slack_signing_secret', 'SLACK_SIGNING_SECRET', { isSecret: true });
+  } else await askAppToken(step);
+  if (!own || hasPolicy) return undefined;
+  const { slackApiUrl, slackBotToken: botToken = '' } = draft.config();
+  const { interactive: client } = createClients({ botToken, slackApiUrl }, log);
+  const channels = await channelsOf(client);
+  await talk.tell(
+    channels.length === 0
+      ? 'Slack does not say which channels there are: give their ids (channel name → About → Channel ID).'
+      : `Channels that the bot sees: ${channels
+          .map(({ name }) => `#${name}`)
+          .slice(0, 30)
+          .join(', ')}`,
+  );
+  const alerts = await askChannel(step, 'alerts_channel', channels);
+  if (alerts === undefined) return undefined;
+  const desk = await askChannel(step, 'desk_channel', channels);
+  const ops = await askChannel(step, 'ops_channel', channels);
+  const members = await askMembers(step, { client, own });
+  return members && { channels: { alerts, ...(desk && { desk }), ...(ops && { ops }) }, members };
+}
+
+async function askBotToken(step: SlackStep): Promise<Identity | undefined> {
+  const { talk, draft, log } = step;
+  for (;;) {
+    const token = await askSetting(step, 'slack_bot_token', 'SLACK_BOT_TOKEN', { isSecret: true });
+    const { slackApiUrl, slackBotToken: botToken = token } = draft.config();
+    if (botToken === undefined) return undefined;
+    try {
+      const answer = await createClients({ botToken, slackApiUrl }, log).interactive.auth.test();
+      await talk.tell(`✅ Slack knows the bot as ${outsideText(`${answer.user} in ${answer.team}`, 120)}.`);
+      return identityOf(answer);
+    } catch (error) {
+      await talk.tell(`❌ ${slackWords('the bot token', error)}`);
+      if (!talk.isPerson || token === undefined) return undefined;
+      draft.take({ SLACK_BOT_TOKEN: '' });
+    }
+  }
+}
+
+async function askAppToken(step: SlackStep): Promise<void> {
+  const { talk, draft, log } = step;
+  await askSetting(step, 'slack_app_token', 'SLACK_APP_TOKEN', { isSecret: true });
+  const { slackAppToken, slackApiUrl } = draft.config();
+  if (slackAppToken === undefined) return;
+  try {
+    await createAppClient(slackAppToken, slackApiUrl, log).apps.connections.open({});
+    await talk.tell('✅ Slack gives a Socket Mode connection.');
+  } catch (error) {
+    await talk.tell(`❌ ${slackWords('the app token', error)}`);
+  }
+}
+
+function slackWords(what: string, error: unknown): string {
+  const found = readSlackError(error);
+  const word = slackErrorWord(found);
+  return found.kind === 'refused'
+    ? `Slack refuses ${what}: ${word}. ${fixFor(word)}`
+    : `Slack does not answer: ${word}. ${awayFix}`;
+}
+
+type Channel = { id: string; name: string; isMember: boolean };
+
+const mostPages = 10;
+
+/** Those that the bot may see; none where it may not ask. */
+async function channelsOf(client: WebClient): Promise<Channel[]> {
+  for (const types of ['public_channel,private_channel', 'public_channel']) {
+    const channels: Channel[] = [];
+    try {
+      let cursor = '';
+      for (let page = 0; page < mostPages && (page === 0 || cursor !== ''); page += 1) {
+        const answer = await client.conversations.list({
+          types,
+          limit: 200,
+          exclude_archived: true,
+          ...(cursor === '' ? {} : { cursor }),
+        });
+        for (const { id, name, is_member: isMember = false } of answer.channels ?? []) {
+          if (id !== undefined && name !== undefined)
+            channels.push({ id, name: outsideText(name, 80), isMember });
+        }
+        cursor = answer.response_metadata?.next_cursor ?? '';
+      }
+      return channels;
+    } catch {
+      // Without groups:read Slack refuses both kinds together.
+      if (channels.length > 0) return channels;
+    }
+  }
+  return [];
+}
+
+const channelId = /^[CG][A-Z0-9]{6,}$/;
+
+async function askChannel(
+  { talk }: Step,
+  name: QuestionName,
+  channels: readonly Channel[],
+): Promise<string | undefined> {
+  const find = (answer: string): Channel | undefined =>
+    channels.find((one) => one.id === answer || one.name === answer.replace(/^#/, ''));
+  const answer = await talk.ask({
+    name,
+    check: (text) =>
+      channelId.test(text) || find(text)
+        ? undefined
+        : 'must be one of these channels, or an id like C0123ABCD',
+  });
+  const found = answer === undefined ? undefined : find(answer);
+  if (found && !found.isMember)
+    await talk.tell(`⚠️ The bot isn’t in #${found.name}: type /invite @pay there.`);
+  return found?.id ?? answer;
+}
+
+async function askMembers(
+  { talk }: Step,
+  { client, own }: { client: WebClient; own: Identity },
+): Promise<string[] | undefined> {
+  const answer = await talk.ask({
+    name: 'members',
+    check: (text) =>
+      idsIn(text).every((id) => /^[UW][A-Z0-9]{6,}$/.test(id)) ? undefined : 'must be ids like U0123ABCD',
+  });
+  const ids = idsIn(answer ?? '');
+  const told = await Promise.all(
+    ids.map(async (id) => {
+      const account = await fetchAccount(client, id).catch(() => undefined);
+      const why = account && noMember(account, own);
+      if (why !== undefined) return `⚠️ ${id}: ${noMemberRules[why]}`;
+      return `${id}: ${outsideText(account?.name ?? 'Slack does not say who that is', 80)}`;
+    }),
+  );
+  if (told.length > 0) await talk.tell(told.join('\n'));
+  return ids.length > 0 ? ids : undefined;
+}
+
+function idsIn(text: string): string[] {
+  return [...new Set(text.split(/[\s,]+/).filter((id) => id !== ''))];
+}

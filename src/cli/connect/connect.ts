@@ -1,0 +1,183 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { isSettingName, secretsOf } from '../../config/read-config.ts';
+import { readPolicy } from '../../config/read-policy.ts';
+import { fileErrorCode } from '../../config/readers.ts';
+import { servicesFolder } from '../../config/service-sets.ts';
+import { counted, parsed, problem } from '../../domain/wording.ts';
+import { type Bare, command, type CommandEnd } from '../command.ts';
+import { examineAll } from '../doctor.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { openLog, readSettings } from '../read-settings.ts';
+import { changeLines, type Changes } from './changes.ts';
+import { connectService } from './connect-service.ts';
+import { connectSlack } from './connect-slack.ts';
+import { connectWebhook } from './connect-webhook.ts';
+import {
+  agrees,
+  type Answers,
+  answeredByFile,
+  type Conversation,
+  questions,
+  readAnswers,
+  Stopped,
+} from './conversation.ts';
+import { type Draft, openDraft } from './draft.ts';
+import type { Known } from './known-checks.ts';
+import {
+  envWith,
+  type PolicyAnswers,
+  policyText,
+  serviceSettings,
+  shownSettings,
+  writeOver,
+} from './written-files.ts';
+
+const patienceMs = 600_000;
+
+/** Asks for what a bot needs, tries each answer, and writes the settings and the policy file. */
+export const connectCommand = command({
+  summary: 'Set up: asks, tries what you answer, writes .env and payops.yml, and runs the doctor',
+  usage: ['npm run connect [-- --answers FILE] [--settings FILE]'],
+  more: `--answers runs it without a terminal: a YAML file of question: answer, of which each may also be a setting’s name; what it lacks takes the proposal or is skipped, and - skips. --settings is the file to write instead of .env. The questions: ${Object.keys(questions).join(', ')}. Ends as the doctor does.`,
+  scope: 'shared',
+  options: { answers: { type: 'string' }, settings: { type: 'string', default: '.env' } },
+  mostWords: 0,
+  prepare({ values: { answers: path, settings } }) {
+    if (path === undefined) {
+      return process.stdin.isTTY && process.stdout.isTTY
+        ? parsed({ alone: (bare) => connect(bare, settings) })
+        : problem('There is no terminal to ask at: give --answers with a file.');
+    }
+    let text: string;
+    try {
+      text = readFileSync(path, 'utf8');
+    } catch (error) {
+      return problem(`The answers file cannot be read (${fileErrorCode(error)}).`);
+    }
+    const answers = readAnswers(text, isSettingName);
+    return answers.ok ? parsed({ alone: (bare) => connect(bare, settings, answers.value) }) : answers;
+  },
+});
+
+async function connect(bare: Bare, path: string, answers?: Answers): Promise<CommandEnd> {
+  const talk = answers
+    ? answeredByFile(answers, bare.out, patienceMs)
+    : (await import('./terminal.ts')).atTerminal();
+  try {
+    const { words, ...end } = await converse(bare, { talk, path, given: settingsIn(answers) });
+    await talk.tell(words, 'The doctor');
+    return { ...end, words: '' };
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+    return { exitCode: answers ? exitCodes.usage : exitCodes.interrupted, words: error.message };
+  }
+}
+
+function settingsIn(answers: Answers | undefined): Changes {
+  return Object.fromEntries([...(answers ?? [])].filter(([name]) => isSettingName(name)));
+}
+
+async function converse(
+  bare: Bare,
+  { talk, path, given }: { talk: Conversation; path: string; given: Changes },
+): Promise<CommandEnd> {
+  const { variables, now } = bare;
+  const draft = openDraft(variables);
+  for (const [name, text] of Object.entries(given)) {
+    const wrong = draft.problemOf(name, text);
+    if (wrong !== undefined) throw new Stopped(`The answer ${name} ${wrong}.`);
+  }
+  draft.take(given);
+  const step = { talk, draft, now, log: () => undefined };
+  await talk.tell(
+    'Every question can be skipped, and nothing is written before the end.',
+    'The payments service',
+  );
+  const known = await connectService(step);
+  await talk.tell('How the service signs its events.', 'Webhook');
+  const delivery = await connectWebhook(step);
+  const policyPath = draft.config().payopsFile;
+  const isPolicy = readPolicy(policyPath).kind === 'read';
+  await talk.tell(
+    isPolicy ? `${policyPath} is there, and stays.` : 'Its tokens, and what goes where.',
+    'Slack',
+  );
+  const policy = await connectSlack(step, isPolicy);
+  const wrote = [
+    ...(await writeSet(talk, draft)),
+    ...(await writeSettings(talk, draft, path)),
+    ...(policy ? await writePolicy(talk, policyPath, policy) : []),
+  ];
+  await talk.tell(wrote.length === 0 ? 'Nothing was written.' : wrote.join('\n'), 'Written');
+  return await examined(bare, draft, { ...known, ...(delivery && { delivery }) });
+}
+
+/** A set is new: one that is there may be somebody else's. */
+async function writeSet(talk: Conversation, draft: Draft): Promise<string[]> {
+  const secrets = secretsOf(draft.config());
+  const shared = serviceSettings(draft.changes(), secrets);
+  if (Object.keys(shared).length === 0 || draft.textOf('PAYMENTS_SERVICE') !== undefined) return [];
+  const name = await talk.ask({
+    name: 'service_set',
+    check(text) {
+      if (!/^[a-z0-9][a-z0-9-]{0,40}$/.test(text)) return 'must be small letters, digits and dashes';
+      return existsSync(setPath(text)) ? 'must be the name of no set that is there' : undefined;
+    },
+  });
+  if (name === undefined) return [];
+  const text = `# What every merchant of this service needs alike. No secrets, addresses or ids here.\n${changeLines(shared).join('\n')}\n`;
+  return tryToWrite(setPath(name), () => {
+    writeOver(setPath(name), text, 0o644);
+    draft.moveToSet(name, shared);
+    return `openapi/services/${name}.env: ${counted(Object.keys(shared).length, 'setting')}\n${shownSettings(shared)}`;
+  });
+}
+
+function setPath(name: string): string {
+  return fileURLToPath(new URL(`${name}.env`, servicesFolder));
+}
+
+async function writeSettings(talk: Conversation, draft: Draft, path: string): Promise<string[]> {
+  const changes = draft.changes();
+  if (Object.keys(changes).length === 0) return [];
+  const before = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  const text = envWith(before, changes, 'By npm run connect');
+  await talk.tell(shownSettings(changes), `For ${path}`);
+  if (!text.ok) return [`❌ ${path}: ${text.problem}`];
+  // Over a file of somebody's a file of answers must say it.
+  const proposal = before === '' || talk.isPerson ? 'yes' : 'no';
+  if (!(await agrees(talk, 'write_settings', proposal))) return [];
+  return tryToWrite(path, () => {
+    const old = writeOver(path, text.value, 0o600);
+    const kept = old === undefined ? '' : `; the one before is ${old}`;
+    return `${path}: ${counted(Object.keys(changes).length, 'setting')}${kept}`;
+  });
+}
+
+async function writePolicy(talk: Conversation, path: string, policy: PolicyAnswers): Promise<string[]> {
+  const isThere = existsSync(path);
+  const text = policyText(policy);
+  await talk.tell(text, `For ${path}`);
+  if (!(await agrees(talk, 'write_policy', isThere && !talk.isPerson ? 'no' : 'yes'))) return [];
+  return tryToWrite(path, () => {
+    const old = writeOver(path, text, 0o644);
+    return `${path}${old === undefined ? '' : `; the one before is ${old}`}`;
+  });
+}
+
+function tryToWrite(path: string, write: () => string): string[] {
+  try {
+    return [`✅ ${write()}`];
+  } catch (error) {
+    return [`❌ ${path} cannot be written (${fileErrorCode(error)})`];
+  }
+}
+
+/** With the settings as they are now, whether or not they were written. */
+async function examined({ variables, now }: Bare, draft: Draft, known: Known): Promise<CommandEnd> {
+  const settings = readSettings({ ...variables, ...draft.changes() }, 'Not yet enough to run the doctor.');
+  if (settings.kind === 'refused') return { exitCode: exitCodes.settings, words: settings.words };
+  const { config } = settings;
+  return await examineAll({ config, log: openLog(config, 'error', () => undefined), now }, known);
+}

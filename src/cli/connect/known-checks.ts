@@ -1,0 +1,147 @@
+import type { Config } from '../../config/config.ts';
+import { ServiceFailure } from '../../domain/failure.ts';
+import { listed } from '../../domain/wording.ts';
+import { adviceOn } from '../../features/doctor/account-checks.ts';
+import { ok, problem, skippedFor, warning, type Check, type Verdict } from '../../features/doctor/examine.ts';
+import { rawRecords } from '../../payments/lookups.ts';
+import type { Payments } from '../../payments/payments.ts';
+import { savedCardShape } from '../../payments/saved-cards.ts';
+import type { SignedRequest } from '../../webhooks/signed-delivery.ts';
+import { changeLines, type Changes } from './changes.ts';
+import { askingFor, type CardsProposal, cardsWords, proposeCards } from './propose-cards.ts';
+import { proposeTokenReading } from './propose-token.ts';
+import { type KnownPayment, proposeTransaction } from './propose-transaction.ts';
+import { proposeWebhook } from './propose-webhook.ts';
+
+/** What a person knows to be so, and the bot cannot see alone. */
+export type Known = {
+  paid?: KnownPayment;
+  /** The e-mail of a customer with saved cards. */
+  cardsOf?: string;
+  /** A genuine one, of whatever time. */
+  delivery?: SignedRequest;
+};
+
+type Looked = {
+  config: Config;
+  payments: Pick<Payments, 'ask' | 'savedCards'>;
+  /** Resolves when the doctor has had a new token issued; throws what kept it from that. */
+  token: () => Promise<unknown>;
+  /** The answer that brought it. */
+  tokenAnswer: () => unknown;
+  now: () => number;
+};
+
+/** Whether the settings read the service as these say that it is; each wrong one is named, with its value. */
+export function knownChecks(looked: Looked, { paid, cardsOf, delivery }: Known): Check[] {
+  const { config } = looked;
+  const account = config.merchant?.name;
+  const checks: Check[] = [
+    { part: 'Payments token answer', look: () => lookAtTokenAnswer(looked) },
+    ...(paid
+      ? [{ part: 'Known payment', look: () => afterToken(looked, () => lookAtPayment(looked, paid)) }]
+      : []),
+    ...(cardsOf === undefined
+      ? []
+      : [{ part: 'Known saved cards', look: () => afterToken(looked, () => lookAtCards(looked, cardsOf)) }]),
+    ...(delivery ? [{ part: 'Captured delivery', look: () => lookAtDelivery(config, delivery) }] : []),
+  ];
+  return checks.map((check) => ({ ...check, account }));
+}
+
+async function lookAtTokenAnswer({ config, token, tokenAnswer, now }: Looked): Promise<Verdict> {
+  if (config.paymentsStaticToken !== undefined) return ok('None is asked for: PAYMENTS_STATIC_TOKEN is used');
+  const isUsable = await token().then(
+    () => true,
+    () => false,
+  );
+  const answer = tokenAnswer();
+  if (answer === undefined) return skippedFor('Payments token');
+  const { changes = {} } = proposeTokenReading(answer, config, now()) ?? {};
+  const { PAYMENTS_ACCESS_TOKEN_POINTERS: access, ...others } = changes;
+  if (!isUsable) {
+    const fix = access === undefined ? {} : { fix: fixOf({ PAYMENTS_ACCESS_TOKEN_POINTERS: access }) };
+    return { ...skippedFor('Payments token'), ...fix };
+  }
+  if (Object.keys(others).length === 0) return ok('The settings find in it what it says');
+  return warning(
+    'It says how long the token lives, or what refreshes it, where the settings do not look',
+    fixOf(others),
+  );
+}
+
+async function lookAtPayment({ config, payments }: Looked, paid: KnownPayment): Promise<Verdict> {
+  const records = await payments.ask((client, accountId) =>
+    rawRecords(client, accountId, { orderReference: paid.reference }),
+  );
+  const found = proposeTransaction(records, paid, config);
+  if (found.kind === 'none')
+    return problem(
+      found.why,
+      'Check the reference and its amount, then PAYMENTS_PAID_STATUSES and PAYMENTS_AMOUNT_POINTER.',
+    );
+  return Object.keys(found.changes).length === 0
+    ? ok('It is confirmed as paid')
+    : problem('It is not confirmed as paid', fixOf(found.changes));
+}
+
+async function lookAtCards({ config, payments }: Looked, email: string): Promise<Verdict> {
+  if (payments.savedCards.kind === 'missing') {
+    return problem('Cards cannot be listed', `Set ${listed(payments.savedCards.settings, 'and')}.`);
+  }
+  const shape = savedCardShape(config);
+  const found = await payments.ask(async (client): Promise<CardsProposal> => {
+    try {
+      return await proposeCards(askingFor(client, config), email, shape);
+    } catch (error) {
+      const isRefused = error instanceof ServiceFailure && /unauthorized|forbidden/.test(error.kind);
+      if (!isRefused || shape.savedCardsHeaders.length === 2) throw error;
+      return { kind: 'none', why: 'The service refuses the list, for which the settings leave a header out' };
+    }
+  });
+  if (found.kind === 'none')
+    return problem(found.why, 'Check SAVED_CARDS_QUERY, SAVED_CARDS_LIST_POINTERS and SAVED_CARDS_HEADERS.');
+  if (Object.keys(found.changes).length > 0) {
+    return problem('The settings do not list what the service does', fixOf(found.changes));
+  }
+  return found.paging === 'stuck'
+    ? warning(cardsWords(found), 'Set SAVED_CARDS_CURSOR_QUERY.')
+    : ok(cardsWords(found));
+}
+
+function lookAtDelivery(config: Config, delivery: SignedRequest): Verdict {
+  const found = proposeWebhook(config, delivery);
+  if (found.kind === 'none')
+    return problem(found.why, 'Capture another one, as docs/troubleshooting.md says.');
+  if (Object.keys(found.changes).length > 0) return problem('It is not read as it is', fixOf(found.changes));
+  return found.lacks === undefined
+    ? ok('It verifies as of its own time, and its event is read')
+    : problem(found.lacks, 'Set WEBHOOK_EVENT_POINTERS to where it stands.');
+}
+
+/** In one line; a blank value takes a setting out. */
+function fixOf(changes: Changes): string {
+  const out = Object.entries(changes).flatMap(([name, value]) => (value === '' ? [name] : []));
+  const set = changeLines(Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== '')));
+  const parts = [
+    ...(set.length > 0 ? [`Set ${set.join(', ')}`] : []),
+    ...(out.length > 0 ? [`${set.length > 0 ? 'take' : 'Take'} out ${listed(out, 'and')}`] : []),
+  ];
+  return `${parts.join('; ')}.`;
+}
+
+/** Another token meanwhile could make the new one worthless. */
+async function afterToken({ config, token }: Looked, look: () => Promise<Verdict>): Promise<Verdict> {
+  try {
+    await token();
+  } catch {
+    return skippedFor('Payments token');
+  }
+  try {
+    return await look();
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error;
+    const { says, fix } = adviceOn(error, config);
+    return problem(says, fix);
+  }
+}

@@ -1,0 +1,257 @@
+import { isJsonObject, type JsonObject, leavesOf, valueAt } from '../../domain/json.ts';
+import { savedCardFields } from '../../config/saved-card-settings.ts';
+import type { Config } from '../../config/config.ts';
+import { counted } from '../../domain/wording.ts';
+import type { PaymentsClient } from '../../payments/client.ts';
+import { askSavedCards, type SavedCardShape, savedCardShape } from '../../payments/saved-cards.ts';
+import { looseText } from '../../payments/wire.ts';
+import type { Changes } from './changes.ts';
+
+/** The bodies of answers to the list, each asked with these parameters beside the headers. */
+type AskList = (query: Readonly<Record<string, string>>) => Promise<{ status: number; body: unknown }>;
+
+export type CardsProposal = FittingCards | { kind: 'none'; why: string };
+
+export type FittingCards = {
+  kind: 'fits';
+  changes: Changes;
+  query: string;
+  list: string;
+  cards: number;
+  pages: number;
+  /** `stuck`: the answer says that a page follows, and no parameter brings it. */
+  paging: 'whole' | 'followed' | 'stuck';
+};
+
+export function cardsWords({ cards, pages, paging }: FittingCards): string {
+  const read = `${counted(cards, 'card')} on ${counted(pages, 'page')}`;
+  if (paging === 'followed') return `${read}, each found by the one before.`;
+  return paging === 'whole'
+    ? `${read}, and the answer names no further one.`
+    : `${read}. The answer names a further one, and no parameter that was tried brings it: set SAVED_CARDS_CURSOR_QUERY.`;
+}
+
+/** Asks the service by the settings’ headers. */
+export function askingFor(client: PaymentsClient, config: Config): AskList {
+  const of = { accountId: config.paymentsAccountId ?? '', shape: savedCardShape(config) };
+  return async (query) => {
+    const { answer, body } = await askSavedCards(client, of, query);
+    return { status: answer.response.status, body };
+  };
+}
+
+const emailParameters = ['customerEmail', 'email', 'customer_email', 'emailAddress', 'customer'];
+const pageParameters = ['cursor', 'page', 'nextCursor', 'pageToken', 'page_token', 'next', 'offset', 'after'];
+const mostPages = 5;
+
+/**
+ * Finds out by asking how a customer's saved cards are listed: the parameter, the list, its cards' fields, and the next
+ * page. Asks a few dozen times at most, only to read.
+ */
+export async function proposeCards(
+  ask: AskList,
+  email: string,
+  ours: SavedCardShape,
+): Promise<CardsProposal> {
+  const query = [ours.savedCardsQuery, ...emailParameters.filter((name) => name !== ours.savedCardsQuery)];
+  let seen = 0;
+  for (const name of query) {
+    const { status, body } = await ask({ [name]: email });
+    seen = Math.max(seen, status);
+    const list = listIn(body, ours);
+    if (!list) continue;
+    const fields = proposeFields(list.cards, email, ours);
+    if (!fields) {
+      return {
+        kind: 'none',
+        why: `The list at ${list.pointer || 'the top'} has cards without a token that can be told.`,
+      };
+    }
+    const { changes, ...paging } = await findPaging(ask, { [name]: email }, { body, list, fields, ours });
+    return {
+      kind: 'fits',
+      query: name,
+      list: list.pointer,
+      changes: {
+        ...(name === ours.savedCardsQuery ? {} : { SAVED_CARDS_QUERY: name }),
+        ...(list.isOurs ? {} : { SAVED_CARDS_LIST_POINTERS: list.pointer }),
+        ...(fields.differ ? { SAVED_CARDS_FIELD_POINTERS: JSON.stringify(fields.pointers) } : {}),
+        ...changes,
+      },
+      ...paging,
+    };
+  }
+  const parameters = query.join(', ');
+  return {
+    kind: 'none',
+    why: `No list of cards came (HTTP ${seen}), by whichever of these parameters: ${parameters}. Has this customer saved cards?`,
+  };
+}
+
+type List = { pointer: string; cards: readonly JsonObject[]; isOurs: boolean };
+
+/** Ours where they lead to cards; else the first list of objects that look like cards. */
+function listIn(body: unknown, ours: SavedCardShape): List | undefined {
+  const known = ours.savedCardsListPointers.find((pointer) => cardsAt(body, pointer) !== undefined);
+  if (known !== undefined) return { pointer: known, cards: cardsAt(body, known) ?? [], isOurs: true };
+  const pointer = [...new Set(leavesOf(body).flatMap(([at]) => /^(.*?)\/0\//.exec(at)?.[1] ?? []))].find(
+    (at) => cardsAt(body, at) !== undefined,
+  );
+  return pointer === undefined ? undefined : { pointer, cards: cardsAt(body, pointer) ?? [], isOurs: false };
+}
+
+function cardsAt(body: unknown, pointer: string): readonly JsonObject[] | undefined {
+  const found = valueAt(body, pointer);
+  if (!Array.isArray(found) || found.length === 0 || !found.every(isJsonObject)) return undefined;
+  return tokenIn(found[0] ?? {}) === undefined ? undefined : found;
+}
+
+function tokenIn(card: JsonObject): string | undefined {
+  const texts = leavesOf(card).filter(([, value]) => typeof value === 'string' && value.length >= 6);
+  const named = (pattern: RegExp) =>
+    texts.find(([at]) => pattern.test(at) && !/expir|date|type/i.test(at))?.[0];
+  return named(/token.?key$/i) ?? named(/token/i) ?? named(/authori[sz]ation.?code$|card.?(id|ref|key)$/i);
+}
+
+type Fields = { pointers: Changes; differ: boolean; token: string };
+
+const fieldNames: Readonly<Record<(typeof savedCardFields)[number], RegExp>> = {
+  tokenKey: /token/i,
+  cardType: /type|brand|scheme|network/i,
+  tokenExpiryDate: /expir|valid/i,
+  cardPan: /pan|last.?(4|four)|mask|number|digits/i,
+  customerEmail: /e?mail/i,
+};
+
+/** Only those that stand elsewhere than where the settings look. */
+function proposeFields(
+  cards: readonly JsonObject[],
+  email: string,
+  ours: SavedCardShape,
+): Fields | undefined {
+  const [card = {}] = cards;
+  const token = tokenIn(card);
+  if (token === undefined) return undefined;
+  const leaves = leavesOf(card);
+  const found = savedCardFields.map((field) => {
+    const known = ours.savedCardsFieldPointers[field].find((at) => !missing(valueAt(card, at)));
+    if (known !== undefined) return [field, known, true] as const;
+    if (field === 'tokenKey') return [field, token, false] as const;
+    const byValue = field === 'customerEmail' ? leaves.find(([, value]) => value === email)?.[0] : undefined;
+    const byName = leaves.find(
+      ([at, value]) => at !== token && fieldNames[field].test(at) && !missing(value),
+    )?.[0];
+    return [field, byValue ?? byName, false] as const;
+  });
+  const moved = found.filter(([, at, isOurs]) => at !== undefined && !isOurs);
+  // The setting is written whole, with what it said of the other fields.
+  const said = found.filter(([field, at]) => at !== undefined && at !== `/${field}`);
+  const pointers = Object.fromEntries(said.map(([field, at]) => [field, at ?? '']));
+  const ourToken = found.find(([field]) => field === 'tokenKey')?.[1] ?? token;
+  return { pointers, differ: moved.length > 0, token: ourToken };
+}
+
+function missing(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || typeof value === 'object';
+}
+
+type Paging = { changes: Changes; cards: number; pages: number; paging: 'whole' | 'followed' | 'stuck' };
+type FirstPage = { body: unknown; list: List; fields: Fields; ours: SavedCardShape };
+
+/** A parameter counts once it has brought other cards than the pages before. */
+async function findPaging(
+  ask: AskList,
+  email: Readonly<Record<string, string>>,
+  first: FirstPage,
+): Promise<Paging> {
+  const { body, list, fields, ours } = first;
+  const told = nextPlaces(body, list, ours).filter((at) => goesOn(valueAt(body, at), ours));
+  for (const place of told) {
+    for (const parameter of parametersFor(place, ours)) {
+      const read = await readOn((at) => ask({ ...email, [parameter]: at }), place, first);
+      if (read.pages === 1) continue;
+      const { last, ...counts } = read;
+      const isOurs = ours.savedCardsCursorPointers.find((at) => valueAt(body, at) !== undefined) === place;
+      return {
+        ...counts,
+        changes: {
+          ...(isOurs ? {} : { SAVED_CARDS_CURSOR_POINTERS: place }),
+          ...(parameter === ours.savedCardsCursorQuery ? {} : { SAVED_CARDS_CURSOR_QUERY: parameter }),
+          ...(last === '' || ours.savedCardsLastCursors.includes(last)
+            ? {}
+            : { SAVED_CARDS_LAST_CURSORS: last }),
+        },
+        paging: 'followed',
+      };
+    }
+  }
+  const cards = new Set(tokensAt(body, list, fields)).size;
+  return { changes: {}, cards, pages: 1, paging: told.length > 0 ? 'stuck' : 'whole' };
+}
+
+/** From the first page to the last, or as far as each page brings new cards; `last`: the word, if any, that says that it was. */
+async function readOn(
+  askFor: (cursor: string) => ReturnType<AskList>,
+  place: string,
+  { body, list, fields, ours }: FirstPage,
+): Promise<{ cards: number; pages: number; last: string }> {
+  const known = new Set(tokensAt(body, list, fields));
+  let next = wordAt(body, place);
+  let pages = 1;
+  while (goesOn(next, ours) && pages < mostPages) {
+    const page = await askFor(next);
+    const tokens = tokensAt(page.body, list, fields);
+    if (tokens.every((token) => known.has(token))) break;
+    for (const token of tokens) known.add(token);
+    pages += 1;
+    next = wordAt(page.body, place);
+  }
+  const isEnd = pages > 1 && !goesOn(next, ours);
+  return { cards: known.size, pages, last: isEnd ? next : '' };
+}
+
+/** Text, number or boolean as text; anything else is the empty one. */
+function wordAt(body: unknown, at: string): string {
+  return looseText.parse(valueAt(body, at)) ?? '';
+}
+
+function tokensAt(body: unknown, list: List, { token }: Fields): string[] {
+  const found = valueAt(body, list.pointer);
+  const cards = Array.isArray(found) ? found.filter(isJsonObject) : [];
+  return cards.map((card) => String(valueAt(card, token)));
+}
+
+/** Where the answer may say how to go on: ours first, then what is called so. */
+function nextPlaces(body: unknown, list: List, ours: SavedCardShape): string[] {
+  const beside = outsideList(body, list);
+  const named = (pattern: RegExp) => beside.filter((at) => pattern.test(at));
+  const all = [
+    ...ours.savedCardsCursorPointers.filter((at) => valueAt(body, at) !== undefined),
+    ...named(/next/i),
+    ...named(/cursor|continu|after|more.?from/i),
+  ];
+  return [...new Set(all)].filter((at) => !/prev|limit|size|total|count|has/i.test(at));
+}
+
+/** Pointers to what stands beside the list, null included. */
+function outsideList(body: unknown, list: List): string[] {
+  return leavesOf(body).flatMap(([at]) =>
+    at.startsWith(`${list.pointer}/`) && /\/\d+\//.test(at) ? [] : [at],
+  );
+}
+
+function goesOn(
+  value: unknown,
+  { savedCardsLastCursors: last }: Pick<SavedCardShape, 'savedCardsLastCursors'>,
+): boolean {
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  return !last.includes(String(value)) && !/^(|0|-1|false|null|none|end)$/i.test(String(value));
+}
+
+function parametersFor(place: string, { savedCardsCursorQuery: ours }: SavedCardShape): string[] {
+  const name = place.slice(place.lastIndexOf('/') + 1);
+  const stem = name.replace(/^next[_-]?/i, '').replace(/^./, (first) => first.toLowerCase());
+  return [...new Set([ours, stem, name, ...pageParameters])].filter(
+    (one) => /^[\w.[\]-]{1,64}$/.test(one) && one !== 'none',
+  );
+}

@@ -1,0 +1,116 @@
+import { isJsonObject, type JsonObject, leavesOf, valueAtFirst } from '../../domain/json.ts';
+import { lifetimeInToken, readLifetimeMs } from '../../payments/tokens.ts';
+import type { Changes } from './changes.ts';
+
+type Credentials = { clientId: string; clientSecret: string; accountId: string };
+
+/**
+ * The body with a place for each credential: where its value is the person's own, or its name says what it is. All else,
+ * such as a grant type, stays as shown.
+ */
+export function proposeTokenBody(shown: JsonObject, own: Credentials): JsonObject {
+  const fill = (leaf: unknown, name: string): unknown => {
+    if (Array.isArray(leaf)) return leaf.map((one) => fill(one, name));
+    if (isJsonObject(leaf)) return proposeTokenBody(leaf, own);
+    return typeof leaf === 'string' ? (placeOf(leaf, name, own) ?? leaf) : leaf;
+  };
+  return Object.fromEntries(Object.entries(shown).map(([name, leaf]) => [name, fill(leaf, name)]));
+}
+
+function placeOf(value: string, name: string, own: Credentials): string | undefined {
+  if (/^\{\{[A-Z_]+\}\}$/.test(value)) return value;
+  if (value === own.clientSecret) return '{{CLIENT_SECRET}}';
+  if (value === own.clientId) return '{{CLIENT_ID}}';
+  if (value === own.accountId) return '{{ACCOUNT_ID}}';
+  const plain = name.replace(/[^a-z]/gi, '');
+  if (/secret|password|passphrase|private/i.test(plain)) return '{{CLIENT_SECRET}}';
+  if (/account|merchantid/i.test(plain)) return '{{ACCOUNT_ID}}';
+  return /client|key|user|login|appid|consumer/i.test(plain) ? '{{CLIENT_ID}}' : undefined;
+}
+
+/** Whether a token can be had with it: both credentials have a place. */
+export function holdsCredentials(body: JsonObject): boolean {
+  const text = JSON.stringify(body);
+  return text.includes('{{CLIENT_ID}}') && text.includes('{{CLIENT_SECRET}}');
+}
+
+type TokenPointers = {
+  paymentsAccessTokenPointers: readonly string[];
+  paymentsRefreshTokenPointers: readonly string[];
+  paymentsTokenExpiryPointers: readonly string[];
+  paymentsTokenLifetimeSeconds: number;
+};
+
+type TokenReading = {
+  /** What differs from the settings; empty: they fit. */
+  changes: Changes;
+  /** How long it lives, by those; undefined: nothing says it. */
+  lifetimeMs: number | undefined;
+};
+
+/** Where the token, its refresh token and its life stand in an answer; undefined: nothing in it looks like a token. */
+export function proposeTokenReading(
+  answer: unknown,
+  ours: TokenPointers,
+  nowMs: number,
+): TokenReading | undefined {
+  const leaves = leavesOf(answer);
+  const texts = leaves.filter(([, value]) => typeof value === 'string' && /^[\x21-\x7e]{8,}$/.test(value));
+  const refresh = best(texts, (name) => (/refresh/i.test(name) && !isLife(name) ? 1 : 0));
+  const access = best(texts, (name, value) => {
+    if (/refresh|type|scope|id$/i.test(name) || isLife(name)) return 0;
+    return (/access|bearer/i.test(name) ? 2 : 0) + (/token|jwt/i.test(name) ? 2 : 0) + (isJwt(value) ? 1 : 0);
+  });
+  if (!access) return undefined;
+  const lives = leaves.filter(
+    ([pointer, value]) =>
+      isLife(nameAt(pointer)) && (readLifetimeMs(value, nowMs) ?? 0) > 0 && typeof value !== 'boolean',
+  );
+  const life = best(lives, (name) =>
+    /refresh/i.test(name) ? 0 : /expire?s?.?in|ttl|life/i.test(name) ? 2 : 1,
+  );
+  const byPointer = readLifetimeMs(valueAtFirst(answer, ours.paymentsTokenExpiryPointers), nowMs);
+  const told = life && readLifetimeMs(life[1], nowMs);
+  const own = lifetimeInToken(String(access[1]), nowMs);
+  const isElsewhere = life !== undefined && byPointer === undefined;
+  const seconds = life || byPointer !== undefined || own === undefined ? undefined : Math.floor(own / 1_000);
+  return {
+    changes: {
+      ...moved('PAYMENTS_ACCESS_TOKEN_POINTERS', answer, ours.paymentsAccessTokenPointers, access),
+      ...(refresh &&
+        moved('PAYMENTS_REFRESH_TOKEN_POINTERS', answer, ours.paymentsRefreshTokenPointers, refresh)),
+      ...(isElsewhere ? { PAYMENTS_TOKEN_EXPIRY_POINTERS: life[0] } : {}),
+      ...(seconds === undefined || seconds === ours.paymentsTokenLifetimeSeconds || seconds < 30
+        ? {}
+        : { PAYMENTS_TOKEN_LIFETIME_SECONDS: String(seconds) }),
+    },
+    lifetimeMs: byPointer ?? told ?? own,
+  };
+}
+
+type Leaf = readonly [pointer: string, value: unknown];
+
+/** Nothing to change where the pointers lead to that very value already. */
+function moved(name: string, answer: unknown, ours: readonly string[], [pointer, value]: Leaf): Changes {
+  return valueAtFirst(answer, ours) === value ? {} : { [name]: pointer };
+}
+
+function best(leaves: readonly Leaf[], weigh: (name: string, value: unknown) => number): Leaf | undefined {
+  const weighed = leaves.map((leaf) => ({ leaf, weight: weigh(nameAt(leaf[0]), leaf[1]) }));
+  const found = weighed
+    .filter(({ weight }) => weight > 0)
+    .toSorted((one, other) => other.weight - one.weight);
+  return found[0]?.leaf;
+}
+
+function nameAt(pointer: string): string {
+  return pointer.slice(pointer.lastIndexOf('/') + 1);
+}
+
+function isLife(name: string): boolean {
+  return /expir|ttl|life|valid/i.test(name);
+}
+
+function isJwt(value: unknown): boolean {
+  return typeof value === 'string' && /^eyJ[\w-]+\.[\w-]+\.[\w-]*$/.test(value);
+}

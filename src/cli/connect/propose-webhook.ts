@@ -1,0 +1,138 @@
+import type { Config } from '../../config/config.ts';
+import { withSettings } from '../../config/read-config.ts';
+import { variableName } from '../../config/settings.ts';
+import { leavesOf } from '../../domain/json.ts';
+import { createReader, type EventPointers, parseEvent, readEventPointers } from '../../webhooks/event.ts';
+import { fitSettings, otherUnit } from '../../webhooks/explain-delivery.ts';
+import { readJson } from '../../webhooks/json.ts';
+import { type Coverage, coverageOf } from '../../webhooks/signature-template.ts';
+import { createVerifier } from '../../webhooks/signature.ts';
+import {
+  readDelivery,
+  timeOf,
+  type SignatureScheme,
+  type SignedRequest,
+} from '../../webhooks/signed-delivery.ts';
+import { readSignatureScheme } from '../../webhooks/webhook-settings.ts';
+import type { Changes } from './changes.ts';
+
+type WebhookProposal =
+  /** `changes` is empty where the settings fit already. `lacks`: what the bot would not know of the event. */
+  { kind: 'fits'; changes: Changes; lacks: string | undefined } | { kind: 'none'; why: string };
+
+/** A preset brings its own recipe: what was set beside another one goes. */
+const besidePreset = [
+  'webhookSignatureHeader',
+  'webhookSignaturePlace',
+  'webhookSignatureAlgorithm',
+  'webhookSignatureEncoding',
+  'webhookSecretEncoding',
+  'webhookSignedTemplate',
+  'webhookTimestampSource',
+  'webhookTimestampUnit',
+] as const;
+
+/** The fewest settings by which a genuine delivery verifies, as of the time that it says itself, and its event is read. */
+export function proposeWebhook(config: Config, request: SignedRequest): WebhookProposal {
+  const secrets = config.webhookSecrets ?? [];
+  if (secrets.length === 0) return { kind: 'none', why: 'Without WEBHOOK_SECRETS nothing can be tried.' };
+  const own = readEventPointers(config.webhookEventPointers ?? {});
+  const pointers = own.ok ? own.value : builtIn();
+  const fit = fitSettings({ scheme: schemeOf(config), secrets, pointers }, request);
+  if (!fit) return { kind: 'none', why: nothingFits };
+  const told = Object.fromEntries(fit.map((line) => line.split(/=(.*)/s) as [string, string]));
+  const isOther = told['WEBHOOK_SIGNATURE_PRESET'] !== undefined;
+  const left = besidePreset.filter((key) => isOther && config[key] !== undefined);
+  const signing: Changes = {
+    ...Object.fromEntries(left.map((key) => [variableName(key), ''])),
+    ...told,
+  };
+  const untimed = schemeOf(config, signing);
+  const unit = untimed && otherUnit(untimed, request);
+  const changes = unit === undefined ? signing : { ...signing, WEBHOOK_TIMESTAMP_UNIT: unit };
+  const scheme = schemeOf(config, changes);
+  if (!scheme || !verifies(scheme, secrets, request)) {
+    return { kind: 'none', why: 'The signature holds, and its time cannot be read.' };
+  }
+  const coverage = coverageOf(scheme.template);
+  const found = proposePointers(pointers, request.body, coverage);
+  const written = { ...config.webhookEventPointers, ...found };
+  return {
+    kind: 'fits',
+    changes: {
+      ...changes,
+      ...(Object.keys(found).length === 0 ? {} : { WEBHOOK_EVENT_POINTERS: JSON.stringify(written) }),
+    },
+    lacks: lackOf(request.body, written, coverage),
+  };
+}
+
+const nothingFits =
+  'No recipe fits, nor any template of the body or of up to four headers and fields. Check WEBHOOK_SECRETS, and that the capture is byte for byte.';
+
+function builtIn(): EventPointers {
+  const read = readEventPointers({});
+  if (!read.ok) throw new Error(read.problem);
+  return read.value;
+}
+
+function schemeOf(config: Config, changes: Changes = {}): SignatureScheme | undefined {
+  const changed = withSettings(config, changes);
+  const read = changed.ok ? readSignatureScheme(changed.value) : undefined;
+  return read?.ok ? read.value : undefined;
+}
+
+/** As of its own time: a capture is old. */
+function verifies(scheme: SignatureScheme, secrets: readonly string[], request: SignedRequest): boolean {
+  const { timestamp } = scheme;
+  const delivery = readDelivery(scheme, request);
+  const signedMs = timestamp && delivery.ok ? timeOf(timestamp, delivery.value) : 0;
+  return createVerifier(scheme, secrets)(request, signedMs).kind === 'valid';
+}
+
+/** By these names senders commonly call them; the kind is known by its value. Spec: Events. */
+const eventNames = {
+  orderReference: /^(?:merchant|order|payment|tx|your)?[_-]?(?:order)?[_-]?ref(?:erence)?$/i,
+  transactionId: /^(?:transaction|payment|charge)[_-]?id$/i,
+  amount: /^(?:paid|charged|order)?[_-]?amount$/i,
+  currency: /^currency(?:[_-]?code)?$/i,
+} as const;
+
+/** Only of what the bot looks for and does not find; where single fields are signed, among those alone. */
+function proposePointers(
+  pointers: EventPointers,
+  body: Buffer,
+  coverage: Coverage,
+): Readonly<Record<string, string>> {
+  const document = readJson(body);
+  if (!document.ok) return {};
+  const json = document.value.value;
+  const isSigned = (at: string): boolean => coverage.covers === 'body' || coverage.pointers.includes(at);
+  const leaves = leavesOf(json).filter(([at]) => /^(?:\/[\w.-]{1,64})+$/.test(at) && isSigned(at));
+  const reader = createReader(json, pointers, coverage);
+  const found: Record<string, string> = {};
+  const kind = leaves.find(([, value]) => typeof value === 'string' && isKnown(value))?.[0];
+  if (kind !== undefined && !isKnown(reader.text('kind'))) found['kind'] = kind;
+  for (const [field, name] of Object.entries(eventNames) as [keyof typeof eventNames, RegExp][]) {
+    if (reader.place(field)) continue;
+    const at = leaves.find(([pointer]) => name.test(pointer.slice(pointer.lastIndexOf('/') + 1)))?.[0];
+    if (at !== undefined) found[field] = at;
+  }
+  return found;
+}
+
+function lackOf(body: Buffer, written: object, coverage: Coverage): string | undefined {
+  const pointers = readEventPointers({ ...written });
+  const read = pointers.ok ? parseEvent(body, pointers.value, coverage) : undefined;
+  if (read?.kind !== 'event') {
+    return 'It is read as no event: no signed field says payment_success or payment_failed.';
+  }
+  const { orderReference, transactionId } = read.event;
+  return orderReference === undefined && transactionId === undefined
+    ? 'Neither its order reference nor its transaction id is where the bot looks, and signed.'
+    : undefined;
+}
+
+function isKnown(kind: string | undefined): boolean {
+  return /^\s*payment_(?:success|failed)\s*$/i.test(kind ?? '');
+}

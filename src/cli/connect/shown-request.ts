@@ -1,0 +1,78 @@
+import { isJsonObject, type JsonObject, parseJson } from '../../domain/json.ts';
+import { parsed, problem, type Parsed } from '../../domain/wording.ts';
+
+/** A request as a service's documentation shows it. Header names are in lower case. */
+type ShownRequest = {
+  url?: string;
+  headers: Readonly<Record<string, string>>;
+  body: JsonObject;
+};
+
+/** Reads a curl command, or the JSON body alone. The problem repeats nothing of the text: it may hold a secret. */
+export function parseShownRequest(text: string): Parsed<ShownRequest> {
+  const alone = parseJson(text.trim());
+  if (isJsonObject(alone)) return parsed({ headers: {}, body: alone });
+  const [command, ...words] = shellWords(text) ?? [];
+  if (command !== 'curl') return problem('Paste a curl command, or the JSON body alone.');
+  const options = optionsIn(words);
+  const valuesOf = (...names: string[]): string[] =>
+    options.flatMap(([name, value]) => (names.includes(name) ? [value] : []));
+  const headers = valuesOf('-H', '--header').flatMap((line) => {
+    const [, name, value = ''] = /^([^:]+):\s*(.*)$/s.exec(line) ?? [];
+    return name === undefined ? [] : [[name.toLowerCase(), value] as const];
+  });
+  const [url] = valuesOf('--url', '');
+  const data = valuesOf(...dataOptions);
+  const body = data.length === 0 ? {} : parseJson(data.join('&'));
+  if (!isJsonObject(body)) {
+    return problem('Its body is no JSON object. The bot sends JSON bodies alone, as the specification says.');
+  }
+  return parsed({ headers: Object.fromEntries(headers), body, ...(url === undefined ? {} : { url }) });
+}
+
+const dataOptions = ['-d', '--data', '--data-raw', '--data-binary', '--data-ascii', '--json'];
+/** Those that take a value and are common in documentation. */
+const valued = new Set(
+  [
+    ...dataOptions,
+    '-X --request -H --header --url -u --user -o --output -m --max-time -A --user-agent -b --cookie -e --referer',
+  ].flatMap((names) => names.split(' ')),
+);
+
+/** Each with its value; what is no option has none for a name. `-XPOST` and `--request=POST` too. */
+function optionsIn(words: readonly string[]): [name: string, value: string][] {
+  const options: [string, string][] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    const [, name = word, joined] = /^(-[XHdumoAbe]|--[a-z-]+(?==))=?(.+)$/s.exec(word) ?? [];
+    if (!word.startsWith('-')) options.push(['', word]);
+    else if (joined !== undefined) options.push([name, joined]);
+    else if (valued.has(word)) options.push([word, words[(at += 1)] ?? '']);
+  }
+  return options;
+}
+
+/** Of a POSIX shell, without its variables; undefined where a quote does not end. */
+function shellWords(text: string): string[] | undefined {
+  const words: string[] = [];
+  let word: string | undefined;
+  for (const [all, single, ansi, double, escaped, plain] of text.trim().matchAll(shellPiece)) {
+    if (all === "'" || all === '"' || all === '\\') return undefined;
+    const more =
+      single ??
+      ansi?.replace(/\\(['"\\])/g, '$1') ??
+      double?.replace(/\\(["\\$`])/g, '$1') ??
+      escaped ??
+      plain;
+    if (more !== undefined) word = (word ?? '') + more;
+    else if (/^\s/.test(all) && word !== undefined) {
+      words.push(word);
+      word = undefined;
+    }
+  }
+  return word === undefined ? words : [...words, word];
+}
+
+/** A blank, a line that goes on, a quoted piece of three kinds, an escaped character, plain ones, or what has no end. */
+const shellPiece =
+  /\s+|\\\r?\n|'([^']*)'|\$'((?:[^'\\]|\\[^])*)'|"((?:[^"\\]|\\[^])*)"|\\([^])|((?:[^\s'"\\$]|\$(?!'))+)|['"\\]/gy;

@@ -1,0 +1,90 @@
+import { existsSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import { stringify } from 'yaml';
+import { isSecretName } from '../../config/read-config.ts';
+import { parsed, problem, type Parsed } from '../../domain/wording.ts';
+import type { Changes } from './changes.ts';
+
+/** As Node's own reader of .env files reads it back, and Compose, which reads $ in what is not quoted; undefined: no quotes do. */
+function envLine(name: string, value: string): string | undefined {
+  const quoted = ["'", '"', '`'].map((quote) => quote + value + quote);
+  const ways = (value.includes('$') ? quoted : [value, ...quoted]).map((written) => `${name}=${written}`);
+  return ways.find((line) => parseEnv(`${line}\n`)[name] === value);
+}
+
+/**
+ * The .env file with these settings in place of its own, every other line as it was; a blank one is taken out. A problem
+ * where that would not be read back as it is meant, which a value over several lines can bring about.
+ */
+export function envWith(before: string, changes: Changes, heading: string): Parsed<string> {
+  const isChanged = (line: string): boolean => {
+    const [, name = ''] = /^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=/.exec(line) ?? [];
+    return Object.hasOwn(changes, name);
+  };
+  const kept = before
+    .split(/(?<=\n)/)
+    .filter((line) => !isChanged(line))
+    .join('');
+  const named = Object.entries(changes).filter(([, value]) => value !== '');
+  const lines = named.map(([name, value]) => envLine(name, value));
+  const gap = kept === '' || kept.endsWith('\n\n') ? '' : kept.endsWith('\n') ? '\n' : '\n\n';
+  const text = named.length === 0 ? kept : `${kept}${gap}# ${heading}\n${lines.join('\n')}\n`;
+  const meant = { ...parseEnv(before), ...changes };
+  const read = parseEnv(text);
+  const names = new Set([...Object.keys(meant), ...Object.keys(read)]);
+  const wrong = [...names].filter((name) => (meant[name] ?? '') !== (read[name] ?? ''));
+  return wrong.length === 0
+    ? parsed(text)
+    : problem(`${wrong.join(', ')} cannot be written into it; do it by hand.`);
+}
+
+/** Settings as they may be shown. */
+export function shownSettings(changes: Changes): string {
+  const lines = Object.entries(changes).map(([name, value]) => {
+    if (value === '') return `${name} taken out`;
+    return `${name}=${isSecretName(name) ? '(secret)' : value}`;
+  });
+  return lines.join('\n');
+}
+
+/** What one merchant has of its own: addresses, ids, secrets, and how its bot runs. */
+const ofOneMerchant =
+  /^PAYMENTS_(?:SERVICE|BASE_URL|SANDBOX_URL|ENVIRONMENT|ACCOUNT_\w+|PARENT_\w+|TIMEOUT_SECONDS)$/;
+const ofTheService =
+  /^(?:PAYMENTS_|SAVED_CARDS_|WEBHOOK_(?:SIGN|SECRET_ENCODING|TIMESTAMP|TOLERANCE|EVENT_POINTERS))/;
+
+/** Which of the settings every merchant of a service needs alike; a text that holds a secret of this one stays out. */
+export function serviceSettings(changes: Changes, secrets: readonly string[]): Changes {
+  const shared = Object.entries(changes).filter(
+    ([name, value]) =>
+      ofTheService.test(name) &&
+      !ofOneMerchant.test(name) &&
+      !isSecretName(name) &&
+      value !== '' &&
+      !secrets.some((secret) => value.includes(secret)),
+  );
+  return Object.fromEntries(shared);
+}
+
+/** Whom and where the bot serves. */
+export type PolicyAnswers = {
+  channels: { alerts: string; desk?: string; ops?: string };
+  members: readonly string[];
+};
+
+export function policyText({ channels, members }: PolicyAnswers): string {
+  const policy = { channels, roles: { agents: { users: [...members], may: ['*'] } } };
+  return `# yaml-language-server: $schema=docs/payops.schema.json\n# docs/policy.md has roles, limits and approvals. Anyone without a role is refused.\n${stringify(policy)}`;
+}
+
+/** What was there before stays beside it, under a name of its own: that name, if any. Throws what the file system says. */
+export function writeOver(path: string, text: string, mode: number): string | undefined {
+  const target = existsSync(path) ? realpathSync(path) : path;
+  const old = `${path}.before-connect`;
+  const fresh = `${target}.new-${process.pid}`;
+  const before = existsSync(target) ? readFileSync(target) : undefined;
+  if (before) writeFileSync(old, before, { mode });
+  writeFileSync(fresh, text, { mode });
+  renameSync(fresh, target);
+  return before && old;
+}

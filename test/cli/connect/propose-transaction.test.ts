@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import { proposeTransaction } from '../../../src/cli/connect/propose-transaction.ts';
+import { parseOrderReference } from '../../../src/domain/order-reference.ts';
+import type { TransactionReading } from '../../../src/payments/lookups.ts';
+
+const read = parseOrderReference('ORDER-1');
+if (!read.ok) throw new Error(read.problem);
+const known = { reference: read.value, minor: 500_000 };
+const ours: TransactionReading = {
+  paymentsPaidStatuses: ['SUCCESS'],
+  paymentsFinalStatuses: undefined,
+  paymentsAmountPointer: '/amount',
+  paymentsFeePointer: undefined,
+};
+const paid = {
+  status: 'SUCCESS',
+  amount: '5000.00',
+  currency: 'NGN',
+  entryType: 'CREDIT',
+  onlineCheckoutOrderReference: 'ORDER-1',
+  onlineCheckoutAmount: '5000.00',
+};
+
+function changesFor(record: object, settings: Partial<TransactionReading> = {}) {
+  return proposeTransaction([{ ...paid, ...record }], known, { ...ours, ...settings });
+}
+
+describe('a payment known as paid', () => {
+  it.each<[string, object, Partial<TransactionReading>, object]>([
+    ['fits', {}, {}, {}],
+    ['has its own word', { status: 'SETTLED' }, {}, { PAYMENTS_PAID_STATUSES: 'SETTLED' }],
+    [
+      'has a word that the settings call final',
+      { status: 'DONE' },
+      { paymentsFinalStatuses: ['FAILED', 'DONE'] },
+      { PAYMENTS_PAID_STATUSES: 'DONE', PAYMENTS_FINAL_STATUSES: 'FAILED' },
+    ],
+    ['has the fee inside', { amount: '5075.00', fee: '75.00' }, {}, { PAYMENTS_FEE_POINTER: '/fee' }],
+    [
+      'has a fee that no field tells',
+      { amount: '5075.00' },
+      {},
+      { PAYMENTS_AMOUNT_POINTER: '/onlineCheckoutAmount' },
+    ],
+    [
+      'has its amount deeper, and the fee in it',
+      { amount: undefined, settlement: { gross: '5075.00', serviceCharge: '75.00' } },
+      {},
+      { PAYMENTS_AMOUNT_POINTER: '/settlement/gross', PAYMENTS_FEE_POINTER: '/settlement/serviceCharge' },
+    ],
+    [
+      'has a fee that is not in it',
+      { fee: '75.00' },
+      { paymentsFeePointer: '/fee' },
+      { PAYMENTS_FEE_POINTER: '' },
+    ],
+    [
+      'has another amount than the settings look at',
+      { balance: '9.00' },
+      { paymentsAmountPointer: '/balance' },
+      { PAYMENTS_AMOUNT_POINTER: '/amount' },
+    ],
+  ])('%s', (_what, record, settings, changes) => {
+    expect(changesFor(record, settings)).toEqual({ kind: 'fits', changes });
+  });
+
+  it.each<[string, object, string]>([
+    ['that is reversed', { status: 'REVERSED' }, 'Its status is REVERSED. Is it paid?'],
+    ['without a status', { status: undefined }, 'no status where the specification has it'],
+    [
+      'in hundredths',
+      { amount: 500_000, onlineCheckoutAmount: 500_000 },
+      '/amount tells the amount in hundredths',
+    ],
+    [
+      'under another reference',
+      { onlineCheckoutOrderReference: 'X' },
+      'onlineCheckoutOrderReference is not the reference',
+    ],
+    [
+      'of another amount',
+      { amount: '60.00', onlineCheckoutAmount: '60.00' },
+      'is 5000.00 and agrees with the order. Amounts of the record: /amount 60.00, /onlineCheckoutAmount 60.00.',
+    ],
+  ])('%s has no setting, and says why', (_what, record, why) => {
+    expect(changesFor(record)).toMatchObject({ kind: 'none', why: expect.stringContaining(why) });
+  });
+
+  it('is none where the service knows no such reference', () => {
+    expect(proposeTransaction([], known, ours)).toMatchObject({
+      kind: 'none',
+      why: expect.stringContaining('no such reference'),
+    });
+  });
+
+  it('is none where two records of it differ', () => {
+    const other = { ...paid, amount: '1.00', onlineCheckoutAmount: '1.00' };
+    expect(proposeTransaction([paid, other], known, ours).kind).toBe('none');
+  });
+});

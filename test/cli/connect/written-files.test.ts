@@ -1,0 +1,120 @@
+import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { openDraft } from '../../../src/cli/connect/draft.ts';
+import {
+  envWith,
+  policyText,
+  serviceSettings,
+  shownSettings,
+  writeOver,
+} from '../../../src/cli/connect/written-files.ts';
+import { policySchema } from '../../../src/config/policy.ts';
+
+const before = `# ours
+PORT=3000
+
+export PAYMENTS_PAID_STATUSES=OLD # a word
+REDIS_URL='redis://a b'
+`;
+
+describe('the .env file', () => {
+  it('keeps every line that is not changed, and takes out what is blank', () => {
+    const text = envWith(before, { PAYMENTS_PAID_STATUSES: 'SETTLED', PORT: '' }, 'By connect');
+    expect(text).toEqual({
+      ok: true,
+      value: `# ours\n\nREDIS_URL='redis://a b'\n\n# By connect\nPAYMENTS_PAID_STATUSES=SETTLED\n`,
+    });
+  });
+
+  it.each([
+    'plain',
+    'a b',
+    'a#b',
+    '{"a":"{{CLIENT_ID}}"}',
+    `it's "so"`,
+    '$HOME',
+    '"',
+    "'",
+    '=x',
+    'ends\\',
+    '\\n',
+  ])('gives %s back as it was', (value) => {
+    const text = envWith('', { PAYMENTS_CLIENT_SECRET: value }, 'By connect');
+    expect(text.ok && parseEnv(text.value)).toEqual({ PAYMENTS_CLIENT_SECRET: value });
+  });
+
+  it('is refused where a value would not be read back, without showing it', () => {
+    const secret = `\n'"\`#canary`;
+    const text = envWith('', { PAYMENTS_CLIENT_SECRET: secret }, 'By connect');
+    expect(text).toMatchObject({ ok: false, problem: expect.stringContaining('PAYMENTS_CLIENT_SECRET') });
+    expect(JSON.stringify(text)).not.toContain('canary');
+    const overLines = 'PAYMENTS_CLIENT_ID="a\nPORT=b"\n';
+    expect(envWith(overLines, { PORT: '3000' }, 'By connect').ok).toBe(false);
+  });
+
+  it('shows no secret', () => {
+    const shown = shownSettings({ PAYMENTS_CLIENT_SECRET: 'canary', PORT: '1', HOST: '' });
+    expect(shown).toBe('PAYMENTS_CLIENT_SECRET=(secret)\nPORT=1\nHOST taken out');
+  });
+});
+
+describe('a service’s set', () => {
+  const changes = {
+    PAYMENTS_SANDBOX_URL: 'https://x.test',
+    PAYMENTS_ACCOUNT_ID: '8b0e2f74-16c9-4d3a-b5a7-90c4d1e26f38',
+    PAYMENTS_CLIENT_SECRET: 'secret-canary',
+    PAYMENTS_TOKEN_ISSUE_BODY: '{"id":"{{CLIENT_ID}}"}',
+    PAYMENTS_PAID_STATUSES: 'SETTLED',
+    WEBHOOK_SECRETS: 'other-canary',
+    WEBHOOK_SIGNED_TEMPLATE: '{body}',
+    WEBHOOK_FORWARD_URL: 'https://backend.test',
+    SLACK_MODE: 'socket',
+    PORT: '3000',
+  };
+
+  it('has what every merchant needs alike, and no secret, address or id', () => {
+    expect(serviceSettings(changes, ['secret-canary'])).toEqual({
+      PAYMENTS_TOKEN_ISSUE_BODY: '{"id":"{{CLIENT_ID}}"}',
+      PAYMENTS_PAID_STATUSES: 'SETTLED',
+      WEBHOOK_SIGNED_TEMPLATE: '{body}',
+    });
+  });
+
+  it('leaves out what holds a secret as it stands', () => {
+    const pasted = { ...changes, PAYMENTS_TOKEN_ISSUE_BODY: '{"s":"secret-canary"}' };
+    expect(serviceSettings(pasted, ['secret-canary'])).not.toHaveProperty('PAYMENTS_TOKEN_ISSUE_BODY');
+  });
+
+  it('says from then on what the environment said before', () => {
+    const draft = openDraft({ PAYMENTS_PAID_STATUSES: 'OLD' });
+    draft.take({ PAYMENTS_PAID_STATUSES: 'SETTLED', PAYMENTS_FEE_POINTER: '/fee', PORT: '3001' });
+    draft.moveToSet('bank', { PAYMENTS_PAID_STATUSES: 'SETTLED', PAYMENTS_FEE_POINTER: '/fee' });
+    expect(draft.changes()).toEqual({ PORT: '3001', PAYMENTS_PAID_STATUSES: '', PAYMENTS_SERVICE: 'bank' });
+  });
+});
+
+it('the policy file is one, for three channels and the people who may use the bot', () => {
+  const channels = { alerts: 'C0ALERTS01', desk: 'C0DESK0001', ops: 'C0OPS00001' };
+  const text = policyText({ channels, members: ['U0AGENT01'] });
+  expect(policySchema.parse(parse(text))).toMatchObject({
+    channels,
+    roles: { agents: { users: ['U0AGENT01'], may: ['*'] } },
+  });
+});
+
+it('a file that is written over stays beside the new one, behind a link too', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'payops-written-'));
+  const [path, real] = [join(folder, '.env'), join(folder, 'real.env')];
+  writeFileSync(real, 'before');
+  symlinkSync(real, path);
+  const old = writeOver(path, 'after', 0o600);
+  expect(old && readFileSync(old, 'utf8')).toBe('before');
+  expect(readFileSync(real, 'utf8')).toBe('after');
+  expect(statSync(real).mode & 0o777).toBe(0o600);
+  expect(writeOver(join(folder, 'new'), 'text', 0o644)).toBeUndefined();
+  rmSync(folder, { recursive: true });
+});

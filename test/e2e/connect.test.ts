@@ -1,0 +1,165 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { describe, expect, it, type TestContext } from 'vitest';
+import { stringify } from 'yaml';
+import { questions, skipWord } from '../../src/cli/connect/conversation.ts';
+import { runHere } from '../support/desk.ts';
+import { openHouse, type House } from '../support/house.ts';
+import { serveOnLoopback } from '../support/loopback.ts';
+import { openOtherService, otherSettings, signOtherwise } from '../support/other-service.ts';
+import { freePort } from '../support/redis-server.ts';
+
+type Env = Record<string, string>;
+type Stage = { house: House; url: string; folder: string; port: number };
+
+/** A service that answers nothing as the defaults have it, in a workspace; and a folder without any settings. */
+async function openStage(test: TestContext): Promise<Stage> {
+  const house = await openHouse(test, {
+    payments: { sign: signOtherwise },
+    workspace: { grantedOptionalScopes: 'all' },
+  });
+  const other = await openOtherService(house.payments.url);
+  const folder = mkdtempSync(join(tmpdir(), 'payops-connect-'));
+  test.onTestFinished(async () => {
+    await other.close();
+    rmSync(folder, { recursive: true });
+  });
+  return { house, url: other.url, folder, port: await freePort() };
+}
+
+function answersOf({ house, url, folder, port }: Stage): Env {
+  const { credentials } = house.payments;
+  const { users } = house.workspace.ids;
+  return {
+    environment: 'live',
+    address: url,
+    account: credentials.accountId,
+    client_id: credentials.clientId,
+    client_secret: credentials.clientSecret,
+    token_request: `curl -X POST '${url}/v1/auth/token/issue' -H 'accountId: …' \\
+  -d '{"grant_type":"client_credentials","app_key":"<your key>","app_secret":"<your secret>"}'`,
+    paid_reference: 'ORDER-1001',
+    paid_amount: '12,500.00',
+    cards_of: 'ada.obi@example.com',
+    webhook_secret: credentials.webhookSecret,
+    delivery: 'wait',
+    slack_mode: 'socket',
+    slack_bot_token: house.workspace.credentials.botToken,
+    slack_app_token: house.workspace.credentials.appToken,
+    alerts_channel: '#pay-alerts',
+    desk_channel: 'pay-desk',
+    ops_channel: house.workspace.ids.channels.payOps,
+    members: `${users.agent}, ${users.lead}`,
+    SLACK_API_URL: house.workspace.apiUrl,
+    HOST: '127.0.0.1',
+    PORT: String(port),
+    DATA_DIR: join(folder, 'data'),
+    PAYOPS_FILE: join(folder, 'payops.yml'),
+  };
+}
+
+async function connect({ folder }: Stage, answers: Env, env: Env = {}) {
+  const file = join(folder, 'answers.yml');
+  const settings = join(folder, '.env');
+  writeFileSync(file, stringify(answers));
+  const end = await runHere(['connect', '--answers', file, '--settings', settings], env);
+  for (const name of ['client_secret', 'webhook_secret', 'slack_bot_token', 'slack_app_token']) {
+    const secret = answers[name];
+    if (secret === undefined || secret === skipWord) continue;
+    expect(end.stdout.includes(secret) || end.stderr.includes(secret)).toBe(false);
+  }
+  return { ...end, settings };
+}
+
+describe('npm run connect', () => {
+  it('finds every setting of a service that answers nothing as the defaults have it, and ends with a clean doctor', async (test) => {
+    const stage = await openStage(test);
+    const { house, port, folder } = stage;
+    house.payments.sendWebhooksTo(`http://127.0.0.1:${port}/webhooks/payments`);
+    const connected = connect(stage, answersOf(stage));
+    await house.decline();
+    const { code, stdout, settings } = await connected;
+    expect(stdout).not.toMatch(/❌|⚠️ (?!Webhook deliveries)/);
+    expect(code).toBe(0);
+    const wrote = parseEnv(readFileSync(settings, 'utf8')) as Env;
+    const { WEBHOOK_SIGNATURE_ALGORITHM: _default, ...found } = otherSettings;
+    expect(wrote).toMatchObject(found);
+    expect(statSync(settings).mode & 0o077).toBe(0);
+    // The bot and its commands take what was written.
+    const looked = await runHere(['lookup', 'ORDER-1001', '12,500.00'], wrote);
+    expect(looked).toMatchObject({ code: 0, stdout: expect.stringContaining('12,500.00') });
+    house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
+    // The house's own settings are under these.
+    const bot = house.bot({
+      WEBHOOK_SIGNATURE_ALGORITHM: '',
+      ...wrote,
+      DATA_DIR: join(folder, 'bot'),
+      PORT: '0',
+    });
+    await house.start(bot);
+    await house.decline();
+    await house.until('its alert is told', () => house.posts('payAlerts').length > 0);
+  });
+
+  it('writes nothing over a file of somebody’s unless that is answered, and then keeps what it was', async (test) => {
+    const stage = await openStage(test);
+    const before = '# by hand\nPAYMENTS_PAID_STATUSES=OLD\nLOG_LEVEL=warn\n';
+    const policy = 'channels: {}\n';
+    writeFileSync(join(stage.folder, '.env'), before);
+    writeFileSync(join(stage.folder, 'payops.yml'), policy);
+    const answers = { ...answersOf(stage), delivery: '-', cards_of: '-' };
+    const asIs = await connect(stage, answers, parseEnv(before) as Env);
+    expect(asIs.stdout).toContain('Nothing was written.');
+    expect(readFileSync(asIs.settings, 'utf8')).toBe(before);
+    expect(readFileSync(join(stage.folder, 'payops.yml'), 'utf8')).toBe(policy);
+    const yes = { ...answers, write_settings: 'yes', write_policy: 'yes' };
+    const { settings, stdout } = await connect(stage, yes, parseEnv(before) as Env);
+    expect(stdout).toContain('the one before is');
+    const wrote = readFileSync(settings, 'utf8');
+    expect(wrote).toMatch(/^# by hand\nLOG_LEVEL=warn\n\n# By npm run connect\n/);
+    expect(wrote).toContain('\nPAYMENTS_PAID_STATUSES=SETTLED\n');
+    expect(readFileSync(`${settings}.before-connect`, 'utf8')).toBe(before);
+    expect(readFileSync(join(stage.folder, 'payops.yml.before-connect'), 'utf8')).toBe(policy);
+    // The webhook was skipped, and the doctor says so.
+    expect(stdout).toContain('❌ Webhook settings');
+  });
+
+  it('lets every question be skipped, writes nothing then, and says what is missing', async (test) => {
+    const stage = await openStage(test);
+    const skipped = Object.fromEntries(Object.keys(questions).map((name) => [name, skipWord]));
+    const { code, stdout } = await connect(stage, skipped);
+    expect(code).toBe(5);
+    expect(stdout).toContain('Nothing was written.');
+    expect(stdout).toContain('Not yet enough to run the doctor.');
+    expect(existsSync(join(stage.folder, '.env'))).toBe(false);
+  });
+
+  it('says what a service and a Slack refuse, and goes on', async (test) => {
+    const stage = await openStage(test);
+    const wrong = {
+      client_secret: 'wrong-canary',
+      slack_bot_token: 'xoxb-wrong',
+      slack_app_token: 'xapp-wrong',
+    };
+    const { stdout } = await connect(stage, { ...answersOf(stage), delivery: '-', ...wrong });
+    expect(stdout).toContain('❌ The payments service refused to give an access token (HTTP 401)');
+    expect(stdout).toContain('❌ Slack refuses the bot token: invalid_auth.');
+    expect(stdout).toContain('❌ Slack refuses the app token: invalid_auth.');
+  });
+
+  it('says when the port for a delivery is taken, or the file holds none', async (test) => {
+    const stage = await openStage(test);
+    const taken = await serveOnLoopback(() => undefined);
+    test.onTestFinished(taken.close);
+    const of = { webhook_secret: 'secret-0001', HOST: '127.0.0.1' };
+    const { port } = new URL(taken.url);
+    expect((await connect(stage, { ...of, PORT: port, delivery: 'wait' })).stdout).toContain(
+      `Port ${port} is taken: stop the bot for it, or give a file.`,
+    );
+    expect((await connect(stage, { ...of, delivery: '/nowhere' })).stdout).toContain(
+      'there is none of that name',
+    );
+  });
+});
