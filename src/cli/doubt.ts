@@ -64,9 +64,7 @@ type DoubtView = {
 
 export function doubtAnswer({ charges, unread, place, nowMs }: DoubtView): Answer {
   const isSettled = charges.length + unread.length === 0;
-  const title = isSettled
-    ? 'No charge is in doubt'
-    : `❔ ${counted(charges.length, 'charge')} without a known outcome`;
+  const title = isSettled ? 'No charge is in doubt' : `❔ ${counted(charges.length, 'charge')} in doubt`;
   const fields = charges.map((charge) => ({ charge, facts: chargeFields(charge) }));
   return {
     exitCode: isSettled ? exitCodes.ok : exitCodes.unproven,
@@ -116,7 +114,7 @@ function chargeLine(charge: ChargeSeen): string {
 
 function nextLine({ state, dueAt }: ChargeSeen): string {
   if (state.kind === 'review') {
-    return '  Next: a person must compare it with the service’s own records; do not charge again, give no value';
+    return '  Next: a person must compare it with the service’s own records; do not charge again, don’t deliver';
   }
   return dueAt === undefined
     ? '  Next: nothing, it has its outcome'

@@ -63,6 +63,19 @@ export type KnownCards = {
   idOf(tokenKey: string): Promise<string>;
 };
 
+/** More cards of one customer than these nobody has. */
+const mostOfCustomer = 20;
+
+/** The remembered cards of exactly this address, newest first; none of an empty one. Throws StoreUnavailable. */
+export async function cardsOfEmail(
+  cards: Pick<KnownCards, 'search'> | undefined,
+  email: string | undefined,
+): Promise<readonly KnownCard[]> {
+  const wanted = email?.trim().toLowerCase() ?? '';
+  const found = wanted === '' ? [] : ((await cards?.search(wanted, mostOfCustomer)) ?? []);
+  return found.filter(({ customerEmail }) => customerEmail?.trim().toLowerCase() === wanted);
+}
+
 /** A new e-mail for a saved card. `currentEmail` must be the one linked to it; `tokenKey` is a secret. */
 export type EmailChange = { tokenKey: string; currentEmail: string; newEmail: string };
 

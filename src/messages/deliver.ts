@@ -3,12 +3,13 @@ import { growingDelayMs } from '../deadline.ts';
 import { tagLog } from '../log.ts';
 import type { Kind } from '../records/worker.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
+import { mrkdwnText } from '../slack/kit/text.ts';
 import type { RefusalAbout } from '../slack/slack-error.ts';
 import { ownKey } from '../slack/own-account.ts';
 import { withNames, type NameOf } from '../slack/people/names.ts';
 import type { Entry, WriteOptions } from '../store/store.ts';
 import { createDelivery, messageDigest, type PostOutcome } from './delivery.ts';
-import { concludeRefusal, giveUp } from './undelivered.ts';
+import { concludeRefusal, forgetRefusedNow, giveUp } from './undelivered.ts';
 import {
   findMessageRecord,
   historyKey,
@@ -29,12 +30,17 @@ import {
 } from './message-work.ts';
 import type { Composed, FeatureMessages, Rendered, Said } from './views.ts';
 
+const longestAccount = 40;
+
 /** How long Slack may refuse a channel or a person: long enough that somebody looks at it on the next working day. */
 const giveUpMs = 24 * 3_600_000;
 
 /** What tells the channels whatever the features show. */
 export function createOutbox(
   account: Pick<Teller, 'store' | 'sealer' | 'leaseMs' | 'now' | 'log'> & {
+    /** Undefined in a bot that knows one account alone. */
+    name: string | undefined;
+    place: { account: string };
     settings: {
       slackTimeoutSeconds: number;
       alertDetailsDays: number;
@@ -65,7 +71,7 @@ export function createOutbox(
       const worded = words[post.kind]?.(post as never);
       if (!worded) throw new Error(`No feature has words for ${post.kind}.`);
       const { calls, orTo } = worded;
-      const message = withOwnKey(worded.message);
+      const message = withAccount(account, withOwnKey(worded.message));
       const named = { ...(calls && { calls }), nameOf: people.nameOf };
       return {
         // Of the people and not of their names: one that is learnt or changed is no reason for an edit.
@@ -100,6 +106,15 @@ function withOwnKey({ metadata, ...message }: SlackMessage): SlackMessage {
     ...message,
     metadata: { ...metadata, event_payload: { key: ownKey(metadata.event_payload.key) } },
   };
+}
+
+/** Where there are several accounts a notification begins with whose it is: its words are cut on a phone. */
+function withAccount(
+  { name, place }: { name: string | undefined; place: { account: string } },
+  message: SlackMessage,
+): SlackMessage {
+  if (name === undefined) return message;
+  return { ...message, text: `${mrkdwnText(place.account, longestAccount)}: ${message.text}` };
 }
 
 /** Of a message: what it shows as it leaves, and the words of that. */
@@ -344,6 +359,7 @@ async function conclude(teller: Teller, work: Work, sent: Sent): Promise<void> {
       const posted = { channel: outcome.channel, ts: outcome.ts };
       const isTaken = kind === 'edit' ? { reposted: undefined } : {};
       const place = outcome.unthreaded ? { unthreaded: true } : {};
+      if (record.refused) await forgetRefusedNow(teller.store, record.refused.channel);
       await finish(teller, work, { ...standing, ...isTaken, ...place, posted, shown });
       return;
     }

@@ -1,4 +1,4 @@
-import { code, rich } from '../slack/kit/blocks.ts';
+import { bold, code, rich } from '../slack/kit/blocks.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import {
   laneOf,
@@ -120,15 +120,25 @@ export async function tellOperators(operators: Operators, name: string, notice: 
   if (await storeMessage(operators, messageKey('notice', name), message)) wake?.();
 }
 
+/** What the operators call a record, by how its key begins. */
+const namesOfRecords: readonly (readonly [string, string])[] = [
+  [messageKey('alert', ''), 'alert'],
+  ['message:', 'message'],
+  ['charge:', 'charge'],
+  ['approval:', 'approval request'],
+  ['link:', 'payment link'],
+];
+
 /** Tells the operators that a record was put aside, once for each. A notice of a stuck notice would be one without end. */
 export async function tellStuck(operators: Operators, key: string, errorId: string): Promise<void> {
   if (key.startsWith(messageKey('notice', ''))) return;
+  const [, named] = namesOfRecords.find(([prefix]) => key.startsWith(prefix)) ?? ['', 'record'];
   await tellOperators(operators, `stuck:${key}`, {
-    state: 'A record was put aside',
-    about: [key],
+    state: `One ${named} could not be processed`,
+    about: [],
     lines: [
-      rich`The bot can’t work on it. The log says why under ${errorId}.`,
-      rich`It’s kept and retried at the next start. If ${code('SEALING_KEYS')} changed, put the old key back behind the new one and restart.`,
+      rich`It is kept and tried again at the next start.`,
+      rich`${bold('Next: ')}the log says why under ${errorId}, of ${code(key)}. If ${code('SEALING_KEYS')} changed, put the old key back behind the new one and restart.`,
     ],
   });
 }

@@ -1,4 +1,5 @@
 import { outsideText } from '../domain/outside-text.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import { context, plainText, type Run } from '../slack/kit/blocks.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 import { noteMessage, posted } from '../slack/kit/note.ts';
@@ -8,15 +9,22 @@ import type { FeatureMessages, Said } from './views.ts';
  * Something the bot must tell the people who run it, besides alerts: short, rare, once per name. Nothing secret, and no
  * customer: the channel may be wide. `lines`: what it means, and what to do; `about` may be outside text.
  */
-export type Notice = { state: string; about: readonly string[]; lines: readonly (readonly Run[])[] };
+export type Notice = {
+  state: string;
+  /** By its id, named right after the state. */
+  channel?: string;
+  about: readonly string[];
+  lines: readonly (readonly Run[])[];
+};
 
 const longestDetail = 80;
 
 /** `place`: whose it is, where the bot has several merchant accounts. */
 export function noticeMessage(said: Said & { notice: Notice; place?: string | undefined }): SlackMessage {
-  const { state, about, lines } = said.notice;
+  const { state, about, lines, channel } = said.notice;
   const message = noteMessage({
     state: `⚠️ ${state}`,
+    ...withoutUndefined({ channel }),
     about: about.map((detail) => outsideText(detail, longestDetail)),
     body: lines,
     ...(said.place === undefined ? {} : { foot: context(plainText(said.place)) }),

@@ -1,8 +1,9 @@
+import { z } from 'zod';
 import type { PostOutcome, Undelivered } from './delivery.ts';
 import { newErrorId } from '../log.ts';
 import { counted } from '../domain/wording.ts';
 import { pagesOf } from '../records/pages.ts';
-import { channelName, code, moment, rich } from '../slack/kit/blocks.ts';
+import { code, moment, rich } from '../slack/kit/blocks.ts';
 import type { Entry, Store, WriteOptions } from '../store/store.ts';
 import {
   deadLetters,
@@ -74,15 +75,15 @@ function refusedNotice(
   giveUpMs: number,
   sinceMs: number,
 ): Notice {
-  const isChannel = /^[CG]/.test(channel);
-  const named = /^[CG][A-Z0-9]+$/.test(channel) ? rich`${channelName(channel)}: ` : [];
+  const isChannel = /^[CG][A-Z0-9]+$/.test(channel);
   const hours = counted(Math.round(giveUpMs / 3_600_000), 'hour');
   return {
-    state: `Slack refuses the messages for a ${isChannel ? 'channel' : 'person'}`,
-    about: [channel, slackError],
+    state: `Slack won’t let the bot ${isChannel ? 'post in' : 'write to a person'}`,
+    ...(isChannel ? { channel } : {}),
+    about: isChannel ? [slackError] : [channel, slackError],
     lines: [
-      [...named, ...rich`${fix} Refused since ${moment(sinceMs)}.`],
-      rich`Nothing is lost: the bot keeps trying for ${hours}, then they wait in ${code('/pay undelivered')}.`,
+      rich`${fix} Refused since ${moment(sinceMs)}.`,
+      rich`Nothing is lost: the bot keeps trying for ${hours}, then the messages wait in ${code('/pay undelivered')}.`,
     ],
   };
 }
@@ -102,8 +103,10 @@ async function waitOrGiveUp(teller: Teller, work: Work, refusal: Refusal): Promi
     await tellOperators(teller, `refused:${channel}:${Math.floor(sinceMs / dayMs)}`, notice);
   }
   // Never at its first refusal: from the second on the record says that it is refused, and stays listed.
-  if (isKnown && leftMs <= 0 && !isNeverGivenUp)
+  if (isKnown && leftMs <= 0 && !isNeverGivenUp) {
+    await forgetRefusedNow(teller.store, channel);
     return await giveUp(teller, work, { channel, sinceMs, slackError, fix }, missed);
+  }
   const waitMs = Math.max(refusedDelayMs, refusedForMs);
   const holdMs = Math.min(waitMs, longestRefusedMs, Math.max(paceMs, leftMs));
   // The lane waits and the record keeps its place in it, because what stands behind it is refused as well.
@@ -111,7 +114,54 @@ async function waitOrGiveUp(teller: Teller, work: Work, refusal: Refusal): Promi
   if (isNeverGivenUp && leftMs <= 0) wait = { delayMs: Math.min(waitMs, longestRetryMs), pauseMs: paceMs };
   // A dead letter that is refused elsewhere now leaves the lists, which a hold would not change.
   else if (refused?.givenUp) wait = { delayMs: holdMs, pauseMs: paceMs };
+  const untilNextMs = wait.holdMs ?? wait.delayMs ?? 0;
+  const nextTryAtMs = nowMs + untilNextMs;
+  await noteRefusedNow(teller.store, { channel, sinceMs, slackError, fix, nextTryAtMs }, untilNextMs);
   await again(teller, work, { ...missed, refused: { channel, sinceMs } }, wait);
+}
+
+// What is refused now, and tried again by itself: one note for each channel, forgotten soon after the try that it names.
+
+/** What Slack refuses of a channel while the bot still tries; times are UTC milliseconds. */
+export type RefusedNow = Omit<Undelivered, 'messages'> & { nextTryAtMs: number };
+
+const refusedNow = z.object({
+  channel: z.string(),
+  sinceMs: z.number(),
+  slackError: z.string(),
+  fix: z.string(),
+  nextTryAtMs: z.number(),
+});
+const refusedNowList = 'refused-now';
+const refusedNowKey = (channel: string): string => `${refusedNowList}:${channel}`;
+/** How long a worker may be late for the try. */
+const lateMs = 120_000;
+
+async function noteRefusedNow(
+  store: Pick<Store, 'create' | 'read' | 'write'>,
+  note: RefusedNow,
+  untilNextMs: number,
+): Promise<void> {
+  const key = refusedNowKey(note.channel);
+  const options = { ttlMs: untilNextMs + lateMs, index: { [refusedNowList]: note.sinceMs } };
+  const value = JSON.stringify(note);
+  if (await store.create(key, value, options)) return;
+  const entry = await store.read(key);
+  if (entry) await store.write(entry, value, options);
+}
+
+/** Slack has taken what it refused for that channel. */
+export async function forgetRefusedNow(store: Pick<Store, 'read' | 'write'>, channel: string): Promise<void> {
+  const entry = await store.read(refusedNowKey(channel));
+  if (entry) await store.write(entry, entry.value, { ttlMs: 0, index: {} });
+}
+
+const mostRefusedNow = 100;
+
+/** The longest refused first. Throws StoreUnavailable. */
+export async function readRefusedNow(store: Pick<Store, 'list'>): Promise<readonly RefusedNow[]> {
+  const { entries } = await store.list(refusedNowList, { max: mostRefusedNow });
+  return entries.map(({ value }) => refusedNow.parse(JSON.parse(value)));
 }
 
 /** Lists it for `/pay undelivered`, and tries it no more by itself. */

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Transaction, TransactionOutcome } from '../domain/transaction.ts';
 import { type JsonObject, valueAt, withoutUndefined } from '../domain/json.ts';
-import { minorFromWire, wireFromMinor } from '../domain/money.ts';
+import { formatMoney, minorFromWire } from '../domain/money.ts';
 import type { PaymentsClient } from './client.ts';
 import { failureOfAnswer } from './failures.ts';
 import { asObject, asObjects, looseText } from './wire.ts';
@@ -80,7 +80,7 @@ function readTransaction(record: JsonObject, reading: TransactionReading): Trans
     id: text('id'),
     status,
     outcome: outcomeByReading(status, reading),
-    ...amountOf(record, reading),
+    ...amountOf(record, reading, text('currency') ?? ''),
     currency: text('currency'),
     source: text('source'),
     type: text('type'),
@@ -108,6 +108,7 @@ function outcomeByReading(
 function amountOf(
   record: unknown,
   { paymentsAmountPointer: amountPointer, paymentsFeePointer: feePointer }: TransactionReading,
+  currency: string,
 ): { amountMinor?: number | undefined; compared?: Transaction['compared'] } {
   const taken = minorFromWire(valueAt(record, '/amount'));
   const whole = minorFromWire(valueAt(record, amountPointer));
@@ -115,9 +116,10 @@ function amountOf(
   if (amountPointer === '/amount' && feeFound === undefined) return { amountMinor: whole };
   const fee = feeFound === undefined ? 0 : minorFromWire(feeFound);
   if (whole === undefined || fee === undefined || fee > whole) return {};
-  const minus = feeFound === undefined ? '' : ` − fee ${wireFromMinor(fee)}`;
-  const named = amountPointer.slice(1);
-  const how = minus === '' ? named : `${named} ${wireFromMinor(whole)}${minus}`;
+  const how =
+    feeFound === undefined
+      ? amountPointer.slice(1)
+      : `${formatMoney({ minor: whole, currency })} − ${formatMoney({ minor: fee, currency })} fee`;
   return {
     amountMinor: whole - fee,
     compared: { how, ...(taken === undefined ? {} : { takenMinor: taken }) },

@@ -177,8 +177,8 @@ async function carryOut({ asked, command, words, talk }: Run, side: SlackSide): 
   if (more) return { result: 'refused', ...more, prepared };
   let hasBegun = false;
   try {
-    const isStrict = command.effect !== 'none' || part !== undefined;
-    // What does no harm twice needs no store, and is answered again where Slack brings it again.
+    const isStrict = command.effect !== 'none' || part !== undefined || command.opensForm === true;
+    // A form that Slack brings twice can be opened once. What else does no harm twice is answered again, without the store.
     const repeat = isStrict ? await asked.repeat(side.claimOnce) : 'first';
     if (repeat === 'delivered_again') return { result: 'repeated', prepared };
     if (repeat === 'pressed_again') {
@@ -222,6 +222,9 @@ async function permitFor(
   return permits.find(({ kind }) => kind === 'allowed') ?? first;
 }
 
+/** Whoever looks after the bot reads which permission is missing, and who has it. */
+const adminPermission: Permission = 'doctor';
+
 /** Why the caller may not, in words that name what they pressed or typed; undefined when they may. */
 export async function refuse(
   caller: Caller,
@@ -231,7 +234,8 @@ export async function refuse(
 ): Promise<Refusal | undefined> {
   const permit = await permitFor(caller, permissions, mayRun);
   if (permit.kind === 'allowed') return undefined;
-  return { message: refusalMessage({ ...permit, what: label }), reason: permit.rule };
+  const admin = permit.isByRole === true && (await mayRun(adminPermission, caller)).kind === 'allowed';
+  return { message: refusalMessage({ ...permit, what: label }, { admin }), reason: permit.rule };
 }
 
 function typed({ verb }: Command): string {

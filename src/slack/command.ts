@@ -1,8 +1,10 @@
+import type { InputBlock } from '@slack/types';
 import type { Merchant } from '../domain/merchant.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import { parsed, type Parsed } from '../domain/wording.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import type { Choice, Run } from './kit/blocks.ts';
-import type { HomeBlock, Modal, SlackMessage } from './kit/message.ts';
+import type { Home, HomeBlock, Modal, SlackMessage } from './kit/message.ts';
 
 /** A permission as roles in `payops.yml` list it under `may`. */
 export type Permission = string;
@@ -27,6 +29,8 @@ export type Refused = {
   whoCan: string;
   /** Where the person may: channel ids, and `direct`. */
   where?: readonly string[];
+  /** By the roles of `payops.yml`: `rule` and `whoCan` name permissions and roles, which are for those who can change them. */
+  isByRole?: true;
   /** Some of those who can, by user id. */
   people?: readonly string[];
   /** For whoever writes `payops.yml`: which groups count as empty, and why. */
@@ -97,6 +101,8 @@ export type Pressed = {
   caller: Caller;
   /** The button's, or the chosen option's; never what was typed. */
   value: string;
+  /** What was typed into the field that Enter was pressed in: in no key, and kept nowhere. */
+  typed?: string;
   /** The modal it stands in, as it was. */
   view?: { id: string; privateMetadata: string; values: ViewValues };
   /** The message it stands in, if everybody sees it. */
@@ -185,6 +191,8 @@ type Facts = {
   opensForm?: boolean;
   /** The verb can be run without words by a button; in the App Home only if it opens a modal, for want of a channel. */
   menu?: MenuEntry;
+  /** A field at the top of the App Home, sent by Enter to the press of its id. */
+  field?: () => InputBlock;
   /** What waits for the person; nothing when undefined. Only for whom may run it. */
   open?: (caller: Caller) => Promise<OpenItems | undefined>;
   /** What the verb has for the person's App Home; nothing when empty. Only for whom may run it. */
@@ -202,7 +210,7 @@ type Facts = {
 type Definition<Input> = Facts & {
   parse: (words: readonly string[]) => Parsed<Input>;
   /** The reference the words are about, for the log and for error words. */
-  reference?: (input: Input) => OrderReference;
+  reference?: (input: Input) => OrderReference | undefined;
   /** What these words need besides the verb's own permission. */
   alsoNeeds?: (input: Input) => Permission | undefined;
   /**
@@ -245,7 +253,7 @@ export function defineCommand<Input>(definition: Definition<Input>): Command {
       if (!input.ok) return input;
       const permission = alsoNeeds?.(input.value);
       return parsed({
-        ...(reference === undefined ? {} : { reference: reference(input.value) }),
+        ...withoutUndefined({ reference: reference?.(input.value) }),
         ...(permission === undefined ? {} : { permission }),
         run: (conversation) => run(input.value, conversation),
       });
@@ -280,5 +288,5 @@ export type CommandSet = {
   /** The entry of Slack’s menus, as it is for whom and where it was chosen. */
   shortcut(callbackId: string, caller: Caller): Promise<Found<Shortcut> | undefined>;
   /** What the App Home tab shows. */
-  home(caller: Caller): Promise<SlackMessage>;
+  home(caller: Caller): Promise<Home>;
 };

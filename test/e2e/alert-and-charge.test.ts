@@ -46,7 +46,7 @@ describe('a charge of the bot’s own that fails', () => {
   it('whose code runs out is told by its own message alone: Expired, and a look-up says the same', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: bola, amount: '1500.00' });
-    await desk.modalSays('agent', 'Needs OTP');
+    await desk.modalSays('agent', 'Needs a code');
     desk.house.later(15 * minuteMs + 1_000);
     await failureIsSent(reference);
     await desk.modalSays('agent', ['⌛ Expired', 'No code was accepted in time', 'charge again if']);
@@ -60,7 +60,7 @@ describe('a charge of the bot’s own that fails', () => {
   it('whose code was wrong three times is told by its own message alone', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: bola, amount: '1600.00' });
-    await desk.modalSays('agent', 'Needs OTP');
+    await desk.modalSays('agent', 'Needs a code');
     for (const code of ['999991', '999992', '999993'])
       await desk.submits('agent', { 'Code from the bank': code });
     await desk.modalSays('agent', ['🚫 Code wrong three times', 'check the customer’s phone']);
@@ -86,7 +86,7 @@ describe('a charge of the bot’s own that fails', () => {
     await desk.modalSays('agent', 'Paid (confirmed)');
     const order = { orderReference: reference, amount: '1800.00', currency: 'NGN' };
     await desk.house.sendEvent({ event: 'payment_failed', data: { order } });
-    await alertSays(reference, '✅ Resolved · Paid (confirmed)');
+    await alertSays(reference, '✅ Resolved: paid');
   });
 });
 
@@ -98,10 +98,10 @@ describe('a failure whose card is on hold, where nobody may decide to charge it 
       amount: '1900.00',
     });
     const alert = await alertSays(reference, 'Acknowledge');
-    expect(alert.shown.buttons).toEqual(['Acknowledge', 'Look up', 'Close…']);
+    expect(alert.shown.buttons).toEqual(['Acknowledge', 'Look up', 'Resolve…']);
     await desk.presses('lead', 'Acknowledge', alert);
     const taken = await alertSays(reference, '👀 Acknowledged', 'Payment link');
-    expect(taken.shown.buttons).toEqual(['Payment link', 'Close…', 'Look up', 'Assign…', 'Snooze…']);
+    expect(taken.shown.buttons).toEqual(['Payment link', 'Resolve…', 'Look up', 'Assign…', 'Snooze…']);
     await desk.presses('lead', 'Payment link', taken);
     await desk.modalSays('lead', 'The customer pays on the payments service’s page');
     await desk.submits('lead');
@@ -153,11 +153,11 @@ describe('two payments for one alert', () => {
   it('by two charges, the first of them paid late: said in the thread, on both charges, and to both agents', async () => {
     const desk = at();
     const { failed, first } = await chargesAgain('2100.00', bola);
-    await desk.modalSays('agent', 'Needs OTP');
+    await desk.modalSays('agent', 'Needs a code');
     desk.house.later(16 * minuteMs + 2_000);
     await desk.modalSays('agent', '⌛ Expired');
     const second = await againFrom('lead', failed, '4081');
-    await desk.modalSays('lead', ['Paid (confirmed)', 'Give value once']);
+    await desk.modalSays('lead', ['Paid (confirmed)', 'Deliver once']);
     const alert = await alertSays(failed, '✅ Resolved', second);
     await paysLate(first);
     const words = [failed, 'was already paid by', second, 'may need to be given back'];
@@ -165,7 +165,7 @@ describe('two payments for one alert', () => {
     for (const person of ['agent', 'lead'] as const)
       await desk.reads(person, ['🚨 Paid twice', first, ...words], `${person}Dm`);
     const late = await desk.modalSays('agent', ['Paid (confirmed)', ...words]);
-    expect(late.shown.text).not.toContain('Give value once');
+    expect(late.shown.text).not.toContain('Deliver once');
     await desk.modalSays('lead', [failed, 'was already paid by', first, 'may need to be given back']);
     await desk.reads('onCall', [first, ...words], 'payDesk');
     await desk.settled('soon');
@@ -175,7 +175,7 @@ describe('two payments for one alert', () => {
   it('by a payment link of that customer, and the charge late: said to both', async () => {
     const desk = at();
     const { failed, first } = await chargesAgain('2200.00', bola);
-    await desk.modalSays('agent', 'Needs OTP');
+    await desk.modalSays('agent', 'Needs a code');
     desk.house.later(16 * minuteMs + 2_000);
     await desk.modalSays('agent', '⌛ Expired');
     await desk.opens('lead', '/pay link 2200.00');
@@ -212,15 +212,15 @@ describe('two payments for one alert', () => {
   it('once it was closed as paid in cash: said to who closed it and to the agent', async () => {
     const desk = at();
     const { failed, first } = await chargesAgain('2300.00', bola);
-    await desk.modalSays('agent', 'Needs OTP');
+    await desk.modalSays('agent', 'Needs a code');
     desk.house.later(16 * minuteMs + 2_000);
     await desk.modalSays('agent', '⌛ Expired');
-    await desk.presses('onCall', 'Close…', await alertSays(failed, 'Close…'));
-    await desk.modalSays('onCall', 'Close alert');
+    await desk.presses('onCall', 'Resolve…', await alertSays(failed, 'Resolve…'));
+    await desk.modalSays('onCall', 'Resolve alert');
     await desk.submits('onCall', { Reason: 'Paid in cash' });
-    const alert = await alertSays(failed, '☑️ Closed');
+    const alert = await alertSays(failed, '☑️ Resolved');
     await paysLate(first);
-    const words = ['🚨 Paid after it was closed', 'Paid in cash', 'given back'];
+    const words = ['🚨 Paid after it was resolved', 'Paid in cash', 'given back'];
     await desk.reads('lead', words, alert);
     for (const person of ['agent', 'onCall'] as const) await desk.reads(person, words, `${person}Dm`);
     await desk.modalSays('agent', [first, 'Paid in cash', 'given back']);
@@ -234,8 +234,8 @@ describe('an alert whose charge needs review', () => {
     await desk.modalSays('agent', '🚨 Needs review');
     const alert = await alertSays(failed, 'Charge under review', first);
     expect(alert.text).not.toContain('Charging now');
-    await desk.presses('onCall', 'Close…', alert);
-    await desk.modalSays('onCall', ['Close alert', first, 'needs review: money may have moved']);
+    await desk.presses('onCall', 'Resolve…', alert);
+    await desk.modalSays('onCall', ['Resolve alert', first, 'needs review: money may have moved']);
     await desk.closes('onCall');
   });
 });
@@ -244,25 +244,25 @@ describe('an alert whose charge waits for a code', () => {
   it('says so to who closes it or gives it away, is closed by a second press, and its agent’s window says that', async () => {
     const desk = at();
     const { failed, first } = await chargesAgain('2500.00', bola);
-    await desk.modalSays('agent', 'Needs OTP');
+    await desk.modalSays('agent', 'Needs a code');
     const words = [`<@${desk.id('agent')}>`, first, 'Money may still move'];
     await desk.presses('lead', 'Assign…', await alertSays(failed, 'Charging now'));
     await desk.modalSays('lead', ['Assign alert', ...words]);
     await desk.closes('lead');
-    await desk.presses('onCall', 'Close…', await alertSays(failed, 'Charging now'));
-    await desk.modalSays('onCall', ['Close alert', ...words]);
+    await desk.presses('onCall', 'Resolve…', await alertSays(failed, 'Charging now'));
+    await desk.modalSays('onCall', ['Resolve alert', ...words]);
     const asked = await desk.submits('onCall', { Reason: 'Paid in cash' });
-    expect(asked?.submit).toBe('Close anyway');
+    expect(asked?.submit).toBe('Resolve anyway');
     for (const word of words) expect(asked?.shown.text).toContain(word);
-    expect((await alertSays(failed)).text).not.toContain('Closed');
+    expect((await alertSays(failed)).text).not.toContain('Resolved');
     await desk.submits('onCall');
-    await alertSays(failed, '☑️ Closed', 'Paid in cash');
+    await alertSays(failed, '☑️ Resolved', 'Paid in cash');
     await desk.modalSays('agent', [
-      'was closed by',
+      'was resolved by',
       'Paid in cash',
       'Money may still move',
       'Code from the bank',
     ]);
-    await desk.reads('lead', [first, 'was closed by', 'Paid in cash'], 'payDesk');
+    await desk.reads('lead', [first, 'was resolved by', 'Paid in cash'], 'payDesk');
   });
 });

@@ -73,7 +73,7 @@ describe('one failure, one message', () => {
     expect(alert.text).toBe(`❌ Declined by the bank · NGN 1,234.50 · c***@example.com · ${reference}`);
     for (const words of ['Insufficient funds', 'try again from', '✗ status FAILED', 'Lagos store'])
       expect(alert.shown.text).toContain(words);
-    expect(alert.shown.buttons).toEqual(['Acknowledge', 'Charge again…', 'Look up', 'Close…']);
+    expect(alert.shown.buttons).toEqual(['Acknowledge', 'Charge again…', 'Look up', 'Resolve…']);
     expect(alert.shown.text).not.toContain('<@');
   });
 
@@ -108,7 +108,7 @@ describe('the states of an alert', () => {
     expect(told.ephemeral).toBe(true);
     const lead = desk.named('lead');
     const taken = await alertSays(reference, '👀 Acknowledged', `Acknowledged by ${lead}`);
-    expect(taken.shown.buttons).toEqual(['Look up', 'Close…', 'Assign…', 'Snooze…']);
+    expect(taken.shown.buttons).toEqual(['Look up', 'Resolve…', 'Assign…', 'Snooze…']);
     const note = await desk.reads('onCall', ['👀 Acknowledged', `By ${lead}`], taken);
     // It names whoever pressed, and calls nobody.
     for (const { shown } of [taken, note]) expect(shown.text).not.toContain('<@');
@@ -124,6 +124,7 @@ describe('the states of an alert', () => {
     const assigned = await alertSays(reference, 'Assigned to', agent);
     await desk.reads('lead', ['👤 Assigned', agent], assigned);
     const told = await direct('agent', '👤 Assigned to you', reference);
+    expect(told.shown.buttons).toEqual(['Look up', 'Resolve…', 'Assign…', 'Snooze…']);
     expect(JSON.stringify(told.blocks)).toContain(
       `<https://slack.com/archives/${alert.channel}/p${alert.ts.replace('.', '')}|`,
     );
@@ -153,12 +154,12 @@ describe('the states of an alert', () => {
   test('Close: asks for a reason, tells whoever had it, and leaves the first line and how it ended', async () => {
     const desk = at();
     const { reference, alert } = await isTaken();
-    await does('onCall', 'Close…', alert, { Reason: 'Paid in cash' });
-    const closed = await alertSays(reference, '☑️ Closed', 'Paid in cash', desk.named('onCall'));
+    await does('onCall', 'Resolve…', alert, { Reason: 'Paid in cash' });
+    const closed = await alertSays(reference, '☑️ Resolved', 'Paid in cash', desk.named('onCall'));
     expect(closed.shown.buttons).toEqual([]);
     expect(closed.shown.text).not.toContain('Insufficient funds');
-    await desk.reads('lead', ['☑️ Closed', 'Paid in cash'], closed);
-    await direct('lead', '☑️ Closed', reference);
+    await desk.reads('lead', ['☑️ Resolved', 'Paid in cash'], closed);
+    await direct('lead', '☑️ Resolved', reference);
   });
 
   test('Look up: whoever may look up reads the verdict, and everybody that it was asked again', async () => {
@@ -170,25 +171,25 @@ describe('the states of an alert', () => {
     const answer = await desk.sees('agent', ['Declined', reference, '✗'], 'payAlerts');
     await desk.sees('agent', 'try again from', 'payAlerts');
     expect(answer.channel).toBe(alert.channel);
-    await alertSays(reference, 'looked up');
+    await alertSays(reference, 'checked');
   });
 
   test('are moved by those alone who may: the support agent is refused, and nothing changes', async () => {
     const desk = at();
     const { reference, alert } = await fails();
     await desk.presses('agent', 'Acknowledge', alert);
-    await desk.sees('agent', ['Not allowed', 'alerts'], 'payAlerts');
-    await desk.presses('agent', 'Close…', alert);
+    await desk.sees('agent', ['Not allowed: Acknowledge', 'Ask <@'], 'payAlerts');
+    await desk.presses('agent', 'Resolve…', alert);
     await idle();
-    expect(desk.modal('agent')?.title ?? '').not.toContain('Close alert');
+    expect(desk.modal('agent')?.title ?? '').not.toContain('Resolve alert');
     expect((await alertSays(reference)).shown.buttons).toContain('Acknowledge');
   });
 
   test('are on record: who did what with which alert', async () => {
     const desk = at();
     const { reference, alert } = await isTaken();
-    await does('lead', 'Close…', alert, { Reason: 'Told the customer' });
-    await alertSays(reference, '☑️ Closed');
+    await does('lead', 'Resolve…', alert, { Reason: 'Told the customer' });
+    await alertSays(reference, '☑️ Resolved');
     await idle();
     const { stdout } = await desk.runs(['audit', 'export', '--reference', reference]);
     for (const words of ['acknowledge', 'close', desk.id('lead')]) expect(stdout).toContain(words);
@@ -227,7 +228,7 @@ describe('a payment resolves a failure', () => {
     await house.sendEvent({ event: 'payment_failed', data: { order } });
     await alertSays(orderReference, 'Declined by the bank');
     await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
-    const resolved = await alertSays(orderReference, '✅ Resolved · Paid (confirmed)', 'after the failure');
+    const resolved = await alertSays(orderReference, '✅ Resolved: paid', 'after the failure');
     expect(resolved.shown.buttons).toEqual([]);
   });
 
@@ -243,13 +244,13 @@ describe('a payment resolves a failure', () => {
     const desk = at();
     const { reference } = await fails();
     const closed = await isTaken();
-    await does('lead', 'Close…', closed.alert, { Reason: 'Paid in cash' });
-    await alertSays(closed.reference, '☑️ Closed');
+    await does('lead', 'Resolve…', closed.alert, { Reason: 'Paid in cash' });
+    await alertSays(closed.reference, '☑️ Resolved');
     await desk.house.approve({ amount: '5000.00', customerEmail: newCustomer() });
     await desk.house.approve({ amount: '5000.00', customerEmail: closed.customerEmail });
     await idle();
     expect((await alertSays(reference)).shown.text).not.toContain('Resolved');
-    expect((await alertSays(closed.reference)).text).toContain('☑️ Closed');
+    expect((await alertSays(closed.reference)).text).toContain('☑️ Resolved');
   });
 
   test('only once the look-up proves it: an event that the service does not bear out resolves nothing', async () => {
@@ -278,7 +279,7 @@ describe('a payment resolves a failure', () => {
     await house.sendEvent({ event: 'payment_success', data: { order } });
     await settled('soon');
     await house.sendEvent({ event: 'payment_failed', data: { order } });
-    const alert = await alertSays(orderReference, '✅ Resolved · Paid (confirmed)');
+    const alert = await alertSays(orderReference, '✅ Resolved: paid');
     expect(alert.shown.buttons).toEqual([]);
     house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
     await settled('soon');
@@ -290,7 +291,7 @@ describe('Charge again…', () => {
   test('opens the form of a card on hold where a second person may decide, whose review asks for that', async () => {
     const desk = at();
     const { reference, alert } = await fails({ customerEmail: chidi, amount: '1235.00' });
-    expect(alert.shown.buttons).toEqual(['Acknowledge', 'Charge again…', 'Look up', 'Close…']);
+    expect(alert.shown.buttons).toEqual(['Acknowledge', 'Charge again…', 'Look up', 'Resolve…']);
     await desk.presses('lead', 'Charge again…', alert);
     await desk.modalSays('lead', 'Charge a card');
     const review = await desk.submits('lead', {});
@@ -323,7 +324,7 @@ describe('Charge again…', () => {
     const orderReference = 'SAVES-CARD-Y';
     await house.payments.act({ kind: 'create_order', amount: '50.00', customerEmail, orderReference });
     await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
-    await desk.reads('lead', ['Card saved', orderReference], 'general');
+    await desk.reads('lead', ['card saved', orderReference], 'general');
     const { reference } = await isTaken({ customerEmail, amount: '4100.00' });
     house.later(2 * hourMs);
     // From here on every event is lost.

@@ -71,7 +71,7 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     await says(desk, 'payDesk', 'Payment link, not paid yet');
     await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
     const proof = await says(desk, 'payDesk', '✅ Paid (confirmed) · NGN 150.00');
-    expect(proof).toContain('✓ amount (amount 225.00 − fee 75.00)');
+    expect(proof).toContain('proven (NGN 225.00 − NGN 75.00 fee)');
   });
 
   it('has a charge whose answer was lost declined, by a status that the settings call final', async () => {
@@ -92,7 +92,7 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     const ada = { token: 'tok-ada-approves', email: 'ada.obi@example.com', amount: '1,000.00' };
     await charges(desk, 'agent', ada);
     const { shown } = await desk.modalSays('agent', 'Paid (confirmed)');
-    expect(shown.text).toContain('✓ status SETTLED ✓ reference ✓ amount (amount 1075.00 − fee 75.00)');
+    expect(shown.text).toContain('proven by SETTLED (NGN 1,075.00 − NGN 75.00 fee)');
   });
 
   it('has a failure resolved by its own order’s payment, and its order known ever after', async () => {
@@ -102,20 +102,16 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     await says(desk, 'payAlerts', `❌ Declined by the bank · NGN 5,000.00 · c***@example.com · ${reference}`);
     const told = await desk.reads('onCall', ['Declined by the bank', reference], 'payAlerts');
     await house.payments.act({ kind: 'pay_order', orderReference: reference, outcome: 'approved' });
-    await says(
-      desk,
-      'payAlerts',
-      `✅ Resolved · Paid (confirmed) · NGN 5,000.00 · c***@example.com · ${reference}`,
-    );
+    await says(desk, 'payAlerts', `✅ Resolved: paid · NGN 5,000.00 · c***@example.com · ${reference}`);
     // Another try of the order is its transaction now: the record has the failure's id no more.
     newIds.add(reference);
     const look = () => desk.presses('onCall', 'Look up', told);
     await desk.seesBy('onCall', ['✅ Paid (confirmed)', 'NGN 5,000.00', reference], look);
     const { text } = await desk.reads('onCall', reference, 'payAlerts');
-    expect(text).toContain('✅ Resolved · Paid (confirmed) · NGN 5,000.00');
-    const story = await desk.asks('lead', `/pay story ${reference}`, 'signed event: payment_failed');
-    expect(story.shown.text).toContain('signed event: payment_success');
-    expect(story.shown.text).toContain('Payops resolved the alert');
+    expect(text).toContain('✅ Resolved: paid · NGN 5,000.00');
+    const story = await desk.asks('lead', `/pay story ${reference}`, 'reported a failed payment');
+    expect(story.shown.text).toContain('reported a successful payment');
+    expect(story.shown.text).toContain('Pay resolved the alert');
   });
 
   it('has an alert whose look-up was not answered told with its reference, and looked up until it is', async () => {
@@ -151,6 +147,6 @@ describe('a service that signs fields alone, with its own statuses and its fee, 
     await says(desk, 'payAlerts', 'transaction T-ALONE');
     await send('T-FOREIGN', { orderReference: reference });
     const foreign = await says(desk, 'payAlerts', 'transaction T-FOREIGN');
-    expect(foreign).toContain(`${reference}, isn’t signed, and nothing signed ties it to this event`);
+    expect(foreign).toContain(`The reference ${reference} came unsigned, so it may be another payment`);
   });
 });

@@ -187,7 +187,7 @@ describe('a charge that a second person decides', () => {
     await desk.modalSays('agent', 'Declined by the bank');
     await desk.closes('agent');
     const review = await reviews(desk, 'agent', { card: chidi, amount: '902.00' });
-    expect(review.shown.text).toMatch(/Charged .*same card, same amount[^]*Card on hold until/);
+    expect(review.shown.text).toMatch(/Same card and amount were charged [^]*Card on hold until/);
     await desk.submits('agent', { 'Why now': 'It is owed twice' });
     await desk.modalSays('agent', 'Needs approval');
   });
@@ -200,8 +200,12 @@ describe('a charge that a second person decides', () => {
       policy.replace('may: [lookup, charge, otp, link', 'may: [lookup, otp, link'),
     );
     await desk.presses('lead', approve(card), card);
-    const [stopped] = await everywhere(reference, '🛑 Approved, but not done', ['agent', 'lead', 'onCall']);
-    expect(stopped?.shown.text).toContain('The requester no longer has the permission “charge”');
+    const [stopped] = await everywhere(reference, '🛑 Approved, but not charged', [
+      'agent',
+      'lead',
+      'onCall',
+    ]);
+    expect(stopped?.shown.text).toContain(`<@${desk.id('agent')}> may not charge any more`);
     expect(taken(reference)).toBe(0);
     await desk.restarts({}, (policy) =>
       policy.replace('may: [lookup, otp, link', 'may: [lookup, charge, otp, link'),
@@ -219,7 +223,7 @@ describe('a charge that a second person decides', () => {
     desk.house.later(20 * 60_000);
     const card = await desk.reads('onCall', ['🟡 Needs approval', waits], 'payOps');
     await desk.presses('onCall', approve(card), card);
-    const stopped = await desk.reads('agent', ['🛑 Approved, but not done', waits], 'agentDm');
+    const stopped = await desk.reads('agent', ['🛑 Approved, but not charged', waits], 'agentDm');
     expect(stopped.shown.text).toContain(`${other} charged this card the same amount`);
     expect(taken(waits)).toBe(0);
   });

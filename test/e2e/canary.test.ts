@@ -385,12 +385,7 @@ const saidByCharges: Record<string, readonly string[]> = {
   'the log': ['"level":"debug"', 'A card number was typed and refused', 'code answered'],
   'the store': ['charge:pay-', storedEvent],
   'what the export of the audit printed': ['code_wrong', 'otp_resend'],
-  'Slack payloads': [
-    'Declined by the bank',
-    'Wrong code',
-    'Waiting for a code',
-    'Not sent (fix the request)',
-  ],
+  'Slack payloads': ['Declined by the bank', 'Wrong code', 'Waiting for a code', 'Not charged: '],
   'answers to Slack': ['goes into a form', 'A token key has no blanks in it'],
   'what people see': ['Paid (confirmed)', 'made a link for the customer', '"text":"The customer"'],
   'the metrics': ['payops_'],
@@ -659,7 +654,7 @@ async function walkRejections(desk: Desk, typed: Typed, [, , card]: readonly New
   ];
   for (const form of notSent) {
     await charge(desk, 'agent', form);
-    await desk.modalSays('agent', 'Not sent (fix the request)');
+    await desk.modalSays('agent', 'Not charged: ');
   }
   await desk.opens('agent', '/pay charge');
   await seeks(desk, other);
@@ -676,12 +671,12 @@ async function walkWeather(desk: Desk, [, , , one, two]: readonly NewCard[]): Pr
   const { payments } = desk.house;
   await payments.act({ kind: 'set_weather', weather: 'unauthorized' });
   await charge(desk, 'agent', { ...formOf(one), amount: '20.00' });
-  await desk.modalSays('agent', 'Not sent (fix the request)');
+  await desk.modalSays('agent', 'Not charged: ');
   await payments.act({ kind: 'set_weather', weather: 'error_500' });
   await charge(desk, 'agent', { ...formOf(two), amount: '20.00' });
   await desk.modalSays('agent', 'In doubt, checking');
   await payments.act({ kind: 'set_weather', weather: 'normal' });
-  await desk.presses('agent', 'Check now');
+  await desk.presses('agent', 'Look up');
   await desk.modalSays('agent', 'Paid (confirmed)');
 }
 

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import type { NextCharge } from '../../src/simulators/protocol.ts';
 import { charges, referenceIn, reviews, shareDesk } from '../support/desk.ts';
 
@@ -32,7 +33,7 @@ describe('/pay charge', () => {
   it('charges a saved card, chosen by its last four digits, on the exact terms read back, and is Paid with its proof', async () => {
     const desk = at();
     const form = await desk.opens('agent', '/pay charge 12,500.00');
-    expect(form.title).toBe('Charge a card · LIVE');
+    expect(form.title).toBe('Charge a card');
     const review = await desk.submits('agent', { 'Saved card': ada ?? '', Reason: 'Renewal' });
     expect(review?.shown.text).toContain('Charge NGN 12,500.00 to Mastercard ·· 4081 of ada.obi@example.com');
     expect(review?.shown.text).toContain('Reason Renewal');
@@ -43,11 +44,33 @@ describe('/pay charge', () => {
     await desk.submits('agent');
     const paid = await desk.modalSays('agent', [
       '✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com',
-      '✓ status SUCCESS ✓ reference ✓ amount',
+      'proven checked',
     ]);
     const reference = referenceIn(paid.shown.text);
     expect(desk.house.payments.stats().chargesByReference).toEqual({ ...before, [reference]: 1 });
     await desk.sees('onCall', ['✅ Paid (confirmed)', reference], 'payDesk');
+  });
+
+  it('begins at the review where amount and e-mail leave nothing to ask, and else asks for that alone', async () => {
+    const desk = at();
+    const review = await desk.opens('agent', '/pay charge 300 bola.ade@example.com');
+    expect(review.shown.text).toContain('Charge NGN 300.00 to Visa ·· 1127 of bola.ade@example.com');
+    expect(review.submit).toBe('Charge NGN 300.00');
+    const asked = await desk.submits('agent');
+    const reference = referenceIn(asked?.shown.text ?? '');
+    await desk.modalSays('agent', 'Needs a code');
+    await desk.submits('agent', { 'Code from the bank': rightOtp });
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    expect(taken(reference)).toBe(1);
+    await desk.closes('agent');
+    const form = await desk.opens('agent', '/pay charge bola.ade@example.com');
+    expect(form.shown.text).toContain('Visa ·· 1127');
+    expect(form.fields).toContain('Amount');
+    await desk.closes('agent');
+    const unknown = await desk.opens('agent', '/pay charge 300 nobody@example.com');
+    expect(unknown.shown.text).toContain('knows no saved card of that e-mail');
+    await desk.closes('agent');
+    await desk.asks('agent', '/pay charge 300 nobody@', 'That isn’t an e-mail address');
   });
 
   it('charges a card whose token key is pasted, and tells every problem of the form at its field', async () => {
@@ -124,7 +147,7 @@ describe('/pay charge', () => {
     await desk.modalSays('lead', 'Paid (confirmed)');
     const review = await reviews(desk, 'agent', { card: ada, amount: '500.00' });
     expect(review.shown.text).toContain(first);
-    expect(review.shown.text).toContain(`The first: <@${desk.id('lead')}>`);
+    expect(review.shown.text).toContain(`by <@${desk.id('lead')}> (Paid)`);
     expect(review.submit).toBe('Charge again NGN 500.00');
     await desk.submits('agent');
     const again = await desk.modalSays('agent', 'Paid (confirmed)');
@@ -139,7 +162,7 @@ describe('/pay charge', () => {
     await desk.modalSays('lead', 'Paid (confirmed)');
     desk.house.later(12 * 60_000);
     await desk.submits('agent');
-    const asked = await desk.modalSays('agent', ['Is it owed twice?', first]);
+    const asked = await desk.modalSays('agent', ['Charge a second time?', first]);
     expect(asked.submit).toBe('Charge again NGN 510.00');
     await desk.submits('agent');
     const again = await desk.modalSays('agent', 'Paid (confirmed)');
@@ -154,7 +177,7 @@ describe('/pay charge', () => {
     expect(review.submit).toBeUndefined();
     expect(review.shown.text).toContain(`Another charge of this card is still open: <@${desk.id('agent')}>`);
     await desk.presses('lead', 'Show it');
-    await desk.modalSays('lead', ['Needs OTP', first]);
+    await desk.modalSays('lead', ['Needs a code', first]);
   });
 
   it('is refused to whoever may not charge, and to who names no amount', async () => {
@@ -230,7 +253,7 @@ describe('a charge that the bank declines', () => {
   });
 });
 
-describe('a charge that the service rejects: Not sent (fix the request)', () => {
+describe('a charge that the service rejects: Not charged, and why', () => {
   it.each([
     ['1,000.14', 'Card payments aren’t switched on', undefined],
     ['1,000.15', 'The merchant is under review', 'Correct and try again'],
@@ -240,7 +263,7 @@ describe('a charge that the service rejects: Not sent (fix the request)', () => 
   ])('NGN %s: %s', async (amount, why, again) => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: ada, amount });
-    const shown = await desk.modalSays('agent', ['⛔ Not sent (fix the request)', why, 'No money moved']);
+    const shown = await desk.modalSays('agent', ['⛔ Not charged: ', why, 'No money moved']);
     expect(shown.shown.buttons).toEqual(again === undefined ? [] : [again]);
     expect(taken(reference)).toBe(0);
   });
@@ -248,7 +271,7 @@ describe('a charge that the service rejects: Not sent (fix the request)', () => 
   it('as it does not know the token: another card is chosen', async () => {
     const desk = at();
     await charges(desk, 'agent', { token: 'tok-nobody', email: 'ada.obi@example.com', amount: '1,400.00' });
-    await desk.modalSays('agent', ['Not sent (fix the request)', 'doesn’t know this card']);
+    await desk.modalSays('agent', ['⛔ Not charged: card not known', 'doesn’t know this card']);
     await desk.presses('agent', 'Choose another card');
     await desk.modalSays('agent', 'You review it before anything is charged');
     const review = await desk.submits('agent', { 'Saved card': ada ?? '' });
@@ -258,7 +281,10 @@ describe('a charge that the service rejects: Not sent (fix the request)', () => 
   it('as the card is saved with another e-mail: it is corrected', async () => {
     const desk = at();
     await charges(desk, 'agent', { token: 'tok-bola-otp', email: 'bola@example.com', amount: '1,500.00' });
-    const shown = await desk.modalSays('agent', ['Not sent (fix the request)', 'saved with another e-mail']);
+    const shown = await desk.modalSays('agent', [
+      '⛔ Not charged: wrong e-mail',
+      'saved with another e-mail',
+    ]);
     expect(shown.shown.buttons).toEqual(['Correct and try again']);
     await desk.presses('agent', 'Correct and try again');
     const form = await desk.modalSays('agent', 'You review it before anything is charged');
@@ -308,14 +334,14 @@ describe('a charge whose outcome is unknown', () => {
     expect(taken(reference)).toBe(1);
   });
 
-  it('is listed in /pay doubt and the Home, looked up at once with Check now, and never called failed', async () => {
+  it('is listed in /pay doubt and the Home, looked up at once with Look up, and never called failed', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.19' });
-    await desk.modalSays('agent', ['❔ In doubt, checking', 'money may have moved', 'Do not charge again']);
+    await desk.modalSays('agent', ['❔ In doubt, checking', 'Money may have moved', 'Do not charge again']);
     await desk.closes('agent');
     await desk.sees('onCall', ['In doubt, checking', reference, 'Do not charge again'], 'payDesk');
     const list = await desk.asks('onCall', '/pay doubt', reference);
-    expect(list.shown.text).toContain('without a known outcome');
+    expect(list.shown.text).toContain('charge in doubt');
     expect(list.shown.text).toContain(`By: <@${desk.id('agent')}>`);
     expect((await desk.home('agent', reference)).text).toContain('In doubt');
     // No event comes, and the bot looks again in minutes only.
@@ -324,10 +350,10 @@ describe('a charge whose outcome is unknown', () => {
     desk.house.later(8 * 60_000);
     await desk.house.until('it has looked', () => desk.calls('/v1/transactions/accounts/single') > lookUps);
     await desk.house.payments.act({ kind: 'pay_order', orderReference: reference, outcome: 'approved' });
-    await desk.presses('onCall', 'Check now', list);
+    await desk.presses('onCall', 'Look up', list);
     await desk.sees('onCall', ['✅ Paid (confirmed)', reference], 'payDesk');
     const menu = await desk.asks('onCall', '/pay', 'looks a transaction up');
-    const rest = await desk.seesBy('onCall', 'looked at', () => desk.presses('onCall', 'Doubts', menu));
+    const rest = await desk.seesBy('onCall', 'checked', () => desk.presses('onCall', 'Doubts', menu));
     expect(rest.shown.text).not.toContain(reference);
     await desk.sees('agent', ['✅ Paid (confirmed)', reference], 'agentDm');
     expect(taken(reference)).toBe(1);
@@ -337,7 +363,7 @@ describe('a charge whose outcome is unknown', () => {
   it('is Approved, confirming while the look-up does not prove it yet', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.13' });
-    await desk.modalSays('agent', ['🕓 Approved, confirming', 'Give no value']);
+    await desk.modalSays('agent', ['🕓 Approved, confirming', 'Don’t deliver yet']);
     await desk.modalSays('agent', ['Paid (confirmed)', reference]);
     const pending = desk.house.paymentsGate.passed.filter(
       ({ answer }) => answer.includes(reference) && answer.includes('"PENDING"'),
@@ -349,9 +375,9 @@ describe('a charge whose outcome is unknown', () => {
   it('Needs review when another amount was taken than agreed', async () => {
     const desk = at();
     const reference = await charges(desk, 'agent', { card: ada, amount: '2,000.12' });
-    const told = ['🚨 Needs review', 'Do not charge again, and give no value', reference];
+    const told = ['🚨 Needs review', 'Do not charge again, and don’t deliver', reference];
     const shown = await desk.modalSays('agent', told);
-    expect(shown.shown.buttons).toEqual(['Check now']);
+    expect(shown.shown.buttons).toEqual(['Look up']);
   });
 
   it('is Expired when nothing proves it within 16 minutes, and corrected by a late success', async () => {
@@ -362,7 +388,7 @@ describe('a charge whose outcome is unknown', () => {
     desk.house.later(17 * 60_000);
     const expired = await desk.sees(
       'agent',
-      ['⌛ Expired', reference, 'The bot looks again tomorrow'],
+      ['⌛ Expired', reference, 'Safe to charge again; the bot checks once more tomorrow'],
       'agentDm',
     );
     await desk.presses('agent', 'Charge again', expired);

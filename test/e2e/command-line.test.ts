@@ -179,7 +179,7 @@ describe('payops doubt', () => {
     const [reference = ''] = /pay-\w+/.exec(modal.shown.text) ?? [];
     const doubt = await desk.runs(['payops', 'doubt']);
     expect(doubt.code).toBe(3);
-    expect(doubt.stdout).toMatch(/^❔ 1 charge without a known outcome\n/);
+    expect(doubt.stdout).toMatch(/^❔ 1 charge in doubt\n/);
     expect(doubt.stdout).toContain(reference);
     const json = await desk.runs(['payops', 'doubt', '--json']);
     expect(JSON.parse(json.stdout)).toMatchObject({

@@ -13,7 +13,7 @@ let amount = 0;
 async function waitsForCode(desk: Desk): Promise<string> {
   amount += 1;
   const reference = await charges(desk, 'agent', { card: bola, amount: `${amount}00.00` });
-  await desk.modalSays('agent', ['🔑 Needs OTP', '3 of 3 tries left']);
+  await desk.modalSays('agent', ['🔑 Needs a code', '3 of 3 tries left']);
   return reference;
 }
 

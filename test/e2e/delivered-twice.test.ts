@@ -2,7 +2,7 @@ import { beforeAll, beforeEach, expect, it } from 'vitest';
 import { rightOtp } from '../../src/simulators/payments/bank.ts';
 import { charges, shareDesk } from '../support/desk.ts';
 
-// Every press and every form comes twice, at once.
+// Every command, press and form comes twice, at once.
 const at = shareDesk({
   clock: true,
   workspace: { quirks: { deliversTwice: true } },
@@ -27,10 +27,19 @@ it('sends each code once, and its window shows what became of it', async () => {
   expect(desk.calls('checkout-card-otp')).toBe(3);
 });
 
+it('opens the form of a command once, and says nothing of the second delivery', async () => {
+  const desk = at();
+  await desk.opens('agent', '/pay charge 100');
+  await desk.settled();
+  expect(desk.modal('agent')?.fields).toContain('Saved card');
+  const refused = desk.messages('agent').filter(({ shown }) => shown.text.includes('did not open'));
+  expect(refused).toEqual([]);
+});
+
 it('closes an alert once, and its window with it', async () => {
   const desk = at();
   const reference = await desk.house.decline();
-  await desk.presses('onCall', 'Close…', await desk.reads('onCall', reference, 'payAlerts'));
+  await desk.presses('onCall', 'Resolve…', await desk.reads('onCall', reference, 'payAlerts'));
   await desk.modalSays('onCall', 'Reason');
   await desk.submits('onCall', { Reason: 'Paid in cash' });
   await desk.reads('onCall', [reference, 'Paid in cash'], 'payAlerts');

@@ -13,6 +13,7 @@ describe('/pay', () => {
     const desk = at();
     const before = await desk.asks('agent', '/pay', 'Nothing waits for you');
     expect(before.shown.buttons).toEqual([
+      'Look up a payment',
       'Charge a card',
       'Enter a code',
       'Payment link',
@@ -64,14 +65,23 @@ describe('/pay', () => {
     expect(lead.shown.text).toContain('/pay undelivered');
     const one = await desk.asks('agent', '/pay help lookup', 'For example:');
     expect(one.shown.text).toContain('/pay lookup INV-2041 12,500.00');
-    await desk.asks('agent', '/pay help undelivered', 'Not allowed');
+    const refused = await desk.asks('agent', '/pay help undelivered', 'Not allowed');
+    expect(refused.shown.text).toMatch(/Ask .*<@/);
+    expect(refused.shown.text).not.toMatch(/permission|role/);
+    const admin = await desk.asks('onCall', '/pay charge', 'Not allowed');
+    expect(admin.shown.text).toContain('It needs the permission “charge”');
     await desk.asks('agent', '/pay help lokup', 'Did you mean “lookup”?');
 
     const slip = await desk.asks('agent', '/pay lokup ORDER-1001', '“lokup” isn’t a command');
     expect(slip.shown.text).toContain('Did you mean /pay lookup ORDER-1001 ?');
     await desk.seesBy('agent', 'Paid (confirmed)', () => desk.presses('agent', 'Look up ORDER-1001', slip));
-    const unknown = await desk.asks('agent', '/pay refund now please', '“refund” isn’t a command');
-    expect(unknown.shown.buttons).toEqual(['Look up the reference “refund”']);
+    await desk.asks(
+      'agent',
+      '/pay refund ORDER-1001',
+      'Refunds are made in the payments service’s dashboard',
+    );
+    const unknown = await desk.asks('agent', '/pay voucher now please', '“voucher” isn’t a command');
+    expect(unknown.shown.buttons).toEqual(['Look up the reference “voucher”']);
   });
 });
 
@@ -82,7 +92,7 @@ describe('the App Home', () => {
     const homes = () => house.slackGate.passed.filter(({ path }) => path === '/api/views.publish');
     await desk.home('lead', 'Nothing waits for you');
     await waitsForCode(desk, 'lead');
-    expect((await desk.home('lead', 'Waiting for a code')).text).toContain('Needs OTP · NGN 1,000.00');
+    expect((await desk.home('lead', 'Waiting for a code')).text).toContain('Needs a code · NGN 1,000.00');
     await desk.opens('lead', '/pay otp');
     await desk.modalSays('lead', 'of 3 tries left');
     const order = house.payments.state().orders.find(({ amount, otp }) => otp && amount.startsWith('1000'));
@@ -98,7 +108,7 @@ describe('the App Home', () => {
 
     // A look-up of it in a window of its own, and the Home that was pressed in is made again.
     await desk.presses('lead', 'Look up', 'home');
-    await desk.modalSays('lead', ['Look-up', 'Refresh']);
+    await desk.modalSays('lead', ['Look-up', 'Look up']);
     await house.until('it is made again', () => homes().length === 4);
     expect(homes().every(({ request }) => request.includes(desk.id('lead')))).toBe(true);
     expect(await desk.leaks({ token: 'tok-ada-approves' })).toEqual([]);
@@ -108,8 +118,10 @@ describe('the App Home', () => {
   it('shows the alerts that are assigned to the person, until they are over', async () => {
     const desk = at();
     const reference = await desk.house.decline({ customerEmail: 'home@example.com' });
-    const alert = await desk.reads('onCall', reference, 'payAlerts');
-    await desk.presses('onCall', 'Acknowledge', alert);
+    await desk.reads('onCall', reference, 'payAlerts');
+    const open = await desk.home('onCall', 'Open alerts');
+    expect(open.text).toContain(reference);
+    await desk.presses('onCall', 'Acknowledge', 'home');
     await desk.reads('onCall', [reference, 'cknowledged'], 'payAlerts');
     expect((await desk.home('onCall', 'Assigned to you')).text).toContain(reference);
     await desk.house.approve({ amount: '5000.00', customerEmail: 'home@example.com' });

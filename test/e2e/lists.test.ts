@@ -154,7 +154,7 @@ describe('/pay accounts', () => {
     await desk.closes('lead');
     await desk.sees('lead', ['In doubt: the account may have been created', '/pay account PAY'], 'leadDm');
     await desk.house.payments.act({ kind: 'set_weather', weather: 'normal' });
-    await desk.seesBy('lead', 'Not found', () => desk.presses('lead', 'Look it up'));
+    await desk.seesBy('lead', 'Not found', () => desk.presses('lead', 'Look up'));
   });
 
   it('new has the fields that ACCOUNT_NEW_FIELDS names, and without a reference says where to look', async (test) => {

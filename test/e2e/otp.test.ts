@@ -21,7 +21,7 @@ let amount = 0;
 async function waitsForCode(): Promise<string> {
   amount += 1;
   const reference = await charges(at(), 'agent', { card: bola, amount: `${amount}00.00` });
-  await at().modalSays('agent', ['🔑 Needs OTP', '3 of 3 tries left']);
+  await at().modalSays('agent', ['🔑 Needs a code', '3 of 3 tries left']);
   return reference;
 }
 
@@ -38,7 +38,9 @@ describe('the bank’s code', () => {
   it('is typed into the window, and the charge is Paid (confirmed)', async () => {
     const desk = at();
     const reference = await waitsForCode();
-    expect(desk.modal('agent')?.shown.text).toContain('Only while you talk to the customer');
+    expect(desk.modal('agent')?.shown.text).toContain(
+      'Type it while the customer is on the phone. Never ask for it in writing.',
+    );
     await enters('123-456');
     await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
     await desk.sees('onCall', ['✅ Paid (confirmed)', reference], 'payDesk');
@@ -129,7 +131,7 @@ describe('/pay otp', () => {
     const desk = at();
     const reference = await waitsForCode();
     await desk.closes('agent');
-    await desk.sees('agent', ['🔑 Needs OTP', reference], 'agentDm');
+    await desk.sees('agent', ['🔑 Needs a code', reference], 'agentDm');
     await desk.restarts();
     const opened = await desk.opens('agent', '/pay otp');
     expect(opened.shown.text).toContain(reference);
@@ -152,7 +154,10 @@ describe('/pay otp', () => {
     expect((await desk.home('agent', 'Waiting for a code')).text).toContain(second);
     await desk.presses('agent', 'Enter code', 'home');
     await desk.modalSays('agent', '3 of 3 tries left');
-    await desk.asks('lead', '/pay otp', 'No charge waits for a code from you');
+    const others = await desk.asks('lead', '/pay otp', 'No charge waits for a code from you');
+    expect(others.shown.text).toMatch(new RegExp(`Of colleagues[^]*${first}[^]*${second}`));
+    await desk.presses('lead', 'Take over', others);
+    await desk.modalSays('lead', ['Code from the bank', first]);
   });
 
   it('takes no code and no other reference, and repeats neither', async () => {
@@ -168,7 +173,7 @@ describe('the hand-over of a charge', () => {
   it('is the colleague’s press: from then on they enter the code, and everybody sees it', async () => {
     const desk = at();
     const reference = await waitsForCode();
-    const post = await desk.reads('lead', ['🔑 Needs OTP', reference], 'payDesk');
+    const post = await desk.reads('lead', ['🔑 Needs a code', reference], 'payDesk');
     await desk.presses('lead', 'Enter code', post);
     const theirs = await desk.modalSays('lead', [
       `Only <@${desk.id('agent')}> can enter the code`,
@@ -179,7 +184,7 @@ describe('the hand-over of a charge', () => {
     await desk.modalSays('lead', 'Code from the bank');
     const mine = await desk.modalSays('agent', `Only <@${desk.id('lead')}> can enter the code`);
     expect(mine.submit).toBeUndefined();
-    await desk.reads('onCall', ['🔑 Needs OTP', reference, `Agent ${desk.named('lead')}`], 'payDesk');
+    await desk.reads('onCall', ['🔑 Needs a code', reference, `Agent ${desk.named('lead')}`], 'payDesk');
     await desk.reads('onCall', ['🤝 Taken over', `<@${desk.id('agent')}>`], post);
     await desk.submits('lead', { 'Code from the bank': rightOtp });
     await desk.modalSays('lead', ['✅ Paid (confirmed)', reference]);
@@ -189,7 +194,7 @@ describe('the hand-over of a charge', () => {
   it('needs the permission: without it the button does nothing', async () => {
     const desk = at();
     const reference = await waitsForCode();
-    const post = await desk.reads('onCall', ['🔑 Needs OTP', reference], 'payDesk');
+    const post = await desk.reads('onCall', ['🔑 Needs a code', reference], 'payDesk');
     await desk.seesBy('onCall', 'Not allowed', () => desk.presses('onCall', 'Enter code', post));
     expect(desk.modal('onCall')).toBeUndefined();
   });

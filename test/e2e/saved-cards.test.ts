@@ -51,7 +51,11 @@ describe('/pay cards', () => {
     const late = await lists(desk, bola.customerEmail, '1 saved card');
     await desk.seesBy('lead', 'Card deleted', () => desk.presses('lead', 'Delete…', late));
     await desk.submits('agent');
-    await desk.modalSays('agent', ['⛔ Not sent', 'doesn’t know this card', 'No money moved']);
+    await desk.modalSays('agent', [
+      '⛔ Not charged: card not known',
+      'doesn’t know this card',
+      'No money moved',
+    ]);
   });
 
   it('is in doubt when a deletion has no answer, and listing again tells', async () => {
@@ -70,7 +74,7 @@ describe('/pay cards', () => {
     const calls = desk.calls(cardPath);
     await desk.asks('onCall', `/pay cards ${ada.customerEmail}`, 'Not allowed');
     await desk.asks('agent', '/pay cards', 'Give the customer’s e-mail');
-    await desk.asks('agent', '/pay cards nobody', 'not an e-mail address');
+    await desk.asks('agent', '/pay cards nobody', 'isn’t an e-mail address');
     const none = await desk.asks('agent', '/pay cards nobody@example.com', 'No saved cards');
     expect(none.shown.text).toContain('/pay link');
     expect(desk.calls(cardPath)).toBe(calls + 1);
@@ -151,7 +155,7 @@ describe('/pay card-email', () => {
       'Customer’s e-mail': dayo.customerEmail,
     });
     await desk.submits('agent');
-    await desk.modalSays('agent', 'Not sent');
+    await desk.modalSays('agent', 'Not charged: wrong e-mail');
     await desk.closes('agent');
     expect(await desk.leaks({ token: dayo.tokenKey })).toEqual([]);
     expect(await desk.kept({ old: dayo.customerEmail, newEmail })).toEqual([]);
@@ -250,7 +254,7 @@ describe('in the sandbox', () => {
     const addresses = { 'Current e-mail': 'any@example.com', 'New e-mail': 'new@example.org' };
     await desk.submits('agent', { 'Or the card’s token key': sandboxInputs.unknownTokenKey, ...addresses });
     await desk.submits('agent');
-    expect((await desk.modalSays('agent', 'doesn’t know this card')).title).toContain('SANDBOX');
+    expect((await desk.modalSays('agent', 'doesn’t know this card')).shown.text).toContain('SANDBOX');
     await desk.presses('agent', 'Choose another card');
     await desk.modalSays('agent', 'Current e-mail');
     await desk.submits('agent', { 'Or the card’s token key': 'any-token', ...addresses });
@@ -266,7 +270,7 @@ describe('a first payment that saves a card', () => {
     await desk.settled();
     const told = desk.messages('onCall', 'payAlerts').filter(({ text }) => text.includes('CARD-first'));
     expect(told.map(({ text }) => text)).toEqual([
-      expect.stringMatching(/^💳 Card saved · ✅ Paid \(confirmed\) · NGN 50\.00 · f\*\*\*@example\.com/),
+      expect.stringMatching(/^✅ Paid \(confirmed\), card saved · NGN 50\.00 · f\*\*\*@example\.com/),
     ]);
     expect(told[0]?.shown.text).toMatch(/·· \d{4}.*\/pay charge offers it/s);
     const successes = desk.messages('onCall', 'general').filter(({ text }) => text.includes('CARD-first'));
@@ -277,7 +281,7 @@ describe('a first payment that saves a card', () => {
   it('is told with CARD_LEDGER=off too, and then no card is remembered', async (test) => {
     const desk = await openDesk(test, { env: { CARD_LEDGER: 'off' } });
     await saves(desk, { orderReference: 'CARD-off', customerEmail: 'off@example.com' });
-    await desk.sees('onCall', ['Card saved', 'CARD_LEDGER is off'], 'payAlerts');
+    await desk.sees('onCall', ['card saved', 'CARD_LEDGER is off'], 'payAlerts');
     expect((await desk.opens('agent', '/pay charge')).fields).not.toContain('Saved card');
     await desk.settled();
     const [card] = desk.house.payments.state().cards.slice(-1);

@@ -49,6 +49,7 @@ describe('several merchant accounts in one bot', () => {
     );
     const wrong = await desk.asks('agent', '/pay SHARED-1 --account lagoss', 'There is no account “lagoss”');
     expect(wrong.shown.text).toContain('Did you mean --account lagos?');
+    await desk.seesBy('agent', 'NGN 700.00', () => desk.presses('agent', 'Look up SHARED-1 at lagos', wrong));
 
     // A message's own words are looked up at the first, as a channel without an account of its own has it.
     await desk.types('onCall', 'Is SHARED-1 paid?');
@@ -59,7 +60,7 @@ describe('several merchant accounts in one bot', () => {
     await desk.presses('agent', 'Share to channel', named);
     const shared = await desk.reads('onCall', ['NGN 700.00', 'Shared by'], 'payDesk');
     const [atMain, atLagos] = [main.calls.length, lagos.calls.length];
-    await desk.presses('onCall', 'Refresh', shared);
+    await desk.presses('onCall', 'Look up', shared);
     await desk.house.until('it is read anew', () => lagos.calls.length > atLagos);
     expect(main.calls.length).toBe(atMain);
   });
@@ -70,6 +71,7 @@ describe('several merchant accounts in one bot', () => {
     await saveCard(main, 'SAME-1', olu, '91.00');
     const routed = await desk.reads('lead', ['NGN 701.00', 'lagos'], 'payOps');
     await desk.reads('lead', 'NGN 91.00', 'general');
+    expect(routed.text).toMatch(/^lagos: /);
     expect(routed.shown.text).not.toContain('main');
     const said = (where: 'payOps' | 'general') =>
       desk
@@ -136,7 +138,7 @@ describe('several merchant accounts in one bot', () => {
     await desk.closes('agent');
     await desk.opens('agent', '/pay charge 10.00 --account test');
     const sandbox = await desk.submits('agent', typed);
-    expect(sandbox?.title).toContain('SANDBOX');
+    expect(sandbox?.shown.text).toContain('SANDBOX');
     expect(sandbox?.shown.text).not.toContain('LIVE');
     await desk.submits('agent');
     const paths = () => test.calls.map(({ path }) => path);
@@ -154,9 +156,9 @@ describe('several merchant accounts in one bot', () => {
     await desk.modalSays('agent', 'The service’s order id');
     await desk.closes('agent');
     const card = await desk.reads('lead', ['Payment link, not paid yet', 'LINK-L-1'], 'payDesk');
-    await desk.seesBy('agent', 'LINK-L-1', () => desk.presses('agent', 'Check now', card));
+    await desk.seesBy('agent', 'LINK-L-1', () => desk.presses('agent', 'Look up', card));
     await lagos.service.act({ kind: 'pay_order', orderReference: 'LINK-L-1', outcome: 'approved' });
-    const paid = await desk.reads('lead', ['Paid (confirmed) · NGN 150.00', 'lagos'], 'payDesk');
+    const paid = await desk.reads('lead', ['Paid (confirmed), card saved · NGN 150.00', 'lagos'], 'payDesk');
     expect(paid.shown.text).toContain('LINK-L-1');
     expect(main.service.state().orders.map(({ orderReference }) => orderReference)).not.toContain('LINK-L-1');
 

@@ -119,7 +119,7 @@ describe.skipIf(bySocket)('what comes from Slack', () => {
     const calls = desk.calls(singlePath);
     expect((await sends(desk, moved(lastSent()))).text).toContain(fromElsewhere);
     expect(desk.calls(singlePath)).toBe(calls);
-    await desk.presses('agent', 'Refresh', answer);
+    await desk.presses('agent', 'Look up', answer);
     await desk.house.until('it was pressed', () => desk.calls(singlePath) === calls + 1);
     await desk.seesBy('agent', fromElsewhere, () => sends(desk, moved(lastSent())));
 

@@ -43,7 +43,7 @@ async function presses(
   const pressing = [];
   for (let press = 0; press < 100; press += 1) {
     if (press % 20 === 10) desk.house.workspace.sockets.disconnect('refresh_requested', which);
-    pressing.push(desk.presses('agent', 'Refresh', answer).catch(() => (lost += 1)));
+    pressing.push(desk.presses('agent', 'Look up', answer).catch(() => (lost += 1)));
     await rest(pressEveryMs);
   }
   await Promise.all(pressing);

@@ -27,16 +27,16 @@ describe('/pay story', () => {
     const story = `${told(first)}\n${told(second)}`;
     expectInOrder(story, [
       `${agent} started the charge → Charging · “NGN 12,500.00”`,
-      'The payments service answered the charge: the bank wants a code: Charging → Needs OTP',
-      `${agent} entered a code: Needs OTP → Checking the code`,
-      'The payments service answered the code: wrong: Checking the code → Needs OTP · “Invalid OTP”',
-      `${agent} entered a code: Needs OTP → Checking the code`,
-      'accepted, which is no proof yet: Checking the code → Not proven yet',
-      'The payments service was asked, and proves the payment',
-      'Payops told the agent: paid',
+      'The payments service answered the charge: the bank wants a code → Needs a code',
+      `${agent} entered a code → Checking the code`,
+      'The payments service answered the code: wrong → Needs a code · “Invalid OTP”',
+      `${agent} entered a code → Checking the code`,
+      'accepted, which is no proof yet → Not proven yet',
+      'The payments service was asked, and proves the payment → Paid (confirmed)',
     ]);
-    expect(story).toContain('The payments service sent a signed event: payment_success');
-    expect(story).toContain('Payops posted the charge’s message in');
+    expect(story).toContain('The payments service reported a successful payment');
+    expect(story).toContain('Pay posted the charge’s message in');
+    expect(story).not.toMatch(/pressed|sent the form|told the agent|otp_|charge_/);
 
     await desk.presses('lead', 'CSV');
     await desk.house.until('the file', () => files(desk).length > 0);
@@ -60,12 +60,13 @@ describe('/pay story', () => {
     );
     await desk.settled();
     const story = await desk.asks('lead', `/pay story ${reference}`, reference);
+    expect(story.text).toMatch(/^👀 Acknowledged/u);
     // Written down beside the post: whoever presses at once may stand before it.
-    expect(told(story)).toContain('Payops posted the alert in');
+    expect(told(story)).toContain('Pay posted the alert in');
     expectInOrder(told(story), [
-      'The payments service sent a signed event: payment_failed',
+      'The payments service reported a failed payment',
       `${onCall} acknowledged the alert`,
-      `${agent} asked for /pay story: refused, in`,
+      `${agent} was refused /pay story`,
     ]);
   });
 
@@ -76,7 +77,7 @@ describe('/pay story', () => {
     // That it was asked for is no story.
     const unknown = await desk.asks('lead', '/pay story ORDER-1001', 'The bot has nothing on this reference');
     expect(desk.calls('/transactions/accounts/single')).toBe(calls);
-    await desk.seesBy('lead', 'Paid (confirmed)', () => desk.presses('lead', 'Look it up', unknown));
+    await desk.seesBy('lead', 'Paid (confirmed)', () => desk.presses('lead', 'Look up', unknown));
   });
 });
 

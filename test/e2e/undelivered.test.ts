@@ -49,13 +49,14 @@ describe('a channel that Slack refuses', () => {
     references.push(await desk.house.decline(), await desk.house.decline());
     await isRefused();
     desk.house.later(6 * minuteMs);
-    const words = ['Slack refuses the messages for a channel', 'is_archived', '/pay undelivered'];
+    const words = ['Slack won’t let the bot post in', 'is_archived', '/pay undelivered'];
     await desk.reads('lead', words, 'payOps');
     const tried = tries(desk);
     desk.house.later(hourMs);
     await desk.house.until('it is tried again', () => tries(desk) > tried);
     expect(desk.posts('lead', 'payOps')).toHaveLength(1);
-    await desk.asks('onCall', '/pay undelivered', 'Everything was delivered');
+    const now = await desk.asks('onCall', '/pay undelivered', 'Slack refuses messages now');
+    expect(now.shown.text).toMatch(/Refused since .*is_archived[^]*Unarchive .*Tried again /);
     await desk.asks('agent', '/pay undelivered', 'Not allowed');
   });
 
@@ -117,10 +118,10 @@ describe('a channel that Slack refuses', () => {
     await desk.presses('lead', 'Acknowledge', alert);
     const anew = await desk.reads('lead', [reference, 'Replaces'], 'payAlerts');
     await desk.settled('soon');
-    await desk.presses('lead', 'Close…', anew);
-    await desk.modalSays('lead', 'Close alert');
+    await desk.presses('lead', 'Resolve…', anew);
+    await desk.modalSays('lead', 'Resolve alert');
     await desk.submits('lead', { Reason: 'Paid in cash' });
-    await desk.reads('lead', ['☑️ Closed', 'Paid in cash'], anew);
+    await desk.reads('lead', ['☑️ Resolved', 'Paid in cash'], anew);
     desk.house.later(25 * hourMs);
     await desk.settled('soon').catch(() => undefined);
     expect(alertsOf([reference])).toHaveLength(2);

@@ -149,8 +149,8 @@ test('a record that nobody can read is put aside, told to the operators once, an
   for (const key of broken) await store.create(key, 'k1.unreadable', { delayMs: 0, lane: 'one' });
   const bot = house.bot();
   await house.start(bot);
-  const told = () => house.posts('payOps').map(({ text }) => text);
-  const once = (key: string) => told().filter((text) => text.endsWith(` ${key}`)).length === 1;
+  const told = () => house.posts('payOps').map(({ blocks }) => JSON.stringify(blocks));
+  const once = (key: string) => told().filter((shown) => shown.includes(`"${key}"`)).length === 1;
   await house.until('all are told', () => broken.every(once));
   const reference = await house.decline();
   await house.until('the alert is told', () =>

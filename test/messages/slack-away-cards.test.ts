@@ -122,7 +122,7 @@ function expectAcknowledged(house: CardsHouse, acknowledged: ReadonlySet<string>
     const parents = house.parents().filter(({ shown }) => shown.text.includes(reference));
     // Of one that had to be repeated the bot knows the repeat alone.
     const parent = parents.at(-1);
-    expect(parent?.shown.text).toMatch(/^👀 Acknowledged · /);
+    expect(parent?.shown.text).toMatch(/^👀 Acknowledged: /);
     expect(parent && mentionedIn(parent)).toEqual([ada]);
     expect(parent && pressables(parent)).not.toContain('Acknowledge');
     expect(parents.flatMap(({ ts }) => house.notes(ts)).map(linesOf)).toHaveLength(1);

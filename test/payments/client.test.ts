@@ -414,7 +414,7 @@ describe('findTransaction', () => {
   const minusFee = { paymentsFeePointer: '/fee' };
   const named = { paymentsAmountPointer: '/onlineCheckoutAmount' };
   it.each([
-    [minusFee, withFee, [500_000, 'amount 5075.00 − fee 75.00']],
+    [minusFee, withFee, [500_000, 'NGN 5,075.00 − NGN 75.00 fee']],
     [named, withFee, [500_000, 'onlineCheckoutAmount']],
     [minusFee, record, [500_000, undefined]],
     [minusFee, { ...withFee, fee: 'some' }, [undefined, undefined]],

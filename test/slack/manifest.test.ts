@@ -199,6 +199,7 @@ describe('manifest.yml', () => {
       'features.app_home.messages_tab_read_only_enabled',
       'features.shortcuts.0.description',
       'features.shortcuts.1.description',
+      'features.shortcuts.2.description',
       'features.slash_commands.0.description',
       'features.slash_commands.0.usage_hint',
       // Posting where the bot is not in is no method of its own.

@@ -14,7 +14,7 @@ function text(words: string, bold = false) {
 }
 
 function refresh() {
-  return { text: 'Paid', blocks: [actions(...lookUpButton('Refresh', 'ORDER 17 B'))] };
+  return { text: 'Paid', blocks: [actions(...lookUpButton('Look up', 'ORDER 17 B'))] };
 }
 
 const ofLagos = inAccount({ name: 'lagos', isFirst: false, isMixed: false }, refresh);

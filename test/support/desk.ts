@@ -81,6 +81,8 @@ export type Desk = {
   submits: (person: Person, filled?: Filled) => Promise<Modal | undefined>;
   /** Presses the button, or chooses the option of a menu, with this label: of that message as it was seen, or of the Home, else of the modal on top, else of the newest message that has it. */
   presses: (person: Person, label: string, on?: Message | 'home') => Promise<void>;
+  /** Types it into the field of the Home with this label, and presses Enter. */
+  enters: (person: Person, label: string, text: string) => Promise<void>;
   /** Chooses the shortcut of that name, of a message if there is one. */
   shortcut: (person: Person, name: string, on?: PageMessage) => Promise<void>;
   /** Closes every modal in front of the person. */
@@ -367,6 +369,22 @@ export function sitAt(house: House, bot: Bot): Desk {
       const values = 'ts' in surface ? {} : (drafts.get(surface.id) ?? {});
       await act(person, { kind: 'block_action', ...placed, element, container, values, ...behind });
     },
+    async enters(person, label, text) {
+      const home = workspace.state(users[person]).home;
+      const block = home?.blocks.find((one) => one.type === 'input' && labelOf(one) === label);
+      const element = block?.['element'] as Element | undefined;
+      if (!home || !block?.block_id || !element?.action_id)
+        throw new Error(`The Home has no field “${label}”.`);
+      const state = { type: element.type, value: text };
+      await act(person, {
+        kind: 'block_action',
+        blockId: block.block_id,
+        actionId: element.action_id,
+        element: state,
+        container: { type: 'view', viewId: home.id },
+        values: { [block.block_id]: { [element.action_id]: state } },
+      });
+    },
     async closes(person) {
       for (let view = modal(person); view; view = modal(person)) {
         await act(person, { kind: 'close_view', viewId: view.id });
@@ -471,7 +489,8 @@ function holds(text: string, words: string | readonly string[]): boolean {
 }
 
 function labelOf(block: PageBlock): string {
-  return (block['label'] as { text?: string } | undefined)?.text ?? '';
+  // A person reads the currency as part of the amount.
+  return ((block['label'] as { text?: string } | undefined)?.text ?? '').replace(/ \([A-Z]{3}\)$/u, '');
 }
 
 /** What those fields were filled in with beforehand, as if it were typed. */

@@ -74,8 +74,7 @@ export function recordScreens(workspace: Workspace, folder: string): { end: () =
     if (!isNew(view.blocks) && !hasErrors) return;
     done.add(view.callbackId);
     const { submit, close, errors } = view;
-    const title = view.title.replace(/ · (LIVE|SANDBOX)$/, '');
-    const name = [`window ${view.callbackId}`, title, hasErrors ? 'problems' : headOf(view.blocks)];
+    const name = [`window ${view.callbackId}`, view.title, hasErrors ? 'problems' : headOf(view.blocks)];
     const frame = { title: view.title, errors, ...(submit && { submit }), ...(close && { close }) };
     const kind = hasErrors ? 'form' : kindOfWindow(view.callbackId, view.blocks);
     add(kind, name.filter((part) => part !== '').join(' › '), view.blocks, frame);
@@ -118,7 +117,7 @@ const mostLines = 4;
 const wordsARow = 15;
 
 const outcomes =
-  /Declined|In doubt|Expired|Paid|Charging|Approved, confirming|Code wrong|Not sent|Needs review|Checking/;
+  /Declined|In doubt|Expired|Paid|Charging|Approved, confirming|Code wrong|Not charged|Not sent|Needs review|Checking/;
 
 function kindOfPost(event: string, blocks: readonly PageBlock[]): Kind {
   switch (event) {
@@ -148,7 +147,7 @@ function kindOfPost(event: string, blocks: readonly PageBlock[]): Kind {
 function kindOfWindow(callbackId: string, blocks: readonly PageBlock[]): Kind {
   if (callbackId === 'charge') return 'charge_form';
   if (callbackId === 'charge_terms') return 'review';
-  if (callbackId === 'otp' || /^[^ ]* ?Needs OTP/.test(headOf(blocks))) return 'code';
+  if (callbackId === 'otp' || /^[^ ]* ?Needs a code/.test(headOf(blocks))) return 'code';
   if (callbackId.startsWith('charge_')) return 'outcome';
   if (callbackId === 'approval_request')
     return /Needs approval|# of # approved/.test(headOf(blocks)) ? 'approval' : 'approval_end';
@@ -171,7 +170,7 @@ function kindOfAnswer(blocks: readonly PageBlock[]): Kind {
   const rows = blocks.filter(({ type }) => type === 'actions').length > 2;
   return rows ||
     JSON.stringify(blocks).includes('rich_text_preformatted') ||
-    /gets alerts|without a known outcome|waits for your decision/.test(head)
+    /gets alerts|charges? in doubt|waits for your decision/.test(head)
     ? 'list'
     : 'other';
 }
@@ -179,9 +178,7 @@ function kindOfAnswer(blocks: readonly PageBlock[]): Kind {
 /** The first words, numbers and what is in quotes left out. */
 function headOf(blocks: readonly PageBlock[]): string {
   const text = textsOf(blocks.slice(0, 1)).join(' ').split('\n')[0] ?? '';
-  const [state = ''] = text
-    .split(' · ')
-    .filter((part) => !/^(💳|👀|💤|☑️)/u.test(part) || !text.includes(' · ❌'));
+  const [state = ''] = text.split(' · ');
   return state
     .replaceAll(/\p{Lu}{3} [\d,.]+|“[^”]*”|pay-\w+|[\w.]+@[\w.]+|\d[\d,.]*|[A-Z]{2,}-[\w-]+/gu, '#')
     .trim()

@@ -14,7 +14,7 @@ export const words = {
     ['taken', /^👀/u],
     ['snoozed', /^💤/u],
     ['resolved', /^✅ Resolved/u],
-    ['closed', /^☑️ Closed/u],
+    ['closed', /^☑️ Resolved/u],
   ],
   /** Notes below an alert that change nothing of its state, and those that only say who has it. */
   noState: /^(💳|🔎)/u,

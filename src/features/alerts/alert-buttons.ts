@@ -42,7 +42,7 @@ import { oneLine } from '../../slack/kit/text.ts';
 import { ownId } from '../../slack/own-account.ts';
 import { cardChoice } from '../../slack/words/card-words.ts';
 import { labelled, plain } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
+import { type ChargePlace, placeFoot } from '../../slack/words/charge-place.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
 import { referenceRun, referenceWord } from '../../slack/words/evidence.ts';
 import { declineNext, holdLines } from '../../slack/words/next-steps.ts';
@@ -73,7 +73,7 @@ export const alertActions = {
   more: 'alert_more',
 } as const;
 
-const choiceWords = { look_up: 'Look up', close: 'Close…', assign: 'Assign…', snooze: 'Snooze…' } as const;
+const choiceWords = { look_up: 'Look up', close: 'Resolve…', assign: 'Assign…', snooze: 'Snooze…' } as const;
 
 type MoreChoice = keyof typeof choiceWords;
 
@@ -90,6 +90,10 @@ function readMore(value: string): { choice: MoreChoice; id: string } | undefined
   return choice && { choice, id: value.slice(at + 1) };
 }
 
+export function acknowledgeButton(id: string): Button {
+  return button({ actionId: alertActions.acknowledge, text: 'Acknowledge', value: id, style: 'primary' });
+}
+
 /**
  * At most three, by state; none on a card that has ended. `canLookUp`: it names an order. A payment link is offered once
  * somebody has acknowledged the alert: until then it may be the merchant’s own retry that pays.
@@ -97,11 +101,9 @@ function readMore(value: string): { choice: MoreChoice; id: string } | undefined
 export function cardButtons({ id, card, again }: AlertCardShown, canLookUp: boolean): ActionsBlock[] {
   if (card.kind !== 'open' && card.kind !== 'acknowledged') return [];
   const isOpen = card.kind === 'open';
-  const of = (actionId: string, text: string, more: { style?: 'primary' } = {}): Button =>
-    button({ actionId, text, value: id, ...more });
-  const take = of(alertActions.acknowledge, 'Acknowledge', { style: 'primary' });
+  const of = (actionId: string, text: string): Button => button({ actionId, text, value: id });
   const lookUp = of(alertActions.lookUp, 'Look up');
-  const close = of(alertActions.close, 'Close…');
+  const close = of(alertActions.close, 'Resolve…');
   const pays =
     again === 'charge'
       ? of(alertActions.chargeAgain, 'Charge again…')
@@ -123,7 +125,7 @@ export function cardButtons({ id, card, again }: AlertCardShown, canLookUp: bool
     })),
   } as const;
   const elements = [
-    ...(isOpen ? [take] : []),
+    ...(isOpen ? [acknowledgeButton(id)] : []),
     ...(pays ? [pays] : canLookUp ? [lookUp] : []),
     ...(isCloseHidden ? [] : [close]),
     ...(hidden.length > 0 ? [more] : []),
@@ -376,8 +378,8 @@ const forms = {
   close: {
     callbackId: 'alert_close',
     field: 'alert_close_reason',
-    title: 'Close alert',
-    submit: 'Close the alert',
+    title: 'Resolve alert',
+    submit: 'Resolve',
     asks: (id: string, { charging, reason }: Known = {}) => [
       ...(charging
         ? []
@@ -440,9 +442,8 @@ export function alertForm(
   const isAskedAgain = charging !== undefined && reason !== undefined;
   return modal({
     callbackId,
-    title: placeTitle(title, place),
-    submit: isAskedAgain ? 'Close anyway' : submit,
-    close: 'Back',
+    title: title,
+    submit: isAskedAgain ? 'Resolve anyway' : submit,
     privateMetadata: isAskedAgain ? `${id}\n${charging.reference}` : id,
     blocks: [...(charging ? [chargingLine(charging)] : []), ...asks(field, known), placeFoot(place)],
   });
@@ -516,7 +517,7 @@ function refusedWords(why: Refused, card: AlertCard, askedBy: string): string {
         ? '👀 You already acknowledged it'
         : '👀 Acknowledged by somebody else first';
     case 'ended':
-      return card.kind === 'recovered' ? '✅ Already resolved' : '☑️ Already closed';
+      return `${card.kind === 'recovered' ? '✅' : '☑️'} Already resolved`;
     case 'not_acknowledged':
       return 'Acknowledge it first';
     case 'nothing_new':
@@ -536,7 +537,7 @@ function standing(card: AlertCard, askedBy: string): Run[] {
     case 'recovered':
       return rich`A payment resolved it ${moment(card.at)}.`;
     case 'closed':
-      return rich`Closed by ${by(card.by)} ${moment(card.at)}.`;
+      return rich`Resolved by ${by(card.by)} ${moment(card.at)}.`;
   }
 }
 

@@ -10,7 +10,7 @@ import { withoutUndefined } from '../../domain/json.ts';
 import { failedState, outcomeWords } from '../../slack/words/state-words.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { type Transaction, moneyToTake } from '../../domain/transaction.ts';
-import { cardButtons } from './alert-buttons.ts';
+import { acknowledgeButton, cardButtons } from './alert-buttons.ts';
 import type { FoundAlert } from './alert-cards.ts';
 import { routeBlocks } from './alert-rules-message.ts';
 import {
@@ -43,6 +43,7 @@ import {
   placeAlone,
   placeLine,
   proofLine,
+  provenWords,
   quoted,
   referenceRun,
   referenceWord,
@@ -111,7 +112,7 @@ function body(alert: Alert): HomeBlock[] {
       next === undefined ? [] : [bold('Next: '), words(next)],
     ),
     ...lines(...(alert.declined ? declineNext(alert.declined) : [])),
-    ...('evidence' in lookup ? [proofLine(lookup.evidence, lookup.transaction)] : []),
+    ...('evidence' in lookup ? proofLine(lookup.evidence, lookup.transaction) : []),
     ...(lookup.kind === 'no_reference' ? signedFacts(event) : []),
     ...(lookup.kind === 'unchecked' ? unsignedReference(event) : []),
     ...((lookup.kind === 'not_confirmed' || lookup.kind === 'not_paid') && !isDeclined(alert)
@@ -134,7 +135,11 @@ function placeOf(alert: Alert): ContextBlock {
   return placeLine({
     environment: alert.environment,
     account: alert.account,
-    verb: lookedUpAtMs === undefined ? '' : 'looked up',
+    verb: lookedUpAtMs === undefined ? '' : 'checked',
+    proven:
+      'evidence' in alert.lookup && !alert.event.isErased
+        ? provenWords(alert.lookup.evidence, alert.lookup.transaction)
+        : undefined,
     atMs: lookedUpAtMs ?? (isNew ? alert.receivedAtMs : undefined),
     customerId: alert.event.customerId,
     // Whoever asks the payments service names it.
@@ -224,13 +229,16 @@ function howOf({ declined, event, lookup }: Alert): FailedHow {
 }
 
 /** A reference that is not signed may be any order's: it is named as that, and never in the first line. */
-function withoutReference({ referenceHint }: PaymentEvent): { says: string; next: string } {
+function withoutReference({ referenceHint, transactionId }: PaymentEvent): { says: string; next: string } {
   return {
     says:
       referenceHint === undefined
         ? 'The event’s signature covers no order reference, so there is nothing to look up.'
-        : `The reference that came with it, ${word(referenceHint)}, isn’t signed, and nothing signed ties it to this event.`,
-    next: 'Find the payment in the merchant’s records.',
+        : `The reference ${word(referenceHint)} came unsigned, so it may be another payment.`,
+    next:
+      transactionId === undefined
+        ? 'find the payment in your records.'
+        : `find transaction ${word(transactionId)} in your records.`,
   };
 }
 
@@ -279,17 +287,23 @@ function cardState(card: AlertCard, charge: string): string {
     case 'open':
       return charge;
     case 'acknowledged':
-      return `${card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed'} · ${charge}`;
+      return within(card.snoozedUntil === undefined ? '👀 Acknowledged' : '💤 Snoozed', charge);
     case 'recovered':
       return recoveredState(card.payment);
     case 'closed':
-      return `☑️ Closed · ${charge}`;
+      return within('☑️ Resolved', charge);
   }
+}
+
+/** "👀 Acknowledged: declined by the bank": one symbol and one state a headline. */
+function within(state: string, charge: string): string {
+  const said = charge.replace(/^[^\p{L}]+/u, '');
+  return `${state}: ${said.charAt(0).toLowerCase()}${said.slice(1)}`;
 }
 
 /** *Paid* stands beside the failed reference only when that very reference was paid. */
 function recoveredState({ isSameReference }: Recovery): string {
-  return isSameReference ? `✅ Resolved · ${outcomeWords.paid}` : '✅ Resolved by another payment';
+  return isSameReference ? `✅ Resolved: paid` : '✅ Resolved by another payment';
 }
 
 /** Who it is assigned to and how it ended. */
@@ -311,7 +325,7 @@ function cardFields({ card, charging }: AlertCardShown): Record<string, string |
       ? resolvedFields(card.payment)
       : {
           Reason: outsideText(card.reason, longestReason),
-          'Closed by': rich`${person(card.by)} ${moment(card.at)}`,
+          'Resolved by': rich`${person(card.by)} ${moment(card.at)}`,
         }),
     'Acknowledged by': acknowledged && rich`${person(acknowledged.by)} ${moment(acknowledged.at)}`,
   };
@@ -375,7 +389,7 @@ export function alertDirectMessage(
       ? recoveredState(step.payment)
       : step.kind === 'paid_again'
         ? stateOfStep(step)
-        : `${stepWords[step.kind]}${whom || ''} · ${chargeState(alert)}`;
+        : within(`${stepWords[step.kind]}${whom || ''}`, chargeState(alert));
   return stepMessage(step, alert, about, { state, eventType: 'payops_alert_direct', to: about.to });
 }
 
@@ -389,7 +403,11 @@ function stepMessage(
   const { text, block } = alertHeadline(alert, withoutUndefined({ state, money }));
   const { environment, account } = alert;
   const where = whereItIs(about.place, 'the alert and its thread');
-  const blocks = [block, ...stepFields(step, alert, to), ...where, placeAlone(environment, account)];
+  // Whoever has to do something now does it from here.
+  const isTheirs =
+    (step.kind === 'assigned' && step.to === to) || (step.kind === 'awake' && to !== undefined);
+  const row = isTheirs ? buttons(alert) : [];
+  const blocks = [block, ...stepFields(step, alert, to), ...where, ...row, placeAlone(environment, account)];
   return posted({ text, blocks }, eventType, about);
 }
 
@@ -397,7 +415,7 @@ type PaidAgain = Extract<CardStep, { kind: 'paid_again' }>;
 
 function stateOfStep(step: Exclude<CardStep, { kind: 'recovered' }>): string {
   if (step.kind !== 'paid_again') return stepWords[step.kind];
-  return step.before.kind === 'paid' ? '🚨 Paid twice' : '🚨 Paid after it was closed';
+  return step.before.kind === 'paid' ? '🚨 Paid twice' : '🚨 Paid after it was resolved';
 }
 
 /** Which payment came when, and what may have to be done about it. */
@@ -410,7 +428,7 @@ function paidAgainLines({ payment, before }: PaidAgain, failed: string): Run[][]
         rich`${next}`,
       ]
     : [
-        rich`${second} is paid. ${person(before.by)} had closed the alert: “${outsideText(before.reason, longestReason)}”.`,
+        rich`${second} is paid. ${person(before.by)} had resolved the alert: “${outsideText(before.reason, longestReason)}”.`,
         rich`If that was a payment, one of them may need to be given back.`,
       ];
 }
@@ -420,7 +438,7 @@ const stepWords: Record<Exclude<CardStep['kind'], 'recovered' | 'paid_again'>, s
   assigned: '👤 Assigned',
   snoozed: '💤 Snoozed',
   awake: '⏰ The snooze is over',
-  closed: '☑️ Closed',
+  closed: '☑️ Resolved',
   other_payment: '💳 Another payment, the alert stays open',
 };
 
@@ -434,7 +452,7 @@ function stepFields(step: CardStep, alert: Alert, reader: string | undefined): R
     case 'snoozed':
       return fields({ Until: [moment(step.until)], By: [person(step.by)] });
     case 'awake':
-      return [richText(rich`${bold('Next: ')}look it up, or close it with a reason.`)];
+      return [richText(rich`${bold('Next: ')}look it up, or resolve it with a reason.`)];
     case 'closed':
       return fields({ Reason: outsideText(step.reason, longestReason), By: [person(step.by)] });
     case 'other_payment': {
@@ -443,7 +461,7 @@ function stepFields(step: CardStep, alert: Alert, reader: string | undefined): R
       const when = moment(alert.receivedAtMs + afterMs);
       return [
         richText(
-          rich`The customer paid ${paid} for ${referenceRun(reference)}, ${when}. If that pays this too, close it.`,
+          rich`The customer paid ${paid} for ${referenceRun(reference)}, ${when}. If that pays this too, resolve it.`,
         ),
       ];
     }
@@ -456,6 +474,7 @@ function stepFields(step: CardStep, alert: Alert, reader: string | undefined): R
 
 /** More than a person reads at once; the rest stands in the channels. */
 const mostShown = 8;
+const mostOpen = 5;
 
 /** A part of the App Home; nothing without alerts. */
 export function homeAlerts(
@@ -467,6 +486,25 @@ export function homeAlerts(
   return [
     header('Assigned to you'),
     ...alerts.slice(0, mostShown).flatMap((alert) => alertItem(alert, place)),
+    ...(more > 0 ? [context(plainText(`… and ${counted(more, 'more alert')}, in their channels.`))] : []),
+    divider(),
+  ];
+}
+
+export type OpenAlert = FoundAlert & { id: string };
+
+/** The newest that nobody has acknowledged; nothing without any. */
+export function homeOpenAlerts(
+  alerts: readonly OpenAlert[],
+  place: { environment: Environment; account: string },
+): HomeBlock[] {
+  if (alerts.length === 0) return [];
+  const more = alerts.length - mostOpen;
+  return [
+    header('Open alerts'),
+    ...alerts
+      .slice(0, mostOpen)
+      .flatMap((alert) => [...alertItem(alert, place), actions(acknowledgeButton(alert.id))]),
     ...(more > 0 ? [context(plainText(`… and ${counted(more, 'more alert')}, in their channels.`))] : []),
     divider(),
   ];

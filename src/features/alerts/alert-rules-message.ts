@@ -123,54 +123,55 @@ function restLines({ rules, failures, successes }: RoutePlan, channel: string): 
   ];
 }
 
-/** "Failed charges of NGN 100,000.00 or more, with @oncall, by rule big-ones; quiet 22:00–06:00 Africa/Lagos." */
+/** "big-ones: failed charges of NGN 100,000.00 or more. Calls @oncall. Quiet 22:00–06:00 Africa/Lagos." */
 function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run[] {
   const { match, mention, severity, name, goesOn, quietHours: quiet, mutedUntilMs } = rule;
   const isMutedNow = mutedUntilMs !== undefined && isMuted(rule, nowMs);
   return [
-    words(whatItTakes(match, place)),
-    ...(mention ? rich`, with ${mentioned(mention)}` : []),
-    ...(severity === undefined ? [] : [words(`, as ${severityWords[severity].toLowerCase()}`)]),
-    ...rich`, by rule ${bold(word(name) ?? '')}${goesOn ? ', which continues' : ''}`,
-    ...(quiet ? rich`; quiet ${clock(quiet.fromMinute)}–${clock(quiet.toMinute)} ${quiet.timeZone}` : []),
-    ...(isMutedNow ? rich`; ${bold('muted until ')}${moment(mutedUntilMs)}` : []),
-    words('.'),
+    ...namedRule(name),
+    words(`${whatItTakes(match, place)}.`),
+    ...(mention ? rich` Calls ${mentioned(mention)}.` : []),
+    ...(severity === undefined ? [] : [words(` ${severityWords[severity]}.`)]),
+    words(goesOn ? ' Continues.' : ''),
+    ...(quiet ? rich` Quiet ${clock(quiet.fromMinute)}–${clock(quiet.toMinute)} ${quiet.timeZone}.` : []),
+    ...(isMutedNow ? rich` ${bold('Muted until ')}${moment(mutedUntilMs)}.` : []),
   ];
 }
 
+function namedRule(name: string): Run[] {
+  return [bold(word(name) ?? ''), words(': ')];
+}
+
+/** Without a capital: the rule’s name stands before it. */
 function whatItTakes(match: RouteMatch, place: RoutePlace): string {
   const { customer, emailDomain, reasonPart } = match;
   const parts = [
     `${subject(match)}${moneyWords(match)}`,
     customer?.kind === 'exact' ? `of customer ${word(customer.text)}` : '',
     customer?.kind === 'prefix' ? `of customers whose id begins with ${word(customer.text)}` : '',
-    emailDomain === undefined ? '' : `of customers with an e-mail address at ${word(emailDomain)}`,
-    reasonPart === undefined ? '' : `when the reason says “${word(reasonPart)}”`,
+    emailDomain === undefined ? '' : `of customers with an e-mail at ${word(emailDomain)}`,
+    reasonPart === undefined ? '' : `whose reason contains “${word(reasonPart)}”`,
     match.environment === undefined
       ? ''
       : placePart(environmentWords[match.environment], match.environment === place.environment),
     match.account === undefined ? '' : placePart(`“${word(match.account)}”`, match.account === place.account),
   ];
-  return parts.filter((part) => part !== '').join(', ');
+  return parts.filter((part) => part !== '').join(' ');
 }
 
 function placePart(wanted: string, isHere: boolean): string {
-  return isHere ? `in ${wanted} only` : `in ${wanted} only, where this bot is not`;
+  return isHere ? `in ${wanted} only` : `in ${wanted} only, where this bot isn’t`;
 }
 
 function subject({ event, isSavedCardCharge }: RouteMatch): string {
   const charges =
     isSavedCardCharge === undefined ? undefined : isSavedCardCharge ? 'saved-card charges' : 'first payments';
-  if (event === 'card_saved') return `${capital(charges ?? 'payments')} that save a card`;
-  if (event === 'payment_failed') return `Failed ${charges ?? 'charges'}`;
-  if (event === 'payment_success') return `Successful ${charges ?? 'payments'}`;
+  if (event === 'card_saved') return `${charges ?? 'payments'} that save a card`;
+  if (event === 'payment_failed') return `failed ${charges ?? 'charges'}`;
+  if (event === 'payment_success') return `successful ${charges ?? 'payments'}`;
   return charges === undefined
-    ? 'Failed charges and successful payments'
-    : `Failed and successful ${charges}`;
-}
-
-function capital(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+    ? 'failed charges and successful payments'
+    : `failed and successful ${charges}`;
 }
 
 function moneyWords({ currency, amount }: RouteMatch): string {
@@ -234,12 +235,10 @@ export function muteBlocks(
   if (muted.length === 0) return [];
   const shown = muted.slice(0, mostMuted);
   const lines = shown.map((rule): Run[] => [
+    ...(rule.name === muteVerb ? rich`${code(muteVerb)}: ` : namedRule(rule.name)),
     words(whatItTakes(rule.match, place)),
     ...where(rule),
-    ...(rule.name === muteVerb
-      ? rich`, by ${code(muteVerb)}`
-      : rich`, by rule ${bold(word(rule.name) ?? '')}`),
-    ...rich`; ${bold('muted until ')}${moment(rule.mutedUntilMs ?? 0)}.`,
+    ...rich`, ${bold('until ')}${moment(rule.mutedUntilMs ?? 0)}.`,
   ]);
   return [richText([bold('Muted now')], ...lines, ...briefMutes(muted.slice(mostMuted)))];
 }

@@ -30,6 +30,8 @@ import {
   alertMessage,
   alertNoteMessage,
   homeAlerts,
+  homeOpenAlerts,
+  type OpenAlert,
   openAlerts,
 } from './alert-message.ts';
 import { eventPrefix } from './alert-record.ts';
@@ -276,6 +278,9 @@ function failureOf({ state, bankWords: said, nextTry }: ChargeSeen): KnownDeclin
   }
 }
 
+/** So many of the last events are looked through for alerts that nobody has acknowledged. */
+const mostLookedAt = 30;
+
 /** The newest that a mute kept back, by their references; the log and the summary have them all. */
 const mostNamed = 10;
 
@@ -317,6 +322,14 @@ function alertsCommand(
     const all = await Promise.all(lately.map(async (mute) => ({ mute, ...(await notPosted(mute)) })));
     return all.filter(({ mute, count }) => count > 0 || mute.untilMs > now());
   }
+  /** Nobody has acknowledged them: the newest. */
+  async function openOnes(): Promise<OpenAlert[]> {
+    const keys = await createEventLog(account).newestFailures(mostLookedAt);
+    const found = await Promise.all(keys.map(async (id) => ({ id, alert: await cards.find(id) })));
+    return found.flatMap(({ id, alert }) =>
+      alert?.place && alert.card.kind === 'open' ? [{ id, ...alert }] : [],
+    );
+  }
   const { presses, modals } = alertButtons(account, cards, judging, around);
   return defineCommand<undefined>({
     verb: 'alerts',
@@ -339,6 +352,7 @@ function alertsCommand(
       // Two blocks at most: however many alerts are assigned to them, no mute is cut off.
       ...homeMutes(await planWithMutes(), now()),
       ...homeAlerts(await cards.of(userId), place),
+      ...homeOpenAlerts(await openOnes(), place),
     ],
     async run(_, { caller: { channelId: channel = '' } }) {
       const [kept, on] = await Promise.all([

@@ -9,7 +9,7 @@ import {
   type OutsideDecline,
   type RetryVerdict,
 } from '../../domain/decline-reason.ts';
-import type { KnownCard, KnownCards } from '../../domain/card.ts';
+import { cardsOfEmail, type KnownCard, type KnownCards } from '../../domain/card.ts';
 import type { BotCharge } from '../../domain/alert.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
@@ -43,7 +43,7 @@ export function createJudge(
 ) {
   /** The cards that may be the one that failed: of several, which one it was is known only where the bot charged it. */
   async function failedCards({ event, evidence }: Failed): Promise<readonly KnownCard[]> {
-    const known = evidence ? await cardsOf(ledger, customerEmailOf(event, evidence.lookup)) : [];
+    const known = evidence ? await cardsOfEmail(ledger, customerEmailOf(event, evidence.lookup)) : [];
     const { orderReference } = event;
     if (known.length < 2 || orderReference === undefined) return known;
     const charged = await chargeOf(orderReference);
@@ -104,15 +104,3 @@ export function createJudge(
     },
   };
 }
-
-/** The remembered cards of exactly this address. */
-async function cardsOf(
-  ledger: AgainAround['ledger'],
-  email: string | undefined,
-): Promise<readonly KnownCard[]> {
-  const wanted = email?.trim().toLowerCase() ?? '';
-  const found = wanted === '' ? [] : ((await ledger?.search(wanted, mostCards)) ?? []);
-  return found.filter(({ customerEmail }) => customerEmail?.trim().toLowerCase() === wanted);
-}
-
-const mostCards = 20;

@@ -54,6 +54,8 @@ type ApprovalCaseEvent =
 export type ApprovalCases = Cases<ApprovalCase, ApprovalCaseEvent>;
 
 export const approvalPrefix = 'approval:';
+/** How a reason begins why what was approved was not done, if it is about who asked; screens have the name there. */
+export const theRequester = 'The requester';
 
 const optional = z.string().exactOptional();
 const at = { atMs: z.number() };

@@ -26,6 +26,7 @@ import {
   decide,
   lists,
   termsHash,
+  theRequester,
   whyNotExecute,
   type ApprovalCase,
   type ApprovalCases,
@@ -165,7 +166,7 @@ export function createApprovals(account: Account, hands: Hands) {
     const standing = await people.standingOf(permission, approval.by);
     if (standing.kind === 'unknown') return { kind: 'later' };
     if (standing.roles.length === 0) {
-      return stopped(`The requester no longer has the permission “${permission}”.`);
+      return stopped(`${theRequester} may not ${mayWords[permission]} any more.`);
     }
     // Slack may have taken its time: by then another run may have been told otherwise, and have called it stopped.
     const renewedAt = now();
@@ -249,6 +250,7 @@ export function createApprovals(account: Account, hands: Hands) {
   };
 }
 
+const mayWords = { charge: 'charge', 'card-email': 'change e-mails' } as const;
 const begunWords = 'The charge was begun.';
 const lostWords =
   'The service’s answer was lost: the e-mail may have been changed. Look which address the card is linked to before asking again.';

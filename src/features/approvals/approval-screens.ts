@@ -1,4 +1,4 @@
-import type { Button, ContextBlock } from '@slack/types';
+import type { Button } from '@slack/types';
 import { z } from 'zod';
 import type { Approval, ApprovalShown, ApprovalState, ShownCardEmail } from '../../domain/approval.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
@@ -30,17 +30,10 @@ import { type AboutMessage, type Note, noteMessage, noteModal, posted } from '..
 import { outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, homeFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
-import {
-  customerWord,
-  moneyPlaceWords,
-  placeAlone,
-  quoted,
-  referenceWord,
-  word,
-} from '../../slack/words/evidence.ts';
+import { type ChargePlace, homeFoot, placeFoot } from '../../slack/words/charge-place.ts';
+import { customerWord, placeAlone, quoted, referenceWord, word } from '../../slack/words/evidence.ts';
 import { stateWord } from '../../slack/words/state-words.ts';
-import type { Judged } from './approval-case.ts';
+import { type Judged, theRequester } from './approval-case.ts';
 
 // What every message, window and answer of a request for a second person says of it. E-mails are masked in all of them.
 
@@ -67,18 +60,20 @@ const mostPeople = 10;
 /** The words of each kind: what the button does, and what is so while nobody has decided, when it is done, and when not. */
 const kindWords: Record<
   ApprovalShown['kind'],
-  { approve: string; before: string; done: string; not: string }
+  { approve: string; before: string; done: string; stopped: string; not: string }
 > = {
   charge: {
     approve: 'Approve',
     before: 'Nothing is charged until it’s approved.',
     done: '☑️ Approved, charge started',
+    stopped: '🛑 Approved, but not charged',
     not: 'Nothing was charged.',
   },
   card_email: {
     approve: 'Approve the new e-mail',
     before: 'Nothing is changed until it’s approved.',
     done: '☑️ Approved, done',
+    stopped: '🛑 Approved, but not changed',
     not: 'Nothing was changed.',
   },
 };
@@ -96,7 +91,7 @@ function approvalState({ state, approvals, needed, shown }: Approval): string {
     case 'executed':
       return kindWords[shown.kind].done;
     case 'stopped':
-      return '🛑 Approved, but not done';
+      return kindWords[shown.kind].stopped;
     case 'refused':
       return '🚫 Refused';
     case 'expired':
@@ -210,13 +205,21 @@ function closedBody(approval: Approval): Body {
       return [decided, shown.kind === 'charge' ? labelled('Next', 'look its reference up.') : became];
     }
     case 'stopped':
-      return [nothing, labelled('Why', outsideText(state.why, longestReason) || '–')];
+      return [decided, whyStopped(state.why, approval.by)];
     case 'refused':
       return [nothing, ...quoted('Why:', state.reason)];
     case 'expired':
     case 'withdrawn':
       return [nothing];
   }
+}
+
+/** Whoever asked stands there by name. */
+function whyStopped(why: string, by: string): Run[] {
+  const said = outsideText(why, longestReason) || '–';
+  return said.startsWith(theRequester)
+    ? labelled('Why', person(by), said.slice(theRequester.length))
+    : labelled('Why', said);
 }
 
 function seenBody({ approval, to, charge }: ApprovalSeen): Body {
@@ -269,7 +272,7 @@ function decideButtons(approval: Approval): Button[] {
   });
   return [
     button({ actionId: approvalActions.approve, text, value, style: 'primary', confirm }),
-    button({ actionId: approvalActions.refuse, text: 'Refuse…', value }),
+    button({ actionId: approvalActions.refuse, text: 'Refuse…', value, style: 'danger' }),
   ];
 }
 
@@ -285,16 +288,9 @@ export function approvalMessage(seen: ApprovalSeen, place: ChargePlace, about: A
     state: charge ? stateWord(charge) : head.state,
     body: seenBody(seen),
     buttons: buttonsOf(approval, to === 'requester'),
-    foot: footOf(approval, place),
+    foot: placeFoot(place),
   };
   return posted(noteMessage(note), 'payops_approval', about);
-}
-
-function footOf({ state, shown }: Approval, { environment, account }: ChargePlace): ContextBlock {
-  const movesMoney = state.kind === 'waiting' && shown.kind === 'charge';
-  return movesMoney
-    ? context(plainText(moneyPlaceWords(environment, account)))
-    : placeAlone(environment, account);
 }
 
 /** One step of a request: a line below its message, or for one person. */
@@ -308,7 +304,7 @@ export function approvalNoteMessage(
     ...headOf(approval),
     ...noteHeads[what],
     body: noteBody(what, approval),
-    foot: footOf(approval, place),
+    foot: placeFoot(place),
   };
   return posted(noteMessage(note), 'payops_approval_note', about);
 }
@@ -352,7 +348,7 @@ export function requestModal(approval: Approval, place: ChargePlace): Modal {
     buttons: buttonsOf(approval, true),
     foot: placeFoot(place),
   };
-  return noteModal(note, { callbackId: 'approval_request', title: placeTitle('Approval', place) });
+  return noteModal(note, { callbackId: 'approval_request', title: 'Approval' });
 }
 
 export const refuseModalId = 'approval_refuse';
@@ -363,9 +359,8 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
   const { Card, 'Asked by': asker } = factsOf(approval);
   return modal({
     callbackId: refuseModalId,
-    title: placeTitle('Refuse', place),
+    title: 'Refuse',
     submit: 'Refuse it',
-    close: 'Back',
     privateMetadata: seenRequest.write({ id: approval.id, termsHash: approval.termsHash }),
     blocks: [
       headline(state, about).block,

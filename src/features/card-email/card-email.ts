@@ -16,7 +16,7 @@ import {
   readCardChoice,
   tokenInput,
 } from '../../slack/kit/form.ts';
-import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
+import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
 import type { CardFace, KnownCards } from '../../domain/card.ts';
 import { type KnownCardEmails, createCardEmails, shownTerms } from './change-card-email.ts';
 import {
@@ -90,22 +90,22 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
         const { terms } = beginning;
         return {
           kind: 'update',
-          modal: windowOf(changingMessage(terms, place), place),
+          modal: windowOf(changingMessage(terms, place)),
           async carryOn() {
             const message = endMessage(await beginning.carryOn(), { terms, draft }, place, now());
-            await slack.showEnd({ viewId, userId }, { modal: windowOf(message, place), message });
+            await slack.showEnd({ viewId, userId }, { modal: windowOf(message), message });
           },
         };
       }
       case 'known': {
         const { terms, end } = beginning;
         const message = end ? endMessage(end, { terms, draft }, place, now()) : changingMessage(terms, place);
-        return { kind: 'update', modal: windowOf(message, place) };
+        return { kind: 'update', modal: windowOf(message) };
       }
       case 'awaiting_approval':
         return { kind: 'update', modal: requestModal(beginning.approval) };
       case 'stale':
-        return { kind: 'update', modal: windowOf(staleMessage(place), place) };
+        return { kind: 'update', modal: windowOf(staleMessage(place)) };
     }
   }
 
@@ -120,7 +120,7 @@ export function createCardEmail(account: Account, { ledger, approvals, requestMo
           withoutUndefined({ card: card && cardChoice(card), currentEmail, newEmail }),
           card ? undefined : pasteAgainWords,
         )
-      : windowOf(staleMessage(place), place);
+      : windowOf(staleMessage(place));
     await (view ? updateModal(modal) : openModal(modal));
   }
 
@@ -252,7 +252,7 @@ export function cardEmailModal(
   ];
   return modal({
     callbackId: cardEmailModalId,
-    title: placeTitle('Card e-mail', place),
+    title: 'Card e-mail',
     blocks,
     submit: 'Review',
   });
@@ -266,7 +266,7 @@ export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargeP
   const [old, now] = [currentEmail, newEmail].map((email) => bold(emailWord(email)));
   return modal({
     callbackId: reviewModalId,
-    title: placeTitle('Review', place),
+    title: 'Review',
     blocks: [
       richText(
         rich`Change the e-mail of ${bold(cardWords(card))} from ${old ?? ''} to ${now ?? ''}.`,
@@ -276,13 +276,12 @@ export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargeP
       context(plainText(word(place.account) ?? ''), plainText('Nothing sent yet. Expires in 30 minutes.')),
     ],
     submit: 'Change the e-mail',
-    close: 'Cancel',
     privateMetadata: draft,
   });
 }
 
-function windowOf(message: SlackMessage, place: ChargePlace): Modal {
-  return wordsModal(placeTitle('Card e-mail', place), message);
+function windowOf(message: SlackMessage): Modal {
+  return wordsModal('Card e-mail', message);
 }
 
 /** While the service is asked. It stays only when the bot ends meanwhile, so it says what is true then, too. */
@@ -313,7 +312,7 @@ export function endMessage(
     body: [...lines, ...quoted('The service says:', end.message)],
     buttons:
       again === undefined ? [] : [button({ actionId: cardEmailActions.again, text: again, value: draft })],
-    foot: messageFoot(place, 'answered', nowMs),
+    foot: messageFoot(place, nowMs),
   });
 }
 

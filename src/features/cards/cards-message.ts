@@ -66,7 +66,7 @@ export function cardsMessage(listing: CardListing, context: CardsContext): Slack
       mayHaveMore ? rich`There may be more.` : [],
       ...cards.flatMap((card, index) => cardBlocks(card, { list, index }, context)),
     ],
-    foot: messageFoot(place, 'listed', nowMs),
+    foot: messageFoot(place, nowMs),
   });
 }
 
@@ -141,7 +141,7 @@ export function noCardsMessage(
       labelled('Next', 'save one with a payment link: ', code('/pay link'), '.'),
       sampleLine(place.environment),
     ],
-    foot: messageFoot(place, 'asked', nowMs),
+    foot: messageFoot(place, nowMs),
   });
 }
 
@@ -156,7 +156,7 @@ export function refusedCardsMessage(
     state: '✗ The service refused the request',
     about: [customerWord(email)],
     body: [labelled('Next', next), ...quoted('The service says:', message)],
-    foot: messageFoot(place, 'asked', nowMs),
+    foot: messageFoot(place, nowMs),
   });
 }
 
@@ -221,7 +221,7 @@ export function deletionMessage(
       ...quoted('The service says:', theirs),
       ...(deletion.kind === 'unknown' || deletion.records === 'behind' ? [actions(deleteAgain(at))] : []),
     ],
-    foot: messageFoot(place, 'answered', nowMs),
+    foot: messageFoot(place, nowMs),
   });
 }
 

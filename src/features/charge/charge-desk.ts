@@ -90,6 +90,13 @@ export function createChargeDesk(
       return await Promise.all((await charges.all(chargeLists.codesOf(userId))).map(runner.see));
     },
 
+    /** Charges that wait for a code from somebody else, oldest first. */
+    async waitingForOthers(userId: string): Promise<ChargeSeen[]> {
+      const open = await charges.all(chargeLists.open);
+      const seen = await Promise.all(open.map(runner.see));
+      return seen.filter(({ state, agent }) => state.kind === 'otp' && agent !== userId);
+    },
+
     /** This person's last charges, newest first. */
     async recent(userId: string, max: number): Promise<ChargeSeen[]> {
       const records = await charges.list(chargeLists.of(userId), { max, newestFirst: true });

@@ -3,10 +3,10 @@ import type { ChargeSeen, ChargeTerms, ShownTerms } from '../../domain/charge.ts
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import { amountOnly, formatMoney, parseAmount } from '../../domain/money.ts';
 import { parsed, problem } from '../../domain/wording.ts';
-import type { KnownCards } from '../../domain/card.ts';
+import type { KnownCard, KnownCards } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { ViewValues } from '../../slack/command.ts';
-import { actions, button, modal, noticeLine, richText, words } from '../../slack/kit/blocks.ts';
+import { actions, button, modal, noticeLine, richText, select, words } from '../../slack/kit/blocks.ts';
 import {
   type CardChoice,
   type OfferedCard,
@@ -22,7 +22,8 @@ import {
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardChoice, pasteAgainWords } from '../../slack/words/card-words.ts';
-import { type ChargePlace, moneyTitle, placeFoot } from '../../slack/words/charge-place.ts';
+import { amountLabel } from '../../slack/words/charge-facts.ts';
+import { type ChargePlace, placeFoot } from '../../slack/words/charge-place.ts';
 import { customerWord } from '../../slack/words/evidence.ts';
 import { chargeActions } from './charge-screens.ts';
 
@@ -58,6 +59,8 @@ type ChargeModalOptions = {
   problem?: string;
   /** With the fields that few need: the token key of a card that is not known, its e-mail, the customer's id. */
   isWhole?: boolean;
+  /** The customer's cards, to choose one of them and nothing else. */
+  cards?: readonly KnownCard[];
   /** The failed charge it is to make good, by the id of its card; the form gives it back as its metadata. */
   alert?: string;
 };
@@ -68,8 +71,7 @@ const longestMoney = 40;
 
 /** A currency is asked for where there are several. */
 function inputsOf(currencies: readonly string[], isWhole: boolean) {
-  const [only = '', ...others] = currencies;
-  const hint = others.length === 0 ? { hint: `In ${only}.` } : {};
+  const [, ...others] = currencies;
   const currency = choice({
     label: 'Currency',
     choices: currencies.map((one) => ({ text: one, value: one })),
@@ -81,17 +83,20 @@ function inputsOf(currencies: readonly string[], isWhole: boolean) {
         : problem(`A customer id has at most ${longestCustomerId} characters.`),
     ),
   );
-  const reason = { label: 'Reason', hint: 'For colleagues, not sent.', maxLength: longestReason };
+  const reason = {
+    label: 'Reason',
+    hint: 'Colleagues and approvers read it, never the customer.',
+    maxLength: longestReason,
+  };
   return form('charge', {
-    amount: text({ label: 'Amount', placeholder: '12,500.00', ...hint }, parseAmount),
+    // Right below the token key, which needs it.
+    ...(isWhole
+      ? { email: optional(email({ label: 'Customer’s e-mail', hint: 'Required with a token key.' })) }
+      : {}),
+    amount: text({ label: amountLabel(currencies), placeholder: '12,500.00' }, parseAmount),
     ...(others.length === 0 ? {} : { currency }),
     reason: optional(text(reason, parsed)),
-    ...(isWhole
-      ? {
-          email: optional(email({ label: 'Customer’s e-mail', hint: 'Required with a token key.' })),
-          customer_id: customerId,
-        }
-      : {}),
+    ...(isWhole ? { customer_id: customerId } : {}),
   });
 }
 
@@ -107,19 +112,27 @@ export function chargeModal(options: ChargeModalOptions): Modal {
   const blocks: ModalBlock[] = [
     ...problems(options, isOffered).map((problem) => noticeLine('warning', problem)),
     richText([words('You review it before anything is charged.')]),
-    ...(ledger ? [cardInput(chargeFields.card, prefill.card, { optional: isWhole })] : []),
+    ...(ledger ? [cardField(options, isWhole)] : []),
     ...(isWhole ? [tokenInput(chargeFields.token, ledger)] : []),
     ...inputsOf(currencies, isWhole).inputs(filled),
-    ...(isWhole ? [] : [actions(button({ actionId: chargeActions.more, text: 'More fields' }))]),
+    ...(isWhole || options.cards
+      ? []
+      : [actions(button({ actionId: chargeActions.more, text: 'More fields' }))]),
     placeFoot(place),
   ];
   return modal({
     callbackId: chargeModalId,
-    title: moneyTitle('Charge a card', place),
+    title: 'Charge a card',
     blocks,
     submit: 'Review',
     ...(options.alert === undefined ? {} : { privateMetadata: options.alert }),
   });
+}
+
+function cardField({ cards = [], prefill = {} }: ChargeModalOptions, isWhole: boolean): ModalBlock {
+  if (cards.length === 0) return cardInput(chargeFields.card, prefill.card, { optional: isWhole });
+  const choices = cards.map((card) => ({ ...cardChoice(card), value: card.id }));
+  return select({ id: chargeFields.card, label: 'Saved card', choices });
 }
 
 function problems({ problem, currencies, prefill = {} }: ChargeModalOptions, isOffered: boolean): string[] {

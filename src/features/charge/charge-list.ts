@@ -26,7 +26,15 @@ import { nothingAfter } from '../../slack/command-text.ts';
 import type { Account } from '../../account.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import type { Doubts } from './charge-record.ts';
-import { agentTypes, checkButton, codeButtons, codeLine, showButton } from './charge-screens.ts';
+import {
+  agentTypes,
+  checkButton,
+  codeButtons,
+  codeLine,
+  inHand,
+  showButton,
+  takeOverButton,
+} from './charge-screens.ts';
 
 /** More than a person reads at once. */
 const mostShown = 10;
@@ -35,14 +43,17 @@ const mostShown = 10;
 export function pendingCodesMessage(
   charges: readonly ChargeSeen[],
   place: ChargePlace,
-  nowMs: number,
+  { nowMs, others = [] }: { nowMs: number; others?: readonly ChargeSeen[] },
 ): SlackMessage {
-  const body =
-    charges.length === 0
-      ? [plain('For a colleague’s charge: ', code('/pay otp <reference>'), words(', then Take over.'))]
-      : listed(charges, 'They follow as these end.', (charge) => homeItem(charge, nowMs));
+  const own = listed(charges, 'They follow as these end.', (charge) => homeItem(charge, nowMs));
+  const theirs = listed(others, 'They follow as these end.', (charge) => [
+    chargeHeadline(charge).block,
+    richText(inHand(charge), codeLine(charge)),
+    actions(takeOverButton(charge)),
+  ]);
+  const body = [...own, ...(others.length === 0 ? [] : [header('Of colleagues'), ...theirs])];
   const state = charges.length === 0 ? 'No charge waits for a code from you' : waitingWords(charges);
-  return noteMessage({ state, body, foot: messageFoot(place, 'looked at', nowMs) });
+  return noteMessage({ state, body, foot: messageFoot(place, nowMs) });
 }
 
 /** The charges whose outcome is not known: who began each, what happens next and when, and what a person must do. */
@@ -58,12 +69,12 @@ export function doubtMessage({ charges, unread }: Doubts, place: ChargePlace, no
     body: isNone
       ? [plain('Every charge has its outcome, or waits for a code.')]
       : [...items, ...unopened(unread)],
-    foot: messageFoot(place, 'looked at', nowMs),
+    foot: messageFoot(place, nowMs),
   });
 }
 
 function doubtTitle(charges: number, unread: number): string {
-  if (charges > 0) return `❔ ${counted(charges, 'charge', 'charges')} without a known outcome`;
+  if (charges > 0) return `❔ ${counted(charges, 'charge', 'charges')} in doubt`;
   return unread > 0 ? `❔ ${counted(unread, 'charge', 'charges')} cannot be opened` : 'No charge is in doubt';
 }
 
@@ -184,7 +195,7 @@ export function openDoubts(charges: readonly ChargeSeen[]): OpenItems | undefine
       : ` · ${counted(review, 'needs review', 'need review')}`;
   return {
     count,
-    line: [bold(`❔ ${counted(count, 'charge', 'charges')} of yours without a known outcome`), words(todo)],
+    line: [bold(`❔ ${counted(count, 'charge', 'charges')} of yours in doubt`), words(todo)],
   };
 }
 
@@ -193,7 +204,7 @@ export function doubtCommand({ place, now }: Account, { inDoubt }: ChargeDesk): 
   return defineCommand<undefined>({
     verb: 'doubt',
     usage: '',
-    summary: 'Unknown outcomes',
+    summary: 'Charges in doubt',
     examples: ['doubt'],
     permission: 'doubt',
     menu: { actionId: 'menu.doubt', text: 'Doubts', opens: 'message' },

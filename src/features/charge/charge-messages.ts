@@ -4,11 +4,11 @@ import type { ChargeSeen, Told } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { Notice } from '../../messages/notices.ts';
 import { updateModal } from '../../slack/kit/modals.ts';
-import { fields, moment, person, richText } from '../../slack/kit/blocks.ts';
+import { bold, fields, moment, person, richText } from '../../slack/kit/blocks.ts';
 import type { SlackMessage } from '../../slack/kit/message.ts';
 import { amountWord, chargeHead, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import type { ChargePlace } from '../../slack/words/charge-place.ts';
-import { placeAlone, quoted, referenceWord } from '../../slack/words/evidence.ts';
+import { quoted, referenceWord } from '../../slack/words/evidence.ts';
 import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
 import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts';
@@ -17,6 +17,7 @@ import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
 import {
   alertNews,
+  chargeFoot,
   chargeStateModal,
   codeLine,
   correction,
@@ -51,7 +52,7 @@ export function chargeMessage(charge: ChargeSeen, place: ChargePlace, about: Abo
 
 function advice(charge: ChargeSeen): RichTextBlock[] {
   if (charge.state.kind === 'review') return [richText(...reviewLines)];
-  return isInDoubt(charge) ? [richText(plain('Do not charge again. The bot keeps checking.'))] : [];
+  return isInDoubt(charge) ? [richText(plain(bold('Do not charge again.'), ' The bot keeps checking.'))] : [];
 }
 
 function facts(charge: ChargeSeen): RichTextBlock[] {
@@ -104,7 +105,7 @@ function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
   }
 }
 
-/** The charge may have moved on since: what it is now is told by its own note and stands above. */
+/** A note that was posted and may be posted once more can have been overtaken: what the charge is now stands above. */
 function toldBody(what: Told, charge: ChargeSeen): NonNullable<Note['body']> {
   if (charge.state.kind !== what) return [];
   if (what !== 'otp') return stateBlocks(charge);
@@ -149,15 +150,11 @@ function whoTypes({ customer, codeEntry }: ChargeSeen): string {
   if (customer) return 'The customer types the code by their link.';
   return codeEntry === 'customer'
     ? 'Only the customer types the code: make a link and send it to them.'
-    : 'Ask for the code only while you talk to the customer, never in a message.';
+    : 'Ask for the code on the phone, never in writing.';
 }
 
-function noteOf(
-  charge: ChargeSeen,
-  { environment, account }: ChargePlace,
-  more: Partial<Note>,
-): SlackMessage {
-  return noteMessage({ ...chargeHead(charge), ...more, foot: placeAlone(environment, account) });
+function noteOf(charge: ChargeSeen, place: ChargePlace, more: Partial<Note>): SlackMessage {
+  return noteMessage({ ...chargeHead(charge), ...more, foot: chargeFoot(charge, place) });
 }
 
 /** What is said of a charge is kept by its reference alone: the rest is read when it leaves. */
@@ -188,8 +185,12 @@ export function chargeViews(
       return { kind: 'shown', post: { kind: 'charge', charge: await requireCharge(reference) } };
     },
     /** A step of it, in the thread below. */
-    async charge_note({ reference, note, isDirect }) {
+    async charge_note({ reference, note, isDirect }, { record: { posted } }) {
       const charge = await requireCharge(reference);
+      if (note.kind === 'told' && !posted && charge.state.kind !== note.what) {
+        // A verdict that is being looked up once more may stand again; what is past is told by what came after it.
+        return note.what === 'otp' || 'concludedAt' in charge.state ? { kind: 'nothing' } : { kind: 'later' };
+      }
       const shown = { kind: 'shown', post: { kind: 'charge_note', note, charge } } as const;
       return isDirect ? shown : { ...shown, below: { key: messageKey('charge', reference) } };
     },

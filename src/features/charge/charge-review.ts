@@ -7,7 +7,14 @@ import type { ChargeTerms, ShownTerms } from '../../domain/charge.ts';
 import type { CardRefusal, Twin } from './card-history.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { counted } from '../../domain/wording.ts';
-import type { ModalDefinition, Pressed, Submission, ViewAnswer, ViewValues } from '../../slack/command.ts';
+import type {
+  Conversation,
+  ModalDefinition,
+  Pressed,
+  Submission,
+  ViewAnswer,
+  ViewValues,
+} from '../../slack/command.ts';
 import {
   type Run,
   actions,
@@ -18,23 +25,22 @@ import {
   fields,
   header,
   modal,
-  noticeLine,
   person,
   plainText,
   richText,
   textInput,
+  words,
 } from '../../slack/kit/blocks.ts';
 import { codec } from '../../slack/kit/form.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import type { Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
-import { wordsModal } from '../../slack/kit/modals.ts';
+import { loadingModal, wordsModal } from '../../slack/kit/modals.ts';
 import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, moneyTitle } from '../../slack/words/charge-place.ts';
+import { type ChargePlace } from '../../slack/words/charge-place.ts';
 import { referenceRun, word } from '../../slack/words/evidence.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
-import { outcomeWords } from '../../slack/words/state-words.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
 import { chargeActions, showButton, unsureChargeModal } from './charge-screens.ts';
@@ -56,7 +62,7 @@ export type ForReviews = {
  * A throw of the review is told as one of money, because `carryOn` may throw with the charge on its way.
  */
 export function createReview(
-  { place, now }: Account,
+  { place, now, slack }: Pick<Account, 'place' | 'now' | 'slack'>,
   own: {
     desk: ChargeDesk;
     form: ChargeForm;
@@ -85,6 +91,23 @@ export function createReview(
     }
     const draft = await desk.keepDraft(viewId, terms);
     return update(termsModal({ ...reviewed, place, terms: shown(terms), draft, nowMs: now() }));
+  }
+
+  /** The review at once, where the form has nothing to ask: a dialogue of its own. */
+  async function open(terms: ChargeTerms, { caller, openModal }: Conversation): Promise<void> {
+    const viewId = await openModal(loadingModal());
+    const reviewed = await desk.review({ viewId, terms, by: caller.userId });
+    const modal =
+      reviewed.kind === 'over_limit'
+        ? limitRefusalModal(reviewed.refusal, place)
+        : termsModal({
+            ...reviewed,
+            place,
+            terms: shown(terms),
+            draft: await desk.keepDraft(viewId, terms),
+            nowMs: now(),
+          });
+    await slack.showEnd({ viewId, userId: caller.userId }, { modal });
   }
 
   /**
@@ -145,7 +168,7 @@ export function createReview(
     { callbackId: chargeModalId, effect: 'none', submit: review },
     { callbackId: termsModalId, effect: 'money', submit },
   ];
-  return { modals, change };
+  return { modals, change, open };
 }
 
 /** Without the token key: what goes to Slack is made of this alone. */
@@ -228,12 +251,11 @@ export function termsModal(options: TermsModalOptions): Modal {
   ];
   return modal({
     callbackId: termsModalId,
-    title: moneyTitle('Review', place),
+    title: 'Review',
     blocks,
     ...(hold && !approval
       ? {}
       : { submit: approval ? 'Ask for approval' : submitWords(terms, twins.length > 0) }),
-    close: 'Cancel',
     privateMetadata: agreedTerms.write({
       draft,
       ...(twins.length > 0 ? { despite: twins.map(({ reference }) => reference) } : {}),
@@ -295,25 +317,31 @@ const mostTwins = 3;
 function twinBlocks(twins: readonly Twin[], nowMs: number): ModalBlock[] {
   const [newest] = twins;
   if (!newest) return [];
-  const isOne = twins.length === 1;
   const left = twins.length - mostTwins;
-  const ask = `Is it owed ${isOne ? 'twice' : 'again'}?`;
+  const often = twins.length === 1 ? '' : `${counted(twins.length, 'time')}, last `;
   return [
-    noticeLine('warning', `Charged ${minutesAgo(newest.at, nowMs)}: same card, same amount. ${ask}`),
-    ...twins.slice(0, mostTwins).map(({ reference, by, outcome }, at) => {
-      const label = isOne ? 'The first' : `Charge ${at + 1}`;
-      return richText(labelled(label, person(by), ', ', twinWords[outcome]), [referenceRun(reference)]);
-    }),
+    richText(
+      [bold(`⚠️ Same card and amount were charged ${often}${minutesAgo(newest.at, nowMs)}`)],
+      ...twins
+        .slice(0, mostTwins)
+        .map(({ reference, by, outcome }): Run[] => [
+          words('by '),
+          person(by),
+          words(` (${twinWords[outcome]}), `),
+          referenceRun(reference),
+        ]),
+      plain(`Charge ${twins.length === 1 ? 'a second' : 'another'} time?`),
+    ),
     ...(left > 0 ? [context(plainText(`And ${counted(left, 'more charge')}.`))] : []),
   ];
 }
 
 const twinWords: Record<Twin['outcome'], string> = {
-  approved: `${outcomeWords.paid}.`,
-  declined: `${outcomeWords.declined}.`,
-  three_d_secure: `${outcomeWords.declined}: 3-D Secure.`,
-  review: `${outcomeWords.review}: money may have moved. Don’t charge again before somebody has checked.`,
-  cleared: 'no money known to have moved.',
+  approved: 'Paid',
+  declined: 'declined',
+  three_d_secure: 'declined, 3-D Secure',
+  review: 'needs review: money may have moved, so don’t charge again before somebody has checked',
+  cleared: 'no money known to have moved',
 };
 
 /** Which terms a modal is about, and the twins that were shown beside them: no secret. */

@@ -1,4 +1,4 @@
-import type { RichTextBlock, ActionsBlock, Button } from '@slack/types';
+import type { RichTextBlock, ActionsBlock, Button, ContextBlock } from '@slack/types';
 import type { ChargeSeen, Conclusion, Refusal, Resend } from '../../domain/charge.ts';
 import { z } from 'zod';
 import type { ViewValues } from '../../slack/command.ts';
@@ -21,6 +21,7 @@ import {
 import { codec } from '../../slack/kit/form.ts';
 import {
   customerWord,
+  provenBy,
   quoted,
   referenceRun,
   referenceWord,
@@ -41,7 +42,7 @@ import { declineNext, nextAfterDecline } from '../../slack/words/next-steps.ts';
 import { isConcluded, isInDoubt, wordsOfTold, outcomeWords } from '../../slack/words/state-words.ts';
 import { nextSteps, reasonAfter } from '../../domain/decline-reason.ts';
 import type { Modal, ModalBlock } from '../../slack/kit/message.ts';
-import { type ChargePlace, moneyTitle, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
+import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
 import { type Note, noteModal } from '../../slack/kit/note.ts';
 
 // What a state means, and what happens or is to be done next: the same in a modal, a direct message and a list.
@@ -51,7 +52,6 @@ export function stateBlocks(charge: ChargeSeen): RichTextBlock[] {
   return [
     ...correction(charge),
     ...notMine(charge),
-    ...proof(charge),
     ...theirWords(charge),
     ...(isGivenOnce(charge) ? [richText(...stateLines(charge))] : []),
     ...alertNews(charge),
@@ -71,7 +71,7 @@ export function alertNews({ alertNews: news, state }: ChargeSeen): RichTextBlock
   const ended =
     news.kind === 'paid'
       ? rich`${failed} was already paid by ${referenceRun(news.reference)}`
-      : rich`The alert of ${failed} was closed by ${person(news.by)} (“${outsideText(news.reason, longestWhy)}”)`;
+      : rich`The alert of ${failed} was resolved by ${person(news.by)} (“${outsideText(news.reason, longestWhy)}”)`;
   const next = isPaid ? ': one of them may need to be given back.' : '. Money may still move here.';
   return [
     richText(
@@ -95,11 +95,11 @@ export function correction({ corrects }: ChargeSeen): RichTextBlock[] {
   ];
 }
 
-/** A charge is approved only on a look-up in which all three held. */
-function proof({ state, proof: found }: ChargeSeen): RichTextBlock[] {
-  if (state.kind !== 'approved') return [];
-  const compared = found?.compared === undefined ? '' : ` (${found.compared})`;
-  return [richText(plain(`✓ status ${found?.status ?? 'SUCCESS'}  ✓ reference  ✓ amount${compared}`))];
+/** A charge is approved only on a look-up in which all three parts held. */
+export function chargeFoot({ state, proof }: ChargeSeen, place: ChargePlace): ContextBlock {
+  return state.kind === 'approved'
+    ? messageFoot(place, state.concludedAt, provenBy(proof?.status, proof?.compared))
+    : placeFoot(place);
 }
 
 const longestWhy = 300;
@@ -121,7 +121,7 @@ function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
 
 function stateLines(charge: ChargeSeen): Run[][] {
   const { state, sends, heard } = charge;
-  const again = `Sent ${counted(sends, 'time')} under one reference: it can be charged only once.`;
+  const again = 'The request was repeated; the customer can only be charged once.';
   switch (state.kind) {
     case 'charging':
       return [
@@ -130,10 +130,10 @@ function stateLines(charge: ChargeSeen): Run[][] {
       ];
     case 'confirming':
       if (heard.includes('paid')) {
-        return [plain('The service calls it approved. Give no value until a look-up proves it.')];
+        return [plain(bold('Don’t deliver yet.'), ' The bot is checking.')];
       }
       return isInDoubt(charge)
-        ? [plain('Outcome unknown: money may have moved. Do not charge again. The bot keeps checking.')]
+        ? [plain(bold('Money may have moved. Do not charge again.'), ' The bot keeps checking.')]
         : [plain('No code was accepted. The bot checks once more.')];
     case 'otp':
       return [plain('The bank wants the code it sent to the customer.')];
@@ -142,7 +142,7 @@ function stateLines(charge: ChargeSeen): Run[][] {
         plain('The bank is checking the code. You may close this: the result comes as a direct message.'),
       ];
     case 'approved':
-      return [plain('Give value once for this reference.')];
+      return [plain('Deliver once for this reference.')];
     case 'declined':
       return declined(charge);
     case 'rejected':
@@ -158,7 +158,9 @@ function stateLines(charge: ChargeSeen): Run[][] {
       return [
         charge.otp !== undefined && charge.otp.answerLost !== true
           ? plain('No code was accepted in time. No money moved.')
-          : plain('An answer was lost; the service shows no payment. The bot looks again tomorrow.'),
+          : plain(
+              'No payment found after a lost answer. Safe to charge again; the bot checks once more tomorrow and tells you if it was paid.',
+            ),
         ...declineNext({ reason: 'code_expired' }),
       ];
     case 'review':
@@ -187,7 +189,7 @@ function rejected({ reason = 'other', why: theirs }: Conclusion): Run[][] {
 
 /** Loud, because acting on it costs money: what not to do comes first. */
 export const reviewLines: Run[][] = [
-  labelled('Do not charge again, and give no value', 'money may have moved.'),
+  labelled('Do not charge again, and don’t deliver', 'money may have moved.'),
   labelled('Next', 'ask the payments service.'),
 ];
 
@@ -291,7 +293,7 @@ function againWords({ state, bankWords, nextTry }: ChargeSeen): string | undefin
 }
 
 export function checkButton(reference: string): Button {
-  return chargeButton('checkNow', 'Check now', reference);
+  return chargeButton('checkNow', 'Look up', reference);
 }
 
 export function showButton(reference: string): Button {
@@ -330,9 +332,9 @@ export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, viewer:
     ...stateBlocks(charge),
     ...modalButtons(charge),
     ...(charge.state.kind === 'review' ? [] : modalFacts(charge)),
-    placeFoot(place),
+    chargeFoot(charge, place),
   ];
-  return modal({ callbackId: chargeStateModalId, title: moneyTitle('Charge', place), blocks });
+  return modal({ callbackId: chargeStateModalId, title: 'Charge', blocks });
 }
 
 /**
@@ -350,7 +352,7 @@ export function unsureChargeModal(reference: string, place: ChargePlace): Modal 
     buttons: [showButton(reference)],
     foot: placeFoot(place),
   };
-  return noteModal(note, { callbackId: 'charge_unsure', title: moneyTitle('Charge', place) });
+  return noteModal(note, { callbackId: 'charge_unsure', title: 'Charge' });
 }
 
 /** No charge of that reference was begun from here, or it is forgotten by now. Undefined: the window names none. */
@@ -369,7 +371,7 @@ export function unknownCharge(reference: string | undefined, place: ChargePlace)
 }
 
 export function unknownChargeModal(reference: string | undefined, place: ChargePlace): Modal {
-  const window = { callbackId: 'charge_unknown', title: placeTitle('No such charge', place) };
+  const window = { callbackId: 'charge_unknown', title: 'No such charge' };
   return noteModal(unknownCharge(reference, place), window);
 }
 
@@ -418,7 +420,7 @@ function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: V
     richText(codeLine(charge), ...(isAgent ? [] : [inHand(charge)])),
     // What the bank asks for is read once: from then on there is more to say.
     ...(hasTried ? [] : quoted('The bank says:', bankWords)),
-    ...(mayEnter ? [codeInput(field), richText(plain('Only while you talk to the customer.'))] : []),
+    ...(mayEnter ? [codeInput(field)] : []),
     ...(holder ? customerTyping(charge) : []),
     ...(isOpen && !isAgent ? takingOver(charge) : []),
     ...(isOpen
@@ -429,7 +431,7 @@ function otpModal(charge: ChargeSeen, place: ChargePlace, { nowMs, viewerId }: V
   ];
   return modal({
     callbackId: otpModalId,
-    title: moneyTitle('Enter code', place),
+    title: 'Enter code',
     blocks,
     privateMetadata: about.write({ reference, field }),
     ...(mayEnter ? { submit: 'Send code' } : {}),
@@ -440,6 +442,7 @@ function codeInput(id: string): ModalBlock {
   return textInput({
     id,
     label: 'Code from the bank',
+    hint: 'Type it while the customer is on the phone. Never ask for it in writing.',
     minLength: codeLength.least,
     maxLength: longestTyped,
     focus: true,
@@ -523,7 +526,7 @@ export function notMine({ notMineAt, state }: ChargeSeen): RichTextBlock[] {
   return [
     richText(
       [bold(`🚨 ${notMineWords} · `), moment(notMineAt, '{time}')],
-      ...(isPaid ? [labelled('Next', 'give no value. Tell your payments lead.')] : []),
+      ...(isPaid ? [labelled('Next', 'don’t deliver. Tell your payments lead.')] : []),
     ),
   ];
 }
@@ -540,25 +543,28 @@ export function inHand(charge: ChargeSeen): Run[] {
   return labelled('Agent', person(charge.agent), ', since ', moment(inHandSince(charge), '{time}'));
 }
 
-function takingOver(charge: ChargeSeen): ModalBlock[] {
-  const { terms, reference, agent } = charge;
+export function takeOverButton(charge: ChargeSeen): Button {
+  const { terms, reference } = charge;
   const about = `${amountWord(terms.money)}, ${cut(customerWord(terms.customerEmail), longestNamed)}`;
-  const isTyped = agentTypes(charge);
   const confirm = confirmDialog({
     title: 'Take over this charge?',
-    text: isTyped
+    text: agentTypes(charge)
       ? `You’ll enter the code of ${about}; its agent no longer can.`
       : `You’ll see to the code of ${about}; its agent no longer can.`,
     confirm: 'Take over',
     deny: 'Leave it',
   });
+  return button({ actionId: otpActions.takeOver, text: 'Take over', value: reference, confirm });
+}
+
+function takingOver(charge: ChargeSeen): ModalBlock[] {
   return [
     richText(
-      isTyped
-        ? plain('Only ', person(agent), ' can enter the code, so tries aren’t wasted.')
+      agentTypes(charge)
+        ? plain('Only ', person(charge.agent), ' can enter the code, so tries aren’t wasted.')
         : plain(`Only the customer can type it${charge.customer ? ' now' : ''}, so tries aren’t wasted.`),
     ),
-    actions(button({ actionId: otpActions.takeOver, text: 'Take over', value: reference, confirm })),
+    actions(takeOverButton(charge)),
   ];
 }
 

@@ -1,18 +1,22 @@
 import type { Account } from '../../account.ts';
 import type { OutsideDecline } from '../../domain/decline-reason.ts';
+import { cardsOfEmail } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
+import { parsed, problem, type Parsed } from '../../domain/wording.ts';
 import { messageKey } from '../../messages/message-record.ts';
 import {
   type Caller,
   type Command,
+  type Conversation,
   type Press,
   type Pressed,
   defineCommand,
   itself,
 } from '../../slack/command.ts';
 import { parseAmountAlone } from '../../slack/command-text.ts';
+import { emailFormProblem } from '../../slack/kit/form.ts';
 import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
-import { suggestCards } from '../../slack/words/card-words.ts';
+import { cardChoice, suggestCards } from '../../slack/words/card-words.ts';
 import { openCardHistory } from './card-history.ts';
 import type { ForCodeLinks } from './code-link.ts';
 import { createChargeDesk } from './charge-desk.ts';
@@ -109,6 +113,36 @@ export function createCharges(account: Account, around: ForCharges) {
     if (view) await updateModal(await form.whole(view));
   }
 
+  /**
+   * As far as what was typed leads: of a customer with one saved card to the review, with several to the choice among them.
+   * The amount is in the one currency there is; where there are several the form asks.
+   */
+  async function beginCharge({ amountMinor, email }: Beginning, conversation: Conversation): Promise<void> {
+    const { openModal } = conversation;
+    const amount = withoutUndefined({ amountMinor });
+    const cards = await cardsOfEmail(around.ledger, email);
+    const [card, ...others] = cards;
+    if (email !== undefined && !card) {
+      const problem = around.ledger ? 'The bot knows no saved card of that e-mail.' : undefined;
+      return void (await openModal(form.open({ prefill: amount, ...withoutUndefined({ problem }) })));
+    }
+    if (!card) return void (await openModal(form.open({ prefill: amount })));
+    if (others.length > 0) return void (await openModal(form.open({ prefill: amount, cards })));
+    const found = await around.ledger?.find(card.id);
+    const [currency, ...currencies] = settings.chargeCurrencies;
+    if (!found || amountMinor === undefined || currency === undefined || currencies.length > 0) {
+      return void (await openModal(form.open({ prefill: { ...amount, card: cardChoice(card) } })));
+    }
+    const { tokenKey, face, customerEmail = '' } = found;
+    const terms = {
+      tokenKey,
+      card: face,
+      customerEmail: customerEmail.trim(),
+      money: { minor: amountMinor, currency },
+    };
+    await review.open(terms, conversation);
+  }
+
   /** None of these makes a charge: a throw of the store from here means that nothing new was sent. */
   const presses: Press[] = [
     { actionId: chargeActions.change, press: review.change },
@@ -143,17 +177,17 @@ export function createCharges(account: Account, around: ForCharges) {
    * one modal. Running it charges nothing, so a repeat is harmless; the charge itself goes by the dialogue's own
    * reference, and is made at most once for it.
    */
-  const chargeCommand: Command = defineCommand<{ amountMinor?: number }>({
+  const chargeCommand: Command = defineCommand<Beginning>({
     verb: 'charge',
-    usage: '[amount]',
+    usage: '[amount] [e-mail]',
     summary: 'Charge a card',
-    examples: ['charge', 'charge 12,500.00'],
+    examples: ['charge', 'charge 12,500.00', 'charge 12,500.00 ada@example.com'],
     permission: 'charge',
     menu: { actionId: 'menu.charge', text: 'Charge a card', opens: 'modal' },
     opensForm: true,
     shortcuts: [{ callbackId: 'charge', kind: 'global', name: 'Charge a saved card' }],
     effect: 'none',
-    parse: (typed) => parseAmountAlone(typed, 'The card and everything else are asked for in a form.'),
+    parse: parseBeginning,
     modals: review.modals,
     presses,
     suggestions: [
@@ -165,8 +199,8 @@ export function createCharges(account: Account, around: ForCharges) {
     ],
     home: async (caller) =>
       (await Promise.all([desk.limitsOf(caller.userId).then(homeLimits), recent(caller)])).flat(),
-    async run(beginning, { openModal }) {
-      await openModal(form.open({ prefill: beginning }));
+    async run(beginning, conversation) {
+      await beginCharge(beginning, conversation);
       return undefined;
     },
   });
@@ -199,6 +233,22 @@ export function createCharges(account: Account, around: ForCharges) {
     background: runner.background.add,
     drained: runner.background.drained,
   };
+}
+
+/** What was typed behind the verb. */
+type Beginning = { amountMinor?: number; email?: string };
+
+function parseBeginning(typed: readonly string[]): Parsed<Beginning> {
+  const emails = typed.filter((word) => word.includes('@'));
+  const amount = parseAmountAlone(
+    typed.filter((word) => !word.includes('@')),
+    'The card and everything else are asked for in a form.',
+  );
+  if (!amount.ok) return amount;
+  const [email, ...others] = emails;
+  if (email === undefined) return amount;
+  const wrong = others.length > 0 ? 'Give one e-mail.' : emailFormProblem(email);
+  return wrong === undefined ? parsed({ ...amount.value, email }) : problem(wrong);
 }
 
 const recentCharges = 3;

@@ -15,7 +15,7 @@ import { cut } from '../../slack/kit/text.ts';
 import { word } from '../../slack/words/evidence.ts';
 import type { HomeBlock, Modal } from '../../slack/kit/message.ts';
 import { amountWord, labelled, plain } from '../../slack/words/charge-facts.ts';
-import { placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 
 // How much a person's roles let them charge, as forms, modals and the App Home say it.
 
@@ -32,7 +32,7 @@ export function limitRefusalModal(refusal: LimitRefusal, place: ChargePlace): Mo
 
 /** In the place of the form or review. */
 export function notChargedModal(note: Note, place: ChargePlace): Modal {
-  const window = { callbackId: 'charge_refused', title: placeTitle('Not charged', place) };
+  const window = { callbackId: 'charge_refused', title: 'Not charged' };
   return noteModal({ ...note, foot: placeFoot(place) }, window);
 }
 

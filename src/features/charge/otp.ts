@@ -51,8 +51,12 @@ export function otpCommand(
   async function openMine(conversation: Conversation): Promise<SlackMessage | undefined> {
     const charges = await desk.waitingFor(conversation.caller.userId);
     const [only] = charges;
-    if (only === undefined) return askedHereAlone(pendingCodesMessage([], place, now()), place);
-    if (charges.length > 1) return pendingCodesMessage(charges, place, now());
+    if (only === undefined) {
+      const others = await desk.waitingForOthers(conversation.caller.userId);
+      const message = pendingCodesMessage([], place, { nowMs: now(), others });
+      return others.length === 0 ? askedHereAlone(message, place) : message;
+    }
+    if (charges.length > 1) return pendingCodesMessage(charges, place, { nowMs: now() });
     await views.open(only, conversation);
     return undefined;
   }
@@ -93,8 +97,10 @@ export function otpCommand(
 
   /** From now on this person enters the code; the modal has the field at once. */
   async function takeOver(pressed: Pressed): Promise<void> {
-    const { caller, value } = pressed;
-    await views.show(pressed, await desk.takeOver({ reference: value, by: caller.userId }));
+    const { caller, value, view } = pressed;
+    const charge = await desk.takeOver({ reference: value, by: caller.userId });
+    if (charge && !view) return await views.open(charge, pressed);
+    await views.show(pressed, charge);
   }
 
   /** The link is shown to whoever made it, and nowhere else; the charge keeps its hash. */

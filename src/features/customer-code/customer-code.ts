@@ -6,7 +6,7 @@ import { codeLines, moment } from '../../slack/kit/blocks.ts';
 import type { Modal } from '../../slack/kit/message.ts';
 import { noteModal } from '../../slack/kit/note.ts';
 import { plain } from '../../slack/words/charge-facts.ts';
-import { moneyTitle, placeFoot } from '../../slack/words/charge-place.ts';
+import { placeFoot } from '../../slack/words/charge-place.ts';
 import { codePagePath, createCodeDoor, type ForCodePage, makeCodeLink } from './door.ts';
 
 /** The customer types the bank’s code: the link for them, as its agent is shown it once, and the page that it opens. */
@@ -29,7 +29,7 @@ export function createCustomerCode(account: Account, desk: ForCodePage) {
         ],
         foot: placeFoot(place),
       },
-      { callbackId: 'customer_link', title: moneyTitle('Customer link', place) },
+      { callbackId: 'customer_link', title: 'Customer link' },
     );
   }
 

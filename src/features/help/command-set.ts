@@ -3,7 +3,8 @@ import { merchantId } from '../../domain/merchant.ts';
 import { parseAmount } from '../../domain/money.ts';
 import { listed, nearestWord, parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Log } from '../../log.ts';
-import { context, plainText } from '../../slack/kit/blocks.ts';
+import type { Button as ButtonElement } from '@slack/types';
+import { actions, context, plainText } from '../../slack/kit/blocks.ts';
 import { wordsOf } from '../../slack/command-text.ts';
 import {
   anyone,
@@ -66,13 +67,18 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
 
   return {
     understand(text, channelId) {
-      const read = names.length === 0 ? parsed<MerchantWords>({ text }) : readMerchantWords(text, names);
+      const read: ReadAccount = names.length === 0 ? parsed({ text }) : readMerchantWords(text, names);
       const name = read.ok ? read.value.name : undefined;
+      const meantAccount = (meant?: MerchantWords): Listed =>
+        lists.find(({ merchant }) => meant !== undefined && merchant?.name === meant.name) ??
+        usualIn(channelId);
       const account =
         (name !== undefined && lists.find(({ merchant }) => merchant?.name === name)) || usualIn(channelId);
       const understood: Understood = read.ok
         ? inAccount(account.merchant, () => understand(read.value.text, account))
-        : { kind: 'unclear', message: usageMessage(read.problem, `/pay charge --account ${names.at(-1)}`) };
+        : inAccount(meantAccount(read.meant).merchant, () =>
+            unclearAccount(read, meantAccount(read.meant), names),
+          );
       return { account, understood };
     },
     find: (kind, id) => ids[kind].get(id),
@@ -102,12 +108,17 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
 /** What was typed without the option; `name` as it was typed, in small letters. */
 type MerchantWords = { text: string; name?: string };
 
+/** `meant`: with the account whose name is nearest to what was typed. */
+type NotAnAccount = Extract<Parsed<never>, { ok: false }> & { meant?: MerchantWords };
+
+type ReadAccount = Extract<Parsed<MerchantWords>, { ok: true }> | NotAnAccount;
+
 /** Quoted words are a reference, whatever stands in them; phones make one long dash of two short ones. */
 const option =
   /"[^"]*"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|(?<=^|\s)(?:--|—|–)account(?:[\s=]+(?!--|—|–)([^\s"“”„«»]+)|(?=[\s=]|$)=?)/giu;
 
 /** Takes `--account NAME` out of what was typed after the slash command, wherever it stands. */
-export function readMerchantWords(text: string, names: readonly string[]): Parsed<MerchantWords> {
+export function readMerchantWords(text: string, names: readonly string[]): ReadAccount {
   const found: (string | undefined)[] = [];
   const rest = text.replaceAll(option, (whole: string, name?: string) => {
     if (/^["“„«]/.test(whole)) return whole;
@@ -121,7 +132,11 @@ export function readMerchantWords(text: string, names: readonly string[]): Parse
   if (names.includes(name)) return parsed({ text: rest.trim(), name });
   const nearest = nearestWord(name, names);
   const hint = nearest === undefined ? '' : ` Did you mean --account ${nearest}?`;
-  return problem(`There is no account “${name}”.${hint} The accounts are ${names.join(', ')}.`);
+  const meant = nearest === undefined ? {} : { meant: { text: rest.trim(), name: nearest } };
+  return {
+    ...problem(`There is no account “${name}”.${hint} The accounts are ${names.join(', ')}.`),
+    ...meant,
+  };
 }
 
 type Ids = { [Kind in keyof Parts]: Map<string, Found<Parts[Kind]>> };
@@ -217,6 +232,31 @@ function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): 
   );
   const isSlip = !isQuoted && /^\p{L}+$/u.test(first) && (nearest !== undefined || !endsInAmount(rest));
   return bare && !isSlip ? { kind: 'command', command: bare, words } : unclear(words, nearest, bare);
+}
+
+/** A misspelt account: the look-up that was meant is a button; else how the option is typed. */
+function unclearAccount(
+  { problem, meant }: NotAnAccount,
+  account: Pick<Listed, 'all' | 'menu'>,
+  names: readonly string[],
+): Understood {
+  const name = meant?.name ?? names.at(-1) ?? '';
+  const understood = meant && understand(meant.text, account);
+  const command = understood?.kind === 'command' ? understood.command : undefined;
+  const message = usageMessage(problem, `/pay ${command?.verb ?? 'lookup'} --account ${name}`);
+  if (understood?.kind !== 'command' || !command?.takesBareWords) return { kind: 'unclear', message };
+  const [reference = '', second = ''] = understood.words;
+  const amount = parseAmount(second);
+  const look = typedLookUpButton(
+    `Look up ${reference} at ${name}`,
+    reference,
+    amount.ok ? amount.value : undefined,
+  );
+  return { kind: 'unclear', message: withButtons(message, look) };
+}
+
+function withButtons(message: SlackMessage, buttons: readonly ButtonElement[]): SlackMessage {
+  return buttons.length === 0 ? message : { ...message, blocks: [...message.blocks, actions(...buttons)] };
 }
 
 function endsInAmount(rest: readonly string[]): boolean {

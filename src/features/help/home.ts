@@ -4,7 +4,7 @@ import { code, context, divider, plainText, richText, words } from '../../slack/
 import type { Caller, Command } from '../../slack/command.ts';
 import { limits } from '../../slack/kit/limits.ts';
 import { menuButtons } from './menu.ts';
-import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
+import type { Home, HomeBlock } from '../../slack/kit/message.ts';
 import { inAccount } from '../../slack/own-account.ts';
 import { nothingAllowed, sortByPermit, type ListedVerbs } from './help.ts';
 
@@ -27,7 +27,7 @@ export async function homeFor(
     others: readonly ListedVerbs[];
     log: Log;
   },
-): Promise<SlackMessage> {
+): Promise<Home> {
   const permitted = await sortByPermit(caller, own.verbs, own.mayRun);
   const refusal = nothingAllowed(permitted);
   if (refusal) return refusal;
@@ -49,17 +49,18 @@ export async function homeFor(
   );
   const filled = sections.filter((section) => section.length > 0);
   const pressed = inAccount(own.merchant, () =>
-    menuButtons(listed.filter(({ menu }) => menu?.opens === 'modal')),
+    menuButtons(listed.filter(({ menu, field }) => menu?.opens === 'modal' && !field)),
   );
+  const fields = inAccount(own.merchant, () => listed.flatMap(({ field }) => field?.() ?? []));
   // The first's buttons need not say whose they are.
   const place = own.merchant?.isFirst === false && pressed.length > 0 ? own.place : undefined;
   const buttons = place === undefined ? pressed : [context(plainText(place)), ...pressed];
-  const room = limits.viewBlocks - buttons.length - 3;
+  const room = limits.viewBlocks - fields.length - buttons.length - 3;
   const all = filled.length === 0 ? [nothingOpen] : filled.flat();
   const shown = all.length <= room ? all : [...all.slice(0, room - 1), more];
-  const top = buttons.length === 0 ? [] : [...buttons, divider()];
+  const top = fields.length + buttons.length === 0 ? [] : [...fields, ...buttons, divider()];
   const end = shown.at(-1)?.type === 'divider' ? [] : [divider()];
-  return { text: 'Home', blocks: [...top, ...shown, ...end, help] };
+  return { blocks: [...top, ...shown, ...end, help] };
 }
 
 const help: HomeBlock = richText([code('/pay help'), words(' lists what you can type.')]);

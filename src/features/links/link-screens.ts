@@ -2,6 +2,7 @@ import type { Button, RichTextBlock } from '@slack/types';
 import { outcomeWords } from '../../slack/words/state-words.ts';
 import { cardSavedLines, cardSavedState } from '../../slack/words/card-words.ts';
 import {
+  bold,
   type Run,
   button,
   code,
@@ -13,10 +14,17 @@ import {
   rich,
   richText,
 } from '../../slack/kit/blocks.ts';
-import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
-import { type ChargePlace, messageFoot, placeFoot, placeTitle } from '../../slack/words/charge-place.ts';
+import { amountLabel, amountWord, labelled } from '../../slack/words/charge-facts.ts';
+import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
 import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/kit/note.ts';
-import { customerWord, proofLine, quoted, referenceWord, word } from '../../slack/words/evidence.ts';
+import {
+  customerWord,
+  proofLine,
+  provenWords,
+  quoted,
+  referenceWord,
+  word,
+} from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
@@ -43,7 +51,7 @@ const stateWords: Record<LinkState['kind'], string> = {
   review: `🚨 ${outcomeWords.review}`,
   aged: '⌛ No payment came so far',
   lost: '⚠️ No payment link',
-  refused: `⛔ ${outcomeWords.rejected}`,
+  refused: '⛔ No payment link: request refused',
 };
 
 /** The first line: state, amount, customer, reference. */
@@ -81,7 +89,7 @@ export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = 
 }
 
 export function linkModal(link: PaymentLink, place: ChargePlace, where?: Run[]): Modal {
-  return wordsModal(placeTitle('Payment link', place), shownLink(link, place, where));
+  return wordsModal('Payment link', shownLink(link, place, where));
 }
 
 /** Beside the message, for whoever asked: an edit tells nobody. It names them, so that they are called. */
@@ -100,11 +108,11 @@ export function linkNoteMessage(
   return posted(message, `${linkEventType}_note`, about);
 }
 
-const reviewWords = 'money may have moved, but not as agreed. Give no value; ask the payments service.';
+const reviewWords = 'money may have moved, but not as agreed. Don’t deliver; ask the payments service.';
 
 function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> {
   const { state, order, evidence, terms } = link;
-  const proof = evidence ? [proofLine(evidence)] : [];
+  const proof = evidence ? proofLine(evidence) : [];
   // Whether the card was saved is nobody's question where it was not to be.
   const saved = terms.savesCard ? cardSavedLines(link.cardSaved, place) : [];
   switch (state.kind) {
@@ -123,13 +131,13 @@ function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> 
     }
     case 'confirming':
       return [
-        rich`The event says paid; the look-up doesn’t prove it yet. Give no value.`,
+        rich`${bold('Don’t deliver yet.')} The event says paid; the look-up doesn’t prove it.`,
         labelled('Next', 'the bot keeps checking. Don’t ask the customer to pay again.'),
         ...proof,
         ...saved,
       ];
     case 'paid':
-      return [...proof, ...saved];
+      return saved;
     case 'review':
       return [labelled('Review', reviewWords), ...proof];
     case 'aged':
@@ -153,11 +161,12 @@ function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
   ];
 }
 
-function buttonsOf({ reference, state: { kind } }: PaymentLink): Button[] {
-  const check = button({ actionId: linkActions.check, text: 'Check now', value: reference });
+function buttonsOf({ reference, order, state: { kind } }: PaymentLink): Button[] {
+  const check = button({ actionId: linkActions.check, text: 'Look up', value: reference });
   const again = (text: string): Button => button({ actionId: linkActions.again, text, value: reference });
   switch (kind) {
     case 'open':
+      return [...(order ? [openButton(order.checkoutLink)] : []), check];
     case 'confirming':
     case 'review':
       return [check];
@@ -173,10 +182,15 @@ function buttonsOf({ reference, state: { kind } }: PaymentLink): Button[] {
   }
 }
 
-function foot({ state, askedAtMs }: PaymentLink, place: ChargePlace): ReturnType<typeof messageFoot> {
+function foot({ state, evidence }: PaymentLink, place: ChargePlace): ReturnType<typeof messageFoot> {
   return state.kind === 'paid'
-    ? messageFoot(place, 'proven', state.atMs)
-    : messageFoot(place, 'asked', askedAtMs);
+    ? messageFoot(place, state.atMs, evidence && provenWords(evidence))
+    : placeFoot(place);
+}
+
+/** To the page that the customer sees; none where Slack takes no such address. */
+function openButton(url: string): Button {
+  return button({ actionId: 'link_page', text: 'Open the page', url });
 }
 
 /** The buttons of payment links, wherever they stand; each carries the reference of its link. */
@@ -268,12 +282,14 @@ function linkFields(currencies: readonly string[], channel: string | undefined) 
       { text: 'To me only', value: 'alone' },
     ],
   });
+  const currency = choice({
+    label: 'Currency',
+    choices: currencies.map((one) => ({ text: one, value: one })),
+  });
   return form('link', {
-    amount: text({ label: 'Amount', placeholder: '12,500.00' }, parseAmount),
-    currency: choice({
-      label: 'Currency',
-      choices: currencies.map((currency) => ({ text: currency, value: currency })),
-    }),
+    amount: text({ label: amountLabel(currencies), placeholder: '12,500.00' }, parseAmount),
+    ...(currencies.length === 1 ? {} : { currency }),
+    email: email({ label: 'Customer’s e-mail', hint: 'A saved card is charged with this e-mail.' }),
     saves_card: choice({
       label: 'Card',
       choices: [
@@ -281,7 +297,6 @@ function linkFields(currencies: readonly string[], channel: string | undefined) 
         { text: 'Don’t save it', value: once },
       ],
     }),
-    email: email({ label: 'Customer’s e-mail', hint: 'The card is saved with it.' }),
     customer_id: optional(text({ label: 'Customer id', maxLength: longestCustomerId }, parsed)),
     reference: optional(
       text(
@@ -300,8 +315,10 @@ function linkFields(currencies: readonly string[], channel: string | undefined) 
 /** Collects what a link is made of. Submitting it asks the service for an order; nobody is charged by that. */
 export function linkForm({ place, currencies, channel, alert, prefill = {} }: LinkFormOptions): Modal {
   const { amountMinor, currency, savesCard = true, customerEmail, customerId, reference } = prefill;
+  const isOffered = currency === undefined || currencies.includes(currency);
   const filled = {
-    amount: amountMinor === undefined ? undefined : amountOnly(amountMinor),
+    // An amount is one of its own currency: beside another one it would be another payment.
+    amount: amountMinor === undefined || !isOffered ? undefined : amountOnly(amountMinor),
     currency,
     saves_card: savesCard ? save : once,
     email: customerEmail,
@@ -310,7 +327,7 @@ export function linkForm({ place, currencies, channel, alert, prefill = {} }: Li
   };
   return modal({
     callbackId: linkModalId,
-    title: placeTitle('Payment link', place),
+    title: 'Payment link',
     blocks: [
       richText(rich`The customer pays on the payments service’s page. It charges nobody by itself.`),
       ...linkFields(currencies, channel).inputs(filled),
@@ -340,7 +357,15 @@ export function readLinkForm(
   const channel = askedIn === '' ? undefined : askedIn;
   const filled = linkFields(currencies, channel).read(values);
   if (filled.kind === 'errors') return filled;
-  const { amount, currency, saves_card, email: customerEmail, customer_id, reference, place } = filled.read;
+  const {
+    amount,
+    currency = currencies[0] ?? '',
+    saves_card,
+    email: customerEmail,
+    customer_id,
+    reference,
+    place,
+  } = filled.read;
   const terms: PaymentLink['terms'] = {
     money: { minor: amount, currency },
     customerEmail,

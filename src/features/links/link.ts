@@ -212,7 +212,7 @@ function lookedMessage(link: PaymentLink, lookup: Lookup, place: ChargePlace, no
   return noteMessage({
     ...linkHead(link),
     body: [lookedLine(link, lookup)],
-    foot: messageFoot(place, 'looked at', nowMs),
+    foot: messageFoot(place, nowMs),
   });
 }
 
@@ -232,7 +232,7 @@ function lookUpWords(lookup: Lookup): string {
     case 'no_reference':
     case 'not_confirmed':
     case 'confirmed':
-      return 'No payment of this amount is proven so far. Give no value.';
+      return 'No payment of this amount is proven so far. Don’t deliver yet.';
   }
 }
 

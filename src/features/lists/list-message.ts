@@ -63,7 +63,7 @@ export function listMessage<Item>(
     ...(filter === '' ? ownHead(subject, page) : filterHead(subject, page, filter)),
     body: [...(rows.length === 0 ? [] : [tableLines(heads, rows)]), ...noteLines(subject, page, filter)],
     buttons: listButtons(subject, filter, page),
-    foot: messageFoot(place, 'read', page.reading.readAt),
+    foot: messageFoot(place, page.reading.readAt),
   });
   return { text: news?.text ?? text, blocks: [...(news?.blocks ?? []), ...blocks] };
 }

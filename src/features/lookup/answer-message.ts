@@ -1,6 +1,7 @@
 import type { Button } from '@slack/types';
 import {
   type TransactionView,
+  inOrder,
   isMasked,
   lookingUpNote,
   revealButtonOf,
@@ -12,15 +13,15 @@ import type { ServiceFailure } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { button } from '../../slack/kit/blocks.ts';
 import { noteMessage, noteModal, type Note } from '../../slack/kit/note.ts';
-import { type ChargePlace, placeTitle } from '../../slack/words/charge-place.ts';
+import { type ChargePlace } from '../../slack/words/charge-place.ts';
 import { serviceFailureNote } from '../../slack/words/error-message.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 
-/** The buttons of a look-up's answer besides *Refresh* of a message, which runs the verb again. */
+/** The buttons of a look-up's answer besides *Look up* of a message, which runs the verb again. */
 export const lookupActions = {
   /** Opens the answer in a modal of its own; its value is the words of the look-up. */
   open: openLookUpActionId,
-  /** *Refresh* in that modal. */
+  /** *Look up* in that modal. */
   again: 'look_up_again',
   share: 'look_up_share',
 } as const;
@@ -48,7 +49,7 @@ export type AnswerPlace = ChargePlace & { channelId?: string | undefined };
 const answerModalId = 'lookup_answer';
 
 function answerModal(place: AnswerPlace, note: Note): Modal {
-  const title = placeTitle('Look-up', place);
+  const title = 'Look-up';
   return noteModal(note, { callbackId: answerModalId, title, privateMetadata: place.channelId ?? '' });
 }
 
@@ -56,7 +57,7 @@ export function lookingUpModal(reference: string, place: AnswerPlace): Modal {
   return answerModal(place, lookingUpNote(reference));
 }
 
-/** `may.share`: not where there is no channel, nor once it was shared; Refresh makes it another answer. */
+/** `may.share`: not where there is no channel, nor once it was shared; Look up makes it another answer. */
 export function transactionModal(
   view: TransactionView,
   channelId: string | undefined,
@@ -65,7 +66,7 @@ export function transactionModal(
   const share = may.share && channelId !== undefined;
   const buttons = isMasked(view)
     ? []
-    : [againButton(wordsOfView(view)), ...buttonsFor(view, { ...may, share })];
+    : inOrder(view.confirmation, [againButton(wordsOfView(view))], buttonsFor(view, { ...may, share }));
   return answerModal({ ...view, channelId }, { ...transactionNote(view), buttons });
 }
 
@@ -81,7 +82,7 @@ export function noAnswerModal(
 }
 
 function againButton(asked: readonly string[]): Button {
-  return button({ actionId: lookupActions.again, text: 'Refresh', value: JSON.stringify(asked) });
+  return button({ actionId: lookupActions.again, text: 'Look up', value: JSON.stringify(asked) });
 }
 
 function shareButton(view: TransactionView): Button {

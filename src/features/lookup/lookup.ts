@@ -1,7 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import type { InputBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
-import { type OrderReference, parseOrderReference } from '../../domain/order-reference.ts';
+import { withoutUndefined } from '../../domain/json.ts';
+import { parseAmount } from '../../domain/money.ts';
+import {
+  longestOrderReference,
+  type OrderReference,
+  parseOrderReference,
+} from '../../domain/order-reference.ts';
+import { parsed } from '../../domain/wording.ts';
 import { createDelivery, type PostOutcome } from '../../messages/delivery.ts';
 import {
+  actions,
+  button,
   code,
   context,
   fields,
@@ -10,11 +21,15 @@ import {
   person,
   plainText,
   rich,
-  select,
+  richText,
+  textInput,
 } from '../../slack/kit/blocks.ts';
 import { type Note, noteMessage } from '../../slack/kit/note.ts';
 import { withNames } from '../../slack/people/names.ts';
-import { askedHereAlone, placeTitle } from '../../slack/words/charge-place.ts';
+import { form as forms, optional, text } from '../../slack/kit/form.ts';
+import { ownId } from '../../slack/own-account.ts';
+import { wordsOf } from '../../slack/command-text.ts';
+import { askedHereAlone, placeFoot } from '../../slack/words/charge-place.ts';
 import {
   type Caller,
   type Command,
@@ -35,7 +50,6 @@ import {
 import { holdsCardNumber } from '../../domain/card.ts';
 import { cardNumberMessage, serviceFailureNote } from '../../slack/words/error-message.ts';
 import { ServiceFailure } from '../../domain/failure.ts';
-import { wordsModal } from '../../slack/kit/modals.ts';
 import {
   type AnswerPlace,
   answerMessage,
@@ -73,22 +87,35 @@ export function createLookup(
 
 /** `/pay lookup <reference> [amount]`, and what is typed without a verb. */
 function lookupCommand(deps: Lookups): Command {
-  async function run(question: Question, { caller, whileWaiting }: Conversation): Promise<SlackMessage> {
+  async function run(question: Question | undefined, conversation: Conversation) {
+    if (question) return await answerHere(question, conversation);
+    const { caller, openModal } = conversation;
+    await openModal(lookUpForm(placeFor(deps, caller)));
+    return undefined;
+  }
+  async function answerHere(
+    question: Question,
+    { caller, whileWaiting }: Conversation,
+  ): Promise<SlackMessage> {
     const may = deps.reveals.may(caller);
     const view = await whileWaiting(deps.ask(question), stillLooking(question.reference));
     const message = answerMessage(view, { share: isChannel(caller.channelId), reveal: await may });
     return view.confirmation.kind === 'not_found' ? askedHereAlone(message, deps.account.place) : message;
   }
-  return defineCommand<Question>({
+  return defineCommand<Question | undefined>({
     verb: 'lookup',
     usage: '<reference> [amount]',
     summary: 'Is it paid?',
     examples: ['lookup INV-2041', 'lookup INV-2041 12,500.00', 'lookup "ORDER 17 B"', 'INV-2041'],
     permission: 'lookup',
+    elsewhere: { words: ['refund', 'refunds', 'reversal', 'chargeback'], answer: refundElsewhereMessage },
     effect: 'none',
     takesBareWords: true,
+    menu: { actionId: 'menu.lookup', text: 'Look up a payment', opens: 'modal' },
+    field: homeField,
     buttons: [{ actionId: lookUpActionId, words: lookUpWords }],
     presses: [
+      { actionId: homeFieldId, opensForm: true, press: (pressed) => openTyped(deps, pressed) },
       { actionId: lookupActions.open, press: (pressed) => openAnswer(deps, pressed) },
       { actionId: lookupActions.again, press: (pressed) => askAgain(deps, pressed) },
       {
@@ -98,18 +125,26 @@ function lookupCommand(deps: Lookups): Command {
       },
       deps.reveals.press,
     ],
-    modals: [{ callbackId: chooseModalId, effect: 'none', submit: (submission) => chosen(deps, submission) }],
+    modals: [{ callbackId: formId, effect: 'none', submit: (submission) => submitForm(deps, submission) }],
     shortcuts: [
+      { callbackId: 'lookup', kind: 'global', name: 'Look up a payment' },
       {
         callbackId: 'lookup_here',
         kind: 'message',
         name: 'Look up reference here',
-        prepare: (texts) => prepareHere(deps, texts, run),
+        prepare: (texts) => prepareHere(deps, texts, answerHere),
       },
     ],
-    parse: parseQuestion,
-    reference: (question) => question.reference,
+    parse: (words) => (words.length === 0 ? parsed(undefined) : parseQuestion(words)),
+    reference: (question) => question?.reference,
     run,
+  });
+}
+
+function refundElsewhereMessage(): SlackMessage {
+  return noteMessage({
+    state: 'Refunds are made in the payments service’s dashboard, not here',
+    body: [rich`${code('/pay <reference>')} looks the payment up.`],
   });
 }
 
@@ -138,41 +173,56 @@ function prepareHere(
   }
   return {
     async run({ caller, openModal }) {
-      const channelId = isChannel(caller.channelId) ? caller.channelId : undefined;
-      await openModal(chooseModal(all, { ...deps.account.place, channelId }));
+      await openModal(chooseModal(all, placeFor(deps, caller)));
       return undefined;
     },
   };
 }
 
-/** One of several references was chosen; the answer takes the form's place. */
-async function chosen(deps: Lookups, submission: Submission): Promise<ViewAnswer> {
+/** The answer takes the form's place. */
+async function submitForm(deps: Lookups, submission: Submission): Promise<ViewAnswer> {
   const { viewId, caller, values, privateMetadata } = submission;
-  const chosen = parseOrderReference(values[field] ?? '');
-  if (!chosen.ok) return { kind: 'update', modal: wordsModal('Nothing chosen', noReferenceMessage()) };
-  const { value: reference } = chosen;
+  const read = form.read(values);
+  if (read.kind === 'errors') return read;
+  const { reference, amount } = read.read;
+  const question = { reference, ...withoutUndefined({ amountMinor: amount }) };
   const channelId = privateMetadata || undefined;
   return {
     kind: 'update',
     modal: lookingUpModal(reference, { ...deps.account.place, channelId }),
     async carryOn() {
-      const shown = await answerTo(deps, { reference }, { caller, channelId });
+      const shown = await answerTo(deps, question, { caller, channelId });
       await deps.account.slack.showEnd({ viewId, userId: caller.userId }, shown);
     },
   };
 }
 
-async function openAnswer(deps: Lookups, { value, caller, openModal }: Pressed): Promise<void> {
-  const question = parseQuestion(lookUpWords(value));
-  if (!question.ok) return;
-  const channelId = isChannel(caller.channelId) ? caller.channelId : undefined;
-  const viewId = await openModal(
-    lookingUpModal(question.value.reference, { ...deps.account.place, channelId }),
-  );
-  await deps.account.slack.showEnd(
-    { viewId, userId: caller.userId },
-    await answerTo(deps, question.value, { caller, channelId }),
-  );
+/** Typed into the Home: a reference, and perhaps the amount it should be. */
+async function openTyped(deps: Lookups, pressed: Pressed): Promise<void> {
+  const { typed = '', caller, openModal } = pressed;
+  const question = parseQuestion(wordsOf(typed));
+  if (question.ok) return await openAnswerTo(deps, question.value, pressed);
+  await openModal(lookUpForm(placeFor(deps, caller), question.problem));
+}
+
+async function openAnswer(deps: Lookups, pressed: Pressed): Promise<void> {
+  const question = parseQuestion(lookUpWords(pressed.value));
+  if (question.ok) await openAnswerTo(deps, question.value, pressed);
+}
+
+async function openAnswerTo(
+  deps: Lookups,
+  question: Question,
+  { caller, openModal }: Pick<Pressed, 'caller' | 'openModal'>,
+): Promise<void> {
+  const place = placeFor(deps, caller);
+  const viewId = await openModal(lookingUpModal(question.reference, place));
+  const shown = await answerTo(deps, question, { caller, channelId: place.channelId });
+  await deps.account.slack.showEnd({ viewId, userId: caller.userId }, shown);
+}
+
+function placeFor({ account }: Lookups, { channelId }: Caller): AnswerPlace {
+  return { ...account.place, channelId: isChannel(channelId) ? channelId : undefined };
 }
 
 async function askAgain(deps: Lookups, { value, caller, view, updateModal }: Pressed): Promise<void> {
@@ -207,34 +257,76 @@ async function answerTo(
   }
 }
 
-const chooseModalId = 'lookup_choose';
-const field = 'lookup_reference';
-
 /** A message may be about more than one reference: which one is meant. */
-export function chooseModal(
-  candidates: readonly [OrderReference, ...OrderReference[]],
-  place: AnswerPlace,
-): Modal {
-  const [first, ...rest] = candidates;
+export function chooseModal(candidates: readonly OrderReference[], place: AnswerPlace): Modal {
   return modal({
-    callbackId: chooseModalId,
-    title: placeTitle('Look-up', place),
-    submit: 'Look it up',
+    callbackId: 'lookup_choose',
+    title: 'Look up a payment',
     privateMetadata: place.channelId ?? '',
     blocks: [
-      select({
-        id: field,
-        label: 'Which reference of the message?',
-        choices: [first, ...rest].map(choiceOf),
-        initial: first,
-      }),
+      richText(rich`The message names several references.`),
+      ...candidates.map((reference) =>
+        actions(
+          button({
+            actionId: lookupActions.again,
+            text: typedReference(reference),
+            value: JSON.stringify([reference]),
+          }),
+        ),
+      ),
+      placeFoot(place),
     ],
   });
 }
 
-function choiceOf(reference: OrderReference): { text: string; value: string } {
-  return { text: typedReference(reference), value: reference };
+const formId = 'lookup_form';
+
+const form = forms('lookup', {
+  reference: text(
+    { label: 'Reference', placeholder: 'INV-2041', maxLength: longestOrderReference, focus: true },
+    parseOrderReference,
+  ),
+  amount: optional(
+    text({ label: 'Amount', placeholder: '12,500.00', hint: 'What it should be, if you know.' }, parseAmount),
+  ),
+});
+
+/** For whom there is nothing to press yet: *Look up a payment*. */
+function lookUpForm(place: AnswerPlace, problem?: string): Modal {
+  return modal({
+    callbackId: formId,
+    title: 'Look up a payment',
+    submit: 'Look up',
+    privateMetadata: place.channelId ?? '',
+    blocks: [
+      ...(problem === undefined ? [] : [noticeLine('warning', problem)]),
+      ...form.inputs(),
+      placeFoot(place),
+    ],
+  });
 }
+
+const homeFieldId = 'lookup_home';
+
+/** Of a new block each time: Slack keeps what stands in one that stays. */
+function homeField(): InputBlock {
+  const field = textInput({
+    id: homeFieldId,
+    label: 'Look up a payment',
+    placeholder: 'Reference, then Enter',
+    maxLength: longestTyped,
+    optional: true,
+    onEnter: true,
+  });
+  return {
+    ...field,
+    block_id: `${homeFieldId}~${randomUUID()}`,
+    element: { ...field.element, action_id: ownId(homeFieldId) },
+  };
+}
+
+/** A reference and an amount. */
+const longestTyped = 100;
 
 /** How to look one up all the same. */
 function noReferenceMessage(): SlackMessage {
@@ -268,7 +360,7 @@ async function share(deps: Lookups, pressed: Pressed): Promise<void> {
   await updateModal({ ...shown, blocks: [...said, ...shown.blocks] });
 }
 
-/** What a channel sees of a look-up, its e-mail masked. *Refresh* tells whoever presses it, alone. */
+/** What a channel sees of a look-up, its e-mail masked. *Look up* tells whoever presses it, alone. */
 export function sharedMessage(view: TransactionView, by: string): SlackMessage {
   const note = transactionNote(view);
   return noteMessage({ ...note, body: [...note.body, ...fields({ 'Shared by': [person(by)] })] });

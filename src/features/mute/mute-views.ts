@@ -14,7 +14,7 @@ import {
   words,
   rich,
 } from '../../slack/kit/blocks.ts';
-import { messageFoot, placeFoot, placeTitle, type ChargePlace } from '../../slack/words/charge-place.ts';
+import { placeFoot, type ChargePlace } from '../../slack/words/charge-place.ts';
 import type { ViewValues } from '../../slack/command.ts';
 import { choice, form, optional, text } from '../../slack/kit/form.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
@@ -73,7 +73,7 @@ export function muteModal(
   const inputs = muteForm(rules).inputs({ hours: '1' });
   return modal({
     callbackId: muteModalId,
-    title: placeTitle('Mute alerts here', place),
+    title: 'Mute alerts here',
     submit: 'Mute',
     privateMetadata: channel,
     blocks: [
@@ -112,10 +112,11 @@ export function mutedModal(mute: AlertMute, place: ChargePlace): Modal {
     about: [mutedWords(mute)],
     body: [
       rich`${bold('Until: ')}${moment(mute.untilMs)}`,
-      rich`It starts in a few seconds. The channel was told; when the mute ends it gets a list of what was held back.`,
+      rich`It starts in a few seconds. The channel was told. When the mute ends it gets a list of what was held back.`,
     ],
+    foot: placeFoot(place),
   };
-  return noteModal(note, { callbackId: muteModalId, title: placeTitle('Mute alerts here', place) });
+  return noteModal(note, { callbackId: muteModalId, title: 'Mute alerts here' });
 }
 
 export type MuteShown = { kind: 'mute'; mute: AlertMute; notPosted?: NotPosted };
@@ -136,7 +137,7 @@ export function muteMessage(
           [bold('Why: '), words(why)],
         ],
     buttons: notPosted || endedBy !== undefined ? [] : [endButton(mute)],
-    foot: messageFoot(place, notPosted ? 'muted from' : 'muted', mute.fromMs),
+    foot: placeFoot(place),
   });
   return posted(note, 'payops_mute', about);
 }

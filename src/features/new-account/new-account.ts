@@ -29,13 +29,7 @@ import {
   textInput,
   words,
 } from '../../slack/kit/blocks.ts';
-import {
-  type ChargePlace,
-  askedHereAlone,
-  messageFoot,
-  placeFoot,
-  placeTitle,
-} from '../../slack/words/charge-place.ts';
+import { type ChargePlace, askedHereAlone, messageFoot, placeFoot } from '../../slack/words/charge-place.ts';
 import {
   type Permission,
   type Pressed,
@@ -91,10 +85,10 @@ export function createNewAccount(account: Account): Feature {
     const asked = await accounts.begin({ viewId, wanted, by: userId });
     return {
       kind: 'update',
-      modal: windowOf(creatingMessage(asked, place), place),
+      modal: windowOf(creatingMessage(asked, place)),
       async carryOn() {
         const message = accountEndMessage(await asked.carryOn(), asked, { place, nowMs: now() });
-        await slack.showEnd({ viewId, userId }, { modal: windowOf(message, place), message });
+        await slack.showEnd({ viewId, userId }, { modal: windowOf(message), message });
       },
     };
   }
@@ -174,7 +168,7 @@ export function accountModal(
 ): Modal {
   return modal({
     callbackId: accountModalId,
-    title: placeTitle('New account', place),
+    title: 'New account',
     blocks: [...accountForm(fields).inputs(prefill), placeFoot(place)],
     submit: 'Create the account',
   });
@@ -235,8 +229,8 @@ function hintOf(field: AccountField): string | undefined {
   return words.length === 0 ? undefined : words.join(' ');
 }
 
-function windowOf(message: SlackMessage, place: ChargePlace): Modal {
-  return wordsModal(placeTitle('New account', place), message);
+function windowOf(message: SlackMessage): Modal {
+  return wordsModal('New account', message);
 }
 
 type Asked = {
@@ -267,7 +261,7 @@ export function accountEndMessage(
   asked: Asked,
   { place, nowMs }: AccountShown,
 ): SlackMessage {
-  return noteMessage({ ...endNote(end, asked), foot: messageFoot(place, 'answered', nowMs) });
+  return noteMessage({ ...endNote(end, asked), foot: messageFoot(place, nowMs) });
 }
 
 function endNote(end: AccountEnd, { id, wanted, askedBy }: Asked): Note {
@@ -351,9 +345,7 @@ function lookUpWords(wanted: NewAccount): Run[] {
 
 function lookUpButton(wanted: NewAccount): Button[] {
   const ref = parseAccountKey(wanted['accountRef'] ?? '');
-  return ref.ok
-    ? [button({ actionId: accountActions.lookUp, text: 'Look it up', value: ref.value.value })]
-    : [];
+  return ref.ok ? [button({ actionId: accountActions.lookUp, text: 'Look up', value: ref.value.value })] : [];
 }
 
 /** More than a person needs at once. */
@@ -367,7 +359,7 @@ export function accountMessage(account: SubAccount, { place, nowMs }: AccountSho
     state: 'Account',
     about: [word(account.accountName) ?? '', statusWord(account)],
     body: accountFacts(account),
-    foot: messageFoot(place, 'looked up', nowMs),
+    foot: messageFoot(place, nowMs),
   });
 }
 
@@ -389,9 +381,9 @@ function accountFacts(account: SubAccount): RichTextBlock[] {
   ];
 }
 
-/** `pnd` is the service's own word; an unknown status stands as it came. */
+/** `pnd` in words; an unknown status stands as it came. */
 function statusWord({ status }: SubAccount): string {
-  return status === 'pnd' ? 'pnd (post no debit)' : (word(status) ?? '');
+  return status === 'pnd' ? '“post no debit”' : (word(status) ?? '');
 }
 
 function createdWord(createdAt: string | undefined): readonly Run[] | string | undefined {
@@ -424,7 +416,7 @@ export function noAccountMessage({ by, value }: AccountKey, { place, nowMs }: Ac
     state: 'Not found',
     about: [`sub account with the ${keyWords[by]} ${word(maskNumbers(value))}`],
     body: [labelled('Next', 'check the spelling, or look through ', code('/pay accounts'), '.')],
-    foot: messageFoot(place, 'looked up', nowMs),
+    foot: messageFoot(place, nowMs),
   });
 }
 
@@ -439,7 +431,7 @@ export function refusedKeyMessage(
     state: `⚠️ The service doesn’t take this ${keyWords[by]}`,
     about: [word(maskNumbers(value)) ?? ''],
     body: [labelled('Next', other, code('/pay accounts'), '.'), ...quoted('The service says:', message)],
-    foot: messageFoot(place, 'looked up', nowMs),
+    foot: messageFoot(place, nowMs),
   });
 }
 

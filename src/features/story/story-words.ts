@@ -13,7 +13,7 @@ const longestReason = 300;
 export function actorOf({ who }: Pick<AuditEntry, 'who'>): Run {
   if (/^[UW][A-Z0-9]{2,}$/.test(who)) return person(who);
   const known = {
-    payops: 'Payops',
+    payops: 'Pay',
     payments: 'The payments service',
     customer: 'The customer',
     operator: 'An operator',
@@ -21,23 +21,49 @@ export function actorOf({ who }: Pick<AuditEntry, 'who'>): Run {
   return bold(known ?? outsideText(who, longestWord));
 }
 
-/** What was done, where, from which state to which, and why. Outside words stand in quotation marks. */
+/** What was done, where, to which state it led, and why. Outside words stand in quotation marks. */
 export function sentenceOf(entry: AuditEntry): Run[] {
   return [...deedOf(entry), ...whereOf(entry), ...movedOf(entry), ...reasonOf(entry)];
+}
+
+/** Presses that no step of the audit tells, by the button's own id. */
+const pressed: Readonly<Record<string, string>> = {
+  look_up: 'looked it up',
+  look_up_again: 'looked it up',
+  look_up_open: 'looked it up',
+  look_up_share: 'shared the look-up',
+  alert_look_up: 'looked it up',
+};
+
+/**
+ * Whether a story has a line for it. Not what another entry says again: a press or a form by the step that it led to, that
+ * somebody was told by what they were told of. The file has every entry.
+ */
+export function isTold({ what, verb = '', result = '' }: AuditEntry): boolean {
+  if (result.startsWith('told_')) return false;
+  const isAnswered = ['', 'answered', 'repeated', 'unreadable'].includes(result);
+  if (!isAnswered) return true;
+  if (what === 'command') return verb === 'lookup';
+  if (what === 'press' || what === 'form') return pressed[partOf(verb)] !== undefined;
+  return true;
+}
+
+/** The audit names a button or form behind its verb. */
+function partOf(verb: string): string {
+  return verb.split(' ').at(-1) ?? '';
 }
 
 function deedOf({ what, verb, result, where }: AuditEntry): Run[] {
   switch (what) {
     case 'command':
-      return [
-        words(where === 'cli' ? 'ran ' : 'asked for '),
-        code(commandOf(shown(verb), where)),
-        ...endOf(result),
-      ];
     case 'press':
-      return [words('pressed '), code(shown(verb)), ...endOf(result)];
-    case 'form':
-      return [words('sent the form '), code(shown(verb)), ...endOf(result)];
+    case 'form': {
+      const deed = what === 'command' && verb === 'lookup' ? 'looked it up' : pressed[partOf(verb ?? '')];
+      if (deed !== undefined && (result === undefined || result === 'answered')) return [words(deed)];
+      return result === 'refused'
+        ? [words('was refused '), code(commandOf(shown(verb).split(' ')[0] ?? '', where))]
+        : [words('asked for '), code(commandOf(shown(verb), where)), ...endOf(result)];
+    }
     case 'reveal':
       return [words('saw the address in full'), ...endOf(result)];
     case 'decision':
@@ -60,15 +86,14 @@ function endOf(result: string | undefined): Run[] {
 
 function whereOf({ what, where }: AuditEntry): Run[] {
   if (where === undefined || !/^[CGD][A-Z0-9]{2,}$/.test(where)) return [];
-  return [words(what === 'step' ? ' in ' : ', in '), channelName(where)];
+  return what === 'step' ? [words(' in '), channelName(where)] : [];
 }
 
-function movedOf({ before, after, result }: AuditEntry): Run[] {
+function movedOf({ after, result = '' }: AuditEntry): Run[] {
   if (after === undefined) return [];
-  const isHandedOn = result !== undefined && handsOn.has(result);
-  const shownAs = (text: string): Run => (isHandedOn ? actorOf({ who: text }) : words(stateWord(text)));
-  const to = isHandedOn ? shownAs(after) : bold(stateWord(after));
-  return [...(before === undefined ? [] : [words(': '), shownAs(before)]), words(' → '), to];
+  if (handsOn.has(result)) return [words(' → '), actorOf({ who: after })];
+  // The deed says it.
+  return result.startsWith('alert_') ? [] : [words(' → '), bold(stateWord(after))];
 }
 
 /** Here it is a person who had it and one who has it now. */
@@ -104,7 +129,7 @@ const states: Readonly<Record<string, string>> = {
   link_paid: outcomeWords.paid,
   link_review: outcomeWords.review,
   link_aged: 'No payment came so far',
-  link_refused: outcomeWords.rejected,
+  link_refused: 'No payment link: request refused',
 };
 
 /** By what the audit calls it. */
@@ -134,17 +159,9 @@ const deeds: Readonly<Record<string, string>> = {
   look_up_mismatch: 'was asked, and shows another payment than this charge',
   look_up_not_found: 'was asked, and knows no such transaction',
   look_up_failed: 'was asked, and gave no usable answer',
-  event_payment_success: 'sent a signed event: payment_success',
-  event_payment_failed: 'sent a signed event: payment_failed',
-  event_unsigned_reference: 'sent a signed event with this reference, which is not signed',
-  told_otp: 'told the agent: a code is wanted',
-  told_approved: 'told the agent: paid',
-  told_declined: 'told the agent: declined',
-  told_rejected: 'told the agent: not sent',
-  told_abandoned: 'told the agent: not sent',
-  told_wrong_codes: 'told the agent: code wrong three times',
-  told_expired: 'told the agent: expired',
-  told_review: 'told the agent: needs review',
+  event_payment_success: 'reported a successful payment',
+  event_payment_failed: 'reported a failed payment',
+  event_unsigned_reference: 'reported an event with this reference, which is not signed',
   posted_charge: 'posted the charge’s message',
   posted_link: 'posted the link',
   posted_alert: 'posted the alert',
@@ -162,7 +179,7 @@ const deeds: Readonly<Record<string, string>> = {
   alert_assigned: 'assigned the alert',
   alert_snoozed: 'snoozed the alert',
   alert_awake: 'ended the snooze',
-  alert_closed: 'closed the alert',
+  alert_closed: 'resolved the alert',
   alert_recovered: 'resolved the alert',
   alert_other_payment: 'told of another payment of the same customer',
   asked: 'asked for a second person’s decision',

@@ -34,7 +34,7 @@ import {
   typedLookUpButton,
   typedReference,
 } from '../../slack/words/evidence.ts';
-import { actorOf, sentenceOf, stateWord } from './story-words.ts';
+import { actorOf, isTold, sentenceOf, stateWord } from './story-words.ts';
 
 /** The buttons of a story; each carries the words that follow the verb, the file's the reference alone. */
 const storyActions = { earlier: 'story_earlier', later: 'story_later', file: 'story_file' } as const;
@@ -224,15 +224,16 @@ export function storyMessage(
   page: number,
   { place, nowMs }: { place: ChargePlace; nowMs: number },
 ): SlackMessage {
-  const pages = Math.max(1, Math.ceil(story.entries.length / linesOnAPage));
+  const entries = story.entries.filter(isTold);
+  const pages = Math.max(1, Math.ceil(entries.length / linesOnAPage));
   const number = Math.min(Math.max(1, page), pages);
-  const lines = story.entries.slice((number - 1) * linesOnAPage, number * linesOnAPage);
+  const lines = entries.slice((number - 1) * linesOnAPage, number * linesOnAPage);
   const which = pages === 1 ? '' : ` · page ${number} of ${pages}`;
-  const foot = `${counted(story.entries.length, 'entry', 'entries')}, oldest first${which}`;
+  const foot = `Oldest first${which}`;
   const { text, blocks } = noteMessage({
     ...headOf(story),
-    body: [richText(...lines.map(lineOf)), context(plainText(foot))],
-    foot: messageFoot(place, 'told', nowMs),
+    body: [...(lines.length === 0 ? [] : [richText(...lines.map(lineOf))]), context(plainText(foot))],
+    foot: messageFoot(place, nowMs),
   });
   return { text, blocks: [...blocks, ...storyButtons(story, number, pages)] };
 }
@@ -259,18 +260,36 @@ function headOf(story: Story): { state: string; about: string[] } {
   const { amountMinor, currency, customerEmail } = event ?? {};
   const amount =
     amountMinor === undefined ? '' : amountWord({ minor: amountMinor, currency: currency ?? '' });
-  return { state: '📄 Story', about: [amount, customerWord(customerEmail), referenceWord(reference)] };
+  return { state: eventState(story), about: [amount, customerWord(customerEmail), referenceWord(reference)] };
 }
 
+/** What became of an alert; else what its event says. */
+function eventState({ event, entries }: Story): string {
+  const last = entries.findLast(({ result = '' }) => Object.hasOwn(alertStates, result))?.result;
+  if (last !== undefined) return alertStates[last] ?? '';
+  if (!event) return '📄 Story';
+  return event.kind === 'payment_failed' ? '❌ Failed, by its event' : '📄 Paid, by its event';
+}
+
+const alertStates: Readonly<Record<string, string>> = {
+  alert_acknowledged: '👀 Acknowledged',
+  alert_assigned: '👀 Acknowledged',
+  alert_snoozed: '💤 Snoozed',
+  alert_awake: '👀 Acknowledged',
+  alert_closed: '☑️ Resolved',
+  alert_recovered: '✅ Resolved',
+};
+
 function storyButtons({ reference }: Story, page: number, pages: number): ActionsBlock[] {
-  if (pages === 1) return [];
+  const file = button({ actionId: storyActions.file, text: 'CSV', value: reference });
+  if (pages === 1) return [actions(file)];
   const turn = (actionId: string, text: string, to: number) =>
     button({ actionId, text, value: JSON.stringify([reference, String(to)]) });
   return [
     actions(
       ...(page > 1 ? [turn(storyActions.earlier, 'Earlier', page - 1)] : []),
       ...(page < pages ? [turn(storyActions.later, 'Later', page + 1)] : []),
-      button({ actionId: storyActions.file, text: 'CSV', value: reference }),
+      file,
     ),
   ];
 }
@@ -281,7 +300,7 @@ export function noStoryMessage(reference: string): SlackMessage {
     state: 'The bot has nothing on this reference',
     about: [typedReference(reference)],
     body: [rich`The payments service itself may know it.`],
-    buttons: typedLookUpButton('Look it up', reference),
+    buttons: typedLookUpButton('Look up', reference),
   });
 }
 

@@ -1,6 +1,6 @@
 import type { Account } from '../../account.ts';
 import { StoreUnavailable, type PartHealth } from '../../domain/failure.ts';
-import { readUndelivered, redrive } from '../../messages/undelivered.ts';
+import { readRefusedNow, readUndelivered, redrive, type RefusedNow } from '../../messages/undelivered.ts';
 import type { Store } from '../../store/store.ts';
 import { askedHereAlone } from '../../slack/words/charge-place.ts';
 import { defineCommand, itself } from '../../slack/command.ts';
@@ -56,9 +56,9 @@ export function createUndelivered({ store, place, wake, log }: Account) {
       'Nothing follows “undelivered”: it lists every channel and person that Slack refuses.',
     ),
     async run() {
-      const all = await readUndelivered(store);
-      const message = undeliveredMessage(all);
-      return all.length === 0 ? askedHereAlone(message, place) : message;
+      const [all, now] = await Promise.all([readUndelivered(store), readRefusedNow(store)]);
+      const message = undeliveredMessage(all, now);
+      return all.length + now.length === 0 ? askedHereAlone(message, place) : message;
     },
   });
   return {
@@ -103,24 +103,44 @@ const deliverAgainId = 'undelivered.deliver_again';
 const mostShown = 10;
 
 /**
- * What could not be delivered, by channel: how much, since when, why, the fix, and the button that tries again.
+ * What could not be delivered, by channel: how much, since when, why, the fix, and the button that tries again; and what
+ * Slack refuses now, which the bot tries again by itself.
  */
-export function undeliveredMessage(all: readonly AtChannel[]): SlackMessage {
+export function undeliveredMessage(
+  all: readonly AtChannel[],
+  refusedNow: readonly RefusedNow[] = [],
+): SlackMessage {
+  const waiting = refusedNow
+    .slice(0, mostShown)
+    .map((one) =>
+      richText(
+        rich`${bold('Waiting for ')}${personOrChannel(one.channel)}`,
+        rich`Refused since ${moment(one.sinceMs)} · Slack says ${code(word(one.slackError) ?? '')}`,
+        rich`${bold('Fix: ')}${one.fix} Tried again ${moment(one.nextTryAtMs, '{time}')}.`,
+      ),
+    );
   const items = all.map((one) => [
     richText(
       rich`${bold(counted(one.messages))} for ${personOrChannel(one.channel)}`,
       rich`Refused since ${moment(one.sinceMs)} · Slack says ${code(word(one.slackError) ?? '')}`,
-      rich`First: ${one.fix}`,
+      rich`${bold('Fix: ')}${one.fix}`,
     ),
     actions(deliverAgainButton(one)),
   ]);
-  if (items.length === 0) return noteMessage({ state: '✅ Everything was delivered' });
+  if (items.length + waiting.length === 0) return noteMessage({ state: '✅ Everything was delivered' });
+  if (items.length === 0) {
+    return noteMessage({
+      state: '⚠️ Slack refuses messages now',
+      about: [placesOf(refusedNow)],
+      body: [...waiting, rich`Nothing is lost: they wait in order.`],
+    });
+  }
   const hidden = items.length - mostShown;
   const more = hidden > 0 ? [context(plainText(`And ${hidden} more, once these are delivered.`))] : [];
   return noteMessage({
     state: `⚠️ ${counted(countOf(all))} could not be delivered`,
     about: [placesOf(all)],
-    body: [...items.slice(0, mostShown).flat(), ...more],
+    body: [...items.slice(0, mostShown).flat(), ...more, ...waiting],
   });
 }
 

@@ -125,7 +125,9 @@ function initialOf(element: Element): unknown {
   return given.get(field === 'value' ? 'initial_value' : field.replace('selected', 'initial')) ?? null;
 }
 
-function drawTextInput(element: Of<'plain_text_input'>, { id, error }: Spot): TemplateResult {
+function drawTextInput(element: Of<'plain_text_input'>, spot: Spot): TemplateResult {
+  const { id, error } = spot;
+  const sends = element.dispatch_action_config !== undefined;
   return html`<input
     id=${id}
     data-action=${actionIdOf(element)}
@@ -136,6 +138,11 @@ function drawTextInput(element: Of<'plain_text_input'>, { id, error }: Spot): Te
     autocomplete="off"
     placeholder=${element.placeholder?.text ?? nothing}
     maxlength=${element.max_length ?? nothing}
+    @keydown=${(event: KeyboardEvent) => {
+      if (!sends || event.key !== 'Enter') return;
+      const { value } = event.currentTarget as HTMLInputElement;
+      press(spot, element, { type: element.type, value });
+    }}
     value=${initialOf(element) ?? ''}
   />`;
 }

@@ -276,6 +276,9 @@ async function press(deps: ActDeps, user: PageUser, pressed: Of<'block_action'>)
   if (surface === undefined) return no('That message or view is gone.');
   const placed = findElement(blocksOf(surface), pressed.blockId, pressed.actionId) ?? asDrawn(pressed);
   if (placed === undefined) return no('That button or field is not there any more.');
+  const { block } = placed;
+  if (block.type === 'input' && block['dispatch_action'] !== true)
+    return no('That field is sent with its form alone.');
   const action = readAction(world, placed, pressed.element);
   if (action === undefined) return no('That choice is not one of the options.');
   if (surface.kind === 'view') fill(surface.view, pressed.values);

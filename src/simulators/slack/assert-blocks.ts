@@ -14,7 +14,7 @@ export function assertBlocks(surface: Surface, blocks: unknown): void {
 /**
  * Every reason for which Slack would refuse the blocks, as "/blocks/0/text: what is wrong"; none for blocks
  * that any workspace takes. Stricter than Slack: it knows only the kinds of block and element that the bot shows,
- * and input blocks in modals alone. A kind that is new to the bot is new here too.
+ * and input blocks in modals and the App Home alone. A kind that is new to the bot is new here too.
  */
 export function findBlockProblems(surface: Surface, blocks: unknown): string[] {
   const problems = problemsOf(surfaces[surface], blocks, '/blocks');
@@ -154,6 +154,9 @@ const inputElement = z.discriminatedUnion('type', [
       initial_value: z.string().max(limits.inputLength).optional(),
       min_length: whole(0, limits.inputLength).optional(),
       max_length: whole(1, limits.inputLength).optional(),
+      dispatch_action_config: z
+        .strictObject({ trigger_actions_on: z.array(z.literal('on_enter_pressed')).length(1) })
+        .optional(),
     })
     .refine(
       ({ min_length: min = 0, max_length: max = Infinity }) => min <= max,
@@ -235,6 +238,7 @@ const input = z.strictObject({
   element: inputElement,
   hint: plain(limits.inputHint).optional(),
   optional: flag,
+  dispatch_action: flag,
 });
 
 function isFocusedOnce(blocks: readonly object[]): boolean {
@@ -254,7 +258,7 @@ const block = z.discriminatedUnion('type', [...shared]);
 const surfaces = {
   message: listOf(block, 0, limits.messageBlocks),
   modal: listOf(z.discriminatedUnion('type', [...shared, input]), 1, limits.viewBlocks),
-  home: listOf(block, 0, limits.viewBlocks),
+  home: listOf(z.discriminatedUnion('type', [...shared, input]), 0, limits.viewBlocks),
 };
 
 const viewFields = {

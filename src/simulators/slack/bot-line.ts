@@ -82,7 +82,7 @@ export function createBotLine(deps: BotLineDeps) {
         summary,
         request: envelope.payload,
       }));
-      const isTwice = deps.quirks.deliversTwice === true && isPressOrForm(envelope);
+      const isTwice = deps.quirks.deliversTwice === true && isDone(envelope);
       const answer = await (isTwice ? firstAcknowledged([carry(), carry()]) : carry());
       end(() => ({
         status: answer.status,
@@ -111,8 +111,11 @@ function broughtBy({ kind, payload }: Envelope): Brought {
   return payload['type'] === 'block_suggestion' ? 'options' : 'interactions';
 }
 
-function isPressOrForm({ payload }: Envelope): boolean {
-  return payload['type'] === 'block_actions' || payload['type'] === 'view_submission';
+/** A command, a press or a form. */
+function isDone({ kind, payload }: Envelope): boolean {
+  return (
+    kind === 'slash_commands' || payload['type'] === 'block_actions' || payload['type'] === 'view_submission'
+  );
 }
 
 /** Of two deliveries of one payload. */

@@ -12,7 +12,7 @@ export const quirkWords = {
     'one call of the histories a minute, and 15 messages each: Slack’s limit for distributed apps',
   renewedLinesGetMore:
     'a connection of Socket Mode that is to be renewed is given payloads until it is closed',
-  deliversTwice: 'every press and every form is delivered twice at once; the first acknowledgement counts',
+  deliversTwice: 'every command, press and form is delivered twice at once; the first acknowledgement counts',
 } as const;
 
 type Quirk = keyof typeof quirkWords;

@@ -64,6 +64,8 @@ export function button(parts: {
   actionId: string;
   text: string;
   value?: string;
+  /** Opened in the browser by a press. */
+  url?: string;
   style?: 'primary' | 'danger';
   confirm?: ConfirmationDialog;
 }): Button {
@@ -218,15 +220,31 @@ export function fields(values: Record<string, string | readonly Run[] | undefine
  * The first line of a message and the same sentence for its `text`: symbol and state word in bold, then the
  * details. Details are outside text that was cleaned. A reference that the bot made would break this line in every message: it
  * stands right below, in code, whole, to be copied; in `text`, which screen readers read instead, it is the last word.
+ * `channel`: by its id, named after the state.
  */
-export function headline(state: string, details: readonly string[]): { text: string; block: RichTextBlock } {
+export function headline(
+  state: string,
+  details: readonly string[],
+  channel?: string,
+): { text: string; block: RichTextBlock } {
   const said = details.filter((detail) => detail !== '');
   const references = said.filter(isGeneratedReference);
-  const first = [bold(oneLine(state)), words(dotted(said.filter((part) => !references.includes(part))))];
+  const first = [
+    bold(oneLine(state)),
+    ...(channel === undefined ? [] : [words(' '), channelName(channel)]),
+    words(dotted(said.filter((part) => !references.includes(part)))),
+  ];
   return {
-    text: mrkdwnText(`${state}${dotted(said)}`, limits.sectionText),
+    text:
+      channel === undefined
+        ? cleanLine(`${state}${dotted(said)}`)
+        : `${cleanLine(state)} <#${channel}> ${cleanLine(dotted(said))}`.trim(),
     block: richText(first, ...references.map((reference) => [code(reference)])),
   };
+}
+
+function cleanLine(part: string): string {
+  return mrkdwnText(part, limits.sectionText);
 }
 
 function dotted(parts: readonly string[]): string {
@@ -273,8 +291,10 @@ export function textInput(parts: {
   maxLength?: number;
   optional?: boolean;
   focus?: boolean;
+  /** Sent as a press by Enter, with what was typed. */
+  onEnter?: boolean;
 }): InputBlock {
-  const { initial, placeholder } = parts;
+  const { initial, placeholder, onEnter } = parts;
   const longest = Math.min(parts.maxLength ?? limits.inputLength, limits.inputLength);
   const element = withoutUndefined({
     type: 'plain_text_input' as const,
@@ -284,6 +304,7 @@ export function textInput(parts: {
     initial_value: initial === undefined ? undefined : firstOf(visible(initial), longest),
     placeholder: placeholder === undefined ? undefined : plainText(placeholder, limits.placeholder),
     focus_on_load: parts.focus || undefined,
+    dispatch_action_config: onEnter ? { trigger_actions_on: ['on_enter_pressed' as const] } : undefined,
   });
   return inputBlock(parts, element);
 }
@@ -335,10 +356,10 @@ function optionOf({ text, value }: Choice) {
 }
 
 function inputBlock(
-  parts: { id: string; label: string; hint?: string; optional?: boolean },
+  parts: { id: string; label: string; hint?: string; optional?: boolean; onEnter?: boolean },
   element: InputBlock['element'],
 ): InputBlock {
-  const { id: block_id, label, hint, optional } = parts;
+  const { id: block_id, label, hint, optional, onEnter } = parts;
   return withoutUndefined({
     type: 'input' as const,
     block_id,
@@ -346,6 +367,7 @@ function inputBlock(
     element,
     hint: hint === undefined ? undefined : plainText(hint, limits.inputHint),
     optional: optional || undefined,
+    dispatch_action: onEnter || undefined,
   });
 }
 

@@ -134,5 +134,5 @@ export function readCardChoice(values: ViewValues, ids: { card: string; token: s
 /** Undefined for what looks like an e-mail address. */
 export function emailFormProblem(email: string): string | undefined {
   const isOne = /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) && email.length <= longestEmail;
-  return isOne ? undefined : 'That is not an e-mail address. It looks like ada@example.com.';
+  return isOne ? undefined : 'That isn’t an e-mail address. One looks like ada@example.com.';
 }

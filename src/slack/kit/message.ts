@@ -23,8 +23,10 @@ export type HomeBlock =
   | RichTextBlock
   | SectionBlock;
 
-/** The blocks a modal may hold: inputs stand nowhere else. */
+/** The blocks a modal or the App Home may hold: inputs stand nowhere else. */
 export type ModalBlock = HomeBlock | InputBlock;
+
+export type Home = { blocks: ModalBlock[] };
 
 export type Modal = Omit<ModalView, 'blocks'> & { blocks: ModalBlock[] };
 

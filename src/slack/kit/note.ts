@@ -6,6 +6,8 @@ import type { HomeBlock, Modal, SlackMessage } from './message.ts';
 export type Note = {
   /** Symbol and words of where it stands; in bold. */
   state: string;
+  /** A channel by its id, named right after the state. */
+  channel?: string;
   /** What follows in the first line: how much, whose, which reference. Outside text that was cleaned. */
   about?: readonly string[];
   /** Lines, which stand together until a block comes between them, and blocks. Lines without words are left out. */
@@ -14,8 +16,9 @@ export type Note = {
   foot?: ContextBlock;
 };
 
-export function noteMessage({ state, about = [], body = [], buttons = [], foot }: Note): SlackMessage {
-  const { text, block } = headline(state, about);
+export function noteMessage(note: Note): SlackMessage {
+  const { state, channel, about = [], body = [], buttons = [], foot } = note;
+  const { text, block } = headline(state, about, channel);
   const row = buttons.length === 0 ? [] : [actions(...buttons)];
   return { text, blocks: [block, ...blocksOf(body), ...row, ...(foot ? [foot] : [])] };
 }

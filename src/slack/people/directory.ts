@@ -156,12 +156,15 @@ function refused(rule: string, whoCan: string): Refused {
   return { kind: 'refused', rule, whoCan };
 }
 
-const memberInRole = 'A full, active member of this workspace who is in a role';
+const memberInRole = 'Ask a full member of this workspace who has a role';
 
 /** What must be done when Slack does not say what somebody's account is. */
 function notKnownWho(slackError: string): Refused {
   return slackError === 'missing_scope'
-    ? refused('The bot may not ask Slack who is a guest', `Everybody in a role, once it may. ${usersReadFix}`)
+    ? refused(
+        'The bot may not ask Slack who is a guest',
+        `Everybody in a role can use it once that is mended. ${usersReadFix}`,
+      )
     : refused(
         'Slack didn’t confirm your account',
         'Try again in a minute; if it stays so, tell the people who run this bot: the log says why',
@@ -180,6 +183,7 @@ function wrongPlace(permission: Permission, own: readonly NamedRole[]): Refused 
   const rule = `${give} the ${permissionWords(permission)} only in certain places`;
   return {
     ...refused(rule, 'You, there'),
+    isByRole: true,
     where: [...new Set(own.flatMap(({ role }) => role.channels ?? []))],
   };
 }
@@ -190,13 +194,16 @@ const mostPeople = 5;
 /** In no role that has the permission. */
 function notInRole(permission: Permission, fitting: readonly NamedRole[], notes: readonly string[]): Refused {
   const rule = `It needs the ${permissionWords(permission)}`;
-  if (fitting.length === 0) return refused(rule, 'Nobody yet: no role in payops.yml has it');
+  if (fitting.length === 0) {
+    return { ...refused(rule, 'Nobody yet: no role in payops.yml has it'), isByRole: true };
+  }
   const names = fitting.map(({ name, role }) =>
     [name, ...role.groups.map((group) => `(${group})`)].join(' '),
   );
   const people = [...new Set(fitting.flatMap(({ role }) => role.users))];
   return {
     ...refused(rule, `People in the role${names.length > 1 ? 's' : ''} ${names.join(', ')}`),
+    isByRole: true,
     ...(people.length > 0 && people.length <= mostPeople ? { people } : {}),
     ...(notes.length === 0 ? {} : { notes }),
   };

@@ -178,8 +178,8 @@ function createFormScreen(ack: AckFn<ViewResponseAction>, submitted: Submitted, 
         return viewId;
       },
       updateModal: (modal) => tell({ kind: 'update', modal }),
-      reply: (message) => sayProblem('Payops', message),
-      sayBeside: (message) => sayProblem('Payops', message),
+      reply: (message) => sayProblem('Pay', message),
+      sayBeside: (message) => sayProblem('Pay', message),
       sayProblem,
       async sayMeanwhile() {
         if (!isOpen) return false;

@@ -51,6 +51,12 @@ export function valueOf(action: BlockElementAction): string {
   return 'value' in action && typeof action.value === 'string' ? action.value : '';
 }
 
+/** What Enter was pressed in. */
+export function typedBy(action: BlockElementAction): { typed?: string } {
+  if (action.type !== 'plain_text_input') return {};
+  return { typed: action.value ?? '' };
+}
+
 /** What the person read on what they pressed. Slack sends it escaped. */
 export function labelOf(action: BlockElementAction): string {
   const text: unknown =

@@ -41,6 +41,7 @@ import {
   fromOf,
   labelOf,
   threadOf,
+  typedBy,
   messageOf,
   placeKey,
   shownValues,
@@ -120,7 +121,7 @@ function strangerMessage(): SlackMessage {
   return refusalMessage({
     what: 'use from another workspace',
     rule: 'Only people of the bot’s own workspace can use it',
-    whoCan: 'A member of that workspace',
+    whoCan: 'Ask a member of that workspace',
   });
 }
 
@@ -142,7 +143,7 @@ function commandTurn(
     async go() {
       const asked = side.commands.understand(typed.text, channelId);
       const openModal = createOpenModal(client, { triggerId, onTop: false });
-      const screen = createScreen({ client, log, label: 'Payops', openModal, reply, acknowledgement });
+      const screen = createScreen({ client, log, label: 'Pay', openModal, reply, acknowledgement });
       await answer({ what: 'command', caller, ...asked, repeat: once(triggerId), screen }, side);
     },
   };
@@ -174,7 +175,7 @@ function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide): Turn
   const runs =
     'words' in part
       ? { understood: { kind: 'command', command, words: part.words(value) } as const }
-      : ownPress({ command, part }, { body, value, caller, screen, view });
+      : ownPress({ command, part }, { body, value, ...typedBy(action), caller, screen, view });
   return {
     what: 'press',
     caller,
@@ -189,7 +190,7 @@ function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide): Turn
   };
 }
 
-type PressedIn = Pick<Pressed, 'caller' | 'value'> & {
+type PressedIn = Pick<Pressed, 'caller' | 'value' | 'typed'> & {
   body: BlockAction;
   screen: Screen;
   view: ViewOutput | undefined;
@@ -198,7 +199,7 @@ type PressedIn = Pick<Pressed, 'caller' | 'value'> & {
 /** What the element runs, as a verb is run. */
 function ownPress(
   { command, part: press }: { command: Command; part: Press },
-  { body, value, caller, screen, view }: PressedIn,
+  { body, value, typed, caller, screen, view }: PressedIn,
 ): Pick<Asked, 'understood' | 'part' | 'other' | 'permissions'> {
   const { openModal, updateModal, reply } = screen;
   const seen = view && {
@@ -209,6 +210,7 @@ function ownPress(
   const pressed: Pressed = {
     caller,
     value,
+    ...withoutUndefined({ typed }),
     ...(seen ? { view: seen } : {}),
     ...messageOf(body),
     openModal,

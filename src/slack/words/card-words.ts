@@ -70,10 +70,10 @@ export async function suggestCards(
 
 // What is said of a card that was saved, or was to be.
 
-/** Before the state of the payment, which is proven or not by itself. */
+/** The state of the payment, which is proven or not by itself, and behind it what became of the card. */
 export function cardSavedState(saved: CardSaved | undefined, charge: string): string {
   if (!saved) return charge;
-  return `💳 ${saved.kind === 'no_token' ? 'No card token' : 'Card saved'} · ${charge}`;
+  return `${charge}, ${saved.kind === 'no_token' ? 'no card token' : 'card saved'}`;
 }
 
 /** Which card, and whether the bot can charge it; or why there is none, and what a person does then. */

@@ -37,6 +37,11 @@ export function chargeHeadline(charge: ChargeSeen): { text: string; block: RichT
   return headline(state, about);
 }
 
+/** A currency that is the only one stands in the label: it is no choice. */
+export function amountLabel(currencies: readonly string[]): string {
+  return currencies.length === 1 ? `Amount (${currencies[0]})` : 'Amount';
+}
+
 /** The card and what the agent typed beside it. */
 export function termFields(terms: ShownTerms): Record<'Card' | 'Customer id' | 'Reason', string | undefined> {
   return {

@@ -2,7 +2,7 @@ import type { ContextBlock } from '@slack/types';
 import type { Environment } from '../../domain/alert.ts';
 import { listed } from '../../domain/wording.ts';
 import { context, plainText } from '../kit/blocks.ts';
-import { environmentWords, placeAlone, placeLine, placeWords, word } from './evidence.ts';
+import { environmentWords, placeAlone, placeLine, word } from './evidence.ts';
 import type { SlackMessage } from '../kit/message.ts';
 
 /** Where money moves: it stands on everything that is said of a charge. */
@@ -15,19 +15,9 @@ export type ChargePlace = {
   otherAccounts?: readonly string[];
 };
 
-/** "Charge a card · LIVE", of a window in which money moves: `what` has at most 14 characters, so that it is never cut. */
-export function moneyTitle(what: string, place: ChargePlace): string {
-  return `${what} · ${environmentWords[place.environment]}`;
-}
-
-/** Of every other window: only a test says what it is. */
-export function placeTitle(what: string, place: ChargePlace): string {
-  return place.environment === 'live' ? what : moneyTitle(what, place);
-}
-
-/** The last line of a modal: the account. Its title says LIVE or SANDBOX where that matters. */
+/** The last line of a window, right above its buttons. */
 export function placeFoot({ environment, account }: ChargePlace): ContextBlock {
-  return context(plainText(word(account) || environmentWords[environment]));
+  return placeAlone(environment, account);
 }
 
 /** Below a part of the App Home, whose one account goes without saying; a test never does. */
@@ -35,10 +25,13 @@ export function homeFoot({ environment, account }: ChargePlace): ContextBlock[] 
   return environment === 'live' ? [] : [placeAlone(environment, account)];
 }
 
-/** The last line of a message. `verb` says what happened at that time (UTC ms). */
-export function messageFoot(place: ChargePlace, verb: string, atMs: number): ContextBlock {
-  const { environment, account } = place;
-  return placeLine({ environment, account, verb, atMs });
+/** The last line of what was asked of the service, and when (UTC ms). */
+export function messageFoot(
+  { environment, account }: ChargePlace,
+  atMs: number,
+  proven?: string,
+): ContextBlock {
+  return placeLine({ environment, account, verb: 'checked', proven, atMs });
 }
 
 /** The answer that found nothing, with which account was asked and how to ask another, where there are several. */
@@ -46,6 +39,6 @@ export function askedHereAlone(message: SlackMessage, place: ChargePlace): Slack
   const { environment, account, otherAccounts = [] } = place;
   if (otherAccounts.length === 0) return message;
   const others = listed(otherAccounts, 'or');
-  const sentence = `Only ${placeWords(environment, account)} was asked. For another account, add --account ${others}.`;
+  const sentence = `Only ${word(account) || environmentWords[environment]} was asked. For another account, add --account ${others}.`;
   return { ...message, blocks: [...message.blocks, context(plainText(sentence))] };
 }

@@ -54,7 +54,8 @@ export function bugMessage(errorId: string, about: Interrupted): SlackMessage {
 
 /** The person typed something that cannot be read. `example` is a whole command, like `/pay lookup ORDER-1`. */
 export function usageMessage(problem: string, example: string): SlackMessage {
-  const said = outsideText(maskNumbers(problem), longestProblem);
+  // An address that we give as an example is masked like any other; the example below is whole.
+  const said = outsideText(maskNumbers(problem.replace(/ One looks like .*$/u, '')), longestProblem);
   return sentencesMessage(said, rich`Like this: ${code(example)}`);
 }
 
@@ -68,23 +69,32 @@ function sentencesMessage(text: string, ...more: Run[][]): SlackMessage {
 const mostNamed = 10;
 
 /**
- * The person may not: what, which rule, where they may, and who can. Whole sentences without their full
- * stop. Shown to the caller alone: whoever is named in it is not called.
+ * The person may not: what, why, and whom to ask. Permissions and roles are for `admin`s, who can change them. Whole
+ * sentences without their full stop. Shown to the caller alone: whoever is named in it is not called.
  */
-export function refusalMessage(refusal: { what: string } & Omit<Refused, 'kind'>): SlackMessage {
-  const { where = [], people = [], notes = [] } = refusal;
+export function refusalMessage(
+  refusal: { what: string } & Omit<Refused, 'kind'>,
+  { admin = false }: { admin?: boolean } = {},
+): SlackMessage {
+  const { where = [], people = [], notes = [], isByRole, rule, whoCan } = refusal;
+  const isShown = admin || isByRole !== true;
   return noteMessage({
     state: `⛔ Not allowed: ${outsideText(refusal.what, longestProblem)}`,
     body: [
-      [bold('Rule: '), words(refusal.rule)],
-      where.length === 0 ? [] : [bold('Where: '), ...parted(where.map(placeName))],
-      [bold('Who can: '), words(refusal.whoCan)],
-      people.length === 0 ? [] : [bold('For example: '), ...parted(people.map(person))],
+      isByRole === true ? whomToAsk(where, people) : [],
+      isShown ? rich`${rule}. ${isByRole === true ? 'Who can: ' : ''}${whoCan}.` : [],
       ...notes
         .slice(0, mostNamed)
         .map((note) => [bold('For the owner of payops.yml: '), words(outsideText(note, longestProblem))]),
     ],
   });
+}
+
+function whomToAsk(where: readonly string[], people: readonly string[]): Run[] {
+  if (where.length > 0) return [words('You may in '), ...parted(where.map(placeName)), words('.')];
+  return people.length > 0
+    ? [words('Ask '), ...parted(people.map(person)), words('.')]
+    : rich`Ask the owner of payops.yml for it.`;
 }
 
 function placeName(place: string): Run {

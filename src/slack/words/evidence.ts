@@ -99,19 +99,35 @@ export function customerWord(email: string | undefined): string {
     : outsideText(maskEmail(oneLine(email)), longestWord);
 }
 
-/** "✓ status  ✓ reference  ✗ amount", and below it what does not hold. `told`: the status is said right there. */
-export function proofLine(evidence: Evidence, told: { status?: string | undefined } = {}): RichTextBlock {
+/**
+ * "✓ status  ✓ reference  ✗ amount", and below it what does not hold. `told`: the status is said right there. Nothing where
+ * all three hold: the foot says *proven* then.
+ */
+export function proofLine(evidence: Evidence, told: { status?: string | undefined } = {}): RichTextBlock[] {
   const checks = [evidence.status, evidence.reference, evidence.amount];
+  if (checks.every(({ holds }) => holds)) return [];
   const status = word(told.status);
   const marks = checks.map(({ part, holds, how }) => {
     const compared = how === undefined ? '' : ` (${outsideText(how, longestStatement)})`;
     return `${holds ? '✓' : '✗'} ${part}${part === 'status' && status !== undefined ? ` ${status}` : compared}`;
   });
   const missing = checks.filter(({ part, holds }) => !holds && !(part === 'status' && status !== undefined));
-  return richText(
-    [words(marks.join('  '))],
-    ...missing.map(({ statement }) => [words(outsideText(statement, longestStatement))]),
-  );
+  const statements = missing.map(({ statement }) => [words(outsideText(statement, longestStatement))]);
+  return [richText([words(marks.join('  '))], ...statements)];
+}
+
+/** For the foot where all three parts hold, with the status that meant paid and what was compared, where settings say those. */
+export function provenWords(
+  { status, reference, amount }: Evidence,
+  told: { status?: string | undefined } = {},
+): string | undefined {
+  if (!status.holds || !reference.holds || !amount.holds) return undefined;
+  return provenBy(told.status, amount.how);
+}
+
+export function provenBy(status: string | undefined, compared: string | undefined): string {
+  const said = status === undefined || status === 'SUCCESS' ? '' : ` by ${word(status)}`;
+  return `proven${said}${compared === undefined ? '' : ` (${outsideText(compared, longestStatement)})`}`;
 }
 
 /** Words of a bank or gateway, labelled as theirs; no block when they said nothing. */
@@ -120,18 +136,8 @@ export function quoted(whose: string, text: string | undefined): RichTextBlock[]
   return theirs === '' ? [] : [quotation(whose, theirs)];
 }
 
-/**
- * Whose money a message is about: "Lagos store", or "SANDBOX · Lagos store". LIVE is said where money is about to move,
- * and nowhere else.
- */
+/** Whose money a message or window is about, in its foot and nowhere else: "LIVE · Lagos store". */
 export function placeWords(environment: Environment, account: string): string {
-  return environment === 'live'
-    ? word(account) || environmentWords.live
-    : moneyPlaceWords(environment, account);
-}
-
-/** The same where a press of it moves money: "LIVE · Lagos store". */
-export function moneyPlaceWords(environment: Environment, account: string): string {
   const name = word(account) ?? '';
   return [environmentWords[environment], name].filter((part) => part !== '').join(' · ');
 }
@@ -141,11 +147,15 @@ export function placeAlone(environment: Environment, account: string): ContextBl
   return context(plainText(placeWords(environment, account)));
 }
 
-/** The account, when (each reader's own local time; `verb` may be empty), and ids for whoever talks to the service. */
+/**
+ * The account, whether it is proven, when (each reader's own local time; `verb` may be empty), and ids for whoever talks to
+ * the service.
+ */
 export function placeLine(place: {
   environment: Environment;
   account: string;
   verb: string;
+  proven?: string | undefined;
   atMs?: number | undefined;
   customerId?: string | undefined;
   orderId?: string | undefined;
@@ -155,6 +165,7 @@ export function placeLine(place: {
   const [customerId, orderId] = [word(place.customerId), word(place.orderId)];
   return context(
     plainText(placeWords(place.environment, place.account)),
+    ...(place.proven === undefined ? [] : [plainText(place.proven)]),
     ...time,
     ...(customerId ? [plainText(`customer ${customerId}`)] : []),
     ...(orderId ? [plainText(`order id ${orderId}`)] : []),

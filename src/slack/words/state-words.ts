@@ -1,13 +1,13 @@
 import type { FailedHow } from '../../domain/decline-reason.ts';
-import type { ChargeSeen, Conclusion, Told } from '../../domain/charge.ts';
+import type { ChargeSeen, Conclusion, Refusal, Told } from '../../domain/charge.ts';
 
 /** The only words for an outcome, the same on every surface. Doubt is never called failed. */
 export const outcomeWords = {
   paid: 'Paid (confirmed)',
   approved: 'Approved, confirming',
-  otp: 'Needs OTP',
+  otp: 'Needs a code',
   declined: 'Declined by the bank',
-  rejected: 'Not sent (fix the request)',
+  rejected: 'Not charged',
   doubt: 'In doubt, checking',
   wrongCodes: 'Code wrong three times',
   expired: 'Expired',
@@ -17,6 +17,19 @@ export const outcomeWords = {
   notConfirmed: 'Not confirmed',
   notFound: 'Not found',
 } as const;
+
+/** Why a request was refused before the bank saw it, in the first line. */
+const refusalWords: Record<Refusal['reason'], string> = {
+  invalid_token: 'card not known',
+  email_mismatch: 'wrong e-mail',
+  email_invalid: 'e-mail not valid',
+  card_not_supported: 'card payments are off',
+  unauthorized: 'access refused',
+  forbidden: 'not permitted',
+  rate_limited: 'too many calls',
+  invalid_request: 'request refused',
+  other: 'request refused',
+};
 
 /** The word of each thing an agent is told. */
 export const wordsOfTold: Record<Told, string> = {
@@ -45,6 +58,8 @@ const symbols: Record<Told, string> = {
 export function stateWord(charge: ChargeSeen): string {
   const { state, heard, otp } = charge;
   switch (state.kind) {
+    case 'rejected':
+      return `${marked('rejected')}: ${refusalWords[state.reason ?? 'other']}`;
     case 'charging':
       return '⏳ Charging …';
     case 'otp_checking':
@@ -65,9 +80,9 @@ export function isInDoubt({ state, heard, otp }: ChargeSeen): boolean {
   );
 }
 
-/** What was told, in the words of then; paid only while it is proven. */
+/** What was told, in the words of then, with its reason while it holds; paid only while it is proven. */
 export function toldWord(what: Told, charge: ChargeSeen): string {
-  return what === 'approved' ? stateWord(charge) : marked(what);
+  return what === 'approved' || what === charge.state.kind ? stateWord(charge) : marked(what);
 }
 
 /** The first line of a charge that took no money, the same for one of the bot's own and any other. */

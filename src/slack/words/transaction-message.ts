@@ -7,6 +7,7 @@ import {
   lookUpButton,
   placeLine,
   proofLine,
+  provenWords,
   quoted,
   typedReference,
   word,
@@ -29,7 +30,7 @@ export type TransactionView = {
   account: string;
   /** When the service was asked, UTC milliseconds. */
   checkedAtMs: number;
-  /** The amount the person gave, so that *Refresh* holds it against the record again. */
+  /** The amount the person gave, so that *Look up* holds it against the record again. */
   amountMinor?: number;
   /** Not paid, because the bank declined it. */
   declined?: KnownDecline;
@@ -38,28 +39,39 @@ export type TransactionView = {
 /**
  * What one look-up found, with its proof, as every surface shows it. *Paid (confirmed)* stands here only for a
  * `confirmed` verdict; not confirmed says which part does not hold and is never called failed; not found is an answer,
- * not an error. `more`: buttons beside *Refresh*, which runs the verb again.
+ * not an error. `more`: buttons beside *Look up*, which runs the verb again.
  */
 export function transactionNote(view: TransactionView, more: readonly Button[] = []): ProofNote {
   const { confirmation, reference, environment, account } = view;
   const { transaction, evidence } = confirmation.kind === 'not_found' ? noRecord : confirmation;
   const declined = declineOf(view);
   // None for a number that the service does not know: its value would repeat what may be a mistyped card number.
-  const refresh = isMasked(view) ? [] : lookUpButton('Refresh', reference, view.amountMinor);
+  const refresh = isMasked(view) ? [] : lookUpButton('Look up', reference, view.amountMinor);
   return {
     state: declined ? failedState(declined.how) : transactionState(confirmation),
     about: transactionDetails(view),
     body: body(view),
-    buttons: refresh.length === 0 ? [] : [...refresh, ...more],
+    buttons: refresh.length === 0 ? [] : inOrder(confirmation, refresh, more),
     foot: placeLine({
       environment,
       account,
       verb: 'checked',
+      proven: evidence && provenWords(evidence, transaction),
       atMs: view.checkedAtMs,
       // Whoever asks the payments service names it.
       orderId: evidence?.reference.holds === false ? transaction?.orderId : undefined,
     }),
   };
+}
+
+/** A proven payment is shared, any other looked up again. */
+export function inOrder(
+  { kind }: Confirmation,
+  lookUp: readonly Button[],
+  more: readonly Button[],
+): readonly Button[] {
+  const [first, ...rest] = more;
+  return kind === 'confirmed' && first ? [first, ...lookUp, ...rest] : [...lookUp, ...more];
 }
 
 type ProofNote = Note & { body: NonNullable<Note['body']> };
@@ -124,11 +136,11 @@ function body(view: TransactionView): ProofNote['body'] {
   if (confirmation.kind === 'not_found') return notFound(view);
   const { kind, transaction, evidence } = confirmation;
   const proof = proofLine(evidence, transaction);
-  if (kind === 'confirmed') return [proof, ...facts(transaction)];
+  if (kind === 'confirmed') return facts(transaction);
   const declined = declineOf(view);
-  if (declined) return [...reasonWords(declined, transaction), ...declineNext(declined), proof];
+  if (declined) return [...reasonWords(declined, transaction), ...declineNext(declined), ...proof];
   const gateway = evidence.status.holds ? [] : quoted('Gateway:', transaction.gatewayMessage);
-  return [...gateway, proof, ...whyNot(confirmation)];
+  return [...gateway, ...proof, ...whyNot(confirmation)];
 }
 
 /** Why it failed, in the bank's words; where the bank gave none, in the record's. */
@@ -142,12 +154,12 @@ export function whyNot({
   kind,
   evidence,
 }: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): Piece[][] {
-  if (kind === 'not_paid') return [[words('This is final: it won’t become paid. Give no value.')]];
+  if (kind === 'not_paid') return [[words('This is final: it won’t become paid. Don’t deliver.')]];
   const next = !evidence.reference.holds
-    ? 'give no value. Ask the payments service, with the order id below.'
+    ? 'don’t deliver. Ask the payments service, with the order id below.'
     : !evidence.amount.holds
-      ? 'give no value. Compare the amount.'
-      : 'give no value yet. Check again later.';
+      ? 'don’t deliver. Compare the amount.'
+      : 'don’t deliver yet. Look it up again later.';
   return [[bold('Next: '), words(next)]];
 }
 
@@ -159,7 +171,7 @@ function notFound(view: TransactionView): Piece[][] {
     [
       bold('Next: '),
       words(
-        `check the spelling, or ${isMasked(view) ? 'type it again' : 'press Refresh'} if it was charged moments ago.`,
+        `check the spelling, or ${isMasked(view) ? 'type it again' : 'look it up again'} if it was charged moments ago.`,
       ),
     ],
   ];
@@ -169,10 +181,14 @@ function notFound(view: TransactionView): Piece[][] {
 function facts(transaction: Transaction): HomeBlock[] {
   return fields({
     'Order amount': otherOrderAmount(transaction),
-    Method: word(transaction.paymentMethod),
+    Method: methodWord(transaction.paymentMethod),
     Kind: transaction.type === 'online_checkout' ? undefined : word(transaction.type),
     Entry: transaction.entryType === 'CREDIT' ? undefined : word(transaction.entryType),
   });
+}
+
+function methodWord(method: string | undefined): string | undefined {
+  return method === 'card_payment' ? 'card' : word(method);
 }
 
 /** The order's amount, when it is another than the one taken. */

@@ -177,7 +177,7 @@ describe('Charge again…', () => {
     [
       'somebody closed it',
       { taken: { kind: 'ended', card: { kind: 'closed', at: 0, by: bola, reason: 'cash' } } },
-      'Already closed',
+      'Already resolved',
     ],
     ['somebody charges it', { taken: { kind: 'charging', charge } }, 'pay-first'],
     ['a day has not passed since the event, whoever made that charge', { nowMs: dayMs - 1 }, 'on hold until'],

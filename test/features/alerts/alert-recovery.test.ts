@@ -106,21 +106,21 @@ describe('a payment of an order that failed itself', () => {
   it('resolves that alert alone; one of the same customer and amount stays open, and is told of it', async () => {
     const house = await twoFailures();
     await payment(house, 'ORDER-1');
-    expect(statesOf(house)).toEqual(['✅ Resolved', '❌ Declined by the bank']);
+    expect(statesOf(house)).toEqual(['✅ Resolved: paid', '❌ Declined by the bank']);
     const [, other] = house.parents();
     const [note, ...more] = house.notes(other?.ts ?? '');
     expect(more).toEqual([]);
     const lines = note ? linesOf(note) : '';
     expect(lines).toContain('The customer paid NGN 12,500.00 for ORDER-1, ');
-    expect(lines).toContain('If that pays this too, close it.');
+    expect(lines).toContain('If that pays this too, resolve it.');
     // It was for one failure, also when a failure that comes later has it looked at once more.
     await house.receive({ ...failed, key: 'payment_failed/order/ORDER-5', orderReference: 'ORDER-5' });
     await house.drain(20_000);
-    expect(statesOf(house).slice(0, 2)).toEqual(['✅ Resolved', '❌ Declined by the bank']);
+    expect(statesOf(house).slice(0, 2)).toEqual(['✅ Resolved: paid', '❌ Declined by the bank']);
     // A payment that has no failure of its own resolves both.
     await payment(house, 'ORDER-4');
     const another = '✅ Resolved by another payment';
-    expect(statesOf(house)).toEqual(['✅ Resolved', another, another]);
+    expect(statesOf(house)).toEqual(['✅ Resolved: paid', another, another]);
   });
 });
 
@@ -189,7 +189,7 @@ describe('a charge of the bot that is proven, without any event', () => {
     await prove(house, { ...charge, customerEmail: 'x@example.com' });
     await house.receive(ofFailure);
     await house.drain(20_000);
-    const states = ['❌ Declined by the bank', '✅ Resolved'];
+    const states = ['❌ Declined by the bank', '✅ Resolved: paid'];
     expect(statesOf(house)).toEqual(states);
     const { customerId: _, ...paid } = paidBy('pay-0');
     await house.receive(paid);
@@ -287,7 +287,7 @@ describe('a service that signs the transaction alone', () => {
     tells(house, 'T-2', 'SUCCESS');
     await house.receive(unsigned('payment_success', 'T-2'));
     await house.drain(10_000);
-    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved · Paid .* ORDER-1$/u);
+    expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved: paid .* ORDER-1$/u);
     // A proven order stays known: also to whoever looks it up when its record has the failure's id no more.
     const found = await house.cards.lookUpNow(failure1.key);
     expect(found).toMatchObject({

@@ -32,7 +32,7 @@ describe('what is on the screen', () => {
     };
     await slow.desk.takeOver({ reference, by: bola });
     await slow.drained();
-    expect(slow.shown.at(-1)).toContain('Give value once');
+    expect(slow.shown.at(-1)).toContain('Deliver once');
   });
 
   it('is never older than what is stored when a modal begins to watch', async () => {
@@ -46,7 +46,7 @@ describe('what is on the screen', () => {
     await process.desk.watch(reference, { id: 'V2', userId: bola, at: seen.at });
     await process.desk.watch(reference, { id: 'V3', userId: bola, at: Infinity });
     // In the modal it was begun in and the new one; the third shows it already.
-    const paid: unknown = expect.stringContaining('Give value once');
+    const paid: unknown = expect.stringContaining('Deliver once');
     expect(process.shown).toEqual([paid, paid]);
   });
 });

@@ -69,7 +69,7 @@ export const chargeSurfaces: readonly Surface[] = [
     ),
   ),
   messageOf('charges that wait for a code', (outside) =>
-    pendingCodesMessage([chargeOf(outside), chargeOf(outside)], placeOf(outside), nowMs),
+    pendingCodesMessage([chargeOf(outside), chargeOf(outside)], placeOf(outside), { nowMs }),
   ),
   homeOf('charges in the App Home', (outside) =>
     homeCharges('Your last charges', [chargeOf(outside), chargeOf(outside)], placeOf(outside), nowMs),

@@ -88,7 +88,7 @@ function stateWords(card: AlertCard): string {
     case 'recovered':
       return '✅ Resolved';
     case 'closed':
-      return '☑️ Closed';
+      return '☑️ Resolved';
   }
 }
 

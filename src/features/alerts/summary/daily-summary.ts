@@ -237,8 +237,10 @@ function moneyOf({ amountMinor: minor, currency }: PaymentEvent): Money | undefi
   return minor === undefined || currency === undefined ? undefined : { minor, currency };
 }
 
-/** Per cent of the payments that succeeded, to a tenth and never rounded up to all of them; undefined without any. */
+/** Per cent of the payments that succeeded, rounded to a tenth, but never to all or none of them; undefined without any. */
 export function successRate({ failed, paid }: Pick<DailySummary, 'failed' | 'paid'>): number | undefined {
   const all = failed.count + paid.count;
-  return all === 0 ? undefined : Math.floor((paid.count * 1_000) / all) / 10;
+  if (all === 0) return undefined;
+  if (paid.count === 0 || failed.count === 0) return paid.count === 0 ? 0 : 100;
+  return Math.min(Math.max(Math.round((paid.count * 1_000) / all), 1), 999) / 10;
 }
