@@ -30,6 +30,7 @@ const isEdit = ({ path }: Call): boolean => path === '/api/chat.update';
 const isHistory = ({ path }: Call): boolean => path.startsWith('/api/conversations.');
 const isEvent = ({ path }: Call): boolean => path.startsWith('/webhooks/');
 const isCharge = ({ path }: Call): boolean => path.endsWith('/tokenized-card-payment');
+const isCode = ({ path }: Call): boolean => path.endsWith('/checkout-card-otp');
 const isLookUp = ({ path }: Call): boolean => path.includes('/transactions/');
 
 /** Made anew for each walk; each with what a walk must say of it. */
@@ -155,6 +156,15 @@ export const breakages: Readonly<Record<string, { seen: RegExp; breakage: () => 
     breakage: () => ({
       async carry(call, carry) {
         if (isCharge(call)) await carry({ ...call, body: call.body.replace(/"pay-\w{6}/, '"pay-twice2') });
+        return await carry(call);
+      },
+    }),
+  },
+  'a code that is submitted twice': {
+    seen: /is submitted 2 times|[456] codes are submitted/,
+    breakage: () => ({
+      async carry(call, carry) {
+        if (isCode(call)) await carry(call);
         return await carry(call);
       },
     }),

@@ -74,6 +74,7 @@ export function findWrongs(scene: Scene): Map<string, number> {
   findWrongRecoveries(scene, events);
   findWrongOrder(scene, events);
   findWrongCharges(scene, met);
+  findWrongCodes(scene, met);
   findWrongTraffic(scene);
   return met;
 }
@@ -293,6 +294,31 @@ function findWrongCharges(scene: Scene, met: Map<string, number>): void {
   }
   const asked = done.filter(({ label }) => words.charge.test(label)).length;
   if (charged.length > asked) broken.push(`${charged.length} charges of ${asked} that were asked for`);
+}
+
+/** A customer's code reaches the service at most once, and no charge has more than three; link and code stand nowhere else. */
+function findWrongCodes({ seen, pages, log, broken }: Scene, met: Map<string, number>): void {
+  for (const code of pages.codes) {
+    const times = seen.codes.filter((one) => one.code === code).length;
+    if (times > 1) broken.push(`a customer’s code is submitted ${times} times`);
+    if (times > 0) count(met, 'codes of customers');
+  }
+  for (const reference of new Set(seen.codes.map((one) => one.reference))) {
+    const times = seen.codes.filter((one) => one.reference === reference).length;
+    if (times > 3) broken.push(`${times} codes are submitted for ${reference}`);
+  }
+  const isShown = ({ path }: { path: string }): boolean => /\/views\.(open|push|update)$/.test(path);
+  const places = {
+    'the log': log.join(''),
+    'the store': seen.stored.join(''),
+    Slack: seen.toSlack.map(({ body }) => body).join(''),
+    'a message': seen.toSlack.flatMap((call) => (isShown(call) ? [] : [call.body])).join(''),
+  };
+  for (const [place, text] of Object.entries(places)) {
+    const secrets = [...pages.seats, ...pages.codes, ...(place === 'Slack' ? [] : pages.links)];
+    for (const secret of secrets)
+      if (text.includes(secret)) broken.push(`a customer’s ${secret} is in what went to ${place}`);
+  }
 }
 
 /** Slack’s own pace was kept; people of a rule are called by its posts alone, others by none but what they wait for; nothing secret went anywhere. */

@@ -112,6 +112,14 @@ export function actAtRandom(scene: Scene, person: Person): void {
   if (other !== user && !message.ephemeral && random.chance(0.3)) pressOn(scene, other, message, placed);
 }
 
+/** Presses what has such a label in the form in front of the person, if there is one. */
+export function pressInForm(scene: Scene, user: string, label: RegExp): void {
+  const view = scene.workspace.state(user).views.at(-1);
+  const placed = pressable(view?.blocks ?? []).find((one) => label.test(one.label));
+  if (!view || !placed) return;
+  background(scene, () => press(scene, user, placed, { type: 'view', viewId: view.id, on: view.title }));
+}
+
 function pressOn(scene: Scene, user: string, message: PageMessage, placed: Placed): void {
   const { channel, ts, text: on } = message;
   background(scene, () => press(scene, user, placed, { type: 'message', channel, ts, on }));
@@ -151,11 +159,15 @@ export function say(scene: Scene, user: string, text: string): void {
   background(scene, () => scene.workspace.act(user, { kind: 'send_message', channel, text }));
 }
 
-async function submit(scene: Scene, user: string): Promise<void> {
+/** Fills in what is open, with that card, and submits it. */
+export async function submit(
+  scene: Scene,
+  user: string,
+  card = scene.random.pick(scene.payments.state().cards),
+): Promise<void> {
   const { workspace } = scene;
   const view = workspace.state(user).views.at(-1);
   if (!view) return;
-  const card = scene.random.pick(scene.payments.state().cards);
   const values: Record<string, Record<string, unknown>> = {};
   for (const block of view.blocks.filter(({ type: kind }) => kind === 'input')) {
     const element = block['element'] as Element;

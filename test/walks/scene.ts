@@ -15,6 +15,7 @@ import { StoreUnavailable } from '../../src/domain/failure.ts';
 import { createRandom, type Random } from '../chaos/random.ts';
 import { memoryStore } from '../features/memory-store.ts';
 import type { Breakage } from './breakages.ts';
+import { type Pages, publicUrl } from './customers.ts';
 import type { Done } from './people.ts';
 import { Network, type Answer, type Call, type Fate } from './network.ts';
 import { asRun, VirtualTime, type Run } from './virtual-time.ts';
@@ -29,6 +30,8 @@ export type Weather = {
   storeFaults: number;
   mayCrash: boolean;
   threshold: number;
+  /** Who may type the bank’s code. */
+  codeEntry: 'agent' | 'customer' | 'both';
   rules: keyof typeof rules;
   acts: number;
   /** What only some say of Slack. */
@@ -61,6 +64,8 @@ export type Scene = {
   letPass: (ms: number) => Promise<void>;
   /** What people did. */
   done: Done[];
+  /** The customers’ pages. */
+  pages: Pages;
   end: () => Promise<void>;
 };
 
@@ -86,6 +91,8 @@ export type Seen = {
   slowHistory: Set<string>;
   /** What was charged: the order references that reached the service. */
   charged: Set<string>;
+  /** Each code that reached the service, and of which charge. */
+  codes: { reference: string; code: string }[];
 };
 
 const firstStepMs = 400;
@@ -155,6 +162,9 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
     SLACK_TIMEOUT_SECONDS: '10',
     WORK_LEASE_SECONDS: '45',
     DIGEST_THRESHOLD: String(weather.threshold),
+    PUBLIC_URL: publicUrl,
+    MERCHANT_NAME: 'Lagos Store',
+    OTP_ENTRY: weather.codeEntry,
   });
   rmSync(policyFolder, { recursive: true });
   if (read.kind === 'refused') throw new Error(read.words);
@@ -186,6 +196,7 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
       left: new Set(),
       slowHistory: new Set(),
       charged: new Set(),
+      codes: [],
     },
     tell(line) {
       scene.story.push(`${((time.nowMs - startMs) / 1_000).toFixed(3)} s: ${line}`);
@@ -233,6 +244,7 @@ export async function openScene(seed: number, weather: Weather, breakage: Breaka
       }
     },
     done: [],
+    pages: { links: new Set(), seats: new Set(), codes: new Set() },
     async end() {
       for (const run of scene.bots) run.isDead = true;
       const closed = Promise.all([workspace.close(), payments.close()]);
@@ -342,6 +354,10 @@ function arrived({ seen, workspace, payments }: Scene, call: Call): void {
   if (payments.url.endsWith(call.to) && call.path.includes('tokenized-card-payment')) {
     const { order } = JSON.parse(call.body) as { order?: { orderReference?: string } };
     seen.charged.add(order?.orderReference ?? '');
+  }
+  if (payments.url.endsWith(call.to) && call.path.endsWith('/checkout-card-otp')) {
+    const { orderReference: reference, otp: code } = JSON.parse(call.body) as Record<string, string>;
+    seen.codes.push({ reference: reference ?? '', code: code ?? '' });
   }
 }
 

@@ -1,5 +1,6 @@
 import { createRandom, type Random } from '../chaos/random.ts';
 import { type Breakage, breakages } from './breakages.ts';
+import { actAsCustomer, findLivingPages, lendCode } from './customers.ts';
 import { findWrongs, words } from './findings.ts';
 import { actAtRandom, background, customers, people, pressAll, say } from './people.ts';
 import { openScene, rules, type Scene, type Weather } from './scene.ts';
@@ -137,6 +138,8 @@ const acts: readonly [weight: number, act: Act][] = [
   [8, pay],
   [5, repeat],
   [28, person],
+  [3, actAsCustomer],
+  [3, lendCode],
   [3, burst],
   [12, passTime],
   [8, crash],
@@ -187,6 +190,7 @@ function weatherOf(random: Random): Weather {
     storeFaults: isCalm ? 0 : random.pick([0, 0, 0.003, 0.01]),
     mayCrash: !isCalm && random.chance(0.7),
     threshold: random.pick([0, 0, 3, 6]),
+    codeEntry: random.pick(['both', 'both', 'customer', 'agent']),
     rules: random.pick(Object.keys(rules) as (keyof typeof rules)[]),
     acts: 8 + random.below(30),
     quirks: {
@@ -231,6 +235,7 @@ async function end(scene: Scene): Promise<void> {
     .slice(before)
     .filter(({ body }) => !words.linkOver.test(decodeURIComponent(body))))
     scene.broken.push(`told after all was done: ${body.slice(0, 300)}`);
+  await findLivingPages(scene);
 }
 
 type WalksResult = {
