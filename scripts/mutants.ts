@@ -1,25 +1,40 @@
 /**
  * `npm run mutants`: makes one mistake at a time in a copy of the charge machine (or of the model of its
  * caller) and plays tapes until an invariant breaks. A mistake that no tape finds is a hole in the tapes,
- * and makes the exit code 1. `--only WORD` runs those whose name holds it; `--seed N` fixes the tapes.
+ * and makes the exit code 1. `--only WORD` runs those whose name holds it; `--seed N` fixes the tapes. `--code` makes the
+ * mistakes in who types the bank's code and in the customer's page instead, and runs the tests of those.
  */
+import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { codeMutants } from '../test/features/customer-code/mutants.ts';
 import { type Mutant, mutants } from '../test/tapes/mutants.ts';
 import type { TapesResult } from '../test/tapes/play.ts';
 
 type RunTapes = (options: { count: number; seed: number; shrink: boolean }) => TapesResult;
 
 const mostTapes = 50_000;
-const { values } = parseArgs({ options: { seed: { type: 'string' }, only: { type: 'string' } } });
+const { values } = parseArgs({
+  options: { seed: { type: 'string' }, only: { type: 'string' }, code: { type: 'boolean' } },
+});
 const seed = Number(values.seed ?? 1);
-const chosen = mutants.filter(({ name }) => name.includes(values.only ?? ''));
+const isCode = values.code === true;
+const chosen = (isCode ? codeMutants : mutants).filter(({ name }) => name.includes(values.only ?? ''));
 
 const folder = mkdtempSync(join(tmpdir(), 'payops-mutants-'));
 try {
+  const survivors = isCode ? testCopies() : await playCopies();
+  console.log(`${chosen.length} mutants, ${chosen.length - survivors} killed, ${survivors} survived`);
+  process.exitCode = survivors > 0 ? 1 : 0;
+} finally {
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** How many survive. */
+async function playCopies(): Promise<number> {
   const unchanged = await playCopy({ name: 'unchanged', edits: [] }, 0, 1_000);
   if (unchanged.failure) throw new Error(`The unchanged copy breaks: ${unchanged.failure.message}`);
   let survivors = 0;
@@ -30,26 +45,60 @@ try {
     else console.log(`✗ survived ${tapes} tapes: ${mutant.name}`);
     if (!failure) survivors += 1;
   }
-  console.log(`${chosen.length} mutants, ${chosen.length - survivors} killed, ${survivors} survived`);
-  process.exitCode = survivors > 0 ? 1 : 0;
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+  return survivors;
+}
+
+/** How many survive the tests of the customer's page. Of one copy, whose files are put back. */
+function testCopies(): number {
+  const tests = ['holder', 'door'].map((name) => `test/features/customer-code/${name}.test.ts`);
+  const except = '^(?!.*(keyboard alone|1,000 robots))';
+  copyParts(folder, ['src', 'test', 'manifest.yml', 'openapi']);
+  for (const file of ['package.json', 'vitest.config.ts', 'tsconfig.json']) cpSync(file, join(folder, file));
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  const failed = (): string | undefined => {
+    const words = ['node_modules/vitest/vitest.mjs', 'run', ...tests, '-t', except, '--bail', '1'];
+    const run = spawnSync(process.execPath, [...words, '--reporter', 'json'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    return run.status === 0
+      ? undefined
+      : (/^not ok \d+ - (.*?)(?: #|$)/m.exec(run.stdout)?.[1] ?? run.stderr);
+  };
+  const unchanged = failed();
+  if (unchanged !== undefined) throw new Error(`The unchanged copy fails: ${unchanged}`);
+  let survivors = 0;
+  for (const mutant of chosen) {
+    edit(folder, mutant);
+    const by = failed();
+    if (by === undefined) survivors += 1;
+    console.log(by === undefined ? `✗ survived: ${mutant.name}` : `✓ killed: ${mutant.name} (${by})`);
+    for (const [file] of mutant.edits) cpSync(file, join(folder, file));
+  }
+  return survivors;
 }
 
 /** A copy in a folder of its own, because a module is loaded once for each path. */
 async function playCopy(mutant: Mutant, index: number, count: number): Promise<TapesResult> {
   const copy = join(folder, String(index));
-  for (const part of ['src/domain', 'src/features/charge', 'test/tapes'])
-    cpSync(part, join(copy, part), { recursive: true });
+  copyParts(copy, ['src/domain', 'src/features/charge', 'test/tapes']);
   writeFileSync(join(copy, 'package.json'), '{"type":"module"}');
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
+  edit(copy, mutant);
+  const url = pathToFileURL(join(copy, 'test/tapes/play.ts')).href;
+  const { runTapes } = (await import(url)) as { runTapes: RunTapes };
+  return runTapes({ count, seed, shrink: false });
+}
+
+function copyParts(to: string, parts: readonly string[]): void {
+  for (const part of parts) cpSync(part, join(to, part), { recursive: true });
+}
+
+function edit(copy: string, mutant: Mutant): void {
   for (const [file, from, to] of mutant.edits) {
     const parts = readFileSync(join(copy, file), 'utf8').split(from);
     if (parts.length !== 2)
       throw new Error(`${mutant.name}: ${file} holds this ${parts.length - 1} times: ${from}`);
     writeFileSync(join(copy, file), parts.join(to));
   }
-  const url = pathToFileURL(join(copy, 'test/tapes/play.ts')).href;
-  const { runTapes } = (await import(url)) as { runTapes: RunTapes };
-  return runTapes({ count, seed, shrink: false });
 }

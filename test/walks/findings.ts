@@ -296,6 +296,10 @@ function findWrongCharges(scene: Scene, met: Map<string, number>): void {
   if (charged.length > asked) broken.push(`${charged.length} charges of ${asked} that were asked for`);
 }
 
+function isView({ path }: { path: string }): boolean {
+  return /\/views\.(open|push|update)$/.test(path);
+}
+
 /** A customer's code reaches the service at most once, and no charge has more than three; link and code stand nowhere else. */
 function findWrongCodes({ seen, pages, log, broken }: Scene, met: Map<string, number>): void {
   for (const code of pages.codes) {
@@ -307,12 +311,11 @@ function findWrongCodes({ seen, pages, log, broken }: Scene, met: Map<string, nu
     const times = seen.codes.filter((one) => one.reference === reference).length;
     if (times > 3) broken.push(`${times} codes are submitted for ${reference}`);
   }
-  const isShown = ({ path }: { path: string }): boolean => /\/views\.(open|push|update)$/.test(path);
   const places = {
     'the log': log.join(''),
     'the store': seen.stored.join(''),
     Slack: seen.toSlack.map(({ body }) => body).join(''),
-    'a message': seen.toSlack.flatMap((call) => (isShown(call) ? [] : [call.body])).join(''),
+    'a message': seen.toSlack.flatMap((call) => (isView(call) ? [] : [call.body])).join(''),
   };
   for (const [place, text] of Object.entries(places)) {
     const secrets = [...pages.seats, ...pages.codes, ...(place === 'Slack' ? [] : pages.links)];

@@ -225,6 +225,30 @@ describe('the customer’s page', () => {
     expect((await send('GET', at)).status).toBe(404);
   });
 
+  it('is dead from the third wrong code on, also before that is looked up, and cannot be taken back meanwhile', async () => {
+    const { link, send, types, world, process, seen } = await openDoor();
+    const at = await link();
+    const first = await types(at, '000000', 3);
+    await types(at, '000000', 2);
+    const looked = Promise.withResolvers<undefined>();
+    const find = vi.spyOn(world.bank, 'find').mockReturnValue(looked.promise as never);
+    const answer = Promise.withResolvers<{ kind: 'wrong' }>();
+    vi.spyOn(world.bank, 'code').mockReturnValue(answer.promise as never);
+    const typed = types(at, '000000', 1);
+    await vi.waitFor(async () => expect((await seen())?.state.kind).toBe('otp_checking'));
+    await process.desk.takeBack({ reference, by: ada });
+    expect((await seen())?.customer).toBeDefined();
+    answer.resolve({ kind: 'wrong' });
+    await vi.waitFor(async () => expect((await seen())?.state.kind).toBe('confirming'));
+    expect((await send('GET', at)).status).toBe(404);
+    find.mockRestore();
+    looked.resolve(undefined);
+    await typed;
+    await process.work(world.clock.nowMs + 20 * minuteMs);
+    const result = await send('GET', `/c/${String(first.headers['location'])}`);
+    expect(result.body).toContain('Wrong code three times');
+  });
+
   it('asks the bank for another code, and says so; in the sandbox there is no button for it', async () => {
     const { link, send, world } = await openDoor();
     const at = await link();
@@ -280,6 +304,16 @@ describe('the customer’s page', () => {
     expect((await types(at, '000000', 3)).status).toBe(429);
     expect((await seen())?.otp?.triesLeft).toBe(3);
     expect(await send('GET', at)).toMatchObject({ status: 200 });
+    const looks = await Promise.all(Array.from({ length: 25 }, () => send('GET', at)));
+    expect(looks.filter(({ status }) => status === 200).length).toBeLessThan(20);
+  });
+
+  it('shows text from outside as text', async () => {
+    const { link, send } = await openDoor(`<script>alert(1)</script>\u202E${'x'.repeat(200)}`);
+    const { body } = await send('GET', await link());
+    expect(body).toContain('&#60;script&#62;alert(1)');
+    expect(body).not.toMatch(/<script|\u202E|x{60}/);
+    expect(Buffer.byteLength(body)).toBeLessThan(6 * 1024);
   });
 
   it('answers dead and never made links 404 in one time', async () => {
@@ -306,6 +340,15 @@ describe('the customer’s page', () => {
       `404 medians: dead ${median(times.dead).toFixed(1)} ms, never ${median(times.never).toFixed(1)} ms`,
     );
     expect(Math.abs(median(times.dead) - median(times.never))).toBeLessThan(5);
+    expect(Math.min(...times.dead, ...times.never)).toBeGreaterThan(140);
+    // One address asks too often, and is told so.
+    const statuses: number[] = [];
+    for (let asked = 0; asked < 64; asked += 16) {
+      const answers = Array.from({ length: 16 }, () => send('GET', dead, undefined, '127.0.3.1'));
+      statuses.push(...(await Promise.all(answers)).map(({ status }) => status));
+    }
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(4);
+    expect(statuses.filter((status) => status === 404).length).toBeLessThanOrEqual(60);
   });
 
   it('is in the language that the browser likes best of those there are, else in English', () => {

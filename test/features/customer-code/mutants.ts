@@ -1,0 +1,118 @@
+import type { Mutant } from '../../tapes/mutants.ts';
+
+const link = 'src/features/charge/code-link.ts';
+const desk = 'src/features/charge/charge-desk.ts';
+const door = 'src/features/customer-code/door.ts';
+const page = 'src/features/customer-code/page.ts';
+const otp = 'src/domain/otp.ts';
+
+/** Mistakes in who may type the code, and in the customer's page: each must fail a test of this folder. */
+export const codeMutants: readonly Mutant[] = [
+  {
+    name: 'an agent submits while the customer holds the code',
+    edits: [[link, 'link === undefined && agent === wish.by', 'agent === wish.by']],
+  },
+  {
+    name: 'an agent submits with OTP_ENTRY=customer',
+    edits: [[link, "return entry !== 'customer' && link", 'return link']],
+  },
+  {
+    name: 'an old link submits',
+    edits: [[link, 'return link === wish.link;', 'return link !== undefined;']],
+  },
+  {
+    name: 'a link works with OTP_ENTRY=agent',
+    edits: [[link, "const link = entry === 'agent' ? undefined : made?.link;", 'const link = made?.link;']],
+  },
+  {
+    name: 'a colleague makes a link',
+    edits: [[link, "entry === 'agent' || record.agent !== by ||", "entry === 'agent' ||"]],
+  },
+  {
+    name: 'a link is made when no code can reach the bank',
+    edits: [[link, ' || openUntil(record, at) === undefined', '']],
+  },
+  {
+    name: 'a colleague takes a link back',
+    edits: [[link, 'link && record.agent === by && record', 'link && record']],
+  },
+  {
+    name: 'a link is taken back while its code is checked',
+    edits: [
+      [
+        link,
+        "record.agent === by && record.intent.state.kind === 'otp' ? rest",
+        'record.agent === by ? rest',
+      ],
+    ],
+  },
+  {
+    name: 'an old link says that nobody asked for the charge',
+    edits: [[link, 'record.customer?.link !== link ||', '']],
+  },
+  {
+    name: 'the link ends before anybody is told that nobody asked',
+    edits: [
+      [
+        link,
+        "await runner.posts.note(reference, name, { kind: 'not_mine' });",
+        "await charges.amend(reference, ({ customer: _ended, ...rest }) => rest);\n      await runner.posts.note(reference, name, { kind: 'not_mine' });",
+      ],
+    ],
+  },
+  {
+    name: 'a double tap counts twice',
+    edits: [[desk, ' || otpLimits.submissions - otp.tries !== triesLeft', '']],
+  },
+  {
+    name: 'the link outlives the third wrong code',
+    edits: [[otp, 'return triesLeft > 0 && nowMs', 'return nowMs']],
+  },
+  {
+    name: 'the link outlives the accepted code',
+    edits: [[door, "return isBetween || shows === 'result' ?", "return shows !== 'stopped' ?"]],
+  },
+  {
+    name: 'the link outlives the time for a code',
+    edits: [
+      [otp, 'triesLeft > 0 && nowMs <= until - otpLimits.marginMs', 'triesLeft > 0 && nowMs < Infinity'],
+    ],
+  },
+  {
+    name: 'the store has the link itself',
+    edits: [
+      [
+        door,
+        "return createHash('sha256').update(`payops code link ${secret}`).digest('base64url');",
+        'return secret;',
+      ],
+    ],
+  },
+  {
+    name: 'nobody says that they did not ask while a code is checked',
+    edits: [[door, " || wish === 'not_mine'", '']],
+  },
+  {
+    name: 'submits are not counted',
+    edits: [[door, 'count(`post ${found.link}`) > perMinute.post', 'count(`post ${found.link}`) > 1_000']],
+  },
+  {
+    name: 'looks are not counted',
+    edits: [[door, 'count(`get ${hashOf(secret)}`) > perMinute.get', 'count(`get ${hashOf(secret)}`) > 1e6']],
+  },
+  {
+    name: 'unknown links are not counted',
+    edits: [[door, 'count(request.address) > perMinute.unknown', 'count(request.address) > 1e6']],
+  },
+  { name: 'a dead link is answered at once', edits: [[door, 'const deadMs = 150;', 'const deadMs = 0;']] },
+  {
+    name: 'who looks is told that nothing was sent',
+    edits: [[door, "request.method === 'POST' ? 'notTaken' : 'away'", "'notTaken'"]],
+  },
+  {
+    name: 'the merchant’s name is not escaped',
+    edits: [
+      [page, 'escaped(outsideText(merchant, longestMerchant))', 'outsideText(merchant, longestMerchant)'],
+    ],
+  },
+];
