@@ -139,8 +139,12 @@ export function createAlertCards(
 
   async function readAll(
     id: string,
+    known?: AlertMessage,
   ): Promise<{ state: EventCase; messages: AlertMessage[]; card: AlertCard }> {
-    const [state = untouched(id), messages] = await Promise.all([cases.find(id), alertMessages(store, id)]);
+    const [state = untouched(id), messages] = await Promise.all([
+      cases.find(id),
+      alertMessages(store, id, known),
+    ]);
     return { state, messages, card: await seen(state, messages) };
   }
 
@@ -208,9 +212,12 @@ export function createAlertCards(
     hear,
     firstAlert,
 
-    /** What a message of the card is made of; an open card when nobody did anything yet. */
-    async read(id: string): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }> {
-      const { state, card } = await readAll(id);
+    /** What a message of the card is made of, which may be `known`; an open card when nobody did anything yet. */
+    async read(
+      id: string,
+      known?: AlertMessage,
+    ): Promise<{ card: AlertCard; charging?: AlertCharge; evidence?: Evidence }> {
+      const { state, card } = await readAll(id, known);
       return { card, ...withoutUndefined({ charging: await charging(state), evidence: state.evidence }) };
     },
 

@@ -58,13 +58,17 @@ export function placeOf(record: MessageRecord): MessagePlace | undefined {
 /** A record of the outbox that tells an alert, or is to: its own, which has its event, or a copy for a further channel. */
 export type AlertMessage = { key: string; record: MessageRecord };
 
-/** All of them, its own first; none: it is forgotten, or was never received. */
-export async function alertMessages(store: Pick<Store, 'read'>, id: string): Promise<AlertMessage[]> {
+/** All of them, its own first, which is not read where it is `known`; none: it is forgotten, or was never received. */
+export async function alertMessages(
+  store: Pick<Store, 'read'>,
+  id: string,
+  known?: AlertMessage,
+): Promise<AlertMessage[]> {
   async function read(key: string): Promise<AlertMessage[]> {
     const record = await findMessageRecord(store, key);
     return record ? [{ key, record }] : [];
   }
-  const own = await read(alertKey(id));
+  const own = known?.key === alertKey(id) ? [known] : await read(alertKey(id));
   const [, ...further] = own[0]?.record.routed ?? [];
   const copies = await Promise.all(further.map(({ channel }) => read(alertKey(id, channel))));
   return [...own, ...copies.flat()];

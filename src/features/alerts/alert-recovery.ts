@@ -6,6 +6,7 @@ import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts'
 import { moneyToTake, type Transaction } from '../../domain/transaction.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { newErrorId } from '../../log.ts';
+import { alertKey, findMessageRecord } from '../../messages/message-record.ts';
 import { type AlertCards, type FoundAlert } from './alert-cards.ts';
 import {
   type Alone,
@@ -62,7 +63,7 @@ function eventOf({ event, provenReference: orderReference }: Payment): PaymentEv
 /** What ties failures and payments together: the lists in which each finds the others. All of it throws StoreUnavailable. */
 function createTies(
   account: Pick<Account, 'store' | 'sealer' | 'wait' | 'fingerprint'>,
-  { cases, find, firstAlert }: Pick<AlertCards, 'cases' | 'find' | 'firstAlert'>,
+  { cases, firstAlert }: Pick<AlertCards, 'cases' | 'firstAlert'>,
   chargeOf: ChargeOf,
 ) {
   /** The lists of the events that have one of the terms in common, under keyed hashes of those. */
@@ -117,7 +118,7 @@ function createTies(
     // Its own may not be told yet, and so on no list, or be resolved and on none any more.
     for (const first of firsts) {
       if (found.some(({ id }) => id === first)) continue;
-      const own = await find(first);
+      const own = await findMessageRecord(account.store, alertKey(first));
       const atMs = own?.receivedAtMs ?? receivedAtMs;
       if (own || alert !== undefined) found.push({ id: first, atMs, ...asOwn });
     }
@@ -177,10 +178,9 @@ export function createAlertRecovery(
     const { hints, others } = await termsOf(chargeOf, event, record);
     const failed = { ...(await linkedBy(event, lookup, receivedAtMs)), storms };
     const first = untouched(event.key);
-    const begun = await cases.begin(event.key, linked(first, failed, account.now()) ?? first);
-    if (begun.kind === 'known') {
-      await cases.apply(event.key, { kind: 'failed', ...failed });
-      if (endsCard(begun.state.card)) return;
+    if (!(await cases.create(event.key, linked(first, failed, account.now()) ?? first))) {
+      const known = await cases.apply(event.key, { kind: 'failed', ...failed });
+      if (known && endsCard(known.state.card)) return;
     }
     const proof = proofOf(event, lookup);
     const ofOrder = event.key.replace(/^payment_failed(?=[/:])/, 'payment_success');

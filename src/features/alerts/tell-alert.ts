@@ -4,13 +4,7 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
-import {
-  type MessageRecord,
-  historyKey,
-  isMessage,
-  openEvent,
-  readMessageRecord,
-} from '../../messages/message-record.ts';
+import { historyKey, isMessage, openEvent, readMessageRecord } from '../../messages/message-record.ts';
 import { type Teller, type Work, again, finish, isOld } from '../../messages/message-work.ts';
 import type { Rendered, Said, Views } from '../../messages/views.ts';
 import type { Entry } from '../../store/store.ts';
@@ -151,7 +145,7 @@ export function createTelling(
     { mayBeRepeat }: Said,
   ): Promise<Rendered<AlertShown>> {
     const { record } = work;
-    const shown = event.kind === 'payment_failed' ? await cardOf(record, event, posted) : undefined;
+    const shown = event.kind === 'payment_failed' ? await cardOf(work, event, posted) : undefined;
     const { lookup } = shown?.evidence ?? posted;
     const rule = record.routed?.[0]?.rule;
     const { posted: stands, replaced } = record;
@@ -172,12 +166,12 @@ export function createTelling(
   }
 
   async function cardOf(
-    record: MessageRecord,
+    { entry: { key }, record }: Work,
     event: PaymentEvent,
     posted: Evidence,
   ): Promise<{ card: AlertCardShown; evidence: Evidence; verdict?: RetryVerdict }> {
     if (!record.posted) await recovery.linkFailure(event, posted.lookup, record.receivedAtMs);
-    const { card, charging, evidence: asked } = await cards.read(event.key);
+    const { card, charging, evidence: asked } = await cards.read(event.key, { key, record });
     const evidence = newestOf([posted, asked]) ?? posted;
     const { receivedAtMs, replaced } = record;
     const failed = { event: withProvenOrder(event, evidence.lookup), evidence, receivedAtMs };
