@@ -142,16 +142,18 @@ async function askMembers(
     check: (text) =>
       idsIn(text).every((id) => /^[UW][A-Z0-9]{6,}$/.test(id)) ? undefined : 'must be ids like U0123ABCD',
   });
-  const ids = idsIn(answer ?? '');
-  const told = await Promise.all(
-    ids.map(async (id) => {
+  const judged = await Promise.all(
+    idsIn(answer ?? '').map(async (id) => {
       const account = await fetchAccount(client, id).catch(() => undefined);
       const why = account && noMember(account, own);
-      if (why !== undefined) return `⚠️ ${id}: ${noMemberRules[why]}`;
-      return `${id}: ${outsideText(account?.name ?? 'Slack does not say who that is', 80)}`;
+      return { id, why, name: account?.name ?? 'Slack does not say who that is' };
     }),
   );
+  const told = judged.map(({ id, why, name }) =>
+    why === undefined ? `${id}: ${outsideText(name, 80)}` : `⚠️ ${id} is left out. ${noMemberRules[why]}.`,
+  );
   if (told.length > 0) await talk.tell(told.join('\n'));
+  const ids = judged.flatMap(({ id, why }) => (why === undefined ? [id] : []));
   return ids.length > 0 ? ids : undefined;
 }
 

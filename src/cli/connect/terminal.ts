@@ -1,39 +1,51 @@
 import * as clack from '@clack/prompts';
+import type { Readable, Writable } from 'node:stream';
 import { questions, skipWord, Stopped, type Conversation, type Question } from './conversation.ts';
 
-/** A person at this process's terminal. What is typed of a secret shows as dots. */
-export function atTerminal(): Conversation {
+type Streams = { input?: Readable; output?: Writable };
+
+/** A person at this process's terminal, or at these streams. What is typed of a secret shows as dots. */
+export function atTerminal(streams: Streams = {}): Conversation {
   return {
     isPerson: true,
     async ask(question) {
-      const answer = await prompt(question);
+      const answer = await prompt(question, streams);
       if (typeof answer === 'symbol') throw new Stopped('Stopped: nothing was written.');
       const typed = (answer ?? '').trim();
       if (typed === skipWord) return undefined;
       return typed === '' ? question.proposal : typed;
     },
-    tell: (words, title) => (title === undefined ? clack.log.message(words) : clack.note(words, title)),
+    tell: (words, title) =>
+      title === undefined ? clack.log.message(words, streams) : clack.note(words, title, streams),
     async waitFor(words, work) {
       const ended = new AbortController();
-      const found = work(ended.signal).finally(() => ended.abort());
+      const found = work(ended.signal).catch(() => undefined);
       // Enter, or Ctrl-C, goes on without it.
       const pressed = clack
-        .text({ message: `${words} Enter goes on without.`, signal: ended.signal })
+        .text({ message: `${words} Enter goes on without.`, signal: ended.signal, ...streams })
         .then(() => undefined);
-      const first = await Promise.race([found.catch(() => undefined), pressed]);
+      const first = await Promise.race([found, pressed]);
       ended.abort();
-      await pressed;
+      await Promise.all([found, pressed]);
       return first;
     },
   };
 }
 
-async function prompt({ name, proposal, form, check }: Question): Promise<string | symbol | undefined> {
+async function prompt(
+  { name, proposal, form, check }: Question,
+  streams: Streams,
+): Promise<string | symbol | undefined> {
   const asked = questions[name];
   const skips = `${skipWord} skips`;
   if (typeof form === 'object') {
     const options = form.map((value) => ({ value, label: value }));
-    return await clack.select({ message: asked, options, ...(proposal && { initialValue: proposal }) });
+    return await clack.select({
+      message: asked,
+      options,
+      ...(proposal && { initialValue: proposal }),
+      ...streams,
+    });
   }
   function validate(value: string | undefined): string | undefined {
     const typed = (value ?? '').trim();
@@ -42,16 +54,17 @@ async function prompt({ name, proposal, form, check }: Question): Promise<string
   }
   if (form === 'secret') {
     const kept = proposal === undefined ? 'Enter skips' : `Enter keeps the one that is set, ${skips}`;
-    return await clack.password({ message: `${asked} (${kept})`, validate });
+    return await clack.password({ message: `${asked} (${kept})`, validate, ...streams });
   }
   if (form === 'lines') {
     const message = `${asked}. Enter on an empty line ends it${proposal === undefined ? '' : ` or keeps yours, ${skips}`}`;
-    return await clack.multiline({ message, validate });
+    return await clack.multiline({ message, validate, ...streams });
   }
-  const taken = proposal === undefined ? 'Enter skips' : `Enter takes ${proposal}, ${skips}`;
+  const taken = proposal === undefined ? 'Enter skips' : `Enter takes what stands there, ${skips}`;
   return await clack.text({
     message: `${asked} (${taken})`,
     validate,
     ...(proposal && { placeholder: proposal, defaultValue: proposal }),
+    ...streams,
   });
 }
