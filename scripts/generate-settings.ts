@@ -12,16 +12,20 @@ import { policySchema } from '../src/config/policy.ts';
 import { merchantSecrets, merchantVariable } from '../src/config/read-merchants.ts';
 import type { Setting } from '../src/config/readers.ts';
 import { settings, variableName } from '../src/config/settings.ts';
+import { templateExample, unsignedMeans } from '../src/config/webhook-settings.ts';
 
 const groups = Map.groupBy(Object.entries<Setting>(settings), ([, setting]) => setting.group);
 
 function settingsPage(): string {
   const parts = [
     '# Settings',
+    guide,
+    '## How they are read',
     'Made from `src/config/settings.ts` by `npm run generate`; do not edit. Every setting is an environment variable. A secret may also be read from a file: set `NAME_FILE` to its path instead of `NAME`. All problems are told at once, before a port opens. What the payments service’s specification does not show is a setting here, never a guess.',
   ];
   for (const [group, entries] of groups) {
     parts.push(`## ${group}`, tableOf(entries));
+    if (group === 'Webhook') parts.push(signedTemplate());
   }
   parts.push(
     '## Several merchant accounts',
@@ -30,6 +34,46 @@ function settingsPage(): string {
     'Channels, accounts, routes, approvals and roles stand in `payops.yml` (see `payops.example.yml`). `docs/payops.schema.json` is its JSON Schema: editors with YAML support check and complete the file with `# yaml-language-server: $schema=docs/payops.schema.json` as its first line.',
   );
   return `${parts.join('\n\n')}\n`;
+}
+
+/** One screen before the reference. */
+const guide = `Most bots need eleven settings, and \`npm run connect\` asks for them, tries them, and finds what else your service needs
+([set-up.md](set-up.md)). By hand:
+
+| For | Set | If your service differs from the specification, too |
+|---|---|---|
+| Slack | \`SLACK_BOT_TOKEN\`, \`SLACK_MODE\`, and \`SLACK_APP_TOKEN\` or \`SLACK_SIGNING_SECRET\` | |
+| reaching the service | \`PAYMENTS_ENVIRONMENT\`, \`PAYMENTS_SANDBOX_URL\` or \`PAYMENTS_BASE_URL\`, \`PAYMENTS_ACCOUNT_ID\` | \`PAYMENTS_PARENT_ACCOUNT_ID\` |
+| its access token | \`PAYMENTS_CLIENT_ID\`, \`PAYMENTS_CLIENT_SECRET\`, \`PAYMENTS_TOKEN_ISSUE_BODY\` | \`PAYMENTS_ACCESS_TOKEN_POINTERS\`, \`PAYMENTS_TOKEN_EXPIRY_POINTERS\` |
+| *Paid* | | \`PAYMENTS_PAID_STATUSES\`, \`PAYMENTS_AMOUNT_POINTER\`, \`PAYMENTS_FEE_POINTER\`, \`PAYMENTS_FINAL_STATUSES\` |
+| alerts | \`WEBHOOK_SECRETS\`, \`WEBHOOK_SIGNATURE_PRESET\` | \`WEBHOOK_SIGNATURE_HEADER\` and the others of that name, [\`WEBHOOK_SIGNED_TEMPLATE\`](#the-signed-template), \`WEBHOOK_EVENT_POINTERS\` |
+| \`/pay cards\` in live | the \`SAVED_CARDS_\` settings without a default | \`SAVED_CARDS_CURSOR_POINTERS\`, \`SAVED_CARDS_CURSOR_QUERY\` |
+| your own backend at the same webhook address | \`WEBHOOK_FORWARD_URL\` ([webhooks.md](webhooks.md)) | |
+| customers typing the bank’s code | \`PUBLIC_URL\`, \`MERCHANT_NAME\` | |
+| two replicas | \`REDIS_URL\`, \`SEALING_KEYS\` ([operating.md](operating.md)) | |
+
+Which of the last column is wrong, and its right value: \`npm run doctor -- --paid REF AMOUNT --cards EMAIL --delivery FILE\`. What every merchant of
+your service needs alike can be one file: \`PAYMENTS_SERVICE\`.`;
+
+/** Where the template of single fields leads, with an example that a test reads. */
+function signedTemplate(): string {
+  const rows = Object.entries(unsignedMeans).map(([field, means]) => [asCode(field), means]);
+  return [
+    '### The signed template',
+    `A service signs \`<time>|<order reference>|<event>\`, the time in a header of its own, in milliseconds, and sends the signature in base64:
+
+\`\`\`
+${templateExample.join('\n')}
+\`\`\`
+
+Its preset matters only for what the lines below it do not say. \`{body}\` is the body byte for byte; \`{header:NAME}\` a header;
+\`{pair:K}\` what stands after \`K=\` in the signature’s own header; \`{json:/pointer}\` a field of the body. All else, like the bars, is signed as it
+stands. Fields need something between them. \`npm run connect\` and \`npm run explain-delivery\` find the template of a captured delivery.
+
+With \`{body}\` in it, everything in an event can be trusted. Without it the bot trusts only the fields that the template names; what is off then
+is also logged at the start:`,
+    table(['Not signed', 'So'], rows),
+  ].join('\n\n');
 }
 
 function tableOf(entries: [string, Setting][]): string {

@@ -105,12 +105,12 @@ export const paymentsSettings = {
       statusList(),
     ),
     paymentsAmountPointer: setting(
-      'Where a transaction says what the customer was asked for, as a JSON pointer into the record. `/onlineCheckoutAmount` where `/amount` has the service’s fee in it; then `/amount` must be as much or more.',
+      'Where a transaction says what the customer paid, as a JSON pointer into the record. With PAYMENTS_FEE_POINTER set too, the fee is taken off it, and what is left is held against the amount charged. Where it is not `/amount`, what is left may not be more than the record’s `/amount`, if it has one: so `/onlineCheckoutAmount` fits where `/amount` has a fee in it that no field tells.',
       pointer(),
       '/amount',
     ),
     paymentsFeePointer: setting(
-      'Where a transaction says the fee that is inside that amount, like `/fee`: it is taken off before amounts are compared. Without it nothing is taken off. Spec: not shown.',
+      'Where a transaction says the fee that is inside that amount, like `/fee`. It is taken off what PAYMENTS_AMOUNT_POINTER leads to, never added: leave it out where the customer pays the amount and the fee comes on top elsewhere. Without it nothing is taken off. Spec: not shown.',
       pointer(),
     ),
 

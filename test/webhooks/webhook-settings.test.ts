@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { filledPolicyFile } from '../support/filled-policy.ts';
 import { parseSignatureTemplate } from '../../src/webhooks/signature-template.ts';
@@ -10,7 +11,7 @@ import {
   tellUnsignedFields,
   webhookChecks,
 } from '../../src/webhooks/webhook-settings.ts';
-import type { SignaturePreset } from '../../src/config/webhook-settings.ts';
+import { type SignaturePreset, templateExample } from '../../src/config/webhook-settings.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { signDelivery } from '../support/sign-delivery.ts';
 
@@ -230,4 +231,20 @@ describe('a recipe of settings', () => {
       ],
     });
   });
+});
+
+it('the example of docs/settings.md reads what it says that a service signs', () => {
+  const lines = templateExample.map((line) => line.split(/=(.*)/s) as [string, string]);
+  const result = readConfig({ ...complete, ...Object.fromEntries(lines), WEBHOOK_SECRETS: 'secret' });
+  if (result.kind === 'refused') throw new Error(result.problems.join());
+  const nowMs = Date.UTC(2026, 2, 1);
+  const verify = createVerifier(readWebhooks(result.config).scheme, ['secret']);
+  const body = Buffer.from('{"event":"payment_success","data":{"order":{"orderReference":"ORDER-1"}}}');
+  const signed = `${nowMs}|ORDER-1|payment_success`;
+  const headers = {
+    'x-bank-time': String(nowMs),
+    'x-bank-signature': createHmac('sha256', 'secret').update(signed).digest('base64'),
+  };
+  expect(verify({ headers, body }, nowMs + 1_000).kind).toBe('valid');
+  expect(verify({ headers, body }, nowMs + 301_000).kind).toBe('invalid');
 });
