@@ -97,6 +97,16 @@ describe('/pay charge', () => {
     await desk.modalSays('agent', 'Paid (confirmed)');
   });
 
+  it('takes no press of a form in which a card number stands, and keeps it nowhere', async () => {
+    const desk = at();
+    await desk.opens('agent', '/pay charge 17.50');
+    await desk.fills('agent', { Reason: 'their card is 5555 5555 5555 4444' });
+    await desk.presses('agent', 'More fields');
+    await desk.modalSays('agent', 'looks like a card number');
+    expect(await desk.kept({ pan: '5555 5555 5555 4444', compact: '5555555555554444' })).toEqual([]);
+    await desk.closes('agent');
+  });
+
   it('asks for the card, the amount and why; for the rest on demand, and what was filled in stays', async () => {
     const desk = at();
     const form = await desk.opens('agent', '/pay charge 17.50');

@@ -271,6 +271,19 @@ describe('dead letters', () => {
     expect((await store.list(`undelivered:${channel}`, { max: 10 })).entries).toEqual([]);
   });
 
+  it('that went on by themselves are left to whoever delivers them: made work twice they would be posted twice', async () => {
+    const { put, pass, store, letters } = refusals();
+    await put('a');
+    await pass(dayMs + hourMs, 10_000);
+    const entry = (await store.read('message:alert:a'))!;
+    const record = readMessageRecord(entry.value);
+    const wanted = writeMessageRecord({ ...record, wanted: record.wanted + 1 });
+    await store.write(entry, wanted, { delayMs: 0, lane: channel });
+    expect(await store.take(45_000)).toHaveLength(1);
+    expect(await letters.redrive()).toEqual([]);
+    expect(await store.take(45_000)).toEqual([]);
+  });
+
   it('are forgotten like any other message, and leave the list then', async () => {
     const { letters, pass, store } = await twoChannels();
     await pass(31 * dayMs, hourMs);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { createAlertRecovery } from '../../../src/features/alerts/alert-recovery.ts';
-import { eventPrefix } from '../../../src/features/alerts/alert-record.ts';
+import { alertMessages, eventPrefix } from '../../../src/features/alerts/alert-record.ts';
 import { cardsHouse, failed, linesOf, paidBy, recordOf, type CardsHouse } from '../cards-house.ts';
 
 const ada = 'U0ADA00001';
@@ -34,9 +34,37 @@ describe('a payment after a failure', () => {
     await payment(house, 'ORDER-2');
     expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
+
+  it.each([
+    ['of the events', { event: 'Jane@Example.COM', record: undefined }],
+    ['of the record', { event: undefined, record: 'JANE@example.com' }],
+  ])('finds the customer by the e-mail %s in whatever case it is written', async (_whose, email) => {
+    const house = cardsHouse();
+    const { customerEmail: _event, customerId: _id, ...bare } = failed;
+    const { customerEmail: _record, ...record } = recordOf('ORDER-1', 'FAILED');
+    house.records.set('ORDER-1', { ...record, ...(email.record ? { customerEmail: email.record } : {}) });
+    await house.receive({ ...bare, ...(email.event ? { customerEmail: email.event } : {}) });
+    await house.drain();
+    const { customerId: _other, ...paid } = paidBy('ORDER-2');
+    house.records.set('ORDER-2', recordOf('ORDER-2', 'SUCCESS'));
+    await house.receive(paid);
+    await house.drain(10_000);
+    expect(statesOf(house)).toEqual(['✅ Resolved by another payment']);
+  });
 });
 
 describe('a later payment of another order', () => {
+  it('resolves nothing when the same number is of another currency, and the alert is told of it', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    house.records.set('ORDER-2', { ...recordOf('ORDER-2', 'SUCCESS'), currency: 'USD' });
+    await house.receive(paidBy('ORDER-2', { currency: 'USD' }));
+    await house.drain(10_000);
+    expect(statesOf(house)).toEqual(['❌ Declined by the bank']);
+    const [note] = house.notes(house.parents()[0]?.ts ?? '');
+    expect(note && linesOf(note)).toContain('The customer paid USD 12,500.00 for ORDER-2');
+  });
+
   it('is held against the failed charge’s record where its event names no amount, also when that must be asked for again', async () => {
     const house = cardsHouse();
     const { amountMinor: _amount, currency: _currency, ...bare } = failed;
@@ -122,6 +150,21 @@ describe('a payment of an order that failed itself', () => {
     const another = '✅ Resolved by another payment';
     expect(statesOf(house)).toEqual(['✅ Resolved: paid', another, another]);
   });
+
+  it('resolves no other when it is looked at once more after its own alert is forgotten', async () => {
+    const house = await twoFailures();
+    await payment(house, 'ORDER-1');
+    const told = await alertMessages(house.store, id);
+    for (const key of [eventPrefix + id, ...told.map((message) => message.key)]) {
+      const entry = await house.store.read(key);
+      if (entry) await house.store.write(entry, '', { ttlMs: 0, index: {} });
+    }
+    expect(await house.cards.find(id)).toBeUndefined();
+    const late = { ...failed, key: 'payment_failed/order/ORDER-5', orderReference: 'ORDER-5' };
+    await house.recovery.linkFailure(late, { kind: 'not_found' }, house.clock.nowMs - 3_600_000);
+    await house.drain(20_000);
+    expect(statesOf(house)).toEqual(['✅ Resolved', '❌ Declined by the bank']);
+  });
 });
 
 /** Of a service that signs the transaction alone. */
@@ -175,6 +218,29 @@ describe('a charge of the bot that is proven, without any event', () => {
     const [, , other] = house.parents();
     const [note] = house.notes(other?.ts ?? '');
     expect(note && linesOf(note)).toContain('The customer paid NGN 12,500.00 for pay-1');
+  });
+
+  it('resolves the first alert by the last of three charges that were begun one from the other', async () => {
+    const house = cardsHouse();
+    await failure(house);
+    const generations = ['pay-0', 'pay-1', 'pay-2'];
+    let from = id;
+    for (const reference of generations) {
+      house.charges.set(reference, { card: 'card', alert: from });
+      house.records.set(reference, recordOf(reference, 'FAILED'));
+      from = `payment_failed/order/${reference}`;
+      await house.receive({ ...failed, key: from, orderReference: reference });
+      await house.drain();
+    }
+    // The claim as well is the first one's.
+    await house.claims.claim(from, { reference: 'pay-3', by: ada });
+    expect(await house.claims.claim(id, { reference: 'pay-4', by: bola })).toMatchObject({
+      kind: 'taken',
+      taken: { kind: 'charging', charge: { reference: 'pay-3' } },
+    });
+    house.charges.set('pay-3', { card: 'card', alert: from });
+    await prove(house, { ...charged, reference: 'pay-3', money: { minor: 1, currency: 'NGN' } });
+    expect(statesOf(house)).toEqual(Array.from({ length: 4 }, () => '✅ Resolved by another payment'));
   });
 
   it('resolves the alert of its own order alone, whichever of its events came and when', async () => {
@@ -330,6 +396,26 @@ describe('a service that signs the transaction alone', () => {
     });
     await house.drain(20_000);
     expect(statesOf(house)).toEqual(['❔ Event says failed, not checked']);
+  });
+
+  it('is asked for again where nobody could say whose the failure is, and is not let go', async () => {
+    const house = cardsHouse();
+    tells(house, 'T-0', 'FAILED');
+    await house.receive(failure1);
+    await house.drain();
+    tells(house, 'T-1', 'FAILED');
+    house.service.isAway = true;
+    await house.recovery.paid({
+      reference: 'ORDER-1',
+      money: { minor: 1_250_000, currency: 'NGN' },
+      customerEmail: 'jane@example.com',
+      atMs: house.clock.nowMs,
+    });
+    await house.drain(10_000);
+    expect(statesOf(house)).toEqual(['❔ Event says failed, not checked']);
+    house.service.isAway = false;
+    await house.drain(30_000);
+    expect(statesOf(house)).toEqual(['✅ Resolved']);
   });
 
   it('looks a failure up again whose look-up had no answer, until it has one', async () => {

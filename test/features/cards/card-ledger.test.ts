@@ -240,6 +240,18 @@ onBothStores('createCardLedger', (open) => {
     });
   });
 
+  describe('forgetEmail', () => {
+    it('forgets the address that the service denies, and no other that the card has by then', async () => {
+      await ledger.remember(ada);
+      const id = await ledger.idOf(ada.tokenKey);
+      await ledger.forgetEmail(id, 'nobody@example.com');
+      expect(await ledger.find(id)).toMatchObject({ customerEmail: ada.customerEmail });
+      await ledger.forgetEmail(id, ada.customerEmail ?? '');
+      expect(await ledger.find(id)).not.toHaveProperty('customerEmail');
+      expect(await found('4081')).toEqual([ada.tokenKey]);
+    });
+  });
+
   describe('at rest', () => {
     it('holds neither token nor address nor digits in the clear', async () => {
       const canaries = { tokenKey: ada.tokenKey, email: 'Ada.Canary@example.com', local: 'ada.canary' };

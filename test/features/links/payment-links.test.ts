@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Lookup } from '../../../src/domain/alert.ts';
+import type { Lookup, ProvenPayment } from '../../../src/domain/alert.ts';
+import { StoreUnavailable } from '../../../src/domain/failure.ts';
 import type { OrderReference } from '../../../src/domain/order-reference.ts';
 import type { PaymentEvent } from '../../../src/domain/payment-event.ts';
 import { createPaymentLinks } from '../../../src/features/links/payment-links.ts';
@@ -25,11 +26,13 @@ const proven: Lookup = {
 const order = { kind: 'created', orderId: 'S-1', checkoutLink: 'https://pay.example/1' } as const;
 
 const lookUp = async (): Promise<Lookup> => proven;
+const terms = { money, customerEmail: 'jane@example.com', savesCard: true };
 
 /** A link that its customer has, and a service that proves whatever it is asked. */
 async function openLink() {
   const clock = { nowMs: 1_900_000_000_000 };
   const store = memoryStore(clock);
+  const paid: ProvenPayment[] = [];
   const links = createPaymentLinks(
     accountOf({
       store,
@@ -38,9 +41,8 @@ async function openLink() {
       settings: { linkFollowHours: 72 },
       payments: { createCheckoutOrder: async () => order },
     }),
-    { lookUp, lookUpNow: lookUp, paid: async () => undefined },
+    { lookUp, lookUpNow: lookUp, paid: async (payment) => void paid.push(payment) },
   );
-  const terms = { money, customerEmail: 'jane@example.com', savesCard: true };
   const begun = await links.begin({ viewId: 'V1', terms, reference, by: 'U0AGENT01' });
   if (begun.kind !== 'begun') throw new Error(`It is ${begun.kind}.`);
   await begun.carryOn();
@@ -52,6 +54,7 @@ async function openLink() {
   return {
     clock,
     links,
+    paid,
     /** What it has become once all that is due now is done. */
     afterwards: async () => {
       await links.drained();
@@ -94,5 +97,53 @@ describe('a payment link', () => {
     await links.onPaymentEvent(failed);
     expect(await links.find(reference)).toEqual(noted);
     expect(noted).toMatchObject({ state: { kind: 'open' }, failure: { why: 'No funds' } });
+  });
+
+  it('is told to the alerts when it is found paid without any event', async () => {
+    const { clock, paid, afterwards } = await openLink();
+    clock.nowMs += 600_000;
+    expect((await afterwards())?.state.kind).toBe('paid');
+    const { customerEmail } = terms;
+    expect(paid).toEqual([{ reference, money, customerEmail, customerId: undefined, atMs: clock.nowMs }]);
+  });
+
+  it('is had by the one answer that tells it, though the store is away for seconds just then', async () => {
+    const clock = { nowMs: 1_900_000_000_000 };
+    const store = memoryStore(clock);
+    const away = { untilMs: 0 };
+    let asked = 0;
+    const links = createPaymentLinks(
+      accountOf({
+        store: {
+          ...store,
+          async write(...args) {
+            if (clock.nowMs < away.untilMs) throw new StoreUnavailable('away');
+            return await store.write(...args);
+          },
+        },
+        sealer,
+        now: () => clock.nowMs,
+        wait: async (ms) => void (clock.nowMs += ms),
+        settings: { linkFollowHours: 72 },
+        payments: {
+          async createCheckoutOrder() {
+            asked += 1;
+            if (asked > 1) return { kind: 'rejected', reason: 'reference_exists', message: undefined };
+            away.untilMs = clock.nowMs + 5_000;
+            return order;
+          },
+        },
+      }),
+      { lookUp, lookUpNow: lookUp, paid: async () => undefined },
+    );
+    // It dies before it asks: a worker does.
+    await links.begin({ viewId: 'V1', terms, reference, by: 'U0AGENT01' });
+    clock.nowMs += 60_000;
+    await workOnce({ store, leaseMs: 45_000, kinds: links.cases });
+    expect(await links.find(reference)).toMatchObject({
+      state: { kind: 'open' },
+      order: { checkoutLink: order.checkoutLink },
+    });
+    expect(asked).toBe(1);
   });
 });

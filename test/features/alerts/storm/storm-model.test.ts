@@ -483,6 +483,15 @@ describe('which alerts make a storm', () => {
     expect(await told([rule('one'), rule('two'), rule('three')])).toEqual(['single', 'single', 'digest']);
   });
 
+  it('counts a rule that says its own number alone, whichever storm of others is on', async () => {
+    const own = rule('own', { digestAfter: 2 });
+    const usual = [undefined, undefined, undefined];
+    expect(await told([...usual, own, own, own, undefined])).toEqual(
+      // The burst, the rule’s own two and its third, and one more of the burst’s.
+      ['single', 'single', 'digest', 'single', 'single', 'digest', 'digest'],
+    );
+  });
+
   it('never makes one of a rule whose threshold is 0', async () => {
     const never = rule('never', { digestAfter: 0 });
     expect(await told([never, never, never, never])).toEqual(['single', 'single', 'single', 'single']);
