@@ -4,7 +4,8 @@ import { z } from 'zod';
 import type { AuditEntry } from '../records/shapes.ts';
 import { holdsCardNumber } from '../domain/card.ts';
 import { outsideText, cut } from '../domain/outside-text.ts';
-import type { Sealer, Entry, Store } from '../store/store.ts';
+import { SealBroken, type Sealer, type Entry, type Store } from '../store/store.ts';
+import { readStoreId } from '../store/store-mark.ts';
 import { withoutUndefined, parseJson } from '../domain/json.ts';
 import { pagesOf } from '../records/pages.ts';
 
@@ -262,8 +263,16 @@ async function lastBlockFrom(store: Chain['store'], from: number): Promise<numbe
   return last;
 }
 
-/** What the bot says of the chain beside it, signed: how far it went, and what retention took from its beginning. */
-const markShape = z.object({ block: z.number().int(), seq: z.number().int(), hash: z.string() });
+/**
+ * What the bot says of the chain beside it, signed: how far it went, and what retention took from its beginning. `store`:
+ * whose chain it is; absent in the mark of an earlier release, and until the first entries stand.
+ */
+const markShape = z.object({
+  block: z.number().int(),
+  seq: z.number().int(),
+  hash: z.string(),
+  store: z.string().exactOptional(),
+});
 const stubShape = markShape.extend({
   /** The first entry that was removed with that last one; those before it were removed earlier. */
   from: z.number().int(),
@@ -278,6 +287,8 @@ export type AuditStub = z.infer<typeof stubShape>;
 
 export const headKey = 'audit-head';
 export const stubKey = 'audit-stub';
+/** Says what the head says, and has another name: whoever puts back an older copy of the audit’s records leaves it. */
+export const witnessKey = 'store-audit';
 
 /** `problem`: it is not believed; what it says is then no more than a place to look. */
 type Mark<T> = { entry: Entry; said: T | undefined; problem: string | undefined };
@@ -286,7 +297,9 @@ export function believed<T>(mark: Mark<T> | undefined): T | undefined {
   return mark?.problem === undefined ? mark?.said : undefined;
 }
 
-export function signMark(sealer: Sealer, key: string, said: Tail | AuditStub): string {
+export type SignedTail = z.infer<typeof markShape>;
+
+export function signMark(sealer: Sealer, key: string, said: SignedTail | AuditStub): string {
   return signText(sealer, key, JSON.stringify(said));
 }
 
@@ -302,7 +315,7 @@ async function readMark<T>(
   return { entry, said, problem: problem ?? (success ? undefined : 'It cannot be read.') };
 }
 
-export type Marks = { head: Mark<Tail> | undefined; stub: Mark<AuditStub> | undefined };
+export type Marks = { head: Mark<SignedTail> | undefined; stub: Mark<AuditStub> | undefined };
 
 export async function readMarks(chain: Chain): Promise<Marks> {
   const [head, stub] = await Promise.all([
@@ -310,6 +323,36 @@ export async function readMarks(chain: Chain): Promise<Marks> {
     readMark(chain, stubKey, stubShape),
   ]);
   return { head, stub };
+}
+
+/**
+ * What ties the chain to its store. `number`: the store’s own, as it may be read by anybody; undefined: no bot of this
+ * release has started on it. `isUnopened`: its key is not here.
+ */
+export type Tie = {
+  number: string | undefined;
+  isUnopened: boolean;
+  witness: Mark<SignedTail> | undefined;
+};
+
+export async function readTie(chain: Chain): Promise<Tie> {
+  const [number, witness] = await Promise.all([storeNumber(chain), readMark(chain, witnessKey, markShape)]);
+  return { ...number, witness };
+}
+
+async function storeNumber(chain: Chain): Promise<Pick<Tie, 'number' | 'isUnopened'>> {
+  try {
+    const id = await readStoreId(chain);
+    return { number: id && sha256(`payops audit of store ${id}`), isUnopened: false };
+  } catch (error) {
+    if (!(error instanceof SealBroken)) throw error;
+    return { number: undefined, isUnopened: true };
+  }
+}
+
+/** What the first entry follows: the store’s number; zeros where no bot had started, and in an earlier release’s chain. */
+export function beginningOf({ number }: Pick<Tie, 'number'>): AuditHead {
+  return { seq: 0, hash: number ?? emptyTail.hash };
 }
 
 /** Where the chain ends. What the marks say is tried and not believed: a forged one must not start the chain anew. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   cleanAuditEntry,
+  beginningOf,
   believed,
   createBlock,
   emptyTail,
@@ -12,14 +13,19 @@ import {
   keptReference,
   readBlock,
   readMarks,
+  readTie,
   sha256,
   signMark,
+  witnessKey,
   writeAuditLine,
   type AuditBlock,
   type AuditHead,
+  type Marks,
   type Tail,
+  type Tie,
 } from './audit-chain.ts';
 import type { AuditEntry } from '../records/shapes.ts';
+import { withoutUndefined } from '../domain/json.ts';
 import { outsideText } from '../domain/outside-text.ts';
 import type { Sealer, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
@@ -76,20 +82,42 @@ export function createAuditLog(options: {
   let isDamageTold = false;
 
   /**
-   * The head moves only along the chain: one that says what the chain does not hold stays as it is for ever, because it is
-   * what shows that the chain's end was cut off or written anew.
+   * Head and witness move only along the chain: one that says what the chain does not hold stays as it is for ever, because
+   * it is what shows that the chain's end was cut off, written anew, or put back.
    */
   async function settle(): Promise<AuditHead | undefined> {
-    const marks = await readMarks(chain);
+    const [marks, tie] = await Promise.all([readMarks(chain), readTie(chain)]);
     const tail = await findTail(chain, marks);
     if (tail.seq === 0) return undefined;
-    const { head } = marks;
+    const damage = await damageOf(marks, tie);
+    const said = believed(marks.head);
+    if (damage !== undefined) tellDamage(damage);
+    else if (said && (said.seq < tail.seq || (said.store === undefined && tie.number !== undefined)))
+      await moveMarks(marks, tie, tail);
+    return { seq: tail.seq, hash: tail.hash };
+  }
+  /** The witness first: a head that names its store has one. */
+  async function moveMarks({ head }: Marks, { number, witness }: Tie, tail: Tail): Promise<void> {
+    const says = { ...tail, ...withoutUndefined({ store: number ?? believed(head)?.store }) };
+    if (number !== undefined) {
+      const signed = signMark(sealer, witnessKey, says);
+      await (witness ? store.write(witness.entry, signed) : store.create(witnessKey, signed));
+    }
+    if (head) await store.write(head.entry, signMark(sealer, headKey, says));
+  }
+  /** Undefined: the chain leads on from what is said of it, and is this store’s. */
+  async function damageOf({ head, stub }: Marks, { number, isUnopened, witness }: Tie) {
     const said = believed(head);
     // It is made before the first block: where there are blocks, somebody removed it.
-    if (!head) tellDamage(`the record ${headKey} is gone`);
-    else if (!said || !(await isOnChain(said))) tellDamage(`it does not lead on from the record ${headKey}`);
-    else if (said.seq < tail.seq) await store.write(head.entry, signMark(sealer, headKey, tail));
-    return { seq: tail.seq, hash: tail.hash };
+    if (!head) return `the record ${headKey} is gone`;
+    if (!said || !(await isOnChain(said))) return `it does not lead on from the record ${headKey}`;
+    if (isUnopened) return undefined;
+    if (said.store !== undefined && said.store !== number) return 'it is another store’s';
+    if (!witness) return said.store === undefined ? undefined : `the record ${witnessKey} is gone`;
+    const seen = believed(witness);
+    const isRemoved = seen !== undefined && seen.block <= (believed(stub)?.block ?? -1);
+    const leadsOn = seen?.hash === said.hash || isRemoved || (seen !== undefined && (await isOnChain(seen)));
+    return leadsOn && seen.store === number ? undefined : `it does not lead on from the record ${witnessKey}`;
   }
   async function isOnChain(said: Tail): Promise<boolean> {
     const block = await readBlock(chain, said.block);
@@ -210,7 +238,7 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
         // Before the first block, so that a chain without it is one that was tampered with.
         await store.create(headKey, signMark(sealer, headKey, emptyTail));
       }
-      return trust(tail);
+      return trust(tail.seq === 0 ? { ...tail, ...beginningOf(await readTie(chain)) } : tail);
     },
     async write(tail, entries) {
       const { lines, head } = chained(entries, tail);

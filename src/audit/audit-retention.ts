@@ -2,13 +2,14 @@ import type { Audit } from './audit-log.ts';
 import type { Sealer, Entry, Store } from '../store/store.ts';
 import type { Log } from '../log.ts';
 import {
+  beginningOf,
   believed,
   blockKey,
   blocksFrom,
-  emptyTail,
   endOf,
   entriesOf,
   readMarks,
+  readTie,
   signMark,
   stubKey,
   type AuditBlock,
@@ -90,7 +91,7 @@ export function createAuditRetention(options: {
     beforeMs: number,
     lastBlock: number,
   ): Promise<{ stub: AuditStub; blocks: number } | undefined> {
-    const check = createAuditCheck({ before: stub ?? emptyTail });
+    const check = createAuditCheck({ before: stub ?? beginningOf(await readTie(chain)) });
     let last: AuditBlock | undefined;
     let blocks = 0;
     let newestMs = 0;

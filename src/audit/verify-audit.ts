@@ -1,17 +1,21 @@
 import {
   allBlocks,
+  beginningOf,
   believed,
   emptyTail,
   headKey,
   readAuditLine,
   readMarks,
+  readTie,
   stubKey,
+  witnessKey,
   type AuditBlock,
   type AuditHead,
   type AuditStub,
   type Chain,
   type ChainedEntry,
   type Marks,
+  type Tie,
 } from './audit-chain.ts';
 
 export type VerifiedAudit = AuditReport & {
@@ -36,23 +40,27 @@ export async function verifyAudit(chain: Chain, witnesses: readonly Witness[] = 
 }
 
 async function verifyBehind(chain: Chain, marks: Marks, told: readonly Witness[]): Promise<VerifiedAudit> {
-  const witnesses = [...told, ...headWitness(marks)];
-  const before: AuditHead = marks.stub?.said ?? emptyTail;
+  const tie = await readTie(chain);
+  const witnesses = [...told, ...ownWitness(marks.head, headKey), ...ownWitness(tie.witness, witnessKey)];
+  const beginning = tie.isUnopened ? { seq: 0, hash: undefined } : beginningOf(tie);
+  const before = marks.stub?.said ?? beginning;
   const check = createAuditCheck({ before, witnesses });
   for (const witness of witnesses) {
-    if (witness.seq === before.seq && witness.hash !== before.hash) check.add(writtenAnew(witness));
+    if (witness.seq > 0 && witness.seq === before.seq && witness.hash !== before.hash)
+      check.add(writtenAnew(witness));
   }
   judgeStub(check, marks);
   for await (const block of allBlocks(chain, marks)) checkBlock(check, block);
   judgeHead(check, marks);
+  if (!tie.isUnopened) judgeTie(check, marks, tie);
   judgeEnd(check, witnesses);
   return { ...check.report(), stub: marks.stub?.said };
 }
 
-/** The signed head is one more witness. */
-function headWitness({ head }: Marks): Witness[] {
-  const said = believed(head);
-  return said ? [{ ...said, by: `The record ${headKey}` }] : [];
+/** What the bot signed is one more witness. */
+function ownWitness(mark: Marks['head'], key: string): Witness[] {
+  const said = believed(mark);
+  return said ? [{ ...said, by: `The record ${key}` }] : [];
 }
 
 function judgeStub(check: AuditCheck, { stub }: Marks): void {
@@ -83,6 +91,26 @@ function judgeHead(check: AuditCheck, { head }: Marks): void {
   }
 }
 
+/** Whether it is this store's chain. */
+function judgeTie(check: AuditCheck, { head }: Marks, { number, witness }: Tie): void {
+  const seq = check.last()?.seq ?? 0;
+  const said = believed(head);
+  if (said?.store !== undefined && said.store !== number) check.add(otherStores(seq, headKey));
+  const seen = believed(witness);
+  if (seen && seen.store !== number) check.add(otherStores(seq, witnessKey));
+  if (witness?.problem !== undefined) {
+    const words = `The record ${witnessKey}, which says once more how far the chain went, is not the bot's. ${witness.problem}`;
+    check.add({ kind: 'forged', seq, words });
+  } else if (!witness && said?.store !== undefined) {
+    const words = `The record ${witnessKey}, which says once more how far the chain went, is gone: nothing shows that this is not an older copy of the chain.`;
+    check.add({ kind: 'cut_off', seq: seq + 1, words });
+  }
+}
+
+function otherStores(seq: number, key: string): AuditProblem {
+  return { kind: 'other_store', seq, words: `The record ${key} was written for another store.` };
+}
+
 /** The one that says most of the chain's end tells it for all. */
 export function judgeEnd(check: AuditCheck, witnesses: readonly Witness[]): void {
   const lastSeq = check.last()?.seq ?? 0;
@@ -92,7 +120,7 @@ export function judgeEnd(check: AuditCheck, witnesses: readonly Witness[]): void
 
 /** `seq`: the first entry that it is about. `words`: what is wrong, for people. */
 type AuditProblem = {
-  kind: 'changed' | 'removed' | 'misplaced' | 'forged' | 'cut_off' | 'written_anew';
+  kind: 'changed' | 'removed' | 'misplaced' | 'forged' | 'cut_off' | 'written_anew' | 'other_store';
   seq: number;
   words: string;
 };
@@ -125,7 +153,7 @@ type AuditCheck = {
 
 type CheckOptions = {
   /** What the first line must follow; undefined: the lines are a part, which may begin anywhere. */
-  before: AuditHead | undefined;
+  before: { seq: number; hash: string | undefined } | undefined;
   /** The lines were chosen: entries in between are missing rightly. */
   hasGaps?: boolean;
   witnesses?: readonly Witness[];
@@ -171,9 +199,12 @@ export function createAuditCheck({ before, hasGaps = false, witnesses = [] }: Ch
       if (!hasGaps) add(missing(last.seq + 1, seq, place));
       return;
     }
-    if (last.hash !== undefined && read.prev !== last.hash) {
+    if (last.hash === undefined || read.prev === last.hash) return;
+    if (seq > 1) {
       const words = `Entry ${last.seq} is not the one that entry ${seq} (${place}) was written after: it was changed and given a new hash, or another was put in its place.`;
       add({ kind: 'changed', seq: last.seq, words });
+    } else if (read.prev !== emptyTail.hash) {
+      add({ kind: 'other_store', seq, words: `Entry 1 (${place}) begins the chain of another store.` });
     }
   }
 

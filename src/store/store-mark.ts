@@ -5,7 +5,7 @@ import { SealBroken, type Sealer, type Store } from './store.ts';
 const markKey = 'store-mark';
 
 /** Which store it is: 64 hexadecimal digits. Undefined: no bot of this release has started on it. Throws SealBroken. */
-async function readStoreId({
+export async function readStoreId({
   store,
   sealer,
 }: {

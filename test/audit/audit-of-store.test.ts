@@ -1,0 +1,118 @@
+import { expect, it } from 'vitest';
+import { blockKey, headKey } from '../../src/audit/audit-chain.ts';
+import { createAuditLog } from '../../src/audit/audit-log.ts';
+import { createStoreMark } from '../../src/store/store-mark.ts';
+import {
+  appendBlocks,
+  auditLog,
+  entryOf,
+  found,
+  overwrite,
+  readRecord,
+  remove,
+  sealer,
+  type RecordsOnly,
+} from '../features/audit-house.ts';
+import { onBothStores } from '../features/two-stores.ts';
+
+const witness = 'store-audit';
+
+/** A bot of this release has started on it. */
+const begin = (store: RecordsOnly): Promise<boolean> => createStoreMark({ store, sealer }, headKey).claim();
+
+/** Three entries in two blocks, and the head behind them. */
+async function write(store: RecordsOnly, ids: readonly (readonly string[])[]): Promise<void> {
+  const log = auditLog(store);
+  await appendBlocks(log, ids);
+  await log.settle();
+}
+
+/** The chain's own records, as somebody copies them who reaches the store. */
+async function copyOf(store: RecordsOnly): Promise<Map<string, string>> {
+  const copy = new Map([[headKey, await readRecord(store, headKey)]]);
+  for (let number = 0; await store.read(blockKey(number)); number += 1)
+    copy.set(blockKey(number), await readRecord(store, blockKey(number)));
+  return copy;
+}
+
+async function putBack(store: RecordsOnly, copy: ReadonlyMap<string, string>): Promise<void> {
+  for (const key of (await copyOf(store).catch(() => new Map<string, string>())).keys()) {
+    if (!copy.has(key)) await remove(store, key);
+  }
+  for (const [key, value] of copy) {
+    if (await store.read(key)) await overwrite(store, key, () => value);
+    else await store.create(key, value, key === headKey ? {} : { index: { 'audit-blocks': 0 } });
+  }
+}
+
+onBothStores('the chain of a store', (open) => {
+  it('is found to be an older copy of itself where the rest of the store is not, without a --head', async () => {
+    const { one, two, close } = await open();
+    await begin(one);
+    await write(one, [['a', 'b'], ['c']]);
+    const copy = await copyOf(two);
+    await write(one, [['d'], ['e']]);
+    expect(await found({ store: one, sealer })).toEqual([]);
+    await putBack(two, copy);
+    expect(await found({ store: one, sealer })).toEqual(['cut_off 4']);
+    // A bot that starts on it says so, and what is written then hides nothing.
+    const lines: string[] = [];
+    const log = createAuditLog({
+      store: one,
+      sealer,
+      log: (_level, line) => void lines.push(line),
+      blockEveryMs: 0,
+    });
+    await log.append(entryOf('f'));
+    await log.settle();
+    expect(lines).toEqual([
+      'The audit trail was damaged: it does not lead on from the record store-audit. It is written on all the same',
+    ]);
+    for (const id of ['g', 'h']) await log.append(entryOf(id));
+    await log.settle();
+    expect(await found({ store: one, sealer })).toEqual(['written_anew 5']);
+    await close();
+  });
+
+  it('is found to be another store’s, though the same keys signed it', async () => {
+    const own = await open();
+    const other = await open();
+    for (const { one } of [own, other]) await begin(one);
+    await write(other.one, [['a', 'b'], ['c']]);
+    await putBack(own.one, await copyOf(other.one));
+    const chain = { store: own.two, sealer };
+    expect(await found(chain)).toContain('other_store 1');
+    // With the record that says once more how far it went.
+    await own.one.create(witness, await readRecord(other.one, witness));
+    expect(await found(chain)).toEqual(expect.arrayContaining(['other_store 1', 'other_store 3']));
+    await Promise.all([own.close(), other.close()]);
+  });
+
+  it('is found where the record is gone that would show an older copy, or the store’s own mark', async () => {
+    const { one, two, close } = await open();
+    await begin(one);
+    await write(one, [['a', 'b'], ['c']]);
+    const kept = await readRecord(one, witness);
+    await remove(two, witness);
+    expect(await found({ store: one, sealer })).toEqual(['cut_off 4']);
+    await one.create(witness, kept);
+    expect(await found({ store: one, sealer })).toEqual([]);
+    await remove(two, 'store-mark');
+    expect(await found({ store: one, sealer })).toContain('other_store 1');
+    await close();
+  });
+
+  it('is taken over as an earlier release began it, and is the store’s from the next entry on', async () => {
+    const { one, two, close } = await open();
+    await write(one, [['a'], ['b']]);
+    expect(await found({ store: one, sealer })).toEqual([]);
+    await begin(one);
+    expect(await found({ store: one, sealer })).toEqual([]);
+    const copy = await copyOf(two);
+    await write(two, [['c']]);
+    expect(await found({ store: one, sealer })).toEqual([]);
+    await putBack(two, copy);
+    expect(await found({ store: one, sealer })).toEqual(['cut_off 3']);
+    await close();
+  });
+});
