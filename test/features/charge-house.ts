@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asRead } from '../tapes/charge-story.ts';
 import type { Account } from '../../src/account.ts';
+import type { ApprovalRule } from '../../src/domain/approval.ts';
 import type { AuditEntry } from '../../src/records/shapes.ts';
 import type { ChargeAnswer, OtpAnswer } from '../../src/payments/charges.ts';
 import type { ChargeNote } from '../../src/features/charge/charge-messages.ts';
@@ -120,7 +121,10 @@ export function openWorld(plan: Plan, rules?: LimitRules) {
   return { clock, store: memoryStore(clock), bank: openBank(plan), paid, audited, told, code, rules };
 }
 
-export type World = ReturnType<typeof openWorld>;
+export type World = ReturnType<typeof openWorld> & {
+  /** Absent: nobody needs a second person. */
+  approvalRules?: ApprovalRule[];
+};
 
 /** What was put on record to be told below charges. */
 export async function notesIn({ store }: Pick<World, 'store'>): Promise<ChargeNote[]> {
@@ -171,7 +175,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
       otpEntry: world.code.entry,
       policy: { channels: { desk: 'C0DESK0001' } } as Account['settings']['policy'],
     },
-    rules: { limits: rules },
+    rules: { limits: rules, approvals: world.approvalRules ?? [] },
     // Everybody has the one role `agent`.
     people: { standingOf: async () => ({ kind: 'known', roles: ['agent'] }) },
     payments: {

@@ -34,7 +34,13 @@ export function countingHouse(store: Store, now: () => number, kept: LimitRules 
     ended,
     standings,
     replica(other = store): LimitClaims {
-      const account = accountOf({ store: other, sealer, now, people: { standingOf } });
+      const account = accountOf({
+        store: other,
+        sealer,
+        now,
+        people: { standingOf },
+        rules: { limits: kept, approvals: [] },
+      });
       return createLimitClaims(account, kept, async (reference) => ended.get(reference));
     },
   };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Account } from '../../account.ts';
+import { longestRequestMinutes } from '../../domain/approval.ts';
 import {
   claimTimes,
   type ChargingRoles,
@@ -21,8 +22,9 @@ export type LimitRefusal =
       money: Money;
       limitMinor: number;
       leftMinor: number;
-      /** Absent for a limit of one charge, which no day frees. */
+      /** Absent for a limit of one charge, which no day frees, and of a day that is over: `isPast`. */
       freesAtMs?: number;
+      isPast?: true;
       timeZone: string;
       /** Roles that the person does not have and that may charge this. */
       whoCan: readonly string[];
@@ -149,7 +151,7 @@ const dayClaim = z.object({ reference: z.string(), minor: z.int(), at: z.number(
 /** One charge as one day of one agent or card counts it. */
 type DayClaim = z.infer<typeof dayClaim>;
 
-/** `card` is the fingerprint, `by` a Slack user id; `atMs` is when it was submitted, which decides its day. */
+/** `card` is the fingerprint, `by` a Slack user id; `atMs` is when it was submitted or asked for, which decides its day. */
 export type LimitedCharge = { reference: string; by: string; card: string; money: Money; atMs: number };
 
 export type LimitClaims = ReturnType<typeof createLimitClaims>;
@@ -181,6 +183,8 @@ export function createLimitClaims(
   const { now } = account;
   const days = createRecords<DayClaim[]>(account, { prefix: 'limit:', schema: z.array(dayClaim) });
   const dayOf = localDays(rules.timeZone);
+  // What is asked for today may be approved, and counted, so much later.
+  const keepMs = keepAfterMs + (account.rules.approvals.length > 0 ? longestRequestMinutes * 60_000 : 0);
 
   /** Each with what it counts now. */
   function judged(claims: readonly DayClaim[] = []): Promise<Judged[]> {
@@ -198,6 +202,11 @@ export function createLimitClaims(
     return heldLimits(rules.roles, await account.people.standingOf('charge', by));
   }
 
+  function freesAt({ limit }: OverLimit, { endsAtMs }: LocalDay) {
+    if (limit === 'per_charge') return {};
+    return endsAtMs > now() ? { freesAtMs: endsAtMs } : ({ isPast: true } as const);
+  }
+
   function refused(asked: Asked, over: OverLimit, cardMinor: number): Refused {
     const names = asked.held.kind === 'limited' ? asked.held.held : [];
     const { money } = asked.charge;
@@ -205,7 +214,7 @@ export function createLimitClaims(
       kind: 'over',
       money,
       ...over,
-      ...(over.limit === 'per_charge' ? {} : { freesAtMs: asked.day.endsAtMs }),
+      ...freesAt(over, asked.day),
       timeZone: rules.timeZone,
       whoCan: rolesThatCould(rules.roles, names, { money, cardMinor }),
     };
@@ -247,7 +256,7 @@ export function createLimitClaims(
       const others = claims.map(({ claim }) => claim).filter((claim) => claim.reference !== reference);
       const minor = Math.max(money.minor, own?.minor ?? 0);
       const value = [...others, { reference, minor, at: now() }];
-      const ttlMs = Math.max(0, day.endsAtMs - now()) + keepAfterMs;
+      const ttlMs = Math.max(0, day.endsAtMs - now()) + keepMs;
       return { kind: 'write', value, rest: { ttlMs }, result: undefined };
     });
   }

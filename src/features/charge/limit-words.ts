@@ -58,8 +58,10 @@ const overWords: Record<Over['limit'], string> = {
 
 function leftOfLimit(refusal: Over): string {
   const limit = amountOf(refusal.limitMinor, refusal);
+  const left = amountOf(refusal.leftMinor, refusal);
+  if (refusal.isPast) return `${left} of ${limit} was left of the day it was asked for`;
   if (refusal.freesAtMs === undefined) return limit;
-  return `${amountOf(refusal.leftMinor, refusal)} of ${limit} is left until midnight (${refusal.timeZone})`;
+  return `${left} of ${limit} is left until midnight (${refusal.timeZone})`;
 }
 
 function amountOf(minor: number, { money }: Pick<Over, 'money'>): string {

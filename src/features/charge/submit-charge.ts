@@ -105,9 +105,12 @@ export function createSubmits(
     return { ...askedOf(charge, atMs), ...(await outsideOf(charge.terms, charge.card)) };
   }
 
-  /** Why it could not be charged as things are; undefined: nothing stands in its way, or `claim` has it claimed. */
-  async function meet(asked: Asked, how: 'judge' | 'claim') {
-    const limit = await limits[how](asked);
+  /**
+   * Why it could not be charged as things are; undefined: nothing stands in its way, or `claim` has it claimed. `ofMs`: the
+   * day it counts for.
+   */
+  async function meet(asked: Asked, how: 'judge' | 'claim', ofMs = asked.atMs) {
+    const limit = await limits[how]({ ...asked, atMs: ofMs });
     if (limit.kind === 'refused') return { kind: 'over_limit', refusal: limit.refusal } as const;
     const card = await cards[how](asked);
     return card.kind === 'claimed' ? undefined : card;
@@ -203,14 +206,14 @@ export function createSubmits(
     return { kind: 'awaiting_approval', approval };
   }
 
-  async function claimAndBegin(charge: ApprovedCharge, nowMs: number): Promise<Claimed> {
+  async function claimAndBegin(charge: ApprovedCharge, nowMs: number, ofMs = nowMs): Promise<Claimed> {
     const { reference, by, terms } = charge;
     const alert =
       terms.alert === undefined ? undefined : await around.alerts.claim(terms.alert, { reference, by });
     if (alert?.kind === 'taken') return { kind: 'alert_taken', taken: alert.taken };
     const asked = await askedFor(charge, nowMs);
     // Judged before anything is claimed: what is refused takes nothing of a limit, unless two submits race.
-    const met = (await meet(asked, 'judge')) ?? (await meet(asked, 'claim'));
+    const met = (await meet(asked, 'judge', ofMs)) ?? (await meet(asked, 'claim', ofMs));
     if (!met) return await begin(charge, nowMs);
     await alert?.release();
     return met;
@@ -228,12 +231,13 @@ export function createSubmits(
 
   /**
    * The same for terms that were approved: they come from the approval and not from a draft, and nobody is asked again.
-   * Timed from `nowMs`, when the caller last knew that it may charge. Everything else holds as it does for any charge.
+   * Timed from `nowMs`, when the caller last knew that it may charge; it counts for the day it was asked for, as its
+   * approvers were told. Everything else holds as it does for any charge.
    * Again for the same reference it finds the charge. Throws StoreUnavailable, and may then be called again.
    */
   async function submitApproved(charge: ApprovedCharge, nowMs: number): Promise<ApprovedEnd> {
     if (await charges.read(charge.reference)) return { kind: 'begun' };
-    const result = await claimAndBegin(charge, nowMs);
+    const result = await claimAndBegin(charge, nowMs, charge.readAtMs);
     if (result.kind === 'begun') runner.background.add(result.carryOn());
     return endOf(result);
   }

@@ -170,6 +170,28 @@ describe('what was approved is judged again before it is done', () => {
     expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
   });
 
+  it('counts for the day it was asked for, though its approvers come hours apart and after midnight', async () => {
+    const { minor } = terms.money;
+    const limits = { NGN: { per_agent_per_day: 2 * minor - 1 } };
+    const rules = { timeZone: 'UTC', roles: { agent: { limits }, lead: {} } };
+    const world = { ...openApprovalWorld(), rules };
+    const process = startApprovals(world);
+    world.clock.nowMs = Date.parse('2027-02-01T23:30:00Z');
+    const first = await asked(process);
+    const second = await submit(process, 'V0SECOND1');
+    if (second.kind !== 'awaiting_approval') throw new Error(second.kind);
+    world.clock.nowMs = Date.parse('2027-02-02T00:10:00Z');
+    await approve(process, first);
+    expect(world.bank.posts).toEqual([reference]);
+    world.clock.nowMs = Date.parse('2027-02-02T03:00:00Z');
+    await approve(process, second.approval);
+    const { state } = (await process.approvals.find(second.approval.id)) ?? {};
+    const why =
+      'This is above the requester’s limit per day: NGN 12,499.99 of NGN 24,999.99 was left of the day it was asked for.';
+    expect(state).toMatchObject({ kind: 'stopped', why: expect.stringContaining(why) });
+    expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: 0 }] });
+  });
+
   it.each([
     ['amount', { money: { minor: 125_000_000, currency: 'NGN' } }, {}],
     ['card', {}, { tokenKey: 'tok-of-another' }],
