@@ -1,11 +1,12 @@
 # The official image runs TypeScript as it stands: there is no build step, only production dependencies. Its version is the
-# one that the tests run on.
-FROM node:24.21.0-slim AS dependencies
+# one that the tests run on; docs/operating.md tells how to pin it by its digest.
+ARG NODE_IMAGE=node:24.21.0-slim
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
-FROM node:24.21.0-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules

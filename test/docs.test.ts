@@ -53,7 +53,7 @@ const compose = parse(read('compose.yml')) as {
 };
 type Service = {
   image?: string;
-  build?: string;
+  build?: { context: string; args: Record<string, string> };
   command?: string;
   environment?: Record<string, string>;
   ports?: string[];
@@ -93,6 +93,10 @@ const settingNames = new Set([
 
 /** Words in capitals with an underscore, written as code, that are no setting. */
 const noSettings = new Set([
+  // Of the images, beside .env's settings.
+  'NODE_IMAGE',
+  'REDIS_IMAGE',
+  'CADDY_IMAGE',
   'NAME_FILE',
   'CLIENT_ID',
   'CLIENT_SECRET',
@@ -242,7 +246,7 @@ describe('settings', () => {
     const environment = bot?.environment ?? {};
     expect(Object.keys(environment).filter((name) => !settingNames.has(name))).toEqual([]);
     expect(bot?.volumes?.some((volume) => volume.includes(`:${environment['PAYOPS_FILE']}`))).toBe(true);
-    expect(bot?.build).toBe('.');
+    expect(bot?.build?.context).toBe('.');
   });
 });
 
@@ -327,7 +331,10 @@ describe('the image', () => {
       devDependencies: Record<'node', string>;
     };
     const from = lines.filter((line) => line.startsWith('FROM ')).map((line) => line.split(' ')[1]);
-    expect(new Set(from)).toEqual(new Set([`node:${devDependencies.node}-slim`]));
+    expect(new Set(from)).toEqual(new Set(['${NODE_IMAGE}']));
+    const image = `node:${devDependencies.node}-slim`;
+    expect(last('ARG')).toBe(`ARG NODE_IMAGE=${image}`);
+    for (const page of ['compose.yml', 'docs/operating.md']) expect(read(page)).toContain(image);
     expect(lines.filter((line) => line.startsWith('RUN npm'))).toEqual([
       expect.stringContaining('npm ci --omit=dev'),
     ]);

@@ -45,6 +45,8 @@ function onFile(notDone: string, work: Work) {
     return parsed({
       async run(outside) {
         if (outside.config.redisUrl !== undefined) return why(inRedis);
+        // Whatever it makes, also for a moment, is its owner's alone.
+        process.umask(0o077);
         try {
           const end = await work(outside, file);
           return typeof end === 'string' ? why(end) : end;

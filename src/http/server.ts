@@ -22,7 +22,7 @@ export type HttpServer = ReturnType<typeof createHttpServer>;
 /**
  * The process's one HTTP server. A handler's throw or rejection ends as a 500 that says nothing but an
  * error id, which is in the log with the cause; no request ends the process. Slow clients are closed:
- * headers within 5 s, the whole request within 10 s.
+ * headers within 5 s, the whole request within 10 s. Idle connections end as soon as there are many in all.
  */
 export function createHttpServer(routes: readonly Route[], log: Log) {
   const underWay = createUnderWay<ServerResponse>();
@@ -48,6 +48,14 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
       void asRequest(() => carry(request, response));
     },
   );
+  server.maxConnections = mostConnections;
+  let open = 0;
+  server.on('connection', (socket) => {
+    open += 1;
+    socket.once('close', () => (open -= 1));
+    // Those that wait for a next request, which senders open anew: file handles are for requests.
+    if (open > mostBeforeIdleEnd) server.closeIdleConnections();
+  });
   // After it listens, an error of the server itself (no file handles left, say) must not end the process.
   server.on('error', (error) => {
     if (server.listening) log('error', 'The HTTP server reported an error', {}, error);
@@ -112,6 +120,11 @@ export function createHttpServer(routes: readonly Route[], log: Log) {
   /** `underWay`: how many requests wait for their answer at this moment. */
   return { listen, drain, close, underWay: underWay.count };
 }
+
+/** Slack, a service and a proxy in front keep some dozens; whoever opens so many keeps nobody else out. */
+const mostBeforeIdleEnd = 500;
+/** Those that send nothing end after five seconds, and so many of them are the most that a process has. */
+const mostConnections = 5_000;
 
 function isOn(pattern: string, path: string): boolean {
   return pattern.endsWith('/*') ? path.startsWith(pattern.slice(0, -1)) : pattern === path;

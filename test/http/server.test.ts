@@ -63,6 +63,29 @@ describe('createHttpServer', () => {
     }
   });
 
+  it('ends idle connections once there are many, and none that waits for its answer', async () => {
+    const { slow, begun, goOn } = slowRoute();
+    const { port } = await start([fine, slow]);
+    const waiting = await connectRaw(port);
+    waiting.write('GET /slow HTTP/1.1\r\nhost: a\r\n\r\n');
+    await begun.promise;
+    const idle = await Promise.all(
+      Array.from({ length: 510 }, async () => {
+        const one = await connectRaw(port);
+        one.write('GET /fine HTTP/1.1\r\nhost: a\r\n\r\n');
+        await one.receive('{"fine":true}');
+        return one;
+      }),
+    );
+    const late = await connectRaw(port);
+    await expect.poll(() => idle.filter(({ socket }) => !socket.destroyed).length).toBeLessThan(500);
+    late.write('GET /fine HTTP/1.1\r\nhost: a\r\n\r\n');
+    expect(await late.receive('{"fine":true}')).toContain('200 OK');
+    goOn.resolve();
+    expect(await waiting.receive('{"slow":true}')).toContain('200 OK');
+    for (const { socket } of [waiting, late, ...idle]) socket.destroy();
+  });
+
   it('names the methods a path knows', async () => {
     const { port } = await start([fine, { ...fine, method: 'POST' }]);
     const reply = await ask(port, '/fine', { method: 'DELETE' });

@@ -4,7 +4,7 @@ import type { Account } from '../../../account.ts';
 import type { AlertCard, AlertRule, RoutePlan } from '../../../domain/alert.ts';
 import type { Money } from '../../../domain/money.ts';
 import type { PaymentEvent } from '../../../domain/payment-event.ts';
-import { withoutUndefined } from '../../../domain/json.ts';
+import { parseJson, withoutUndefined } from '../../../domain/json.ts';
 import { findMessageRecord, messageKey, openBody } from '../../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../../messages/messages.ts';
 import type { Entry } from '../../../store/store.ts';
@@ -104,6 +104,18 @@ export function createDailySummaries(
     return (openBody(sealer, key, record) as SummarySpan).untilMs;
   }
 
+  /**
+   * One that cannot be read is made again: put aside, its channel would have no summary until somebody saw that. The last
+   * day is told then unless it was: its summary has its date in its key.
+   */
+  function toldUntil({ key, value }: Entry, time: SummaryTime, settledMs: number): number {
+    const read = timerRecord.safeParse(parseJson(value));
+    if (read.success) return read.data.toldUntilMs;
+    log('error', 'the timer of a daily summary could not be read, and is made again', { key });
+    const last = lastTime(time, settledMs - twoDaysMs, settledMs) ?? settledMs;
+    return lastTime(time, last - twoDaysMs, last - 1) ?? settledMs;
+  }
+
   return {
     /** Sees to it, now and every minute, that each channel's timer is in the store. */
     start(): void {
@@ -124,7 +136,7 @@ export function createDailySummaries(
         return;
       }
       const settledMs = now() - settleMs;
-      const before = timerRecord.parse(JSON.parse(entry.value)).toldUntilMs;
+      const before = toldUntil(entry, time, settledMs);
       const untilMs = lastTime(time, Math.max(before, settledMs - mostDaysMs), settledMs);
       const toldUntilMs =
         untilMs === undefined

@@ -137,6 +137,23 @@ describe('a daily summary', () => {
     ]);
   });
 
+  it.each([
+    ['after its time', 20],
+    ['before it', 18],
+  ])('comes all the same where its timer cannot be read %s: that is made again', async (_when, hours) => {
+    const { begin, run, drain, spans, store } = stage(Date.UTC(2026, 10, 20, 12));
+    await begin();
+    await run(hours * hourMs);
+    const entry = (await store.read(`${dailySummaryPrefix}${channel}`))!;
+    await store.write(entry, '{"toldUntilMs":', { delayMs: 3 * hourMs });
+    await run(3 * hourMs);
+    await drain();
+    const first = ['2026-11-20T07:00:00.000Z', '2026-11-21T07:00:00.000Z'];
+    expect(await spans()).toEqual([first]);
+    await run(dayMs);
+    expect(await spans()).toEqual([first, ['2026-11-21T07:00:00.000Z', '2026-11-22T07:00:00.000Z']]);
+  });
+
   it('ends when nobody asks for it any more', async () => {
     const { begin, run, spans, asked, store } = stage(Date.UTC(2026, 10, 20, 12));
     await begin();
