@@ -81,6 +81,26 @@ describe('a later payment of another order', () => {
     expect(house.parents()[0]?.shown.text).toMatch(/^✅ Resolved/);
   });
 
+  it('is asked for again where nobody could say what failed just then, though it is proven by itself', async () => {
+    const house = cardsHouse();
+    const { amountMinor: _amount, currency: _currency, ...bare } = failed;
+    // Told as not found: its record comes later.
+    await house.receive(bare);
+    await house.drain();
+    house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
+    house.service.isAway = true;
+    await house.recovery.paid({
+      reference: 'ORDER-2',
+      money: { minor: 1_250_000, currency: 'NGN' },
+      customerEmail: 'jane@example.com',
+      atMs: house.clock.nowMs,
+    });
+    await house.drain(10_000);
+    house.service.isAway = false;
+    await house.drain(60_000);
+    expect(statesOf(house)).toEqual(['✅ Resolved by another payment']);
+  });
+
   it('is asked for again after two days in which nothing ran, when the service is away just then', async () => {
     const house = cardsHouse();
     house.records.set('ORDER-1', recordOf('ORDER-1', 'FAILED'));
