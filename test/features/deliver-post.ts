@@ -6,6 +6,7 @@ import type { ApprovalPost } from '../../src/features/approvals/approval-screens
 import { chargeViews, type ChargeShown } from '../../src/features/charge/charge-messages.ts';
 import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
 import { messageName, openBody } from '../../src/messages/message-record.ts';
+import { withoutUndefined } from '../../src/domain/json.ts';
 import type { Teller, Work } from '../../src/messages/message-work.ts';
 import type { Notice } from '../../src/messages/notices.ts';
 import type { FeatureMessages, Rendered, Said } from '../../src/messages/views.ts';
@@ -26,7 +27,7 @@ export type Post = Shown & Said;
 export type Telling = Parameters<typeof createTelling>[0] & Parameters<typeof createTelling>[1];
 
 export type DeliverPostDeps = Telling & {
-  storms: Pick<Storms, 'find'>;
+  storms: Pick<Storms, 'find' | 'takenElsewhere'>;
   findCharge: Parameters<typeof chargeViews>[0];
 } & Teller &
   Pick<Rendering<Shown>, 'compose'>;
@@ -36,7 +37,12 @@ export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Prom
   const views: FeatureMessages['views'] = {
     async digest({ storm: id }: { storm: string }) {
       const storm = await deps.storms.find(id);
-      return storm ? { kind: 'shown', post: { kind: 'digest', storm, muted: [] } } : { kind: 'nothing' };
+      if (!storm) return { kind: 'nothing' };
+      const elsewhere = await deps.storms.takenElsewhere(id);
+      return {
+        kind: 'shown',
+        post: { kind: 'digest', storm, muted: [], ...withoutUndefined({ elsewhere }) },
+      };
     },
     ...chargeViews(deps.findCharge, deps.log),
     notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),

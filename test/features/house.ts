@@ -70,10 +70,11 @@ export function receiveEvent(receive: Receiving, event: PaymentEvent, fingerprin
 }
 
 /** No channel has too many alerts. */
-export const noStorms: Pick<Storms, 'ask' | 'recovered' | 'taker' | 'find'> = {
+export const noStorms: Pick<Storms, 'ask' | 'recovered' | 'taker' | 'takenElsewhere' | 'find'> = {
   ask: () => Promise.resolve(undefined),
   recovered: () => Promise.resolve(),
   taker: () => Promise.resolve(undefined),
+  takenElsewhere: () => Promise.resolve(undefined),
   find: () => Promise.resolve(undefined),
 };
 

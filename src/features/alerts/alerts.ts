@@ -167,7 +167,8 @@ export function createAlerts(account: Account, around: Around) {
       const storm = await storms.find(id);
       if (!storm) return { kind: 'nothing' };
       const muted = (await mutedNow()).filter(({ channels }) => channels.includes(storm.channel));
-      return { kind: 'shown', post: { kind: 'digest', storm, muted } };
+      const elsewhere = await storms.takenElsewhere(id);
+      return { kind: 'shown', post: { kind: 'digest', storm, muted, ...withoutUndefined({ elsewhere }) } };
     },
     test_alert: async ({ askedBy }) => ({ kind: 'shown', post: { kind: 'test_alert', askedBy } }),
     // Made when it leaves, behind the alerts that were before it in its channel.

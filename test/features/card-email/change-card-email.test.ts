@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest';
-import { endOfChange } from '../../../src/features/card-email/change-card-email.ts';
+import { createCardEmails, endOfChange } from '../../../src/features/card-email/change-card-email.ts';
 import type { CardEmailEnd } from '../../../src/domain/approval.ts';
 import type { RejectionReason } from '../../../src/domain/failure.ts';
+import type { EmailChangeAnswer } from '../../../src/payments/saved-cards.ts';
+import { accountOf } from '../../support/account.ts';
+import { sealer } from '../house.ts';
+import { memoryStore } from '../memory-store.ts';
 
 // How often it is asked for, and what is told: test/records/cases.test.ts.
 it.each<[RejectionReason, CardEmailEnd['kind']]>([
@@ -11,4 +15,33 @@ it.each<[RejectionReason, CardEmailEnd['kind']]>([
   ['card_not_supported', 'refused'],
 ])('a change that is rejected with %s ends as %s', (reason, kind) => {
   expect(endOfChange({ kind: 'rejected', reason, message: 'No' })).toEqual({ kind, message: 'No' });
+});
+
+it.each<[string, EmailChangeAnswer, string[]]>([
+  ['changed', { kind: 'changed' }, ['change card-1 to new@example.com']],
+  [
+    'denied for its address',
+    { kind: 'rejected', reason: 'email_mismatch', message: 'No' },
+    // The address that was tried and no other: the card may have another by then.
+    ['forget old@example.com of card-1'],
+  ],
+  ['refused', { kind: 'rejected', reason: 'invalid_token', message: 'No' }, []],
+])('a card whose change was %s is remembered so', async (_what, answer, told) => {
+  const heard: string[] = [];
+  const ledger = {
+    idOf: async () => 'card-1',
+    changeEmail: async (id: string, email: string) => void heard.push(`change ${id} to ${email}`),
+    forgetEmail: async (id: string, email: string) => void heard.push(`forget ${email} of ${id}`),
+  };
+  const clock = { nowMs: 1_900_000_000_000 };
+  const account = accountOf({
+    store: memoryStore(clock),
+    sealer,
+    now: () => clock.nowMs,
+    payments: { changeCardEmail: async () => answer },
+  });
+  const emails = { currentEmail: 'old@example.com', newEmail: 'new@example.com' };
+  const terms = { tokenKey: 'canary-token', card: {}, ...emails };
+  await createCardEmails(account, ledger, undefined).change(terms, 'U0AGENT01');
+  expect(heard).toEqual(told);
 });

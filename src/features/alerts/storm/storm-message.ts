@@ -2,10 +2,11 @@ import type { RichTextBlock } from '@slack/types';
 import { counted } from '../../../domain/wording.ts';
 import type { AlertRule, RoutePlace } from '../../../domain/alert.ts';
 import type { PaymentEventKind } from '../../../domain/payment-event.ts';
-import type { Storm, StormCount } from './storm.ts';
+import type { Storm, StormCount, TakenElsewhere } from './storm.ts';
 import {
   bold,
   button,
+  channelName,
   fields,
   moment,
   person,
@@ -35,7 +36,12 @@ const longestReason = 120;
 const minuteMs = 60_000;
 
 /** A storm’s digest, made of the storm as it is when it leaves, and of the rules that are muted in its channel. */
-export type DigestShown = { kind: 'digest'; storm: Storm; muted: readonly AlertRule[] };
+export type DigestShown = {
+  kind: 'digest';
+  storm: Storm;
+  elsewhere?: TakenElsewhere;
+  muted: readonly AlertRule[];
+};
 
 /**
  * One storm, in place of a message for each: how many, how much, from when to when. Of failed charges it says why, and
@@ -43,7 +49,7 @@ export type DigestShown = { kind: 'digest'; storm: Storm; muted: readonly AlertR
  * a last time when it is over. What it counts is what the events say: no proof that a charge failed, or was paid.
  */
 export function stormMessage(
-  { storm, muted, ...about }: Omit<DigestShown, 'kind'> & Said,
+  { storm, elsewhere, muted, ...about }: Omit<DigestShown, 'kind'> & Said,
   { environment, account }: RoutePlace,
 ): SlackMessage {
   const { id, gathers, counted: of, endedMs, taken } = storm;
@@ -62,7 +68,7 @@ export function stormMessage(
         Time: timeSpan(of),
         'By currency': sums.length + moreCurrencies > mostSums ? sumWords(of).join(', ') : undefined,
         'Amount not known': unsummed === 0 ? undefined : gathered(gathers, unsummed),
-        ...(isPaid ? { 'Proven by look-up': `${confirmed} of ${count}` } : caseFields(storm)),
+        ...(isPaid ? { 'Proven by look-up': `${confirmed} of ${count}` } : caseFields(storm, elsewhere)),
       }),
       ...(isPaid ? [] : [reasons(of)]),
       ...muteBlocks(muted, { environment, account }),
@@ -90,10 +96,20 @@ const paymentWords = {
   overNext: 'New payments are posted one by one again.',
 };
 
-function caseFields({ taken, endedMs, counted: { recovered } }: Storm): Parameters<typeof fields>[0] {
+function caseFields(
+  { taken, endedMs, counted: { recovered } }: Storm,
+  elsewhere: TakenElsewhere | undefined,
+): Parameters<typeof fields>[0] {
   const more = words(endedMs === undefined ? ', new ones too' : '');
   return {
     'Acknowledged by': taken && [person(taken.by), words(' '), moment(taken.at, '{time}'), more],
+    'Those in': elsewhere && [
+      channelName(elsewhere.channel),
+      words(' acknowledged by '),
+      person(elsewhere.by),
+      words(' '),
+      moment(elsewhere.at, '{time}'),
+    ],
     Resolved: recovered === 0 ? undefined : `${recovered} by payment`,
   };
 }

@@ -9,7 +9,7 @@ import { withoutUndefined } from '../../../domain/json.ts';
 import type { Sealer, Entry, Index } from '../../../store/store.ts';
 import { openEvent, messageKey, readMessageRecord, stormAlerts } from '../../../messages/message-record.ts';
 import { createMessages, type Messages } from '../../../messages/messages.ts';
-import { eventPrefix, openEvidence } from '../alert-record.ts';
+import { alertMessages, eventPrefix, openEvidence } from '../alert-record.ts';
 import { createTally, type Tally } from '../tally.ts';
 import { isUnreadable } from '../../../records/records.ts';
 import { createCases } from '../../../records/cases.ts';
@@ -64,6 +64,9 @@ export type Storm = {
   isQuiet: boolean;
 };
 
+/** `channel` is the other one. */
+export type TakenElsewhere = { by: string; at: number; channel: string };
+
 type StormEvent =
   /** So many alerts of a group came that they belong to it. */
   | { kind: 'joined'; group: string }
@@ -87,6 +90,8 @@ const soonMs = 1_000;
 /** Each storm at work may edit its messages once in so long for every storm at work: Slack counts the edits of all. */
 const editPaceMs = 5_000;
 const mostListed = 100;
+/** Rules send alike alerts to the same channels: the newest show which. */
+const mostCompared = 20;
 const minuteMs = 60_000;
 
 /** The alerts of one kind that a channel is told, by when they came or were posted: what makes a storm. */
@@ -197,12 +202,14 @@ export function createStorms(
         const paceMs = Math.max(editPaceMs * Math.max(1, entries.length), counted.count);
         return { event: { kind: 'counted', counted: await count(id), paceMs } };
       },
-      async tell({ id, channel, counted }) {
+      async tell({ id, channel, counted, taken }) {
         // One whose first alert was posted after all has nothing to say.
         if (counted.count === 0) return;
         // Behind a backlog in the channel’s lane it would come when the storm is over.
         const lane = 'digest:';
         await messages.keep(messageKey('digest', id), { channel, lane, body: { storm: id } });
+        const others = taken ? await elsewhere(id) : [];
+        await Promise.all(others.map((other) => messages.refresh(messageKey('digest', other.id))));
       },
     },
   );
@@ -210,6 +217,17 @@ export function createStorms(
   async function newestOf(stream: string): Promise<Storm | undefined> {
     // Of those that can be read.
     return (await storms.list(stormsOf(stream), { max: 10, newestFirst: true }))[0];
+  }
+
+  /** The storms of other channels that tell its newest alerts too. */
+  async function elsewhere(id: string): Promise<Storm[]> {
+    const { entries } = await store.list(stormAlerts(id), { max: mostCompared, newestFirst: true });
+    const items = entries.flatMap((entry) => ifReadable(() => itemOf(sealer, entry)) ?? []);
+    const all = await Promise.all(items.map(({ event }) => alertMessages(store, event.key)));
+    const ids = new Set(all.flat().flatMap(({ record }) => record.digest?.storm ?? []));
+    ids.delete(id);
+    const found = await Promise.all([...ids].map((other) => storms.find(other).catch(unlessReadable)));
+    return found.filter((storm) => storm !== undefined);
   }
 
   async function count(id: string): Promise<StormCount> {
@@ -320,6 +338,13 @@ export function createStorms(
     /** Who took it, and when. */
     taker: async (id: string): Promise<Storm['taken']> =>
       (await storms.find(id).catch(unlessReadable))?.taken,
+
+    /** Who was the first to take alerts of it by another channel’s digest, and where. */
+    async takenElsewhere(id: string): Promise<TakenElsewhere | undefined> {
+      const found = await elsewhere(id);
+      const all = found.flatMap(({ channel, taken }) => (taken ? [{ ...taken, channel }] : []));
+      return all.toSorted((one, other) => one.at - other.at)[0];
+    },
 
     /** One of its alerts is on the list of those that a payment resolved. */
     async recovered(id: string): Promise<void> {

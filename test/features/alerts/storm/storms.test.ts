@@ -38,7 +38,11 @@ function digestOf(house: CardsHouse): CardsHouse['messages'][number] {
 }
 
 function idOf(house: CardsHouse): string {
-  const block = digestOf(house).shown.blocks.findLast(({ type }) => type === 'actions');
+  return idIn(digestOf(house));
+}
+
+function idIn(digest: CardsHouse['messages'][number]): string {
+  const block = digest.shown.blocks.findLast(({ type }) => type === 'actions');
   const [button] = block?.type === 'actions' ? block.elements : [];
   return button?.type === 'button' ? (button.value ?? '') : '';
 }
@@ -96,6 +100,29 @@ describe('Acknowledge all', () => {
     await house.storms.take(idOf(house), ada);
     await house.drain(20_000);
     expect((await house.cards.read(failure(8).key)).card).toMatchObject({ by: bola });
+  });
+});
+
+describe('a storm that two channels are told', () => {
+  it('says in the one who acknowledged it in the other, and that its own button is still of use', async () => {
+    const house = cardsHouse({ threshold: 5, channels: ['C0ALERTS01', 'C0ALERTS02'] });
+    await burst(house, 1, 10);
+    await house.drain(20_000);
+    const digests = () => house.parents().filter(({ shown }) => /Storm/.test(shown.text));
+    expect(
+      digests()
+        .map(({ channel }) => channel)
+        .toSorted(),
+    ).toEqual(['C0ALERTS01', 'C0ALERTS02']);
+    const [first, second] = digests();
+    if (!first || !second) throw new Error('Two digests stand.');
+    await house.storms.take(idIn(first), ada);
+    await house.drain(5_000);
+    const [own, other] = digests().map((digest) => JSON.stringify(digest.shown.blocks));
+    expect(own).toContain('Acknowledged by');
+    expect(own).not.toContain('Those in');
+    expect(other).toMatch(new RegExp(`Those in.*${first.channel}.*acknowledged by.*${ada}`));
+    expect(other).toContain('Acknowledge all');
   });
 });
 
