@@ -297,7 +297,7 @@ export function believed<T>(mark: Mark<T> | undefined): T | undefined {
   return mark?.problem === undefined ? mark?.said : undefined;
 }
 
-export type SignedTail = z.infer<typeof markShape>;
+type SignedTail = z.infer<typeof markShape>;
 
 export function signMark(sealer: Sealer, key: string, said: SignedTail | AuditStub): string {
   return signText(sealer, key, JSON.stringify(said));
