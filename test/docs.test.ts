@@ -22,6 +22,7 @@ const pages = [
   'SECURITY.md',
   'CHANGELOG.md',
   'docs/set-up.md',
+  'docs/first-workspace.md',
   'docs/webhooks.md',
   'docs/operating.md',
   'docs/upgrading.md',

@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { helpMessage } from '../../src/features/help/help.ts';
-import { everyVerb } from '../../scripts/every-verb.ts';
+import { events, lackedBy, shortcuts } from '../../scripts/manifest-lacks.ts';
 
 const url = z.url({ protocol: /^https$/ });
 
@@ -61,101 +61,6 @@ const manifestSchema = z.strictObject({
 
 const manifest = manifestSchema.parse(parse(readFileSync('manifest.yml', 'utf8')));
 const { bot, bot_optional: optional } = manifest.oauth_config.scopes;
-/** All of the bot, as far as it can call Slack or hear from it. */
-const source = ['slack', 'messages', 'features']
-  .flatMap((room) =>
-    readdirSync(`src/${room}`, { recursive: true, encoding: 'utf8' }).map((file) => `src/${room}/${file}`),
-  )
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => readFileSync(file, 'utf8'))
-  .join('\n');
-
-/** What each method needs; for a history it depends on the kind of channel. */
-const scopesOf: Record<string, string[]> = {
-  'auth.test': [],
-  'files.getUploadURLExternal': ['files:write'],
-  'files.completeUploadExternal': ['files:write'],
-  'chat.postMessage': ['chat:write'],
-  'chat.postEphemeral': ['chat:write'],
-  'chat.update': ['chat:write'],
-  'conversations.info': ['channels:read', 'groups:read'],
-  'conversations.history': ['channels:history', 'groups:history'],
-  'conversations.replies': ['channels:history', 'groups:history'],
-  'views.open': [],
-  'views.push': [],
-  'views.update': [],
-  'usergroups.list': ['usergroups:read'],
-  'usergroups.users.list': ['usergroups:read'],
-  'views.publish': [],
-  'users.info': ['users:read'],
-};
-
-const verbs = everyVerb();
-const shortcuts = verbs.flatMap((verb) => verb.shortcuts ?? []);
-const events = [...source.matchAll(/\bevent\.type !== '(\w+)'/g)].map(([, event = '']) => event);
-const methods = [...source.matchAll(/\b(?:client|interactive|delivery)\.((?:[a-z]\w*\.)+[a-z]\w*)\(/g)]
-  .map(([, method = '']) => method)
-  .filter((method) => !method.startsWith('apps.'));
-
-/** What the code takes from Slack or asks of it, and where the manifest has to switch it on for that. */
-function lackedBy(given: unknown): string[] {
-  const shown = z.looseObject({}).catch({});
-  const at = (...path: (string | number)[]): unknown =>
-    path.reduce<unknown>(
-      (part, name) => (Array.isArray(part) ? part[Number(name)] : shown.parse(part)[name]),
-      given,
-    );
-  const list = (...path: string[]): unknown[] =>
-    z
-      .array(z.unknown())
-      .catch([])
-      .parse(at(...path));
-  const has = (all: unknown[], wanted: object): boolean =>
-    all.some((one) => Object.entries(wanted).every(([name, value]) => shown.parse(one)[name] === value));
-  const scopes = list('oauth_config', 'scopes', 'bot');
-  const interactivity = (name: string): unknown => at('settings', 'interactivity', name);
-  const isPressed = verbs.some(({ presses = [], modals = [] }) => presses.length + modals.length > 0);
-  const isSearched = verbs.some(({ suggestions = [] }) => suggestions.length > 0);
-  const needed: [what: string, isThere: boolean][] = [
-    ['the command', has(list('features', 'slash_commands'), { command: '/pay', should_escape: true })],
-    ['the command’s address', isAddress(at('features', 'slash_commands', 0, 'url'))],
-    ['presses and forms', !isPressed || interactivity('is_enabled') === true],
-    ['their address', !isPressed || isAddress(interactivity('request_url'))],
-    ['the address of lists', !isSearched || isAddress(interactivity('message_menu_options_url'))],
-    ...shortcuts.map(({ name, kind: type, callbackId }): [string, boolean] => [
-      `the shortcut ${name}`,
-      has(list('features', 'shortcuts'), { name, type, callback_id: callbackId }),
-    ]),
-    ...events.map((event): [string, boolean] => [
-      `the event ${event}`,
-      list('settings', 'event_subscriptions', 'bot_events').includes(event),
-    ]),
-    ['the address of events', isAddress(at('settings', 'event_subscriptions', 'request_url'))],
-    [
-      'the Home',
-      !methods.includes('views.publish') || at('features', 'app_home', 'home_tab_enabled') === true,
-    ],
-    [
-      'direct messages',
-      !methods.includes('chat.postMessage') || at('features', 'app_home', 'messages_tab_enabled') === true,
-    ],
-    // Whoever takes Socket Mode turns it on here.
-    ['the switch of Socket Mode', typeof at('settings', 'socket_mode_enabled') === 'boolean'],
-    ['the scope commands', scopes.includes('commands')],
-    ...methods.flatMap((method) =>
-      (scopesOf[method] ?? ['an unknown one']).map((scope): [string, boolean] => [
-        `${scope} for ${method}`,
-        scopes.includes(scope),
-      ]),
-    ),
-  ];
-  return needed.filter(([, isThere]) => !isThere).map(([what]) => what);
-}
-
-function isAddress(value: unknown): boolean {
-  return url.safeParse(value).success;
-}
-
 /** Every value of the manifest by its path. */
 function linesIn(part: unknown, path: string[] = []): string[][] {
   if (typeof part !== 'object' || part === null) return [path];

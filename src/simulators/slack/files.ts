@@ -65,6 +65,10 @@ export function fileMethods(url: string): Record<string, Method> {
       },
       complete,
     ),
+    /** The message that brought it stays, without it. */
+    'files.delete': method(write, { file: text }, (world, { file }) =>
+      world.messages.dropFile(file) ? granted({}) : refused('file_not_found'),
+    ),
   };
 }
 

@@ -82,6 +82,12 @@ export function createMessages(ids: Ids) {
       Object.assign(message, content);
       message.editedTs = ids.ts();
     },
+    /** False: no message has it. */
+    dropFile(id: string) {
+      const holding = [...byTs.values()].find(({ files }) => files.some((file) => file.id === id));
+      if (holding) holding.files = holding.files.filter((file) => file.id !== id);
+      return holding !== undefined;
+    },
     remove(message: Message) {
       byTs.delete(message.ts);
       drop(byChannel, message.channel, message);

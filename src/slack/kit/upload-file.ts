@@ -5,7 +5,7 @@ import { noteMessage } from './note.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
 
 export type UploadOutcome =
-  | { kind: 'uploaded' }
+  | { kind: 'uploaded'; fileId: string }
   /** `fix` says what a person must do; the file may be there all the same when `why` says that no answer came. */
   | { kind: 'failed'; why: string; fix: string };
 
@@ -50,7 +50,7 @@ export function createUploadFile(client: WebClient): UploadFile {
         ...(threadTs === undefined ? {} : { thread_ts: threadTs }),
         initial_comment: comment,
       });
-      return { kind: 'uploaded' };
+      return { kind: 'uploaded', fileId: id };
     } catch (error) {
       return failed(slackErrorWord(readSlackError(error)), channel);
     }

@@ -88,7 +88,7 @@ export const alertSurfaces: readonly Surface[] = [
     const slackError = text();
     return csvMessage(
       random.pick([
-        { kind: 'uploaded' },
+        { kind: 'uploaded', fileId: 'F0FILE0001' },
         {
           kind: 'failed',
           why: `Slack says “${outsideText(slackError, 80)}”.`,

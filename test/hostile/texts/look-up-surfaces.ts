@@ -125,7 +125,9 @@ export const storySurfaces: readonly Surface[] = [
     ),
   ),
   messageOf('a story that nobody knows', ({ text }) => noStoryMessage(text())),
-  messageOf('what became of a story’s file', ({ text }) => storyFileMessage(text(), { kind: 'uploaded' })),
+  messageOf('what became of a story’s file', ({ text }) =>
+    storyFileMessage(text(), { kind: 'uploaded', fileId: 'F0FILE0001' }),
+  ),
 ];
 
 const kinds = ['command', 'press', 'form', 'decision', 'step', 'answer', 'reveal'] as const;
