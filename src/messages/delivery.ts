@@ -1,5 +1,6 @@
 import {
   type RefusalAbout,
+  type SlackProblem,
   fixFor,
   readSlackError,
   refusalAbout,
@@ -10,6 +11,7 @@ import type { ChatPostMessageArguments, ChatUpdateArguments, WebClient } from '@
 import { withDeadline } from '../deadline.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import { rich, richText } from '../slack/kit/blocks.ts';
+import { unescape } from '../slack/kit/text.ts';
 import type { SlackMessage } from '../slack/kit/message.ts';
 
 export type Delivery = {
@@ -98,7 +100,7 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
       const { metadata: _metadata, ...words } = content;
       let outcome = await attemptEdit(content);
       // In words alone: as rich text, which Slack lets no edit take away, or without blocks where it was posted so.
-      for (const blocks of [[richText(rich`${content.text}`)], []]) {
+      for (const blocks of [[richText(rich`${unescape(content.text)}`)], []]) {
         if (!isAboutContent(outcome)) break;
         outcome = await attemptEdit({ ...words, blocks, ...metadataFor(message, outcome.slackError) });
       }
@@ -123,7 +125,7 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
       } catch (error) {
         const problem = readSlackError(error);
         const slackError = slackErrorWord(problem);
-        if (unreadable.has(slackError)) return { kind: 'unreadable', slackError };
+        if (isUnreadable(problem, doubt.channel)) return { kind: 'unreadable', slackError };
         const { retryAfterMs } = problem.kind === 'rate_limited' ? problem : {};
         return withoutUndefined({
           kind: 'unknown' as const,
@@ -137,17 +139,20 @@ export function createDelivery(client: WebClient, historyTimeoutMs = usualHistor
   };
 }
 
-/** A history needs the scope and, even with `chat:write.public`, the bot as a member. */
-const unreadable = new Set([
+/** A history needs its own scope, whatever else the token may. */
+const notForThisToken = new Set([
   'missing_scope',
-  'not_in_channel',
-  'channel_not_found',
   'no_permission',
   'access_denied',
   'not_allowed_token_type',
   'unknown_method',
-  'thread_not_found',
 ]);
+
+/** Slack says no, of this history and not of the whole bot: it would say so again, and no lane is to wait for that. */
+function isUnreadable(problem: SlackProblem, channel: string): boolean {
+  if (problem.kind !== 'refused' || problem.slackError === 'invalid_cursor') return false;
+  return notForThisToken.has(problem.slackError) || refusalAbout(problem.slackError, channel) !== 'bot';
+}
 
 const noErrors: ReadonlySet<string> = new Set();
 

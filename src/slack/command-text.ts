@@ -1,5 +1,7 @@
 import { parseAmount } from '../domain/money.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
+import { unescape } from './kit/text.ts';
+
 const openingQuotes = '"“”„«';
 const closingQuotes = '"“”»';
 
@@ -36,10 +38,6 @@ function withoutLinks(text: string): string {
     /<(?:https?:\/\/|mailto:|tel:)([^|>]*)(?:\|([^>]*))?>/g,
     (_, address: string, label?: string) => label ?? address,
   );
-}
-
-export function unescape(text: string): string {
-  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
 /** Reads the words of a verb that takes none. `why` is told, in place of what was typed, to whoever typed some. */

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject } from '../domain/json.ts';
 import { plainId } from '../domain/merchant.ts';
+import { unescape } from './kit/text.ts';
 import { lookUpActionId, lookUpWords } from './words/evidence.ts';
 
 /** What nobody's message holds; a hostile one may. */
@@ -50,10 +51,7 @@ function lookedUpBy({ action_id: id, value }: JsonObject): string {
 
 /** Slack's markup as words: mentions and dates go, a link leaves its label. */
 function unmarked(text: string): string {
-  return text
-    .replace(/<[@#!][^<>]*>/g, ' ')
-    .replace(/<(?:mailto|tel|https?):?[^<>|]*(?:\|([^<>]*))?>/g, ' $1 ')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&amp;', '&');
+  return unescape(
+    text.replace(/<[@#!][^<>]*>/g, ' ').replace(/<(?:mailto|tel|https?):?[^<>|]*(?:\|([^<>]*))?>/g, ' $1 '),
+  );
 }

@@ -244,6 +244,11 @@ describe('edit', () => {
     // Slack lets no edit take a message's rich text away (`block_mismatch`).
     update((body) => body['blocks']?.startsWith('[{"type":"rich_text"') === true).reply(200, { ok: true });
     expect(await edit()).toMatchObject({ kind: 'posted' });
+    // Rich text is no markup: what is escaped in the text stands there as itself.
+    update().reply(200, { ok: false, error: 'invalid_blocks' });
+    update((body) => body['blocks']?.includes('"text":"Refund & close"') === true).reply(200, { ok: true });
+    const escaped = { ...message, text: 'Refund &amp; close' };
+    expect(await delivery().edit({ channel: 'D0ADA', ts: '1.1' }, escaped)).toMatchObject({ kind: 'posted' });
   });
 
   it('waits as long as Slack asks, says what is refused, and what is not known', async () => {
@@ -363,6 +368,8 @@ describe('findByKey', () => {
     ['U0ADA', 'channel_not_found'],
     ['C0ALERTS', 'thread_not_found', '1.1'],
     ['C0ALERTS', 'not_allowed_token_type', '1.1'],
+    ['C0ALERTS', 'channel_is_limited_access'],
+    ['C0ALERTS', 'never_heard_of'],
   ])('says unreadable for %s with %s', async (channel, error, threadTs?: string) => {
     const method = threadTs === undefined ? 'history' : 'replies';
     nock('https://slack.test').post(`/api/conversations.${method}`).reply(200, { ok: false, error });

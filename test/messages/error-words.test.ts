@@ -20,13 +20,14 @@ import { commonWords, wordsOf } from './error-words.ts';
 const unknown = 'never_heard_of';
 
 /** What Slack refuses in a test, in which way it was to be sent. */
-type Way = 'a post' | 'a note in a thread' | 'an edit';
+type Way = 'a post' | 'a note in a thread' | 'an edit' | 'a look for a message in doubt';
 
 const standing = { posted: { channel, ts: '1000.1' }, shown: 'old' };
 const records: Record<Way, Partial<MessageRecord>> = {
   'a post': {},
   'a note in a thread': { isNote: true },
   'an edit': standing,
+  'a look for a message in doubt': { doubt: { channel, sinceMs: 1_000_000 } },
 };
 
 function saying(word: string): WebAPIPlatformError {
@@ -51,11 +52,12 @@ async function sentWith(way: Way, word: string) {
   }
   const chat = {
     postMessage: call(({ thread_ts: thread }) =>
-      thread === undefined ? way === 'a post' : way !== 'a post',
+      thread === undefined ? way === 'a post' : way === 'a note in a thread',
     ),
     update: call(() => true),
   };
-  const delivery: Delivery = createDelivery({ chat } as unknown as WebClient);
+  const conversations = { history: () => Promise.reject(saying(word)) };
+  const delivery: Delivery = createDelivery({ chat, conversations } as unknown as WebClient);
   const deps: Teller & Rendering<{ text: string; thread: boolean }> = {
     store,
     sealer,
@@ -77,7 +79,10 @@ async function sentWith(way: Way, word: string) {
         edit: (to, ts) => delivery.edit({ channel: to, ts }, message),
       };
     },
-    findByKey: () => Promise.resolve({ kind: 'absent' }),
+    findByKey: (doubt, key) =>
+      way === 'a look for a message in doubt'
+        ? delivery.findByKey(doubt, key)
+        : Promise.resolve({ kind: 'absent' }),
     now: () => clock.nowMs,
     log: () => undefined,
   };
@@ -119,6 +124,13 @@ async function sentWith(way: Way, word: string) {
 async function fateOf(way: Way, word: string): Promise<string> {
   const { record, isPutAside, postsWait, editsWait } = await sentWith(way, word);
   const message = ((): string => {
+    if (way === 'a look for a message in doubt') {
+      if (record.posted) return 'posted once more, and says that it may be a repeat';
+      const isSlowed = readSlackError(saying(word)).kind === 'rate_limited';
+      return isSlowed
+        ? 'looked for again when Slack says'
+        : 'looked for every 5 seconds; after 15 minutes posted once more, and says that it may be a repeat';
+    }
     if (isPutAside)
       return 'its words alone are tried at once; then `ops` is told, and it is tried every hour';
     if (record.doubt) return 'looked for in the channel after 15 seconds, and repeated where it is not there';
@@ -155,6 +167,11 @@ async function table(way: Way, method: keyof typeof wordsOf): Promise<string> {
   );
 }
 
+/** A page that Slack does not know any more is read anew. */
+function isRefused(word: string): boolean {
+  return readSlackError(saying(word)).kind === 'refused' && word !== 'invalid_cursor';
+}
+
 describe('what Slack says no with', () => {
   it.each(ways)('of %s is known, and holds no more than it must (%s)', async (way, method) => {
     const words = [...commonWords, ...wordsOf[method]];
@@ -177,10 +194,24 @@ describe('what Slack says no with', () => {
     expect(fixFor(unknown)).toContain(unknown);
   });
 
+  it('of a history holds no lane, unless it is about the whole bot or no answer at all', async () => {
+    const way = 'a look for a message in doubt';
+    const words = [...commonWords, ...wordsOf['conversations.history'], unknown];
+    const all = await Promise.all(words.map(async (word) => ({ word, ...(await sentWith(way, word)) })));
+    const ofOne = all.filter(
+      ({ word, record }) => isRefused(word) && (refusalAbout(word, channel) !== 'bot' || record.mayBeRepeat),
+    );
+    expect(ofOne.length).toBeGreaterThan(15);
+    expect(ofOne.filter(({ postsWait, record }) => postsWait || !record.mayBeRepeat)).toEqual([]);
+    expect(all.filter(({ editsWait }) => editsWait)).toEqual([]);
+    expect(await sentWith(way, unknown)).toMatchObject({ postsWait: false, record: { mayBeRepeat: true } });
+  });
+
   it('is told by the table of docs/slack-errors.md', async () => {
-    const tables = await Promise.all(ways.map(([way, method]) => table(way, method)));
+    const all = [...ways, ['a look for a message in doubt', 'conversations.history']] as const;
+    const tables = await Promise.all(all.map(([way, method]) => table(way, method)));
     const head =
-      '# Slack’s error words\n\nWhat becomes of a message when Slack refuses it, and what waits behind it, by each word of Slack’s lists and by\none that is in none. `test/messages/error-words.test.ts` makes this page: `npx vitest run test/messages/error-words.test.ts -u`.\n';
+      '# Slack’s error words\n\nWhat becomes of a message when Slack refuses it, and what waits behind it, by each word of Slack’s lists and by\none that is in none. No message waits for another method: what it refuses is told to whoever asked. `test/messages/error-words.test.ts` makes this page: `npx vitest run test/messages/error-words.test.ts -u`.\n';
     await expect([head, ...tables].join('\n')).toMatchFileSnapshot('../../docs/slack-errors.md');
   });
 });

@@ -7,6 +7,11 @@ export function escapeMrkdwn(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
+/** What Slack escaped, or was escaped for it, as it was. */
+export function unescape(text: string): string {
+  return text.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
+
 /**
  * Outside text as one line for a message's `text` or a mrkdwn object: no live mention, link or date, at most
  * `max` long after escaping, no entity cut in half. It can still be bold or struck through: where that

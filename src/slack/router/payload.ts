@@ -2,7 +2,7 @@ import type { BlockAction, BlockElementAction, ViewOutput, ViewStateValue } from
 import { holdsCardNumber } from '../../domain/card.ts';
 import { isJsonObject } from '../../domain/json.ts';
 import type { Caller, Pressed, ViewValues } from '../command.ts';
-import { unescape } from '../command-text.ts';
+import { unescape } from '../kit/text.ts';
 import { fieldName, hasNewId } from '../kit/field-ids.ts';
 
 /** What every payload of a press, a form or a typeahead says of the person. */
