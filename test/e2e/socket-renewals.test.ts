@@ -1,16 +1,21 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { expect, it, type TestContext } from 'vitest';
+import { countOf, itInFull } from '../support/counts.ts';
 import { openDesk, type Desk, type Message } from '../support/desk.ts';
 
+// PAYOPS_FULL_COUNTS=1: a thousand presses over fifty renewals, with what became of them printed.
+
+const presses = countOf({ full: 1_000, share: 100 });
 /** One after the other, some while a line is away. */
 const pressEveryMs = 20;
 /** What the way to Slack and back takes when a line is renewed. */
 const openingMs = 100;
+const ghosts = 5;
 
-async function opens(test: TestContext, renewedLinesGetMore: boolean): Promise<[Desk, Message]> {
+async function opens(test: TestContext, renewedLinesGetMore = false): Promise<[Desk, Message]> {
   const desk = await openDesk(test, {
     env: { SLACK_MODE: 'socket', SLACK_APP_TOKEN: 'xapp-playground-app-token', SLACK_SIGNING_SECRET: '' },
-    workspace: { ackTimeoutMs: 1_000, quirks: { renewedLinesGetMore } },
+    workspace: { quirks: { renewedLinesGetMore } },
   });
   const { workspace, slackGate, until } = desk.house;
   workspace.connect(undefined);
@@ -33,31 +38,86 @@ function answered(desk: Desk): unknown[] {
     .map((line) => (JSON.parse(line) as { result: unknown }).result);
 }
 
-async function presses(
-  test: TestContext,
-  which: 'oldest' | 'all',
-  renewedLinesGetMore: boolean,
-): Promise<void> {
-  const [desk, answer] = await opens(test, renewedLinesGetMore);
-  let lost = 0;
+/** How many presses Slack told the person to have failed, while one or all lines are renewed every twenty presses. */
+async function pressesThrough(desk: Desk, answer: Message, which: 'oldest' | 'all'): Promise<number> {
+  const failed: string[] = [];
   const pressing = [];
-  for (let press = 0; press < 100; press += 1) {
+  for (let press = 0; press < presses; press += 1) {
     if (press % 20 === 10) desk.house.workspace.sockets.disconnect('refresh_requested', which);
-    pressing.push(desk.presses('agent', 'Look up', answer).catch(() => (lost += 1)));
+    const pressed = desk.presses('agent', 'Look up', answer);
+    pressing.push(pressed.catch((error: unknown) => failed.push(String(error))));
     await rest(pressEveryMs);
   }
   await Promise.all(pressing);
-  expect(lost).toBe(0);
+  const { length: lost } = failed;
+  await eachOnce(desk, presses - lost, presses);
+  console.log(
+    `${presses} presses over ${presses / 20} renewals (${which}): ${lost} lost`,
+    ...new Set(failed),
+  );
+  return lost;
+}
+
+/**
+ * Beside what was typed first; an answer is on record a moment after it is given. Of a press that Slack calls failed only
+ * the acknowledgement may have been cut off.
+ */
+async function eachOnce(desk: Desk, least: number, most: number): Promise<void> {
+  await desk.house.until('all are on record', () => answered(desk).length >= least + 1);
   await desk.settled();
-  expect(answered(desk)).toEqual(Array.from({ length: 101 }, () => 'answered'));
+  expect(new Set(answered(desk))).toEqual(new Set(['answered']));
+  expect(answered(desk).length).toBeLessThanOrEqual(most + 1);
 }
 
 it('loses no press and does none twice while Slack renews a line', async (test) => {
-  await presses(test, 'oldest', false);
-  expect.assertions(2);
+  const [desk, answer] = await opens(test);
+  expect(await pressesThrough(desk, answer, 'oldest')).toBe(0);
 });
 
-it('loses none either where Slack asks for both at once and uses them until they are closed', async (test) => {
-  await presses(test, 'all', true);
-  expect.assertions(2);
+it('loses those alone that are on their way as a line is closed, where Slack uses what it asked to renew until then', async (test) => {
+  const [desk, answer] = await opens(test, true);
+  const lost = await pressesThrough(desk, answer, 'all');
+  // A close and a press may pass each other on the way, and no protocol helps that (docs/limits.md).
+  expect(lost).toBe(desk.house.workspace.sockets.cutOff());
 });
+
+it('loses those alone that Slack gives to lines of dead processes, and says that there are such lines', async (test) => {
+  const [desk, answer] = await opens(test);
+  const { sockets } = desk.house.workspace;
+  sockets.setGhosts(ghosts);
+  const lost = await pressesThrough(desk, answer, 'oldest');
+  console.log(`  ${ghosts} ghosts beside 2 lines; given to them: ${sockets.unread()}`);
+  expect(lost).toBe(sockets.unread() + sockets.cutOff());
+  expect(sockets.unread()).toBeGreaterThan(0);
+  const ready = await (await fetch(`${desk.bot.url()}/readyz`)).text();
+  expect(ready).toContain(`Slack counts ${ghosts + 2} Socket Mode connections, and the bot has 2`);
+});
+
+/** Slack's own time to find out that a network is gone; the bot takes nine seconds. */
+const foundOutMs = 12_000;
+
+itInFull(
+  'loses those alone that Slack gives to a line whose network is gone, until both know it',
+  async (test) => {
+    const [desk, answer] = await opens(test);
+    const { workspace, until } = desk.house;
+    let lost = 0;
+    let pressed = 0;
+    for (let time = 0; time < 5; time += 1) {
+      await until('both lines are connected', () => workspace.openSockets() === 2);
+      workspace.sockets.halfOpen(foundOutMs);
+      const pressing = [];
+      for (const untilMs = performance.now() + foundOutMs + 1_000; performance.now() < untilMs;) {
+        pressing.push(desk.presses('agent', 'Look up', answer).catch(() => (lost += 1)));
+        pressed += 1;
+        await rest(10 * pressEveryMs);
+      }
+      await Promise.all(pressing);
+    }
+    await eachOnce(desk, pressed - lost, pressed);
+    console.log(
+      `${pressed} presses over 5 half-open lines: ${lost} lost, given to them ${workspace.sockets.unread()}`,
+    );
+    expect(lost).toBe(workspace.sockets.unread() + workspace.sockets.cutOff());
+  },
+);

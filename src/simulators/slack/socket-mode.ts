@@ -38,6 +38,8 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
   const acks = createAcks();
   let lines: Line[] = [];
   let turn = 0;
+  let unread = 0;
+  let cutOff = 0;
   let isOff = false;
 
   function drop(line: Line): void {
@@ -71,6 +73,10 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
   return {
     /** How many connections take payloads now, those that nobody reads left out. */
     open: () => open().length,
+    /** How many payloads were given to a connection that nobody reads. */
+    unread: () => unread,
+    /** How many were on their way, or not acknowledged yet, when their connection was closed. */
+    cutOff: () => cutOff,
     /** The query of a fresh one-use address for `apps.connections.open`. */
     ticket() {
       const ticket = ids.secret(12);
@@ -91,7 +97,10 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
       turn += 1;
       if (line === undefined) return { kind: 'unreachable' };
       const reader = line.isHalfOpen === true ? undefined : line.socket;
-      return await acks.deliver(reader, { ...envelope, id: ids.secret(16) }, timeoutMs);
+      if (reader === undefined) unread += 1;
+      const answer = await acks.deliver(reader, { ...envelope, id: ids.secret(16) }, timeoutMs);
+      if (answer.kind === 'unreachable') cutOff += 1;
+      return answer;
     },
     /**
      * To every connection or to the oldest. One that is to be renewed is given nothing more without the quirk; its

@@ -73,7 +73,7 @@ export type Workspace = Simulator<SlackFault> & {
   /** How many Socket Mode connections take payloads now. */
   openSockets(): number;
   /** What Slack and the network do to Socket Mode's connections. */
-  sockets: Pick<SocketMode, 'disconnect' | 'turn' | 'setGhosts' | 'halfOpen'>;
+  sockets: Pick<SocketMode, 'disconnect' | 'turn' | 'setGhosts' | 'halfOpen' | 'unread' | 'cutOff'>;
   close(): Promise<void>;
 };
 
