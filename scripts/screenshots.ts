@@ -179,7 +179,7 @@ async function shootCard(lead: PersonWindow): Promise<void> {
 }
 
 async function shootStorm(lead: PersonWindow): Promise<void> {
-  await lead.channel('pay-desk');
+  await lead.channel('pay-alerts');
   await lead.tab('Saved cards');
   await lead.click(lead.page.getByRole('button', { name: 'Send 60 failures' }));
   // Slack takes a message a second, and those before the threshold have one each.
@@ -267,7 +267,7 @@ async function waitForOpening({ url }: Playground): Promise<void> {
 
 await mkdir(folder, { recursive: true });
 await mkdir(narrowFolder, { recursive: true });
-const playground = await startPlayground({ rules: paidRule, live: true });
+const playground = await startPlayground({ rules: paidRule });
 await waitForOpening(playground);
 const browser = await openBrowser({ viewport: size, deviceScaleFactor: 1.25 });
 if (!browser) {

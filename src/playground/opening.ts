@@ -64,6 +64,6 @@ export async function playOpening(workspace: Workspace, payments: PaymentsServic
   // The bot shows there how it goes until it is told in the channel.
   await told('Paid (confirmed) · NGN 5,000.00');
   const done = await view((one) => JSON.stringify(one.blocks).includes('Paid (confirmed)'));
-  await workspace.act(lead, { kind: 'close_view', viewId: done.id });
   await told('Resolved');
+  await workspace.act(lead, { kind: 'close_view', viewId: done.id });
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createBotProcess, type BotProcess } from './bot-process.ts';
 import { botSettings, payopsFile } from './bot-settings.ts';
+import { stormCustomers } from '../simulators/payments/panel.ts';
 import { startPaymentsService, type PaymentsService } from '../simulators/payments/service.ts';
 import type { ActResult, Exchange, PlaygroundAction } from '../simulators/protocol.ts';
 import { playOpening } from './opening.ts';
@@ -15,8 +16,8 @@ import { startWorkspace, type Workspace } from '../simulators/slack/workspace.ts
 type PlaygroundOptions = {
   /** The page's port, or the next free one after it; 0, the default, takes any. */
   port?: number;
-  /** The account is a live one, whose money is real by all that the bot says. Default false: a sandbox. */
-  live?: boolean;
+  /** The account is a sandbox, where no card is saved and no code resent. Default false: a live one, as the pictures show. */
+  sandbox?: boolean;
   /** More rules of the bot's payops.yml. */
   rules?: string;
 };
@@ -55,8 +56,6 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
     ),
   });
   const { users, channels } = workspace.ids;
-  // One conversation for everything: a newcomer sees the alert arrive.
-  workspace.setChannel(channels.payAlerts, { archived: true });
   const payments = await startPaymentsService({
     onExchange: log.record(1),
     knownCards: true,
@@ -84,8 +83,9 @@ export async function startPlayground(options: PlaygroundOptions = {}): Promise<
 
   const page = await startPageServer(
     {
-      state(userId = users.agent) {
-        const seen = workspace.state(userId);
+      state(asked = users.agent) {
+        const isSomebody = Object.values<string>(users).includes(asked);
+        const seen = workspace.state(isSomebody ? asked : users.agent);
         const desk = seen.channels.find(({ id }) => id === channels.payDesk);
         return {
           ...seen,
@@ -155,18 +155,24 @@ function createExchangeLog(changed: () => void) {
   };
 }
 
-/** The merchant's cards are told at every start: a newcomer's first alert is to be one of their own. */
-function savedCardsTo(channel: string): string {
+/**
+ * The merchant's cards are told at every start: a newcomer's first alert is to be one of their own. A storm has a channel to
+ * itself, so that it swallows no alert of another step of the guide.
+ */
+function routes({ cards, storms }: { cards: string; storms: string }): string {
   return `routes:
   - name: saved-cards
     when: { event: card_saved }
-    to: ${channel}
+    to: ${cards}
+  - name: storms
+    when: { customer_id: '${stormCustomers}*' }
+    to: ${storms}
 `;
 }
 
 async function prepareBot(
   folder: string,
-  { live, rules = '' }: PlaygroundOptions,
+  { sandbox, rules = '' }: PlaygroundOptions,
   around: { workspace: Workspace; payments: PaymentsService; changed: () => void },
 ): Promise<BotProcess> {
   const { workspace, payments, changed } = around;
@@ -174,8 +180,9 @@ async function prepareBot(
   const [policy, dataDir] = [join(folder, 'payops.yml'), join(folder, 'data')];
   await mkdir(dataDir, { mode: 0o700 });
   const desk = channels.payDesk;
+  // One conversation for everything but a storm: a newcomer sees the alert arrive.
   const written = payopsFile({ channels: { alerts: desk, ops: channels.payOps, desk }, users });
-  await writeFile(policy, written + savedCardsTo(channels.payOps) + rules);
+  await writeFile(policy, written + routes({ cards: channels.payOps, storms: channels.payAlerts }) + rules);
   const port = await freePort();
   const settings = botSettings({
     port,
@@ -186,7 +193,7 @@ async function prepareBot(
   });
   const url = `http://127.0.0.1:${port}`;
   const codePage = { PUBLIC_URL: url, MERCHANT_NAME: 'Lagos Store' };
-  const env = { ...settings, ...codePage, PAYMENTS_ENVIRONMENT: live ? 'live' : 'sandbox' };
+  const env = { ...settings, ...codePage, PAYMENTS_ENVIRONMENT: sandbox ? 'sandbox' : 'live' };
   return createBotProcess([process.execPath, botProgram], { env, url, changed });
 }
 

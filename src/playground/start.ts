@@ -3,14 +3,14 @@ import { parseArgs } from 'node:util';
 
 const usualPort = 4400;
 
-const usage = `npm run playground [-- [--port 4400] [--live]]`;
+const usage = `npm run playground [-- [--port 4400] [--sandbox]]`;
 
-function readOptions(): { port: number; live: boolean } | undefined {
+function readOptions(): { port: number; sandbox: boolean } | undefined {
   try {
-    const { values } = parseArgs({ options: { port: { type: 'string' }, live: { type: 'boolean' } } });
+    const { values } = parseArgs({ options: { port: { type: 'string' }, sandbox: { type: 'boolean' } } });
     const port = Number(values.port ?? usualPort);
     if (!Number.isInteger(port) || port < 0 || port > 65_535) return undefined;
-    return { port, live: values.live === true };
+    return { port, sandbox: values.sandbox === true };
   } catch {
     return undefined;
   }

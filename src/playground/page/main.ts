@@ -102,7 +102,7 @@ const steps: readonly GuideStep[] = [
   type('Bola’s card once more: let the customer type it, on their own page', '/pay charge'),
   show('Let the bank decline a saved card: one alert', 'Saved cards'),
   show('Send its event again, then with a bad signature: still one alert', 'Events'),
-  show('Send 60 failures: after 20, one message counts the rest', 'Saved cards'),
+  show('Send 60 failures: in #pay-alerts one message counts them', 'Saved cards'),
   type('needs a second person: be Lindiwe, approve it in #pay-ops', '/pay charge 100,000.00'),
   { say: 'Home: your charges, codes to enter, alerts assigned to you', button: 'Open it', press: openHome },
   show('Faults: the service hangs, decline, Kill −9; it works, Start: one alert', 'Faults'),
@@ -158,4 +158,6 @@ drawWith(() => {
   if (isFirst) focusSoon('#composer');
   isFirst = false;
 });
+// The guide closes where a smaller window has no room for it.
+addEventListener('resize', () => update());
 be(new URL(location.href).searchParams.get('user') ?? undefined);

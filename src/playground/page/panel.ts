@@ -263,6 +263,8 @@ function drawSentLink(): Drawn {
 export function drawPhones(): Drawn {
   const waiting = page.payments.orders
     .flatMap((order) => (order.otp ? [{ ...order, ...order.otp }] : []))
+    // A code that is spent or late is gone from the phone.
+    .filter(({ triesLeft, until }) => triesLeft > 0 && until > Date.now())
     .toSorted((a, b) => b.at - a.at);
   if (waiting.length === 0) return nothing;
   return html`<section class="phones" aria-label="The customer’s phone" tabindex="0">

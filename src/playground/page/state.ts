@@ -11,6 +11,9 @@ class Ui {
   thread: Thread | undefined;
   /** What stands in a composer, by channel id, or by `channel/ts` for a thread. */
   drafts: Record<string, string> = {};
+  /** What was sent from here, oldest first, and how far back ↑ has gone. */
+  sent: string[] = [];
+  recalled = 0;
   confirm: { dialog: ConfirmationDialog; go: () => void } | undefined;
   /** The one open list of a searched select; `waiting`: the bot has not answered yet for this text. */
   search: { id: string; text: string; options: PageOption[]; marked: number; waiting: boolean } | undefined;
@@ -57,6 +60,15 @@ export function be(userId: string | undefined): void {
   const asked = userId === undefined ? '' : `?user=${encodeURIComponent(userId)}`;
   if (userId !== undefined) history.replaceState(null, '', asked);
   source = new EventSource(`/events${asked}`);
+  source.addEventListener(
+    'message',
+    ({ data }: MessageEvent<string>) => {
+      receive(JSON.parse(data) as PageState);
+      const isStranger = userId !== undefined && page.user.id !== userId;
+      if (isStranger) update({ problem: `Nobody here is ${userId}. You are ${page.user.realName}.` });
+    },
+    { once: true },
+  );
   source.addEventListener('message', ({ data }: MessageEvent<string>) =>
     receive(JSON.parse(data) as PageState),
   );

@@ -132,14 +132,16 @@ function decideCharge(world: World, order: Order, outcome: 'approved' | 'decline
 
 function chargeAsMerchant(
   world: World,
-  terms: { amount: string; customerEmail: string },
+  terms: { amount: string; customerEmail: string; customerId?: string },
   settle: (order: Order) => void,
 ): ActResult {
   const read = readTerms(terms);
   if (!read.ok) return read;
+  const { customerId } = terms;
   settle(
     world.orders.add({
       ...read.value,
+      ...(customerId === undefined ? {} : { customerId }),
       orderReference: world.orders.newReference('SUB'),
       accountId: world.parentAccountId,
       currency: 'NGN',
@@ -148,6 +150,9 @@ function chargeAsMerchant(
   );
   return { ok: true };
 }
+
+/** What all customers of such a failure are called, so that a rule can tell them from others. */
+export const stormCustomers = 'STORM-';
 
 /** A bank that fails: every card of it, one after another. */
 function sendFailures(world: World, count: number): ActResult {
@@ -158,7 +163,8 @@ function sendFailures(world: World, count: number): ActResult {
     if (customerEmail === undefined) return problem('No card is saved yet.');
     const reason = reasons[number % 7 < 4 ? 0 : (number % (reasons.length - 1)) + 1] ?? declineReasons[0];
     const amount = `${1_000 + ((number * 730) % 24_000)}.00`;
-    const charged = chargeAsMerchant(world, { amount, customerEmail }, (order) =>
+    const customerId = `${stormCustomers}${number + 1}`;
+    const charged = chargeAsMerchant(world, { amount, customerEmail, customerId }, (order) =>
       declinePayment(world, order, reason),
     );
     if (!charged.ok) return charged;

@@ -56,6 +56,44 @@ describe.skipIf(missing)('the playground page', () => {
     expect(await page.locator('#composer').count()).toBe(0);
   });
 
+  it('recalls what was sent by ↑, and leaves alone what is being written', async () => {
+    const composer = page.locator('#composer');
+    for (const [sent, text] of ['/pay ORDER-1', '/pay help'].entries()) {
+      await page.keyboard.type(text);
+      await page.keyboard.press('Enter');
+      await acted(sent + 1);
+    }
+    const shown = async (key: string): Promise<string> => {
+      await page.keyboard.press(key);
+      return await composer.inputValue();
+    };
+    expect([await shown('ArrowUp'), await shown('ArrowUp'), await shown('ArrowUp')]).toEqual([
+      '/pay help',
+      '/pay ORDER-1',
+      '/pay ORDER-1',
+    ]);
+    expect([await shown('ArrowDown'), await shown('ArrowDown')]).toEqual(['/pay help', '']);
+    await page.keyboard.type('/pay doubt');
+    expect(await shown('ArrowUp')).toBe('/pay doubt');
+  });
+
+  it('closes the guide where a smaller window has no room for it, and opens it where there is', async () => {
+    const guide = page.locator('.guide details');
+    const size = page.viewportSize() ?? { width: 1280, height: 720 };
+    const isOpen = (): Promise<boolean> => guide.evaluate((details) => details.hasAttribute('open'));
+    await page.setViewportSize({ width: 1200, height: 800 });
+    await expect.poll(isOpen).toBe(true);
+    await page.setViewportSize({ width: 800, height: 800 });
+    await expect.poll(isOpen).toBe(false);
+    await page.setViewportSize(size);
+  });
+
+  it('says so where the address names a person who does not exist', async () => {
+    canned.show((state) => ({ user: { ...state.user, id: 'U7', realName: 'Olu' } }));
+    await page.goto(`${canned.url}/?user=U2`);
+    await page.getByRole('alert').getByText('Nobody here is U2. You are Olu.').waitFor();
+  });
+
   it('says that it reconnects when the playground goes away, and is live again when it is back', async () => {
     const { port } = canned;
     await canned.close();
