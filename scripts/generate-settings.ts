@@ -147,7 +147,7 @@ function commandsPage(): string {
     '## In Slack’s own menus',
     table(['Shortcut', 'Where', 'What'], shortcuts),
     '## In a terminal',
-    'For the people who run the bot, with its own settings. `npm run payops -- redrive --help` says how one is typed. Output and exit codes: [command-line.md](command-line.md); when to use which: [on-call.md](on-call.md) and [operating.md](operating.md).',
+    'For the people who run the bot, with its own settings. `npm run payops -- redrive --help` says how one is typed. Output and exit codes: [command-line.md](command-line.md); when to use which: [operating.md](operating.md).',
     table(['`npm run payops -- …`', 'What'], typed),
   ].join('\n\n')}\n`;
 }

@@ -101,7 +101,7 @@ function liveNoToken(canListCards: boolean): Run[][] {
     : [words('ask the payments service whether the card was saved.')];
   return [
     [words('A first payment that should save a card came without its token.')],
-    [bold('Next: '), ...list, words(' docs/on-call.md has the causes.')],
+    [bold('Next: '), ...list, words(' docs/troubleshooting.md has the causes.')],
   ];
 }
 
