@@ -94,7 +94,7 @@ type Working = { fromMs?: number; taken?: Taken };
 
 /** Whoever changed it settles it at once; a crash leaves that to a worker. */
 const settledWithinMs = 2_000;
-/** A worker goes on with what is due at once; longer than that takes. */
+/** A worker goes on with a case that is due at once; after a crash it is due again this late. Longer than a look-up. */
 const goesOnWithinMs = 60_000;
 
 /** A case as a record: for readers of lists that hold records of several kinds. */

@@ -124,7 +124,7 @@ export function cardsHouse({
     chargeOf,
     lookUp,
     lookUpSparingly: lookUp,
-    hold: (payment) => recovery.hold(payment),
+    search: (payment) => recovery.search(payment),
     learnt: (event, lookup, atMs) => recovery.linkFailure(event, lookup, atMs),
   });
   const claims = alertClaims(cards, { declineOf: () => Promise.resolve(undefined) });

@@ -219,7 +219,7 @@ export function startProcess(world: World, points: Points = everyPoint(), hasMod
           storms: noStorms,
           lookUp: notAsked,
           lookUpSparingly: notAsked,
-          hold: notAsked,
+          search: notAsked,
           learnt: async () => undefined,
           hasEnded: (wanted) => hasEnded(records, wanted),
           chargeOf: (wanted) => chargeOf(records, wanted),

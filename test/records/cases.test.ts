@@ -600,7 +600,7 @@ function alert(world: World): Driven {
         chargeOf: noCharge,
         lookUp,
         lookUpSparingly: lookUp,
-        hold: () => Promise.reject(new Error('nothing is paid here')),
+        search: () => Promise.reject(new Error('nothing is paid here')),
         learnt: async () => undefined,
         audit,
       });

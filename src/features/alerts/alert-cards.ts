@@ -95,8 +95,8 @@ export function createAlertCards(
     learnt: (event: PaymentEvent, lookup: Lookup, receivedAtMs: number) => Promise<void>;
     /** Whether the charge of this reference has ended without money; undefined: it was never stored. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
-    /** Looks for what a payment may be for, which is due of it. */
-    hold: (payment: Payment) => Promise<CaseEvent>;
+    /** Looks for the failures that a payment may be for. */
+    search: (payment: Payment) => Promise<CaseEvent>;
     /** Whether a person must find out what that charge moved. */
     needsReview?: (reference: string) => Promise<boolean>;
     chargeOf: (reference: string) => Promise<BotCharge | undefined>;
@@ -118,7 +118,7 @@ export function createAlertCards(
     const { id, card, payment } = state;
     if (payment) {
       const isDue = payment.looksAtMs !== undefined && payment.looksAtMs <= nowMs;
-      return isDue ? { event: await around.hold(payment) } : undefined;
+      return isDue ? { event: await around.search(payment) } : undefined;
     }
     const { wakesAt, unheldAt, looksAt } = timesOf(state);
     if (wakesAt <= nowMs) return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };

@@ -219,15 +219,15 @@ export function createAlertRecovery(
   }
 
   /** On its lists before failures are looked for; by its order it is found without one, where that is signed. */
-  async function hold(found: Payment): Promise<CaseEvent> {
+  async function search(found: Payment): Promise<CaseEvent> {
     const { hints, others } = await termsOf(chargeOf, eventOf(found));
     const lists = await listsOf('payments', [...hints, ...others]);
     return lists.every((list) => found.lists.includes(list))
-      ? await holdAgainstFailures(found)
+      ? await searchFailures(found)
       : { kind: 'listed', lists };
   }
 
-  async function holdAgainstFailures(found: Payment): Promise<CaseEvent> {
+  async function searchFailures(found: Payment): Promise<CaseEvent> {
     const { asked } = found;
     const candidates = await failuresOf(found);
     if (candidates.length === 0) return { kind: 'searched', asked, isSettled: true };
@@ -286,7 +286,7 @@ export function createAlertRecovery(
 
   return {
     unsignedOf,
-    hold,
+    search,
 
     /**
      * Called with every success before it is called received, the same however often. `alone`: no message has it, so

@@ -126,7 +126,7 @@ export function createAlerts(account: Account, around: Around) {
     lookUp: lookUpNow,
     lookUpSparingly: lookUp,
     needsReview: async (reference) => (await around.findCharge(reference))?.state.kind === 'review',
-    hold: (payment) => recovery.hold(payment),
+    search: (payment) => recovery.search(payment),
     learnt: (event, lookup, receivedAtMs) => recovery.linkFailure(event, lookup, receivedAtMs),
   });
   const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);

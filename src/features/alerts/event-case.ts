@@ -25,7 +25,7 @@ const alone = z.object({
 
 export type Alone = z.infer<typeof alone>;
 
-/** A success while failures are looked for that it resolves. */
+/** A success that looks for the failures it resolves. */
 const payment = z.object({
   event: z.custom<PaymentEvent>((value) => keyed.safeParse(value).success),
   receivedAtMs: z.number(),
@@ -120,7 +120,7 @@ type PaymentMove =
   /** A failure that it may be for was listed. */
   | { kind: 'asked' }
   | { kind: 'listed'; lists: readonly string[] }
-  /** The failures that were listed by that asking were looked at. `isSettled`: nothing is left to do about them. */
+  /** It looked for failures, by that asking; `isSettled`: nothing is left to do about those it found. */
   | {
       kind: 'searched';
       asked: number;

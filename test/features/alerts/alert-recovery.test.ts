@@ -336,7 +336,7 @@ describe('a failure that comes while a payment of its customer is being held aga
     async function search() {
       const { payment: found } = (await cases.find(key)) ?? {};
       if (!found) throw new Error('the payment is not there');
-      return await house.recovery.hold(found);
+      return await house.recovery.search(found);
     }
     await house.recovery.expect(paidBy('ORDER-1'), house.clock.nowMs);
     await cases.apply(key, await search());

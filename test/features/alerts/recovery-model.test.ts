@@ -41,7 +41,7 @@ function payment(reference: string): PaymentEvent {
 function recovery(world: World): Driven {
   const { clock, store, sealer, random } = world;
   const reference = random.pick(['ORDER-1', 'ORDER-2']);
-  const came: { failedMs?: number; paidMs?: number } = {};
+  const came: { failedMs?: number; paidMs: number[]; isProven?: true } = { paidMs: [] };
 
   function open({ store: through, call, wait }: Pick<Process, 'store' | 'call' | 'wait'>) {
     const kept = {
@@ -58,7 +58,7 @@ function recovery(world: World): Driven {
     const lookUp = (event: PaymentEvent): Promise<Lookup> =>
       call<Lookup>(
         () => {
-          const isPaid = came.paidMs !== undefined && event.orderReference === reference;
+          const isPaid = came.paidMs.length > 0 && event.orderReference === reference;
           if (!isPaid) return { kind: 'not_found' };
           const holds = { holds: true, statement: '' };
           const evidence = {
@@ -76,7 +76,7 @@ function recovery(world: World): Driven {
       chargeOf: none,
       lookUp,
       lookUpSparingly: lookUp,
-      hold: (payment) => made.hold(payment),
+      search: (payment) => made.search(payment),
       learnt: async () => undefined,
     });
     const made: AlertRecovery = createAlertRecovery(kept, cards, lookUp, none);
@@ -106,9 +106,14 @@ function recovery(world: World): Driven {
           await store.create(tellingKey, '', { delayMs: at.pick([0, 1_000, 60_000]) });
         },
         async () => {
-          if (came.paidMs !== undefined) return;
-          came.paidMs = clock.nowMs;
-          await door.expect(payment(reference), clock.nowMs);
+          if (await door.expect(payment(reference), clock.nowMs)) came.paidMs.push(clock.nowMs);
+        },
+        // The bot charged it and proved it itself; its event may be lost.
+        async () => {
+          if (!came.isProven) came.paidMs.push(clock.nowMs);
+          came.isProven = true;
+          const { customerEmail = '' } = failure;
+          await door.paid({ reference, money, customerEmail, atMs: clock.nowMs });
         },
       ]);
     },
@@ -118,9 +123,12 @@ function recovery(world: World): Driven {
       const entry = await store.read(eventPrefix + failure.key);
       if (!entry) return ['it was never told'];
       const { state } = JSON.parse(sealer.open(entry.key, entry.value)) as { state: EventCase };
-      const isIts = paidMs !== undefined && (reference === 'ORDER-1' || paidMs >= failedMs);
+      const isIts = paidMs.some((atMs) => reference === 'ORDER-1' || atMs >= failedMs);
       const { kind } = state.card;
-      return (kind === 'recovered') === isIts ? [] : [`paid with ${reference}, and it is ${kind}`];
+      return [
+        ...((kind === 'recovered') === isIts ? [] : [`paid with ${reference}, and it is ${kind}`]),
+        ...(state.told === (isIts ? 1 : 0) ? [] : [`${state.told} steps are told of it`]),
+      ];
     },
   };
 }

@@ -103,7 +103,7 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     chargeOf: hasEnded,
     lookUp: () => Promise.resolve({ kind: 'not_found' }),
     lookUpSparingly: () => Promise.resolve({ kind: 'not_found' }),
-    hold: () => Promise.reject(new Error('nothing is paid here')),
+    search: () => Promise.reject(new Error('nothing is paid here')),
     learnt: async () => undefined,
   });
 
