@@ -44,6 +44,14 @@ export function leavesOf(json: unknown, at = ''): [pointer: string, value: unkno
   );
 }
 
+/**
+ * Of those only what stands under plain names, which a setting can point at and a terminal can show: outside text must
+ * neither steer the one nor break the other.
+ */
+export function plainLeavesOf(json: unknown): [pointer: string, value: unknown][] {
+  return leavesOf(json).filter(([pointer]) => /^(?:\/[\w.~-]{1,64})+$/.test(pointer));
+}
+
 function walk(json: unknown, pointer: string, before: (at: unknown, token: string) => unknown): unknown {
   const tokens = tokensOf(pointer);
   if (!tokens) return undefined;

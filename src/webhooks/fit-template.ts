@@ -1,5 +1,5 @@
 import { createHmac, createSecretKey } from 'node:crypto';
-import { leavesOf } from '../domain/json.ts';
+import { plainLeavesOf } from '../domain/json.ts';
 import { readJson } from './json.ts';
 import { isSame, isTextSource, wordsOfTemplate, type TextSource } from './signature-template.ts';
 import { createVerifier, keyBytes } from './signature.ts';
@@ -124,12 +124,10 @@ function sourcesOf(
   return all.filter((one, index) => all.findIndex((other) => isSame(one, other)) === index);
 }
 
-/** Pointers to the texts of a body; only under names that are plain words, since they are printed. */
+/** Pointers to the texts of a body. */
 function fieldsOf(document: unknown): string[] {
-  return leavesOf(document).flatMap(([pointer, value]) =>
-    /^(?:\/[\w.-]{1,64})+$/.test(pointer) && (typeof value === 'string' || typeof value === 'boolean')
-      ? [pointer]
-      : [],
+  return plainLeavesOf(document).flatMap(([pointer, value]) =>
+    typeof value === 'string' || typeof value === 'boolean' ? [pointer] : [],
   );
 }
 

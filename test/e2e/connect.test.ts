@@ -90,6 +90,11 @@ describe('npm run connect', () => {
     // The bot and its commands take what was written.
     const looked = await runHere(['lookup', 'ORDER-1001', '12,500.00'], wrote);
     expect(looked).toMatchObject({ code: 0, stdout: expect.stringContaining('12,500.00') });
+    // Asked again, it has nothing to add.
+    const { paid_reference = '', paid_amount = '', cards_of = '', ...places } = answersOf(stage);
+    const { HOST, SLACK_API_URL } = places;
+    const again = await connect(stage, { paid_reference, paid_amount, cards_of }, { ...wrote, HOST, SLACK_API_URL } as Env);
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was written.') });
     house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
     // The house's own settings are under these.
     const bot = house.bot({

@@ -141,9 +141,14 @@ function setPath(name: string): string {
 async function writeSettings(talk: Conversation, draft: Draft, path: string): Promise<string[]> {
   const changes = draft.changes();
   if (Object.keys(changes).length === 0) return [];
-  const before = existsSync(path) ? readFileSync(path, 'utf8') : '';
-  const text = envWith(before, changes, 'By npm run connect');
   await talk.tell(shownSettings(changes), `For ${path}`);
+  let before = '';
+  try {
+    if (existsSync(path)) before = readFileSync(path, 'utf8');
+  } catch (error) {
+    return [`❌ ${path} cannot be read (${fileErrorCode(error)})`];
+  }
+  const text = envWith(before, changes, 'By npm run connect');
   if (!text.ok) return [`❌ ${path}: ${text.problem}`];
   // Over a file of somebody's a file of answers must say it.
   const proposal = before === '' || talk.isPerson ? 'yes' : 'no';

@@ -32,7 +32,8 @@ export const questions = {
   desk_channel: 'Which one sees the state of each charge?',
   ops_channel: 'Which one hears what the people who run the bot must know?',
   members: 'Who may use the bot? Member ids, separated by commas (profile → ⋮ → Copy member ID)',
-  service_set: 'Keep what every merchant of your service needs as a set? Its name',
+  service_set:
+    'A name to keep the service’s own settings under, for its other merchants (openapi/services/NAME.env)?',
   write_settings: 'Write the settings?',
   write_policy: 'Write the policy file?',
 } as const;
@@ -41,6 +42,8 @@ export type QuestionName = keyof typeof questions;
 
 export type Question = {
   name: QuestionName;
+  /** In place of the question’s own words. */
+  asks?: string;
   /** What is known already, so that nothing need be typed. Of a secret: that there is one. */
   proposal?: string | undefined;
   form?: 'secret' | 'lines' | readonly [string, ...string[]];

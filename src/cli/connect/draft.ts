@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts';
-import { fallbackOf, readSoFar, withSettings } from '../../config/read-config.ts';
-import { agrees, type Conversation, type QuestionName } from './conversation.ts';
+import { fallbackOf, isSecretName, readSoFar, withSettings } from '../../config/read-config.ts';
+import { withServiceSet } from '../../config/service-sets.ts';
+import type { Conversation, QuestionName } from './conversation.ts';
 import { changeLines, type Changes } from './changes.ts';
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -22,8 +23,8 @@ export type Draft = {
 export function openDraft(variables: Variables): Draft {
   let changes: Changes = {};
   let config = readSoFar(variables);
-  const written = (name: string): string => variables[name]?.trim() ?? '';
-  const textBefore = (name: string): string => written(name) || (fallbackOf(name) ?? '');
+  const whole = withServiceSet(variables, isSecretName);
+  const textOf = (name: string, of = whole.ok ? whole.value : variables): string => of[name]?.trim() ?? '';
   return {
     config: () => config,
     changes: () => changes,
@@ -32,16 +33,18 @@ export function openDraft(variables: Variables): Draft {
       if (!changed.ok) throw new Error(changed.problem);
       config = changed.value;
       const all = Object.entries({ ...changes, ...more });
-      changes = Object.fromEntries(all.filter(([name, value]) => value !== textBefore(name)));
+      changes = Object.fromEntries(
+        all.filter(([name, value]) => value !== (textOf(name) || (fallbackOf(name) ?? ''))),
+      );
     },
     moveToSet(set, settings) {
       const rest = Object.entries(changes).filter(([name]) => !Object.hasOwn(settings, name));
       // What the environment says itself would win.
-      const own = Object.keys(settings).filter((name) => written(name) !== '');
+      const own = Object.keys(settings).filter((name) => textOf(name, variables) !== '');
       const gone = own.map((name) => [name, '']);
       changes = { ...Object.fromEntries([...rest, ...gone]), PAYMENTS_SERVICE: set };
     },
-    textOf: (name) => changes[name] ?? (written(name) || undefined),
+    textOf: (name) => changes[name] ?? (textOf(name) || undefined),
     problemOf(name, text) {
       const read = withSettings(config, { [name]: text });
       return read.ok ? undefined : read.problem.replace(`${name} `, '').replace(/\.$/, '');
@@ -77,7 +80,13 @@ export async function offer({ talk, draft }: Step, name: QuestionName, found: Ch
     return true;
   }
   await talk.tell(changeLines(found).join('\n'), 'Found');
-  const agreed = await agrees(talk, name);
-  if (agreed) draft.take(found);
-  return agreed;
+  const answer = await talk.ask({ name, form: ['yes', 'change', 'no'], proposal: 'yes' });
+  if (answer === 'yes') draft.take(found);
+  if (answer !== 'change') return answer === 'yes';
+  for (const [setting, proposal] of Object.entries(found)) {
+    const check = (text: string): string | undefined => draft.problemOf(setting, text);
+    const own = await talk.ask({ name, asks: setting, proposal, check });
+    if (own !== undefined) draft.take({ [setting]: own });
+  }
+  return true;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, leavesOf, valueAt } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject, plainLeavesOf, valueAt } from '../../domain/json.ts';
 import { savedCardFields } from '../../config/saved-card-settings.ts';
 import type { Config } from '../../config/config.ts';
 import { counted } from '../../domain/wording.ts';
@@ -84,7 +84,7 @@ export async function proposeCards(
   const parameters = query.join(', ');
   return {
     kind: 'none',
-    why: `No list of cards came (HTTP ${seen}), by whichever of these parameters: ${parameters}. Has this customer saved cards?`,
+    why: `No list of cards came (HTTP ${seen}), by whichever of these parameters: ${parameters}. Does this customer have saved cards?`,
   };
 }
 
@@ -94,7 +94,7 @@ type List = { pointer: string; cards: readonly JsonObject[]; isOurs: boolean };
 function listIn(body: unknown, ours: SavedCardShape): List | undefined {
   const known = ours.savedCardsListPointers.find((pointer) => cardsAt(body, pointer) !== undefined);
   if (known !== undefined) return { pointer: known, cards: cardsAt(body, known) ?? [], isOurs: true };
-  const pointer = [...new Set(leavesOf(body).flatMap(([at]) => /^(.*?)\/0\//.exec(at)?.[1] ?? []))].find(
+  const pointer = [...new Set(plainLeavesOf(body).flatMap(([at]) => /^(.*?)\/0\//.exec(at)?.[1] ?? []))].find(
     (at) => cardsAt(body, at) !== undefined,
   );
   return pointer === undefined ? undefined : { pointer, cards: cardsAt(body, pointer) ?? [], isOurs: false };
@@ -107,7 +107,7 @@ function cardsAt(body: unknown, pointer: string): readonly JsonObject[] | undefi
 }
 
 function tokenIn(card: JsonObject): string | undefined {
-  const texts = leavesOf(card).filter(([, value]) => typeof value === 'string' && value.length >= 6);
+  const texts = plainLeavesOf(card).filter(([, value]) => typeof value === 'string' && value.length >= 6);
   const named = (pattern: RegExp) =>
     texts.find(([at]) => pattern.test(at) && !/expir|date|type/i.test(at))?.[0];
   return named(/token.?key$/i) ?? named(/token/i) ?? named(/authori[sz]ation.?code$|card.?(id|ref|key)$/i);
@@ -132,7 +132,7 @@ function proposeFields(
   const [card = {}] = cards;
   const token = tokenIn(card);
   if (token === undefined) return undefined;
-  const leaves = leavesOf(card);
+  const leaves = plainLeavesOf(card);
   const found = savedCardFields.map((field) => {
     const known = ours.savedCardsFieldPointers[field].find((at) => !missing(valueAt(card, at)));
     if (known !== undefined) return [field, known, true] as const;
@@ -235,7 +235,7 @@ function nextPlaces(body: unknown, list: List, ours: SavedCardShape): string[] {
 
 /** Pointers to what stands beside the list, null included. */
 function outsideList(body: unknown, list: List): string[] {
-  return leavesOf(body).flatMap(([at]) =>
+  return plainLeavesOf(body).flatMap(([at]) =>
     at.startsWith(`${list.pointer}/`) && /\/\d+\//.test(at) ? [] : [at],
   );
 }

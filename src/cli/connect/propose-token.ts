@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, leavesOf, valueAtFirst } from '../../domain/json.ts';
+import { isJsonObject, type JsonObject, plainLeavesOf, valueAtFirst } from '../../domain/json.ts';
 import { lifetimeInToken, readLifetimeMs } from '../../payments/tokens.ts';
 import type { Changes } from './changes.ts';
 
@@ -54,7 +54,7 @@ export function proposeTokenReading(
   ours: TokenPointers,
   nowMs: number,
 ): TokenReading | undefined {
-  const leaves = leavesOf(answer);
+  const leaves = plainLeavesOf(answer);
   const texts = leaves.filter(([, value]) => typeof value === 'string' && /^[\x21-\x7e]{8,}$/.test(value));
   const refresh = best(texts, (name) => (/refresh/i.test(name) && !isLife(name) ? 1 : 0));
   const access = best(texts, (name, value) => {

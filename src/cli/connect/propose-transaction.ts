@@ -1,4 +1,4 @@
-import { type JsonObject, leavesOf } from '../../domain/json.ts';
+import { type JsonObject, plainLeavesOf } from '../../domain/json.ts';
 import { minorFromWire, wireFromMinor } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { outsideText } from '../../domain/outside-text.ts';
@@ -34,10 +34,10 @@ export function proposeTransaction(
   if (status === undefined) {
     return { kind: 'none', why: 'The record has no status where the specification has it, at /status.' };
   }
+  if (outsideText(status, 40) !== status) return { kind: 'none', why: 'Its status is no plain word.' };
   const isNamed = ours.paymentsPaidStatuses.includes(status);
-  const word = outsideText(status, 40);
   if (!isNamed && (unpaidWords.test(status) || status.includes(','))) {
-    return { kind: 'none', why: `Its status is ${word}. Is it paid? Another reference may be.` };
+    return { kind: 'none', why: `Its status is ${status}. Is it paid? Another reference may be.` };
   }
   const base = {
     ...ours,
@@ -85,7 +85,9 @@ function place(at: string, fee?: string): Place {
 }
 
 function amountPlaces(record: JsonObject, ours: Place): Place[] {
-  const amounts = leavesOf(record).flatMap(([at, value]) => (minorFromWire(value) === undefined ? [] : [at]));
+  const amounts = plainLeavesOf(record).flatMap(([at, value]) =>
+    minorFromWire(value) === undefined ? [] : [at],
+  );
   const fees = amounts.filter((at) => /fee|charge|commission|cost|levy|vat|tax/i.test(at));
   const others = amounts.filter((at) => at !== amountField && at !== orderField && !fees.includes(at));
   const [named = [], unnamed = []] = [true, false].map((isNamed) =>
@@ -104,7 +106,7 @@ function amountPlaces(record: JsonObject, ours: Place): Place[] {
 }
 
 function whyNone(record: JsonObject, { minor }: KnownPayment, confirmation: Confirmation): string {
-  const leaves = leavesOf(record);
+  const leaves = plainLeavesOf(record);
   const inHundredths = leaves.find(([, value]) => value === minor || value === String(minor));
   if (inHundredths) {
     return `${outsideText(inHundredths[0], 80)} tells the amount in hundredths. The specification has two decimals, and no setting changes that.`;

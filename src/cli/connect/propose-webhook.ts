@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts';
 import { withSettings } from '../../config/read-config.ts';
 import { variableName } from '../../config/settings.ts';
-import { leavesOf } from '../../domain/json.ts';
+import { plainLeavesOf } from '../../domain/json.ts';
 import { createReader, type EventPointers, parseEvent, readEventPointers } from '../../webhooks/event.ts';
 import { fitSettings, otherUnit } from '../../webhooks/explain-delivery.ts';
 import { readJson } from '../../webhooks/json.ts';
@@ -108,7 +108,7 @@ function proposePointers(
   if (!document.ok) return {};
   const json = document.value.value;
   const isSigned = (at: string): boolean => coverage.covers === 'body' || coverage.pointers.includes(at);
-  const leaves = leavesOf(json).filter(([at]) => /^(?:\/[\w.-]{1,64})+$/.test(at) && isSigned(at));
+  const leaves = plainLeavesOf(json).filter(([at]) => isSigned(at));
   const reader = createReader(json, pointers, coverage);
   const found: Record<string, string> = {};
   const kind = leaves.find(([, value]) => typeof value === 'string' && isKnown(value))?.[0];

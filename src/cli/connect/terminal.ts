@@ -33,10 +33,9 @@ export function atTerminal(streams: Streams = {}): Conversation {
 }
 
 async function prompt(
-  { name, proposal, form, check }: Question,
+  { name, asks: asked = questions[name], proposal, form, check }: Question,
   streams: Streams,
 ): Promise<string | symbol | undefined> {
-  const asked = questions[name];
   const skips = `${skipWord} skips`;
   if (typeof form === 'object') {
     const options = form.map((value) => ({ value, label: value }));

@@ -113,6 +113,15 @@ describe('an answer to it', () => {
     });
   });
 
+  it('points at nothing under a name that a terminal or a setting would stumble over', () => {
+    const data = {
+      'access,token': 'at_12345678',
+      'token\u001B[2J': 'at_12345678',
+      'my token': 'at_12345678',
+    };
+    expect(proposeTokenReading({ data }, ours, nowMs)).toBeUndefined();
+  });
+
   it('proposes nothing where nothing is called a token', () => {
     expect(
       proposeTokenReading({ code: '01', description: 'a_long_description' }, ours, nowMs),

@@ -66,6 +66,7 @@ describe('a payment known as paid', () => {
 
   it.each<[string, object, string]>([
     ['that is reversed', { status: 'REVERSED' }, 'Its status is REVERSED. Is it paid?'],
+    ['whose status steers a terminal', { status: 'PAID\u001B[2J' }, 'no plain word'],
     ['without a status', { status: undefined }, 'no status where the specification has it'],
     [
       'in hundredths',

@@ -89,6 +89,13 @@ describe('a service’s set', () => {
     expect(serviceSettings(pasted, ['secret-canary'])).not.toHaveProperty('PAYMENTS_TOKEN_ISSUE_BODY');
   });
 
+  it('that is chosen already counts as what is set', () => {
+    const draft = openDraft({ PAYMENTS_SERVICE: 'specification' });
+    expect(draft.textOf('CHARGE_RETRY_WAIT_HOURS')).toBe('24');
+    draft.take({ CHARGE_RETRY_WAIT_HOURS: '24', PAYMENTS_PAID_STATUSES: 'SETTLED' });
+    expect(draft.changes()).toEqual({ PAYMENTS_PAID_STATUSES: 'SETTLED' });
+  });
+
   it('says from then on what the environment said before', () => {
     const draft = openDraft({ PAYMENTS_PAID_STATUSES: 'OLD' });
     draft.take({ PAYMENTS_PAID_STATUSES: 'SETTLED', PAYMENTS_FEE_POINTER: '/fee', PORT: '3001' });
