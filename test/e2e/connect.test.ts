@@ -65,7 +65,13 @@ async function connect({ folder }: Stage, answers: Env, env: Env = {}) {
   const settings = join(folder, '.env');
   writeFileSync(file, stringify(answers));
   const end = await runHere(['connect', '--answers', file, '--settings', settings], env);
-  for (const name of ['client_secret', 'webhook_secret', 'slack_bot_token', 'slack_app_token']) {
+  for (const name of [
+    'client_secret',
+    'webhook_secret',
+    'slack_bot_token',
+    'slack_app_token',
+    'slack_signing_secret',
+  ]) {
     const secret = answers[name];
     if (secret === undefined || secret === skipWord) continue;
     expect(end.stdout.includes(secret) || end.stderr.includes(secret)).toBe(false);
@@ -93,7 +99,11 @@ describe('npm run connect', () => {
     // Asked again, it has nothing to add.
     const { paid_reference = '', paid_amount = '', cards_of = '', ...places } = answersOf(stage);
     const { HOST, SLACK_API_URL } = places;
-    const again = await connect(stage, { paid_reference, paid_amount, cards_of }, { ...wrote, HOST, SLACK_API_URL } as Env);
+    const again = await connect(stage, { paid_reference, paid_amount, cards_of }, {
+      ...wrote,
+      HOST,
+      SLACK_API_URL,
+    } as Env);
     expect(again).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing was written.') });
     house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
     // The house's own settings are under these.
@@ -114,7 +124,9 @@ describe('npm run connect', () => {
     const policy = 'channels: {}\n';
     writeFileSync(join(stage.folder, '.env'), before);
     writeFileSync(join(stage.folder, 'payops.yml'), policy);
-    const answers = { ...answersOf(stage), delivery: '-', cards_of: '-' };
+    const { signingSecret } = stage.house.workspace.credentials;
+    const http = { slack_mode: 'http', slack_signing_secret: signingSecret };
+    const answers = { ...answersOf(stage), delivery: '-', cards_of: '-', ...http };
     const asIs = await connect(stage, answers, parseEnv(before) as Env);
     expect(asIs.stdout).toContain('Nothing was written.');
     expect(readFileSync(asIs.settings, 'utf8')).toBe(before);
@@ -125,6 +137,7 @@ describe('npm run connect', () => {
     const wrote = readFileSync(settings, 'utf8');
     expect(wrote).toMatch(/^# by hand\nLOG_LEVEL=warn\n\n# By npm run connect\n/);
     expect(wrote).toContain('\nPAYMENTS_PAID_STATUSES=SETTLED\n');
+    expect(wrote).toContain(`\nSLACK_SIGNING_SECRET=${signingSecret}\n`);
     expect(readFileSync(`${settings}.before-connect`, 'utf8')).toBe(before);
     expect(readFileSync(join(stage.folder, 'payops.yml.before-connect'), 'utf8')).toBe(policy);
     // The webhook was skipped, and the doctor says so.
