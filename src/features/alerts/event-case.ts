@@ -12,7 +12,9 @@ import { eventsList, keptBackBy } from '../../messages/message-record.ts';
 import { eventPrefix, type Evidence, newestOf } from './alert-record.ts';
 import { stormRecovered } from './storm/storm.ts';
 
-const isKind = (value: unknown): boolean => z.looseObject({ kind: z.string() }).safeParse(value).success;
+// Made once: making a schema takes longer than reading a record with it.
+const ofKind = z.looseObject({ kind: z.string() });
+const isKind = (value: unknown): boolean => ofKind.safeParse(value).success;
 
 const keyed = z.looseObject({ key: z.string() });
 
