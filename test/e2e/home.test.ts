@@ -43,8 +43,8 @@ describe('/pay', () => {
     }
     for (const [label, words] of [
       ['Doubts', 'doubt'],
-      ['Terminals', 'Terminals 1–50'],
-      ['Accounts', 'Accounts 1–50'],
+      ['Terminals', 'Terminals 1–10'],
+      ['Accounts', 'Accounts 1–10'],
       ['Approvals', 'Nothing'],
     ] as const) {
       await desk.seesBy('agent', words, async () => {

@@ -20,19 +20,19 @@ describe('/pay terminals', () => {
   it('turns and searches pages, each asked for once, and reads them again after a restart', async (test) => {
     const terminals = countOf({ full: 10_000, share: 600 });
     const desk = await openDesk(test, { ...once, env: patient, payments: { terminals, seed: false } });
-    const first = await desk.asks('agent', '/pay terminals', 'Terminals 1–50 · page 1 · more follow');
+    const first = await desk.asks('agent', '/pay terminals', 'Terminals 1–10 · page 1 · more follow');
     expect(desk.calls(terminalsPath)).toBe(1);
-    await desk.seesBy('agent', 'Terminals 51–100 · page 2 · more follow', () =>
+    await desk.seesBy('agent', 'Terminals 11–20 · page 2 · more follow', () =>
       desk.presses('agent', 'Next', first),
     );
-    await desk.seesBy('agent', 'Terminals 1–50', () => desk.presses('agent', 'Back'));
+    await desk.seesBy('agent', 'Terminals 1–10', () => desk.presses('agent', 'Back'));
     await desk.restarts();
     const before = desk.calls(terminalsPath);
-    expect(before).toBe(2);
-    await desk.seesBy('agent', 'Terminals 51–100', () => desk.presses('agent', 'Next'));
-    expect(desk.calls(terminalsPath) - before).toBe(2);
+    expect(before).toBe(1);
+    await desk.seesBy('agent', 'Terminals 11–20', () => desk.presses('agent', 'Next'));
+    expect(desk.calls(terminalsPath) - before).toBe(1);
 
-    await desk.asks('agent', '/pay terminals Lekki Kiosk', 'searched 6 pages so far');
+    await desk.asks('agent', '/pay terminals Lekki Kiosk', 'searched 5 pages so far');
     const pages = terminals / 50;
     const found = await desk.seesBy('agent', `searched all ${pages} pages`, () =>
       desk.presses('agent', 'Search all'),
@@ -64,12 +64,12 @@ describe('/pay accounts', () => {
 
   it('lists them newest first; /pay account finds one by id and by reference, masked, or says that there is none', async () => {
     const desk = at();
-    const first = await desk.asks('agent', '/pay accounts', 'Accounts 1–50 · page 1 · more follow');
+    const first = await desk.asks('agent', '/pay accounts', 'Accounts 1–10 · page 1 · more follow');
     expect(first.shown.text).toContain('PLAYGROUND-SUB-00060');
-    await desk.seesBy('agent', 'Accounts 51–60 · page 2 · the last of 60', () =>
+    await desk.seesBy('agent', 'Accounts 11–20 · page 2 · more follow', () =>
       desk.presses('agent', 'Next', first),
     );
-    await desk.seesBy('agent', 'Accounts 1–50', () => desk.presses('agent', 'Back'));
+    await desk.seesBy('agent', 'Accounts 1–10', () => desk.presses('agent', 'Back'));
     const one = await desk.asks('agent', '/pay account PLAYGROUND-SUB-00003', 'Account · Surulere Branch');
     const [id = ''] = /[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/.exec(JSON.stringify(one)) ?? [];
     expect(one.shown.text).toContain('***@example.com');
@@ -191,7 +191,7 @@ describe('CSV', () => {
     await pressed;
     await desk.sees('agent', '📄 CSV of 10 terminals that match “Lekki Kiosk” · in your direct messages');
     expect(files(desk, 'agentDm').map(rowsOf)).toEqual([10]);
-    const all = await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
+    const all = await desk.asks('agent', '/pay terminals', 'Terminals 1–10');
     await desk.seesBy('agent', '📄 CSV of 600 terminals', () => desk.presses('agent', 'CSV', all));
     await house.until('the file is there', () => files(desk, 'agentDm').length === 2);
     const [, file] = files(desk, 'agentDm');
@@ -205,7 +205,7 @@ describe('CSV', () => {
     await desk.opens('lead', '/pay account new');
     await desk.submits('lead', { ...kiosk, 'Account name': '=HYPERLINK("http://x")' });
     await desk.modalSays('lead', 'Account created');
-    await desk.asks('agent', '/pay accounts', 'Accounts 1–50');
+    await desk.asks('agent', '/pay accounts', 'Accounts 1–10');
     await desk.seesBy('agent', '📄 CSV of 61 accounts · in your direct messages', () =>
       desk.presses('agent', 'CSV'),
     );
@@ -220,7 +220,7 @@ describe('CSV', () => {
 
   it('says what to do without the scope, and when the service stops in between', async (test) => {
     const desk = await openDesk(test, { ...once, env: patient, payments: { terminals: 300 } });
-    await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
+    await desk.asks('agent', '/pay terminals', 'Terminals 1–10');
     await desk.house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
     const stopped = ['⚠️ The CSV was not made', 'Press CSV again to go on'];
     await desk.seesBy('agent', stopped, () => desk.presses('agent', 'CSV'));
@@ -237,7 +237,7 @@ describe('CSV', () => {
       env: { ...patient, NODE_OPTIONS: '--max-old-space-size=96' },
       payments: { terminals: 10_000, seed: false },
     });
-    const listed = await desk.asks('agent', '/pay terminals', 'Terminals 1–50');
+    const listed = await desk.asks('agent', '/pay terminals', 'Terminals 1–10');
     await desk.seesBy('agent', '📄 CSV of 10,000 terminals', () => desk.presses('agent', 'CSV', listed));
     await desk.house.until('the file is there', () => files(desk, 'agentDm').length === 1);
     const [file] = files(desk, 'agentDm');

@@ -6,7 +6,7 @@ import { codec } from '../../slack/kit/form.ts';
 import type { Button } from '@slack/types';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { ListPage, Reading, ReadingStop } from './service-list.ts';
-import { type Run, button, code, rich, tableLines } from '../../slack/kit/blocks.ts';
+import { type Run, bold, button, code, rich, richText, words } from '../../slack/kit/blocks.ts';
 import { type Note, noteMessage } from '../../slack/kit/note.ts';
 import { counted } from '../../domain/wording.ts';
 import { labelled } from '../../slack/words/charge-facts.ts';
@@ -24,7 +24,8 @@ export type ListSubject<Item> = {
   verb: string;
   one: string;
   many: string;
-  columns: readonly { head: string; cell: (item: Item) => string | undefined; longest: number }[];
+  /** The first two stand in the first line of a row, the others in its second. */
+  columns: readonly { cell: (item: Item) => string | undefined; longest: number }[];
   /** The ids of its buttons. */
   actions: Readonly<Record<ListButton, string>>;
   /** What can be done with one of them. */
@@ -55,17 +56,24 @@ export function listMessage<Item>(
   { filter, page, news }: ShownList<Item>,
   place: ChargePlace,
 ): SlackMessage {
-  const rows = page.items.map((item) =>
-    subject.columns.map(({ cell, longest }) => outsideText(cell(item) ?? '', longest)),
-  );
-  const heads = subject.columns.map(({ head }) => head);
+  const rows = page.items.map((item) => richText(...rowLines(subject, item)));
   const { text, blocks } = noteMessage({
     ...(filter === '' ? ownHead(subject, page) : filterHead(subject, page, filter)),
-    body: [...(rows.length === 0 ? [] : [tableLines(heads, rows)]), ...noteLines(subject, page, filter)],
+    body: [...rows, ...noteLines(subject, page, filter)],
     buttons: listButtons(subject, filter, page),
     foot: messageFoot(place, page.reading.readAt),
   });
   return { text: news?.text ?? text, blocks: [...(news?.blocks ?? []), ...blocks] };
+}
+
+function rowLines<Item>({ columns }: ListSubject<Item>, item: Item): Run[][] {
+  const cells = columns.map(({ cell, longest }) => outsideText(cell(item) ?? '', longest));
+  const [first = '', ...rest] = cells;
+  const [second = '', ...others] = rest;
+  return [
+    [bold(first || '–'), words(second === '' ? '' : ` · ${second}`)],
+    others.every((text) => text === '') ? [] : [words(others.filter((text) => text !== '').join(' · '))],
+  ].filter((line) => line.length > 0);
 }
 
 type Head = { state: string; about?: string[] };

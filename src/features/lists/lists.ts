@@ -50,11 +50,11 @@ export const terminalSubject: ListSubject<Terminal> = {
   one: 'terminal',
   many: 'terminals',
   columns: [
-    { head: 'Terminal', cell: ({ terminalId }) => terminalId, longest: longestId },
-    { head: 'Label', cell: ({ terminalLabel }) => terminalLabel, longest: longestName },
-    { head: 'Merchant', cell: ({ merchantName }) => merchantName, longest: longestName },
-    { head: 'Serial number', cell: ({ serialNumber }) => serialNumber, longest: longestId },
-    { head: 'Added (UTC)', cell: ({ createdAt }) => dayOf(createdAt), longest: longestId },
+    { cell: ({ terminalId }) => terminalId, longest: longestId },
+    { cell: ({ terminalLabel }) => terminalLabel, longest: longestName },
+    { cell: ({ merchantName }) => merchantName, longest: longestName },
+    { cell: ({ serialNumber }) => serialNumber, longest: longestId },
+    { cell: ({ createdAt }) => dayWords('added', createdAt), longest: longestId },
   ],
 };
 
@@ -70,14 +70,19 @@ export const accountSubject: ListSubject<Account> = {
   one: 'account',
   many: 'accounts',
   columns: [
-    { head: 'Account', cell: ({ accountName }) => accountName, longest: longestName },
-    { head: 'Reference', cell: ({ accountRef }) => accountRef, longest: longestId },
-    { head: 'Status', cell: ({ status }) => status, longest: longestId },
-    { head: 'Type', cell: ({ type }) => type, longest: longestId },
-    { head: 'Created (UTC)', cell: ({ createdAt }) => dayOf(createdAt), longest: longestId },
+    { cell: ({ accountName }) => accountName, longest: longestName },
+    { cell: ({ status }) => (status === 'pnd' ? 'post no debit' : status), longest: longestId },
+    { cell: ({ accountRef }) => accountRef, longest: longestId },
+    { cell: ({ type }) => type, longest: longestId },
+    { cell: ({ createdAt }) => dayWords('created', createdAt), longest: longestId },
   ],
   next: [words('One of them: '), code('/pay account <reference>')],
 };
+
+function dayWords(what: string, time: string | undefined): string | undefined {
+  const day = dayOf(time);
+  return day === undefined ? undefined : `${what} ${day}`;
+}
 
 /** "2026-11-21"; what is no time the bot can read stays as the service wrote it. */
 function dayOf(time: string | undefined): string | undefined {

@@ -1,9 +1,12 @@
 import { ServiceFailure } from '../../domain/failure.ts';
-import { largestPage, type ReadPage } from '../../payments/terminals.ts';
+import type { ReadPage } from '../../payments/terminals.ts';
+
+/** As many as a person reads at once, on a phone too. The service is asked for its own pages, which are larger. */
+export const shownPage = 10;
 
 export type ListRequest = {
   filter: string;
-  /** Which fifty of what matches, from 0; all of them when absent. */
+  /** Which ten of what matches, from 0; all of them when absent. */
   number?: number;
   /** How many pages may be asked of the service for this, the first of a new list not counted. */
   mostCalls: number;
@@ -82,7 +85,7 @@ export function createServiceList<Item>(
   return async function show({ filter, number, mostCalls, anew, progress }) {
     const list = open(anew);
     const words = filter.toLowerCase().split(/\s+/u).filter(Boolean);
-    const enough = words.length === 0 && number !== undefined ? (number + 1) * largestPage : Infinity;
+    const enough = words.length === 0 && number !== undefined ? (number + 1) * shownPage : Infinity;
     let [calls, left] = [0, list.pages === 0 ? mostCalls + 1 : mostCalls];
     const soFar = matching(list, words);
     for (let stop: ReadingStop | undefined; ;) {
@@ -110,7 +113,7 @@ function failureOf(stop: ReadingStop): ServiceFailure {
     : new ServiceFailure('malformed', 'The first page was refused.');
 }
 
-/** Fifty of what was found, or the last of them where there are fewer; all of it without a number. */
+/** Ten of what was found, or the last of them where there are fewer; all of it without a number. */
 function cutOf<Item>(
   found: readonly Item[],
   number: number | undefined,
@@ -118,9 +121,9 @@ function cutOf<Item>(
   if (number === undefined) {
     return { number: 0, items: found, before: 0, found: found.length, hasNext: false };
   }
-  const shown = Math.min(number, Math.max(0, Math.ceil(found.length / largestPage) - 1));
-  const before = shown * largestPage;
-  const items = found.slice(before, before + largestPage);
+  const shown = Math.min(number, Math.max(0, Math.ceil(found.length / shownPage) - 1));
+  const before = shown * shownPage;
+  const items = found.slice(before, before + shownPage);
   return {
     number: shown,
     items,

@@ -251,35 +251,6 @@ function dotted(parts: readonly string[]): string {
   return parts.map((part) => ` · ${part}`).join('');
 }
 
-/** Longer cells make a table unreadable. */
-const longestCell = 120;
-
-/** A table as aligned text, which every workspace shows. Says itself how many rows it has no room for. */
-export function tableLines(head: readonly string[], rows: readonly (readonly string[])[]): RichTextBlock {
-  const cells = [head, ...rows].map((row) => head.map((_, column) => cellText(row[column] ?? '')));
-  return codeLines(aligned(cells, limits.tableText));
-}
-
-function cellText(text: string): string {
-  return cut(visible(text).replace(/\s+/gu, ' ').trim(), longestCell) || nothing;
-}
-
-function aligned(rows: readonly (readonly string[])[], max: number): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines: string[] = [];
-  let room = max;
-  for (const row of rows) {
-    const line = row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd();
-    room -= line.length + 1;
-    if (room < 0) return [...lines, `… and ${rows.length - lines.length} more`];
-    lines.push(line);
-  }
-  return lines;
-}
-
 /** A text field of a modal. `id` is both its block_id and its action_id: the reader of the modal needs one name. */
 export function textInput(parts: {
   id: string;

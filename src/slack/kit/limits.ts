@@ -24,8 +24,6 @@ export const limits = {
   contextElements: 10,
   contextText: 2000,
   actionsElements: 25,
-  /** Of a list's rows, so that the rest of its message has room. */
-  tableText: 10_000,
 
   inputLabel: 2000,
   inputHint: 2000,

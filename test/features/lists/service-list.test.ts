@@ -30,7 +30,7 @@ function open(count: number, answers: Record<number, Partial<PageAnswer<Item>> |
 describe('a list of the service', () => {
   it('stays on the last page when one beyond it is asked for', async () => {
     const { show, asked } = open(60);
-    expect(await show(9)).toMatchObject({ number: 1, hasNext: false });
+    expect(await show(9)).toMatchObject({ number: 5, hasNext: false });
     expect(asked.length).toBe(2);
   });
 
@@ -55,33 +55,33 @@ describe('a list of the service', () => {
     await expect(open(10, { 0: new ServiceFailure('server', 'broken') }).show(0)).rejects.toThrow(
       ServiceFailure,
     );
-    await expect(open(100, { 1: new TypeError('bug') }).show(1)).rejects.toThrow(TypeError);
+    await expect(open(100, { 1: new TypeError('bug') }).show(5)).rejects.toThrow(TypeError);
   });
 
   it('tells that the service refuses its own cursor, or fails, and goes on from there', async () => {
     const { show, answers, asked } = open(100, { 1: { kind: 'cursor_refused' } });
-    expect(await show(1)).toMatchObject({ number: 0, stop: { kind: 'cursor_refused' } });
+    expect(await show(5)).toMatchObject({ number: 4, stop: { kind: 'cursor_refused' } });
     answers[1] = new ServiceFailure('rate_limited', 'Later.');
-    expect(await show(1)).toMatchObject({ number: 0, stop: { kind: 'failure' } });
+    expect(await show(5)).toMatchObject({ number: 4, stop: { kind: 'failure' } });
     delete answers[1];
-    expect(await show(1)).toMatchObject({ number: 1, hasNext: false });
+    expect(await show(5)).toMatchObject({ number: 5, hasNext: true });
     expect(asked).toEqual([undefined, 'c1', 'c1', 'c1']);
   });
 
   it('is read again after half an hour, and when that is asked for', async () => {
     const { show, clock, asked } = open(100);
-    await show(1);
-    await show(1, { anew: true });
+    await show(5);
+    await show(5, { anew: true });
     clock.nowMs += 30 * 60_000;
-    expect(await show(1)).toMatchObject({ number: 1, reading: { calls: 2, readAt: clock.nowMs } });
+    expect(await show(5)).toMatchObject({ number: 5, reading: { calls: 2, readAt: clock.nowMs } });
     expect(asked).toEqual([undefined, 'c1', undefined, 'c1', undefined, 'c1']);
   });
 
   it('asks once for the page that two want at once', async () => {
     const { show, asked } = open(100);
     await show(0);
-    const both = await Promise.all([show(1), show(1, { filter: 'item' })]);
-    expect(both).toMatchObject([{ number: 1 }, { found: 100 }]);
+    const both = await Promise.all([show(5), show(5, { filter: 'item' })]);
+    expect(both).toMatchObject([{ number: 5 }, { found: 100 }]);
     expect(asked).toEqual([undefined, 'c1']);
   });
 });

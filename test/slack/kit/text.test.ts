@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findBlockProblems } from '../../../src/simulators/slack/assert-blocks.ts';
-import { fields, headline, mrkdwn, richText, tableLines, words } from '../../../src/slack/kit/blocks.ts';
+import { fields, headline, mrkdwn, richText, words } from '../../../src/slack/kit/blocks.ts';
 import { cut, mrkdwnText, oneLine, outsideText, slackTime, utcTime } from '../../../src/slack/kit/text.ts';
 
 // What hostile texts do to what is shown is held by test/hostile/texts.
@@ -75,23 +74,4 @@ it('says the same in the text of a headline and in its block, and escapes only t
     text: '⚠️ Doubt · &lt;A&amp;B&gt;',
     block: richText([{ type: 'text', text: '⚠️ Doubt', style: { bold: true } }, words(' · <A&B>')]),
   });
-});
-
-it('aligns a table, leaves no cell empty, and has one that Slack takes however large or uneven it is', () => {
-  const block = tableLines(
-    ['Id', 'Label'],
-    [
-      ['1', 'Till'],
-      ['22', ''],
-    ],
-  );
-  expect(JSON.stringify(block)).toMatch(/Id  Label.*1   Till.*22  –/);
-  const cell = fc.constantFrom('', 'x', '\u200B', 'y'.repeat(500));
-  const row = fc.array(cell, { minLength: 1, maxLength: 25 });
-  fc.assert(
-    fc.property(row, fc.array(row, { maxLength: 150 }), (head, rows) => {
-      expect(findBlockProblems('message', [tableLines(head, rows)])).toEqual([]);
-    }),
-    { numRuns: 30 },
-  );
 });
