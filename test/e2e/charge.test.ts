@@ -38,6 +38,7 @@ describe('/pay charge', () => {
     expect(review?.shown.text).toContain('Charge NGN 12,500.00 to Mastercard ·· 4081 of ada.obi@example.com');
     expect(review?.shown.text).toContain('Reason Renewal');
     expect(review?.shown.text).toContain('Nothing sent yet');
+    expect(review?.shown.text).toContain('LIVE · Lagos store');
     expect(review?.submit).toBe('Charge NGN 12,500.00');
     const before = desk.house.payments.stats().chargesByReference;
 

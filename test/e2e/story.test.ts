@@ -19,6 +19,11 @@ describe('/pay story', () => {
   it('tells a charge with a wrong code and the right one in order, each with who did it, page by page and as a file', async () => {
     const desk = at();
     const reference = await paidAtTheSecondCode(desk);
+    for (let time = 0; time < 4; time += 1) await desk.asks('lead', `/pay ${reference}`, 'Paid (confirmed)');
+    await desk.house.until('the look-ups are in the trail', async () => {
+      const looked = (await exported(desk)).filter((entry) => entry.verb === 'lookup');
+      return looked.filter((entry) => entry.reference === reference).length === 4;
+    });
     const first = await desk.asks('lead', `/pay story ${reference}`, 'page 1 of 2');
     expect(first.text).toContain('Paid (confirmed)');
     const second = await desk.seesBy('lead', 'page 2 of 2', () => desk.presses('lead', 'Later', first));
@@ -256,7 +261,13 @@ function expectInOrder(text: string, words: readonly string[]): void {
   }
 }
 
-type Entry = { who: string; what: string; result?: string; reference?: string };
+type Entry = {
+  verb?: string;
+  who: string;
+  what: string;
+  result?: string;
+  reference?: string;
+};
 
 /** As an operator exports it, while the bot runs. */
 async function exported(desk: Desk): Promise<Entry[]> {

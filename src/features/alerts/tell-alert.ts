@@ -1,10 +1,16 @@
 import type { Account } from '../../account.ts';
-import type { Lookup } from '../../domain/alert.ts';
+import type { AlertCard, Lookup } from '../../domain/alert.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
 import type { RetryVerdict } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
-import { historyKey, isMessage, openEvent, readMessageRecord } from '../../messages/message-record.ts';
+import {
+  historyKey,
+  isMessage,
+  type MessageRecord,
+  openEvent,
+  readMessageRecord,
+} from '../../messages/message-record.ts';
 import { type Teller, type Work, again, finish, isOld } from '../../messages/message-work.ts';
 import type { Rendered, Said, Views } from '../../messages/views.ts';
 import type { Entry } from '../../store/store.ts';
@@ -206,7 +212,7 @@ export function createTelling(
     const asked = await cards.read(event.key);
     const evidence = newestOf([asked.evidence, openEvidence(sealer, key, parent)]);
     const lookup: Lookup = evidence?.lookup ?? { kind: 'no_reference' };
-    return { step, parent, alert: alertOf({ entry, record: parent }, { event, lookup }) };
+    return { step, parent, seen: asked.card, alert: alertOf({ entry, record: parent }, { event, lookup }) };
   }
 
   const views: Views<AlertStepBodies & { alert: unknown }, AlertShown | AlertStepShown> = {
@@ -222,13 +228,20 @@ export function createTelling(
     },
     async alert_direct(body, { record: { channel: to } }) {
       const told = await readStep(body);
-      if (!told) return { kind: 'nothing' };
-      const { step, alert } = told;
-      const stands = withoutUndefined({ place: placeOf(told.parent) });
-      return { kind: 'shown', post: { kind: 'alert_direct', to, alert, step, ...stands } };
+      return told ? { kind: 'shown', post: directOf(told, to) } : { kind: 'nothing' };
     },
   };
   return { views, lookUpAhead: (entry: Entry) => asking.lookUpAhead(entry) };
+}
+
+/** A step for one person, with the buttons of the alert as it is. */
+function directOf(
+  told: { step: CardStep; alert: Alert; seen: AlertCard; parent: MessageRecord },
+  to: string,
+): Extract<AlertStepShown, { kind: 'alert_direct' }> {
+  const { step, seen, parent } = told;
+  const alert = { ...told.alert, card: { id: told.alert.event.key, card: seen } };
+  return { kind: 'alert_direct', to, alert, step, ...withoutUndefined({ place: placeOf(parent) }) };
 }
 
 /**

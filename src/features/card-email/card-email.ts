@@ -46,7 +46,7 @@ import {
 } from '../../slack/kit/blocks.ts';
 import { emailWord, labelled } from '../../slack/words/charge-facts.ts';
 import { failureWords } from '../../slack/words/error-message.ts';
-import { customerWord, quoted, word } from '../../slack/words/evidence.ts';
+import { customerWord, placeWords, quoted } from '../../slack/words/evidence.ts';
 import { noteMessage } from '../../slack/kit/note.ts';
 import { wordsModal } from '../../slack/kit/modals.ts';
 
@@ -273,7 +273,10 @@ export function reviewModal(terms: ShownCardEmail, draft: string, place: ChargeP
         rich`Charges with the old e-mail are refused from then on.`,
       ),
       actions(button({ actionId: cardEmailActions.again, text: 'Change', value: draft })),
-      context(plainText(word(place.account) ?? ''), plainText('Nothing sent yet. Expires in 30 minutes.')),
+      context(
+        plainText(placeWords(place.environment, place.account)),
+        plainText('Nothing sent yet. Expires in 30 minutes.'),
+      ),
     ],
     submit: 'Change the e-mail',
     privateMetadata: draft,

@@ -39,7 +39,7 @@ import { oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace } from '../../slack/words/charge-place.ts';
-import { referenceRun, word } from '../../slack/words/evidence.ts';
+import { placeWords, referenceRun, word } from '../../slack/words/evidence.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
@@ -245,7 +245,7 @@ export function termsModal(options: TermsModalOptions): Modal {
       ...(hold?.kind === 'under_way' ? [showButton(hold.reference)] : []),
     ),
     context(
-      plainText(word(place.account) ?? ''),
+      plainText(placeWords(place.environment, place.account)),
       plainText(isPlain ? 'Nothing sent yet. Expires in 30 minutes.' : 'Nothing sent yet.'),
     ),
   ];

@@ -315,7 +315,6 @@ function homeField(): InputBlock {
     label: 'Look up a payment',
     placeholder: 'Reference, then Enter',
     maxLength: longestTyped,
-    optional: true,
     onEnter: true,
   });
   return {
