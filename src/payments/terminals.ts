@@ -75,7 +75,7 @@ export type PageAnswer<Item> =
 export type ReadPage<Item> = (cursor?: string) => Promise<PageAnswer<Item>>;
 
 /** Spec: Limits (page size). */
-export const largestPage = 50;
+const largestPage = 50;
 
 export function pageQuery(cursor: string | undefined): { limit: number; cursor?: string } {
   return { limit: largestPage, ...(cursor === undefined ? {} : { cursor }) };

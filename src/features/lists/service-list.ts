@@ -2,7 +2,7 @@ import { ServiceFailure } from '../../domain/failure.ts';
 import type { ReadPage } from '../../payments/terminals.ts';
 
 /** As many as a person reads at once, on a phone too. The service is asked for its own pages, which are larger. */
-export const shownPage = 10;
+const shownPage = 10;
 
 export type ListRequest = {
   filter: string;
