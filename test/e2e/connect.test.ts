@@ -15,10 +15,10 @@ type Env = Record<string, string>;
 type Stage = { house: House; url: string; folder: string; port: number };
 
 /** A service that answers nothing as the defaults have it, in a workspace; and a folder without any settings. */
-async function openStage(test: TestContext): Promise<Stage> {
+async function openStage(test: TestContext, grantedOptionalScopes: 'all' | [] = 'all'): Promise<Stage> {
   const house = await openHouse(test, {
     payments: { sign: signOtherwise },
-    workspace: { grantedOptionalScopes: 'all' },
+    workspace: { grantedOptionalScopes },
   });
   const other = await openOtherService(house.payments.url);
   const folder = mkdtempSync(join(tmpdir(), 'payops-connect-'));
@@ -179,5 +179,21 @@ describe('npm run connect', () => {
     expect((await connect(stage, { ...of, delivery: '/nowhere' })).stdout).toContain(
       'there is none of that name',
     );
+  });
+
+  it('takes channels by their ids where Slack does not list them', async (test) => {
+    const stage = await openStage(test, []);
+    const { payAlerts, payDesk } = stage.house.workspace.ids.channels;
+    const ids = {
+      alerts_channel: payAlerts,
+      desk_channel: payDesk,
+      ops_channel: '-',
+      delivery: '-',
+      cards_of: '-',
+    };
+    const { stdout } = await connect(stage, { ...answersOf(stage), ...ids });
+    expect(stdout).toContain('Slack does not say which channels there are: give their ids');
+    const policy = readFileSync(join(stage.folder, 'payops.yml'), 'utf8');
+    expect(policy).toContain(`alerts: ${payAlerts}\n  desk: ${payDesk}\nroles:`);
   });
 });

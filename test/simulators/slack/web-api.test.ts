@@ -146,6 +146,7 @@ describe('the Web API refuses', () => {
     const workspace = await openWorkspace({ grantedOptionalScopes: ['not:in:manifest'] });
     const needed: [string, Arguments, string][] = [
       ['conversations.info', { channel: payDesk }, 'channels:read'],
+      ['conversations.list', {}, 'channels:read'],
       ['usergroups.list', {}, 'usergroups:read'],
       ['usergroups.users.list', { usergroup: 'S1' }, 'usergroups:read'],
       ['files.getUploadURLExternal', { filename: 'a.csv', length: 1 }, 'files:write'],
