@@ -1,13 +1,18 @@
 /**
- * `npm run bench:store`: what a page of 50 of a list and a `take` cost, with a thousand records and with very many, on
+ * `npm run bench:store`: what a page of 50 of a list, a page of `/pay find` and a `take` cost, with a thousand records and with very many, on
  * SQLite and on a Redis of its own. Says the medians and their ratio, which must stay near 1. `--quick` checks the
  * answers alone, in seconds.
  */
+import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cardFinder } from '../src/features/cards/found-card.ts';
+import { openFoundRecords } from '../src/features/find/find-records.ts';
+import { listFoundBy } from '../src/records/found-by.ts';
 import { connectRedis } from '../src/store/redis-client.ts';
 import { openRedisStore } from '../src/store/redis-store.ts';
+import { createSealer } from '../src/store/sealed.ts';
 import { openSqliteStore } from '../src/store/sqlite-store.ts';
 import type { Store } from '../src/store/store.ts';
 import { findProgram } from '../test/support/programs.ts';
@@ -29,6 +34,19 @@ type Fill = (store: Store, at: number) => Promise<boolean>;
 
 const listed: Fill = (store, at) =>
   store.create(`record ${at}`, 'a value of some length', { index: { all: at } });
+
+const sealer = createSealer([{ id: 'bench', key: Buffer.alloc(32, 7) }]);
+const fingerprint = async (text: string): Promise<string> =>
+  createHash('sha256').update(text).digest('hex').slice(0, 32);
+const customerEmail = 'ada@example.com';
+const customerList = await listFoundBy(fingerprint, { customerEmail });
+/** All of one customer: the longest list there can be. */
+const ofCustomer: Fill = (store, at) => {
+  const key = `ledger:card:${at}`;
+  const value = sealer.seal(key, JSON.stringify({ tokenKey: '', face: {}, customerEmail, savedAt: at }));
+  return store.create(key, value, { index: { [customerList]: at } });
+};
+
 const measures: readonly Measure[] = [
   { name: 'first page of 50', more: 1_000_000, fill: listed, once: (store) => readPage(store) },
   {
@@ -37,6 +55,7 @@ const measures: readonly Measure[] = [
     fill: listed,
     once: (store, size) => readPage(store, `${size / 2}:record ${size / 2}`),
   },
+  { name: 'page of /pay find, 20 of a customer', more: 1_000_000, fill: ofCustomer, once: findPage },
   {
     name: 'take, beside so many pending',
     more: 100_000,
@@ -93,6 +112,14 @@ async function readPage(store: Store, after?: string): Promise<number> {
   const from = after === undefined ? {} : { after };
   const [{ entries }, ms] = await clocked(() => store.list('all', { max: 50, newestFirst: true, ...from }));
   check(entries.length === 50, `a page of 50 has ${entries.length}`);
+  return ms;
+}
+
+/** As the bot reads it: every record opened, and none of a customer who was forgotten. */
+async function findPage(store: Store): Promise<number> {
+  const found = openFoundRecords({ store, fingerprint, now: () => Date.now() }, [cardFinder({ sealer })]);
+  const [{ records }, ms] = await clocked(() => found.page({ list: customerList }, 20));
+  check(records.length === 20, `a page of 20 has ${records.length}`);
   return ms;
 }
 

@@ -5,6 +5,7 @@ import type { ApprovalRule } from './domain/approval.ts';
 import type { ChargeSeen, LimitRules } from './domain/charge.ts';
 import type { DeclineRule } from './domain/decline-reason.ts';
 import type { Money } from './domain/money.ts';
+import type { FoundRecord } from './domain/found.ts';
 import type { PaymentEvent } from './domain/payment-event.ts';
 import type { Log } from './log.ts';
 import type { FeatureMessages } from './messages/views.ts';
@@ -19,7 +20,7 @@ import type { HoldersOf, StandingOf } from './slack/people/role.ts';
 import type { ShowEnd } from './slack/reply.ts';
 import type { ChargePlace } from './slack/words/charge-place.ts';
 import type { SlackClients } from './slack/workspace.ts';
-import type { Sealer, Store } from './store/store.ts';
+import type { Entry, Sealer, Store } from './store/store.ts';
 
 /** All that the features of one merchant account work with; a feature takes it whole, a function what it needs of it. */
 export type Account = {
@@ -83,3 +84,6 @@ export type Chapter = {
   entries?: readonly AuditEntry[];
   posts: readonly string[];
 };
+
+/** Reads a record that `/pay find` found, by how its key begins. Undefined: another record tells it. */
+export type Finder = { prefix: string; read: (entry: Entry) => Promise<FoundRecord | undefined> };

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readRoutes } from './config/alert-rules.ts';
-import type { Account, Feature } from './account.ts';
+import type { Account, Feature, Finder } from './account.ts';
 import type { AuditTrail } from './audit/audit-trail.ts';
 import { keptPart, type KeptPart } from './store/scoped-store.ts';
 import { createPayments } from './payments/payments.ts';
 import { approvalRules, limitRules, rolesOfRules } from './config/policy-rules.ts';
 import type { Config, Outside } from './config/config.ts';
 import type { PartHealth } from './domain/failure.ts';
+import { parseOrderReference } from './domain/order-reference.ts';
 import type { Span } from './domain/span.ts';
 import { noticesOf, type Notice } from './messages/notices.ts';
 import { placeWords } from './slack/words/evidence.ts';
@@ -26,11 +27,18 @@ import type { SlackClients } from './slack/workspace.ts';
 import { type Merchant, merchantPermission } from './domain/merchant.ts';
 import { type Alerts, createAlerts } from './features/alerts/alerts.ts';
 import { takenMessage } from './features/alerts/alert-buttons.ts';
+import { eventFinders } from './features/alerts/found-event.ts';
 import { lookUpExpected, sparing } from './features/alerts/look-up-event.ts';
 import { type Approvals, createFourEyes } from './features/approvals/approvals.ts';
 import { type CardEmail, createCardEmail } from './features/card-email/card-email.ts';
 import { openLedger } from './features/cards/card-ledger.ts';
 import { createCards } from './features/cards/cards.ts';
+import { cardFinder } from './features/cards/found-card.ts';
+import { chargeKey } from './features/charge/charge-record.ts';
+import { chargeFinder } from './features/charge/found-charge.ts';
+import { createFind } from './features/find/find.ts';
+import { linkKind } from './features/links/link-case.ts';
+import { linkFinder } from './features/links/found-link.ts';
 import { type Charges, createCharges } from './features/charge/charge.ts';
 import { createCustomerCode } from './features/customer-code/customer-code.ts';
 import { createDoctor } from './features/doctor/doctor.ts';
@@ -298,11 +306,13 @@ export function createFeatures(account: Account, around: Around) {
   });
   const undelivered: Undelivered = createUndelivered(account);
   const forwarding: Forwarding = createForwarding(account, around.forwarded);
+  const find = createFind(account, findersOf(account));
   const story = createStory(account, (reference) =>
     Promise.all(features.flatMap(({ story: tell }) => tell?.(reference) ?? [])),
   );
   const features: readonly Feature[] = [
     lookup,
+    find,
     // Before charges: what was approved may begin one while the bot stops.
     approvals,
     charges,
@@ -324,6 +334,19 @@ export function createFeatures(account: Account, around: Around) {
     ...ownFeatures(account),
   ];
   return { features, charges, links, approvals, alerts, undelivered, forwarding, mutes, codeDoor };
+}
+
+/** What `/pay find` says of each kind of record. */
+export function findersOf(account: Pick<Account, 'store' | 'sealer' | 'wait'>): Finder[] {
+  const { store } = account;
+  async function isOwn(text: string): Promise<boolean> {
+    const reference = parseOrderReference(text);
+    // Outside text of any length must not shape a key.
+    if (!reference.ok) return false;
+    const keys = [chargeKey(reference.value), linkKind.prefix + reference.value];
+    return (await Promise.all(keys.map((key) => store.read(key)))).some((entry) => entry !== undefined);
+  }
+  return [chargeFinder(account), linkFinder(account), cardFinder(account), ...eventFinders(account, isOwn)];
 }
 
 /** Of what all accounts have together. `kept`: the whole store, or why there is none. */

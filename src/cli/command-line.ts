@@ -11,6 +11,7 @@ import { connectCommand } from './connect/connect.ts';
 import { doctorCommand } from './doctor.ts';
 import { doubtCommand } from './doubt.ts';
 import { explainDeliveryCommand } from './explain-delivery.ts';
+import { findCommand } from './find.ts';
 import { forgetCardsCommand } from './forget-cards.ts';
 import { forwardCommand } from './forward.ts';
 import { accountsCommand, terminalsCommand } from './lists.ts';
@@ -26,6 +27,7 @@ export const commands: Readonly<Record<string, CliCommand>> = {
   terminals: terminalsCommand,
   accounts: accountsCommand,
   doubt: doubtCommand,
+  find: findCommand,
   audit: auditCommand,
   backup: backupCommand,
   connect: connectCommand,

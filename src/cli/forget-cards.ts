@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCardLedger } from '../features/cards/card-ledger.ts';
+import { forgetFound } from '../features/find/find-records.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
 import { parsed, problem } from '../domain/wording.ts';
 import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
@@ -10,7 +11,8 @@ import type { Outside } from '../config/config.ts';
  * need not stop, and never say more of a card than that it is gone.
  */
 export const forgetCardsCommand = command({
-  summary: 'Forget every saved card that the bot remembers of a customer',
+  summary:
+    'Forget every saved card that the bot remembers of a customer, and have /pay find find nothing of them',
   usage: ['npm run forget-cards -- <e-mail> [--account NAME]'],
   more: 'At the payments service nothing changes. Several accounts: all of them, unless one is named.',
   scope: 'each',
@@ -31,15 +33,19 @@ async function forget(outside: Outside, email: string): Promise<CommandEnd> {
       const fingerprint = openFingerprint(store, sealer, log);
       const keepMs = outside.config.savedCardDays * 86_400_000;
       const ledger = createCardLedger({ store, sealer, fingerprint, log, now, wait: sleep }, keepMs);
-      return { exitCode: 0, words: told(await ledger.forget(email)) };
+      await forgetFound({ store, fingerprint, now }, email);
+      return { exitCode: 0, words: `${told(await ledger.forget(email))}\n${notFound}` };
     },
     (error) => ({
       exitCode: 1,
-      words: `Not all saved cards of this address are surely forgotten. ${reasonOf(error)} Run this again once that is mended.`,
+      words: `Not all of this customer is surely forgotten. ${reasonOf(error)} Run this again once that is mended.`,
     }),
     'forget-cards',
   );
 }
+
+const notFound =
+  '/pay find finds nothing any more of what the bot has on record of this customer. The records themselves stay for as long as they are kept: docs/policy.md, Privacy.';
 
 function told(cards: number): string {
   if (cards === 0) {

@@ -16,6 +16,7 @@ type Entry = {
 /** Every verb of the bot, in the order of the help. */
 const registry: readonly Entry[] = [
   { verb: 'lookup', permissions: ['lookup', revealPermission] },
+  { verb: 'find' },
   { verb: 'charge' },
   { verb: 'otp' },
   { verb: 'link' },

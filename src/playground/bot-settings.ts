@@ -68,10 +68,10 @@ channels:
 roles:
   support-agent:
     users: [${users.agent}]
-    may: [lookup, charge, otp, link, card-email, cards, doubt, terminals, accounts]
+    may: [lookup, find, charge, otp, link, card-email, cards, doubt, terminals, accounts]
   lead:
     users: [${users.lead}]
-    may: [lookup, reveal, charge, otp, link, card-email, cards, card-delete, doubt, terminals, accounts, account-new]
+    may: [lookup, find, reveal, charge, otp, link, card-email, cards, card-delete, doubt, terminals, accounts, account-new]
   on-call:
     users: [${users.onCall}]
     may: [lookup, doubt]

@@ -31,12 +31,28 @@ export async function listsFoundBy(
   known: FoundBy,
 ): Promise<string[]> {
   try {
-    return await Promise.all(termsOf(known).map(async (term) => `${foundPrefix}${await fingerprint(term)}`));
+    return await namesOf(fingerprint, known);
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
     log('error', 'a record cannot be listed for /pay find', { errorId: newErrorId() }, error);
     return [];
   }
+}
+
+/** The list to look in; by the e-mail where both are known. Throws RangeError where neither is, and what `fingerprint` does. */
+export async function listFoundBy(fingerprint: Fingerprint, known: FoundBy): Promise<string> {
+  const [list] = await namesOf(fingerprint, known);
+  if (list === undefined) throw new RangeError('Neither an e-mail nor a card with an amount is given.');
+  return list;
+}
+
+/** Whether it is the name of such a list. */
+export function isFoundList(text: string): boolean {
+  return new RegExp(`^${foundPrefix}[\\da-f]{32}$`).test(text);
+}
+
+function namesOf(fingerprint: Fingerprint, known: FoundBy): Promise<string[]> {
+  return Promise.all(termsOf(known).map(async (term) => `${foundPrefix}${await fingerprint(term)}`));
 }
 
 /** Lists as an index, all at one place. */

@@ -197,8 +197,8 @@ type Facts = {
   open?: (caller: Caller) => Promise<OpenItems | undefined>;
   /** What the verb has for the person's App Home; nothing when empty. Only for whom may run it. */
   home?: (caller: Caller) => Promise<readonly HomeBlock[]>;
-  /** Words typed without a verb go to this one. */
-  takesBareWords?: true;
+  /** Words typed without a verb go to this one, or those that it says are its own, which nobody else then has. */
+  takesBareWords?: true | ((words: readonly string[]) => boolean);
   /** Words that people type first for what no verb does, and the answer: where it is done. */
   elsewhere?: { words: readonly string[]; answer: () => SlackMessage };
   /** The merchant account whose verb it is, for the log; absent where the bot knows one alone. */

@@ -65,6 +65,27 @@ describe('several merchant accounts in one bot', () => {
     expect(main.calls.length).toBe(atMain);
   });
 
+  it('find a customer’s records at the account that is named, and never another’s', async () => {
+    const { desk, main, lagos } = at;
+    const email = 'fin@example.com';
+    await saveCard(lagos, 'FIND-1', email, '703.00');
+    await saveCard(main, 'FIND-2', email, '93.00');
+    await desk.settled('soon');
+    const first = await desk.asks('agent', `/pay ${email}`, 'FIND-2');
+    expect(first.shown.text).not.toContain('FIND-1');
+    const named = await desk.asks('agent', `/pay find ${email} --account lagos`, 'FIND-1');
+    expect(named.shown.text).not.toContain('FIND-2');
+    const none = await desk.asks('agent', `/pay ${email} --account test`, 'No record since');
+    expect(none.shown.text).toContain('For another account, add --account main or lagos.');
+    // A list of one account is no other's: its key is its own.
+    const lists = (await desk.house.storeDump()).match(/found-by:[\da-f]{32}/g) ?? [];
+    expect(new Set(lists).size).toBeGreaterThan(1);
+    const older = await desk.seesBy('agent', 'No failed record', () =>
+      desk.presses('agent', 'Failed', named),
+    );
+    expect(older.shown.text).toContain('lagos');
+  });
+
   it('tell each account’s events at its own address alone, and route them by its name', async () => {
     const { desk, main, lagos } = at;
     await saveCard(lagos, 'SAME-1', ada, '701.00');

@@ -95,8 +95,16 @@ function alertHeadline(
   return headline(state, details(alert, card?.kind === 'recovered' ? card.payment.money : told.money));
 }
 
+type Told = Pick<Alert, 'event' | 'lookup' | 'declined'>;
+
+/** In the first line of a list: what became of the charge, and of the alert where it is one. */
+export function eventState(alert: Told, card: AlertCard | undefined): string {
+  const charge = chargeState(alert);
+  return card ? cardState(card, charge) : charge;
+}
+
 /** What became of the charge, as far as event and look-up tell, whatever people did with its alert. */
-function chargeState(alert: Alert): string {
+function chargeState(alert: Told): string {
   return cardSavedState(alert.event.cardSaved, verdict(alert).state);
 }
 
@@ -183,7 +191,7 @@ const eventWords: Record<PaymentEventKind, string> = {
 
 const repeatWords = 'This may repeat an earlier alert: Slack didn’t confirm whether that one arrived.';
 
-function verdict(alert: Alert): Verdict {
+function verdict(alert: Told): Verdict {
   const { lookup, event } = alert;
   if (isDeclined(alert)) return { state: failedState(howOf(alert)) };
   const isPayment = event.kind === 'payment_success';
@@ -224,7 +232,7 @@ function verdict(alert: Alert): Verdict {
 }
 
 /** By the reason's words alone where nobody has asked the card's history. */
-function howOf({ declined, event, lookup }: Alert): FailedHow {
+function howOf({ declined, event, lookup }: Told): FailedHow {
   return declined?.how ?? failedHow(declineReason(event.reason ?? recordOf(lookup)?.gatewayMessage, []));
 }
 

@@ -28,6 +28,8 @@ const storedCard = z.object({
 });
 type StoredCard = z.infer<typeof storedCard>;
 
+export const storedCardKind = { prefix: 'ledger:card:', schema: storedCard };
+
 const mostInList = 100;
 
 const forgotten: StoredCard = { tokenKey: '', face: {}, savedAt: 0 };
@@ -49,8 +51,7 @@ export function createCardLedger(
   const listOf = async (term: string): Promise<string> => `cards:${await fingerprint(`\0term\0${term}`)}`;
 
   const cards = createRecords<StoredCard>(account, {
-    prefix: 'ledger:card:',
-    schema: storedCard,
+    ...storedCardKind,
     async lists(card) {
       const names = await Promise.all(termsOfCard(card).map(listOf));
       return indexAt([...names, ...(await listsFoundBy(account, card))], card.savedAt);

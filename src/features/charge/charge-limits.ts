@@ -9,6 +9,7 @@ import {
   type LimitRules,
   type RoleLimits,
 } from '../../domain/charge.ts';
+import { localDays, type LocalDay } from '../../domain/local-day.ts';
 import type { Money } from '../../domain/money.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
 import type { Standing } from '../../slack/people/role.ts';
@@ -337,29 +338,3 @@ function usedBy(claims: readonly Judged[], except?: string): number {
 
 /** Longer than two replicas' clocks may differ about when a day ended. */
 const keepAfterMs = 3_600_000;
-
-/** One day of a time zone: its date, like `2026-11-21`, and the moment the next one begins (UTC ms). */
-type LocalDay = { date: string; endsAtMs: number };
-
-/** No local day is longer, whatever summer time or a moved date line does to it. */
-const longestDayMs = 48 * 3_600_000;
-
-/**
- * The day that a moment belongs to, by the wall clock of that zone. A day ends where the date changes, which is not
- * always at 00:00: where summer time begins at midnight the next day begins at 01:00.
- */
-export function localDays(timeZone: string): (atMs: number) => LocalDay {
-  // Canada writes a date like ISO does, so that later dates compare as greater.
-  const format = new Intl.DateTimeFormat('en-CA', { timeZone, dateStyle: 'short' });
-  return (atMs) => {
-    const date = format.format(atMs);
-    let before = atMs;
-    let after = atMs + longestDayMs;
-    while (after - before > 1) {
-      const middle = Math.floor((before + after) / 2);
-      if (format.format(middle) > date) after = middle;
-      else before = middle;
-    }
-    return { date, endsAtMs: after };
-  };
-}

@@ -238,7 +238,7 @@ function seenOtp({ state, history }: ChargeIntent, { until, tries, unanswered }:
 }
 
 /** Somebody has to wait for it, or to see to it. */
-function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boolean {
+export function isOpen({ intent: { state } }: Pick<ChargeRecord, 'intent'>): boolean {
   return !('concludedAt' in state) || state.kind === 'review';
 }
 

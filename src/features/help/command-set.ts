@@ -225,7 +225,9 @@ function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): 
     ? undefined
     : all.find((command) => command.elsewhere?.words.includes(first.toLowerCase()))?.elsewhere;
   if (elsewhere) return { kind: 'unclear', message: elsewhere.answer() };
-  const bare = all.find((command) => command.takesBareWords);
+  const own = isQuoted ? undefined : all.find((command) => isOwnWords(command, words));
+  if (own) return { kind: 'command', command: own, words };
+  const bare = all.find((command) => command.takesBareWords === true);
   const nearest = nearestWord(
     first,
     all.filter(isListed).map((command) => command.verb),
@@ -244,7 +246,7 @@ function unclearAccount(
   const understood = meant && understand(meant.text, account);
   const command = understood?.kind === 'command' ? understood.command : undefined;
   const message = usageMessage(problem, `/pay ${command?.verb ?? 'lookup'} --account ${name}`);
-  if (understood?.kind !== 'command' || !command?.takesBareWords) return { kind: 'unclear', message };
+  if (understood?.kind !== 'command' || command?.takesBareWords !== true) return { kind: 'unclear', message };
   const [reference = '', second = ''] = understood.words;
   const amount = parseAmount(second);
   const look = typedLookUpButton(
@@ -257,6 +259,10 @@ function unclearAccount(
 
 function withButtons(message: SlackMessage, buttons: readonly ButtonElement[]): SlackMessage {
   return buttons.length === 0 ? message : { ...message, blocks: [...message.blocks, actions(...buttons)] };
+}
+
+function isOwnWords({ takesBareWords }: Command, words: readonly string[]): boolean {
+  return typeof takesBareWords === 'function' && takesBareWords(words);
 }
 
 function endsInAmount(rest: readonly string[]): boolean {

@@ -6,7 +6,7 @@ import { type AuditEntry, cardFaceShape, moneyShape, referenceShape } from '../.
 import type { CardSaved } from '../../domain/card.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
-import type { CaseRules, CaseStep } from '../../records/cases.ts';
+import { caseKind, type CaseRules, type CaseStep } from '../../records/cases.ts';
 import { type FoundBy, indexAt } from '../../records/found-by.ts';
 
 const check = z.object({
@@ -88,6 +88,9 @@ type LinkRules = {
 
 export const linkPrefix = 'link:';
 
+/** To read one; what writes it is `linkRules`. */
+export const linkKind = caseKind({ prefix: linkPrefix, schema: linkCase, lists: () => ({}) });
+
 /** The list of a person's links that are still followed. */
 export function linksOf(userId: string): string {
   return `links-of:${userId}`;
@@ -116,7 +119,7 @@ export function linkFoundBy({ terms: { customerEmail, money }, cardSaved }: Paym
 }
 
 /** Somebody may still pay it, or wants to know whether they did. */
-function isFollowed({ state: { kind } }: PaymentLink): boolean {
+export function isFollowed({ state: { kind } }: PaymentLink): boolean {
   return kind === 'asking' || kind === 'open' || kind === 'confirming' || kind === 'review';
 }
 

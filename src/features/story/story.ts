@@ -31,6 +31,7 @@ import {
   customerWord,
   lookUpWords,
   referenceWord,
+  storyActionId,
   typedLookUpButton,
   typedReference,
 } from '../../slack/words/evidence.ts';
@@ -57,6 +58,12 @@ type Question = { reference: OrderReference; page: number };
 /** `/pay story <reference>`: everything the bot knows and did about one reference, in order, with who did it. */
 export function createStory(account: Account, chapters: Chapters): Feature {
   const { place, now } = account;
+  async function answer({ reference, page }: Question): Promise<SlackMessage> {
+    const story = await tellStory(account, chapters, reference);
+    return story
+      ? storyMessage(story, page, { place, nowMs: now() })
+      : askedHereAlone(noStoryMessage(reference), place);
+  }
   const verb = defineCommand<Question>({
     verb: 'story',
     usage: '<reference>',
@@ -67,6 +74,14 @@ export function createStory(account: Account, chapters: Chapters): Feature {
     buttons: [storyActions.earlier, storyActions.later].map((actionId) => ({ actionId, words: lookUpWords })),
     presses: [
       {
+        actionId: storyActionId,
+        about: itself,
+        async press({ value, reply }) {
+          const reference = parseOrderReference(value);
+          if (reference.ok) await reply(await answer({ reference: reference.value, page: 1 }));
+        },
+      },
+      {
         actionId: storyActions.file,
         about: itself,
         press: (pressed) => shareStory(account, chapters, pressed),
@@ -74,12 +89,7 @@ export function createStory(account: Account, chapters: Chapters): Feature {
     ],
     parse: parseQuestion,
     reference: ({ reference }) => reference,
-    async run({ reference, page }) {
-      const story = await tellStory(account, chapters, reference);
-      return story
-        ? storyMessage(story, page, { place, nowMs: now() })
-        : askedHereAlone(noStoryMessage(reference), place);
-    },
+    run: answer,
   });
   return { verbs: [verb] };
 }

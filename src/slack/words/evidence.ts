@@ -57,6 +57,14 @@ export function openLookUpButton(reference: string, amountMinor?: number): Butto
   }));
 }
 
+/** The button that tells a reference's story below what it stands in; its value is the reference. */
+export const storyActionId = 'story_open';
+
+export function storyButton(reference: string): Button[] {
+  if (!parseOrderReference(reference).ok) return [];
+  return [button({ actionId: storyActionId, text: 'Story', value: reference })];
+}
+
 /** The words that ask about a reference, and about the amount that it should be. */
 export function askedWords(reference: string, amountMinor?: number): string[] {
   return amountMinor === undefined ? [reference] : [reference, wireFromMinor(amountMinor)];

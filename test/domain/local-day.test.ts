@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { localDays } from '../../../src/features/charge/charge-limits.ts';
+import { dayNamed, localDays } from '../../src/domain/local-day.ts';
 
 const at = (iso: string): number => Date.parse(iso);
 const hourMs = 3_600_000;
@@ -52,4 +52,20 @@ describe('a local day', () => {
       expect(dates.toSorted()).toEqual(dates);
     },
   );
+});
+
+describe('a day that is named', () => {
+  it.each([
+    ['UTC', '2026-11-20', '2026-11-20T00:00:00.000Z', '2026-11-21T00:00:00.000Z'],
+    ['Africa/Lagos', '2026-11-20', '2026-11-19T23:00:00.000Z', '2026-11-20T23:00:00.000Z'],
+    ['Europe/Berlin', '2026-03-29', '2026-03-28T23:00:00.000Z', '2026-03-29T22:00:00.000Z'],
+    ['Africa/Cairo', '2026-10-29', '2026-10-28T21:00:00.000Z', '2026-10-29T22:00:00.000Z'],
+  ])('in %s, %s goes from %s to %s', (timeZone, date, from, until) => {
+    const { fromMs, untilMs } = dayNamed(timeZone, date) ?? { fromMs: 0, untilMs: 0 };
+    expect([fromMs, untilMs].map((ms) => new Date(ms).toISOString())).toEqual([from, until]);
+  });
+
+  it.each(['2026-02-30', '2026-13-01', '2026-1-1', 'today', '', '9999-01-01'])('is none: %s', (date) => {
+    expect(dayNamed('UTC', date)).toBeUndefined();
+  });
 });

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Outside } from '../config/config.ts';
+import type { FoundRecord } from '../domain/found.ts';
+import { dayNamed } from '../domain/local-day.ts';
+import { maskEmail } from '../domain/outside-text.ts';
+import { parsed } from '../domain/wording.ts';
+import { dateWords, parseFind, type TypedQuestion } from '../features/find/find.ts';
+import { foundLine, headWords, knownWords } from '../features/find/find-message.ts';
+import { openFoundRecords } from '../features/find/find-records.ts';
+import { findersOf } from '../merchants.ts';
+import { openFingerprint } from '../records/fingerprint.ts';
+import { hasStore } from '../store/kept.ts';
+import { failedQuestion } from './ask-service.ts';
+import { command, type CommandEnd, withKept } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
+import { firstLine, isoTime, merchantJson, moneyJson, placeLine, reported, textOrNull } from './lines.ts';
+
+/** As many as are read at once; the filter or a day narrows more. */
+const mostListed = 20;
+
+export const findCommand = command({
+  summary: 'List what the bot knows of a customer or a card, from its own store',
+  usage: [
+    'npm run payops --silent -- find <e-mail> [failed | open] [DAY] [--json] [--account NAME]',
+    'npm run payops --silent -- find <last four> <amount> [failed | open] [DAY] [--json] [--account NAME]',
+  ],
+  more: `The newest ${mostListed}, as last known. Asks nobody; the bot may run. Of several accounts one is to be named.`,
+  scope: 'one',
+  options: { json: { type: 'boolean', default: false } },
+  mostWords: 4,
+  prepare({ values: { json }, positionals }) {
+    const typed = parseFind(positionals);
+    return typed.ok ? parsed({ run: (outside) => find(outside, typed.value, json) }) : typed;
+  },
+});
+
+async function find(outside: Outside, asked: TypedQuestion, isJson: boolean): Promise<CommandEnd> {
+  const { config, log, now } = outside;
+  // A store that was made just now would seem to know nothing.
+  if (!hasStore(config)) {
+    const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the very settings of the bot, from the folder it is started in.`;
+    return { exitCode: exitCodes.settings, words };
+  }
+  return await withKept(
+    outside,
+    async ({ store, sealer }) => {
+      const fingerprint = openFingerprint(store, sealer, log);
+      const records = openFoundRecords(
+        { store, fingerprint, now },
+        findersOf({ store, sealer, wait: sleep }),
+      );
+      const timeZone = config.policy.timezone ?? 'UTC';
+      const { by, ...filter } = asked;
+      const at = { ...filter, list: await records.listOf(by), number: 0 };
+      const day = asked.day === undefined ? undefined : dayNamed(timeZone, asked.day);
+      const [page, sinceMs] = [await records.page({ ...at, day }, mostListed), await records.since()];
+      const known = { since: dateWords(sinceMs, now(), timeZone), alertDays: config.alertDetailsDays };
+      const place = { environment: config.paymentsEnvironment, account: config.paymentsAccountName };
+      const answer = {
+        exitCode: page.records.length === 0 ? exitCodes.notFound : exitCodes.ok,
+        document: {
+          kind: 'found',
+          records: page.records.map(recordJson),
+          more: page.next !== undefined,
+          unread: page.unread,
+          since: isoTime(sinceMs),
+          merchant: merchantJson(place),
+          readAt: isoTime(now()),
+        },
+        lines: [
+          firstLine(headWords({ at, page, ...known }), [at.whom, at.day ?? '']),
+          ...page.records.map((record) => `  ${foundLine(record)}`),
+          `  ${knownWords(known)}`,
+          placeLine(place, 'read from the bot’s store', now()),
+        ],
+      };
+      return reported(answer, isJson);
+    },
+    (error) => failedQuestion(outside, error),
+  );
+}
+
+function recordJson({ state, money, card, reference, customerEmail, atMs, isFailed, isOpen }: FoundRecord) {
+  return {
+    state: textOrNull(state),
+    amount: money ? moneyJson(money) : null,
+    cardType: textOrNull(card?.cardType),
+    lastFour: textOrNull(card?.lastFour),
+    reference: textOrNull(reference),
+    customerEmail: textOrNull(customerEmail === undefined ? undefined : maskEmail(customerEmail)),
+    at: isoTime(atMs),
+    failed: isFailed,
+    open: isOpen,
+  };
+}

@@ -1,0 +1,66 @@
+import type { Account, Finder } from '../../account.ts';
+import type { FoundRecord } from '../../domain/found.ts';
+import { withoutUndefined } from '../../domain/json.ts';
+import type { Money } from '../../domain/money.ts';
+import { openRecord } from '../../records/records.ts';
+import { messageKey } from '../../messages/message-record.ts';
+import { eventKind, untouched } from './event-case.ts';
+import { customerEmailOf, endsCard, moneyOfFailure, withProvenOrder } from './alert.ts';
+import { eventState } from './alert-message.ts';
+import { newestOf } from './alert-record.ts';
+import { openKeptEvent, type KeptEvent } from './event-log.ts';
+
+/**
+ * What `/pay find` says of events. `isOwn`: whether a charge or link of the bot's own has that reference, which then
+ * tells of its payment itself.
+ */
+export function eventFinders(
+  { store, sealer }: Pick<Account, 'store' | 'sealer'>,
+  isOwn: (reference: string) => Promise<boolean>,
+): Finder[] {
+  const read: Finder['read'] = async (entry) => {
+    const kept = openKeptEvent(sealer, entry);
+    if (!kept) return undefined;
+    const { orderReference: reference, kind, key } = kept.event;
+    if (kept.byCharge) return undefined;
+    if (kind === 'payment_failed') return await foundFailure(kept);
+    return reference !== undefined && (await isOwn(reference)) ? undefined : foundEvent(kept, untouched(key));
+  };
+
+  async function foundFailure(kept: KeptEvent): Promise<FoundRecord> {
+    const { key } = kept.event;
+    const entry = await store.read(eventKind.prefix + key);
+    return foundEvent(kept, entry ? openRecord(sealer, eventKind, entry).state : untouched(key));
+  }
+
+  return [messageKey('alert', ''), eventKind.prefix].map((prefix) => ({ prefix, read }));
+}
+
+function foundEvent(
+  { event: told, receivedAtMs, lookup: first }: KeptEvent,
+  { card, evidence }: ReturnType<typeof untouched>,
+): FoundRecord {
+  const asTold = first && { lookup: first, atMs: receivedAtMs };
+  const lookup = newestOf([evidence, asTold])?.lookup ?? { kind: 'no_reference' };
+  const event = withProvenOrder(told, lookup);
+  const isFailed = event.kind === 'payment_failed';
+  const saved = event.cardSaved && 'face' in event.cardSaved ? event.cardSaved.face : undefined;
+  return {
+    state: eventState({ event, lookup }, isFailed ? card : undefined),
+    atMs: receivedAtMs,
+    ...withoutUndefined({
+      reference: event.orderReference,
+      money: moneyOf(event, lookup),
+      card: saved,
+      customerEmail: customerEmailOf(event, lookup),
+    }),
+    isFailed,
+    isOpen: isFailed && !endsCard(card),
+  };
+}
+
+/** What was to be taken of what failed; of a payment what was taken. */
+function moneyOf(...[event, lookup]: Parameters<typeof moneyOfFailure>): Money | undefined {
+  const taken = event.kind === 'payment_success' && lookup && 'money' in lookup ? lookup.money : undefined;
+  return taken ?? moneyOfFailure(event, lookup);
+}

@@ -1,0 +1,21 @@
+import type { Account, Finder } from '../../account.ts';
+import { openRecord } from '../../records/records.ts';
+import { storedCardKind } from './card-ledger.ts';
+
+/** What `/pay find` says of a saved card that the bot remembers. */
+export function cardFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
+  return {
+    prefix: storedCardKind.prefix,
+    async read(entry) {
+      const { face, customerEmail, savedAt } = openRecord(sealer, storedCardKind, entry);
+      return {
+        state: '💳 Saved card',
+        atMs: savedAt,
+        card: face,
+        ...(customerEmail !== undefined && { customerEmail }),
+        isFailed: false,
+        isOpen: false,
+      };
+    },
+  };
+}

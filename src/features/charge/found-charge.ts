@@ -1,0 +1,32 @@
+import type { Account, Finder } from '../../account.ts';
+import type { FoundRecord } from '../../domain/found.ts';
+import { stateWord } from '../../slack/words/state-words.ts';
+import {
+  chargePrefix,
+  createChargeRecords,
+  hasMovedNothing,
+  isOpen,
+  seenOf,
+  type ChargeRecord,
+} from './charge-record.ts';
+
+/** What `/pay find` says of a charge of the bot's own. */
+export function chargeFinder(account: Pick<Account, 'store' | 'sealer' | 'wait'>): Finder {
+  const charges = createChargeRecords(account);
+  return { prefix: chargePrefix, read: async (entry) => foundCharge(charges.open(entry)) };
+}
+
+function foundCharge(record: ChargeRecord): FoundRecord {
+  const { intent, terms } = record;
+  const { money, card, customerEmail } = terms;
+  return {
+    state: stateWord(seenOf(record)),
+    atMs: intent.submittedAt,
+    reference: intent.reference,
+    money,
+    card,
+    customerEmail,
+    isFailed: hasMovedNothing(record),
+    isOpen: isOpen(record),
+  };
+}

@@ -1,0 +1,178 @@
+import type { ActionsBlock, Button } from '@slack/types';
+import { z } from 'zod';
+import type { FoundRecord } from '../../domain/found.ts';
+import { counted } from '../../domain/wording.ts';
+import {
+  actions,
+  bold,
+  button,
+  code,
+  moment,
+  rich,
+  richText,
+  words,
+  type Run,
+} from '../../slack/kit/blocks.ts';
+import { codec } from '../../slack/kit/form.ts';
+import type { HomeBlock, SlackMessage } from '../../slack/kit/message.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
+import { cardWords } from '../../slack/words/card-words.ts';
+import { amountWord } from '../../slack/words/charge-facts.ts';
+import type { ChargePlace } from '../../slack/words/charge-place.ts';
+import {
+  customerWord,
+  openLookUpButton,
+  placeAlone,
+  referenceRun,
+  referenceWord,
+  storyButton,
+} from '../../slack/words/evidence.ts';
+import { revealActionId } from '../../slack/words/transaction-message.ts';
+import { type FoundPage, shownKinds, type ShownKind } from './find-records.ts';
+
+export const findActions = {
+  older: 'find_older',
+  newest: 'find_newest',
+  failed: 'find_failed',
+  open: 'find_open',
+  all: 'find_all',
+} as const;
+
+/**
+ * What a button carries: the list by its keyed hash, whom it is of in words that may be shown, the filter, and where the
+ * page begins, `number` records from the newest. No address.
+ */
+export const findPlace = codec(
+  z.object({
+    list: z.string(),
+    whom: z.string(),
+    show: z.enum(shownKinds).exactOptional(),
+    day: z.string().exactOptional(),
+    after: z.string().exactOptional(),
+    number: z.int().nonnegative(),
+  }),
+);
+export type FindPlace = NonNullable<ReturnType<typeof findPlace.read>>;
+
+/** `since`: since when the bot has been listening, as a date. `may`: what the person may do with a row. */
+type FoundShown = {
+  at: FindPlace;
+  page: FoundPage;
+  since: string;
+  /** How long the details of alerts are kept; 0: as long as the rest. */
+  alertDays: number;
+  may: { lookUp: boolean; story: boolean; reveal: boolean };
+};
+
+/** One page of what the bot knows of a customer or a card, newest first. */
+export function foundMessage(shown: FoundShown, place: ChargePlace): SlackMessage {
+  const { at, page } = shown;
+  return noteMessage({
+    state: headWords(shown),
+    about: [at.whom, ...(at.day === undefined ? [] : [at.day])],
+    body: [
+      ...page.records.flatMap((record) => rowOf(record, shown)),
+      ...(page.unread > 0
+        ? [rich`${counted(page.unread, 'record')} can’t be read: a sealing key is missing.`]
+        : []),
+      ...pageButtons(shown),
+      rich`${knownWords(shown)}`,
+      ...(page.records.length === 0 ? [rich`By reference: ${code('/pay <reference>')}`] : []),
+    ],
+    foot: placeAlone(place.environment, place.account),
+  });
+}
+
+/** “🔎 3 records since 3 May”; how many there are is known where they fit into one page. */
+export function headWords({
+  at: { show, number },
+  page: { records, next },
+  since,
+}: Pick<FoundShown, 'at' | 'page' | 'since'>): string {
+  const what = show === undefined ? 'record' : `${show} record`;
+  if (number > 0)
+    return `🔎 ${what === 'record' ? 'Records' : `${what}s`} ${number + 1} to ${number + records.length}`;
+  if (records.length === 0)
+    return next === undefined ? `🔎 No ${what} since ${since}` : `🔎 No ${what} among the newest`;
+  return next === undefined
+    ? `🔎 ${counted(records.length, what)} since ${since}`
+    : `🔎 The newest ${counted(records.length, what)} since ${since}`;
+}
+
+/** What an answer can’t know, said where it ends. */
+export function knownWords({ since, alertDays }: Pick<FoundShown, 'since' | 'alertDays'>): string {
+  const alerts = alertDays === 0 ? '' : `, alerts for ${counted(alertDays, 'day')}`;
+  return `Known to this bot since ${since}${alerts}; the payments service can’t be searched.`;
+}
+
+function rowOf(record: FoundRecord, { at, may }: FoundShown): HomeBlock[] {
+  const { state, money, card = {}, reference, customerEmail, atMs } = record;
+  const details: Run[][] = [
+    hasFace(card) ? [words(cardWords(card))] : [],
+    // Of a card’s payments each may be another customer’s.
+    at.whom.startsWith('··') && customerEmail !== undefined ? [words(customerWord(customerEmail))] : [],
+    reference === undefined ? [] : [referenceRun(reference)],
+    [moment(atMs)],
+  ];
+  const said = details.filter((part) => part.length > 0);
+  return [
+    richText(
+      [bold(state), ...(money ? [words(` · ${amountWord(money)}`)] : [])],
+      said.flatMap((part, index) => (index === 0 ? part : [words(' · '), ...part])),
+    ),
+    ...rowButtons(record, may),
+  ];
+}
+
+function hasFace({ cardType, lastFour }: NonNullable<FoundRecord['card']>): boolean {
+  return cardType !== undefined || lastFour !== undefined;
+}
+
+function rowButtons(
+  { reference, money, customerEmail }: FoundRecord,
+  may: FoundShown['may'],
+): ActionsBlock[] {
+  if (reference === undefined) return [];
+  const buttons = [
+    ...(may.lookUp ? openLookUpButton(reference, money?.minor) : []),
+    ...(may.story ? storyButton(reference) : []),
+    ...(may.reveal && customerEmail?.trim()
+      ? [button({ actionId: revealActionId, text: 'Reveal e-mail', value: reference })]
+      : []),
+  ];
+  return buttons.length === 0 ? [] : [actions(...buttons)];
+}
+
+function to(actionId: string, text: string, place: FindPlace): Button {
+  return button({ actionId, text, value: findPlace.write(place) });
+}
+
+function pageButtons({ at, page: { records, next } }: FoundShown): ActionsBlock[] {
+  const { show, after: _after, number, ...first } = at;
+  const newest = { ...first, number: 0 };
+  const filters = shownKinds.map((kind: ShownKind) =>
+    to(findActions[kind], kind === 'failed' ? 'Failed' : 'Open', { ...newest, show: kind }),
+  );
+  const hasMany = records.length > 1 || next !== undefined || number > 0;
+  const buttons = [
+    ...(next === undefined
+      ? []
+      : [to(findActions.older, 'Older', { ...at, after: next, number: number + records.length })]),
+    ...(number > 0 ? [to(findActions.newest, 'Newest', { ...newest, ...(show && { show }) })] : []),
+    ...(show === undefined ? (hasMany ? filters : []) : [to(findActions.all, 'All', newest)]),
+  ];
+  return buttons.length === 0 ? [] : [actions(...buttons)];
+}
+
+/** One record in a line of plain text. */
+export function foundLine({ state, money, card = {}, reference, customerEmail, atMs }: FoundRecord): string {
+  const parts = [
+    state,
+    money ? amountWord(money) : '',
+    hasFace(card) ? cardWords(card) : '',
+    customerWord(customerEmail),
+    reference === undefined ? '' : referenceWord(reference),
+    new Date(atMs).toISOString(),
+  ];
+  return parts.filter((part) => part !== '').join(' · ');
+}

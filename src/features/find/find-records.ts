@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import type { Account, Finder } from '../../account.ts';
+import type { FoundRecord } from '../../domain/found.ts';
+import type { Span } from '../../domain/span.ts';
+import { listFoundBy, type FoundBy } from '../../records/found-by.ts';
+import { isUnreadable } from '../../records/records.ts';
+import { NewerRelease } from '../../records/newer-release.ts';
+import type { Entry } from '../../store/store.ts';
+
+export const shownKinds = ['failed', 'open'] as const;
+export type ShownKind = (typeof shownKinds)[number];
+
+/** `list`: by which it is found, under a keyed hash. `after`: the end of the page before. */
+type Search = {
+  list: string;
+  show?: ShownKind | undefined;
+  day?: Span | undefined;
+  after?: string | undefined;
+};
+
+/** Newest first. `next`: there may be older ones. `unread`: their sealing key is gone, or a newer release wrote them. */
+export type FoundPage = { records: readonly FoundRecord[]; next?: string; unread: number };
+
+type ForFind = Pick<Account, 'store' | 'fingerprint' | 'now'>;
+
+/** A filter that fits few of a customer's thousands reads so many records for a page, and then asks to go on. */
+const mostRead = 200;
+
+/** Since when the bot keeps records that can be found. */
+const sinceKey = 'found-since';
+const timeText = z.coerce.number();
+
+/**
+ * What the bot has on record of a customer or a card, page by page through the one list that has them: a page costs the
+ * same however much is on record. All of it throws StoreUnavailable.
+ */
+export function openFoundRecords(account: ForFind, finders: readonly Finder[]) {
+  const { store, now } = account;
+
+  const listOf = (known: FoundBy): Promise<string> => listFoundBy(account.fingerprint, known);
+
+  /** Until when the customer of this list is forgotten. */
+  async function forgottenUntil(list: string): Promise<number> {
+    const entry = await store.read(forgottenKey(list));
+    return entry ? timeText.parse(entry.value) : -Infinity;
+  }
+
+  /** Whose customer is forgotten since it began: found by its card it would be all the same. */
+  function createForgotten() {
+    const until = new Map<string, Promise<number>>();
+    return async function isForgotten({ customerEmail = '', atMs }: FoundRecord): Promise<boolean> {
+      if (customerEmail.trim() === '') return false;
+      const list = await listOf({ customerEmail });
+      const asked = until.get(list) ?? forgottenUntil(list);
+      until.set(list, asked);
+      return atMs <= (await asked);
+    };
+  }
+
+  async function open(entry: Entry): Promise<FoundRecord | 'unread' | undefined> {
+    const finder = finders.find(({ prefix }) => entry.key.startsWith(prefix));
+    try {
+      return await finder?.read(entry);
+    } catch (error) {
+      if (isUnreadable(error) || error instanceof NewerRelease) return 'unread';
+      throw error;
+    }
+  }
+
+  return {
+    listOf,
+
+    async page({ list, show, day, after }: Search, max: number): Promise<FoundPage> {
+      const records: FoundRecord[] = [];
+      const isForgotten = createForgotten();
+      const endMs = Math.max(day?.fromMs ?? -Infinity, (await forgottenUntil(list)) + 1);
+      let [next, read, unread] = [after, 0, 0];
+      do {
+        const wanted = { max: max - records.length, newestFirst: true };
+        const from = next !== undefined ? { after: next } : day ? { from: day.untilMs - 1 } : {};
+        const listed = await store.list(list, { ...wanted, ...from });
+        const opened = await Promise.all(listed.entries.map(open));
+        read += opened.length;
+        ({ next } = listed);
+        for (const record of opened) {
+          if (record === 'unread') unread += 1;
+          if (record === undefined || record === 'unread') continue;
+          if (record.atMs < endMs) return { records, unread };
+          if (fits(record, show) && !(await isForgotten(record))) records.push(record);
+        }
+      } while (next !== undefined && records.length < max && read < mostRead);
+      return { records, unread, ...(next !== undefined && { next }) };
+    },
+
+    /** Since when the bot has been listening, UTC ms. Noted once, by the first of its processes that asks. */
+    async since(): Promise<number> {
+      const nowMs = now();
+      if (await store.create(sinceKey, String(nowMs))) return nowMs;
+      const entry = await store.read(sinceKey);
+      return entry ? timeText.parse(entry.value) : nowMs;
+    },
+  };
+}
+
+function fits({ isFailed, isOpen }: FoundRecord, show: ShownKind | undefined): boolean {
+  return show === undefined || (show === 'failed' ? isFailed : isOpen);
+}
+
+/**
+ * Takes the customer off every list: nothing that is on record now is found again, by e-mail or card, and what comes later
+ * is. The records stay as long as their own retention says. Throws StoreUnavailable.
+ */
+export async function forgetFound(account: ForFind, customerEmail: string): Promise<void> {
+  const { store, fingerprint, now } = account;
+  const key = forgottenKey(await listFoundBy(fingerprint, { customerEmail }));
+  for (;;) {
+    const value = String(now());
+    const entry = await store.read(key);
+    if (entry ? await store.write(entry, value) : await store.create(key, value)) return;
+  }
+}
+
+function forgottenKey(list: string): string {
+  return `forgotten:${list}`;
+}

@@ -1,0 +1,27 @@
+import type { Account, Finder } from '../../account.ts';
+import type { FoundRecord } from '../../domain/found.ts';
+import { openRecord } from '../../records/records.ts';
+import { isFollowed, linkKind, type PaymentLink } from './link-case.ts';
+import { linkHead } from './link-screens.ts';
+
+/** What `/pay find` says of a payment link. */
+export function linkFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
+  return {
+    prefix: linkKind.prefix,
+    read: async (entry) => foundLink(openRecord(sealer, linkKind, entry).state),
+  };
+}
+
+function foundLink(link: PaymentLink): FoundRecord {
+  const { reference, terms, askedAtMs, state, failure, cardSaved } = link;
+  return {
+    state: linkHead(link).state,
+    atMs: askedAtMs,
+    reference,
+    money: terms.money,
+    ...(cardSaved && 'face' in cardSaved && { card: cardSaved.face }),
+    customerEmail: terms.customerEmail,
+    isFailed: state.kind === 'refused' || (failure !== undefined && state.kind !== 'paid'),
+    isOpen: isFollowed(link),
+  };
+}
