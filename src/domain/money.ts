@@ -38,12 +38,26 @@ export function parseAmount(text: string): Parsed<number> {
   const grouped = /^\d{1,3}(,\d{3})+(\.\d{1,2})?$/.test(trimmed);
   const plain = /^\d+(\.\d{1,2})?$/.test(trimmed);
   if (!grouped && !plain) {
-    return problem('An amount is digits with at most two decimals, like 12,500.00 or 12500.');
+    return problem(whyNoAmount(trimmed));
   }
   const minor = minorFromWire(trimmed.replaceAll(',', ''));
   if (minor === undefined) return problem('That amount is too large to be charged exactly.');
   if (minor === 0) return problem('The amount must be more than zero.');
   return parsed(minor);
+}
+
+/** What is wrong with it, where that can be seen, and how it is written instead. */
+function whyNoAmount(text: string): string {
+  const [, code, rest = ''] = /^([a-z]{3}|[₦$€£])\s*([\d.,]{1,15})$/i.exec(text) ?? [];
+  if (code !== undefined && parseAmount(rest).ok) return `Write the amount without the currency: ${rest}.`;
+  // 5.000,00 as in Berlin or São Paulo.
+  if (/^\d{1,3}(\.\d{3})+,\d{2}$/.test(text)) {
+    const written = text.replaceAll('.', '').replace(',', '.');
+    return `In an amount the point separates decimals: ${amountOnly(minorFromWire(written) ?? 0)}.`;
+  }
+  if (/^\d{1,9},\d{1,2}$/.test(text))
+    return `In an amount the point separates decimals: ${text.replace(',', '.')}.`;
+  return 'An amount is digits with at most two decimals, like 12,500.00 or 12500.';
 }
 
 /** "NGN 12,500.00": currency first, thousands separated, always two decimals, the same in every locale. */

@@ -50,6 +50,17 @@ describe('parseAmount', () => {
     expect(parseAmount(text)).toEqual({ ok: true, value: minor });
   });
 
+  it.each([
+    ['NGN 5000', 'without the currency: 5000.'],
+    ['₦5,000.00', 'without the currency: 5,000.00.'],
+    ['12,5', 'the point separates decimals: 12.5.'],
+    ['5.000,00', 'the point separates decimals: 5,000.00.'],
+    ['NGN 4111 1111 1111 1111', 'like 12,500.00 or 12500.'],
+  ])('says of %s how it is written', (text, words) => {
+    const result = parseAmount(text);
+    expect(result.ok ? '' : result.problem).toContain(words);
+  });
+
   it.each(['', '12,50', '1,2345', '12.345', '0', '0.00', '-1', 'ten', '١٢'])(
     'refuses %j in words',
     (text) => {
