@@ -30,6 +30,7 @@ const client = createPaymentsClient({
 const reading = {
   paymentsPaidStatuses: ['SUCCESS'],
   paymentsFinalStatuses: undefined,
+  paymentsGivenBackStatuses: undefined,
   paymentsAmountPointer: '/amount',
   paymentsFeePointer: undefined,
 };

@@ -87,6 +87,7 @@ const lookupExitCodes = {
   confirmed: exitCodes.ok,
   not_confirmed: exitCodes.unproven,
   not_paid: exitCodes.unproven,
+  given_back: exitCodes.unproven,
   not_found: exitCodes.notFound,
 } as const;
 

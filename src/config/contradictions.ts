@@ -66,6 +66,13 @@ export const contradictions: readonly SettingsCheck[] = [
   ({ paymentsPaidStatuses: paid, paymentsFinalStatuses: final = [] }) =>
     final.some((status) => paid.includes(status)) &&
     'PAYMENTS_FINAL_STATUSES names a status that PAYMENTS_PAID_STATUSES names too: it cannot mean both.',
+  ({
+    paymentsPaidStatuses: paid,
+    paymentsFinalStatuses: final = [],
+    paymentsGivenBackStatuses: givenBack = [],
+  }) =>
+    givenBack.some((status) => paid.includes(status) || final.includes(status)) &&
+    'PAYMENTS_GIVEN_BACK_STATUSES names a status that PAYMENTS_PAID_STATUSES or PAYMENTS_FINAL_STATUSES names too: it cannot mean both.',
   ({ paymentsStaticToken: token, paymentsTokenIssueBody: body }) =>
     !token &&
     !body &&

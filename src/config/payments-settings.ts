@@ -101,7 +101,11 @@ export const paymentsSettings = {
       'SUCCESS',
     ),
     paymentsFinalStatuses: setting(
-      'Values of `status` that are final and mean not paid, like `FAILED,CANCELLED,REFUNDED`. Such a payment is told as that, and a charge in doubt does not wait any longer. List none that a customer can still pay after. Spec: not shown, so every other status proves nothing.',
+      'Values of `status` that are final and mean not paid, like `FAILED,CANCELLED`. Such a payment is told as that, and a charge in doubt does not wait any longer. List none that a customer can still pay after. Spec: not shown, so every other status proves nothing.',
+      statusList(),
+    ),
+    paymentsGivenBackStatuses: setting(
+      'Values of `status` of a payment whose whole money went back to its customer after it was paid, like `REFUNDED,REVERSED`. It is told as that: neither as paid nor as a charge that took no money. Spec: not shown.',
       statusList(),
     ),
     paymentsAmountPointer: setting(

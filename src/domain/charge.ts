@@ -57,7 +57,8 @@ export const claimTimes = { renewMs: 60_000, lostMs: 300_000 } as const;
 
 /**
  * How a charge ends. `abandoned`: nothing of it ever reached the service. `wrong_codes`: each code was refused.
- * `expired`: nobody paid while a code could be open. `review`: a person must look.
+ * `expired`: nobody paid while a code could be open. `given_back`: it was paid, and its money went back to the customer.
+ * `review`: a person must look.
  */
 export type Verdict =
   | 'approved'
@@ -66,6 +67,7 @@ export type Verdict =
   | 'abandoned'
   | 'wrong_codes'
   | 'expired'
+  | 'given_back'
   | 'review';
 
 /** What the agent is told, each once. */
@@ -80,7 +82,7 @@ export type Heard = 'exists' | 'paid' | 'declined';
 /**
  * `askedAt` names the look-up under way: an answer to an earlier one may be older than the last send.
  * `answered`: look-ups since then that the service answered, without proof. `why` is the bank's, the service's or the
- * look-up's own words.
+ * look-up's own words; of what was given back the record's status.
  */
 export type ChargeState =
   | { kind: 'charging' }

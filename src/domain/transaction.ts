@@ -2,8 +2,8 @@ import { maskNumbers } from './card.ts';
 import { formatMoney, type Money } from './money.ts';
 import type { OrderReference } from './order-reference.ts';
 
-/** What a status means. `not_paid` is final; an unknown status is neither. */
-export type TransactionOutcome = 'paid' | 'not_paid' | 'unknown';
+/** What a status means. `not_paid` is final; `given_back`: it was paid, and no more; an unknown status is none of them. */
+export type TransactionOutcome = 'paid' | 'not_paid' | 'given_back' | 'unknown';
 
 /**
  * A transaction as the service told it, read loosely: every field may be missing or of an unknown value,
@@ -50,7 +50,9 @@ function doubtAbout(transaction: Transaction): string | undefined {
   if (all.some((other) => !saysTheSame(transaction, other))) {
     return `${all.length} records of this reference differ: ${all.map(shownRecord).join('; ')}`;
   }
-  return entryType === 'DEBIT' ? 'The record is a DEBIT, which is no payment' : undefined;
+  // Money that goes back may well be a debit.
+  const isDebit = entryType === 'DEBIT' && statusMeans(transaction) !== 'given_back';
+  return isDebit ? 'The record is a DEBIT, which is no payment' : undefined;
 }
 
 function saysTheSame(one: Transaction, other: Transaction): boolean {
@@ -106,12 +108,13 @@ export type Evidence = { status: Check; reference: Check; amount: Check };
 /**
  * The verdict on one look-up. Only `confirmed` may ever be called paid; `not_confirmed` is not "failed":
  * an unknown status proves nothing either way. `not_paid`: the very order asked for, with a status that is
- * final by the settings, such as one that was cancelled or refunded.
+ * final by the settings, such as one that was cancelled. `given_back`: the very order, paid and refunded or reversed
+ * since, by the settings too.
  */
 export type Confirmation =
   | { kind: 'confirmed'; transaction: Transaction; money: Money; evidence: Evidence }
   | {
-      kind: 'not_confirmed' | 'not_paid';
+      kind: 'not_confirmed' | 'not_paid' | 'given_back';
       transaction: Transaction;
       money: Money | undefined;
       evidence: Evidence;
@@ -136,8 +139,9 @@ export function confirm(expected: ExpectedCharge, transaction: Transaction | und
   };
   const holds = evidence.status.holds && evidence.reference.holds && evidence.amount.holds;
   if (holds && money) return { kind: 'confirmed', transaction, money, evidence };
-  const isOver = outcomeOf(transaction) === 'not_paid' && evidence.reference.holds;
-  return { kind: isOver ? 'not_paid' : 'not_confirmed', transaction, money, evidence };
+  const outcome = outcomeOf(transaction);
+  const isOver = (outcome === 'not_paid' || outcome === 'given_back') && evidence.reference.holds;
+  return { kind: isOver ? outcome : 'not_confirmed', transaction, money, evidence };
 }
 
 function moneyOf(transaction: Transaction): Money | undefined {
@@ -156,6 +160,7 @@ function checkStatus(transaction: Transaction): Check {
 const meaning: Record<TransactionOutcome, string> = {
   paid: '',
   not_paid: ', which is final: not paid',
+  given_back: ': it was paid and given back',
   unknown: ', which does not mean paid',
 };
 

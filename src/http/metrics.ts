@@ -17,6 +17,7 @@ const outcomes = [
   'abandoned',
   'wrong_codes',
   'expired',
+  'given_back',
   'review',
 ] as const;
 

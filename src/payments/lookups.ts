@@ -10,7 +10,11 @@ import { asObject, asObjects, looseText } from './wire.ts';
 /** How the records of a service are read, by its settings. */
 export type TransactionReading = Pick<
   Config,
-  'paymentsPaidStatuses' | 'paymentsFinalStatuses' | 'paymentsAmountPointer' | 'paymentsFeePointer'
+  | 'paymentsPaidStatuses'
+  | 'paymentsFinalStatuses'
+  | 'paymentsGivenBackStatuses'
+  | 'paymentsAmountPointer'
+  | 'paymentsFeePointer'
 >;
 
 /**
@@ -97,10 +101,15 @@ function readTransaction(record: JsonObject, reading: TransactionReading): Trans
 
 function outcomeByReading(
   status: string | undefined,
-  { paymentsPaidStatuses: paid, paymentsFinalStatuses: final = [] }: TransactionReading,
+  {
+    paymentsPaidStatuses: paid,
+    paymentsFinalStatuses: final = [],
+    paymentsGivenBackStatuses: givenBack = [],
+  }: TransactionReading,
 ): TransactionOutcome {
   if (status === undefined) return 'unknown';
   if (paid.includes(status)) return 'paid';
+  if (givenBack.includes(status)) return 'given_back';
   return final.includes(status) ? 'not_paid' : 'unknown';
 }
 

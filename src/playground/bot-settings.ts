@@ -37,6 +37,7 @@ export function botSettings(around: BotSurroundings): Record<string, string> {
     PAYMENTS_CLIENT_ID: payments.clientId,
     PAYMENTS_CLIENT_SECRET: payments.clientSecret,
     PAYMENTS_TOKEN_ISSUE_BODY: '{"clientId":"{{CLIENT_ID}}","clientSecret":"{{CLIENT_SECRET}}"}',
+    PAYMENTS_GIVEN_BACK_STATUSES: 'REFUNDED',
     // The shape of the simulated service's own list; no specification shows it.
     SAVED_CARDS_QUERY: 'customerEmail',
     SAVED_CARDS_LIST_POINTERS: '/data/tokenizedCardDataList',

@@ -80,7 +80,7 @@ export type PaymentsOrder = {
   currency: string;
   customerEmail: string;
   customerId?: string;
-  state: 'created' | 'awaiting_otp' | 'paid' | 'declined' | 'failed';
+  state: 'created' | 'awaiting_otp' | 'paid' | 'declined' | 'failed' | 'given_back';
   reason?: string;
   isSavedCardCharge: boolean;
   /** While the payment waits for it: what the bank sent to the customer's phone, and how long it is good. */
@@ -158,6 +158,8 @@ export const paymentsAction = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('approve_saved_card_charge'), ...terms }),
   /** So many declines of saved cards at once, for reasons and amounts of their own. */
   z.object({ kind: z.literal('send_failures'), count: z.int().min(1).max(500) }),
+  /** What was paid goes back to the customer; with `sends` a payment_refunded event follows. */
+  z.object({ kind: z.literal('give_back'), orderReference: id, sends: z.boolean() }),
   z.object({ kind: z.literal('redeliver'), deliveryId: z.int(), how: redelivery }),
   /** `reason` with `decline`: the bank's words. */
   z.object({ kind: z.literal('order_next_charge'), next: nextCharge, reason: line.exactOptional() }),

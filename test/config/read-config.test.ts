@@ -77,6 +77,8 @@ describe('readConfig', () => {
     });
     for (const wrong of [
       { ...said, PAYMENTS_FINAL_STATUSES: 'FAILED,SETTLED' },
+      { ...said, PAYMENTS_GIVEN_BACK_STATUSES: 'REFUNDED,SETTLED' },
+      { PAYMENTS_FINAL_STATUSES: 'FAILED', PAYMENTS_GIVEN_BACK_STATUSES: 'FAILED' },
       { PAYMENTS_FEE_POINTER: 'fee' },
       { PAYMENTS_PAID_STATUSES: ',' },
     ]) {

@@ -112,12 +112,24 @@ describe('confirm', () => {
   });
 
   it('calls a final status not paid, where it is the very order asked for', () => {
-    const refunded = { ...paid, status: 'REFUNDED', outcome: 'not_paid' } as const;
-    expect(confirm(charged, refunded)).toMatchObject({
+    const cancelled = { ...paid, status: 'CANCELLED', outcome: 'not_paid' } as const;
+    expect(confirm(charged, cancelled)).toMatchObject({
       kind: 'not_paid',
-      evidence: { status: { holds: false, statement: 'Status is REFUNDED, which is final: not paid' } },
+      evidence: { status: { holds: false, statement: 'Status is CANCELLED, which is final: not paid' } },
     });
+    expect(confirm(charged, { ...cancelled, orderReference: 'ORDER-2' }).kind).toBe('not_confirmed');
+  });
+
+  it('calls given back what was paid and is no more, also where its record is a debit', () => {
+    const refunded = { ...paid, status: 'REFUNDED', outcome: 'given_back' } as const;
+    expect(confirm(charged, refunded)).toMatchObject({
+      kind: 'given_back',
+      evidence: { status: { holds: false, statement: 'Status is REFUNDED: it was paid and given back' } },
+    });
+    expect(confirm(charged, { ...refunded, entryType: 'DEBIT' }).kind).toBe('given_back');
     expect(confirm(charged, { ...refunded, orderReference: 'ORDER-2' }).kind).toBe('not_confirmed');
+    // Beside a record that says paid, neither is believed.
+    expect(confirm(charged, { ...refunded, others: [paid] }).kind).toBe('not_confirmed');
   });
 
   it('takes a status by what settings say of it', () => {

@@ -104,8 +104,9 @@ export function abandoned() {
   return charge;
 }
 
-/** As the reader of transactions gives it, where the settings call these statuses final. */
+/** As the reader of transactions gives it, where the settings call these statuses final, and REFUNDED given back. */
 export function asRead(record: Transaction, finalStatuses: readonly string[] = ['FAILED']): Transaction {
+  if (record.status === 'REFUNDED') return { ...record, outcome: 'given_back' };
   const isFinal = record.status !== undefined && finalStatuses.includes(record.status);
   return isFinal ? { ...record, outcome: 'not_paid' } : record;
 }

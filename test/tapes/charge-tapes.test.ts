@@ -16,6 +16,7 @@ it('holds every invariant on random tapes of crashes, lost answers, late request
     'abandoned',
     'wrong_codes',
     'expired',
+    'given_back',
     'review',
   ]) {
     expect(verdicts.get(verdict) ?? 0, `${verdict}, seed ${seed}`).toBeGreaterThan(10);

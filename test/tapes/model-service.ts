@@ -35,7 +35,7 @@ export type Call =
 export type Found = { transaction: Transaction | undefined } | 'failed';
 export type Answer = StoredChargeAnswer | Found | StoredOtpAnswer;
 
-type Status = 'PENDING' | 'AWAITING_OTP' | 'SUCCESS' | 'FAILED';
+type Status = 'PENDING' | 'AWAITING_OTP' | 'SUCCESS' | 'FAILED' | 'REFUNDED';
 
 export type ServiceRecord = {
   reference: string;
@@ -48,13 +48,16 @@ export type ServiceRecord = {
   submissions: number;
 };
 
-export type WebhookEvent = Extract<ChargeEvent, { kind: 'payment_success' | 'payment_failed' }>;
+export type WebhookEvent = Extract<
+  ChargeEvent,
+  { kind: 'payment_success' | 'payment_failed' | 'payment_given_back' }
+>;
 
 export type ModelService = {
   answer: (call: Call) => Answer;
   /** Lets the service's own clocks run: 15 minutes of OTP, banks that decide at last. */
   tick: () => void;
-  /** The bank decides what it left open, or takes back a decline. */
+  /** The bank decides what it left open, takes back a decline, or gives back what it took. */
   decide: () => void;
   records: Map<string, ServiceRecord>;
   events: WebhookEvent[];
@@ -92,6 +95,11 @@ export function createModelService(deps: {
   function fail(record: ServiceRecord): void {
     record.status = 'FAILED';
     events.push({ kind: 'payment_failed', why: 'Failed at the bank' });
+  }
+
+  function giveBack(record: ServiceRecord): void {
+    record.status = 'REFUNDED';
+    events.push({ kind: 'payment_given_back' });
   }
 
   function charge({ reference, money }: Extract<Call, { kind: 'charge' }>): StoredChargeAnswer {
@@ -184,6 +192,7 @@ export function createModelService(deps: {
         if (draw(3) === 2) fail(record);
         else succeed(record);
       } else if (record.status === 'FAILED' && draw(3) === 2) succeed(record);
+      else if (record.status === 'SUCCESS' && draw(3) === 2) giveBack(record);
     }
   }
 

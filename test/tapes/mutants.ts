@@ -130,11 +130,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'a decline is for ever',
     edits: [
-      [
-        machine,
-        "const sure = kind === 'approved' ||",
-        "const sure = kind === 'approved' || kind === 'declined' ||",
-      ],
+      [machine, 'const sure = isPaid(state) ||', "const sure = isPaid(state) || kind === 'declined' ||"],
     ],
   },
   {
@@ -268,8 +264,32 @@ export const mutants: readonly Mutant[] = [
     edits: [
       [
         machine,
-        "const sure = kind === 'approved' || (kind === 'rejected' &&",
-        "const sure = kind === 'approved' || kind === 'review' || (kind === 'rejected' &&",
+        "const sure = isPaid(state) || (kind === 'rejected' &&",
+        "const sure = isPaid(state) || kind === 'review' || (kind === 'rejected' &&",
+      ],
+    ],
+  },
+  {
+    name: 'an event that says given back asks nobody once the charge is paid',
+    edits: [[machine, "lookUpAsked(intent, at, 'also_paid')", 'lookUpAsked(intent, at)']],
+  },
+  {
+    name: 'a charge that was given back is called declined',
+    edits: [
+      [
+        machine,
+        "if (finding.kind === 'given_back') return givenBack(",
+        "if (finding.kind === 'given_back' && state.kind === 'confirming') return notPaid(intent, at);\n  if (finding.kind === 'given_back') return givenBack(",
+      ],
+    ],
+  },
+  {
+    name: 'a proof from before the money went back makes the charge paid again',
+    edits: [
+      [
+        machine,
+        "finding.kind === 'paid' && !isPaid(state)",
+        "finding.kind === 'paid' && state.kind !== 'approved'",
       ],
     ],
   },

@@ -50,7 +50,7 @@ export function play(tape: readonly number[]): { steps: number; verdict: string 
   while (!isOver()) moves[draw(moves.length)]?.(world);
   heal(world);
   const intent = world.store.read()?.intent;
-  world.watch.ends(intent, world.service.records);
+  world.watch.ends(intent, world.service.records, world.eventsComeAtLast);
   return { steps: world.counts.steps, verdict: intent?.state.kind ?? 'never created' };
 }
 

@@ -101,6 +101,8 @@ function* run(deps: ReplicaDeps, { next, effect }: Step, rightOtp: boolean | und
       return yield* submitOtp(deps, effect, rightOtp ?? false);
     case 'tell':
       if (effect.what !== 'approved') return yield* say(deps, effect.what, effect.key);
+      // Its money may have gone back since.
+      if (deps.store.read()?.intent.state.kind !== 'approved') return;
       deps.watch.givesValue(effect.key);
       yield pause;
       return yield* handle(deps, { kind: 'told', what: 'approved' });

@@ -42,7 +42,12 @@ export type Watch = {
   lookedUp: (found: Found) => void;
   says: (what: Told, key: string) => void;
   givesValue: (key: string) => void;
-  ends: (intent: ChargeIntent | undefined, records: ReadonlyMap<string, ServiceRecord>) => void;
+  /** `eventsCame`: each of the service's events came at last, after all else had healed. */
+  ends: (
+    intent: ChargeIntent | undefined,
+    records: ReadonlyMap<string, ServiceRecord>,
+    eventsCame: boolean,
+  ) => void;
 };
 
 export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind: 'submitted' }>): Watch {
@@ -53,6 +58,7 @@ export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind
   const said: Told[] = [];
   let createdAt: number | undefined;
   let isProven = false;
+  let isShownBack = false;
   let sawDifference = false;
   let values = 0;
   let otpRequired = false;
@@ -69,6 +75,7 @@ export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind
       createdAt ??= clock.time;
       checkStep(step);
       demand(next.state.kind !== 'approved' || isProven, 'approved only after proof');
+      demand(next.state.kind !== 'given_back' || isShownBack, 'given back only where a look-up says so');
       const last = next.history.at(-1)?.event;
       const isRefusal = last?.kind === 'otp_answered' && last.answer.kind === 'wrong';
       if (before?.state.kind !== 'otp_checking' || !(isRefusal || next.state.kind === 'otp')) return;
@@ -102,7 +109,10 @@ export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind
       if (answer.kind === 'otp_required') otpRequired = true;
     },
     lookedUp(found) {
-      if (found === 'failed' || found.transaction?.status !== 'SUCCESS') return;
+      if (found === 'failed') return;
+      const { status, orderReference: shown } = found.transaction ?? {};
+      if (status === 'REFUNDED' && shown === reference) isShownBack = true;
+      if (found.transaction?.status !== 'SUCCESS') return;
       const { orderReference, amountMinor, currency } = found.transaction;
       const isRight = amountMinor === money.minor && currency === money.currency;
       if (isRight && orderReference === reference) isProven = true;
@@ -121,10 +131,19 @@ export function createWatch(clock: Clock, submitted: Extract<ChargeEvent, { kind
       said.push('approved');
       demand(values === 1, 'value at most once');
     },
-    ends(intent, records) {
+    ends(intent, records, eventsCame) {
       if (!intent) return demand(records.size === 0, 'nothing is charged without a stored intent');
       const record = records.get(reference);
-      checkEnd({ intent, record, records: records.size, said, values, sawDifference, otpRequired });
+      checkEnd({
+        intent,
+        record,
+        records: records.size,
+        said,
+        values,
+        sawDifference,
+        otpRequired,
+        eventsCame,
+      });
     },
   };
 }
@@ -139,7 +158,12 @@ type WrittenStep = {
 function checkStep(step: WrittenStep): void {
   const { before, next } = step;
   demand(!before || before.reference === next.reference, 'one reference per intent');
-  demand(before?.state.kind !== 'approved' || next.state.kind === 'approved', 'approved is for ever');
+  const { kind } = next.state;
+  demand(
+    before?.state.kind !== 'approved' || isPaidOrBack(kind),
+    'approved is for ever, unless it is given back',
+  );
+  demand(before?.state.kind !== 'given_back' || kind === 'given_back', 'what was given back stays so');
   demand(!before || next.at > before.at, 'time never runs backwards');
   demand(next.history.length <= 120, 'the history stays small');
   demand((next.otp?.tries ?? 0) <= 3, 'at most 3 OTP submissions');
@@ -279,13 +303,14 @@ type End = {
   /** Whether a look-up has shown money that was not the right money. */
   sawDifference: boolean;
   otpRequired: boolean;
+  eventsCame: boolean;
 };
 
 function checkEnd(end: End): void {
   const isOver = workAt(end.intent, rememberMs) === undefined;
   demand('concludedAt' in end.intent.state && isOver, 'every intent ends');
   demand(end.records <= 1, 'at most one charge accepted per intent');
-  demand(!end.otpRequired || end.intent.otp || isApproved(end), 'no answer is forgotten');
+  demand(!end.otpRequired || end.intent.otp || isPaidOrBack(end.intent.state.kind), 'no answer is forgotten');
   checkMoney(end);
   checkSaid(end);
   checkReplay(end.intent);
@@ -294,15 +319,30 @@ function checkEnd(end: End): void {
 function checkMoney(end: End): void {
   const { intent, record } = end;
   const isPaid = record?.status === 'SUCCESS';
+  const isBack = record?.status === 'REFUNDED';
   const isRight =
     record?.taken.minor === intent.money.minor && record.taken.currency === intent.money.currency;
-  const inReview = intent.state.kind === 'review';
-  demand(isApproved(end) === (end.values === 1), 'value is given when, and only when, approved');
-  demand(!isApproved(end) || (isPaid && isRight), 'approved only when the right amount was taken');
+  const { kind } = intent.state;
+  const inReview = kind === 'review';
+  demand(!isApproved(end) || end.values === 1, 'value is given when approved');
+  demand(end.values === 0 || isPaidOrBack(kind), 'value is given only when approved');
+  demand(
+    !isApproved(end) || ((isPaid || isBack) && isRight),
+    'approved only when the right amount was taken',
+  );
   demand(!isPaid || isApproved(end) || inReview, 'money taken ends approved or in review');
-  const isOwn = isPaid && isRight && record.shownReference === record.reference;
+  const isShown = record !== undefined && record.shownReference === record.reference;
+  const isOwn = isPaid && isRight && isShown;
   demand(!isOwn || isApproved(end), 'money that a record proves ends approved, also from a review');
   demand(!isPaid || isRight || !end.sawDifference || inReview, 'a difference ends in review');
+  demand(kind !== 'given_back' || (isBack && isShown), 'only what was given back ends so');
+  const isSaid = isBack && isShown && end.eventsCame;
+  demand(!isSaid || kind === 'given_back', 'what an event calls given back ends so');
+  demand(!isBack || !isShown || isPaidOrBack(kind), 'what was given back never ends as not taken');
+}
+
+function isPaidOrBack(kind: ChargeIntent['state']['kind']): boolean {
+  return kind === 'approved' || kind === 'given_back';
 }
 
 /** A case can go to review, be looked at again and come back: that is told once. */

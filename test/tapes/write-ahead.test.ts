@@ -62,7 +62,7 @@ function stateOf(house: House): string | undefined {
 }
 
 function end(house: House): void {
-  house.deps.watch.ends(house.store.read()?.intent, house.service.records);
+  house.deps.watch.ends(house.store.read()?.intent, house.service.records, false);
 }
 
 describe('the write-ahead intent', () => {

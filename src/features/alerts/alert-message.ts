@@ -123,7 +123,7 @@ function body(alert: Alert): HomeBlock[] {
     ...('evidence' in lookup ? proofLine(lookup.evidence, lookup.transaction) : []),
     ...(lookup.kind === 'no_reference' ? signedFacts(event) : []),
     ...(lookup.kind === 'unchecked' ? unsignedReference(event) : []),
-    ...((lookup.kind === 'not_confirmed' || lookup.kind === 'not_paid') && !isDeclined(alert)
+    ...('evidence' in lookup && lookup.kind !== 'confirmed' && !isDeclined(alert)
       ? [richText(...whyNot(lookup))]
       : []),
     ...(card ? fields(cardFields(card)) : []),
@@ -205,6 +205,10 @@ function verdict(alert: Told): Verdict {
       };
     case 'not_paid':
       return { state: `🚨 ${says}, look-up says ${notPaidWords(lookup.transaction)}` };
+    case 'given_back':
+      return {
+        state: isPayment ? stateWords.given_back : `↩️ ${says}, look-up says ${outcomeWords.givenBack}`,
+      };
     case 'not_confirmed': {
       const state = `${says}, look-up says ${outcomeWords.notConfirmed}`;
       if (isPayment || !lookup.evidence.status.holds) return { state: `⚠️ ${state}` };

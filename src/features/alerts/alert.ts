@@ -171,7 +171,7 @@ export function moneyOfFailure(event: PaymentEvent, lookup: Lookup | undefined):
 
 /** Whether a look-up speaks against what its event says. */
 export function contradicts(found: Lookup['kind'] | undefined): boolean {
-  return found === 'not_confirmed' || found === 'not_paid' || found === 'not_found';
+  return found === 'not_confirmed' || found === 'not_paid' || found === 'given_back' || found === 'not_found';
 }
 
 /** One event, ready to be told in a channel. Times are UTC milliseconds. */
@@ -213,11 +213,12 @@ export type AlertCardShown = {
   replaced?: { channel: string; ts: string };
 };
 
-/** The event says failed, and the look-up found that very charge with a status that does not mean paid. */
+/** The event says failed, and the look-up found that very charge with a status that means neither paid nor given back. */
 export function isDeclined({ event, lookup }: Pick<Alert, 'event' | 'lookup'>): boolean {
   return (
     event.kind === 'payment_failed' &&
     'evidence' in lookup &&
+    lookup.kind !== 'given_back' &&
     lookup.evidence.reference.holds &&
     !lookup.evidence.status.holds &&
     lookup.transaction.status !== undefined

@@ -14,7 +14,7 @@ export type Twin = {
   reference: OrderReference;
   by: string;
   at: number;
-  outcome: 'approved' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
+  outcome: 'approved' | 'given_back' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
 };
 
 /** Why a card is not charged now. */
@@ -77,7 +77,7 @@ const attemptRecord = z.object({
   /** When it got its outcome; while it is pending, when it began. */
   at: z.number(),
   /** `cleared`: neither bank nor card spoke (rejected, never sent, no code in time). */
-  outcome: z.enum(['pending', 'approved', 'declined', 'three_d_secure', 'cleared', 'review']),
+  outcome: z.enum(['pending', 'approved', 'given_back', 'declined', 'three_d_secure', 'cleared', 'review']),
   by: z.string(),
   minor: z.number().int(),
   currency: z.string(),
@@ -244,9 +244,11 @@ function isSettled(attempt: Attempt): attempt is Settled {
   return attempt.outcome !== 'pending';
 }
 
-/** The one that starts the count anew. */
+/** The one that starts the count again: what was given back was approved by the bank. */
 function lastApproval(attempts: readonly CardAttempt[]): number {
-  const times = attempts.filter(({ outcome }) => outcome === 'approved').map(({ at }) => at);
+  const times = attempts
+    .filter(({ outcome }) => outcome === 'approved' || outcome === 'given_back')
+    .map(({ at }) => at);
   return Math.max(-Infinity, ...times);
 }
 

@@ -256,8 +256,8 @@ export function hasMovedNothing({ intent }: Pick<ChargeRecord, 'intent'>): boole
 }
 
 /**
- * Whether the charge has ended and moved no money, as it is stored; undefined: there is none. In doubt it has not, and
- * neither has one that is paid after all.
+ * Whether the charge has ended and moved no money, or none that stayed, as it is stored; undefined: there is none. In
+ * doubt it has not, and neither has one that is paid after all.
  */
 export async function hasEnded(
   charges: Pick<ChargeRecords, 'read'>,
@@ -265,7 +265,7 @@ export async function hasEnded(
 ): Promise<boolean | undefined> {
   try {
     const record = await charges.read(reference);
-    return record && hasMovedNothing(record);
+    return record && (hasMovedNothing(record) || record.intent.state.kind === 'given_back');
   } catch (error) {
     // Sealed with a key that is gone: nobody knows what it moved.
     if (isUnreadable(error)) return false;
@@ -274,8 +274,8 @@ export async function hasEnded(
 }
 
 /**
- * Whether the charge's own message tells that it failed, or will. Not so of one that is paid, whose event says otherwise,
- * nor of one under review, whose end nobody knows.
+ * Whether the charge's own message tells that it failed, or will. Not so of one that is paid, or was, whose event says
+ * otherwise, nor of one under review, whose end nobody knows.
  */
 export async function tellsFailure(
   charges: Pick<ChargeRecords, 'read'>,
@@ -283,7 +283,7 @@ export async function tellsFailure(
 ): Promise<boolean> {
   try {
     const kind = (await readNamed(charges, reference))?.intent.state.kind;
-    return kind !== undefined && kind !== 'approved' && kind !== 'review';
+    return kind !== undefined && !['approved', 'given_back', 'review'].includes(kind);
   } catch (error) {
     if (isUnreadable(error)) return false;
     throw error;
@@ -396,7 +396,8 @@ function saidBy(event: ChargeEvent, { state }: ChargeIntent): [result: string, r
       return [`look_up_${finding.kind}`, reason ?? ''];
     }
     case 'payment_success':
-      return ['event_payment_success'];
+    case 'payment_given_back':
+      return [`event_${event.kind}`];
     case 'payment_failed':
       return ['event_payment_failed', event.why ?? ''];
     case 'otp_submitted':

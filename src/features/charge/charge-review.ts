@@ -338,6 +338,7 @@ function twinBlocks(twins: readonly Twin[], nowMs: number): ModalBlock[] {
 
 const twinWords: Record<Twin['outcome'], string> = {
   approved: 'Paid',
+  given_back: 'paid and given back',
   declined: 'declined',
   three_d_secure: 'declined, 3-D Secure',
   review: 'needs review: money may have moved, so don’t charge again before somebody has checked',

@@ -110,6 +110,8 @@ function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
   switch (state.kind) {
     case 'declined':
       return quoted('The bank says:', state.why ?? bankWords);
+    case 'given_back':
+      return quoted('The service says:', state.why);
     case 'rejected':
       return rejectionWords[state.reason ?? 'other'].theirs ? quoted('The service says:', state.why) : [];
     case 'review':
@@ -163,10 +165,17 @@ function stateLines(charge: ChargeSeen): Run[][] {
             ),
         ...declineNext({ reason: 'code_expired' }),
       ];
+    case 'given_back':
+      return givenBackLines;
     case 'review':
       return reviewLines;
   }
 }
+
+const givenBackLines: Run[][] = [
+  plain('It was paid, and the money went back to the customer.'),
+  labelled('Next', 'give no value for it. If you did already, tell your payments lead.'),
+];
 
 /** The service gives a charge up, and asks the bank itself, once the time for its code is over. */
 function pendingUntil({ otp }: ChargeSeen): (string | Run)[] {

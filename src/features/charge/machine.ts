@@ -69,12 +69,14 @@ export type StoredOtpAnswer =
 
 /**
  * What a look-up says of this very charge, judged by `findingOf` where it was asked: no more of the record than
- * this enters a history. `pending`: a status that is neither success nor known to be final. `mismatch`: success,
- * but of another amount or reference. `failed`: the look-up itself had no answer.
+ * this enters a history. `pending`: a status that is neither success nor known to be final. `given_back`: it was paid,
+ * and its money went back. `mismatch`: success, but of another amount or reference. `failed`: the look-up itself had
+ * no answer.
  */
 export type Finding =
   | { kind: 'paid'; status?: string; compared?: string }
   | { kind: 'pending' | 'final_not_paid'; status?: string }
+  | { kind: 'given_back'; status?: string }
   | { kind: 'mismatch'; why: string }
   | { kind: 'not_found' }
   | { kind: 'failed' };
@@ -89,6 +91,7 @@ export type ChargeEvent =
   /** Signed events, verified before they get here. */
   | { kind: 'payment_success' }
   | { kind: 'payment_failed'; why?: string }
+  | { kind: 'payment_given_back' }
   /** The store gave the intent out as due: a timer, a crash or a lost answer. */
   | { kind: 'due' }
   /** A person wants to know now. */
@@ -177,6 +180,8 @@ function move(intent: ChargeIntent, event: ChargeEvent, at: number, times: numbe
       return saidPaid(intent, at);
     case 'payment_failed':
       return paymentFailed(intent, event, at);
+    case 'payment_given_back':
+      return lookUpAsked(intent, at, 'also_paid');
     case 'due':
       return due(intent, at);
     case 'look_up_asked':
@@ -232,7 +237,7 @@ function otpRequired(
   at: number,
 ): Step | undefined {
   const sentAt = intent.sends[send - 1];
-  if (intent.otp || intent.state.kind === 'approved' || sentAt === undefined) return undefined;
+  if (intent.otp || isPaid(intent.state) || sentAt === undefined) return undefined;
   const { sealedTransactionId } = answer;
   const otp = { sealedTransactionId, until: sentAt + otpLimits.windowMs, tries: 0, unanswered: 0 };
   const pending: ChargeIntent = { ...quote(intent, answer), otp };
@@ -281,7 +286,7 @@ function codeLost(intent: ChargeIntent, at: number): Step {
 
 /** An approval or a payment_success, whenever it comes: a reason to look, never a proof. Spec: Events. */
 function saidPaid(intent: ChargeIntent, at: number): Step | undefined {
-  return intent.state.kind === 'approved' ? undefined : lookUp(hear(intent, 'paid'), at);
+  return isPaid(intent.state) ? undefined : lookUp(hear(intent, 'paid'), at);
 }
 
 /** Spec: Events. When the first one came tells a decline from a time for a code that ran out. */
@@ -323,11 +328,13 @@ function codeDue(intent: ChargeIntent, at: number): Step {
   return isOpen ? lookUpOpen(intent, at) : lookUp(intent, at);
 }
 
-function lookUpAsked(intent: ChargeIntent, at: number): Step | undefined {
+/** A proven payment is asked about once more only where an event says that it was given back. */
+function lookUpAsked(intent: ChargeIntent, at: number, whom?: 'also_paid'): Step | undefined {
   const { state } = intent;
   if (state.kind === 'confirming') return lookUp(intent, at);
   if (state.kind === 'otp') return lookUpOpen(intent, at);
-  return isConcluded(state) && state.kind !== 'approved' ? lookUpLate(intent, state, at) : undefined;
+  const isSettled = state.kind === 'approved' && whom === undefined;
+  return isConcluded(state) && !isSettled ? lookUpLate(intent, state, at) : undefined;
 }
 
 function told(intent: ChargeIntent, what: Told, at: number): Step | undefined {
@@ -341,6 +348,11 @@ function told(intent: ChargeIntent, what: Told, at: number): Step | undefined {
 
 function isConcluded(state: ChargeIntent['state']): state is Conclusion {
   return 'concludedAt' in state;
+}
+
+/** A look-up proved the payment, whether its money went back since or not. */
+function isPaid({ kind }: ChargeIntent['state']): boolean {
+  return kind === 'approved' || kind === 'given_back';
 }
 
 /** The agent was told that nothing was sent. */
@@ -456,7 +468,7 @@ function codeEndsAt({ otp, sends }: ChargeIntent): number {
  */
 function lateLookUpAt(intent: ChargeIntent, state: Conclusion, since: number): number | undefined {
   const { kind, concludedAt } = state;
-  const sure = kind === 'approved' || (kind === 'rejected' && intent.sends.length === 1);
+  const sure = isPaid(state) || (kind === 'rejected' && intent.sends.length === 1);
   if (sure) return undefined;
   const { firstReviewMs, longestReviewMs } = chargeLimits;
   if (kind === 'review')
@@ -491,17 +503,21 @@ function enter(intent: ChargeIntent, state: ChargeState, dueAt: number | undefin
 type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
 
 /**
- * What a look-up's answer does. Proof counts from any state and however late it comes; anything else counts
- * only as the answer to the look-up under way.
+ * What a look-up's answer does. Proof counts from any state and however late it comes, and so does that a payment was
+ * given back, after which a proof from before counts no more; anything else counts only as the answer to the look-up
+ * under way.
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */
 function lookedUp(intent: ChargeIntent, event: LookedUp, at: number, times: number): Step | undefined {
   const { state } = intent;
-  if (state.kind === 'approved') return undefined;
   const { finding } = event;
-  if (finding.kind === 'paid') return conclude(intent, at, 'approved');
+  if (finding.kind === 'given_back') return givenBack(intent, { ...event, finding }, at);
+  if (finding.kind === 'paid' && !isPaid(state)) return conclude(intent, at, 'approved');
   if (!('askedAt' in state) || state.askedAt !== event.askedAt) return undefined;
+  if (state.kind === 'approved') return stillConcluded(intent, state, finding, at);
+  // It was paid once more, or its giving back was taken back.
+  if (finding.kind === 'paid') return conclude(intent, at, 'approved');
   if (finding.kind === 'mismatch') {
     const isKnown = state.kind === 'review' && state.why === finding.why;
     return isKnown
@@ -519,6 +535,18 @@ function lookedUp(intent: ChargeIntent, event: LookedUp, at: number, times: numb
     default:
       return stillConcluded(intent, state, finding, at);
   }
+}
+
+function givenBack(
+  intent: ChargeIntent,
+  { askedAt, finding }: { askedAt: number; finding: Extract<Finding, { kind: 'given_back' }> },
+  at: number,
+): Step | undefined {
+  const { state } = intent;
+  const { status: why } = finding;
+  if (state.kind !== 'given_back')
+    return conclude(intent, at, 'given_back', why === undefined ? {} : { why });
+  return state.askedAt === askedAt ? stillConcluded(intent, state, finding, at) : undefined;
 }
 
 /**
@@ -544,6 +572,7 @@ export function findingOf(
     return { kind: 'paid', ...shown, ...(compared ? { compared: compared.how } : {}) };
   }
   if (confirmation.kind === 'not_paid') return { kind: 'final_not_paid', ...shown };
+  if (confirmation.kind === 'given_back') return { kind: 'given_back', ...shown };
   if (evidence.status.holds) {
     const wrong = evidence.reference.holds ? evidence.amount : evidence.reference;
     return { kind: 'mismatch', why: wrong.statement };
@@ -551,7 +580,7 @@ export function findingOf(
   return { kind: 'pending', ...shown };
 }
 
-type Unproven = Exclude<Finding, { kind: 'mismatch' } | { kind: 'paid' }>;
+type Unproven = Exclude<Finding, { kind: 'mismatch' } | { kind: 'paid' } | { kind: 'given_back' }>;
 
 /**
  * Concludes on a status that is known to be final, or on the charge's own answer. Else nothing is concluded while
@@ -646,12 +675,7 @@ function lookAgainIn(intent: ChargeIntent, at: number, noLaterThan = Infinity): 
 }
 
 /** A look-up of a concluded intent that proves nothing leaves it as it is, unless it belies "never sent". */
-function stillConcluded(
-  intent: ChargeIntent,
-  state: Conclusion,
-  found: Exclude<Finding, { kind: 'paid' }>,
-  at: number,
-): Step {
+function stillConcluded(intent: ChargeIntent, state: Conclusion, found: Finding, at: number): Step {
   if (found.kind === 'failed') return enter(intent, state, at + chargeLimits.longestBackOffMs);
   const unsent = state.kind === 'abandoned' || state.kind === 'rejected';
   if (isThere(found) && unsent) return lookUp(hear(intent, 'exists'), at);

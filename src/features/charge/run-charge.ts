@@ -247,7 +247,8 @@ function hasEvent({ history }: ChargeIntent): boolean {
 function outcomeForCard({ state }: ChargeIntent, threeDSecureWords: readonly string[]) {
   switch (state.kind) {
     case 'approved':
-      return 'approved';
+    case 'given_back':
+      return state.kind;
     case 'declined':
       return isThreeDSecure(state.why, threeDSecureWords) ? 'three_d_secure' : 'declined';
     case 'rejected':

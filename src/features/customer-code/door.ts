@@ -255,6 +255,8 @@ function outcomeOf({ state, heard, otp }: ChargeSeen) {
     case 'rejected':
     case 'abandoned':
       return 'notPaid';
+    case 'given_back':
+      return 'givenBack';
     default:
       return 'doubt';
   }

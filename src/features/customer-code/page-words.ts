@@ -7,6 +7,7 @@ export type Ending =
   | 'tooLate'
   | 'tooMany'
   | 'notPaid'
+  | 'givenBack'
   | 'stopped'
   | 'gone'
   | 'tooFast'
@@ -59,6 +60,7 @@ const english: PageWords = {
   tooLate: ['Too late for a code', 'Ask the merchant to start over. No code is needed here.'],
   tooMany: ['Wrong code three times', 'No money moved. Ask the merchant how to go on.'],
   notPaid: ['Not paid', 'No money moved. Ask the merchant how to go on.'],
+  givenBack: ['Given back', 'Your money was sent back. Ask the merchant how to go on.'],
   stopped: ['Thank you for telling us', 'This link has ended and the merchant knows.'],
   gone: ['This link does not work', 'It may have ended. Ask who sent it for a new one.'],
   tooFast: ['Too many requests', 'Wait a minute, then try again.'],

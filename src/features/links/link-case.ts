@@ -37,14 +37,15 @@ const linkCase = z.object({
   /**
    * `refused`: surely no order was made. `lost`: one may have been made, and its link is nobody's. `confirming`: a signed
    * event says paid, and the look-up does not yet. `review`: it has not for a day, or found a payment that is not as
-   * agreed. `aged`: no payment came for as long as it is followed; one that comes later still counts.
+   * agreed. `aged`: no payment came for as long as it is followed; one that comes later still counts. `given_back`: it
+   * was paid, and its money went back to the customer.
    */
   state: z.discriminatedUnion('kind', [
     z.object({ kind: z.enum(['asking', 'lost', 'open']) }),
     z.object({ kind: z.literal('refused'), why: z.string() }),
     z.object({ kind: z.literal('confirming'), sinceMs: z.number(), looks: z.int() }),
     z.object({ kind: z.literal('paid'), money: moneyShape, atMs: z.number() }),
-    z.object({ kind: z.enum(['review', 'aged']), atMs: z.number() }),
+    z.object({ kind: z.enum(['review', 'aged', 'given_back']), atMs: z.number() }),
   ]),
   /** How often the service was asked and gave no clear answer. */
   misses: z.int(),
@@ -149,8 +150,10 @@ export function stepLink(
   // What was surely not made cannot be paid.
   if (state.kind === 'asking' || state.kind === 'refused') return undefined;
   if (event.kind === 'payment_success') return heard(link, event.cardSaved, nowMs);
-  // What is proven stays so.
-  if (state.kind === 'paid') return undefined;
+  if (state.kind === 'given_back') return undefined;
+  const isGivenBack = event.kind === 'looked_up' && event.lookup.kind === 'given_back';
+  // What is proven stays so, unless its money goes back.
+  if (state.kind === 'paid' && !isGivenBack) return undefined;
   if (event.kind === 'payment_failed') {
     const { why } = event;
     if (failure && failure.why === why) return undefined;
@@ -188,7 +191,7 @@ function heard(link: PaymentLink, cardSaved: CardSaved | undefined, nowMs: numbe
   const isNews =
     cardSaved !== undefined && terms.savesCard && isUnknown && cardSaved.kind !== link.cardSaved?.kind;
   const saved = isNews ? { cardSaved } : {};
-  if (state.kind === 'paid') return isNews ? { ...link, ...saved } : undefined;
+  if (state.kind === 'paid' || state.kind === 'given_back') return isNews ? { ...link, ...saved } : undefined;
   const since = state.kind === 'confirming' ? state.sinceMs : nowMs;
   return { ...link, ...saved, state: { kind: 'confirming', sinceMs: since, looks: 0 } };
 }
@@ -200,6 +203,7 @@ function stateAfterLook(
   { followMs }: LinkRules,
 ): LinkState | undefined {
   if (lookup.kind === 'confirmed') return { kind: 'paid', money: lookup.money, atMs: nowMs };
+  if (lookup.kind === 'given_back') return { kind: 'given_back', atMs: nowMs };
   // Money moved, and not as agreed: no wait makes that right.
   if (lookup.kind === 'not_confirmed' && lookup.evidence.status.holds) {
     return state.kind === 'review' ? undefined : { kind: 'review', atMs: nowMs };

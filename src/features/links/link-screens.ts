@@ -48,6 +48,7 @@ const stateWords: Record<LinkState['kind'], string> = {
   open: '🔗 Payment link, not paid yet',
   confirming: `🕓 ${outcomeWords.approved}`,
   paid: `✅ ${outcomeWords.paid}`,
+  given_back: `↩️ ${outcomeWords.givenBack}`,
   review: `🚨 ${outcomeWords.review}`,
   aged: '⌛ No payment came so far',
   lost: '⚠️ No payment link',
@@ -99,7 +100,7 @@ export function linkNoteMessage(
   place: ChargePlace,
   about: AboutMessage,
 ): SlackMessage {
-  const said = note === 'paid' ? 'your link is paid.' : reviewWords;
+  const said = noteWords[note];
   const message = noteMessage({
     ...linkHead(link, note),
     body: [rich`${person(link.by)}: ${said}`],
@@ -109,6 +110,8 @@ export function linkNoteMessage(
 }
 
 const reviewWords = 'money may have moved, but not as agreed. Don’t deliver; ask the payments service.';
+const givenBackWords = 'its money went back to the customer. If you delivered, tell your payments lead.';
+const noteWords = { paid: 'your link is paid.', review: reviewWords, given_back: givenBackWords } as const;
 
 function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> {
   const { state, order, evidence, terms } = link;
@@ -140,6 +143,8 @@ function body(link: PaymentLink, place: ChargePlace): NonNullable<Note['body']> 
       return saved;
     case 'review':
       return [labelled('Review', reviewWords), ...proof];
+    case 'given_back':
+      return [labelled('Next', 'don’t deliver. If you did already, tell your payments lead.'), ...proof];
     case 'aged':
       return [rich`The customer can still pay; then this message says so.`, ...failure(link)];
     case 'lost':
@@ -178,6 +183,7 @@ function buttonsOf({ reference, order, state: { kind } }: PaymentLink): Button[]
       return [again('Correct and try again')];
     case 'asking':
     case 'paid':
+    case 'given_back':
       return [];
   }
 }
@@ -203,7 +209,7 @@ export const linkActions = {
 export const linkModalId = 'link';
 
 /** What whoever asked is told of, besides the message: an edit tells nobody. */
-type LinkNote = 'paid' | 'review';
+type LinkNote = keyof typeof noteWords;
 
 /** A link's message, and what is said below it. */
 export type LinkBodies = {

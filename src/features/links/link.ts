@@ -229,6 +229,8 @@ function lookUpWords(lookup: Lookup): string {
       return 'No payment so far.';
     case 'not_paid':
       return `The payments service says ${lookup.transaction.status}: not paid, and final.`;
+    case 'given_back':
+      return `The payments service says ${lookup.transaction.status}: paid and given back.`;
     case 'no_reference':
     case 'not_confirmed':
     case 'confirmed':

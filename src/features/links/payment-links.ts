@@ -141,7 +141,7 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
       await paid({ reference, money: state.money, atMs: state.atMs, customerEmail, customerId });
     }
     await messages.keep(linkCardKey(link), { channel, body: { reference } });
-    if (state.kind !== 'paid' && state.kind !== 'review') return;
+    if (state.kind !== 'paid' && state.kind !== 'review' && state.kind !== 'given_back') return;
     const note = { channel, body: { reference, what: state.kind }, isNote: true } as const;
     await messages.post(messageKey('link_note', `${state.kind}:${reference}`), note);
   }

@@ -52,6 +52,7 @@ const orderStates: Record<PaymentsOrder['state'], Tone> = {
   paid: ['paid', 'good'],
   declined: ['declined', 'bad'],
   failed: ['failed', 'bad'],
+  given_back: ['given back', 'warn'],
 };
 
 function drawOrders(): TemplateResult {
@@ -78,7 +79,9 @@ function drawOrder(order: PaymentsOrder): TemplateResult {
             ${doing('Customer pays', { ...pay, outcome: 'approved' })}
             ${doing('Bank declines', { ...pay, outcome: 'declined' })}
           </p>`
-        : nothing
+        : state === 'paid'
+          ? html`<p class="row">${doing('Give back', { kind: 'give_back', orderReference, sends: true })}</p>`
+          : nothing
     }
   </li>`;
 }

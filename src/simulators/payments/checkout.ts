@@ -79,7 +79,7 @@ export function tryCard(
   order: Order,
   cardNumber: string,
 ): { status: boolean; message: string } {
-  if (order.state === 'paid' || order.state === 'failed' || order.isSavedCardCharge) {
+  if (['paid', 'failed', 'given_back'].includes(order.state) || order.isSavedCardCharge) {
     return notAccepted('This order cannot be paid any more');
   }
   if (!order.cardAllowed) return notAccepted(cardsNotEnabledWords);
@@ -172,6 +172,8 @@ function step(order: Order): string {
   switch (order.state) {
     case 'paid':
       return `<p class="good" role="status">✓ Paid. You can close this page.</p>`;
+    case 'given_back':
+      return `<p class="what" role="status">The money was given back.</p>`;
     case 'failed':
       return `<p class="bad" role="alert">✕ ${escapeHtml(order.reason ?? 'The payment failed')}. Ask the merchant for a new link.</p>`;
     case 'awaiting_otp':

@@ -191,7 +191,7 @@ function lookUp(world: World, call: Call): Answer {
   return enveloped(record, `${reference} is ${record.status}`);
 }
 
-/** Spec: Transaction record. Statuses other than SUCCESS: not shown; the playground says PENDING and FAILED. */
+/** Spec: Transaction record. Statuses other than SUCCESS: not shown; the playground says PENDING, FAILED and REFUNDED. */
 function transactionRecord(order: Order): ToldTransaction {
   const amount = wireFromMinor(order.amountMinor);
   return {
@@ -212,7 +212,7 @@ function transactionRecord(order: Order): ToldTransaction {
   };
 }
 
-function transactionStatus(order: Order): 'SUCCESS' | 'PENDING' | 'FAILED' {
+function transactionStatus(order: Order): 'SUCCESS' | 'PENDING' | 'FAILED' | 'REFUNDED' {
   switch (order.state) {
     case 'paid':
       return order.pendingLookups > 0 ? 'PENDING' : 'SUCCESS';
@@ -222,5 +222,7 @@ function transactionStatus(order: Order): 'SUCCESS' | 'PENDING' | 'FAILED' {
     case 'declined':
     case 'failed':
       return 'FAILED';
+    case 'given_back':
+      return 'REFUNDED';
   }
 }

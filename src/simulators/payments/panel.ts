@@ -8,7 +8,7 @@ import type { StoredCard } from './cards.ts';
 import { tryCard } from './checkout.ts';
 import type { PaymentsFault } from './faults.ts';
 import { panelOrder, type Order } from './orders.ts';
-import { completePayment, declinePayment, tryOtp } from './payment-flow.ts';
+import { completePayment, declinePayment, giveBack, tryOtp } from './payment-flow.ts';
 import { email } from './route.ts';
 import type { World } from './world.ts';
 
@@ -74,6 +74,12 @@ export function act(
       );
     case 'approve_saved_card_charge':
       return chargeAsMerchant(world, action, (order) => completePayment(world, order));
+    case 'give_back': {
+      const order = world.orders.byReference(action.orderReference);
+      if (order?.state !== 'paid') return problem('Only what is paid can be given back.');
+      giveBack(world, order, action.sends);
+      return { ok: true };
+    }
     case 'send_failures':
       return sendFailures(world, action.count);
     case 'redeliver':
@@ -124,7 +130,7 @@ function payOrder(world: World, reference: string, outcome: 'approved' | 'declin
 
 /** Late, whatever was told before; what is paid stays paid. */
 function decideCharge(world: World, order: Order, outcome: 'approved' | 'declined'): ActResult {
-  if (order.state === 'paid') return problem('It is paid already.');
+  if (order.state === 'paid' || order.state === 'given_back') return problem('It is paid already.');
   if (outcome === 'approved') completePayment(world, order);
   else declinePayment(world, order, declineReasons[0]);
   return { ok: true };

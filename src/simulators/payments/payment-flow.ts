@@ -5,6 +5,7 @@ import { approvedWords, rightOtp } from './bank.ts';
 import { newTokenKey, savedCardOf, type StoredCard } from './cards.ts';
 import { isOtpOverdue, type Order, otpSubmissionLimit } from './orders.ts';
 import { type Answer, type Call, checkoutEnveloped, readBody, refusal, type Route } from './route.ts';
+import type { ToldStatus, WebhookPayload } from './webhooks-out.ts';
 import { increase, type World } from './world.ts';
 
 /**
@@ -14,7 +15,7 @@ import { increase, type World } from './world.ts';
  * Spec: Card-saving payment and saved-card charge.
  */
 export function completePayment(world: World, order: Order): void {
-  if (order.state === 'paid') return;
+  if (order.state === 'paid' || order.state === 'given_back') return;
   order.state = 'paid';
   order.reason = approvedWords;
   order.takenMinor = order.amountMinor - order.shortMinor;
@@ -34,6 +35,14 @@ function failPayment(world: World, order: Order, reason: string): void {
 }
 
 const timeExceeded = 'The payment has exceeded the time allowed';
+
+/** The money goes back to the customer. Spec: not shown; the event is the playground's. */
+export function giveBack(world: World, order: Order, sends: boolean): void {
+  order.state = 'given_back';
+  order.reason = 'Refunded by the merchant';
+  if (sends) sendEvent(world, order);
+  world.changed();
+}
 
 /** Fails every payment whose 15 minutes for the OTP are over. */
 export function failOverdue(world: World): void {
@@ -70,10 +79,11 @@ function saveCard(world: World, order: Order): StoredCard | undefined {
 }
 
 function sendEvent(world: World, order: Order, savedCard?: StoredCard): void {
-  const paid = order.state === 'paid';
+  const told = eventsOf[order.state];
+  if (!told) return;
   const { orderReference, orderId, customerId, currency, customerEmail } = order;
   world.webhooks.send({
-    event: paid ? 'payment_success' : 'payment_failed',
+    event: told.event,
     eventId: `evt_${randomUUID()}`,
     createdAt: new Date(world.now()).toISOString(),
     data: {
@@ -88,13 +98,22 @@ function sendEvent(world: World, order: Order, savedCard?: StoredCard): void {
       },
       transaction: {
         transactionId: order.transactionRecordId,
-        status: paid ? 'SUCCESS' : 'FAILED',
+        status: told.status,
         message: order.reason ?? '',
       },
     },
     ...(savedCard ? { tokenizedCardData: savedCardOf(savedCard) } : {}),
   });
 }
+
+const failed = { event: 'payment_failed', status: 'FAILED' } as const;
+
+const eventsOf: Partial<Record<Order['state'], Pick<WebhookPayload, 'event'> & { status: ToldStatus }>> = {
+  paid: { event: 'payment_success', status: 'SUCCESS' },
+  given_back: { event: 'payment_refunded', status: 'REFUNDED' },
+  declined: failed,
+  failed,
+};
 
 const otpBody = z.object({
   otp: z.string().min(1),

@@ -4,8 +4,8 @@ import type { PaymentsDelivery, Redelivery } from '../protocol.ts';
 import type { Recorder } from '../exchanges.ts';
 
 /** Spec: Events (known payload fields); the others are not shown and are the playground's. */
-type WebhookPayload = {
-  event: 'payment_success' | 'payment_failed';
+export type WebhookPayload = {
+  event: 'payment_success' | 'payment_failed' | 'payment_refunded';
   eventId: string;
   createdAt: string;
   data: {
@@ -18,10 +18,12 @@ type WebhookPayload = {
       currency: string;
       customerEmail: string;
     };
-    transaction: { transactionId: string; status: 'SUCCESS' | 'FAILED'; message: string };
+    transaction: { transactionId: string; status: ToldStatus; message: string };
   };
   tokenizedCardData?: Required<SavedCard>;
 };
+
+export type ToldStatus = 'SUCCESS' | 'FAILED' | 'REFUNDED';
 
 type WebhooksOutOptions = {
   secret: string;

@@ -14,6 +14,7 @@ export const outcomeWords = {
   abandoned: 'Not sent',
   review: 'Needs review',
   notPaid: 'Not paid',
+  givenBack: 'Paid and given back',
   notConfirmed: 'Not confirmed',
   notFound: 'Not found',
 } as const;
@@ -40,6 +41,7 @@ export const wordsOfTold: Record<Told, string> = {
   abandoned: outcomeWords.abandoned,
   wrong_codes: outcomeWords.wrongCodes,
   expired: outcomeWords.expired,
+  given_back: outcomeWords.givenBack,
   review: outcomeWords.review,
 };
 
@@ -51,6 +53,7 @@ const symbols: Record<Told, string> = {
   abandoned: '📭',
   wrong_codes: '🚫',
   expired: '⌛',
+  given_back: '↩️',
   review: '🚨',
 };
 

@@ -102,6 +102,7 @@ export const stateWords = {
   confirmed: `✅ ${outcomeWords.paid}`,
   not_confirmed: `⚠️ ${outcomeWords.notConfirmed}`,
   not_found: `🔎 ${outcomeWords.notFound}`,
+  given_back: `↩️ ${outcomeWords.givenBack}`,
 } as const;
 
 export function transactionState(confirmation: Confirmation): string {
@@ -110,7 +111,7 @@ export function transactionState(confirmation: Confirmation): string {
     : stateWords[confirmation.kind];
 }
 
-/** A final status is told in the service's own word: *Not paid: REFUNDED*. */
+/** A final status is told in the service's own word: *Not paid: CANCELLED*. */
 export function notPaidWords({ status }: Transaction): string {
   return `${outcomeWords.notPaid}: ${word(status)}`;
 }
@@ -154,6 +155,7 @@ export function whyNot({
   kind,
   evidence,
 }: Exclude<Confirmation, { kind: 'confirmed' | 'not_found' }>): Piece[][] {
+  if (kind === 'given_back') return [[words('Its money went back to the customer. Don’t deliver.')]];
   if (kind === 'not_paid') return [[words('This is final: it won’t become paid. Don’t deliver.')]];
   const next = !evidence.reference.holds
     ? 'don’t deliver. Ask the payments service, with the order id below.'

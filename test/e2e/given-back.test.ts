@@ -1,0 +1,109 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { charges, shareDesk, type Message } from '../support/desk.ts';
+
+// What was paid and went back to the customer: neither paid, nor a charge that took no money.
+
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+const at = shareDesk({
+  clock: true,
+  env: { PAYMENTS_GIVEN_BACK_STATUSES: 'REFUNDED', CHARGE_TWIN_MINUTES: '0' },
+  payments: { knownCards: true },
+});
+
+beforeAll(() => at().settled());
+beforeEach(() => at().house.later(dayMs + minuteMs));
+
+const ada = { card: '4081', amount: '2100.00' };
+
+/** The money goes back; with `sends` the service's event says so. */
+async function givesBack(orderReference: string, sends = true): Promise<void> {
+  await at().house.payments.act({ kind: 'give_back', orderReference, sends });
+}
+
+function inAlerts(...words: string[]): Promise<Message> {
+  return at().reads('lead', words, 'payAlerts');
+}
+
+describe('a payment whose status the settings call given back', () => {
+  it('is looked up as paid and given back, not as unproven and not as not paid', async () => {
+    const desk = at();
+    const reference = await desk.house.approve();
+    await desk.settled('soon');
+    await givesBack(reference, false);
+    const looked = await desk.asks('agent', `/pay ${reference}`, reference);
+    expect(looked.shown.text).toContain(
+      `↩️ Paid and given back · NGN 7,500.50 · c***@example.com · ${reference}`,
+    );
+    expect(looked.shown.text).toContain('✗ status REFUNDED ✓ reference ✓ amount');
+    expect(looked.shown.text).toContain('Its money went back to the customer. Give no value for it.');
+    expect(looked.shown.text).not.toContain('Not ');
+    const typed = await desk.runs(['lookup', reference]);
+    expect(typed.code).toBe(3);
+    expect(typed.stdout).toContain('Paid and given back');
+  });
+
+  it('of a charge whose answer was lost ends that charge so: no money that was not taken, no hold on the card', async () => {
+    const desk = at();
+    const { house } = desk;
+    await house.payments.act({ kind: 'order_next_charge', next: 'lost_answer' });
+    const look = { operation: 'GET /v1/transactions/accounts/single' } as const;
+    house.payments.setFaults({ kind: 'error_500', ...look });
+    const reference = await charges(desk, 'agent', ada);
+    await desk.modalSays('agent', 'Approved, confirming');
+    await givesBack(reference, false);
+    house.payments.setFaults();
+    const { shown } = await desk.modalSays('agent', '↩️ Paid and given back');
+    expect(shown.text).toContain('It was paid, and the money went back to the customer.');
+    expect(shown.text).toContain('REFUNDED');
+    expect(shown.text).not.toContain('No money');
+    expect(shown.text).not.toContain('Declined');
+    await desk.closes('agent');
+    await desk.reads('lead', ['↩️ Paid and given back', reference], 'payDesk');
+    // The card may be charged at once.
+    await charges(desk, 'agent', { ...ada, amount: '2200.00' });
+    await desk.modalSays('agent', 'Paid (confirmed)');
+    const story = await desk.asks('lead', `/pay story ${reference}`, '↩️ Paid and given back');
+    expect(story.shown.text).toContain('was asked, and says that it was paid and given back');
+  });
+
+  it('of a failure does not call that declined, and offers no charge for it', async () => {
+    const desk = at();
+    const { house } = desk;
+    const reference = await house.approve({ customerEmail: 'ada.obi@example.com', amount: '2300.00' });
+    await desk.settled('soon');
+    await givesBack(reference, false);
+    const order = { orderReference: reference, amount: '2300.00', currency: 'NGN' };
+    await house.sendEvent({ event: 'payment_failed', data: { order } });
+    const alert = await inAlerts('Event says failed, look-up says Paid and given back', reference);
+    expect(alert.shown.text).toContain('Give no value for it');
+    expect(alert.shown.text).not.toContain('Declined');
+    await desk.presses('lead', 'Acknowledge', alert);
+    const taken = await inAlerts('👀 Acknowledged', reference);
+    expect(taken.shown.buttons).not.toContain('Charge again…');
+  });
+
+  it('of a payment link that nobody had heard of yet is said on the link, and to who made it', async () => {
+    const desk = at();
+    const { house } = desk;
+    const orderReference = 'LINK-BACK-1';
+    await desk.opens('agent', '/pay link 150.00');
+    await desk.submits('agent', {
+      Amount: '150.00',
+      'Customer’s e-mail': 'zainab@example.com',
+      'Our reference': orderReference,
+    });
+    await desk.modalSays('agent', 'Payment link, not paid yet');
+    await desk.closes('agent');
+    house.payments.setFaults({ kind: 'error_500', operation: 'GET /v1/transactions/accounts/single' });
+    await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
+    await house.payments.settled();
+    await givesBack(orderReference, false);
+    house.payments.setFaults();
+    const card = await desk.reads('agent', ['↩️ Paid and given back', orderReference], 'payDesk');
+    expect(card.shown.buttons).toEqual([]);
+    const note = await desk.reads('agent', 'its money went back to the customer', card);
+    expect(note.shown.text).toContain(`<@${desk.id('agent')}>`);
+  });
+});
