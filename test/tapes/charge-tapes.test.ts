@@ -25,8 +25,8 @@ it('holds every invariant on random tapes of crashes, lost answers, late request
 
 /** Declined at once, paid minutes later, its event lost, and the process still for a day before it tells. */
 const toldADayLater = [
-  0, 0, 0, 0, 0, 0, 949324117, 1020262069, 0, 0, 0, 0, 0, 0, 0, 475902762, 0, 0, 1561050544, 3937918172, 0, 0,
-  2477012610, 3404331827, 2954785026, 0, 0, 0, 0, 0, 0, 186535220,
+  0, 0, 0, 0, 0, 0, 0, 949324117, 1020262069, 0, 0, 0, 0, 0, 0, 0, 475902762, 0, 0, 1561050544, 3937918172, 0,
+  0, 2477012610, 3404331827, 2954785026, 0, 0, 0, 0, 0, 0, 186535220,
 ].concat(Array<number>(33).fill(0));
 
 it('sees the money that moved while its process stood still for a day', () => {

@@ -312,6 +312,7 @@ function checkEnd(end: End): void {
   demand(end.records <= 1, 'at most one charge accepted per intent');
   demand(!end.otpRequired || end.intent.otp || isPaidOrBack(end.intent.state.kind), 'no answer is forgotten');
   checkMoney(end);
+  checkGivenBack(end);
   checkSaid(end);
   checkReplay(end.intent);
 }
@@ -335,10 +336,15 @@ function checkMoney(end: End): void {
   const isOwn = isPaid && isRight && isShown;
   demand(!isOwn || isApproved(end), 'money that a record proves ends approved, also from a review');
   demand(!isPaid || isRight || !end.sawDifference || inReview, 'a difference ends in review');
-  demand(kind !== 'given_back' || (isBack && isShown), 'only what was given back ends so');
-  const isSaid = isBack && isShown && end.eventsCame;
-  demand(!isSaid || kind === 'given_back', 'what an event calls given back ends so');
-  demand(!isBack || !isShown || isPaidOrBack(kind), 'what was given back never ends as not taken');
+}
+
+/** Of money that went back to the customer. */
+function checkGivenBack({ intent, record, eventsCame }: End): void {
+  const { kind } = intent.state;
+  const isBack = record?.status === 'REFUNDED' && record.shownReference === record.reference;
+  demand(kind !== 'given_back' || isBack, 'only what was given back ends so');
+  demand(!isBack || !eventsCame || kind === 'given_back', 'what an event calls given back ends so');
+  demand(!isBack || isPaidOrBack(kind), 'what was given back never ends as not taken');
 }
 
 function isPaidOrBack(kind: ChargeIntent['state']['kind']): boolean {
