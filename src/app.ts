@@ -244,6 +244,7 @@ function webhookRoute(
     scheme: webhooks.scheme,
     secrets: outside.config.webhookSecrets ?? [],
     pointers: webhooks.pointers,
+    kinds: webhooks.kinds,
     ...receiving,
     forward: forwarding.keep,
     forwardsRefused: outside.config.webhookForwardDeliveries === 'all',

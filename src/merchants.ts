@@ -250,6 +250,8 @@ export function createFeatures(account: Account, around: Around) {
     chargeOf: async (reference) => (await charges.chargeOf(reference)) ?? (await links.chargeOf(reference)),
     tellCharge: (reference, news) => charges.desk.hearOfAlert(reference, news),
     tellsFailure: (reference) => charges.tellsFailure(reference),
+    chargeHears: (reference, said) => charges.hearGivenBack(reference, said),
+    linkHears: (reference, lookup) => links.hearGivenBack(reference, lookup),
     findCharge: (reference) => charges.find(reference),
     chargeForm: (filled) => charges.form(filled),
     linkForm: (filled, caller, alert) => links.form(filled, caller, alert),

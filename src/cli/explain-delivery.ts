@@ -31,10 +31,10 @@ export const explainDeliveryCommand = command({
 async function explain(outside: Outside, path: string, atMs?: number): Promise<CommandEnd> {
   const capture = await readDeliveryFile(path);
   if (!capture.ok) return unread(capture.problem);
-  const { scheme, pointers } = readWebhooks(outside.config);
+  const { scheme, pointers, kinds } = readWebhooks(outside.config);
   const secrets = outside.config.webhookSecrets ?? [];
   const { verifies, lines } = explainDelivery(
-    { scheme, secrets, pointers },
+    { scheme, secrets, pointers, kinds },
     capture.value,
     atMs ?? outside.now(),
   );

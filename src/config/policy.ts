@@ -51,12 +51,12 @@ const match = z
   .strictObject({
     event: z
       .enum(
-        ['payment_failed', 'payment_success', 'card_saved', 'any'],
-        'must be payment_failed, payment_success, card_saved or any',
+        ['payment_failed', 'payment_success', 'payment_given_back', 'card_saved', 'any'],
+        'must be payment_failed, payment_success, payment_given_back, card_saved or any',
       )
       .default('payment_failed')
       .describe(
-        'Failed charges unless it says otherwise. card_saved: successes that save a card, which are payment_success too.',
+        'Failed charges unless it says otherwise. card_saved: successes that save a card, which are payment_success too. payment_given_back: what WEBHOOK_KINDS calls that, where no alert, charge or link tells it in its own thread.',
       ),
     environment: z
       .enum(['live', 'sandbox'], 'must be live or sandbox')

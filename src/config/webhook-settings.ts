@@ -1,4 +1,17 @@
-import { exactUrl, inGroup, jsonObject, list, oneOf, text, wholeNumber, secret, setting } from './readers.ts';
+import type { z } from 'zod';
+import type { PaymentEventKind } from '../domain/payment-event.ts';
+import {
+  exactUrl,
+  inGroup,
+  jsonObject,
+  list,
+  made,
+  oneOf,
+  text,
+  wholeNumber,
+  secret,
+  setting,
+} from './readers.ts';
 
 /** Recipes of webhook signatures that settings start from. Spec: not shown (Events: signature scheme). */
 export const signaturePresetNames = [
@@ -78,6 +91,10 @@ export const webhookSettings = inGroup('Webhook', {
     'Where fields stand in the payload: a JSON object of field name to list of JSON pointers, put before the built-in ones. Spec: partly not shown.',
     jsonObject(),
   ),
+  webhookKinds: setting(
+    'What the service’s own names of events mean, separated by commas: `refund.completed=given_back,charge.failed=failed`. The kinds are `success`, `failed` and `given_back`: money that went back to the customer, which is told each time. Spec: it names payment_success and payment_failed, which mean what they say.',
+    eventKinds(),
+  ),
   webhookRememberDays: setting(
     'How long an event is known again when it is sent once more, and its alert acted on. Longer than a snooze.',
     wholeNumber(8, 365),
@@ -107,3 +124,26 @@ export const webhookSettings = inGroup('Webhook', {
     list(),
   ),
 });
+
+const kindsByWord: Readonly<Record<string, PaymentEventKind>> = {
+  success: 'payment_success',
+  failed: 'payment_failed',
+  given_back: 'payment_given_back',
+};
+
+/** By the service's names, in lower case. */
+function eventKinds(): z.ZodType<Record<string, PaymentEventKind>, string> {
+  const words =
+    'must be names of events with what they mean, like refund.completed=given_back; the kinds are success, failed and given_back, and payment_success and payment_failed need no line';
+  return made(list(), words, (items) => {
+    const pairs = items.map((item) => /^([^=]{1,64})=(\w+)$/.exec(item.replaceAll(/\s*=\s*/g, '=')) ?? []);
+    const kinds = pairs.flatMap(([, name = '', word = '']): [string, PaymentEventKind][] => {
+      const kind = Object.hasOwn(kindsByWord, word) ? kindsByWord[word] : undefined;
+      const isOurs = ['payment_success', 'payment_failed'].includes(name.toLowerCase());
+      return kind === undefined || isOurs ? [] : [[name.toLowerCase(), kind]];
+    });
+    const isWhole =
+      kinds.length === items.length && new Set(kinds.map(([name]) => name)).size === kinds.length;
+    return items.length > 0 && isWhole ? Object.fromEntries(kinds) : undefined;
+  });
+}

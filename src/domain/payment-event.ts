@@ -1,7 +1,13 @@
 import type { CardSaved, SavedCard } from './card.ts';
 
-/** The two events the spec names; any other kind that was validly signed is `unknown`, kept and reported. */
-export type PaymentEventKind = 'payment_success' | 'payment_failed';
+/**
+ * The two events the spec names, and the one that says a payment's money went back, which has a name by the settings alone;
+ * any other kind that was validly signed is `unknown`, kept and reported.
+ */
+export type PaymentEventKind = 'payment_success' | 'payment_failed' | 'payment_given_back';
+
+/** Kinds that many events at once make a storm of. What was given back is told each by itself. */
+export type GatheredKind = Exclude<PaymentEventKind, 'payment_given_back'>;
 
 /**
  * One signed event, reduced to what the bot may use. Fields are here only when they were covered by the
@@ -41,11 +47,16 @@ export type PaymentEvent = {
 export const unreadableKind = 'unreadable';
 
 /** The key of the one event of a kind that an order of this reference has; see `PaymentEvent.key`. */
-export function orderEventKey(kind: PaymentEventKind, reference: string): string {
+export function orderEventKey(kind: GatheredKind, reference: string): string {
   return `${kind}/order/${reference}`;
+}
+
+/** The same of money that was given back, which an order may have several events of: `which` tells them apart. */
+export function givenBackEventKey(which: string, reference: string): string {
+  return `payment_given_back/${which}/order/${reference}`;
 }
 
 /** The reference in such a key; undefined for an event that names none, or none that is fit to be a key. */
 export function referenceOfEventKey(key: string): string | undefined {
-  return /^payment_(?:success|failed)\/order\/(.+)$/su.exec(key)?.[1];
+  return /^payment_(?:success|failed|given_back\/[0-9a-f]+)\/order\/(.+)$/su.exec(key)?.[1];
 }

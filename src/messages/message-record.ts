@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { RoutedRule } from '../domain/alert.ts';
-import type { PaymentEvent } from '../domain/payment-event.ts';
+import { type PaymentEvent, referenceOfEventKey } from '../domain/payment-event.ts';
 import { requestId } from '../log.ts';
 import { indexAt } from '../records/found-by.ts';
 import { withoutForm } from '../records/newer-release.ts';
@@ -102,7 +103,7 @@ const messageRecord = z.object({
    * Absent: it is still to be routed.
    */
   routed: z.array(destination).optional(),
-  /** Its own charge tells it, so no alert does. */
+  /** Its own charge tells it, or an alert’s thread, so no message of its own does. */
   byCharge: z.literal(true).optional(),
   /** The mutes that keep it from a channel. */
   keptBy: z.array(z.string()).optional(),
@@ -171,6 +172,12 @@ export function deadLettersOf(channel: string): string {
 /** Every event by when it was received, by its own record. */
 export const eventsList = 'events';
 
+/** The events by which money of this order was given back. Outside text must not shape a key. */
+export const givenBackOf = (reference: string): string =>
+  `given-back:${createHash('sha256').update(reference).digest('hex').slice(0, 40)}`;
+
+const givenBackKey = /^message:alert:(payment_given_back\/.+)$/su;
+
 /** The events that a mute keeps from its channel. */
 export const keptBackBy = (mute: string): string => `kept-back:${mute}`;
 
@@ -180,9 +187,11 @@ export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
 /** The lists that a record is in. An alert that is posted late counts as one that has just come: a backlog is a storm too. */
 export function listsOf(key: string, record: MessageRecord): Index {
   const { refused, receivedAtMs, digest, arrivals, posted, isErased, foundBy = [], keptBy = [] } = record;
+  const givenBack = referenceOfEventKey(givenBackKey.exec(key)?.[1] ?? '');
   const postedAtMs = Math.round(Number(posted?.ts ?? 0) * 1_000) || 0;
   return {
     ...(isAlert(record) && !key.startsWith(copyPrefix) ? { [eventsList]: receivedAtMs } : {}),
+    ...(givenBack === undefined ? {} : { [givenBackOf(givenBack)]: receivedAtMs }),
     ...indexAt(keptBy.map(keptBackBy), receivedAtMs),
     ...indexAt(isErased ? [] : foundBy, receivedAtMs),
     ...(refused?.givenUp

@@ -47,6 +47,7 @@ export function botSettings(around: BotSurroundings): Record<string, string> {
     WEBHOOK_SIGNATURE_HEADER: 'x-payments-signature',
     WEBHOOK_SIGNATURE_ALGORITHM: 'sha512',
     WEBHOOK_SECRETS: payments.webhookSecret,
+    WEBHOOK_KINDS: 'payment_refunded=given_back',
     // Shorter than an operator's: a person who has killed the bot waits for this lease to run out.
     PAYMENTS_TIMEOUT_SECONDS: '4',
     SLACK_TIMEOUT_SECONDS: '2',

@@ -1,6 +1,7 @@
 import { hash as digestOf } from 'node:crypto';
 import { holdsCardNumber, type SavedCard } from '../domain/card.ts';
 import {
+  givenBackEventKey,
   orderEventKey,
   unreadableKind,
   type PaymentEvent,
@@ -13,6 +14,9 @@ import { parseOrderReference } from '../domain/order-reference.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { readJson } from './json.ts';
 import type { Coverage } from './signature-template.ts';
+
+/** What the service's own names of events mean, in lower case. */
+export type EventKinds = Readonly<Record<string, PaymentEventKind>>;
 
 /** Where each part of an event may stand: JSON pointers, the first that holds something wins. */
 export type EventPointers = Readonly<Record<keyof typeof defaultEventPointers, readonly string[]>>;
@@ -74,12 +78,18 @@ export function readEventPointers(settings: Readonly<Record<string, unknown>>): 
  * Reads a signed body, loosely; never throws. Where the signature covers fields only, nothing else is
  * read, and neither is anything else part of the key: an unsigned reference could claim a real event's
  * place before it comes. The key is made of kind and order reference, else kind and transaction, else the
- * sender's event id, else the body; so a re-sent event with a new id is still the same one. Of an unknown kind it is
- * made of all that is signed.
+ * sender's event id, else the body; so a re-sent event with a new id is still the same one. An order's money may go back
+ * in parts: then name, transaction and amount tell one event from the next. Of an unknown kind it is made of all that is
+ * signed.
  *
  * Spec: Events; Events, rule 1.
  */
-export function parseEvent(body: Buffer, pointers: EventPointers, coverage: Coverage): ParsedEvent {
+export function parseEvent(
+  body: Buffer,
+  pointers: EventPointers,
+  coverage: Coverage,
+  kinds: EventKinds = {},
+): ParsedEvent {
   const bodyKey = () => `body/${hash(body)}`;
   const unreadable = (why: string): ParsedEvent => ({
     kind: 'unknown',
@@ -94,7 +104,7 @@ export function parseEvent(body: Buffer, pointers: EventPointers, coverage: Cove
   if (eventKind === undefined) {
     return unreadable('no event kind stands where it is looked for, or it is not signed');
   }
-  const kind = knownKind(eventKind);
+  const kind = knownKind(eventKind, kinds);
   const signedBodyKey = () => (coverage.covers === 'body' ? bodyKey() : undefined);
   if (!kind) {
     // Not by its id: that may be of what several events are about, and all but the first would be lost.
@@ -106,7 +116,7 @@ export function parseEvent(body: Buffer, pointers: EventPointers, coverage: Cove
   if (fields.orderReference === undefined && coverage.covers === 'fields') fields.signedAtMs = coverage.atMs;
   const eventId = read.text('eventId');
   const idKey = eventId === undefined ? undefined : `id/${hash(eventId)}`;
-  const key = businessKey(kind, fields) ?? idKey ?? signedBodyKey();
+  const key = businessKey(kind, fields, eventKind) ?? idKey ?? signedBodyKey();
   if (key === undefined) return unreadable('nothing that is signed tells this event from another');
   const fingerprint = fingerprintOf(kind, fields, read);
   return { kind: 'event', event: withoutUndefined({ kind, key, ...fields }), fingerprint };
@@ -211,21 +221,28 @@ function readSavedCard(value: unknown): SavedCard | undefined {
   });
 }
 
-function knownKind(text: string): PaymentEventKind | undefined {
+function knownKind(text: string, kinds: EventKinds): PaymentEventKind | undefined {
   const kind = text.trim().toLowerCase();
-  return kind === 'payment_success' || kind === 'payment_failed' ? kind : undefined;
+  if (kind === 'payment_success' || kind === 'payment_failed') return kind;
+  return Object.hasOwn(kinds, kind) ? kinds[kind] : undefined;
 }
 
 /**
  * A transaction id opens the OTP step, so it stands in a key as its hash alone; so does a reference that is
  * none, because outside text of any length and shape must not shape a key.
  */
-function businessKey(kind: PaymentEventKind, fields: EventFields): string | undefined {
-  const { orderReference, transactionId } = fields;
+function businessKey(kind: PaymentEventKind, fields: EventFields, name: string): string | undefined {
+  const { orderReference, transactionId, amountMinor, currency } = fields;
+  const isBack = kind === 'payment_given_back';
+  const which = hash(JSON.stringify([name, transactionId ?? null, amountMinor ?? null, currency ?? null]));
+  if (isBack && orderReference === undefined && transactionId !== undefined)
+    return `${kind}/${which.slice(0, 16)}/transaction/${hash(transactionId)}`;
   if (orderReference !== undefined) {
     const reading = parseOrderReference(orderReference);
     const isPlain = reading.ok && reading.value === orderReference && orderReference.isWellFormed();
-    return isPlain ? orderEventKey(kind, orderReference) : `${kind}/order-hash/${hash(orderReference)}`;
+    const of = isPlain ? orderReference : hash(orderReference);
+    if (isBack) return givenBackEventKey(which.slice(0, 16), of);
+    return isPlain ? orderEventKey(kind, of) : `${kind}/order-hash/${of}`;
   }
   return transactionId === undefined ? undefined : `${kind}/transaction/${hash(transactionId)}`;
 }

@@ -1,6 +1,6 @@
 import { signaturePresetNames } from '../config/webhook-settings.ts';
 import { parsed, problem, type Parsed, counted } from '../domain/wording.ts';
-import { createReader, parseEvent, type EventField, type EventPointers } from './event.ts';
+import { createReader, parseEvent, type EventField, type EventKinds, type EventPointers } from './event.ts';
 import { fitTemplate, unitOfTime } from './fit-template.ts';
 import { readJson } from './json.ts';
 import { refusalWords } from './refusal-words.ts';
@@ -13,6 +13,7 @@ type ExplainSettings = {
   scheme: SignatureScheme | undefined;
   secrets: readonly string[];
   pointers: EventPointers;
+  kinds?: EventKinds;
 };
 
 /**
@@ -130,11 +131,11 @@ export function otherUnit(
 const timeFix =
   'Fix: the signature holds, and only its time does not. It came late or again, or a clock is wrong. A sender that repeats deliveries with their first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.';
 
-function eventLines({ scheme, pointers }: ExplainSettings, { body }: SignedRequest): string[] {
+function eventLines({ scheme, pointers, kinds }: ExplainSettings, { body }: SignedRequest): string[] {
   const coverage = scheme ? coverageOf(scheme.template) : ({ covers: 'body' } as const);
   const document = readJson(body);
   if (!document.ok) return [`Event: none, ${document.problem}`];
-  const found = parseEvent(body, pointers, coverage);
+  const found = parseEvent(body, pointers, coverage, kinds);
   const read = createReader(document.value.value, pointers, coverage);
   const fields = (Object.keys(pointers) as EventField[]).map((field) => {
     const place = read.place(field);
@@ -146,7 +147,9 @@ function eventLines({ scheme, pointers }: ExplainSettings, { body }: SignedReque
 
 function eventWords(found: ReturnType<typeof parseEvent>): string {
   if (found.kind === 'event') return found.event.kind;
-  return found.why === undefined ? 'of an unknown kind; kept, and told once' : `none, ${found.why}`;
+  return found.why === undefined
+    ? 'of an unknown kind; kept, and told once. WEBHOOK_KINDS says what a name means'
+    : `none, ${found.why}`;
 }
 
 /** One delivery as somebody captured it; `notes` say what of the capture is not what the bot would have been given. */

@@ -3,7 +3,7 @@ import { answeredWithin } from '../deadline.ts';
 import { type ForwardedDelivery, forwardedHeader } from '../domain/forwarding.ts';
 import type { PaymentEvent } from '../domain/payment-event.ts';
 import { fewLinesOf, tagLog, type Log, type LogFields, type LogLevel } from '../log.ts';
-import { parseEvent, type EventPointers, type ParsedEvent } from './event.ts';
+import { parseEvent, type EventKinds, type EventPointers, type ParsedEvent } from './event.ts';
 import { endResponse, readBody } from '../http/body.ts';
 import { createVerifier } from './signature.ts';
 import { type SignatureScheme, type SignedRequest, signedHeaders, wholeHeaders } from './signed-delivery.ts';
@@ -30,6 +30,8 @@ export type WebhookDoor = {
   scheme: SignatureScheme | undefined;
   secrets: readonly string[];
   pointers: EventPointers;
+  /** What the service's own names of events mean. */
+  kinds?: EventKinds;
   /** Keeps the event for good before it answers; a throw means it is not safe, and the sender is asked to come again. */
   receive: (event: PaymentEvent, fingerprint: string) => Promise<'new' | 'duplicate' | 'differs'>;
   /** Keeps, sealed, what was signed but is no event we know, and tells the operators. */
@@ -70,7 +72,8 @@ type Answer = {
 export function createWebhookHandler(
   door: WebhookDoor,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  const { pointers, receive, keepUnknown, forward, log, now, keepTimeoutMs = 2_000, lingerMs = 1_000 } = door;
+  const { pointers, kinds, receive, keepUnknown, forward, log, now } = door;
+  const { keepTimeoutMs = 2_000, lingerMs = 1_000 } = door;
   const verify = createVerifier(door.scheme, door.secrets);
   const carried = signedHeaders(door.scheme);
   const logRefused = fewLinesOf(log);
@@ -94,7 +97,7 @@ export function createWebhookHandler(
         log: { level: 'warn', message: `Webhook refused: ${verdict.why}` },
       };
     }
-    const found = parseEvent(delivery.body, pointers, verdict);
+    const found = parseEvent(delivery.body, pointers, verdict, kinds);
     const fields = logFieldsOf(found);
     tagLog(fields);
     try {

@@ -2,7 +2,7 @@ import type { Config, SettingsCheck } from '../config/config.ts';
 import { variableName, type Environment as Settings } from '../config/settings.ts';
 import { parsed, problem, type Parsed, listed } from '../domain/wording.ts';
 import { signaturePresetNames, unsignedMeans, type SignaturePreset } from '../config/webhook-settings.ts';
-import { readEventPointers, type EventPointers } from './event.ts';
+import { readEventPointers, type EventKinds, type EventPointers } from './event.ts';
 import type { Log } from '../log.ts';
 import { withoutUndefined } from '../domain/json.ts';
 import { coverageOf, parseSignatureTemplate, parseTextSource } from './signature-template.ts';
@@ -12,6 +12,7 @@ import { signatureProblem } from './signature.ts';
 type Webhooks = {
   scheme: SignatureScheme | undefined;
   pointers: EventPointers;
+  kinds: EventKinds;
   problem: string | undefined;
 };
 
@@ -25,7 +26,7 @@ export function readWebhooks(config: Config): Webhooks {
   // Both were found readable before the start, by webhookChecks.
   if (!scheme.ok || !pointers.ok) throw new Error('unreadable webhook settings');
   const problem = signatureProblem(scheme.value, config.webhookSecrets ?? []);
-  return { scheme: scheme.value, pointers: pointers.value, problem };
+  return { scheme: scheme.value, pointers: pointers.value, kinds: config.webhookKinds ?? {}, problem };
 }
 
 /** Whether the bot reads that part of an event: nothing is read that the signature does not cover. */

@@ -142,7 +142,7 @@ roles:
 `,
       'channels.opps is not a setting. Did you mean ops?',
       'routes.0.name must be up to 40 letters, digits and dashes, like big-ones.',
-      'routes.0.when.event must be payment_failed, payment_success, card_saved or any.',
+      'routes.0.when.event must be payment_failed, payment_success, payment_given_back, card_saved or any.',
       'routes.0.when.currency must be a currency code in capitals, like NGN.',
       'routes.0.when.amount_from must be an amount like 100000.00, without separators.',
       'routes.0.when.customer_id must be a customer id like C-1042, or the beginning of one with a star behind it: VIP-*.',

@@ -78,6 +78,9 @@ describe('readConfig', () => {
     for (const wrong of [
       { ...said, PAYMENTS_FINAL_STATUSES: 'FAILED,SETTLED' },
       { ...said, PAYMENTS_GIVEN_BACK_STATUSES: 'REFUNDED,SETTLED' },
+      { WEBHOOK_KINDS: 'refund=gone' },
+      { WEBHOOK_KINDS: 'payment_failed=success' },
+      { WEBHOOK_KINDS: 'a=failed,A=success' },
       { PAYMENTS_FINAL_STATUSES: 'FAILED', PAYMENTS_GIVEN_BACK_STATUSES: 'FAILED' },
       { PAYMENTS_FEE_POINTER: 'fee' },
       { PAYMENTS_PAID_STATUSES: ',' },

@@ -8,7 +8,11 @@ const dayMs = 24 * 60 * minuteMs;
 
 const at = shareDesk({
   clock: true,
-  env: { PAYMENTS_GIVEN_BACK_STATUSES: 'REFUNDED', CHARGE_TWIN_MINUTES: '0' },
+  env: {
+    PAYMENTS_GIVEN_BACK_STATUSES: 'REFUNDED',
+    WEBHOOK_KINDS: 'payment_refunded=given_back, Refund.Reversed=given_back',
+    CHARGE_TWIN_MINUTES: '0',
+  },
   payments: { knownCards: true },
 });
 
@@ -105,5 +109,109 @@ describe('a payment whose status the settings call given back', () => {
     expect(card.shown.buttons).toEqual([]);
     const note = await desk.reads('agent', 'its money went back to the customer', card);
     expect(note.shown.text).toContain(`<@${desk.id('agent')}>`);
+  });
+});
+
+/** An event of the service by which money of this order went back. */
+function refunded(orderReference: string, amount: string, transactionId: string, event = 'payment_refunded') {
+  return {
+    event,
+    data: { order: { orderReference, amount, currency: 'NGN' }, transaction: { transactionId } },
+  };
+}
+
+describe('an event that the settings call given back', () => {
+  it('of a charge of the bot’s own is told on that charge, in its thread and to its agent, and in no channel besides', async () => {
+    const desk = at();
+    const reference = await charges(desk, 'agent', { ...ada, amount: '3100.00' });
+    await desk.modalSays('agent', 'Paid (confirmed)');
+    await desk.closes('agent');
+    await desk.settled('soon');
+    await givesBack(reference);
+    const card = await desk.reads('lead', ['↩️ Paid and given back · NGN 3,100.00', reference], 'payDesk');
+    await desk.reads('lead', 'It was paid, and the money went back to the customer.', card);
+    await desk.sees('agent', ['Correction', 'Paid (confirmed)', 'the money went back to the customer']);
+    await desk.settled('soon');
+    const elsewhere = (['payAlerts', 'payOps'] as const).flatMap((channel) => desk.posts('lead', channel));
+    expect(elsewhere.filter(({ shown }) => shown.text.includes(reference))).toEqual([]);
+    const story = await desk.asks('lead', `/pay story ${reference}`, '↩️ Paid and given back');
+    expect(story.shown.text).toContain('sent a signed event: the money was given back');
+  });
+
+  it('that its look-up does not bear out leaves the charge paid, and is said in its thread and to its agent', async () => {
+    const desk = at();
+    const reference = await charges(desk, 'agent', { ...ada, amount: '3200.00' });
+    await desk.modalSays('agent', 'Paid (confirmed)');
+    await desk.closes('agent');
+    await desk.settled('soon');
+    await desk.house.sendEvent(refunded(reference, '3200.00', 'TXN-B'));
+    const said = '⚠️ Event says given back, look-up says Paid (confirmed)';
+    await desk.sees('agent', [said, 'ask the payments service']);
+    const card = await desk.reads('lead', ['✅ Paid (confirmed)', reference], 'payDesk');
+    await desk.reads('lead', said, card);
+  });
+
+  it('of the payment that resolved an alert is told in that alert’s thread and to who had it, each time', async () => {
+    const desk = at();
+    const { house } = desk;
+    const customer = { customerEmail: 'chidi.eze@example.com', amount: '3300.00' };
+    const failed = await house.decline(customer);
+    await desk.presses('onCall', 'Acknowledge', await inAlerts(failed, 'Acknowledge'));
+    const paid = await house.approve(customer);
+    const alert = await inAlerts(failed, '✅ Resolved by another payment');
+    await house.sendEvent(refunded(paid, '1000.00', 'TXN-1'));
+    await desk.reads('lead', ['⚠️ Event says given back, look-up says Paid (confirmed)', paid], alert);
+    await givesBack(paid);
+    await desk.reads('lead', ['↩️ Paid and given back', `${paid} was paid, and its money went back`], alert);
+    await desk.sees('onCall', ['↩️ Paid and given back', paid]);
+    await desk.settled('soon');
+    const told = desk.posts('lead', alert).filter(({ shown }) => shown.text.includes('given back'));
+    expect(told).toHaveLength(2);
+    expect(await inAlerts(failed, '✅ Resolved by another payment')).toBeDefined();
+  });
+
+  it('of an order that nobody here knows is a message of its own, once for each event', async () => {
+    const desk = at();
+    const { house } = desk;
+    const reference = await house.approve({ amount: '3400.00' });
+    await desk.settled('soon');
+    await givesBack(reference);
+    const alert = await inAlerts(`↩️ Paid and given back · NGN 3,400.00 · c***@example.com · ${reference}`);
+    expect(alert.shown.text).toContain('✗ status REFUNDED ✓ reference ✓ amount');
+    // The same once more is the same; by another name, of another transaction, it is another.
+    const { deliveries } = house.payments.state();
+    const id = deliveries.find(({ event }) => event === 'payment_refunded')?.id ?? 0;
+    await house.payments.act({ kind: 'redeliver', deliveryId: id, how: 'new_id' });
+    await house.payments.settled();
+    expect(await house.sendEvent(refunded(reference, '400.00', 'TXN-2', 'refund.reversed'))).toBe(200);
+    await house.until('both are told', () => ofReference().length === 2);
+    await desk.settled('soon');
+    expect(ofReference()).toHaveLength(2);
+    expect(desk.posts('lead', 'payOps').filter(({ text }) => text.includes('unknown kind'))).toEqual([]);
+    const story = await desk.asks('lead', `/pay story ${reference}`, 'the money was given back');
+    expect(story.shown.text.split('sent a signed event: the money was given back')).toHaveLength(3);
+
+    function ofReference(): Message[] {
+      return desk.posts('lead', 'payAlerts').filter(({ shown }) => shown.text.includes(reference));
+    }
+  });
+
+  it('of a paid payment link is told on the link and to who made it', async () => {
+    const desk = at();
+    const { house } = desk;
+    const orderReference = 'LINK-BACK-2';
+    await desk.opens('agent', '/pay link 160.00');
+    await desk.submits('agent', {
+      Amount: '160.00',
+      'Customer’s e-mail': 'zainab@example.com',
+      'Our reference': orderReference,
+    });
+    await desk.modalSays('agent', 'Payment link, not paid yet');
+    await desk.closes('agent');
+    await house.payments.act({ kind: 'pay_order', orderReference, outcome: 'approved' });
+    await desk.reads('agent', ['✅ Paid (confirmed)', orderReference], 'payDesk');
+    await givesBack(orderReference);
+    const card = await desk.reads('agent', ['↩️ Paid and given back', orderReference], 'payDesk');
+    await desk.reads('agent', 'its money went back to the customer', card);
   });
 });

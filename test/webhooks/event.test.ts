@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { referenceOfEventKey } from '../../src/domain/payment-event.ts';
 import {
   defaultEventPointers,
   parseEvent,
@@ -220,6 +221,41 @@ describe('the key of an event', () => {
     const long = 'x'.repeat(60);
     const key = keyOf({ event: 'payment_failed', data: { order: { orderReference: long } } });
     expect(key).toMatch(/^payment_failed\/order-hash\/[0-9a-f]{40}$/);
+  });
+});
+
+describe('an event with a name of the service’s own', () => {
+  const kinds = { 'refund.completed': 'payment_given_back', 'charge.failed': 'payment_failed' } as const;
+  const read = (body: object) =>
+    parseEvent(Buffer.from(JSON.stringify(body)), defaultEventPointers, wholeBody, kinds);
+  const order = { orderReference: 'ORDER-1', amount: '5000.00', currency: 'NGN' };
+
+  it('is of the kind that the settings say, whatever its case; the spec’s names stay what they are', () => {
+    const failed = read({ event: 'Charge.Failed', data: { order } });
+    expect(failed).toMatchObject({
+      event: { kind: 'payment_failed', key: 'payment_failed/order/ORDER-1' },
+    });
+    expect(read({ event: 'payment_success', data: { order } })).toMatchObject({
+      event: { kind: 'payment_success' },
+    });
+    expect(read({ event: 'constructor', data: { order } }).kind).toBe('unknown');
+  });
+
+  it('tells one giving back of an order from the next by transaction and amount, and a repeat from neither', () => {
+    const keyFor = (id: string, amount: string, eventId: string) => {
+      const transaction = { transactionId: id };
+      const found = read({
+        event: 'refund.completed',
+        eventId,
+        data: { order: { ...order, amount }, transaction },
+      });
+      return found.kind === 'event' ? found.event.key : '';
+    };
+    const first = keyFor('TXN-1', '1000.00', 'evt-1');
+    expect(keyFor('TXN-1', '1000.0', 'evt-2')).toBe(first);
+    expect(new Set([first, keyFor('TXN-2', '1000.00', 'e'), keyFor('TXN-1', '400.00', 'e')]).size).toBe(3);
+    expect(referenceOfEventKey(first)).toBe('ORDER-1');
+    expect(first).not.toContain('TXN');
   });
 });
 

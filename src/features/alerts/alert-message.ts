@@ -7,7 +7,7 @@ import { type Money, formatMoney } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
 import { declineReason, type FailedHow, failedHow } from '../../domain/decline-reason.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { failedState, outcomeWords } from '../../slack/words/state-words.ts';
+import { failedState, outcomeWords, saidGivenBack } from '../../slack/words/state-words.ts';
 import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.ts';
 import { type Transaction, moneyToTake } from '../../domain/transaction.ts';
 import { acknowledgeButton, cardButtons } from './alert-buttons.ts';
@@ -187,6 +187,7 @@ type Verdict = { state: string; says?: string; next?: string };
 const eventWords: Record<PaymentEventKind, string> = {
   payment_failed: 'Event says failed',
   payment_success: 'Event says success',
+  payment_given_back: 'Event says given back',
 };
 
 const repeatWords = 'This may repeat an earlier alert: Slack didn’t confirm whether that one arrived.';
@@ -199,6 +200,12 @@ function verdict(alert: Told): Verdict {
   switch (lookup.kind) {
     case 'confirmed':
       if (isPayment) return { state: stateWords.confirmed };
+      if (event.kind === 'payment_given_back') {
+        return {
+          state: `⚠️ ${saidGivenBack(lookup.kind)}`,
+          next: 'ask the payments service which is right.',
+        };
+      }
       return {
         state: `🚨 ${says}, look-up says ${outcomeWords.paid}`,
         next: 'don’t charge again. Ask the payments service which is wrong.',
@@ -207,7 +214,10 @@ function verdict(alert: Told): Verdict {
       return { state: `🚨 ${says}, look-up says ${notPaidWords(lookup.transaction)}` };
     case 'given_back':
       return {
-        state: isPayment ? stateWords.given_back : `↩️ ${says}, look-up says ${outcomeWords.givenBack}`,
+        state:
+          event.kind !== 'payment_failed'
+            ? stateWords.given_back
+            : `↩️ ${says}, look-up says ${outcomeWords.givenBack}`,
       };
     case 'not_confirmed': {
       const state = `${says}, look-up says ${outcomeWords.notConfirmed}`;
@@ -284,7 +294,7 @@ function details(alert: Alert, paid: Money | undefined): string[] {
   const record = recordOf(lookup);
   // Of what failed, what was to be taken: nothing was.
   const toTake = kind === 'payment_failed' && record ? moneyToTake(record) : undefined;
-  const taken = kind === 'payment_success' && 'money' in lookup ? lookup.money : undefined;
+  const taken = kind !== 'payment_failed' && 'money' in lookup ? lookup.money : undefined;
   const money = paid ?? toTake ?? taken;
   const ofEvent = minor === undefined ? undefined : `${word(formatMoney({ minor, currency }))} by the event`;
   const amount = money ? word(formatMoney(money)) : ofEvent;
@@ -399,7 +409,7 @@ export function alertDirectMessage(
   const state =
     step.kind === 'recovered'
       ? recoveredState(step.payment)
-      : step.kind === 'paid_again'
+      : step.kind === 'paid_again' || step.kind === 'given_back'
         ? stateOfStep(step)
         : within(`${stepWords[step.kind]}${whom || ''}`, chargeState(alert));
   return stepMessage(step, alert, about, { state, eventType: 'payops_alert_direct', to: about.to });
@@ -411,7 +421,8 @@ function stepMessage(
   about: About,
   { state, eventType, to }: { state: string; eventType: string; to?: string },
 ): SlackMessage {
-  const money = step.kind === 'recovered' || step.kind === 'paid_again' ? step.payment.money : undefined;
+  const ofPayment = step.kind === 'recovered' || step.kind === 'paid_again';
+  const money = ofPayment ? step.payment.money : step.kind === 'given_back' ? step.money : undefined;
   const { text, block } = alertHeadline(alert, withoutUndefined({ state, money }));
   const { environment, account } = alert;
   const where = whereItIs(about.place, 'the alert and its thread');
@@ -426,6 +437,8 @@ function stepMessage(
 type PaidAgain = Extract<CardStep, { kind: 'paid_again' }>;
 
 function stateOfStep(step: Exclude<CardStep, { kind: 'recovered' }>): string {
+  if (step.kind === 'given_back')
+    return step.found === 'given_back' ? stateWords.given_back : `⚠️ ${saidGivenBack(step.found)}`;
   if (step.kind !== 'paid_again') return stepWords[step.kind];
   return step.before.kind === 'paid' ? '🚨 Paid twice' : '🚨 Paid after it was resolved';
 }
@@ -445,7 +458,7 @@ function paidAgainLines({ payment, before }: PaidAgain, failed: string): Run[][]
       ];
 }
 
-const stepWords: Record<Exclude<CardStep['kind'], 'recovered' | 'paid_again'>, string> = {
+const stepWords: Record<Exclude<CardStep['kind'], 'recovered' | 'paid_again' | 'given_back'>, string> = {
   acknowledged: '👀 Acknowledged',
   assigned: '👤 Assigned',
   snoozed: '💤 Snoozed',
@@ -479,6 +492,14 @@ function stepFields(step: CardStep, alert: Alert, reader: string | undefined): R
     }
     case 'paid_again':
       return [richText(...paidAgainLines(step, alert.event.orderReference ?? ''))];
+    case 'given_back':
+      return [
+        richText(
+          step.found === 'given_back'
+            ? rich`${referenceRun(step.reference)} was paid, and its money went back to the customer.`
+            : rich`It’s about ${referenceRun(step.reference)}. Ask the payments service which is right.`,
+        ),
+      ];
     case 'recovered':
       return fields(resolvedFields(step.payment));
   }

@@ -168,6 +168,7 @@ function subject({ event, isSavedCardCharge }: RouteMatch): string {
     isSavedCardCharge === undefined ? undefined : isSavedCardCharge ? 'saved-card charges' : 'first payments';
   if (event === 'card_saved') return `${charges ?? 'payments'} that save a card`;
   if (event === 'payment_failed') return `failed ${charges ?? 'charges'}`;
+  if (event === 'payment_given_back') return `${charges ?? 'payments'} that were given back`;
   if (event === 'payment_success') return `successful ${charges ?? 'payments'}`;
   return charges === undefined
     ? 'failed charges and successful payments'

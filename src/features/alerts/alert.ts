@@ -51,7 +51,11 @@ export type CardStep =
   /** A later payment that need not be for what failed: it is told below the card, which stays as it is. */
   | { kind: 'other_payment'; payment: Recovery; at: number }
   /** A payment of its own, though something else had ended it. `people`: who asked for either payment. */
-  | { kind: 'paid_again'; payment: Recovery; before: AlertEnd; people: readonly string[]; at: number };
+  | { kind: 'paid_again'; payment: Recovery; before: AlertEnd; people: readonly string[]; at: number }
+  /** A signed event says that this payment was given back, which was its own or had resolved it; `found`: what its look-up says. */
+  | ({ kind: 'given_back'; at: number } & GivenBack);
+
+export type GivenBack = { reference: string; found: Lookup['kind']; money?: Money };
 
 export type MovedCard =
   | { kind: 'moved'; card: AlertCard; step: CardStep }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Account } from '../../account.ts';
 import {
+  type Lookup,
   type ProvenPayment,
   type AlertMute,
   type AlertNews,
@@ -14,7 +15,7 @@ import type { ChargeSeen } from '../../domain/charge.ts';
 import type { Confirmation } from '../../domain/transaction.ts';
 import { type KnownDecline, reasonAfter } from '../../domain/decline-reason.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
-import { orderEventKey, type PaymentEvent, type PaymentEventKind } from '../../domain/payment-event.ts';
+import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import type { SavedCard } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { alertKey, messageKey } from '../../messages/message-record.ts';
@@ -47,7 +48,15 @@ import {
 } from './alert-rules-message.ts';
 import { type AgainAround, createJudge, type JudgeAgain } from './charge-again.ts';
 import { holdEnd, knownDecline, withProvenOrder } from './alert.ts';
-import { createEventLog, findKeptEvent, type KeptEvent, lookedBackMs, openKeptEvent } from './event-log.ts';
+import {
+  createEventLog,
+  eventsOfOrder,
+  findKeptEvent,
+  type KeptEvent,
+  lookedBackMs,
+  openKeptEvent,
+} from './event-log.ts';
+import { createGivenBack, type GivenBackAround } from './given-back.ts';
 import { canAskFor, lookUpEvent, sparing } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
 import { needsLookUp, type Routed, routesOf, withMutes } from './routing.ts';
@@ -65,11 +74,10 @@ import {
 } from './summary/daily-summary.ts';
 import { type AlertShown, type AlertStepShown, createTelling } from './tell-alert.ts';
 
-const eventKinds = ['payment_failed', 'payment_success'] as const satisfies PaymentEventKind[];
-
 /** What alerts need of other features. */
 type Around = ButtonsAround &
-  AgainAround & {
+  AgainAround &
+  GivenBackAround & {
     /** Whether its charge has ended without money; undefined: there is no such charge. */
     hasEnded: (reference: string) => Promise<boolean | undefined>;
     /** A charge of the bot's own is told what else ended its alert; again is the same as once. */
@@ -130,17 +138,21 @@ export function createAlerts(account: Account, around: Around) {
     learnt: (event, lookup, receivedAtMs) => recovery.linkFailure(event, lookup, receivedAtMs),
   });
   const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);
+  const tellsGivenBack = createGivenBack(account, cards, recovery, around);
   const eventLog = createEventLog(account);
   const summaries = createDailySummaries(kept, summaryTimes(settings));
   const judging = createJudge(account, around);
   const routing = {
-    async route(event: PaymentEvent, receivedAtMs: number): Promise<Routed> {
+    async route(event: PaymentEvent, receivedAtMs: number, lookup?: Lookup): Promise<Routed> {
       const { kind, orderReference } = event;
       if (kind === 'payment_failed' && orderReference && (await around.tellsFailure(orderReference)))
         return { routed: [], byCharge: true };
+      if (lookup && (await tellsGivenBack(event, lookup))) return { routed: [], byCharge: true };
       return routesOf(await around.mutes(), { event, receivedAtMs, nowMs: now(), plan: routes });
     },
     async needsLookUp(event: PaymentEvent) {
+      // Whose thread tells it is known by what is found.
+      if (event.kind === 'payment_given_back') return true;
       const mutes = await around.mutes();
       const lasting = mutes.filter(({ isOver }) => !isOver);
       return needsLookUp(routes, event, lasting);
@@ -225,12 +237,7 @@ export function createAlerts(account: Account, around: Around) {
     verbs: [alertsCommand(account, around, { storms, cards, judging, planWithMutes, notPosted })],
     claims: alertClaims(cards, judging),
     async story(reference: string) {
-      const keys = eventKinds.map((kind) => orderEventKey(kind, reference));
-      const found = await Promise.all(keys.map((key) => findKeptEvent(store, key)));
-      const events = [
-        ...found.flatMap((entry) => (entry && openKeptEvent(sealer, entry)) ?? []),
-        ...(await unsignedEvents(reference)),
-      ];
+      const events = [...(await eventsOfOrder(account, reference)), ...(await unsignedEvents(reference))];
       return { events, posts: events.map(({ event }) => alertKey(event.key)) };
     },
     notPosted,

@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { endsCard, handlersOf, moveCard, type CardMove, type CardStep } from './alert.ts';
+import { endsCard, type GivenBack, handlersOf, moveCard, type CardMove, type CardStep } from './alert.ts';
 import type { AlertCard, AlertEnd, AlertNews, EndedCard, Recovery } from '../../domain/alert.ts';
 import { moneyShape, type AuditEntry } from '../../records/shapes.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
@@ -64,6 +65,8 @@ const eventCase = z.object({
   hasOtherPayment: z.literal(true).exactOptional(),
   /** The payments of its own that came though something else had ended it, by their references. */
   paidAgain: z.array(z.string()).exactOptional(),
+  /** The events by which a payment of its own, or the one that resolved it, was given back. */
+  givenBack: z.array(z.string()).exactOptional(),
   /** The storms whose digests tell it, or were about to: they count it once it is resolved. */
   storms: z.array(z.string()),
   /** When its event came, and the lists in which payments look for it; absent: it was not about to be told yet. */
@@ -95,6 +98,7 @@ export type CaseEvent =
   | { kind: 'moved'; move: CardMove; seen: AlertCard }
   | { kind: 'paid_otherwise'; payment: Recovery }
   | { kind: 'paid_again'; payment: Recovery; people: readonly string[] }
+  | ({ kind: 'given_back'; key: string } & GivenBack)
   | ({ kind: 'failed' } & Linked)
   | { kind: 'looked_up'; evidence: Evidence }
   /** It was looked up again, and the service gave no answer again. */
@@ -143,6 +147,10 @@ export type Linked = {
 /** The list of the open alerts that a person has: assigned to them, or acknowledged by them and given to nobody else. */
 export const alertsOf = (userId: string): string => `alerts-of:${userId}`;
 
+/** The alerts that this payment resolved. Outside text must not shape a key. */
+export const resolvedBy = (reference: string): string =>
+  `resolved-by:${createHash('sha256').update(reference).digest('hex').slice(0, 40)}`;
+
 /** One that nobody has done anything with. */
 export function untouched(id: string): EventCase {
   return { id, card: { kind: 'open' }, steps: [], told: 0, storms: [] };
@@ -170,7 +178,11 @@ function listsOf({ payment, card, storms, failed }: EventCase): Index {
   // Also at its end: another payment of the order must find that this one failed, and the story what came.
   const ofOrder = failed?.proven ? { [failed.proven.list]: failed.atMs } : {};
   if (card.kind === 'recovered')
-    return { ...ofOrder, ...Object.fromEntries(storms.map((storm) => [stormRecovered(storm), 0])) };
+    return {
+      ...ofOrder,
+      [resolvedBy(card.payment.reference)]: card.at,
+      ...Object.fromEntries(storms.map((storm) => [stormRecovered(storm), 0])),
+    };
   if (endsCard(card)) return ofOrder;
   const userId = handlersOf(card).at(-1);
   return {
@@ -189,16 +201,13 @@ function step(before: EventCase, event: CaseEvent, nowMs: number): EventCase | u
     const after = payment && isOfPayment(event) && stepPayment(payment, event, nowMs);
     return after ? { ...before, payment: after } : undefined;
   }
+  if (isOfOtherMoney(event)) return stepOtherMoney(before, event, nowMs);
   switch (event.kind) {
     case 'moved': {
       const moved = moveCard(card.kind === 'open' ? event.seen : card, event.move, nowMs);
       if (moved.kind === 'refused') return undefined;
       return { ...before, card: moved.card, steps: [...before.steps, moved.step] };
     }
-    case 'paid_otherwise':
-      return stepPaidOtherwise(before, event, nowMs);
-    case 'paid_again':
-      return stepPaidAgain(before, event, nowMs);
     case 'failed':
       return linked(before, event, nowMs);
     case 'looked_up': {
@@ -275,6 +284,29 @@ export function linked(before: EventCase, event: Linked, nowMs: number): EventCa
     failed: { atMs: failed?.atMs ?? event.atMs, lists, ...(proven && { proven }) },
     ...(isAsked ? { unanswered: { times: 0, atMs: nowMs } } : {}),
   };
+}
+
+type OtherMoney = Extract<CaseEvent, { kind: 'paid_otherwise' | 'paid_again' | 'given_back' }>;
+
+function isOfOtherMoney(event: CaseEvent): event is OtherMoney {
+  const { kind } = event;
+  return kind === 'paid_otherwise' || kind === 'paid_again' || kind === 'given_back';
+}
+
+/** Told in its threads, and changes nothing else. */
+function stepOtherMoney(before: EventCase, event: OtherMoney, nowMs: number): EventCase | undefined {
+  switch (event.kind) {
+    case 'paid_otherwise':
+      return stepPaidOtherwise(before, event, nowMs);
+    case 'paid_again':
+      return stepPaidAgain(before, event, nowMs);
+    case 'given_back': {
+      const { key, ...told } = event;
+      const { givenBack = [], steps } = before;
+      if (givenBack.includes(key)) return undefined;
+      return { ...before, givenBack: [...givenBack, key], steps: [...steps, { ...told, at: nowMs }] };
+    }
+  }
 }
 
 /** A customer who pays every day would fill the thread of an alert that nobody closes. */
@@ -409,6 +441,8 @@ export function addressees(one: CardStep, card: AlertCard): string[] {
       const told = distinct([...one.people, ...closer]);
       return told.length > 0 ? told : handlersOf(card);
     }
+    case 'given_back':
+      return distinct([...handlersOf(card), ...(card.kind === 'closed' ? [card.by] : [])]);
     case 'awake':
       return handlersOf(card).slice(-1);
     case 'closed':
@@ -449,6 +483,8 @@ function detailOf(one: CardStep): Pick<AuditEntry, 'reason' | 'after'> {
     case 'other_payment':
     case 'paid_again':
       return { reason: `by the payment ${one.payment.reference}` };
+    case 'given_back':
+      return { reason: `of the payment ${one.reference}` };
     default:
       return {};
   }

@@ -1,6 +1,6 @@
 import { withLookUp } from './routing.ts';
 import type { Lookup } from '../../domain/alert.ts';
-import type { PaymentEvent } from '../../domain/payment-event.ts';
+import { orderEventKey, type PaymentEvent } from '../../domain/payment-event.ts';
 import type { Sealer, Entry, Store } from '../../store/store.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { eventPrefix, openEvidence } from './alert-record.ts';
@@ -9,6 +9,7 @@ import type { Log } from '../../log.ts';
 import {
   alertKey,
   eventsList,
+  givenBackOf,
   keptBackBy,
   openEvent,
   readMessageRecord,
@@ -60,6 +61,22 @@ export function openKeptEvent(sealer: Sealer, entry: Pick<Entry, 'key' | 'value'
     receivedAtMs,
     ...withoutUndefined({ fingerprint, lookup, byCharge }),
   };
+}
+
+const onceEach = ['payment_failed', 'payment_success'] as const;
+/** An order whose money goes back in more parts is shown the first. */
+const mostGivenBack = 20;
+
+/** The events that name this order under their signature. Throws StoreUnavailable, and for what cannot be read. */
+export async function eventsOfOrder(
+  { store, sealer }: { store: Pick<Store, 'read' | 'list'>; sealer: Sealer },
+  reference: string,
+): Promise<KeptEvent[]> {
+  const found = await Promise.all(
+    onceEach.map((kind) => findKeptEvent(store, orderEventKey(kind, reference))),
+  );
+  const back = await store.list(givenBackOf(reference), { max: mostGivenBack });
+  return [...found, ...back.entries].flatMap((entry) => (entry && openKeptEvent(sealer, entry)) ?? []);
 }
 
 /** As far back as rehearsals, summaries and mutes look. */

@@ -23,7 +23,9 @@ export async function lookUpEvent(
   event: PaymentEvent,
   findById?: FindById,
 ): Promise<Lookup> {
-  const { orderReference, referenceHint, transactionId, amountMinor: minor, currency } = event;
+  const { orderReference, referenceHint, transactionId, currency } = event;
+  // What went back may be a part of what was paid.
+  const minor = event.kind === 'payment_given_back' ? undefined : event.amountMinor;
   const amount =
     minor === undefined ? undefined : { minor, source: 'event' as const, ...withoutUndefined({ currency }) };
   const isById = orderReference === undefined && transactionId !== undefined && findById !== undefined;

@@ -133,7 +133,7 @@ export function createReceiving(
         about: isUnreadable ? [] : [eventKind],
         lines: [
           rich`${isKept} ${isUnreadable ? 'Others like it' : 'Others of this kind'} aren’t told.`,
-          rich`Should it be an alert? Check ${code('WEBHOOK_EVENT_POINTERS')}; ${code('npm run explain-delivery')} shows how a captured one is read.`,
+          rich`${isUnreadable ? 'Should it be an alert? Check' : 'What does it mean? Say so in'} ${code(isUnreadable ? 'WEBHOOK_EVENT_POINTERS' : 'WEBHOOK_KINDS')}; ${code('npm run explain-delivery')} shows how a captured one is read.`,
         ],
       });
     },

@@ -30,8 +30,8 @@ type StoredAlert = {
   found?: Evidence | undefined;
 };
 
-/** Where an event received then is told. */
-export type Route = (event: PaymentEvent, receivedAtMs: number) => Routed | Promise<Routed>;
+/** Where an event received then is told; `lookup`: what was found of it, where that was asked. */
+export type Route = (event: PaymentEvent, receivedAtMs: number, lookup?: Lookup) => Routed | Promise<Routed>;
 
 /** Of what no channel is told: however many come, no channel waits for them. */
 const untoldLane = 'untold';
@@ -86,7 +86,7 @@ function whereTold(
     channel: first?.channel ?? '',
     routed: routed.map(asKept),
     // It counts towards a storm of its channel from now on, whenever Slack lets it be posted.
-    ...(first ? { arrivals: arrivals(first, kind) } : {}),
+    ...(first && kind !== 'payment_given_back' ? { arrivals: arrivals(first, kind) } : {}),
   };
 }
 
@@ -163,7 +163,11 @@ export function createEvidence(
     const { entry, record } = work;
     const found = await ask(work, event);
     if (!found) return undefined;
-    const { routed, ...muted } = await route(withLookUp(event, found.lookup), record.receivedAtMs);
+    const { routed, ...muted } = await route(
+      withLookUp(event, found.lookup),
+      record.receivedAtMs,
+      found.lookup,
+    );
     return { evidence: sealEvidence(sealer, entry.key, found), routed: routed.map(asKept), ...muted };
   }
 

@@ -103,7 +103,7 @@ export function destinationsOf(
 
 /** Where `channels` sends what no rule takes. */
 function restOf({ failures, successes }: RoutePlan, event: PaymentEvent): string[] {
-  if (event.kind === 'payment_failed') return [failures];
+  if (event.kind !== 'payment_success') return [failures];
   return [...(event.cardSaved ? [failures] : []), ...(successes === undefined ? [] : [successes])];
 }
 

@@ -129,7 +129,7 @@ export function createTelling(
     const { entry, record } = work;
     const { channel, routed: [to = { channel }] = [], posted, doubt, replaced, receivedAtMs } = record;
     const mayStand = (posted ?? doubt ?? replaced) !== undefined;
-    if (mayStand || !mayBeGathered(event, lookup)) return false;
+    if (mayStand || event.kind === 'payment_given_back' || !mayBeGathered(event, lookup)) return false;
     const storm = await storms.ask(to, entry.key, event.kind);
     if (storm === undefined) return false;
     if (event.kind === 'payment_failed') {

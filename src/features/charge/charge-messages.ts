@@ -1,5 +1,6 @@
 import type { RichTextBlock } from '@slack/types';
 import type { Account } from '../../account.ts';
+import type { Lookup } from '../../domain/alert.ts';
 import type { ChargeSeen, Told } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { Notice } from '../../messages/notices.ts';
@@ -11,7 +12,7 @@ import type { ChargePlace } from '../../slack/words/charge-place.ts';
 import { quoted, referenceWord } from '../../slack/words/evidence.ts';
 import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/kit/note.ts';
 import { holdWords } from '../../slack/words/next-steps.ts';
-import { isClosed, isInDoubt, toldWord } from '../../slack/words/state-words.ts';
+import { isClosed, isInDoubt, saidGivenBack, toldWord } from '../../slack/words/state-words.ts';
 import type { Log } from '../../log.ts';
 import { type MessageKey, messageKey } from '../../messages/message-record.ts';
 import type { Views, Words } from '../../messages/views.ts';
@@ -38,7 +39,9 @@ import { createMessages, type Messages } from '../../messages/messages.ts';
 export type ChargeNote =
   | { kind: 'told'; what: Told }
   | { kind: 'handed_over'; from: string; to: string }
-  | { kind: 'not_mine' };
+  | { kind: 'not_mine' }
+  /** A signed event says given back, and its look-up says otherwise or nothing. */
+  | { kind: 'said_given_back'; found: Lookup['kind'] };
 
 /**
  * One charge as the desk channel sees it, edited as it goes on; the same charge gives the same message. A
@@ -98,6 +101,12 @@ function stepOf(note: ChargeNote, charge: ChargeSeen): Partial<Note> {
       return { state: toldWord(note.what, charge), body: toldBody(note.what, charge) };
     case 'not_mine':
       return { state: `🚨 ${notMineWords}`, about: short, body: notMineLines };
+    case 'said_given_back':
+      return {
+        state: `⚠️ ${saidGivenBack(note.found)}`,
+        about: short,
+        body: [labelled('Next', 'ask the payments service whether the money went back.')],
+      };
     case 'handed_over': {
       const line = labelled('From', person(note.from), '. The message above says who has it now.');
       return { state: '🤝 Taken over', about: short, body: [line] };

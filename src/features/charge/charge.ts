@@ -219,6 +219,7 @@ export function createCharges(account: Account, around: ForCharges) {
     messages: { views: chargeViews(desk.find, account.log), words: chargeWords(place) },
     cases: [{ prefix: chargePrefix, work: work.recover }],
     onPaymentEvent: work.onPaymentEvent,
+    hearGivenBack: work.hearGivenBack,
     mayTry: (card: string, outside?: OutsideDecline) => cards.mayTry(card, outside),
     /** Those that are not over. */
     open: () => charges.all(chargeLists.open),

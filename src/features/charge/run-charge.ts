@@ -19,7 +19,7 @@ import {
   type StoredChargeAnswer,
   type StoredOtpAnswer,
 } from './machine.ts';
-import type { AlertClaims, ProvenPayment } from '../../domain/alert.ts';
+import type { AlertClaims, Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { ApprovalGate } from '../../domain/approval.ts';
 import type { ChargeSeen, Told } from '../../domain/charge.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
@@ -275,7 +275,7 @@ const noRoomMs = 30_000;
 export function createChargeWork(
   account: Account,
   charges: ChargeBook,
-  { run, auditSteps, background }: ChargeRunner,
+  { run, auditSteps, background, posts }: ChargeRunner,
 ) {
   let taken = 0;
 
@@ -319,8 +319,9 @@ export function createChargeWork(
    */
   async function onPaymentEvent(event: PaymentEvent): Promise<void> {
     const orderReference = event.orderReference ?? event.referenceHint;
-    // Whatever else is paid there is no charge of ours, and most events are of that.
-    if (!orderReference?.startsWith(chargeReferencePrefix)) return;
+    // Whatever else is paid there is no charge of ours, and most events are of that. What was given back comes with its
+    // look-up, by `hearGivenBack`.
+    if (!orderReference?.startsWith(chargeReferencePrefix) || event.kind === 'payment_given_back') return;
     try {
       const advanced = await charges.advance(orderReference, saidBy(event));
       if (advanced) background.add(run(advanced));
@@ -332,12 +333,32 @@ export function createChargeWork(
     }
   }
 
-  return { recover, onPaymentEvent };
+  /**
+   * A signed event says that this charge was given back. The charge is looked up and says so by itself; where `found`, the
+   * event's own look-up, does not, its thread and its agent are told of the event. False: no charge of ours. Throws
+   * StoreUnavailable; again is the same as once.
+   */
+  async function hearGivenBack(
+    reference: string,
+    { key, found }: { key: string; found: Lookup['kind'] },
+  ): Promise<boolean> {
+    const record = reference.startsWith(chargeReferencePrefix) ? await charges.read(reference) : undefined;
+    if (!record) return false;
+    const advanced = await charges.advance(reference, { kind: 'payment_given_back' });
+    if (advanced) background.add(run(advanced));
+    if (found === 'given_back') return true;
+    const note = { kind: 'said_given_back', found } as const;
+    await posts.note(reference, `said:${key}`, note);
+    await posts.tellAgent(record.agent, reference, `said:${key}`, note);
+    return true;
+  }
+
+  return { recover, onPaymentEvent, hearGivenBack };
 }
 
 function saidBy({ kind, orderReference, reason }: PaymentEvent): ChargeEvent {
   if (orderReference === undefined) return { kind: 'look_up_asked', by: 'payments' };
-  return kind === 'payment_success' ? { kind } : { kind, ...words(reason) };
+  return kind === 'payment_failed' ? { kind, ...words(reason) } : { kind };
 }
 
 /**

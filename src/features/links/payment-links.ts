@@ -217,8 +217,8 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
      * look-up goes on by itself. Throws StoreUnavailable.
      */
     async onPaymentEvent(event: PaymentEvent): Promise<void> {
-      // A saved card is charged without a link.
-      if (event.isSavedCardCharge === true) return;
+      // A saved card is charged without a link; what was given back comes with its look-up, by `hearGivenBack`.
+      if (event.isSavedCardCharge === true || event.kind === 'payment_given_back') return;
       try {
         if (await hear(event)) return;
       } catch (error) {
@@ -229,6 +229,13 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
       }
       const { referenceHint = '' } = event;
       if (parseOrderReference(referenceHint).ok) background.add(look(referenceHint, lookUp));
+    },
+    /** A look-up found that its payment was given back. False: no link says so. Throws StoreUnavailable. */
+    async hearGivenBack(reference: string, lookup: Lookup): Promise<boolean> {
+      if (lookup.kind !== 'given_back') return false;
+      const kept = await links.apply(reference, { kind: 'looked_up', lookup });
+      const link = kept ? settled(kept) : await links.find(reference);
+      return link?.state.kind === 'given_back';
     },
     cases: [{ prefix: linkPrefix, work: async (entry: Entry) => void (await links.work(entry)) }],
     drained: background.drained,
@@ -247,7 +254,7 @@ function notMadeWords(answer: Extract<CheckoutOrderAnswer, { kind: 'not_made' }>
 function saidBy({ kind, cardSaved, reason }: PaymentEvent): LinkEvent {
   return kind === 'payment_success'
     ? withoutUndefined({ kind, cardSaved })
-    : withoutUndefined({ kind, why: reason });
+    : withoutUndefined({ kind: 'payment_failed' as const, why: reason });
 }
 
 function expectedOf({ reference, terms: { money } }: PaymentLink): ExpectedCharge {

@@ -186,6 +186,8 @@ const deeds: Readonly<Record<string, string>> = {
   alert_closed: 'resolved the alert',
   alert_recovered: 'resolved the alert',
   alert_other_payment: 'told of another payment of the same customer',
+  alert_paid_again: 'told of a second payment',
+  alert_given_back: 'told that money was given back',
   asked: 'asked for a second person’s decision',
   approved: 'approved it',
   refused: 'refused it',

@@ -1,3 +1,4 @@
+import type { Lookup } from '../../domain/alert.ts';
 import type { FailedHow } from '../../domain/decline-reason.ts';
 import type { ChargeSeen, Conclusion, Refusal, Told } from '../../domain/charge.ts';
 
@@ -30,6 +31,20 @@ const refusalWords: Record<Refusal['reason'], string> = {
   rate_limited: 'too many calls',
   invalid_request: 'request refused',
   other: 'request refused',
+};
+
+/** Of an event that says given back where its look-up says otherwise, or nothing. */
+export function saidGivenBack(found: Lookup['kind']): string {
+  const says = lookUpWords[found];
+  return `Event says given back, ${says === undefined ? 'not checked' : `look-up says ${says}`}`;
+}
+
+const lookUpWords: Partial<Record<Lookup['kind'], string>> = {
+  confirmed: outcomeWords.paid,
+  given_back: outcomeWords.givenBack,
+  not_paid: outcomeWords.notPaid,
+  not_confirmed: outcomeWords.notConfirmed,
+  not_found: outcomeWords.notFound,
 };
 
 /** The word of each thing an agent is told. */

@@ -9,6 +9,7 @@ const known = { reference: read.value, minor: 500_000 };
 const ours: TransactionReading = {
   paymentsPaidStatuses: ['SUCCESS'],
   paymentsFinalStatuses: undefined,
+  paymentsGivenBackStatuses: undefined,
   paymentsAmountPointer: '/amount',
   paymentsFeePointer: undefined,
 };

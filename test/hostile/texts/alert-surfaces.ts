@@ -263,6 +263,7 @@ function summaryOf({ random, text }: Outside): DailySummary {
     untilMs: at,
     failed: counted,
     paid: { ...counted, sums: [{ minor: 7, currency: 'NGN' }] },
+    givenBack: counted,
     proven: 2,
     disputed: { failed: 1, paid: 2 },
     toldHere: 3,

@@ -1,7 +1,7 @@
 import type { RichTextBlock } from '@slack/types';
 import { counted } from '../../../domain/wording.ts';
 import type { AlertRule, RoutePlace } from '../../../domain/alert.ts';
-import type { PaymentEventKind } from '../../../domain/payment-event.ts';
+import type { GatheredKind } from '../../../domain/payment-event.ts';
 import type { Storm, StormCount, TakenElsewhere } from './storm.ts';
 import {
   bold,
@@ -139,7 +139,7 @@ function acknowledgeButton(id: string) {
 }
 
 /** "12 failed charges", "12 payments". */
-export function gathered(gathers: PaymentEventKind, count: number): string {
+export function gathered(gathers: GatheredKind, count: number): string {
   return counted(count, gathers === 'payment_failed' ? 'failed charge' : 'payment');
 }
 

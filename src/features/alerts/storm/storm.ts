@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { withLookUp, type Destination } from '../routing.ts';
 import type { RoutedRule } from '../../../domain/alert.ts';
 import type { AuditEntry } from '../../../records/shapes.ts';
-import type { PaymentEvent, PaymentEventKind } from '../../../domain/payment-event.ts';
+import type { PaymentEvent, GatheredKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/json.ts';
 import type { Sealer, Entry, Index } from '../../../store/store.ts';
 import { openEvent, messageKey, readMessageRecord, stormAlerts } from '../../../messages/message-record.ts';
@@ -48,7 +48,7 @@ export type Storm = {
   id: string;
   channel: string;
   /** Failures, or payments: never both, because nobody can read from one card what each of them asks for. */
-  gathers: PaymentEventKind;
+  gathers: GatheredKind;
   /** The storms of one channel and kind follow one another. */
   number: number;
   sinceMs: number;
@@ -95,7 +95,7 @@ const mostCompared = 20;
 const minuteMs = 60_000;
 
 /** The alerts of one kind that a channel is told, by when they came or were posted: what makes a storm. */
-export function arrivals({ channel, rule }: Destination, gathers: PaymentEventKind): string {
+export function arrivals({ channel, rule }: Destination, gathers: GatheredKind): string {
   return arrivalsOf(streamOf(channel, gathers), countedWith(rule, 0).group);
 }
 
@@ -108,7 +108,7 @@ const stormsAtWork = 'storms-at-work';
 export const stormRecovered = (storm: string): string => `storm-recovered:${storm}`;
 
 /** Failures and payments of a channel, each counted for itself. */
-function streamOf(channel: string, gathers: PaymentEventKind): string {
+function streamOf(channel: string, gathers: GatheredKind): string {
   return gathers === 'payment_failed' ? channel : `${channel}~paid`;
 }
 
@@ -266,7 +266,7 @@ export function createStorms(
     async ask(
       { channel, rule }: Destination,
       key: string,
-      gathers: PaymentEventKind,
+      gathers: GatheredKind,
     ): Promise<string | undefined> {
       const { group, threshold } = countedWith(rule, usual);
       if (threshold === 0) return undefined;

@@ -33,6 +33,7 @@ export function dailySummaryMessage(
       [bold('From '), moment(summary.fromMs), bold(' to '), moment(summary.untilMs)],
       line('Failed', failed),
       line('Paid, by the events', paid, provenWords(summary)),
+      ...(summary.givenBack.count > 0 ? [line('Given back, by the events', summary.givenBack)] : []),
       ...disputedLines(summary),
       [bold('Posted here: '), words(String(summary.toldHere))],
       ...reasonBlocks(summary),

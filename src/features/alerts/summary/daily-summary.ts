@@ -163,6 +163,8 @@ export type DailySummary = SummarySpan & {
   /** Without those whose look-up says otherwise, which are `disputed`. */
   failed: Tally;
   paid: Tally;
+  /** What went back to customers, by the events. */
+  givenBack: Tally;
   /** How many of the paid a look-up proved; the others count by their event alone. */
   proven: number;
   /** Events whose own look-up says otherwise: said to have failed and paid, said to be paid and not proven. In no sum. */
@@ -195,7 +197,7 @@ export async function summariseDay(
     untilMs,
   }: SummarySpan & { channel: string; plan: RoutePlan; nowMs: number },
 ): Promise<DailySummary> {
-  const [failed, paid] = [createTally(), createTally()];
+  const [failed, paid, givenBack] = [createTally(), createTally(), createTally()];
   const disputed = { failed: 0, paid: 0 };
   const failuresHere: LoggedEvent[] = [];
   let [proven, toldHere] = [0, 0];
@@ -208,6 +210,10 @@ export async function summariseDay(
       if (isHere && isFailure) failuresHere.push(logged);
       if (receivedAtMs < fromMs || receivedAtMs >= untilMs) continue;
       if (isHere) toldHere += 1;
+      if (event.kind === 'payment_given_back') {
+        givenBack.add(event);
+        continue;
+      }
       // No sum of money may hold what its look-up says otherwise.
       const isDisputed = isFailure ? lookup === 'confirmed' : contradicts(lookup);
       if (isDisputed) disputed[isFailure ? 'failed' : 'paid'] += 1;
@@ -216,7 +222,7 @@ export async function summariseDay(
     }
   }
   const cards = await cardsOf(readCard, failuresHere);
-  const totals = { failed: failed.total(), paid: paid.total() };
+  const totals = { failed: failed.total(), paid: paid.total(), givenBack: givenBack.total() };
   return { fromMs, untilMs, ...totals, proven, disputed, toldHere, cards, nowMs };
 }
 
