@@ -41,7 +41,7 @@ describe('a payment whose status the settings call given back', () => {
       `↩️ Paid and given back · NGN 7,500.50 · c***@example.com · ${reference}`,
     );
     expect(looked.shown.text).toContain('✗ status REFUNDED ✓ reference ✓ amount');
-    expect(looked.shown.text).toContain('Its money went back to the customer. Give no value for it.');
+    expect(looked.shown.text).toContain('Its money went back to the customer. Don’t deliver.');
     expect(looked.shown.text).not.toContain('Not ');
     const typed = await desk.runs(['lookup', reference]);
     expect(typed.code).toBe(3);
@@ -81,7 +81,7 @@ describe('a payment whose status the settings call given back', () => {
     const order = { orderReference: reference, amount: '2300.00', currency: 'NGN' };
     await house.sendEvent({ event: 'payment_failed', data: { order } });
     const alert = await inAlerts('Event says failed, look-up says Paid and given back', reference);
-    expect(alert.shown.text).toContain('Give no value for it');
+    expect(alert.shown.text).toContain('Don’t deliver');
     expect(alert.shown.text).not.toContain('Declined');
     await desk.presses('lead', 'Acknowledge', alert);
     const taken = await inAlerts('👀 Acknowledged', reference);
@@ -135,7 +135,7 @@ describe('an event that the settings call given back', () => {
     const elsewhere = (['payAlerts', 'payOps'] as const).flatMap((channel) => desk.posts('lead', channel));
     expect(elsewhere.filter(({ shown }) => shown.text.includes(reference))).toEqual([]);
     const story = await desk.asks('lead', `/pay story ${reference}`, '↩️ Paid and given back');
-    expect(story.shown.text).toContain('sent a signed event: the money was given back');
+    expect(story.shown.text).toContain('reported that the money was given back');
   });
 
   it('that its look-up does not bear out leaves the charge paid, and is said in its thread and to its agent', async () => {
@@ -189,7 +189,7 @@ describe('an event that the settings call given back', () => {
     expect(ofReference()).toHaveLength(2);
     expect(desk.posts('lead', 'payOps').filter(({ text }) => text.includes('unknown kind'))).toEqual([]);
     const story = await desk.asks('lead', `/pay story ${reference}`, 'the money was given back');
-    expect(story.shown.text.split('sent a signed event: the money was given back')).toHaveLength(3);
+    expect(story.shown.text.split('reported that the money was given back')).toHaveLength(3);
 
     function ofReference(): Message[] {
       return desk.posts('lead', 'payAlerts').filter(({ shown }) => shown.text.includes(reference));

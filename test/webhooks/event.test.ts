@@ -229,6 +229,15 @@ describe('an event with a name of the service’s own', () => {
   const read = (body: object) =>
     parseEvent(Buffer.from(JSON.stringify(body)), defaultEventPointers, wholeBody, kinds);
   const order = { orderReference: 'ORDER-1', amount: '5000.00', currency: 'NGN' };
+  const keyFor = (id: string, amount: string, eventId: string) => {
+    const transaction = { transactionId: id };
+    const found = read({
+      event: 'refund.completed',
+      eventId,
+      data: { order: { ...order, amount }, transaction },
+    });
+    return found.kind === 'event' ? found.event.key : '';
+  };
 
   it('is of the kind that the settings say, whatever its case; the spec’s names stay what they are', () => {
     const failed = read({ event: 'Charge.Failed', data: { order } });
@@ -242,15 +251,6 @@ describe('an event with a name of the service’s own', () => {
   });
 
   it('tells one giving back of an order from the next by transaction and amount, and a repeat from neither', () => {
-    const keyFor = (id: string, amount: string, eventId: string) => {
-      const transaction = { transactionId: id };
-      const found = read({
-        event: 'refund.completed',
-        eventId,
-        data: { order: { ...order, amount }, transaction },
-      });
-      return found.kind === 'event' ? found.event.key : '';
-    };
     const first = keyFor('TXN-1', '1000.00', 'evt-1');
     expect(keyFor('TXN-1', '1000.0', 'evt-2')).toBe(first);
     expect(new Set([first, keyFor('TXN-2', '1000.00', 'e'), keyFor('TXN-1', '400.00', 'e')]).size).toBe(3);

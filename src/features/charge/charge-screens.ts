@@ -174,7 +174,7 @@ function stateLines(charge: ChargeSeen): Run[][] {
 
 const givenBackLines: Run[][] = [
   plain('It was paid, and the money went back to the customer.'),
-  labelled('Next', 'give no value for it. If you did already, tell your payments lead.'),
+  labelled('Next', 'don’t deliver. If you did already, tell your payments lead.'),
 ];
 
 /** The service gives a charge up, and asks the bank itself, once the time for its code is over. */
