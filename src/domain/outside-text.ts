@@ -79,6 +79,14 @@ export function maskEmail(email: string): string {
   return `${first}***@${email.slice(at + 1)}`;
 }
 
+/** Two addresses masked side by side: where the second could be taken for the first, it is called another. */
+export function maskedApart(first: string, second: string): [string, string] {
+  const [one, other] = [maskEmail(oneLine(first)), maskEmail(oneLine(second))];
+  // Letters of other alphabets may look the same.
+  const looksAlike = one.toLowerCase() === other.toLowerCase() || !plain.test(`${one}${other}`);
+  return first !== second && looksAlike ? [one, `another ${other}`] : [one, other];
+}
+
 /** A telephone number as a message may show it: its last four digits, "***4567". */
 export function maskPhone(phone: string): string {
   const digits = phone.replace(/\D/g, '');

@@ -261,7 +261,7 @@ describe('/pay approvals', () => {
 });
 
 describe('what else a second person decides', () => {
-  it('is the change of a card’s e-mail, both addresses masked', async () => {
+  it('is the change of a card’s e-mail: masked in messages, whole to who decides, and that is on record', async () => {
     const desk = at();
     await desk.opens('agent', '/pay card-email');
     await desk.submits('agent', { 'Saved card': '1127', 'New e-mail': 'bola.new@example.com' });
@@ -274,9 +274,15 @@ describe('what else a second person decides', () => {
       'leadDm',
     );
     expect(card.shown.text).not.toContain('bola.new@example.com');
-    await desk.presses('lead', 'Approve the new e-mail', card);
+    const saved = () => desk.house.payments.state().cards.find(({ tokenKey }) => tokenKey === 'tok-bola-otp');
+    await desk.presses('lead', 'Approve the new e-mail…', card);
+    const whole = await desk.modalSays('lead', ['bola.ade@example.com', 'bola.new@example.com']);
+    expect(whole.shown.text).toContain('The audit trail says that you saw both addresses');
+    expect(saved()?.customerEmail).toBe('bola.ade@example.com');
+    const { stdout } = await desk.runs(['audit', 'export', '--format', 'csv']);
+    expect(stdout).toMatch(/reveal.*apr-/);
+    await desk.submits('lead');
     await desk.sees('agent', 'The e-mail was changed', 'agentDm');
-    const saved = desk.house.payments.state().cards.find(({ tokenKey }) => tokenKey === 'tok-bola-otp');
-    expect(saved?.customerEmail).toBe('bola.new@example.com');
+    expect(saved()?.customerEmail).toBe('bola.new@example.com');
   });
 });

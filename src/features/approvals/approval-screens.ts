@@ -1,5 +1,6 @@
 import type { Button } from '@slack/types';
 import { z } from 'zod';
+import { maskedApart } from '../../domain/outside-text.ts';
 import type { Approval, ApprovalShown, ApprovalState, ShownCardEmail } from '../../domain/approval.ts';
 import type { ChargeSeen } from '../../domain/charge.ts';
 import { counted } from '../../domain/wording.ts';
@@ -27,7 +28,7 @@ import {
 import { codec } from '../../slack/kit/form.ts';
 import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
 import { type AboutMessage, type Note, noteMessage, noteModal, posted } from '../../slack/kit/note.ts';
-import { outsideText } from '../../slack/kit/text.ts';
+import { cut, oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
 import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, homeFoot, placeFoot } from '../../slack/words/charge-place.ts';
@@ -70,7 +71,7 @@ const kindWords: Record<
     not: 'Nothing was charged.',
   },
   card_email: {
-    approve: 'Approve the new e-mail',
+    approve: 'Approve the new e-mail…',
     before: 'Nothing is changed until it’s approved.',
     done: '☑️ Approved, done',
     stopped: '🛑 Approved, but not changed',
@@ -117,10 +118,9 @@ function aboutOf(shown: ApprovalShown): string[] {
   }
 }
 
-/** Masked, two addresses of one domain may look the same. */
 function emailChange({ currentEmail, newEmail }: ShownCardEmail): string {
-  const [old, now] = [customerWord(currentEmail), customerWord(newEmail)];
-  return `${old} → ${old === now ? 'another ' : ''}${now}`;
+  const [old, now] = maskedApart(currentEmail, newEmail);
+  return `${outsideText(old, longestReason)} → ${outsideText(now, longestReason)}`;
 }
 
 function idWords({ customerId }: { customerId?: string }): string {
@@ -245,6 +245,8 @@ function seenBody({ approval, to, charge }: ApprovalSeen): Body {
 /** The buttons of a request. Each carries its id; `approve` and `refuse` carry the hash of the terms that were shown too. */
 export const approvalActions = {
   approve: 'approval_approve',
+  /** Opens the window that shows what is approved whole, where a message may not. */
+  see: 'approval_see',
   refuse: 'approval_refuse',
   withdraw: 'approval_withdraw',
 } as const;
@@ -261,19 +263,21 @@ function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
 function decideButtons(approval: Approval): Button[] {
   const { shown, needed, approvals } = approval;
   const value = seenRequest.write({ id: approval.id, termsHash: approval.termsHash });
+  const refuse = button({ actionId: approvalActions.refuse, text: 'Refuse…', value, style: 'danger' });
+  if (shown.kind === 'card_email') {
+    const { approve: text } = kindWords[shown.kind];
+    return [button({ actionId: approvalActions.see, text, value, style: 'primary' }), refuse];
+  }
   const left = needed - approvals.length - 1;
   const next = left > 0 ? ` ${counted(left, 'more approval')} needed after yours.` : ' It starts at once.';
-  const text = `${kindWords[shown.kind].approve}${shown.kind === 'charge' ? ` ${amountWord(shown.terms.money)}` : ''}`;
+  const text = `${kindWords[shown.kind].approve} ${amountWord(shown.terms.money)}`;
   const confirm = confirmDialog({
     title: `${text}?`,
     text: `${whatSentence(shown)}${next}`,
     confirm: 'Approve',
     deny: 'Not now',
   });
-  return [
-    button({ actionId: approvalActions.approve, text, value, style: 'primary', confirm }),
-    button({ actionId: approvalActions.refuse, text: 'Refuse…', value, style: 'danger' }),
-  ];
+  return [button({ actionId: approvalActions.approve, text, value, style: 'primary', confirm }), refuse];
 }
 
 /** Which request, and what was to be seen of it: what is approved is what stood above the button. */
@@ -374,6 +378,37 @@ export function refuseModal(approval: Approval, place: ChargePlace): Modal {
         maxLength: longestReason,
       }),
       placeFoot(place),
+    ],
+  });
+}
+
+export const seeModalId = 'approval_see';
+
+/** The longest that an address can be. */
+const longestEmail = 320;
+
+function whole(email: string): Run {
+  return bold(cut(oneLine(email), longestEmail));
+}
+
+/** Both addresses whole, for the one person who decides: call it only once the audit has that they read them. */
+export function seeModal(approval: Approval, { currentEmail, newEmail, card }: ShownCardEmail): Modal {
+  const { id, termsHash, needed, approvals, by, rule } = approval;
+  const left = needed - approvals.length - 1;
+  return modal({
+    callbackId: seeModalId,
+    title: 'Approve',
+    submit: 'Approve',
+    privateMetadata: seenRequest.write({ id, termsHash }),
+    blocks: [
+      richText(
+        rich`Change the e-mail of ${bold(cardWords(card))} from ${whole(currentEmail)} to ${whole(newEmail)}.`,
+        left > 0
+          ? rich`${counted(left, 'more approval')} needed after yours.`
+          : rich`It’s done at once; charges with the old e-mail are refused from then on.`,
+      ),
+      ...fields({ 'Asked by': [person(by)], Rule: outsideText(rule, longestReason) }),
+      context(plainText('The audit trail says that you saw both addresses.')),
     ],
   });
 }

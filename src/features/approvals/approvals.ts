@@ -33,6 +33,8 @@ import {
   refuseModal,
   refuseModalId,
   requestModal,
+  seeModal,
+  seeModalId,
   seenRequest,
 } from './approval-screens.ts';
 
@@ -81,7 +83,7 @@ export function createFourEyes(account: Account, hands: Hands) {
  * `/pay approvals`: what waits for the person's decision, and what they asked for. Everything a request's messages can do
  * is pressed here. Deciding is judged by the domain, once, on all replicas; whoever comes later is told who did.
  */
-function approvalsCommand({ place, people, now }: Account, desk: Desk): Command {
+function approvalsCommand({ place, people, audit, name, now }: Account, desk: Desk): Command {
   /** Nobody decides their own, nor one they have approved. Who may not decide is shown none to be decided. */
   async function seenBy(caller: Caller): Promise<ApprovalsSeen> {
     const { userId } = caller;
@@ -98,8 +100,36 @@ function approvalsCommand({ place, people, now }: Account, desk: Desk): Command 
   /** Decides by what stood above the button: with other terms in the store nothing is approved. */
   async function approve(pressed: Pressed): Promise<void> {
     const seen = seenRequest.read(pressed.value);
+    const approval = seen && (await desk.find(seen.id));
+    // A message of an earlier release has this button for what a window shows by now.
+    if (approval?.shown.kind === 'card_email') return await openWhole(pressed);
     const result = seen && (await desk.approve({ ...seen, by: pressed.caller.userId }));
     await tell(pressed, result, seen?.id);
+  }
+
+  /**
+   * A card's e-mail is decided about by who has read both addresses whole: in a window for them alone, once the audit has
+   * that they did. Throws StoreUnavailable, and then nothing is shown.
+   */
+  async function openWhole(pressed: Pressed): Promise<void> {
+    const seen = seenRequest.read(pressed.value);
+    const approval = seen && (await desk.find(seen.id));
+    const by = pressed.caller.userId;
+    const judged = approval && decide(approval, { kind: 'approve', by, termsHash: seen.termsHash }, now());
+    if (approval?.shown.kind !== 'card_email' || judged?.kind !== 'decided')
+      return await tell(pressed, judged, seen?.id);
+    const atMs = now();
+    const id = `reveal:${by}:${approval.id}:${atMs}`;
+    const about = { reference: approval.id, where: 'modal', ...withoutUndefined({ account: name }) };
+    await audit.append({ id, atMs, who: by, what: 'reveal', result: 'revealed', ...about });
+    await pressed.openModal(seeModal(approval, approval.shown.terms));
+  }
+
+  /** In the window that showed it whole; the store decides. */
+  async function approveWhole({ caller, privateMetadata }: Submission): Promise<ViewAnswer> {
+    const seen = seenRequest.read(privateMetadata);
+    const result = seen && (await desk.approve({ ...seen, by: caller.userId }));
+    return { kind: 'update', modal: wordsModal('Approval', answerMessage(result, seen?.id)) };
   }
 
   /** The form asks why; who cannot refuse it any more is told so before they type. */
@@ -142,10 +172,18 @@ function approvalsCommand({ place, people, now }: Account, desk: Desk): Command 
     presses: [
       // What is approved may be done at once, and a failure from here on says so.
       { actionId: approvalActions.approve, press: approve, permissions: deciding, effect: 'money' },
+      { actionId: approvalActions.see, opensForm: true, press: openWhole, permissions: deciding },
       { actionId: approvalActions.refuse, opensForm: true, press: openRefusal, permissions: deciding },
       { actionId: approvalActions.withdraw, press: withdraw },
     ],
     modals: [
+      {
+        callbackId: seeModalId,
+        effect: 'money',
+        ifNoAnswer: 'If none comes, look at the request: it shows what was decided.',
+        permissions: deciding,
+        submit: approveWhole,
+      },
       {
         callbackId: refuseModalId,
         effect: 'none',

@@ -12,7 +12,7 @@ import {
 } from '../../domain/approval.ts';
 import type { EmailChangeAnswer } from '../../payments/saved-cards.ts';
 import type { RejectionReason } from '../../domain/failure.ts';
-import { maskEmail } from '../../domain/outside-text.ts';
+import { maskedApart } from '../../domain/outside-text.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { createRecords } from '../../records/records.ts';
 import { approvalId } from '../../records/reference-of.ts';
@@ -126,14 +126,15 @@ export function createCardEmails(
       result: end.kind,
       ...(answer.kind === 'unknown' ? { failure: answer.cause.kind } : {}),
     });
+    const [before, after] = maskedApart(currentEmail, newEmail);
     // The addresses masked, and the card by nothing but its face: whoever reads the audit need not be told more.
     audit.note({
       what: 'step',
       who: by,
       verb: 'card-email',
       result: `card_email_${end.kind}`,
-      before: maskEmail(currentEmail),
-      after: maskEmail(newEmail),
+      before,
+      after,
       ...(card.lastFour === undefined ? {} : { reference: `card ending ${card.lastFour}` }),
     });
     if (!ledger || (end.kind !== 'changed' && end.kind !== 'not_linked')) return end;
