@@ -107,7 +107,9 @@ export type SeenOtp = {
   until: number;
   triesLeft: number;
   /** What became of the last code that was entered; absent before the first, and while one is being checked. */
-  lastCode?: 'refused' | 'unanswered';
+  lastCode?: 'refused' | 'unanswered' | 'time_over';
+  /** The service takes no more codes, though fewer were entered than it allows. */
+  isClosed?: true;
   /** A code was sent whose answer never came: the bank may have taken it. */
   answerLost?: boolean;
 };

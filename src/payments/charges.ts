@@ -106,7 +106,7 @@ export type OtpSubmission = { otp: string; transactionId: string; reference: Ord
 export type OtpAnswer =
   | { kind: 'accepted' }
   | { kind: 'wrong'; bankMessage: string | undefined }
-  | { kind: 'too_many' }
+  | { kind: 'too_many'; bankMessage: string | undefined }
   | NotMade
   | Unknown;
 
@@ -141,7 +141,7 @@ export async function submitOtp(
  */
 function judgeOtp({ isOk, httpStatus, code, status, message }: Told): OtpAnswer | undefined {
   if (status === false && (isOk || httpStatus === 400 || httpStatus === 422)) {
-    return /too many/i.test(message ?? '') ? { kind: 'too_many' } : { kind: 'wrong', bankMessage: message };
+    return { kind: /too many/i.test(message ?? '') ? 'too_many' : 'wrong', bankMessage: message };
   }
   return isOk && code === '00' && status === true ? { kind: 'accepted' } : undefined;
 }

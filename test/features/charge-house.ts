@@ -82,7 +82,7 @@ function openBank(plan: Plan) {
     code(reference: string, otp: string): OtpAnswer {
       codes.push(otp);
       const charge = charges.get(reference);
-      if (!charge || charge.wrong >= 3) return { kind: 'too_many' };
+      if (!charge || charge.wrong >= 3) return { kind: 'too_many', bankMessage: 'TOO MANY OTP ATTEMPTS' };
       if (otp !== rightCode) {
         charge.wrong += 1;
         return { kind: 'wrong', bankMessage: 'Invalid OTP' };

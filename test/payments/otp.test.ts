@@ -60,19 +60,19 @@ describe('submitOtp', () => {
       'too many tries',
       envelope('00', { status: false, message: 'TOO MANY OTP ATTEMPTS' }),
       200,
-      { kind: 'too_many' },
+      { kind: 'too_many', bankMessage: 'TOO MANY OTP ATTEMPTS' },
     ],
     [
       'too many tries in other letters',
       envelope('400', [{ status: false, message: 'Too many OTP attempts.' }]),
       400,
-      { kind: 'too_many' },
+      { kind: 'too_many', bankMessage: 'Too many OTP attempts.' },
     ],
     [
       'too many tries in other words',
       envelope('00', { status: false, message: 'Too many failed attempts, transaction cancelled' }),
       200,
-      { kind: 'too_many' },
+      { kind: 'too_many', bankMessage: 'Too many failed attempts, transaction cancelled' },
     ],
     [
       'a validation failure',

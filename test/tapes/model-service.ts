@@ -161,7 +161,8 @@ export function createModelService(deps: {
     if (!record || call.transactionId !== call.reference) throw new Violation('an OTP for no charge of ours');
     record.submissions += 1;
     if (record.submissions > 3) return { kind: 'too_many' };
-    if (record.status !== 'AWAITING_OTP') return { kind: 'wrong', why: 'No OTP is expected' };
+    if (record.status !== 'AWAITING_OTP')
+      return { kind: 'wrong', why: 'No OTP is expected', ...(draw(2) === 0 && { isOver: true }) };
     if (!call.right) {
       // Some services send one for each wrong code, while more may be entered.
       if (draw(3) === 2) events.push({ kind: 'payment_failed', why: 'Invalid OTP' });

@@ -13,8 +13,8 @@ export const mutants: readonly Mutant[] = [
       [machine, 'tries: otp.tries + 1,', 'tries: otp.tries,'],
       [
         machine,
-        'const known = { ...quote(intent, answer), otp: refused };',
-        'const known = { ...intent, otp: { ...refused, tries: otp.tries + 1 } };',
+        'const known = { ...quote(intent, answer), otp: asked };',
+        'const known = { ...intent, otp: { ...asked, tries: otp.tries + 1 } };',
       ],
     ],
   },

@@ -222,17 +222,24 @@ function proofOf({ history }: ChargeIntent): NonNullable<ChargeSeen['proof']> {
   return withoutUndefined({ status, compared });
 }
 
+function lastCodeAfter(refusal: StoredOtpAnswer | undefined): NonNullable<SeenOtp['lastCode']> {
+  if (refusal?.kind !== 'wrong') return 'unanswered';
+  return refusal.isOver ? 'time_over' : 'refused';
+}
+
 function seenOtp({ state, history }: ChargeIntent, { until, tries, unanswered }: PendingOtp): SeenOtp {
   const triesLeft = Math.max(0, otpLimits.submissions - tries);
   if (tries === 0 || state.kind === 'otp_checking') return { until, triesLeft };
-  const isRefused = history.some(
-    ({ event }) =>
-      event.kind === 'otp_answered' && event.submission === tries && event.answer.kind === 'wrong',
+  const answers = history.flatMap(({ event }) => (event.kind === 'otp_answered' ? event : []));
+  const isClosed = answers.some(
+    ({ answer, submission }) => answer.kind === 'too_many' && submission < otpLimits.submissions,
   );
+  const refusal = answers.find(({ answer, submission }) => answer.kind === 'wrong' && submission === tries);
   return {
     until,
     triesLeft,
-    lastCode: isRefused ? 'refused' : 'unanswered',
+    lastCode: lastCodeAfter(refusal?.answer),
+    ...(isClosed && { isClosed }),
     ...(unanswered > 0 && { answerLost: true }),
   };
 }

@@ -105,7 +105,7 @@ export function chargeFoot({ state, proof }: ChargeSeen, place: ChargePlace): Co
 const longestWhy = 300;
 
 /** Words that are not ours, with whose they are; of a review what differs. */
-function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
+function theirWords({ state, bankWords, otp }: ChargeSeen): RichTextBlock[] {
   if (!isConcluded(state)) return [];
   switch (state.kind) {
     case 'declined':
@@ -114,6 +114,8 @@ function theirWords({ state, bankWords }: ChargeSeen): RichTextBlock[] {
       return quoted('The service says:', state.why);
     case 'rejected':
       return rejectionWords[state.reason ?? 'other'].theirs ? quoted('The service says:', state.why) : [];
+    case 'wrong_codes':
+      return otp?.isClosed ? quoted('The service says:', bankWords) : [];
     case 'review':
       return state.why === undefined ? [] : [richText(plain(`${outsideText(state.why, longestWhy)}.`))];
     default:
@@ -466,6 +468,10 @@ function lastCode({ otp, bankWords }: ChargeSeen): ModalBlock[] {
       const theirs = outsideText(bankWords ?? '', longestBankWords);
       return [noticeLine('warning', theirs === '' ? 'Wrong code.' : `Wrong code. Bank: “${theirs}”.`)];
     }
+    case 'time_over': {
+      const theirs = outsideText(bankWords ?? '', longestBankWords);
+      return [noticeLine('warning', `Too late, says the bank: “${theirs}”. The bot is checking.`)];
+    }
     case 'unanswered': {
       const left = counted(otp.triesLeft, 'try', 'tries');
       return [
@@ -481,6 +487,8 @@ function lastCode({ otp, bankWords }: ChargeSeen): ModalBlock[] {
 /** "2 of 3 tries left · until 14:32": nothing that is out of date a minute later. */
 export function standing({ otp }: ChargeSeen): Run[] {
   if (!otp) return [words('Tries and time left aren’t known.')];
+  if (otp.lastCode === 'time_over')
+    return [words('Too late for a code · settled by '), moment(otp.until, '{time}')];
   const tries = `${otp.triesLeft} of ${counted(otpLimits.submissions, 'try', 'tries')} left`;
   return [words(`${tries} · until `), moment(otp.until, '{time}')];
 }
@@ -493,7 +501,9 @@ export function codeLine(charge: ChargeSeen): Run[] {
     const said =
       customerTried(charge) &&
       otp?.lastCode &&
-      { refused: 'Wrong code', unanswered: 'No answer to the last code' }[otp.lastCode];
+      { refused: 'Wrong code', unanswered: 'No answer to the last code', time_over: 'Too late' }[
+        otp.lastCode
+      ];
     const made = rich`Link made for the customer, ${moment(customer.at, '{time}')}`;
     return [...(said ? [words(said)] : made), words(' · '), ...standing(charge)];
   }

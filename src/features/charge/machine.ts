@@ -63,8 +63,9 @@ export type StoredChargeAnswer =
 /** Spec: submit OTP; OTP errors. */
 export type StoredOtpAnswer =
   | { kind: 'accepted' }
-  | { kind: 'wrong'; why?: string }
-  | { kind: 'too_many' }
+  /** `isOver`: the bank says that its time for the payment is over. */
+  | { kind: 'wrong'; why?: string; isOver?: true }
+  | { kind: 'too_many'; why?: string }
   | { kind: 'unknown' };
 
 /**
@@ -267,12 +268,14 @@ function otpAnswered(
   const refused = { ...otp, unanswered: otp.unanswered - 1 };
   switch (answer.kind) {
     case 'wrong': {
-      const known = { ...quote(intent, answer), otp: refused };
+      // What became of it is asked beside the open form: its time by our clock is not over.
+      const asked = answer.isOver ? { ...refused, lostAt: at } : refused;
+      const known = { ...quote(intent, answer), otp: asked };
       // A bank that took an earlier code refuses the next one: not believed before a look-up.
       return refused.unanswered > 0 ? lookUp(known, at) : askForOtp(known, at);
     }
     case 'too_many':
-      return lookUp({ ...intent, otp: { ...refused, tries: otpLimits.submissions } }, at);
+      return lookUp({ ...quote(intent, answer), otp: { ...refused, tries: otpLimits.submissions } }, at);
     case 'unknown':
       return codeLost(intent, at);
   }
@@ -746,7 +749,10 @@ export type PendingOtp = {
   tries: number;
   /** Those of them that no answer has refused: the bank may have taken their code. */
   unanswered: number;
-  /** When the last answer that never came was given up: from then on the charge is looked up beside the open form. */
+  /**
+   * When the last answer that never came was given up, or the bank said that the time is over: from then on the charge is
+   * looked up beside the open form.
+   */
   lostAt?: number;
 };
 

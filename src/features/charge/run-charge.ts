@@ -23,7 +23,7 @@ import type { AlertClaims, Lookup, ProvenPayment } from '../../domain/alert.ts';
 import type { ApprovalGate } from '../../domain/approval.ts';
 import type { ChargeSeen, Told } from '../../domain/charge.ts';
 import { chargeReferencePrefix } from '../../domain/order-reference.ts';
-import { isThreeDSecure } from '../../domain/decline-reason.ts';
+import { declineReason, isThreeDSecure } from '../../domain/decline-reason.ts';
 import { codeEntry } from '../../domain/otp.ts';
 import { ServiceFailure, StoreUnavailable } from '../../domain/failure.ts';
 import type { PaymentEvent } from '../../domain/payment-event.ts';
@@ -400,10 +400,13 @@ export function storedChargeAnswer(
 export function storedOtpAnswer(answer: OtpAnswer): StoredOtpAnswer {
   switch (answer.kind) {
     case 'accepted':
+      return { kind: 'accepted' };
     case 'too_many':
-      return { kind: answer.kind };
-    case 'wrong':
-      return { kind: 'wrong', ...words(answer.bankMessage) };
+      return { kind: 'too_many', ...words(answer.bankMessage) };
+    case 'wrong': {
+      const isOver = declineReason(answer.bankMessage, []) === 'code_expired';
+      return { kind: 'wrong', ...words(answer.bankMessage), ...(isOver && { isOver }) };
+    }
     case 'not_made':
     case 'unknown':
       return { kind: 'unknown' };

@@ -127,6 +127,7 @@ export function createCodeDoor(
     if (state.kind === 'otp' && isOpen) {
       const { money, card } = terms;
       const { until: untilMs, triesLeft, lastCode } = otp;
+      if (lastCode === 'time_over') return { kind: 'said', what: 'tooLate' };
       const problem = customerTried(charge) ? lastCode && problemOf[lastCode] : undefined;
       const resend = resends.length === 0 ? undefined : askedFor(resends.at(-1)?.answer);
       const shown = { merchant, money, lastFour: card.lastFour, untilMs, triesLeft };
@@ -246,7 +247,7 @@ function outcomeOf({ state, heard, otp }: ChargeSeen) {
     case 'confirming':
       return heard.includes('paid') ? 'accepted' : 'doubt';
     case 'wrong_codes':
-      return 'tooMany';
+      return otp?.isClosed ? 'notPaid' : 'tooMany';
     case 'expired':
     case 'otp':
       // A code whose answer was lost may have been accepted: nobody is to pay once more meanwhile.

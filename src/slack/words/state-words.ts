@@ -11,6 +11,7 @@ export const outcomeWords = {
   rejected: 'Not charged',
   doubt: 'In doubt, checking',
   wrongCodes: 'Code wrong three times',
+  codesClosed: 'No more codes accepted',
   expired: 'Expired',
   abandoned: 'Not sent',
   review: 'Needs review',
@@ -85,7 +86,9 @@ export function stateWord(charge: ChargeSeen): string {
     case 'confirming':
       if (heard.includes('paid')) return `🕓 ${outcomeWords.approved}`;
       if (isInDoubt(charge)) return `❔ ${outcomeWords.doubt}`;
-      return otp?.triesLeft === 0 ? marked('wrong_codes') : '⌛ Time for the code is over';
+      return otp?.triesLeft === 0 ? codesOver(charge) : '⌛ Time for the code is over';
+    case 'wrong_codes':
+      return codesOver(charge);
     default:
       return marked(state.kind);
   }
@@ -100,7 +103,13 @@ export function isInDoubt({ state, heard, otp }: ChargeSeen): boolean {
 
 /** What was told, in the words of then, with its reason while it holds; paid only while it is proven. */
 export function toldWord(what: Told, charge: ChargeSeen): string {
+  if (what === 'wrong_codes') return codesOver(charge);
   return what === 'approved' || what === charge.state.kind ? stateWord(charge) : marked(what);
+}
+
+/** Where the service ended it before three codes were entered, nobody is told of three. */
+function codesOver({ otp }: ChargeSeen): string {
+  return otp?.isClosed ? `${symbols.wrong_codes} ${outcomeWords.codesClosed}` : marked('wrong_codes');
 }
 
 /** The first line of a charge that took no money, the same for one of the bot's own and any other. */

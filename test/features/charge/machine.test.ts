@@ -358,6 +358,21 @@ describe('an OTP', () => {
     expect(charge.now().state.kind).toBe('wrong_codes');
   });
 
+  it('that came too late for the bank is looked up beside the open form, and decides nothing', () => {
+    const charge = atOtp();
+    charge.on(submitOtp);
+    charge.otpAnswered({ kind: 'wrong', why: 'The payment has exceeded the time allowed', isOver: true });
+    const over = charge.now();
+    expect(over.state.kind).toBe('otp');
+    expect((over.dueAt ?? Infinity) - over.at).toBeLessThan(minute);
+    charge.due();
+    charge.found(pending);
+    expect(charge.now().state.kind).toBe('otp');
+    charge.due();
+    charge.found(paid);
+    expect(charge.effect()).toMatchObject({ kind: 'tell', what: 'approved' });
+  });
+
   it('whose answer is lost opens again when the look-up shows nothing', () => {
     const charge = atOtp();
     charge.on(submitOtp);

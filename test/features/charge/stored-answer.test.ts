@@ -37,7 +37,14 @@ describe('what the history keeps of an answer', () => {
       { kind: 'wrong', why: 'Invalid OTP' },
     ],
     [{ kind: 'accepted' }, { kind: 'accepted' }],
-    [{ kind: 'too_many' }, { kind: 'too_many' }],
+    [
+      { kind: 'too_many', bankMessage: 'TOO MANY OTP ATTEMPTS' },
+      { kind: 'too_many', why: 'TOO MANY OTP ATTEMPTS' },
+    ],
+    [
+      { kind: 'wrong', bankMessage: 'The payment has exceeded the time allowed' },
+      { kind: 'wrong', why: 'The payment has exceeded the time allowed', isOver: true },
+    ],
     [{ kind: 'unknown', cause }, { kind: 'unknown' }],
     [{ kind: 'not_made', failure: 'forbidden', cause }, { kind: 'unknown' }],
   ])('to a code, %o, is %o', (answer, kept) => {

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { chargeStateModal } from '../../../src/features/charge/charge-screens.ts';
+import { ada, charge, minuteMs, openWorld, reference, startProcess } from '../charge-house.ts';
+import type { OtpAnswer } from '../../../src/payments/charges.ts';
+import { stateWord } from '../../../src/slack/words/state-words.ts';
+import { visibleText } from '../../support/visible-text.ts';
+
+const place = { environment: 'live', account: 'main account' } as const;
+
+/** A charge whose first code the bank answers so. */
+async function answered(answer: OtpAnswer) {
+  const world = openWorld('otp');
+  world.bank.code = () => answer;
+  const process = startProcess(world);
+  await charge(process);
+  const typed = await process.desk.submitCode({ reference, code: '000000', triesLeft: 3, by: ada });
+  await typed?.carryOn?.();
+  await process.drained();
+  async function shown(): Promise<{ state: string; window: string }> {
+    const found = await process.desk.find(reference);
+    if (!found) throw new Error('There is no charge.');
+    const modal = chargeStateModal(found, place, { nowMs: world.clock.nowMs, viewerId: ada });
+    return { state: stateWord(found), window: visibleText(modal.blocks) };
+  }
+  return { world, process, shown };
+}
+
+it('a code that came too late for the bank is not called wrong, counts down no tries, and is looked up soon', async () => {
+  const said = 'The payment has exceeded the time allowed';
+  const { world, process, shown } = await answered({ kind: 'wrong', bankMessage: said });
+  const { window } = await shown();
+  expect(window).toContain(`Too late, says the bank: “${said}”. The bot is checking.`);
+  expect(window).not.toMatch(/Wrong code|tries|try left/);
+  world.bank.expire(reference);
+  await process.work(world.clock.nowMs + minuteMs);
+  expect((await shown()).state).toBe('❌ Declined by the bank');
+});
+
+it('no more codes at the first one is told in the service’s words, and not as three wrong ones', async () => {
+  const said = 'TOO MANY OTP ATTEMPTS';
+  const { world, process, shown } = await answered({ kind: 'too_many', bankMessage: said });
+  await process.work(world.clock.nowMs + minuteMs);
+  const { state, window } = await shown();
+  expect(state).toBe('🚫 No more codes accepted');
+  expect(window).toContain(`The service says: ${said}`);
+  expect(window).not.toContain('three times');
+});
