@@ -3,6 +3,7 @@ import { ServiceFailure, StoreUnavailable } from '../domain/failure.ts';
 import { adviceOn } from '../features/doctor/account-checks.ts';
 import { newErrorId } from '../log.ts';
 import { createPayments, type Payments } from '../payments/payments.ts';
+import { failureWords } from '../slack/words/error-message.ts';
 import { type CommandEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { type Place, quotedText } from './lines.ts';
@@ -52,9 +53,12 @@ export function failedQuestion({ config, log }: Outside, error: unknown): Comman
 export function serviceProblem(config: Config, failure: ServiceFailure): CommandEnd {
   const { kind, retryAfterMs, said } = failure;
   const { says, fix } = adviceOn(failure, config);
+  // What refuses one question names what is wrong with that, and not the settings: those of the token have failures of
+  // their own.
+  const next = kind === 'refused' ? failureWords.refused.next : fix;
   const wait =
     retryAfterMs === undefined
-      ? fix
+      ? next
       : `wait ${Math.max(1, Math.ceil(retryAfterMs / 1_000))} s, as the service asks, then try again.`;
   const theirs = quotedText(said);
   const quote = theirs === undefined ? '' : `\nThe service says: ${theirs}`;

@@ -20,6 +20,8 @@ export type Transaction = {
   /** What the customer was asked for; `compared` says where it stands, if not in the service's `amount`. */
   amountMinor?: number;
   compared?: { how: string; takenMinor?: number };
+  /** What stands in the place of an amount that could not be read, as it is. */
+  unreadAmount?: string;
   currency?: string;
   source?: string;
   type?: string;
@@ -188,7 +190,7 @@ type Wanted = { minor: number; currency?: string | undefined; source: AmountSour
  * what was taken, with the service's fee, and a person what the record just showed them.
  */
 function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: Money | undefined): Check {
-  if (!money) return amountCheck(false, 'The record’s amount or currency is missing or unreadable');
+  if (!money) return amountCheck(false, whyNoMoney(transaction));
   const { compared } = transaction;
   const found = compared ? `${formatMoney(money)} (${compared.how})` : formatMoney(money);
   if (money.minor === 0) return amountCheck(false, `Amount ${found}: nothing was taken`);
@@ -224,6 +226,14 @@ function checkAmount(expected: ExpectedCharge, transaction: Transaction, money: 
     return `${from.map(({ source }) => sourceWords[source]).join(' and ')}, ${amount}`;
   });
   return amountCheck(false, `Amount ${found} differs from ${words.join(', and from ')}`);
+}
+
+function whyNoMoney({ amountMinor, unreadAmount, currency }: Transaction): string {
+  if (unreadAmount !== undefined) return `The record’s amount can’t be read: it says “${unreadAmount}”`;
+  if (amountMinor === undefined) return 'The record has no amount';
+  return currency === undefined
+    ? 'The record has an amount without a currency'
+    : 'The record’s currency can’t be read';
 }
 
 function amountCheck(holds: boolean, statement: string): Check {

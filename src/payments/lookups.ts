@@ -1,8 +1,10 @@
 import type { Config } from '../config/config.ts';
+import { maskNumbers } from '../domain/card.ts';
 import type { OrderReference } from '../domain/order-reference.ts';
 import type { Transaction, TransactionOutcome } from '../domain/transaction.ts';
 import { type JsonObject, valueAt, withoutUndefined } from '../domain/json.ts';
 import { formatMoney, minorFromWire } from '../domain/money.ts';
+import { cut } from '../domain/outside-text.ts';
 import type { PaymentsClient } from './client.ts';
 import { failureOfAnswer } from './failures.ts';
 import { asObject, asObjects, looseText } from './wire.ts';
@@ -113,18 +115,32 @@ function outcomeByReading(
   return final.includes(status) ? 'not_paid' : 'unknown';
 }
 
+const longestShown = 60;
+
+/** For a person who is to see why there is no amount; a card number stays out also where an amount should be. */
+function unread(value: unknown): Pick<Transaction, 'unreadAmount'> {
+  return value === undefined || value === null ? {} : { unreadAmount: shown(value) };
+}
+
+function shown(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return cut(maskNumbers(text), longestShown);
+}
+
 /** Without a fee in the record none is taken off; one that cannot be read, or is more than the amount, leaves no amount. */
 function amountOf(
   record: unknown,
   { paymentsAmountPointer: amountPointer, paymentsFeePointer: feePointer }: TransactionReading,
   currency: string,
-): { amountMinor?: number | undefined; compared?: Transaction['compared'] } {
+): { amountMinor?: number | undefined } & Pick<Transaction, 'compared' | 'unreadAmount'> {
   const taken = minorFromWire(valueAt(record, '/amount'));
   const whole = minorFromWire(valueAt(record, amountPointer));
   const feeFound = feePointer === undefined ? undefined : (valueAt(record, feePointer) ?? undefined);
+  if (whole === undefined) return unread(valueAt(record, amountPointer));
   if (amountPointer === '/amount' && feeFound === undefined) return { amountMinor: whole };
   const fee = feeFound === undefined ? 0 : minorFromWire(feeFound);
-  if (whole === undefined || fee === undefined || fee > whole) return {};
+  if (fee === undefined || fee > whole)
+    return unread(`${formatMoney({ minor: whole, currency })} − ${shown(feeFound)} fee`);
   const how =
     feeFound === undefined
       ? amountPointer.slice(1)

@@ -32,6 +32,18 @@ describe('confirm', () => {
     });
   });
 
+  it.each<[Partial<Transaction>, string]>([
+    [{ unreadAmount: '5.000,00' }, 'The record’s amount can’t be read: it says “5.000,00”'],
+    [{}, 'The record has no amount'],
+    [{ amountMinor: 500_000 }, 'The record has an amount without a currency'],
+  ])('says of a record with %j what it says of the amount', (told, statement) => {
+    const { amountMinor: _amount, currency: _currency, orderCurrency: _ordered, ...bare } = paid;
+    expect(confirm(charged, { ...bare, ...told })).toMatchObject({
+      kind: 'not_confirmed',
+      evidence: { amount: { holds: false, statement } },
+    });
+  });
+
   it.each([
     ['a status that is not SUCCESS', { ...paid, status: 'PENDING' }, 'status'],
     ['a status in another case', { ...paid, status: 'success' }, 'status'],

@@ -426,6 +426,19 @@ describe('findTransaction', () => {
     expect(transaction?.compared).toEqual(how === undefined ? undefined : { how, takenMinor: 507_500 });
   });
 
+  it.each([
+    [{}, { amount: '5.000,00' }, '5.000,00'],
+    [{}, { amount: { value: 500 } }, '{"value":500}'],
+    [{}, { amount: '4111 1111 1111 1111' }, expect.not.stringContaining('1111 1111')],
+    [{}, { amount: null }, undefined],
+    [minusFee, { amount: '5075.00', fee: 'some' }, 'NGN 5,075.00 − some fee'],
+  ])('keeps what stands for an amount that cannot be read: %j of %j', async (reading, odd, unreadAmount) => {
+    lookUpMock().reply(200, { code: '00', data: { ...record, ...odd } });
+    const transaction = await found(undefined, { ...config, ...reading });
+    expect(transaction?.amountMinor).toBeUndefined();
+    expect(transaction?.unreadAmount).toEqual(unreadAmount);
+  });
+
   it('asks by the transaction id in the parameter that a setting names, and takes no other record', async () => {
     const wanted = { parameter: 'transactionId', id: 'T-1' };
     const byId = () => findTransactionById(clientOf().client, accountId, wanted, config);
