@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { randomUUID } from 'node:crypto';
-import { outsideText } from './domain/outside-text.ts';
+import { cut, outsideText } from './domain/outside-text.ts';
 
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof logLevels)[number];
@@ -40,8 +40,8 @@ const numberFields = [
   'port',
   'retryAfterMs',
 ] as const;
-/** Texts that a sender chooses: no e-mail address in full and no card number, as in the audit. */
-const fromOutside: ReadonlySet<string> = new Set(['eventKind', 'orderReference']);
+/** Texts that a sender chooses, or has a part in: no e-mail address in full and no card number, as in the audit. */
+const fromOutside: ReadonlySet<string> = new Set(['eventKind', 'orderReference', 'key', 'eventKey']);
 const longestFromOutside = 200;
 /** docs/on-call.md says what each of them is. */
 export const listed: ReadonlySet<string> = new Set([...textFields, ...numberFields]);
@@ -127,10 +127,17 @@ function onlyListed(...all: readonly LogFields[]): LogFields {
     for (const [name, value] of Object.entries(fields)) {
       if (value === undefined || !listed.has(name)) continue;
       const isOutside = typeof value === 'string' && fromOutside.has(name);
-      kept[name] = isOutside ? outsideText(value, longestFromOutside) : value;
+      kept[name] = isOutside ? maskedParts(value) : value;
     }
   }
   return kept;
+}
+
+/** A key is words of ours around a reference, and stays readable where that is masked. */
+function maskedParts(text: string): string {
+  if (outsideText(text, longestFromOutside) === text) return text;
+  const parts = text.split(/([/:])/).map((part) => outsideText(part, longestFromOutside));
+  return cut(parts.join(''), longestFromOutside);
 }
 
 const fewEveryMs = 60_000;

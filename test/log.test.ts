@@ -36,7 +36,7 @@ describe('createLog', () => {
     });
   });
 
-  it('masks references and kinds that look like an e-mail address, a card number or a token', () => {
+  it('masks references, kinds and keys that look like an e-mail address, a card number or a token', () => {
     const lines: string[] = [];
     const write = (line: string) => void lines.push(line);
     const log = createLog({ level: 'info', secrets: [], write, now: () => new Date(0) });
@@ -45,7 +45,17 @@ describe('createLog', () => {
       orderReference: 'eyJhbGciOiJ.eyJzdWIiOiIx.c2lnbmF0dXJl',
       eventKind: 'charge.failed',
     });
-    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+    const key = 'message:alert:payment_failed/order/jane@example.com';
+    log('info', 'kept', { key, eventKey: 'payment_failed/order/4111 1111 1111 1111' });
+    log('info', 'kept', { key: 'charge:ORDER-1', eventKey: 'payment_failed/order/ORDER-1' });
+    expect(lines.slice(2).map((line) => JSON.parse(line))).toMatchObject([
+      {
+        key: 'message:alert:payment_failed/order/j***@example.com',
+        eventKey: 'payment_failed/order/[withheld: it looks like a card number]',
+      },
+      { key: 'charge:ORDER-1', eventKey: 'payment_failed/order/ORDER-1' },
+    ]);
+    expect(lines.slice(0, 2).map((line) => JSON.parse(line))).toMatchObject([
       { orderReference: 'j***@example.com', eventKind: '[withheld: it looks like a card number]' },
       { orderReference: '[secret]', eventKind: 'charge.failed' },
     ]);

@@ -82,7 +82,7 @@ export const mutants: readonly Mutant[] = [
       [machine, 'Math.min(at + chargeLimits.leaveMs, standing.leaveBy)', 'at + 1_000 * chargeLimits.leaveMs'],
     ],
   },
-  { name: 'a fourth OTP is allowed', edits: [[machine, 'submissions: 3', 'submissions: 4']] },
+  { name: 'a fourth OTP is allowed', edits: [['src/domain/otp.ts', 'submissions: 3', 'submissions: 4']] },
   {
     name: 'an OTP is submitted while another is unanswered',
     edits: [
