@@ -46,6 +46,28 @@ describe('the bank’s code', () => {
     await desk.sees('onCall', ['✅ Paid (confirmed)', reference], 'payDesk');
   });
 
+  it('is told in the desk’s message before its thread, where nothing is said that is past', async () => {
+    const desk = at();
+    const reference = await waitsForCode();
+    await enters(rightOtp);
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    const post = await desk.reads('lead', ['✅ Paid (confirmed)', reference], 'payDesk');
+    await desk.reads('lead', ['✅ Paid (confirmed)', 'Deliver once'], post);
+    const { payDesk } = desk.house.workspace.ids.channels;
+    let state = '';
+    const told = desk.house.slackGate.passed.flatMap(({ path, request }) => {
+      const said = new URLSearchParams(request.split('\n').at(-1));
+      const isOfDesk = said.get('channel') === payDesk && (said.get('text') ?? '').includes(reference);
+      if (!isOfDesk || !/chat\.(postMessage|update)$/.test(path)) return [];
+      const [shown = ''] = (said.get('text') ?? '').split(' · ');
+      if (said.has('thread_ts')) return [{ note: shown, above: state }];
+      state = shown;
+      return [];
+    });
+    expect(told.length).toBeGreaterThan(0);
+    for (const { note, above } of told) expect(note).toBe(above);
+  });
+
   it('that is wrong uses a try, and stands in no field afterwards', async () => {
     const desk = at();
     await waitsForCode();
