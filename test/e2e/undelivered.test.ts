@@ -56,7 +56,7 @@ describe('a channel that Slack refuses', () => {
     await desk.house.until('it is tried again', () => tries(desk) > tried);
     expect(desk.posts('lead', 'payOps')).toHaveLength(1);
     const now = await desk.asks('onCall', '/pay undelivered', 'Slack refuses messages now');
-    expect(now.shown.text).toMatch(/Refused since .*is_archived[^]*Unarchive .*Tried again /);
+    expect(now.shown.text).toMatch(/Refused since .*is_archived[^]*Unarchive .*The next try is at /);
     await desk.asks('agent', '/pay undelivered', 'Not allowed');
   });
 

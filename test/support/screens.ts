@@ -160,7 +160,7 @@ function kindOfWindow(callbackId: string, blocks: readonly PageBlock[]): Kind {
 function kindOfAnswer(blocks: readonly PageBlock[]): Kind {
   const head = headOf(blocks);
   if (/What you can do/.test(head)) return 'help';
-  if (/oldest first/.test(textsOf(blocks).join(' ')) || / warning| parts not checked/.test(head))
+  if (/oldest first/i.test(textsOf(blocks).join(' ')) || / warning| parts not checked/.test(head))
     return 'list';
   if (/Paid|Not confirmed|Not found|Declined|Not paid|Not checked/.test(head)) return 'look_up';
   if (
@@ -170,7 +170,9 @@ function kindOfAnswer(blocks: readonly PageBlock[]): Kind {
   const rows = blocks.filter(({ type }) => type === 'actions').length > 2;
   return rows ||
     JSON.stringify(blocks).includes('rich_text_preformatted') ||
-    /gets alerts|charges? in doubt|waits for your decision/.test(head)
+    /gets alerts|charges? in doubt|# (accounts|terminals)|Accounts #|Terminals #|CSV|waits for your decision/.test(
+      head,
+    )
     ? 'list'
     : 'other';
 }

@@ -116,7 +116,7 @@ export function undeliveredMessage(
       richText(
         rich`${bold('Waiting for ')}${personOrChannel(one.channel)}`,
         rich`Refused since ${moment(one.sinceMs)} · Slack says ${code(word(one.slackError) ?? '')}`,
-        rich`${bold('Fix: ')}${one.fix} Tried again ${moment(one.nextTryAtMs, '{time}')}.`,
+        rich`${bold('Fix: ')}${one.fix} The next try is at ${moment(one.nextTryAtMs, '{time}')}.`,
       ),
     );
   const items = all.map((one) => [

@@ -93,7 +93,7 @@ export function refusalMessage(
 function whomToAsk(where: readonly string[], people: readonly string[]): Run[] {
   if (where.length > 0) return [words('You may in '), ...parted(where.map(placeName)), words('.')];
   return people.length > 0
-    ? [words('Ask '), ...parted(people.map(person)), words('.')]
+    ? [words('Ask '), ...parted(people.map(person), ' or '), words('.')]
     : rich`Ask the owner of payops.yml for it.`;
 }
 
@@ -103,8 +103,11 @@ function placeName(place: string): Run {
     : channelName(place);
 }
 
-function parted(runs: readonly Run[]): Run[] {
-  const shown = runs.slice(0, mostNamed).flatMap((run, index) => (index === 0 ? [run] : [words(', '), run]));
+function parted(runs: readonly Run[], last = ', '): Run[] {
+  const end = Math.min(runs.length, mostNamed) - 1;
+  const shown = runs
+    .slice(0, mostNamed)
+    .flatMap((run, index) => (index === 0 ? [run] : [words(index === end ? last : ', '), run]));
   return runs.length > mostNamed ? [...shown, words(' …')] : shown;
 }
 
