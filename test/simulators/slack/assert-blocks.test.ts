@@ -133,7 +133,7 @@ const wrong: Record<Surface, Wrong[]> = {
     ['a menu option of mrkdwn', '/0/element/options/0/text/type', menu(option('v', { text: mrkdwn() }))],
     ['a first choice that is no option', '/0/element', input(select({ initial_option: option('c') }))],
   ],
-  home: [['an input', '/0/type', input(textInput())]],
+  home: [['an input without a label', '/0/label', input(textInput(), { label: undefined })]],
 };
 
 function expectAt(problems: readonly string[], at: string): void {

@@ -95,9 +95,9 @@ describe('the Web API refuses', () => {
     ['nobody', 'users.info', { user: 'U0NOBODY' }, 'user_not_found'],
     ['a group nobody has', 'usergroups.users.list', { usergroup: 'S0NONE' }, 'no_such_subteam'],
     [
-      'an input in a Home',
+      'a block that no Home has',
       'views.publish',
-      { user_id: agent, view: home(textInput('otp')) },
+      { user_id: agent, view: home({ type: 'no_such_block' }) },
       'invalid_arguments',
     ],
     ['a Home of nobody', 'views.publish', { user_id: 'U0NOBODY', view: home() }, 'invalid_arguments'],
