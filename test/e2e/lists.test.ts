@@ -3,9 +3,7 @@ import { countOf, itInFull } from '../support/counts.ts';
 import { openDesk, shareDesk, type Desk, type Message } from '../support/desk.ts';
 
 const terminalsPath = '/v1/accounts/terminals';
-/** What only reads is answered to each of two deliveries (docs/limits.md). */
-const once = { workspace: { quirks: { deliversTwice: false } } };
-const granted = { workspace: { grantedOptionalScopes: 'all' as const, ...once.workspace } };
+const granted = { workspace: { grantedOptionalScopes: 'all' as const } };
 /** A loaded machine reads many pages slowly; an edit of a message that Slack did not take in time is not repeated. */
 const patient = {
   PAYMENTS_TIMEOUT_SECONDS: '4',
@@ -19,7 +17,7 @@ const hurried = { PAYMENTS_TIMEOUT_SECONDS: '1', SLACK_TIMEOUT_SECONDS: '1', WOR
 describe('/pay terminals', () => {
   it('turns and searches pages, each asked for once, and reads them again after a restart', async (test) => {
     const terminals = countOf({ full: 10_000, share: 600 });
-    const desk = await openDesk(test, { ...once, env: patient, payments: { terminals, seed: false } });
+    const desk = await openDesk(test, { env: patient, payments: { terminals, seed: false } });
     const first = await desk.asks('agent', '/pay terminals', 'Terminals 1–10 · page 1 · more follow');
     expect(desk.calls(terminalsPath)).toBe(1);
     await desk.seesBy('agent', 'Terminals 11–20 · page 2 · more follow', () =>
@@ -46,7 +44,7 @@ describe('/pay terminals', () => {
   });
 
   it('keeps what was read when the service stops, and goes on from there', async (test) => {
-    const desk = await openDesk(test, { ...once, env: patient, payments: { terminals: 600 } });
+    const desk = await openDesk(test, { env: patient, payments: { terminals: 600 } });
     await desk.asks('agent', '/pay terminals yaba', 'searched 5 pages so far, 250 terminals');
     await desk.house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
     await desk.seesBy('agent', ['searched 5 pages so far', 'call limit'], () =>
@@ -82,7 +80,7 @@ describe('/pay accounts', () => {
 
   it('are searched on when the call limit is over', async (test) => {
     const rateLimit = { limit: 1, windowMs: 60_000 };
-    const desk = await openDesk(test, { ...once, clock: true, payments: { rateLimit } });
+    const desk = await openDesk(test, { clock: true, payments: { rateLimit } });
     const stopped = await desk.asks('agent', '/pay accounts PLAYGROUND', 'searched 1 page so far');
     expect(stopped.shown.text).toContain('call limit');
     desk.house.later(rateLimit.windowMs);
@@ -219,7 +217,7 @@ describe('CSV', () => {
   });
 
   it('says what to do without the scope, and when the service stops in between', async (test) => {
-    const desk = await openDesk(test, { ...once, env: patient, payments: { terminals: 300 } });
+    const desk = await openDesk(test, { env: patient, payments: { terminals: 300 } });
     await desk.asks('agent', '/pay terminals', 'Terminals 1–10');
     await desk.house.payments.act({ kind: 'set_weather', weather: 'rate_limited' });
     const stopped = ['⚠️ The CSV was not made', 'Press CSV again to go on'];
