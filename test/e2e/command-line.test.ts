@@ -238,6 +238,8 @@ describe('without settings', () => {
       expect(end.stderr).toContain('PAYMENTS_ACCOUNT_ID is missing');
     }
     expect((await runHere(['revok-token'], {})).stderr).toContain('Payops has no command “revok-token”');
+    // A word of JavaScript's own is no command either.
+    expect((await runHere(['constructor'], {})).stderr).toContain('Payops has no command “constructor”');
   });
 });
 
