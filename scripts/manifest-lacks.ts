@@ -77,6 +77,7 @@ export function lackedBy(given: unknown): string[] {
       `the event ${event}`,
       list('settings', 'event_subscriptions', 'bot_events').includes(event),
     ]),
+    ['the scope of mentions', !events.includes('app_mention') || scopes.includes('app_mentions:read')],
     ['the address of events', isAddress(at('settings', 'event_subscriptions', 'request_url'))],
     [
       'the Home',

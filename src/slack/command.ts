@@ -18,6 +18,8 @@ export type Caller = {
   teamId?: string;
   /** Absent in a modal, in the App Home and for a shortcut that is chosen on no message. */
   channelId?: string;
+  /** The thread it was typed or pressed in. */
+  threadTs?: string;
   /** What they did it in, as Slack says. A modal has no place of its own: that was judged when it was opened. */
   from?: 'command' | 'message' | 'modal' | 'home' | 'shortcut';
 };
@@ -153,6 +155,16 @@ type Shortcut = { callbackId: string; name: string } & (
   | { kind: 'message'; prepare: (texts: readonly string[]) => Prepared }
 );
 
+/** A message that names the bot. */
+export type Mention = {
+  /** What was typed, without the name. */
+  text: string;
+  /** What can be read in it. */
+  texts: readonly string[];
+  /** The same of each message of its thread, newest first; gives undefined where the bot may not read them. Absent outside a thread. */
+  thread: (() => Promise<readonly (readonly string[])[] | undefined>) | undefined;
+};
+
 /** A button of the menu that runs the verb without words. */
 export type MenuEntry = { actionId: string; text: string; opens: 'modal' | 'message' };
 
@@ -187,6 +199,8 @@ type Facts = {
   modals?: readonly ModalDefinition[];
   suggestions?: readonly Suggestion[];
   shortcuts?: readonly Shortcut[];
+  /** What a message runs that names the bot and no other verb. */
+  mention?: (mention: Mention) => Prepared;
   /** Its answer is a form: one that waits is opened where it takes longer than a moment. */
   opensForm?: boolean;
   /** The verb can be run without words by a button; in the App Home only if it opens a modal, for want of a channel. */
@@ -284,6 +298,7 @@ export type Parts = { action: Button | Press; suggestion: Suggestion; modal: Mod
 export type CommandSet = {
   /** `channelId` is where it was typed. */
   understand(text: string, channelId?: string): { account: AccountSide; understood: Understood };
+  mentioned(mention: Mention, channelId: string): { account: AccountSide; understood: Understood };
   find<Kind extends keyof Parts>(kind: Kind, id: string): Found<Parts[Kind]> | undefined;
   /** The entry of Slack’s menus, as it is for whom and where it was chosen. */
   shortcut(callbackId: string, caller: Caller): Promise<Found<Shortcut> | undefined>;

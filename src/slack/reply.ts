@@ -1,17 +1,20 @@
 import type { Modal, SlackMessage } from './kit/message.ts';
 import { updateModal } from './kit/modals.ts';
 import { outsideText } from './kit/text.ts';
-import type { AckFn, RespondArguments, RespondFn } from '@slack/bolt';
+import type { AckFn, RespondArguments } from '@slack/bolt';
 import type { WebClient } from '@slack/web-api';
 import { isJsonObject, parseJson } from '../domain/json.ts';
 import type { Log } from '../log.ts';
 import type { Caller } from './command.ts';
 import { fixFor, isAboutMessage, readSlackError, slackErrorWord } from './slack-error.ts';
 
+/** To one person alone, as Slack takes it at a response_url. */
+type Answer = SlackMessage & { response_type: 'ephemeral'; replace_original: boolean; thread_ts?: string };
+
 /** Where an answer goes: the response_url of the command or press, if there is one, and whom it is for. */
 export type ReplyAddress = {
   caller: Caller;
-  respond: RespondFn | undefined;
+  respond: ((answer: Answer) => Promise<unknown>) | undefined;
   /** The thread of the message that was pressed: Slack answers in the channel unless told so. */
   threadTs?: string | undefined;
   /**

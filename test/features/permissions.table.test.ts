@@ -47,6 +47,7 @@ const needs: Readonly<Record<string, string>> = {
   'press story_file': 'story',
   'choose lookup': 'lookup',
   'choose lookup_here': 'lookup',
+  'mention INV-2041': 'lookup',
   'type charge': 'charge',
   'type charge 12,500.00': 'charge',
   'type charge 12,500.00 ada@example.com': 'charge',
@@ -161,6 +162,7 @@ const message: Place = 'D0AGENT001';
 /** Where a thing of its kind can be done at all. */
 const places: Readonly<Record<Thing['kind'], readonly Place[]>> = {
   typed: [desk, other, message],
+  mention: [desk, other],
   press: [desk, other, message, 'home', 'modal'],
   form: ['modal'],
   list: ['modal'],
@@ -294,7 +296,7 @@ describe('with several merchant accounts', () => {
         const mark = asked === 'main' ? '' : '@lagos';
         const [first = '', ...rest] = thing.name.split(' ');
         const marked = [first + mark, ...rest].join(' ');
-        const name = thing.kind === 'typed' ? `${thing.name} --account ${asked}` : marked;
+        const name = /typed|mention/.test(thing.kind) ? `${thing.name} --account ${asked}` : marked;
         const outcome = await what(on, { ...thing, name }, place);
         expect([own, asked, outcome]).toEqual([own, asked, own === asked ? 'done' : 'refused']);
       }

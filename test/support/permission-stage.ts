@@ -11,7 +11,7 @@ import { route } from '../../src/slack/router/router.ts';
 /** One thing that a person can do in Slack, by what it is and its id there; behind that of a press what was chosen. */
 export type Thing = {
   id: string;
-  kind: 'typed' | 'press' | 'form' | 'list' | 'global shortcut' | 'message shortcut';
+  kind: 'typed' | 'mention' | 'press' | 'form' | 'list' | 'global shortcut' | 'message shortcut';
   name: string;
 };
 
@@ -22,7 +22,7 @@ export type Place = string;
 export function everyThing(verbs: readonly Command[]): Thing[] {
   return verbs.flatMap((command) => {
     const { examples, menu, buttons = [], presses = [], modals = [] } = command;
-    const { suggestions = [], shortcuts = [] } = command;
+    const { suggestions = [], shortcuts = [], mention } = command;
     const pressed = [
       ...buttons.map(({ actionId }) => actionId),
       ...(menu ? [menu.actionId] : []),
@@ -38,6 +38,7 @@ export function everyThing(verbs: readonly Command[]): Thing[] {
         kind: `${kind} shortcut`,
         name,
       })),
+      ...(mention ? [{ id: 'mention INV-2041', kind: 'mention', name: 'INV-2041' } as const] : []),
     ];
   });
 }
@@ -144,6 +145,7 @@ function noting(command: Command, ran: () => undefined): Command {
     shortcuts: (command.shortcuts ?? []).map((shortcut) =>
       shortcut.kind === 'global' ? shortcut : { ...shortcut, prepare: () => ({ run: async () => ran() }) },
     ),
+    ...(command.mention && { mention: () => ({ run: async () => ran() }) }),
     prepare(words) {
       const read = command.prepare(words);
       const permission = read.ok ? read.value.permission : undefined;
@@ -187,6 +189,17 @@ function payloadOf(kind: Thing['kind'], name: string, place: Place): Record<stri
     case 'typed': {
       const typed = { text: name, trigger_id: '1.2.x', user_id: who, team_id: teamId, channel_id: place };
       return { command: typed };
+    }
+    case 'mention': {
+      const event = {
+        type: 'app_mention',
+        user: who,
+        team: teamId,
+        text: `<@U0BOT> ${name}`,
+        ts: '1.0',
+        channel: place,
+      };
+      return { event, body: { team_id: teamId } };
     }
     case 'press': {
       const [action_id, value = ''] = name.split(' ');

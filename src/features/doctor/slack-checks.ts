@@ -26,6 +26,7 @@ export const optionalScopes: Readonly<Record<string, string>> = {
   'channels:history': 'a post whose answer is lost is repeated with a mark',
   'groups:history': 'a post in a private channel whose answer is lost is repeated with a mark',
   'files:write': 'no CSV files',
+  'app_mentions:read': '@pay is not heard in threads',
 };
 
 /** Slack takes some hundred questions a minute about people. */

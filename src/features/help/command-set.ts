@@ -4,7 +4,8 @@ import { parseAmount } from '../../domain/money.ts';
 import { listed, nearestWord, parsed, problem, type Parsed } from '../../domain/wording.ts';
 import type { Log } from '../../log.ts';
 import type { Button as ButtonElement } from '@slack/types';
-import { actions, context, plainText } from '../../slack/kit/blocks.ts';
+import { actions, button, context, plainText, rich } from '../../slack/kit/blocks.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
 import { wordsOf } from '../../slack/command-text.ts';
 import {
   anyone,
@@ -14,6 +15,7 @@ import {
   type Command,
   type CommandSet,
   type Found,
+  type Mention,
   type Parts,
   type Understood,
 } from '../../slack/command.ts';
@@ -65,22 +67,31 @@ export function createCommandSet(accounts: readonly [AccountVerbs, ...AccountVer
     return lists.find(({ channels }) => channelId !== undefined && channels.includes(channelId)) ?? lists[0];
   }
 
+  /** Whose verbs are meant, and what of them: as the option or the channel says. */
+  function readFor(
+    text: string,
+    channelId: string | undefined,
+    understood: (text: string, account: Listed) => Understood,
+  ): { account: Listed; understood: Understood } {
+    const read: ReadAccount = names.length === 0 ? parsed({ text }) : readMerchantWords(text, names);
+    const name = read.ok ? read.value.name : undefined;
+    const meantAccount = (meant?: MerchantWords): Listed =>
+      lists.find(({ merchant }) => meant !== undefined && merchant?.name === meant.name) ??
+      usualIn(channelId);
+    const account =
+      (name !== undefined && lists.find(({ merchant }) => merchant?.name === name)) || usualIn(channelId);
+    const asked: Understood = read.ok
+      ? inAccount(account.merchant, () => understood(read.value.text, account))
+      : inAccount(meantAccount(read.meant).merchant, () =>
+          unclearAccount(read, meantAccount(read.meant), names),
+        );
+    return { account, understood: asked };
+  }
+
   return {
-    understand(text, channelId) {
-      const read: ReadAccount = names.length === 0 ? parsed({ text }) : readMerchantWords(text, names);
-      const name = read.ok ? read.value.name : undefined;
-      const meantAccount = (meant?: MerchantWords): Listed =>
-        lists.find(({ merchant }) => meant !== undefined && merchant?.name === meant.name) ??
-        usualIn(channelId);
-      const account =
-        (name !== undefined && lists.find(({ merchant }) => merchant?.name === name)) || usualIn(channelId);
-      const understood: Understood = read.ok
-        ? inAccount(account.merchant, () => understand(read.value.text, account))
-        : inAccount(meantAccount(read.meant).merchant, () =>
-            unclearAccount(read, meantAccount(read.meant), names),
-          );
-      return { account, understood };
-    },
+    understand: (text, channelId) => readFor(text, channelId, understand),
+    mentioned: (mention, channelId) =>
+      readFor(mention.text, channelId, (text, account) => understandMention({ ...mention, text }, account)),
     find: (kind, id) => ids[kind].get(id),
     async shortcut(callbackId, caller) {
       const all = lists.flatMap((account) =>
@@ -234,6 +245,39 @@ function understand(text: string, { all, menu }: Pick<Listed, 'all' | 'menu'>): 
   );
   const isSlip = !isQuoted && /^\p{L}+$/u.test(first) && (nearest !== undefined || !endsInAmount(rest));
   return bare && !isSlip ? { kind: 'command', command: bare, words } : unclear(words, nearest, bare);
+}
+
+/**
+ * In a thread a reference is looked up, whatever is said around it. Nothing else is typed there: a verb is answered with its
+ * button.
+ */
+function understandMention(mention: Mention, { all }: Pick<Listed, 'all'>): Understood {
+  const first = wordsOf(mention.text)[0]?.toLowerCase() ?? '';
+  const lookUp = all.find((command) => command.mention !== undefined);
+  const verb = all.find((command) => command.verb === first && command !== lookUp);
+  const elsewhere = all.find((command) => command.elsewhere?.words.includes(first))?.elsewhere;
+  if (elsewhere) return { kind: 'unclear', message: elsewhere.answer() };
+  const command = verb ?? lookUp;
+  if (!command)
+    return { kind: 'unclear', message: usageMessage('Nothing can be looked up here.', '/pay help') };
+  const prepared = verb
+    ? { run: () => Promise.resolve(notTypedMessage(verb)) }
+    : (lookUp?.mention?.(mention) ?? { run: () => Promise.resolve(undefined) });
+  const own = { ...command, effect: 'none', opensForm: false, prepare: () => parsed(prepared) } as const;
+  return { kind: 'command', command: own, words: [] };
+}
+
+/** Its form is opened by a button, which Slack gives the three seconds that a form needs. */
+function notTypedMessage({ verb, menu }: Command): SlackMessage {
+  return menu === undefined
+    ? noteMessage({
+        state: `Type /pay ${verb} in the channel`,
+        body: [rich`In a thread the bot looks references up, and nothing else.`],
+      })
+    : noteMessage({
+        state: `/pay ${verb} opens by its button`,
+        buttons: [button({ actionId: menu.actionId, text: menu.text })],
+      });
 }
 
 /** A misspelt account: the look-up that was meant is a button; else how the option is typed. */

@@ -32,7 +32,7 @@ export function wordsOfView(view: Pick<TransactionView, 'reference' | 'amountMin
 }
 
 /** What its reader may do with an answer: share it where there is a channel, and read the customer's e-mail in full. */
-export type AnswerMay = { share: boolean; reveal: boolean };
+export type AnswerMay = { share: boolean | 'in_thread'; reveal: boolean };
 
 /** One answer to the person who asked. */
 export function answerMessage(view: TransactionView, may: AnswerMay): SlackMessage {
@@ -40,7 +40,7 @@ export function answerMessage(view: TransactionView, may: AnswerMay): SlackMessa
 }
 
 function buttonsFor(view: TransactionView, { share, reveal }: AnswerMay): Button[] {
-  return [...(share ? [shareButton(view)] : []), ...(reveal ? revealButtonOf(view) : [])];
+  return [...(share === false ? [] : [shareButton(view, share)]), ...(reveal ? revealButtonOf(view) : [])];
 }
 
 /** Where the answer stands in a modal: which channel it may be shared to. */
@@ -63,7 +63,7 @@ export function transactionModal(
   channelId: string | undefined,
   may: AnswerMay,
 ): Modal {
-  const share = may.share && channelId !== undefined;
+  const share = channelId === undefined ? false : may.share;
   const buttons = isMasked(view)
     ? []
     : inOrder(view.confirmation, [againButton(wordsOfView(view))], buttonsFor(view, { ...may, share }));
@@ -85,7 +85,8 @@ function againButton(asked: readonly string[]): Button {
   return button({ actionId: lookupActions.again, text: 'Look up', value: JSON.stringify(asked) });
 }
 
-function shareButton(view: TransactionView): Button {
+function shareButton(view: TransactionView, where: true | 'in_thread'): Button {
   const value = JSON.stringify(wordsOfView(view));
-  return button({ actionId: lookupActions.share, text: 'Share to channel', value });
+  const text = where === 'in_thread' ? 'Share here' : 'Share to channel';
+  return button({ actionId: lookupActions.share, text, value });
 }

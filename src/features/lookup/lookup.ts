@@ -34,13 +34,20 @@ import {
   type Caller,
   type Command,
   type Conversation,
+  type Mention,
   type Prepared,
   type Pressed,
   type Submission,
   type ViewAnswer,
   defineCommand,
 } from '../../slack/command.ts';
-import { lookUpActionId, lookUpWords, typedReference, word } from '../../slack/words/evidence.ts';
+import {
+  lookUpActionId,
+  lookUpWords,
+  typedLookUpButton,
+  typedReference,
+  word,
+} from '../../slack/words/evidence.ts';
 import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
 import {
   type TransactionView,
@@ -99,7 +106,8 @@ function lookupCommand(deps: Lookups): Command {
   ): Promise<SlackMessage> {
     const may = deps.reveals.may(caller);
     const view = await whileWaiting(deps.ask(question), stillLooking(question.reference));
-    const message = answerMessage(view, { share: isChannel(caller.channelId), reveal: await may });
+    const share = isChannel(caller.channelId) && (caller.threadTs === undefined || 'in_thread');
+    const message = answerMessage(view, { share, reveal: await may });
     return view.confirmation.kind === 'not_found' ? askedHereAlone(message, deps.account.place) : message;
   }
   return defineCommand<Question | undefined>({
@@ -135,6 +143,7 @@ function lookupCommand(deps: Lookups): Command {
         prepare: (texts) => prepareHere(deps, texts, answerHere),
       },
     ],
+    mention: (mention) => prepareMention(mention, answerHere),
     parse: (words) => (words.length === 0 ? parsed(undefined) : parseQuestion(words)),
     reference: (question) => question?.reference,
     run,
@@ -177,6 +186,50 @@ function prepareHere(
       return undefined;
     },
   };
+}
+
+/** The references that the message names, else those of the newest message of its thread that names any. */
+function prepareMention(
+  { texts, thread }: Mention,
+  run: (question: Question, conversation: Conversation) => Promise<SlackMessage>,
+): Prepared {
+  const own = candidateReferences(texts);
+  const prepared: Prepared = {
+    ...(own.length === 1 ? withoutUndefined({ reference: own[0] }) : {}),
+    async run(conversation) {
+      const read = own.length > 0 ? [] : await thread?.();
+      const named = [own, ...(read ?? []).map(candidateReferences)].find((all) => all.length > 0) ?? [];
+      const [reference, ...others] = named;
+      if (reference === undefined) return noneNamedMessage(thread && (read ? 'read' : 'unread'));
+      if (others.length > 0) return chooseMessage(named);
+      // For the log and the audit, which name it once this is answered.
+      prepared.reference = reference;
+      return await run({ reference }, conversation);
+    },
+  };
+  return prepared;
+}
+
+/** More than these are not chosen from at a glance. */
+const mostChoices = 5;
+
+function chooseMessage(named: readonly OrderReference[]): SlackMessage {
+  const choices = named
+    .slice(0, mostChoices)
+    .flatMap((one) => typedLookUpButton(`Look up ${one}`, one).map((choice) => actions(choice)));
+  return noteMessage({ state: 'Which reference?', body: choices });
+}
+
+/** `thread`: whether the messages around it could be read; undefined: it stands in no thread. */
+function noneNamedMessage(thread: 'read' | 'unread' | undefined): SlackMessage {
+  const named = rich`Name it: ${code('@pay <reference>')}`;
+  if (thread === undefined) return noteMessage({ state: 'No reference in your message', body: [named] });
+  return thread === 'read'
+    ? noteMessage({ state: 'No reference found in this thread', body: [named] })
+    : noteMessage({
+        state: 'No reference in your message, and the bot can’t read this thread',
+        body: [named, rich`To have it read threads here: ${code('/invite @pay')}`],
+      });
 }
 
 /** The answer takes the form's place. */
@@ -349,7 +402,8 @@ async function share(deps: Lookups, pressed: Pressed): Promise<void> {
   const view = await deps.ask(question.value);
   const message = sharedMessage(view, caller.userId);
   const named = await withNames(message, channel, { as: 'post', nameOf: people.nameOf });
-  const outcome = await createDelivery(slack.interactive).post(channel, named);
+  const threadTs = modal ? undefined : caller.threadTs;
+  const outcome = await createDelivery(slack.interactive).post(channel, named, threadTs);
   const note = notSharedNote(outcome);
   if (!modal) return note && (await reply(noteMessage(note)));
   const mayShare = outcome.kind !== 'posted' && outcome.kind !== 'unsure';

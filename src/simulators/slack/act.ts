@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ActResult, PageBlock, PageOption, PageUser, WorkspaceAction } from '../protocol.ts';
 import { applyAnswer } from './app-answer.ts';
 import type { BotAnswer, BotLine } from './bot-line.ts';
-import { botName, botUserId, canSee, type Channel } from './cast.ts';
+import { botName, botUserId, canSee, type Channel, teamId } from './cast.ts';
 import {
   findElement,
   type Element,
@@ -148,17 +148,22 @@ async function sendMessage(deps: ActDeps, user: PageUser, typed: Of<'send_messag
   const text = typed.text.trim();
   if (text === '') return no('Type something first.');
   if (text.startsWith('/')) return runSlash(deps, { user, channel }, { ...typed, text });
-  return postAsPerson(world, { user, channel }, { ...typed, text });
+  return await postAsPerson(deps, { user, channel }, { ...typed, text });
 }
 
 type Place = { user: PageUser; channel: Channel };
 
-function postAsPerson(world: World, at: Place, typed: Of<'send_message'>): ActResult {
+/** The bot hears of it where it is named, in channels that it is in. Slack asks for no answer, and sends it again without one. */
+async function postAsPerson(
+  { world, line }: ActDeps,
+  at: Place,
+  typed: Of<'send_message'>,
+): Promise<ActResult> {
   const { user, channel } = at;
   const text = withIds(world, typed.text, false);
   const parent = typed.threadTs === undefined ? undefined : world.messages.find(channel.id, typed.threadTs);
   if (typed.threadTs !== undefined && parent === undefined) return no('That thread is gone.');
-  world.messages.post({
+  const posted = world.messages.post({
     text,
     blocks: [],
     channel: channel.id,
@@ -167,6 +172,25 @@ function postAsPerson(world: World, at: Place, typed: Of<'send_message'>): ActRe
     threadTs: parent?.threadTs ?? parent?.ts,
   });
   world.changed();
+  const { app } = world;
+  const isHeard = app.events.has('app_mention') && app.scopes.has('app_mentions:read') && channel.botIsMember;
+  if (!isHeard || !text.includes(`<@${botUserId}>`)) return { ok: true };
+  const { ts, threadTs } = posted;
+  const thread = threadTs === undefined ? {} : { thread_ts: threadTs };
+  const event = {
+    type: 'app_mention',
+    user: user.id,
+    text,
+    ts,
+    channel: channel.id,
+    event_ts: ts,
+    team: teamId,
+    ...thread,
+  };
+  await line.send(
+    { kind: 'events_api', payload: eventPayload(world, event) },
+    `${user.realName} names the bot`,
+  );
   return { ok: true };
 }
 

@@ -8,7 +8,7 @@ import {
   refused,
   text,
 } from './api-answer.ts';
-import { botUserId, type Channel } from './cast.ts';
+import { botUserId, canSee, type Channel } from './cast.ts';
 import { readContent } from './message-content.ts';
 import { botDraft, type Message, type MessageContent } from './messages.ts';
 import { messagePayload } from './payloads.ts';
@@ -25,6 +25,7 @@ export const chatMethods: Record<string, Method> = {
     { channel: text, thread_ts: optionalText },
     postMessage,
   ),
+  'chat.postEphemeral': method(write, { channel: text, user: text, thread_ts: optionalText }, postEphemeral),
   'chat.update': method(
     { ...write, pace: (world) => world.rateLimits.take('chat.update', tier3Pace) },
     { channel: text, ts: text },
@@ -57,6 +58,24 @@ function postMessage(
   world.counter.posted();
   world.changed();
   return granted({ channel: channel.id, ts: message.ts, message: messagePayload(message, true) });
+}
+
+/** For one person of the channel alone, and in no history. Where the bot is not in the channel it needs to be, as for an edit. */
+function postEphemeral(
+  world: World,
+  given: { channel: string; user: string; thread_ts?: string | undefined },
+  raw: ApiArguments,
+): ApiAnswer {
+  const channel = postingPlace(world, world.directory.channel(given.channel));
+  if (typeof channel === 'string') return refused(channel);
+  if (!canSee(channel, given.user)) return refused('user_not_in_channel');
+  const read = readContent(raw, world.ids);
+  if (read.kind === 'refused') return refused(read.error, read.messages);
+  if (read.blank) return refused('no_text');
+  const draft = { ...botDraft(channel.id, whole(read.content)), threadTs: given.thread_ts };
+  const message = world.messages.post({ ...draft, visibleTo: given.user });
+  world.changed();
+  return granted({ message_ts: message.ts });
 }
 
 /** What it does not name stays as it was. */

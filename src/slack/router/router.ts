@@ -47,6 +47,7 @@ import {
   shownValues,
   valueOf,
 } from './payload.ts';
+import { mentionTurn } from './mention.ts';
 import { createScreen, type Screen } from './screen.ts';
 
 /** One thing that came from Slack, as far as the guards need it. */
@@ -90,9 +91,16 @@ export async function route(args: AnyMiddlewareArgs, side: SlackSide): Promise<v
   }
 }
 
-async function takeEvent({ event, body }: SlackEventMiddlewareArgs, side: SlackSide): Promise<void> {
-  if (event.type !== 'app_home_opened' || event.tab !== 'home') return;
+async function takeEvent(args: SlackEventMiddlewareArgs, side: SlackSide): Promise<void> {
+  const { event, body } = args;
+  if (event.type !== 'app_home_opened') return await takeMention(args, side);
+  if (event.tab !== 'home') return;
   await openHome({ userId: event.user, teamId: body.team_id, from: 'home' }, side);
+}
+
+async function takeMention(args: SlackEventMiddlewareArgs, side: SlackSide): Promise<void> {
+  const turn = mentionTurn(args, side);
+  if (turn && (await turn.isFirst())) await take(turn, side);
 }
 
 /** The guards that need to know nothing of what was asked: a card number, then another workspace. */
@@ -159,7 +167,7 @@ function pressTurn(body: BlockAction, respond: RespondFn, side: SlackSide): Turn
   // A link button, or one of a message from before an update.
   if (!found) return undefined;
   const { account, command, part } = found;
-  const caller = callerOf(body, fromOf(body));
+  const caller = { ...callerOf(body, fromOf(body)), ...withoutUndefined({ threadTs: threadOf(body) }) };
   const view = body.view?.type === 'modal' ? body.view : undefined;
   const label = labelOf(action);
   // Bolt gives a `respond` that cannot work where Slack sent no response_url: in a modal and the App Home.

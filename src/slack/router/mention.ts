@@ -1,0 +1,96 @@
+import type { SlackEventMiddlewareArgs } from '@slack/bolt';
+import type { WebClient } from '@slack/web-api';
+import { holdsCardNumber } from '../../domain/card.ts';
+import { withoutUndefined } from '../../domain/json.ts';
+import type { Log } from '../../log.ts';
+import { answer, type SlackSide } from '../answer.ts';
+import type { Caller, Mention } from '../command.ts';
+import type { SlackMessage } from '../kit/message.ts';
+import { ModalRefused } from '../kit/modals.ts';
+import { messageTexts } from '../message-texts.ts';
+import { createReply, type Reply } from '../reply.ts';
+import { readSlackError, slackErrorWord } from '../slack-error.ts';
+import { createScreen } from './screen.ts';
+
+/** Slack's largest page of a thread, and so many of them are read. */
+const pageLength = 200;
+const mostPages = 5;
+/** Of those the newest: what is further back is another talk. */
+const mostMessages = 50;
+
+/**
+ * Somebody named the bot in a message. It is answered where it stands, to them alone; a message is answered once, however
+ * often Slack brings it and whatever becomes of it by an edit. Undefined: it is no person's.
+ */
+export function mentionTurn({ event, body }: SlackEventMiddlewareArgs, side: SlackSide) {
+  if (event.type !== 'app_mention') return undefined;
+  const { user: userId, channel: channelId, ts, thread_ts: threadTs, bot_id: app } = event;
+  if (userId === undefined || app !== undefined) return undefined;
+  const { client, log } = side;
+  // In a shared channel the event comes to our workspace, and the person is of another.
+  const { user_team: theirs = event.team ?? body.team_id } = event as { user_team?: string };
+  const from = { from: 'command', ...withoutUndefined({ teamId: theirs, threadTs }) } as const;
+  const caller: Caller = { userId, channelId, ...from };
+  const reply: Reply = createReply(
+    { caller, respond: inPlace(client, caller), threadTs, replaces: 'nothing' },
+    client,
+    log,
+  );
+  const texts = messageTexts(event);
+  return {
+    what: 'command' as const,
+    caller,
+    hasCardNumber: texts.some(holdsCardNumber),
+    /** A message brought once more, or edited, is not answered again; without the store it may be. */
+    isFirst: () => side.claimOnce(`mention:${channelId}:${ts}`).catch(() => true),
+    refuse: (_title: string, message: SlackMessage) => reply(message),
+    async go() {
+      const screen = createScreen({ client, log, label: 'Payops', openModal: opensNone, reply });
+      const thread = threadTs === undefined ? undefined : () => readThread(client, channelId, threadTs, log);
+      const text = event.text.replace(/<@\w+(?:\|[^<>]*)?>/g, ' ').trim();
+      const mention: Mention = { text, texts, thread };
+      const asked = side.commands.mentioned(mention, channelId);
+      await answer({ what: 'command', caller, ...asked, repeat: async () => 'first', screen }, side);
+    },
+  };
+}
+
+/** A message gives no trigger. */
+function opensNone(): Promise<never> {
+  return Promise.reject(new ModalRefused('no_trigger'));
+}
+
+/** To the one person, in the thread they wrote in. */
+function inPlace(client: WebClient, { userId, channelId = '', threadTs }: Caller) {
+  return async ({ text, blocks }: SlackMessage): Promise<unknown> => {
+    const place = { channel: channelId, user: userId, ...withoutUndefined({ thread_ts: threadTs }) };
+    return await client.chat.postEphemeral({ ...place, text, blocks });
+  };
+}
+
+/** What can be read in each message of the thread, newest first; undefined where the bot may not read it. */
+async function readThread(
+  client: WebClient,
+  channel: string,
+  ts: string,
+  log: Log,
+): Promise<string[][] | undefined> {
+  const all: string[][] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < mostPages; page += 1) {
+    const from = { channel, ts, limit: pageLength, ...withoutUndefined({ cursor }) };
+    const read = await client.conversations.replies(from).catch((error: unknown) => {
+      log('info', 'A thread could not be read', {
+        channel,
+        slackError: slackErrorWord(readSlackError(error)),
+      });
+      return undefined;
+    });
+    if (!read) return all.length === 0 ? undefined : all.toReversed();
+    all.push(...(read.messages ?? []).map(messageTexts));
+    all.splice(0, all.length - mostMessages);
+    cursor = read.response_metadata?.next_cursor || undefined;
+    if (cursor === undefined) break;
+  }
+  return all.toReversed();
+}

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import type { Desk, Message, Where } from '../support/desk.ts';
+import { openDesk, shareDesk } from '../support/desk.ts';
+import { bySocket, type Person } from '../support/house.ts';
+import { signSlack } from '../support/slack-requests.ts';
+
+const pan = '4111 1111 1111 1111';
+const mentions = { workspace: { grantedOptionalScopes: 'all' } } as const;
+const at = shareDesk({ ...mentions, clock: true });
+
+/** A message of a person, in the channel or in that thread. */
+async function writes(
+  desk: Desk,
+  person: Person,
+  text: string,
+  { where = 'payDesk', threadTs }: { where?: Where; threadTs?: string } = {},
+): Promise<string> {
+  const channel = desk.house.workspace.ids.channels[where];
+  const thread = threadTs === undefined ? {} : { threadTs };
+  await desk.does(person, { kind: 'send_message', channel, text, ...thread });
+  const all = desk.house.workspace.state(desk.id(person)).messages[channel] ?? [];
+  return all.findLast(({ authorIsBot }) => !authorIsBot)?.ts ?? '';
+}
+
+const told = (desk: Desk, person: Person): Message[] =>
+  desk.messages(person, 'payDesk').filter(({ ephemeral }) => ephemeral);
+
+/** What the bot answers the person there, once it holds the words. */
+async function asks(
+  desk: Desk,
+  person: Person,
+  text: string,
+  { words, ...place }: { words: string; where?: Where; threadTs?: string },
+): Promise<Message> {
+  return await desk.seesBy(person, words, () => writes(desk, person, text, place));
+}
+
+describe('@pay in a thread', () => {
+  it('looks the reference of the message up, there and to the person alone, until they share it there', async () => {
+    const desk = at();
+    const threadTs = await writes(desk, 'agent', 'Is the order of Ada paid?');
+    const answer = await asks(desk, 'agent', '@pay is ORDER-1001 paid?', {
+      words: '✅ Paid (confirmed)',
+      threadTs,
+    });
+    expect(answer).toMatchObject({ ephemeral: true, threadTs });
+    expect(answer.shown.buttons).toEqual(['Share here', 'Look up']);
+    expect(desk.messages('lead', 'payDesk').filter(({ threadTs: of }) => of === threadTs)).toEqual([]);
+    await desk.presses('agent', 'Share here', answer);
+    const shared = await desk.sees('lead', ['Paid (confirmed)', 'Shared by'], 'payDesk');
+    expect(shared).toMatchObject({ threadTs, ephemeral: false });
+    const entry = await desk.runs(['audit', 'export']);
+    expect(entry.stdout).toMatch(/command.*lookup.*ORDER-1001/);
+  });
+
+  it('reads the thread, its newest reference first, where the message names none; 200 messages long', async () => {
+    const desk = at();
+    const threadTs = await writes(desk, 'agent', 'ORDER-1002 first');
+    for (let count = 0; count < 200; count += 1)
+      await writes(desk, 'lead', `still waiting ${count}`, { threadTs });
+    await writes(desk, 'lead', 'The customer now asks about ORDER-1001.', { threadTs });
+    await writes(desk, 'agent', 'Let me see.', { threadTs });
+    const answer = await asks(desk, 'agent', '@pay', { words: 'ORDER-1001', threadTs });
+    expect(answer).toMatchObject({ ephemeral: true, threadTs });
+    expect(answer.text).toBe('✅ Paid (confirmed) · NGN 12,500.00 · a***@example.com · ORDER-1001');
+    const pages = desk.house.slackGate.passed.filter(({ path }) => path.includes('conversations.replies'));
+    expect(pages.length).toBeLessThanOrEqual(2);
+
+    const several = await writes(desk, 'lead', 'ORDER-1001 or ORDER-1002?', { threadTs });
+    expect(several).not.toBe('');
+    const which = await asks(desk, 'agent', '@pay', { words: 'Which reference?', threadTs });
+    expect(which.shown.buttons).toEqual(['Look up ORDER-1001', 'Look up ORDER-1002']);
+    await desk.presses('agent', 'Look up ORDER-1002', which);
+    const chosen = await desk.sees('agent', ['Not confirmed', 'ORDER-1002'], 'payDesk');
+    expect(chosen).toMatchObject({ ephemeral: true, threadTs });
+  });
+
+  it('says how to go on where nothing is named, in the channel and in a thread', async () => {
+    const desk = at();
+    const alone = await asks(desk, 'agent', '@pay', { words: 'No reference in your message' });
+    expect(alone.threadTs).toBeUndefined();
+    const threadTs = await writes(desk, 'agent', 'Good morning');
+    await asks(desk, 'agent', '@pay', { words: 'No reference found in this thread', threadTs });
+  });
+
+  it('answers a verb with its button, a person in no role with a refusal, and a card number with none of it', async () => {
+    const desk = at();
+    const threadTs = await writes(desk, 'agent', 'They want to pay now.');
+    const verb = await asks(desk, 'agent', '@pay charge 5000', {
+      words: '/pay charge opens by its button',
+      threadTs,
+    });
+    expect(verb).toMatchObject({ ephemeral: true, threadTs });
+    await desk.presses('agent', 'Charge a card', verb);
+    await desk.modalSays('agent', 'Amount');
+    await desk.closes('agent');
+    await asks(desk, 'onCall', '@pay story ORDER-1001', {
+      words: 'Type /pay story in the channel',
+      threadTs,
+    });
+    await asks(desk, 'onCall', '@pay charge 5000', { words: 'Not allowed', threadTs });
+    await asks(desk, 'agent', '@pay refund ORDER-1001', { words: 'dashboard, not here', threadTs });
+    await asks(desk, 'outsider', '@pay ORDER-1001', { words: 'Not allowed', threadTs });
+    const card = await asks(desk, 'agent', `@pay is ${pan} paid?`, { words: 'card number', threadTs });
+    expect(card.shown.text).not.toContain('1111');
+    expect(await desk.kept({ pan, plain: pan.replaceAll(' ', '') })).toEqual([]);
+  });
+
+  it.skipIf(bySocket)('answers a message once, brought again, edited or by another event', async () => {
+    const desk = at();
+    const threadTs = await writes(desk, 'agent', 'A thread');
+    await asks(desk, 'agent', '@pay ORDER-1001', { words: 'Paid (confirmed)', threadTs });
+    const answers = told(desk, 'agent').length;
+    const { ids, credentials } = desk.house.workspace;
+    const sent = desk.house.workspace.state(desk.id('agent')).messages[ids.channels.payDesk] ?? [];
+    const ts = sent.findLast(({ authorIsBot }) => !authorIsBot)?.ts ?? '';
+    const message = { type: 'app_mention', user: desk.id('agent'), text: '<@U0PAYBOT01> ORDER-1002', ts };
+    async function brings(event: object): Promise<number> {
+      const whole = {
+        ...message,
+        channel: ids.channels.payDesk,
+        thread_ts: threadTs,
+        event_ts: ts,
+        ...event,
+      };
+      const body = JSON.stringify({
+        type: 'event_callback',
+        team_id: 'T0PAYTEAM1',
+        event_id: 'Ev1',
+        event: whole,
+      });
+      const signed = signSlack(body, {
+        contentType: 'application/json',
+        secret: credentials.signingSecret,
+        atMs: Date.now(),
+      });
+      return (await fetch(`${desk.bot.url()}/slack/events`, { method: 'POST', ...signed })).status;
+    }
+    expect(await brings({})).toBe(200);
+    expect(await brings({ edited: { user: desk.id('agent'), ts: '1.0' } })).toBe(200);
+    // An app that names us is not answered: it might answer in turn.
+    expect(await brings({ ts: '1795000000.000100', bot_id: 'B0OTHER001' })).toBe(200);
+    await asks(desk, 'lead', '@pay ORDER-1003', { words: 'Not confirmed', threadTs });
+    expect(told(desk, 'agent')).toHaveLength(answers);
+  });
+
+  it('can’t read a thread without the scope, nor is it heard where the bot is not; the doctor says so', async (test) => {
+    const unread = await openDesk(test, { workspace: { grantedOptionalScopes: ['app_mentions:read'] } });
+    const threadTs = await writes(unread, 'agent', 'About ORDER-1001');
+    await asks(unread, 'agent', '@pay', { words: 'the bot can’t read this thread', threadTs });
+    await asks(unread, 'agent', '@pay ORDER-1001', { words: 'Paid (confirmed)', threadTs });
+    await writes(unread, 'onCall', '@pay ORDER-1001', { where: 'privateRoom' });
+    await asks(unread, 'agent', '@pay ORDER-1001', { words: 'Paid (confirmed)', threadTs });
+    expect(unread.messages('onCall', 'privateRoom')).toEqual([]);
+
+    const deaf = await openDesk(test, { workspace: { grantedOptionalScopes: [] } });
+    const found = await deaf.runs(['doctor']);
+    expect(found.stdout).toContain('app_mentions:read (@pay is not heard in threads)');
+  });
+});
