@@ -6,7 +6,7 @@ import { StoreUnavailable } from '../../domain/failure.ts';
 import { customerTried, isCodeOpen, readCode } from '../../domain/otp.ts';
 import { fewLinesOf } from '../../log.ts';
 import { wordsFor } from './page-words.ts';
-import { newSubmitId, pageHeaders, renderPage, type Screen } from './page.ts';
+import { newSubmitId, pageHeaders, refreshOf, renderPage, type Screen } from './page.ts';
 
 /** What the door needs of charges. */
 export type ForCodePage = {
@@ -222,7 +222,8 @@ export function answerCodePages(
     let read: ReturnType<typeof form> | undefined;
     const reply = await ask({ ...request, form: () => (read ??= form()) });
     const isMoved = 'to' in reply;
-    const headers: Record<string, string> = { ...pageHeaders, ...(isMoved ? { location: reply.to } : {}) };
+    const more = isMoved ? { location: reply.to } : refreshOf(reply.screen);
+    const headers: Record<string, string> = { ...pageHeaders, ...more };
     return {
       status: reply.status,
       headers,

@@ -30,6 +30,11 @@ export type Screen =
 /** What the browser looks at again by itself. */
 const passing: ReadonlySet<Ending> = new Set(['checking', 'accepted', 'doubt', 'away']);
 
+/** By a header: in the page itself assistive software is told of a reload that nobody asked for. */
+export function refreshOf(screen: Screen): Record<string, string> {
+  return screen.kind === 'said' && passing.has(screen.what) ? { refresh: '4' } : {};
+}
+
 export function newSubmitId(): string {
   return randomBytes(16).toString('base64url');
 }
@@ -53,9 +58,7 @@ export const pageHeaders = {
 /** A whole page. Text from outside is escaped, and its direction marks cannot turn the text around it. */
 export function renderPage(screen: Screen, words: PageWords): string {
   const body = screen.kind === 'form' ? formOf(screen, words) : saidOf(words[screen.what]);
-  const isPassing = screen.kind === 'said' && passing.has(screen.what);
-  const refresh = isPassing ? '<meta http-equiv="refresh" content="4">' : '';
-  return `<!doctype html><html lang="${words.lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">${refresh}<title>${words.title}</title><style>${style}</style></head><body>${body}</body></html>`;
+  return `<!doctype html><html lang="${words.lang}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex"><title>${words.title}</title><style>${style}</style></head><body>${body}</body></html>`;
 }
 
 function saidOf([head, text]: readonly [string, string]): string {

@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { request as ask } from 'node:http';
 import axe from 'axe-core';
+import type { Page } from 'playwright-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { answerCodePages, createCodeDoor, makeCodeLink } from '../../../src/features/customer-code/door.ts';
 import { ServiceFailure, StoreUnavailable } from '../../../src/domain/failure.ts';
-import { wordsFor } from '../../../src/features/customer-code/page-words.ts';
+import { type Ending, wordsFor } from '../../../src/features/customer-code/page-words.ts';
+import { renderPage } from '../../../src/features/customer-code/page.ts';
 import { readCode } from '../../../src/domain/otp.ts';
 import { chargeMessage } from '../../../src/features/charge/charge-messages.ts';
 import { chargeStateModal } from '../../../src/features/charge/charge-screens.ts';
@@ -100,6 +102,27 @@ async function typesAsAgent(process: ReturnType<typeof startProcess>, code: stri
   const answered = await process.desk.submitCode({ reference, by: ada, code, triesLeft: 3 });
   await answered?.carryOn?.();
   await process.drained();
+}
+
+const endings: readonly Ending[] = ['checking', 'doubt', 'paid', 'stopped', 'gone', 'notTaken'];
+
+async function violations(page: Page): Promise<string[]> {
+  const found = await page.evaluate(
+    async () =>
+      await (
+        globalThis as unknown as { axe: { run: () => Promise<{ violations: { id: string }[] }> } }
+      ).axe.run(),
+  );
+  return found.violations.map(({ id }) => id);
+}
+
+/** Of what the page says when it has no field. */
+async function findNothing(page: Page, all: readonly Ending[]): Promise<void> {
+  for (const what of all) {
+    await page.setContent(renderPage({ kind: 'said', what }, wordsFor('')));
+    await page.evaluate(axe.source);
+    expect([what, await violations(page)]).toEqual([what, []]);
+  }
 }
 
 const median = (ms: readonly number[]): number => ms.toSorted((a, b) => a - b)[20] ?? 0;
@@ -271,6 +294,7 @@ describe('the customer’s page', () => {
     // Who looks may have sent a code a moment ago.
     expect(looked.body).not.toMatch(/Nothing was sent|no try/);
     expect(looked.body).toContain('refreshes by itself');
+    expect([looked.headers['refresh'], typed.headers['refresh']]).toEqual(['4', undefined]);
     expect((await seen())?.otp?.triesLeft).toBe(3);
     expect(world.bank.codes).toEqual([]);
     expect(JSON.stringify(logged)).not.toContain(at.slice(3));
@@ -400,14 +424,9 @@ describe('the customer’s page', () => {
           const look = await checked.context.newPage();
           await look.goto(url);
           await look.evaluate(axe.source);
-          const found = await look.evaluate(
-            async () =>
-              await (
-                globalThis as unknown as { axe: { run: () => Promise<{ violations: { id: string }[] }> } }
-              ).axe.run(),
-          );
-          expect(found.violations.map(({ id }) => id)).toEqual([]);
+          expect(await violations(look)).toEqual([]);
           expect(await look.evaluate('document.documentElement.scrollWidth')).toBe(width);
+          await findNothing(look, width === 320 ? endings : []);
           const page = await plain.context.newPage();
           await page.goto(url);
           await page.screenshot({ path: `/tmp/code-${width}-${colorScheme}.png` });
