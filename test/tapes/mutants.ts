@@ -145,7 +145,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       [
         machine,
-        "if (finding.kind === 'paid') return conclude",
+        "if (finding.kind === 'paid' && !isPaid(state)) return conclude",
         "if (finding.kind === 'paid' && state.kind === 'confirming') return conclude",
       ],
     ],
