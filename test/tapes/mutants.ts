@@ -148,6 +148,11 @@ export const mutants: readonly Mutant[] = [
         "if (finding.kind === 'paid' && !isPaid(state)) return conclude",
         "if (finding.kind === 'paid' && state.kind === 'confirming') return conclude",
       ],
+      [
+        machine,
+        "if (finding.kind === 'paid') return conclude",
+        "if (finding.kind === 'paid' && state.kind === 'confirming') return conclude",
+      ],
     ],
   },
   {
