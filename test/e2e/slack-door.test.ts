@@ -263,7 +263,7 @@ describe('Socket Mode', () => {
     await desk.asks('outsider', '/pay lookup ORDER-1001', 'Not allowed');
     await desk.opens('agent', '/pay link 10.00');
     const wrong = await desk.submits('agent', { 'Customer’s e-mail': 'nobody' });
-    expect(wrong?.problems['Customer’s e-mail']).toContain('not an e-mail address');
+    expect(wrong?.problems['Customer’s e-mail']).toContain('isn’t an e-mail address');
     await desk.submits('agent', { 'Customer’s e-mail': 'zoe@example.com' });
     await desk.modalSays('agent', 'The service’s order id');
     await desk.closes('agent');

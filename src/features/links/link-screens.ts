@@ -166,12 +166,11 @@ function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
   ];
 }
 
-function buttonsOf({ reference, order, state: { kind } }: PaymentLink): Button[] {
+function buttonsOf({ reference, state: { kind } }: PaymentLink): Button[] {
   const check = button({ actionId: linkActions.check, text: 'Look up', value: reference });
   const again = (text: string): Button => button({ actionId: linkActions.again, text, value: reference });
   switch (kind) {
     case 'open':
-      return [...(order ? [openButton(order.checkoutLink)] : []), check];
     case 'confirming':
     case 'review':
       return [check];
@@ -192,11 +191,6 @@ function foot({ state, evidence }: PaymentLink, place: ChargePlace): ReturnType<
   return state.kind === 'paid'
     ? messageFoot(place, state.atMs, evidence && provenWords(evidence))
     : placeFoot(place);
-}
-
-/** To the page that the customer sees; none where Slack takes no such address. */
-function openButton(url: string): Button {
-  return button({ actionId: 'link_page', text: 'Open the page', url });
 }
 
 /** The buttons of payment links, wherever they stand; each carries the reference of its link. */

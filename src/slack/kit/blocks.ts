@@ -64,8 +64,6 @@ export function button(parts: {
   actionId: string;
   text: string;
   value?: string;
-  /** Opened in the browser by a press. */
-  url?: string;
   style?: 'primary' | 'danger';
   confirm?: ConfirmationDialog;
 }): Button {
