@@ -292,7 +292,8 @@ const alertStates: Readonly<Record<string, string>> = {
 
 function storyButtons({ reference }: Story, page: number, pages: number): ActionsBlock[] {
   const file = button({ actionId: storyActions.file, text: 'CSV', value: reference });
-  if (pages === 1) return [actions(file)];
+  // Slack takes no half character in what a button carries.
+  if (pages === 1) return reference.isWellFormed() ? [actions(file)] : [];
   const turn = (actionId: string, text: string, to: number) =>
     button({ actionId, text, value: JSON.stringify([reference, String(to)]) });
   return [
