@@ -93,8 +93,8 @@ export type ChargeState =
 
 export type Conclusion = { kind: Verdict; concludedAt: number; askedAt?: number } & Because;
 
-/** `reason` with a rejection: each has its own fix. */
-export type Because = { why?: string; reason?: Refusal['reason'] };
+/** `reason` with a rejection: each has its own fix. `from`: the bank said nothing, and these are the record's own words. */
+export type Because = { why?: string; reason?: Refusal['reason']; from?: 'record' };
 
 /** Why the service refused a request before the bank saw it, and its own words if it had any. */
 export type Refusal = {

@@ -103,6 +103,8 @@ export type Check = {
   holds: boolean;
   statement: string;
   how?: string;
+  /** Of a status: the record concludes nothing whatever its status is, and `statement` says why. */
+  isDoubted?: true;
 };
 
 export type Evidence = { status: Check; reference: Check; amount: Check };
@@ -155,8 +157,9 @@ function moneyOf(transaction: Transaction): Money | undefined {
 function checkStatus(transaction: Transaction): Check {
   const { status = 'missing' } = transaction;
   const outcome = outcomeOf(transaction);
-  const statement = doubtAbout(transaction) ?? `Status is ${status}${meaning[outcome]}`;
-  return { part: 'status', holds: outcome === 'paid', statement };
+  const doubt = doubtAbout(transaction);
+  if (doubt !== undefined) return { part: 'status', holds: false, statement: doubt, isDoubted: true };
+  return { part: 'status', holds: outcome === 'paid', statement: `Status is ${status}${meaning[outcome]}` };
 }
 
 const meaning: Record<TransactionOutcome, string> = {

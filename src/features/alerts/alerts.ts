@@ -271,9 +271,10 @@ export function createAlerts(account: Account, around: Around) {
 function failureOf({ state, bankWords: said, nextTry }: ChargeSeen): KnownDecline | undefined {
   switch (state.kind) {
     case 'declined': {
-      const bankWords = state.why ?? said;
+      const words = state.why ?? said;
+      const bankWords = state.from === 'record' ? undefined : words;
       const nextTryFrom = nextTry && holdEnd(nextTry);
-      const reason = reasonAfter(bankWords, nextTry);
+      const reason = reasonAfter(words, nextTry);
       const { kind: how, concludedAt: atMs } = state;
       return { how, atMs, reason, ...withoutUndefined({ bankWords, nextTryFrom }) };
     }

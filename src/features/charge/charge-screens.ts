@@ -109,7 +109,7 @@ function theirWords({ state, bankWords, otp }: ChargeSeen): RichTextBlock[] {
   if (!isConcluded(state)) return [];
   switch (state.kind) {
     case 'declined':
-      return quoted('The bank says:', state.why ?? bankWords);
+      return quoted(state.from === 'record' ? 'Gateway:' : 'The bank says:', state.why ?? bankWords);
     case 'given_back':
       return quoted('The service says:', state.why);
     case 'rejected':

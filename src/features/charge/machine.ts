@@ -41,6 +41,8 @@ export type ChargeIntent = {
   refusal?: Refusal;
   /** The last the bank said: where it sent the code, what was wrong with one, why it declined. */
   bankWords?: string;
+  /** The last the record said of a charge that is not paid: its words where the bank has none. */
+  recordWords?: string;
   history: readonly Past[];
 };
 
@@ -55,7 +57,7 @@ export type Past = { at: number; event: ChargeEvent; times?: number };
 export type StoredChargeAnswer =
   | { kind: 'approved' }
   | { kind: 'otp_required'; sealedTransactionId: string; why?: string }
-  | { kind: 'declined'; why?: string }
+  | ({ kind: 'declined' } & Pick<Because, 'why' | 'from'>)
   | { kind: 'already_exists' }
   | ({ kind: 'rejected' } & Refusal)
   | { kind: 'unknown' };
@@ -76,7 +78,7 @@ export type StoredOtpAnswer =
  */
 export type Finding =
   | { kind: 'paid'; status?: string; compared?: string }
-  | { kind: 'pending' | 'final_not_paid'; status?: string }
+  | { kind: 'pending' | 'final_not_paid'; status?: string; why?: string }
   | { kind: 'given_back'; status?: string }
   | { kind: 'mismatch'; why: string }
   | { kind: 'not_found' }
@@ -512,9 +514,10 @@ type LookedUp = Extract<ChargeEvent, { kind: 'looked_up' }>;
  *
  * Spec: Transactions ("A charge is successful only when all hold").
  */
-function lookedUp(intent: ChargeIntent, event: LookedUp, at: number, times: number): Step | undefined {
-  const { state } = intent;
+function lookedUp(before: ChargeIntent, event: LookedUp, at: number, times: number): Step | undefined {
   const { finding } = event;
+  const intent = withRecordWords(before, finding);
+  const { state } = intent;
   if (finding.kind === 'given_back') return givenBack(intent, { ...event, finding }, at);
   if (finding.kind === 'paid' && !isPaid(state)) return conclude(intent, at, 'approved');
   if (!('askedAt' in state) || state.askedAt !== event.askedAt) return undefined;
@@ -538,6 +541,11 @@ function lookedUp(intent: ChargeIntent, event: LookedUp, at: number, times: numb
     default:
       return stillConcluded(intent, state, finding, at);
   }
+}
+
+function withRecordWords(intent: ChargeIntent, finding: Finding): ChargeIntent {
+  const isUnpaid = finding.kind === 'pending' || finding.kind === 'final_not_paid';
+  return isUnpaid && finding.why !== undefined ? { ...intent, recordWords: finding.why } : intent;
 }
 
 function givenBack(
@@ -567,20 +575,21 @@ export function findingOf(
   if (confirmation.kind === 'not_found') return { kind: 'not_found' };
   const {
     evidence,
-    transaction: { status },
+    transaction: { status, gatewayMessage },
   } = confirmation;
+  const words = gatewayMessage === undefined ? {} : { why: gatewayMessage };
   const shown = status === undefined ? {} : { status };
   if (confirmation.kind === 'confirmed') {
     const { compared } = confirmation.transaction;
     return { kind: 'paid', ...shown, ...(compared ? { compared: compared.how } : {}) };
   }
-  if (confirmation.kind === 'not_paid') return { kind: 'final_not_paid', ...shown };
+  if (confirmation.kind === 'not_paid') return { kind: 'final_not_paid', ...shown, ...words };
   if (confirmation.kind === 'given_back') return { kind: 'given_back', ...shown };
   if (evidence.status.holds) {
     const wrong = evidence.reference.holds ? evidence.amount : evidence.reference;
     return { kind: 'mismatch', why: wrong.statement };
   }
-  return { kind: 'pending', ...shown };
+  return { kind: 'pending', ...shown, ...words };
 }
 
 type Unproven = Exclude<Finding, { kind: 'mismatch' } | { kind: 'paid' } | { kind: 'given_back' }>;
@@ -640,8 +649,9 @@ function isThere({ kind }: Finding): boolean {
   return kind === 'pending' || kind === 'final_not_paid';
 }
 
-function bankSaid({ bankWords }: ChargeIntent): { why?: string } {
-  return bankWords === undefined ? {} : { why: bankWords };
+function bankSaid({ bankWords, recordWords }: ChargeIntent): Because {
+  if (bankWords !== undefined) return { why: bankWords };
+  return recordWords === undefined ? {} : { why: recordWords, from: 'record' };
 }
 
 /** Counts a look-up that the service answered without proof. */

@@ -139,7 +139,7 @@ export function createChargeRunner(
   }
 
   async function charge(
-    { terms }: ChargeRecord,
+    { terms, intent }: ChargeRecord,
     { reference, send, leaveBy }: Extract<Effect, { kind: 'charge' }>,
   ): Promise<void> {
     const { tokenKey, money, customerEmail, customerId } = terms;
@@ -149,7 +149,8 @@ export function createChargeRunner(
     const stored = storedChargeAnswer(answer, (transactionId) =>
       sealer.seal(chargeKey(reference), transactionId),
     );
-    await handle(reference, { kind: 'charge_answered', send, answer: stored });
+    const told = await withRecordWords(stored, () => find(intent));
+    await handle(reference, { kind: 'charge_answered', send, answer: told });
   }
 
   /** Why nobody knows is worth a line: it is what an engineer looks for. */
@@ -232,6 +233,17 @@ export function createChargeRunner(
   }
 
   return { run, see, show, showProgress, posts, auditSteps, background };
+}
+
+/** A decline that came without words is told with its record's, where the record does not say otherwise. */
+async function withRecordWords(
+  answer: StoredChargeAnswer,
+  find: () => Promise<Finding>,
+): Promise<StoredChargeAnswer> {
+  if (answer.kind !== 'declined' || answer.why !== undefined) return answer;
+  const found = await find();
+  const isUnpaid = found.kind === 'pending' || found.kind === 'final_not_paid';
+  return isUnpaid && found.why !== undefined ? { ...answer, why: found.why, from: 'record' } : answer;
 }
 
 /** All who ever had it. */

@@ -165,7 +165,8 @@ export function checkoutLink(order: Order, baseUrl: string): string {
 
 type ToldTransaction = Record<string, string> & { status: string; amount: string };
 
-export type TellTransaction = (record: ToldTransaction) => ToldTransaction;
+/** Several: as a service that has more than one record of a reference. */
+export type TellTransaction = (record: ToldTransaction) => ToldTransaction | readonly ToldTransaction[];
 
 /** Spec: Transactions. */
 export const transactionRoute: Route = {
@@ -188,7 +189,8 @@ function lookUp(world: World, call: Call): Answer {
   }
   const record = world.tellTransaction(transactionRecord(order));
   if (order.state === 'paid' && order.pendingLookups > 0) order.pendingLookups -= 1;
-  return enveloped(record, `${reference} is ${record.status}`);
+  const records = [record].flat();
+  return enveloped(record, `${reference} is ${records.map(({ status }) => status).join(' and ')}`);
 }
 
 /** Spec: Transaction record. Statuses other than SUCCESS: not shown; the playground says PENDING, FAILED and REFUNDED. */

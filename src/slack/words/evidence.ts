@@ -119,7 +119,9 @@ export function proofLine(evidence: Evidence, told: { status?: string | undefine
     const compared = how === undefined ? '' : ` (${outsideText(how, longestStatement)})`;
     return `${holds ? '✓' : '✗'} ${part}${part === 'status' && status !== undefined ? ` ${status}` : compared}`;
   });
-  const missing = checks.filter(({ part, holds }) => !holds && !(part === 'status' && status !== undefined));
+  const missing = checks.filter(
+    ({ part, holds, isDoubted }) => !holds && (isDoubted || !(part === 'status' && status !== undefined)),
+  );
   const statements = missing.map(({ statement }) => [words(outsideText(statement, longestStatement))]);
   return [richText([words(marks.join('  '))], ...statements)];
 }

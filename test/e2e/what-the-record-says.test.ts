@@ -1,0 +1,122 @@
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { charges, shareDesk } from '../support/desk.ts';
+
+// What a charge comes to when its record says more, less or something else than its answer.
+
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
+
+type Told = Record<string, string> & { status: string; amount: string };
+
+/** How the service tells its records in this story. */
+let tells: (record: Told) => Told | readonly Told[] = (record) => record;
+
+const at = shareDesk({
+  clock: true,
+  env: { CHARGE_TWIN_MINUTES: '0', PAYMENTS_FINAL_STATUSES: 'FAILED' },
+  payments: { knownCards: true, tellTransaction: (record) => tells(record) },
+});
+
+beforeAll(() => at().settled());
+beforeEach(() => {
+  tells = (record) => record;
+  at().house.later(dayMs + minuteMs);
+});
+
+const ada = '4081';
+const lookUps = { operation: 'GET /v1/transactions/accounts/single' } as const;
+
+describe('a decline without words', () => {
+  it('quotes its record’s, and never says that the bank gave no reason', async () => {
+    const desk = at();
+    tells = (record) => ({ ...record, gatewayMessage: 'Do not honour' });
+    await desk.house.payments.act({ kind: 'order_next_charge', next: 'decline', reason: '' });
+    await charges(desk, 'agent', { card: ada, amount: '1100.00' });
+    const { shown } = await desk.modalSays('agent', ['❌ Declined by the bank', 'Do not honour']);
+    expect(shown.text).toContain('Gateway:');
+    expect(shown.text).toContain('another card');
+    expect(shown.text).not.toContain('gave no reason');
+  });
+});
+
+describe('a reference with two records', () => {
+  it('that differ is neither paid nor not: both are shown, and the charge waits', async () => {
+    const desk = at();
+    tells = (record) => [record, { ...record, status: 'FAILED' }];
+    const reference = await charges(desk, 'agent', { card: ada, amount: '1200.00' });
+    await desk.modalSays('agent', ['Approved, confirming', reference]);
+    const looked = await desk.asks('agent', `/pay ${reference}`, 'Not confirmed');
+    expect(looked.shown.text).toContain('2 records of this reference differ');
+    expect(looked.shown.text).toContain('SUCCESS NGN 1,200.00 CREDIT; FAILED NGN 1,200.00 CREDIT');
+    tells = (record) => [record, record];
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+  });
+
+  it('is no payment where its record is a debit', async () => {
+    const desk = at();
+    tells = (record) => ({ ...record, entryType: 'DEBIT' });
+    const reference = await charges(desk, 'agent', { card: ada, amount: '1300.00' });
+    await desk.modalSays('agent', ['Approved, confirming', reference]);
+    const looked = await desk.asks('agent', `/pay ${reference}`, 'Not confirmed');
+    expect(looked.shown.text).toContain('The record is a DEBIT, which is no payment');
+    tells = (record) => record;
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+  });
+});
+
+describe('a service without an answer for more than a day', () => {
+  it('leaves the charge in doubt, and proves it with the first answer', async () => {
+    const desk = at();
+    const { house } = desk;
+    await house.payments.act({ kind: 'order_next_charge', next: 'lost_answer' });
+    house.payments.sendWebhooksTo(undefined);
+    house.payments.setFaults({ kind: 'error_500', ...lookUps });
+    const reference = await charges(desk, 'agent', { card: ada, amount: '1400.00' });
+    await desk.modalSays('agent', ['In doubt, checking', reference]);
+    for (let hour = 0; hour < 26; hour += 1) house.later(hourMs);
+    const doubt = await desk.asks('lead', '/pay doubt', reference);
+    expect(doubt.shown.text).not.toContain('Needs review');
+    house.payments.setFaults();
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
+  });
+});
+
+describe('a code whose answer is lost', () => {
+  const bola = '1127';
+  const codes = { operation: 'POST /v1/checkout/checkout-card-otp' } as const;
+
+  it('and whose money moves seconds later without an event is found paid beside the open form', async () => {
+    const desk = at();
+    const { house } = desk;
+    house.payments.sendWebhooksTo(undefined);
+    const reference = await charges(desk, 'agent', { card: bola, amount: '1600.00' });
+    await desk.modalSays('agent', 'Code from the bank');
+    tells = (record) => ({ ...record, status: 'PROCESSING' });
+    house.payments.setFaults({ kind: 'answer_lost', ...codes, times: 1 });
+    await desk.submits('agent', { 'Code from the bank': '123456' });
+    await desk.modalSays('agent', ['got no answer', 'Code from the bank']);
+    tells = (record) => record;
+    await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
+  });
+
+  it('is never called wrong when it is typed once more: the charge is looked up first, and is paid', async () => {
+    const desk = at();
+    const { house } = desk;
+    house.payments.sendWebhooksTo(undefined);
+    const reference = await charges(desk, 'agent', { card: bola, amount: '1700.00' });
+    await desk.modalSays('agent', 'Code from the bank');
+    tells = (record) => ({ ...record, status: 'PROCESSING' });
+    house.payments.setFaults({ kind: 'answer_lost', ...codes, times: 1 });
+    await desk.submits('agent', { 'Code from the bank': '123456' });
+    await desk.modalSays('agent', ['got no answer', 'Code from the bank']);
+    tells = (record) => record;
+    const after = await desk.submits('agent', { 'Code from the bank': '123456' });
+    expect(after?.shown.text).not.toMatch(/wrong/i);
+    const paid = await desk.modalSays('agent', ['✅ Paid (confirmed)', reference]);
+    expect(paid.shown.text).not.toMatch(/wrong/i);
+    house.payments.sendWebhooksTo(`${house.webhookGate.url}/webhooks/payments`);
+  });
+});
