@@ -302,10 +302,19 @@ export function createFeatures(account: Account, around: Around) {
     chargeForm: (card) => charges.form({ prefill: { card } }),
     cardEmailForm: cardEmail.form,
   });
-  const lookup: Lookup = createLookup(account, alerts.declineOf, async (reference) => {
-    const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
-    return (charge ?? link)?.terms.customerEmail;
-  });
+  const lookup: Lookup = createLookup(
+    account,
+    alerts.declineOf,
+    async (reference) => {
+      const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
+      return (charge ?? link)?.terms.customerEmail;
+    },
+    async (reference) => {
+      const [charge, link] = await Promise.all([charges.find(reference), links.find(reference)]);
+      if (charge?.state.kind === 'approved') return charge.state.concludedAt;
+      return link?.state.kind === 'paid' ? link.state.atMs : undefined;
+    },
+  );
   const undelivered: Undelivered = createUndelivered(account);
   const forwarding: Forwarding = createForwarding(account, around.forwarded);
   const find = createFind(account, findersOf(account));

@@ -38,7 +38,11 @@ describe('/pay link', () => {
     expect(first?.ts).toBe(card.ts);
     expect(first?.shown.text).not.toContain(order.checkoutLink);
     expect(first?.shown.text).toContain('/pay charge offers it');
-    expect(first?.shown.buttons).toEqual([]);
+    expect(first?.shown.buttons).toEqual(['Copy proof']);
+    await desk.presses('lead', 'Copy proof', first);
+    const proof = await desk.modalSays('lead', ['Payment LINK-1', 'NGN 150.00', 'confirmed by Lagos store']);
+    expect(proof.shown.text).not.toMatch(/receipt|@example\.com|order id/i);
+    await desk.closes('lead');
     expect(note?.shown.text).toContain(`<@${desk.id('agent')}>`);
     expect(paid.shown.text).toContain('LINK-1');
     await desk.settled();

@@ -22,7 +22,7 @@ describe('/pay <reference>', () => {
     expect(paid).toMatchObject({ ephemeral: true });
     expect(paid.shown.text).toMatch(/ proven checked /);
     expect(paid.shown.text).toContain('Lagos store');
-    expect(paid.shown.buttons).toEqual(['Share to channel', 'Look up']);
+    expect(paid.shown.buttons).toEqual(['Share to channel', 'Look up', 'Copy proof']);
 
     const open = await desk.asks('agent', '/pay ORDER-1002', '⚠️ Not confirmed');
     expect(open.shown.text).toMatch(/✗ status.*Next: don’t deliver yet. Look it up again later\./s);
@@ -164,7 +164,7 @@ describe('Look up a payment', () => {
     expect(form.fields).toEqual(['Reference', 'Amount']);
     await desk.submits('agent', { Reference: 'ORDER-1001' });
     const shown = await desk.modalSays('agent', 'Paid (confirmed)');
-    expect(shown.shown.buttons).toEqual(['Share to channel', 'Look up']);
+    expect(shown.shown.buttons).toEqual(['Share to channel', 'Look up', 'Copy proof']);
     await desk.shortcut('outsider', 'Look up a payment');
     await desk.modalSays('outsider', 'Not allowed: Look up a payment');
   });

@@ -44,7 +44,7 @@ describe('@pay in a thread', () => {
       threadTs,
     });
     expect(answer).toMatchObject({ ephemeral: true, threadTs });
-    expect(answer.shown.buttons).toEqual(['Share here', 'Look up']);
+    expect(answer.shown.buttons).toEqual(['Share here', 'Look up', 'Copy proof']);
     expect(desk.messages('lead', 'payDesk').filter(({ threadTs: of }) => of === threadTs)).toEqual([]);
     await desk.presses('agent', 'Share here', answer);
     const shared = await desk.sees('lead', ['Paid (confirmed)', 'Shared by'], 'payDesk');

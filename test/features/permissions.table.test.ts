@@ -27,6 +27,7 @@ const needs: Readonly<Record<string, string>> = {
   'press look_up_open': 'lookup',
   'press look_up_again': 'lookup',
   'press look_up_share': 'lookup',
+  'press proof_copy': 'lookup',
   'submit lookup_form': 'lookup',
   'press reveal_email': 'reveal',
   'type find ada@example.com': 'find',

@@ -136,7 +136,7 @@ export function chargeDirectMessage(
   const isOpen = state.kind === 'otp';
   const card = isOpen || state.kind === 'review' ? [] : fields({ Card: termFields(terms).Card });
   // A conclusion has the buttons of its modal, which may be closed.
-  const buttons = isOpen ? messageButtons(charge) : modalButtons(charge);
+  const buttons = isOpen ? messageButtons(charge) : modalButtons(charge, place);
   const body = [...(isOpen ? codeRequest(charge) : stateBlocks(charge)), ...card];
   const message = noteOf(charge, place, { body: [...body, ...(what === state.kind ? buttons : [])] });
   return posted(message, 'payops_charge_direct', about);

@@ -21,6 +21,7 @@ import {
 import { codec } from '../../slack/kit/form.ts';
 import {
   customerWord,
+  proofButton,
   provenBy,
   quoted,
   referenceRun,
@@ -273,9 +274,16 @@ export function messageButtons(charge: ChargeSeen): ActionsBlock[] {
 }
 
 /** The same in the charge's own modal, where a new charge can be started from the old one's terms. */
-export function modalButtons(charge: ChargeSeen): ActionsBlock[] {
+export function modalButtons(charge: ChargeSeen, { environment }: ChargePlace): ActionsBlock[] {
   // Its code is entered in the modal itself.
   if (charge.state.kind === 'otp') return [];
+  if (charge.state.kind === 'approved') {
+    // None where somebody has to find out first whether it is to be given back.
+    const proof = isGivenOnce(charge)
+      ? proofButton(environment, charge.reference, charge.terms.money.minor)
+      : [];
+    return proof.length === 0 ? [] : [actions(...proof)];
+  }
   const again = againWords(charge);
   if (again === 'none') return [];
   return again === undefined
@@ -341,7 +349,7 @@ export function chargeStateModal(charge: ChargeSeen, place: ChargePlace, viewer:
   const blocks: ModalBlock[] = [
     chargeHeadline(charge).block,
     ...stateBlocks(charge),
-    ...modalButtons(charge),
+    ...modalButtons(charge, place),
     ...(charge.state.kind === 'review' ? [] : modalFacts(charge)),
     chargeFoot(charge, place),
   ];

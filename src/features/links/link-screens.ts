@@ -19,6 +19,7 @@ import { type ChargePlace, messageFoot, placeFoot } from '../../slack/words/char
 import { type AboutMessage, type Note, noteMessage, posted } from '../../slack/kit/note.ts';
 import {
   customerWord,
+  proofButton,
   proofLine,
   provenWords,
   quoted,
@@ -84,7 +85,7 @@ export function shownLink(link: PaymentLink, place: ChargePlace, where: Run[] = 
         'Asked by': [person(link.by)],
       }),
     ],
-    buttons: buttonsOf(link),
+    buttons: buttonsOf(link, place),
     foot: foot(link, place),
   });
 }
@@ -166,7 +167,10 @@ function failure({ failure: failed }: PaymentLink): RichTextBlock[] {
   ];
 }
 
-function buttonsOf({ reference, state: { kind } }: PaymentLink): Button[] {
+function buttonsOf(
+  { reference, terms, state: { kind } }: PaymentLink,
+  { environment }: ChargePlace,
+): Button[] {
   const check = button({ actionId: linkActions.check, text: 'Look up', value: reference });
   const again = (text: string): Button => button({ actionId: linkActions.again, text, value: reference });
   switch (kind) {
@@ -180,8 +184,9 @@ function buttonsOf({ reference, state: { kind } }: PaymentLink): Button[] {
       return [again('New link')];
     case 'refused':
       return [again('Correct and try again')];
-    case 'asking':
     case 'paid':
+      return proofButton(environment, reference, terms.money.minor);
+    case 'asking':
     case 'given_back':
       return [];
   }

@@ -7,7 +7,7 @@ import {
   revealButtonOf,
   transactionNote,
 } from '../../slack/words/transaction-message.ts';
-import { askedWords, openLookUpActionId } from '../../slack/words/evidence.ts';
+import { askedWords, openLookUpActionId, proofButton } from '../../slack/words/evidence.ts';
 import { maskNumbers } from '../../domain/card.ts';
 import type { ServiceFailure } from '../../domain/failure.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
@@ -40,7 +40,12 @@ export function answerMessage(view: TransactionView, may: AnswerMay): SlackMessa
 }
 
 function buttonsFor(view: TransactionView, { share, reveal }: AnswerMay): Button[] {
-  return [...(share === false ? [] : [shareButton(view, share)]), ...(reveal ? revealButtonOf(view) : [])];
+  const { confirmation, environment, reference, amountMinor } = view;
+  return [
+    ...(share === false ? [] : [shareButton(view, share)]),
+    ...(confirmation.kind === 'confirmed' ? proofButton(environment, reference, amountMinor) : []),
+    ...(reveal ? revealButtonOf(view) : []),
+  ];
 }
 
 /** Where the answer stands in a modal: which channel it may be shared to. */

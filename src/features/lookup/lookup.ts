@@ -36,6 +36,7 @@ import {
   type Conversation,
   type Mention,
   type Prepared,
+  type Press,
   type Pressed,
   type Submission,
   type ViewAnswer,
@@ -74,6 +75,7 @@ import {
   isChannel,
   parseQuestion,
 } from './look-up.ts';
+import { createProof, type ProvenAt } from './proof.ts';
 import { createReveals } from './reveal.ts';
 import { candidateReferences } from './candidate-references.ts';
 
@@ -87,13 +89,16 @@ export function createLookup(
   account: Account,
   declineOf: DeclineOf,
   ownEmail: Parameters<typeof createReveals>[1],
+  provenAt: ProvenAt,
 ) {
   const reveals = createReveals(account, ownEmail);
-  return { verbs: [lookupCommand({ account, reveals, ask: createAsk(account, declineOf) })], reveals };
+  const ask = createAsk(account, declineOf);
+  const proof = createProof(account, ask, provenAt);
+  return { verbs: [lookupCommand({ account, reveals, ask }, proof)], reveals };
 }
 
 /** `/pay lookup <reference> [amount]`, and what is typed without a verb. */
-function lookupCommand(deps: Lookups): Command {
+function lookupCommand(deps: Lookups, proof: Press): Command {
   async function run(question: Question | undefined, conversation: Conversation) {
     if (question) return await answerHere(question, conversation);
     const { caller, openModal } = conversation;
@@ -131,6 +136,7 @@ function lookupCommand(deps: Lookups): Command {
         about: (value) => lookUpWords(value)[0],
         press: (pressed) => share(deps, pressed),
       },
+      proof,
       deps.reveals.press,
     ],
     modals: [{ callbackId: formId, effect: 'none', submit: (submission) => submitForm(deps, submission) }],

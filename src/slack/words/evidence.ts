@@ -65,6 +65,16 @@ export function storyButton(reference: string): Button[] {
   return [button({ actionId: storyActionId, text: 'Story', value: reference })];
 }
 
+/** Opens what a customer may be told of a proven payment. The look-up is made again: the button carries the question. */
+export const proofActionId = 'proof_copy';
+
+/** None of a test: no customer is told of one. */
+export function proofButton(environment: Environment, reference: string, amountMinor?: number): Button[] {
+  if (environment !== 'live' || !parseOrderReference(reference).ok) return [];
+  const value = JSON.stringify(askedWords(reference, amountMinor));
+  return [button({ actionId: proofActionId, text: 'Copy proof', value })];
+}
+
 /** The words that ask about a reference, and about the amount that it should be. */
 export function askedWords(reference: string, amountMinor?: number): string[] {
   return amountMinor === undefined ? [reference] : [reference, wireFromMinor(amountMinor)];

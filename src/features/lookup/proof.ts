@@ -1,0 +1,93 @@
+import type { Account } from '../../account.ts';
+import { ServiceFailure } from '../../domain/failure.ts';
+import { formatMoney, type Money } from '../../domain/money.ts';
+import type { OrderReference } from '../../domain/order-reference.ts';
+import { codeLines, rich } from '../../slack/kit/blocks.ts';
+import { wordsModal } from '../../slack/kit/modals.ts';
+import type { Modal, SlackMessage } from '../../slack/kit/message.ts';
+import { noteMessage } from '../../slack/kit/note.ts';
+import type { Press, Pressed } from '../../slack/command.ts';
+import { lookUpWords, proofActionId, referenceWord, word } from '../../slack/words/evidence.ts';
+import { serviceFailureNote } from '../../slack/words/error-message.ts';
+import { lookingUpNote } from '../../slack/words/transaction-message.ts';
+import { answerMessage } from './answer-message.ts';
+import { parseQuestion, type Lookups, type Question } from './look-up.ts';
+
+/** When a charge or a payment link of the bot's own was proven, UTC ms; undefined: the bot has none of that reference. */
+export type ProvenAt = (reference: OrderReference) => Promise<number | undefined>;
+
+/**
+ * *Copy proof* on *Paid (confirmed)*: three lines in a customer's words, for the agent to copy. The payment is looked up
+ * again first, so that nobody is told of one that was given back since.
+ */
+export function createProof(
+  account: Pick<Account, 'slack' | 'settings' | 'place' | 'now'>,
+  ask: Lookups['ask'],
+  provenAt: ProvenAt,
+): Press {
+  const { settings, place, slack } = account;
+
+  async function answer(question: Question): Promise<SlackMessage> {
+    try {
+      const [view, atMs] = await Promise.all([ask(question), provenAt(question.reference)]);
+      const { confirmation, reference, checkedAtMs } = view;
+      if (confirmation.kind !== 'confirmed') return answerMessage(view, { share: false, reveal: false });
+      return proofMessage({
+        reference,
+        money: confirmation.money,
+        atMs: atMs ?? checkedAtMs,
+        timeZone: settings.policy.timezone ?? 'UTC',
+        merchant: settings.merchantName ?? place.account,
+      });
+    } catch (error) {
+      if (!(error instanceof ServiceFailure)) throw error;
+      const about = { reference: question.reference, moneyMayHaveMoved: false };
+      return noteMessage(serviceFailureNote(error, about));
+    }
+  }
+
+  return {
+    actionId: proofActionId,
+    about: (value) => lookUpWords(value)[0],
+    async press({ value, caller, openModal }: Pressed) {
+      const question = parseQuestion(lookUpWords(value));
+      if (!question.ok) return;
+      const { reference } = question.value;
+      const viewId = await openModal(proofModal(noteMessage(lookingUpNote(reference))));
+      const message = await answer(question.value);
+      await slack.showEnd({ viewId, userId: caller.userId }, { modal: proofModal(message), message });
+    },
+  };
+}
+
+function proofModal(message: SlackMessage): Modal {
+  return wordsModal('Proof of payment', message);
+}
+
+type Proof = { reference: string; money: Money; atMs: number; timeZone: string; merchant: string };
+
+/** What a customer knows the payment by, and nothing else: no id of the service, no card, no address. */
+function proofMessage(proof: Proof): SlackMessage {
+  return noteMessage({
+    state: '✅ Paid (confirmed)',
+    body: [codeLines(proofLines(proof)), rich`Copy these lines to the customer.`],
+  });
+}
+
+/** Reference, amount, and when it was confirmed by whom, as a customer reads them. */
+export function proofLines({ reference, money, atMs, timeZone, merchant }: Proof): string[] {
+  const time = new Intl.DateTimeFormat('en-GB', {
+    timeZone,
+    day: 'numeric',
+    month: 'long',
+    year: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+  }).format(atMs);
+  return [
+    `Payment ${referenceWord(reference)}`,
+    word(formatMoney(money)) ?? '',
+    `${time}, confirmed by ${word(merchant) ?? ''}`,
+  ];
+}
