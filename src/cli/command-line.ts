@@ -8,6 +8,7 @@ import { openLog, readSettings } from './read-settings.ts';
 import { auditCommand } from './audit.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { connectCommand } from './connect/connect.ts';
+import { dayCommand } from './day.ts';
 import { doctorCommand } from './doctor.ts';
 import { doubtCommand } from './doubt.ts';
 import { explainDeliveryCommand } from './explain-delivery.ts';
@@ -28,6 +29,7 @@ export const commands: Readonly<Record<string, CliCommand>> = {
   accounts: accountsCommand,
   doubt: doubtCommand,
   find: findCommand,
+  day: dayCommand,
   audit: auditCommand,
   backup: backupCommand,
   connect: connectCommand,

@@ -60,6 +60,9 @@ export function indexAt(lists: readonly string[], placeMs: number): Index {
   return Object.fromEntries(lists.map((list) => [list, placeMs]));
 }
 
+/** Every charge and payment link of the bot's own, by when it was begun. */
+export const ownPaymentsList = 'own-payments';
+
 const foundPrefix = 'found-by:';
 
 function termsOf({ customerEmail = '', lastFour, amountMinor }: FoundBy): string[] {

@@ -138,6 +138,12 @@ describe('/pay find', () => {
     const text = await desk.runs(['find', 'many.find@example.com', 'failed']);
     expect(text).toMatchObject({ code: 0, stdout: expect.stringContaining('NGN 108.00') });
     expect(await desk.runs(['find', 'nobody@example.com'])).toMatchObject({ code: 4 });
+    const today = new Date(desk.house.now()).toISOString().slice(0, 10);
+    const day = await desk.runs(['day', today]);
+    expect(day).toMatchObject({ code: 0, stderr: expect.stringContaining('in doubt') });
+    expect(day.stdout).toMatch(/,charge,12500\.00,NGN,Paid \(confirmed\),yes,look-up,U\w+,,/);
+    expect(day.stdout).not.toMatch(/@/);
+    expect(await desk.runs(['day', 'today'])).toMatchObject({ code: 2 });
     expect(await desk.runs(['find', 'nobody'])).toMatchObject({ code: 2 });
   });
 

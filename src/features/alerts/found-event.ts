@@ -46,6 +46,9 @@ function foundEvent(
   const isFailed = event.kind === 'payment_failed';
   const saved = event.cardSaved && 'face' in event.cardSaved ? event.cardSaved.face : undefined;
   return {
+    kind: isFailed ? 'alert' : 'payment',
+    isProven: lookup.kind === 'confirmed',
+    isInDoubt: false,
     state: eventState({ event, lookup }, isFailed ? card : undefined),
     atMs: receivedAtMs,
     ...withoutUndefined({

@@ -9,6 +9,9 @@ export function cardFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
     async read(entry) {
       const { face, customerEmail, savedAt } = openRecord(sealer, storedCardKind, entry);
       return {
+        kind: 'saved card',
+        isProven: false,
+        isInDoubt: false,
         state: '💳 Saved card',
         atMs: savedAt,
         card: face,

@@ -20,7 +20,7 @@ import { createRecords, isUnreadable, type Records, type Rest } from '../../reco
 import type { Log } from '../../log.ts';
 import type { Index, Store } from '../../store/store.ts';
 import type { BotCharge } from '../../domain/alert.ts';
-import { indexAt, listsFoundBy } from '../../records/found-by.ts';
+import { indexAt, listsFoundBy, ownPaymentsList } from '../../records/found-by.ts';
 import { entriesOf } from '../../records/pages.ts';
 import { chargeTermsShape, type AuditEntry } from '../../records/shapes.ts';
 import { formatMoney } from '../../domain/money.ts';
@@ -155,7 +155,7 @@ async function listsOfCharge(
   if (intent.state.kind === 'otp') names.push(chargeLists.codesOf(agent));
   const { customerEmail, card, money } = terms;
   const known = { customerEmail, lastFour: card.lastFour, amountMinor: money.minor };
-  names.push(...(await listsFoundBy(account, known)));
+  names.push(ownPaymentsList, ...(await listsFoundBy(account, known)));
   return indexAt(names, intent.submittedAt);
 }
 

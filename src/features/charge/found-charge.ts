@@ -1,6 +1,6 @@
 import type { Account, Finder } from '../../account.ts';
 import type { FoundRecord } from '../../domain/found.ts';
-import { stateWord } from '../../slack/words/state-words.ts';
+import { isInDoubt, stateWord } from '../../slack/words/state-words.ts';
 import {
   chargePrefix,
   createChargeRecords,
@@ -19,8 +19,13 @@ export function chargeFinder(account: Pick<Account, 'store' | 'sealer' | 'wait'>
 function foundCharge(record: ChargeRecord): FoundRecord {
   const { intent, terms } = record;
   const { money, card, customerEmail } = terms;
+  const seen = seenOf(record);
   return {
-    state: stateWord(seenOf(record)),
+    kind: 'charge',
+    isProven: intent.state.kind === 'approved',
+    isInDoubt: isInDoubt(seen) || intent.state.kind === 'review',
+    agent: record.agent,
+    state: stateWord(seen),
     atMs: intent.submittedAt,
     reference: intent.reference,
     money,

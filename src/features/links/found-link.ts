@@ -15,6 +15,10 @@ export function linkFinder({ sealer }: Pick<Account, 'sealer'>): Finder {
 function foundLink(link: PaymentLink): FoundRecord {
   const { reference, terms, askedAtMs, state, failure, cardSaved } = link;
   return {
+    kind: 'payment link',
+    isProven: state.kind === 'paid',
+    isInDoubt: state.kind === 'review',
+    agent: link.by,
     state: linkHead(link).state,
     atMs: askedAtMs,
     reference,

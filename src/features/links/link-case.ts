@@ -7,7 +7,7 @@ import type { CardSaved } from '../../domain/card.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { caseKind, type CaseRules, type CaseStep } from '../../records/cases.ts';
-import { type FoundBy, indexAt } from '../../records/found-by.ts';
+import { type FoundBy, indexAt, ownPaymentsList } from '../../records/found-by.ts';
 
 const check = z.object({
   part: z.enum(['status', 'reference', 'amount']),
@@ -106,7 +106,10 @@ export function linkRules(
     prefix: linkPrefix,
     schema: linkCase,
     lists: async (link) =>
-      indexAt([...(isFollowed(link) ? [linksOf(link.by)] : []), ...(await foundBy(link))], link.askedAtMs),
+      indexAt(
+        [...(isFollowed(link) ? [linksOf(link.by)] : []), ownPaymentsList, ...(await foundBy(link))],
+        link.askedAtMs,
+      ),
     step: (before, event, nowMs) => stepLink(before, event, nowMs, rules),
     restMs: (link, nowMs) => restOfLink(link, nowMs, rules),
     history: (step) => [auditOf(step)],

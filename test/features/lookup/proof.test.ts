@@ -37,7 +37,7 @@ describe('the proof for a customer', () => {
       now: () => atMs,
       slack: {
         showEnd: async (_: unknown, end: { modal: unknown }) => void shown.push(JSON.stringify(end.modal)),
-      } as never,
+      },
     });
     const transaction = {
       status: 'SUCCESS',

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Outside } from '../config/config.ts';
+import { dayNamed } from '../domain/local-day.ts';
+import { orderEventKey } from '../domain/payment-event.ts';
+import { counted, parsed, problem } from '../domain/wording.ts';
+import { findKeptEvent } from '../features/alerts/event-log.ts';
+import { dayCsv, readDay } from '../features/day/day.ts';
+import { findersOf } from '../merchants.ts';
+import { hasStore } from '../store/kept.ts';
+import { failedQuestion } from './ask-service.ts';
+import { command, type CommandEnd, withKept } from './command.ts';
+import { exitCodes } from './exit-codes.ts';
+
+export const dayCommand = command({
+  summary: 'Write a day as CSV for finance: what this bot knows of it, from its own store',
+  usage: ['npm run payops --silent -- day 2026-11-20 [--account NAME]'],
+  more: 'A day of the policy file’s time zone. Asks nobody; the bot may run. Of several accounts one is to be named.',
+  scope: 'one',
+  options: {},
+  mostWords: 1,
+  prepare({ positionals: [date = ''] }) {
+    return dayNamed('UTC', date)
+      ? parsed({ run: (outside, out) => writeDay(outside, date, out) })
+      : problem('Give a day, like 2026-11-20.');
+  },
+});
+
+async function writeDay(
+  outside: Outside,
+  date: string,
+  out: (text: string) => Promise<void>,
+): Promise<CommandEnd> {
+  const { config } = outside;
+  const span = dayNamed(config.policy.timezone ?? 'UTC', date);
+  if (!span)
+    return { exitCode: exitCodes.usage, words: `There is no ${date} in the policy file’s time zone.` };
+  // A store that was made just now would seem to know nothing.
+  if (!hasStore(config)) {
+    const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the very settings of the bot, from the folder it is started in.`;
+    return { exitCode: exitCodes.settings, words };
+  }
+  return await withKept(
+    outside,
+    async ({ store, sealer }) => {
+      const hasEvent = async (reference: string): Promise<boolean> =>
+        (await findKeptEvent(store, orderEventKey('payment_success', reference))) !== undefined;
+      const day = await readDay({ store }, findersOf({ store, sealer, wait: sleep }), { span, hasEvent });
+      await out(dayCsv(day));
+      const count = (what: string): number => day.rows.filter(({ attention }) => attention === what).length;
+      const words = `${counted(day.rows.length, 'record')} of ${date}: ${count('in doubt')} in doubt, ${count('no event')} without an event. It is what came through this bot.`;
+      return { exitCode: exitCodes.ok, words };
+    },
+    (error) => failedQuestion(outside, error),
+  );
+}

@@ -1,0 +1,140 @@
+import type { Account, Finder } from '../../account.ts';
+import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
+import type { FoundRecord } from '../../domain/found.ts';
+import { wireFromMinor } from '../../domain/money.ts';
+import type { Span } from '../../domain/span.ts';
+import { eventsList } from '../../messages/message-record.ts';
+import { ownPaymentsList } from '../../records/found-by.ts';
+import { pagesOf } from '../../records/pages.ts';
+import { isUnreadable } from '../../records/records.ts';
+import type { Entry } from '../../store/store.ts';
+
+/** Why a row stands on top. */
+type Attention = 'in doubt' | 'no event';
+
+type DayRow = FoundRecord & { attention?: Attention };
+
+/** `unread`: records that these sealing keys do not open. */
+type Day = { rows: readonly DayRow[]; unread: number };
+
+/**
+ * Each charge, payment link and event that began that day, as last known: what is in doubt first, then proven payments
+ * whose event never came, then the rest by time. Throws StoreUnavailable.
+ */
+export async function readDay(
+  { store }: Pick<Account, 'store'>,
+  finders: readonly Finder[],
+  { span: { fromMs, untilMs }, hasEvent }: { span: Span; hasEvent: (reference: string) => Promise<boolean> },
+): Promise<Day> {
+  const rows: DayRow[] = [];
+  let unread = 0;
+
+  async function read(entry: Entry): Promise<FoundRecord | undefined> {
+    try {
+      return await finders.find(({ prefix }) => entry.key.startsWith(prefix))?.read(entry);
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      unread += 1;
+      return undefined;
+    }
+  }
+
+  async function withAttention(record: FoundRecord): Promise<DayRow> {
+    if (record.isInDoubt) return { ...record, attention: 'in doubt' };
+    const { kind, isProven, reference } = record;
+    const isOwn = kind === 'charge' || kind === 'payment link';
+    const isMissing = isOwn && isProven && reference !== undefined && !(await hasEvent(reference));
+    return isMissing ? { ...record, attention: 'no event' } : record;
+  }
+
+  for (const list of [ownPaymentsList, eventsList]) {
+    for await (const entries of pagesOf(store, list, { from: fromMs })) {
+      const found = (await Promise.all(entries.map(read))).filter((record) => record !== undefined);
+      const ofDay = found.filter(({ atMs }) => atMs >= fromMs && atMs < untilMs);
+      rows.push(...(await Promise.all(ofDay.map(withAttention))));
+      if (found.some(({ atMs }) => atMs >= untilMs)) break;
+    }
+  }
+  return {
+    rows: rows.toSorted((one, other) => placeOf(one) - placeOf(other) || one.atMs - other.atMs),
+    unread,
+  };
+}
+
+function placeOf({ attention }: DayRow): number {
+  return attention === 'in doubt' ? 0 : attention === 'no event' ? 1 : 2;
+}
+
+/** A line of the file: a record, a total, or words alone. */
+type Line = { [Column in (typeof columnNames)[number]]?: string };
+
+const columnNames = [
+  'time',
+  'reference',
+  'kind',
+  'amount',
+  'currency',
+  'state',
+  'proven',
+  'by',
+  'agent',
+  'attention',
+  'total',
+] as const;
+
+const columns: readonly CsvColumn<Line>[] = columnNames.map((head) => ({ head, cell: (line) => line[head] }));
+
+/**
+ * The day as a CSV file's text. Amounts are plain decimals, so that a spreadsheet sums the column; the totals stand below, in a
+ * column of their own. No cell is taken for a formula.
+ */
+export function dayCsv({ rows, unread }: Day): string {
+  const words = [
+    'This is what came through this bot alone. It is not all of the account.',
+    ...(unread === 0 ? [] : [`${unread} records can't be read: a sealing key is missing.`]),
+  ];
+  return (
+    csvHead(columns) +
+    csvRows(columns, [...rows.map(lineOf), ...totals(rows), ...words.map((state) => ({ state }))])
+  );
+}
+
+function lineOf({ atMs, reference, kind, money, state, isProven, agent, attention }: DayRow): Line {
+  const isEvent = kind === 'alert' || kind === 'payment';
+  return {
+    time: new Date(atMs).toISOString(),
+    reference: reference ?? '',
+    kind,
+    amount: money ? wireFromMinor(money.minor) : '',
+    currency: money?.currency ?? '',
+    state: plainState(state),
+    proven: isProven ? 'yes' : 'no',
+    by: isProven ? 'look-up' : isEvent ? 'event' : '',
+    agent: agent ?? '',
+    attention: attention ?? '',
+  };
+}
+
+/** Without its symbol, which some spreadsheets can't show. */
+function plainState(state: string): string {
+  return state.replaceAll(/[^\p{L}\p{N}\p{P}\p{Zs}]/gu, '').trim();
+}
+
+function totals(rows: readonly DayRow[]): Line[] {
+  const sums = new Map<string, { currency: string; state: string; count: number; minor: number }>();
+  for (const { money, state: shown } of rows) {
+    if (!money) continue;
+    const state = plainState(shown);
+    const key = JSON.stringify([money.currency, state]);
+    const sum = sums.get(key) ?? { currency: money.currency, state, count: 0, minor: 0 };
+    sums.set(key, { ...sum, count: sum.count + 1, minor: sum.minor + money.minor });
+  }
+  return [...sums.values()]
+    .toSorted((one, other) => (`${one.currency} ${one.state}` < `${other.currency} ${other.state}` ? -1 : 1))
+    .map(({ currency, state, count, minor }) => ({
+      kind: `total of ${count}`,
+      currency,
+      state,
+      total: wireFromMinor(minor),
+    }));
+}
