@@ -197,7 +197,7 @@ describe('a charge that a second person decides', () => {
     const reference = await asks('agent');
     const card = await desk.reads('lead', ['🟡 Needs approval', reference], 'leadDm');
     await desk.restarts({}, (policy) =>
-      policy.replace('may: [lookup, charge, otp, link', 'may: [lookup, otp, link'),
+      policy.replace('may: [lookup, find, charge, otp, link', 'may: [lookup, find, otp, link'),
     );
     await desk.presses('lead', approve(card), card);
     const [stopped] = await everywhere(reference, '🛑 Approved, but not charged', [
@@ -208,7 +208,7 @@ describe('a charge that a second person decides', () => {
     expect(stopped?.shown.text).toContain(`<@${desk.id('agent')}> may not charge any more`);
     expect(taken(reference)).toBe(0);
     await desk.restarts({}, (policy) =>
-      policy.replace('may: [lookup, otp, link', 'may: [lookup, charge, otp, link'),
+      policy.replace('may: [lookup, find, otp, link', 'may: [lookup, find, charge, otp, link'),
     );
   });
 

@@ -394,7 +394,9 @@ describe.skipIf(missing)('the whole product in a browser', () => {
       if (isOver) await ada.click(toggle);
       await ada.channel('pay-desk');
       await check('desk');
-      if ((await page.evaluate('document.documentElement.scrollWidth')) !== width) found.push('too wide');
+      // The page is drawn once more when the window has another size.
+      const fits = `document.documentElement.scrollWidth === ${width}`;
+      await page.waitForFunction(fits, undefined, { timeout: 10_000 }).catch(() => found.push('too wide'));
       const people = page.getByRole('group', { name: 'You are' });
       await people.getByRole('button').last().click({ trial: true });
       await ada.type('/pay charge');

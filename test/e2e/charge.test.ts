@@ -84,7 +84,7 @@ describe('/pay charge', () => {
     });
     const wrong = await desk.submits('agent', { 'Or the card’s token key': 'tok-ada', Amount: '12,50' });
     expect(wrong?.problems).toEqual({
-      Amount: expect.stringContaining('12,500.00') as string,
+      Amount: expect.stringContaining('the point separates decimals: 12.50.') as string,
       'Customer’s e-mail': expect.stringContaining('Needed') as string,
     });
     const review = await desk.submits('agent', {

@@ -217,7 +217,9 @@ describe('several merchant accounts in one bot', () => {
     expect(await ask('doubt')).toMatchObject({ code: 2, stdout: '' });
     expect(await ask('doubt', '--account', 'test')).toMatchObject({ code: 0 });
     expect(await ask('revoke-token')).toMatchObject({ code: 2, stdout: '' });
-    expect((await ask('forget-cards', 'nobody@example.com')).stdout).toMatch(/main: .*\nlagos: .*\ntest: /);
+    expect((await ask('forget-cards', 'nobody@example.com')).stdout).toMatch(
+      /^main: [^]*\nlagos: [^]*\ntest: /,
+    );
   });
 
   it('serve three people at once, and get tokens of their own when theirs are refused, each where it was named', async () => {

@@ -292,8 +292,9 @@ const alertStates: Readonly<Record<string, string>> = {
 
 function storyButtons({ reference }: Story, page: number, pages: number): ActionsBlock[] {
   const file = button({ actionId: storyActions.file, text: 'CSV', value: reference });
-  // Slack takes no half character in what a button carries.
-  if (pages === 1) return reference.isWellFormed() ? [actions(file)] : [];
+  // A button carries what its press can read again.
+  if (!parseOrderReference(reference).ok) return [];
+  if (pages === 1) return [actions(file)];
   const turn = (actionId: string, text: string, to: number) =>
     button({ actionId, text, value: JSON.stringify([reference, String(to)]) });
   return [

@@ -183,7 +183,7 @@ describe('a payment of an order that failed itself', () => {
     const late = { ...failed, key: 'payment_failed/order/ORDER-5', orderReference: 'ORDER-5' };
     await house.recovery.linkFailure(late, { kind: 'not_found' }, house.clock.nowMs - 3_600_000);
     await house.drain(20_000);
-    expect(statesOf(house)).toEqual(['✅ Resolved', '❌ Declined by the bank']);
+    expect(statesOf(house)).toEqual(['✅ Resolved: paid', '❌ Declined by the bank']);
   });
 });
 
@@ -435,7 +435,7 @@ describe('a service that signs the transaction alone', () => {
     expect(statesOf(house)).toEqual(['❔ Event says failed, not checked']);
     house.service.isAway = false;
     await house.drain(30_000);
-    expect(statesOf(house)).toEqual(['✅ Resolved']);
+    expect(statesOf(house)).toEqual(['✅ Resolved: paid']);
   });
 
   it('looks a failure up again whose look-up had no answer, until it has one', async () => {
