@@ -1,15 +1,17 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
+import { countOf } from '../support/counts.ts';
 
 /** The same walks each time, until something changes on the way: `npm run walks` takes others. */
-const few = ['scripts/walks.ts', '--count', '10', '--seed', '1'];
+const count = String(countOf({ full: 10, share: 4 }));
+const few = ['scripts/walks.ts', '--count', count, '--seed', '1'];
 
 it('loses, doubles, shuffles and leaks nothing on random walks of events, people, faults and kills', async () => {
   // In a process of their own: a walk takes away every timer and source of chance of its own.
   const walked = await promisify(execFile)(process.execPath, few).catch((error: unknown) => error);
   const { stdout } = walked as { stdout: string };
-  expect(stdout.slice(-4_000)).toContain('10 walks: all holds');
+  expect(stdout.slice(-4_000)).toContain(`${count} walks: all holds`);
   // Walks on which nothing happens hold everything too; what few walks meet, a hundred must (`scripts/walks.ts`).
   for (const what of ['alerts taken', 'alerts resolved']) expect(stdout).toMatch(new RegExp(`${what} [1-9]`));
 });
