@@ -287,7 +287,7 @@ export type AuditStub = z.infer<typeof stubShape>;
 
 export const headKey = 'audit-head';
 export const stubKey = 'audit-stub';
-/** Says what the head says, and has another name: whoever puts back an older copy of the audit’s records leaves it. */
+/** Says what the head says, and has another name: an older copy of the audit’s records, put back, does not replace it. */
 export const witnessKey = 'store-audit';
 
 /** `problem`: it is not believed; what it says is then no more than a place to look. */

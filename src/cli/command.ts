@@ -4,7 +4,7 @@ import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { exitCodes, type ExitCode } from './exit-codes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { createAuditTrail } from '../audit/audit-trail.ts';
-import { openKept, type Kept } from '../store/kept.ts';
+import { hasStore, openKept, type Kept } from '../store/kept.ts';
 import { keptPart } from '../store/scoped-store.ts';
 
 /**
@@ -58,6 +58,13 @@ export function command<const Options extends ParseArgsOptionsConfig>(
   },
 ): CliCommand {
   return given;
+}
+
+/** Ends a command that asks what the bot knows where there is no store: one that was made just now would seem to know nothing. */
+export function noStoreEnd({ config }: Outside): CommandEnd | undefined {
+  if (hasStore(config)) return undefined;
+  const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the very settings of the bot, from the folder it is started in.`;
+  return { exitCode: exitCodes.settings, words };
 }
 
 /**

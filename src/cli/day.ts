@@ -6,9 +6,8 @@ import { counted, parsed, problem } from '../domain/wording.ts';
 import { findKeptEvent } from '../features/alerts/event-log.ts';
 import { dayCsv, readDay } from '../features/day/day.ts';
 import { findersOf } from '../merchants.ts';
-import { hasStore } from '../store/kept.ts';
 import { failedQuestion } from './ask-service.ts';
-import { command, type CommandEnd, withKept } from './command.ts';
+import { command, type CommandEnd, noStoreEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 
 export const dayCommand = command({
@@ -34,11 +33,8 @@ async function writeDay(
   const span = dayNamed(config.policy.timezone ?? 'UTC', date);
   if (!span)
     return { exitCode: exitCodes.usage, words: `There is no ${date} in the policy file’s time zone.` };
-  // A store that was made just now would seem to know nothing.
-  if (!hasStore(config)) {
-    const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the very settings of the bot, from the folder it is started in.`;
-    return { exitCode: exitCodes.settings, words };
-  }
+  const absent = noStoreEnd(outside);
+  if (absent) return absent;
   return await withKept(
     outside,
     async ({ store, sealer }) => {

@@ -7,8 +7,7 @@ import { parsed, counted } from '../domain/wording.ts';
 import { chargesInDoubt, createChargeRecords } from '../features/charge/charge-record.ts';
 import { customerWord, referenceWord } from '../slack/words/evidence.ts';
 import { stateWord } from '../slack/words/state-words.ts';
-import { hasStore } from '../store/kept.ts';
-import { command, type CommandEnd, withKept } from './command.ts';
+import { command, type CommandEnd, noStoreEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { failedQuestion } from './ask-service.ts';
 import {
@@ -37,11 +36,8 @@ export const doubtCommand = command({
 
 async function listDoubts(outside: Outside, isJson: boolean): Promise<CommandEnd> {
   const { config, log, now } = outside;
-  // A store that was made just now would seem settled.
-  if (!hasStore(config)) {
-    const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the very settings of the bot, from the folder it is started in.`;
-    return { exitCode: exitCodes.settings, words };
-  }
+  const absent = noStoreEnd(outside);
+  if (absent) return absent;
   return await withKept(
     outside,
     async ({ store, sealer }) => {

@@ -9,9 +9,8 @@ import { foundLine, headWords, knownWords } from '../features/find/find-message.
 import { openFoundRecords } from '../features/find/find-records.ts';
 import { findersOf } from '../merchants.ts';
 import { openFingerprint } from '../records/fingerprint.ts';
-import { hasStore } from '../store/kept.ts';
 import { failedQuestion } from './ask-service.ts';
-import { command, type CommandEnd, withKept } from './command.ts';
+import { command, type CommandEnd, noStoreEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { firstLine, isoTime, merchantJson, moneyJson, placeLine, reported, textOrNull } from './lines.ts';
 
@@ -36,11 +35,8 @@ export const findCommand = command({
 
 async function find(outside: Outside, asked: TypedQuestion, isJson: boolean): Promise<CommandEnd> {
   const { config, log, now } = outside;
-  // A store that was made just now would seem to know nothing.
-  if (!hasStore(config)) {
-    const words = `No bot has its store in DATA_DIR, ${config.dataDir}. Run this with the very settings of the bot, from the folder it is started in.`;
-    return { exitCode: exitCodes.settings, words };
-  }
+  const absent = noStoreEnd(outside);
+  if (absent) return absent;
   return await withKept(
     outside,
     async ({ store, sealer }) => {

@@ -239,7 +239,7 @@ export function createAlertRecovery(
     const payment = { ...found, ...withoutUndefined({ provenReference }) };
     const named = provenReference === undefined ? candidates : await failuresOf(payment);
     const failures = proof ? await Promise.all(named.map((failure) => owned(failure, proof))) : named;
-    const hasOwn = payment.hasOwn || (proof && failures.some(({ isOwn }) => isOwn)) || undefined;
+    const hasOwn = (proof && failures.some(({ isOwn }) => isOwn)) || undefined;
     const held: Payment = { ...payment, ...withoutUndefined({ hasOwn }) };
     let isSettled = proof !== undefined;
     for (const failure of proof ? failures : []) {
