@@ -153,7 +153,7 @@ const troubles: Record<string, Trouble> = {
     fires: ['PayopsNotDelivering', 'PayopsOftenLate', 'PayopsSlackTakesNothing'],
   },
   'Slack refuses a channel for a day': {
-    async breaks({ house, bot }) {
+    async breaks({ house, bot, asks }) {
       const channel = house.workspace.ids.channels.payAlerts;
       house.workspace.setFaults({
         kind: 'refused',
@@ -163,6 +163,10 @@ const troubles: Record<string, Trouble> = {
       });
       await house.decline();
       await house.until('it is refused', () => bot.lines.some((line) => line.includes('is_archived')));
+      // Then it is on record: else the day would pass before the refusal.
+      await house.until('it is on record', async () =>
+        (await asks('lead', '/pay undelivered', '')).shown.text.includes('is_archived'),
+      );
       house.later(86_400_000);
     },
     fires: ['PayopsUndelivered'],
