@@ -21,7 +21,7 @@ function settingsPage(): string {
     '# Settings',
     guide,
     '## How they are read',
-    'Made from `src/config/settings.ts` by `npm run generate`; do not edit. Every setting is an environment variable. A secret may also be read from a file: set `NAME_FILE` to its path instead of `NAME`. All problems are told at once, before a port opens. What the payments service’s specification does not show is a setting here, never a guess.',
+    'Made from `src/config/settings.ts` by `npm run generate`; do not edit. Every setting is an environment variable; lists are separated by commas. A **secret** may also be read from a file: set `NAME_FILE` to its path. *Spec: not shown*: the payments service’s specification leaves it open, so it is never guessed.',
   ];
   for (const [group, entries] of groups) {
     parts.push(`## ${group}`, tableOf(entries));
@@ -29,15 +29,15 @@ function settingsPage(): string {
   }
   parts.push(
     '## Several merchant accounts',
-    `With \`accounts\` in the policy file each account has secrets of its own, under the setting's name, two underscores and the account's name in capitals (dashes become underscores): ${merchantSecrets.map((key) => `\`${merchantVariable(key, 'lagos')}\``).join(', ')}; each also from a file (\`…_FILE\`). The first account may have them under the plain names too. See [accounts.md](accounts.md).`,
+    `With \`accounts\` in the policy file each account has its own ${merchantSecrets.map((key) => `\`${merchantVariable(key, 'lagos')}\``).join(', ')}; dashes in its name become underscores: [accounts.md](accounts.md).`,
     '## The policy file',
-    'Channels, accounts, routes, approvals and roles stand in `payops.yml` (see `payops.example.yml`). `docs/payops.schema.json` is its JSON Schema: editors with YAML support check and complete the file with `# yaml-language-server: $schema=docs/payops.schema.json` as its first line.',
+    'Channels, accounts, routes, approvals and roles are in `payops.yml`: [policy.md](policy.md), [alerts.md](alerts.md). With `# yaml-language-server: $schema=docs/payops.schema.json` as its first line editors check and complete it.',
   );
   return `${parts.join('\n\n')}\n`;
 }
 
 /** One screen before the reference. */
-const guide = `Most bots need eleven settings, and \`npm run connect\` asks for them, tries them, and finds what else your service needs
+const guide = `Most bots need eleven settings. \`npm run connect\` asks for them and finds what else your service needs
 ([set-up.md](set-up.md)). By hand:
 
 | For | Set | If your service differs from the specification, too |
@@ -52,26 +52,24 @@ const guide = `Most bots need eleven settings, and \`npm run connect\` asks for 
 | customers typing the bank’s code | \`PUBLIC_URL\`, \`MERCHANT_NAME\` | |
 | two replicas | \`REDIS_URL\`, \`SEALING_KEYS\` ([operating.md](operating.md)) | |
 
-Which of the last column is wrong, and its right value: \`npm run doctor -- --paid REF AMOUNT --cards EMAIL --delivery FILE\`. What every merchant of
-your service needs alike can be one file: \`PAYMENTS_SERVICE\`.`;
+The last column’s right values: \`npm run doctor -- --paid REF AMOUNT --cards EMAIL --delivery FILE\`.`;
 
 /** Where the template of single fields leads, with an example that a test reads. */
 function signedTemplate(): string {
   const rows = Object.entries(unsignedMeans).map(([field, means]) => [asCode(field), means]);
   return [
     '### The signed template',
-    `A service signs \`<time>|<order reference>|<event>\`, the time in a header of its own, in milliseconds, and sends the signature in base64:
+    `A service signs \`<time>|<order reference>|<event>\`, with the time in a header, in milliseconds, and sends base64:
 
 \`\`\`
 ${templateExample.join('\n')}
 \`\`\`
 
-Its preset matters only for what the lines below it do not say. \`{body}\` is the body byte for byte; \`{header:NAME}\` a header;
-\`{pair:K}\` what stands after \`K=\` in the signature’s own header; \`{json:/pointer}\` a field of the body. All else, like the bars, is signed as it
-stands. Fields need something between them. \`npm run connect\` and \`npm run explain-delivery\` find the template of a captured delivery.
+\`{body}\` is the body byte for byte; \`{pair:K}\` what follows \`K=\` in the signature’s header; \`{json:/pointer}\` a field of the body. All else,
+like the bars, is signed as it stands; fields need something between them. \`npm run connect\` and \`npm run explain-delivery\` find the
+template of a captured delivery.
 
-With \`{body}\` in it, everything in an event can be trusted. Without it the bot trusts only the fields that the template names; what is off then
-is also logged at the start:`,
+With \`{body}\` everything in an event is trusted. Without it, only the fields that the template names; the log says at startup what is off:`,
     table(['Not signed', 'So'], rows),
   ].join('\n\n');
 }
@@ -79,9 +77,7 @@ is also logged at the start:`,
 function tableOf(entries: [string, Setting][]): string {
   const rows = entries.map(([key, setting]) => {
     const fallback = setting.fallback === undefined ? '–' : `\`${setting.fallback}\``;
-    const words = setting.secret
-      ? `${setting.says} **Secret**; also \`${variableName(key)}_FILE\`.`
-      : setting.says;
+    const words = setting.secret ? `${setting.says} **Secret**.` : setting.says;
     return `| \`${variableName(key)}\` | ${fallback} | ${words.replaceAll('|', '\\|')} |`;
   });
   return ['| Setting | Default | What |', '|---|---|---|', ...rows].join('\n');
@@ -102,7 +98,8 @@ const longestLine = 120;
 
 function environmentExample(): string {
   const lines = [
-    '# Made from src/config/settings.ts by `npm run generate`; copy to .env and fill in. docs/settings.md explains each setting.',
+    '# Made from src/config/settings.ts by `npm run generate`; copy to .env and fill in. docs/settings.md explains each.',
+    '# Lists are separated by commas.',
     '',
     '# You need these. In Socket Mode: SLACK_MODE=socket and SLACK_APP_TOKEN in place of the signing secret.',
     ...needed.map((key) => `${variableName(key)}=`),

@@ -59,105 +59,91 @@ const accountFieldForm =
 export const paymentsSettings = {
   ...inGroup('Payments service', {
     paymentsService: setting(
-      'Name of a set of settings in `openapi/services/`, which all merchants of a service share. The environment’s own settings win. For your service begin with a copy of `specification.env`; no secrets in it.',
+      'A set of settings in `openapi/services/` that all merchants of a service share. The environment wins. Begin with a copy of `specification.env`, without secrets.',
       text(),
     ),
-    paymentsBaseUrl: setting(
-      'The production address, {base_url} in the specification. Needed when the environment is `live`.',
-      httpUrl(),
-    ),
+    paymentsBaseUrl: setting('Production address, for `live`; {base_url} in the specification.', httpUrl()),
     paymentsSandboxUrl: setting(
-      'The test address, {sandbox_url}. Needed when the environment is `sandbox`.',
+      'Test address, for `sandbox`; {sandbox_url} in the specification.',
       httpUrl(),
     ),
-    paymentsEnvironment: setting(
-      '`live` or `sandbox`. In the sandbox only the checkout paths differ.',
-      oneOf(['live', 'sandbox']),
-      'sandbox',
-    ),
-    paymentsAccountId: setting('The merchant account: header `accountId` of every protected call.', uuid()),
-    paymentsParentAccountId: setting(
-      'The parent account that issues tokens; the merchant account itself when absent.',
-      uuid(),
-    ),
-    paymentsAccountName: setting(
-      'What people call the account; shown on every message.',
-      text(),
-      'main account',
-    ),
+    paymentsEnvironment: setting('`live` or `sandbox`.', oneOf(['live', 'sandbox']), 'sandbox'),
+    paymentsAccountId: setting('The merchant account: header `accountId`.', uuid()),
+    paymentsParentAccountId: setting('The parent account that issues tokens, if another.', uuid()),
+    paymentsAccountName: setting('The account’s name on every message.', text(), 'main account'),
     paymentsTimeoutSeconds: setting(
-      'Deadline of one call to the payments service, at most 25. After 30 seconds without an answer a charge is looked up.',
+      'Deadline of one call, at most 25. A charge is looked up after 30 seconds without an answer.',
       wholeNumber(1, slowestAnswerSeconds),
       '8',
     ),
 
     paymentsTransactionIdParameter: setting(
-      'Query parameter that looks a transaction up by the service’s own transaction id, like `transactionId`. For events whose signature covers that id and no order reference. Spec: not shown.',
+      'Query parameter that finds a transaction by the service’s own id, like `transactionId`. For events whose signature covers that id, not the order reference. Spec: not shown.',
       text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like transactionId'),
     ),
     paymentsPaidStatuses: setting(
-      'Values of `status` in a transaction that mean paid, separated by commas, letter for letter.',
+      'Values of `status` that mean paid, letter for letter.',
       statusList(),
       'SUCCESS',
     ),
     paymentsFinalStatuses: setting(
-      'Values of `status` that are final and mean not paid, like `FAILED,CANCELLED`. Such a payment is told as that, and a charge in doubt does not wait any longer. List none that a customer can still pay after. Spec: not shown, so every other status proves nothing.',
+      'Values of `status` that are final and mean not paid, like `FAILED,CANCELLED`. They end a charge in doubt at once: list none that a customer can still pay after. Spec: not shown.',
       statusList(),
     ),
     paymentsGivenBackStatuses: setting(
-      'Values of `status` of a payment whose whole money went back to its customer after it was paid, like `REFUNDED,REVERSED`. It is told as that: neither as paid nor as a charge that took no money. Spec: not shown.',
+      'Values of `status` of a payment that went back whole, like `REFUNDED,REVERSED`. Spec: not shown.',
       statusList(),
     ),
     paymentsAmountPointer: setting(
-      'Where a transaction says what the customer paid, as a JSON pointer into the record. With PAYMENTS_FEE_POINTER set too, the fee is taken off it, and what is left is held against the amount charged. Where it is not `/amount`, what is left may not be more than the record’s `/amount`, if it has one: so `/onlineCheckoutAmount` fits where `/amount` has a fee in it that no field tells.',
+      'JSON pointer to what the customer paid. Less PAYMENTS_FEE_POINTER, it must be the amount charged. Elsewhere than `/amount`, it may not exceed the record’s `/amount`: `/onlineCheckoutAmount` fits if `/amount` hides a fee.',
       pointer(),
       '/amount',
     ),
     paymentsFeePointer: setting(
-      'Where a transaction says the fee that is inside that amount, like `/fee`. It is taken off what PAYMENTS_AMOUNT_POINTER leads to, never added: leave it out where the customer pays the amount and the fee comes on top elsewhere. Without it nothing is taken off. Spec: not shown.',
+      'JSON pointer to the fee inside that amount, like `/fee`. It is subtracted, never added: leave it out if the fee comes on top. Spec: not shown.',
       pointer(),
     ),
 
     accountNewFields: setting(
-      'What `/pay account new` asks for and sends: field names separated by commas. `!` marks what must be filled, `*` what is secret (`pin` and `bvn` are without a mark) and never stored or repeated; `:20` is an exact length, `:2-255` a range, `:virtual|physical` choices. The length of `accountRef` counts for `/pay account` too. Spec: the request’s fields are not shown, so these are the Account’s.',
+      'Fields that `/pay account new` asks for. `!`: required; `*`: secret, never stored (`pin` and `bvn` always are); `:20`: exact length, `:2-255`: range, `:virtual|physical`: choices. `/pay account` takes the length of `accountRef`. Spec: not shown; these are the Account’s.',
       accountFields(),
       knownAccountFields,
     ),
   }),
 
   ...inGroup('Access token of the payments service', {
-    paymentsStaticToken: secret('A ready access token. With it nothing is issued or refreshed.', text()),
+    paymentsStaticToken: secret('A ready access token; nothing is issued then.', text()),
     paymentsClientId: secret('Value of {{CLIENT_ID}} in the token bodies.', text()),
     paymentsClientSecret: secret('Value of {{CLIENT_SECRET}} in the token bodies.', text()),
     paymentsTokenIssueBody: setting(
-      'JSON body of the issue request, with {{CLIENT_ID}}, {{CLIENT_SECRET}} or {{ACCOUNT_ID}} in it. Spec: not shown.',
+      'JSON body that issues a token, with {{CLIENT_ID}}, {{CLIENT_SECRET}} or {{ACCOUNT_ID}}. Spec: not shown.',
       jsonTemplate(issuePlaces),
     ),
     paymentsTokenRefreshBody: setting(
-      'JSON body of the refresh request; also {{REFRESH_TOKEN}} and {{ACCESS_TOKEN}}. Without it a new token is issued when one expires. Spec: not shown.',
+      'JSON body that refreshes one; also {{REFRESH_TOKEN}} and {{ACCESS_TOKEN}}. Without it a new one is issued. Spec: not shown.',
       jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
     ),
     paymentsTokenRevokeBody: setting(
-      'JSON body of the revoke request, like the refresh body. Only `npm run revoke-token` sends it: replicas share the token. Spec: not shown.',
+      'JSON body that revokes one, for `npm run revoke-token`. Spec: not shown.',
       jsonTemplate([...issuePlaces, 'REFRESH_TOKEN', 'ACCESS_TOKEN']),
     ),
     paymentsAccessTokenPointers: setting(
-      'Where the access token stands in the answer: JSON pointers, the first that is there wins. Spec: not shown.',
+      'JSON pointers to the access token in the answer; the first that is there wins. Spec: not shown.',
       pointerList(),
       '/data/accessToken,/data/access_token,/data/token',
     ),
     paymentsRefreshTokenPointers: setting(
-      'Where the refresh token stands. Spec: not shown.',
+      'The same for the refresh token. Spec: not shown.',
       pointerList(),
       '/data/refreshToken,/data/refresh_token',
     ),
     paymentsTokenExpiryPointers: setting(
-      'Where the end of the token stands: a number of seconds, or an ISO 8601 or Unix time. Spec: not shown.',
+      'The same for its end: seconds, or an ISO 8601 or Unix time. Spec: not shown.',
       pointerList(),
       '/data/expiresIn,/data/expires_in,/data/expiresAt,/data/expires_at',
     ),
     paymentsTokenLifetimeSeconds: setting(
-      'How long a token is taken to live when its answer does not say.',
+      'A token’s lifetime if its answer doesn’t say.',
       wholeNumber(30, 31_536_000),
       '1800',
     ),

@@ -40,43 +40,41 @@ export const specifiedPointers: SavedCardPointers = {
   customerEmail: ['/customerEmail'],
 };
 
-const sandboxOnly = 'Spec: not shown, so live has no default.';
-
 /** How saved cards are listed and deleted. Together they make `/pay cards` appear in the live environment. */
 export const savedCardSettings = inGroup('Saved cards', {
   savedCardsQuery: setting(
-    `Query parameter that carries the customer’s e-mail when cards are listed. In the sandbox \`customerEmail\` when absent. ${sandboxOnly}`,
+    'Query parameter for the customer’s e-mail. In a sandbox `customerEmail`. Spec: not shown.',
     text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like customerEmail'),
   ),
   savedCardsListPointers: setting(
-    `Where the list stands in the answer: JSON pointers, the first that leads to one wins. In the sandbox \`${sandboxShape.savedCardsListPointers.join(',')}\` when absent. ${sandboxOnly}`,
+    `JSON pointers to the list in the answer; the first that leads to one wins. In a sandbox \`${sandboxShape.savedCardsListPointers.join(',')}\`. Spec: not shown.`,
     pointerList(),
   ),
   savedCardsCursorPointers: setting(
-    'Where the cursor of the list’s next page stands in the answer: JSON pointers. Spec: not shown.',
+    'JSON pointers to the next page’s cursor. Spec: not shown.',
     pointerList(),
     '/data/cursor,/cursor',
   ),
   savedCardsCursorQuery: setting(
-    'Query parameter that carries that cursor back; `none` where the list comes in one piece. Spec: not shown.',
+    'Query parameter that takes the cursor; `none` if the list comes in one piece. Spec: not shown.',
     text(/^[\w.[\]-]{1,64}$/, 'the name of a query parameter, like cursor, or none'),
     'cursor',
   ),
   savedCardsLastCursors: setting(
-    'Cursors that say that the page was the last one, separated by commas, besides an empty one and null: `0`, `-1`, `false`. Spec: not shown.',
+    'Cursors that mean the last page, besides an empty one and null: `0`, `-1`, `false`. Spec: not shown.',
     list(),
     '',
   ),
   savedCardsFieldPointers: setting(
-    'Where a card’s fields stand within the card: a JSON object of field name to JSON pointer or list of them. Fields that are not named have the names of the specification’s Saved card, in live too.',
+    'JSON object of a card’s fields to JSON pointers within it; others are as in the specification’s Saved card.',
     fieldPointers(),
   ),
   savedCardsHeaders: setting(
-    `Which headers listing and deleting take: \`Authorization,accountId\`, one of them, or \`none\`. In the sandbox both when absent. ${sandboxOnly}`,
+    'Headers of listing and deleting: `Authorization,accountId`, one of them, or `none`. In a sandbox both. Spec: not shown.',
     headerList(),
   ),
   savedCardsDeleteBody: setting(
-    `JSON body that deletes a card, with {{TOKEN_KEY}} in it, and {{CUSTOMER_EMAIL}} or {{ACCOUNT_ID}}. In the sandbox \`{"tokenKey":"{{TOKEN_KEY}}"}\` when absent. ${sandboxOnly}`,
+    'JSON body that deletes a card, with {{TOKEN_KEY}}, and {{CUSTOMER_EMAIL}} or {{ACCOUNT_ID}}. In a sandbox `{"tokenKey":"{{TOKEN_KEY}}"}`. Spec: not shown.',
     deleteBody(),
   ),
 });

@@ -27,31 +27,27 @@ import { webhookSettings } from './webhook-settings.ts';
 export const settings = {
   ...inGroup('Server', {
     host: setting('Address to listen on.', text(), '0.0.0.0'),
-    port: setting('Port to listen on, for Slack, webhooks and health alike.', wholeNumber(0, 65_535), '3000'),
+    port: setting('Port for Slack, webhooks and health.', wholeNumber(0, 65_535), '3000'),
     metricsPort: setting(
-      'Port of its own for /metrics and /readyz, on HOST; on PORT when absent. Let no stranger reach it.',
+      'Own port for /metrics and /readyz; else they are on PORT. Keep it private.',
       wholeNumber(0, 65_535),
     ),
     metricsToken: secret(
-      'Token that /metrics asks for as `Authorization: Bearer`. Requests to /readyz without it read the state alone, not the parts.',
+      'Token for /metrics, as `Authorization: Bearer`. If set, /readyz without it tells no parts.',
       text(/^\S{16,}$/, 'at least 16 characters without a blank'),
     ),
     publicUrl: setting(
-      'Address at which customers’ browsers reach this server, so that they can type the bank’s code. Only /c/ need be open to them. https:// when an account is live.',
+      'Address at which customers reach this server to type the bank’s code. Only /c/ must be open; https:// if an account is live.',
       httpUrl(),
     ),
-    logLevel: setting(
-      'How much is logged. No level logs a body, a token or an e-mail address.',
-      oneOf(logLevels),
-      'info',
-    ),
+    logLevel: setting('How much is logged; never a body, a token or an e-mail.', oneOf(logLevels), 'info'),
     drainSeconds: setting(
-      'How long requests are still served after SIGTERM, while /readyz answers 503. A load balancer takes this replica out meanwhile; 0 where nothing asks /readyz.',
+      'How long requests are served after SIGTERM, while /readyz answers 503. 0 if nothing asks /readyz.',
       wholeNumber(0, 120),
       '5',
     ),
     stopSeconds: setting(
-      'When the process ends after SIGTERM, whatever is still under way. It is taken up again at the next start. More than DRAIN_SECONDS, less than the sender’s grace period (Kubernetes: 30).',
+      'When the process ends after SIGTERM. Unfinished work goes on at the next start. More than DRAIN_SECONDS, less than the grace period.',
       wholeNumber(1, 300),
       '25',
     ),
@@ -60,7 +56,7 @@ export const settings = {
 
   ...inGroup('Slack', {
     slackMode: setting(
-      '`http`: Slack calls this server at /slack/events; `socket`: Socket Mode, no public address needed.',
+      '`http`: Slack calls /slack/events; `socket`: Socket Mode, without a public address.',
       oneOf(['http', 'socket']),
       'http',
     ),
@@ -69,27 +65,27 @@ export const settings = {
       text(/^xoxb-[!-~]+$/, 'a Slack bot token, which starts with xoxb-'),
     ),
     slackSigningSecret: secret(
-      'Signing secret of the Slack app. Needed in mode `http`.',
+      'Signing secret of the Slack app, for `http`.',
       text(
         /^[0-9a-f]{32,64}$/i,
         'a Slack signing secret, 32 hexadecimal digits (Slack app › Basic Information)',
       ),
     ),
     slackAppToken: secret(
-      'App-level token (starts with xapp-) with connections:write. Needed in mode `socket`.',
+      'App-level token (starts with xapp-) with connections:write, for `socket`.',
       text(/^xapp-[!-~]+$/, 'a Slack app-level token, which starts with xapp-'),
     ),
     slackSocketProcesses: setting(
-      'How many processes run with this app token, in mode `socket`. Each opens two of the ten connections that Slack allows; where Slack counts more, /readyz and `/pay doctor` say so. When absent: 1 with the embedded store, 5 with Redis.',
+      'How many processes use this app token. Each opens two of Slack’s ten connections; /readyz and `/pay doctor` report more. When absent: 1 with SQLite, 5 with Redis.',
       wholeNumber(1, 5),
     ),
     slackApiUrl: setting(
-      'Base URL of the Slack API: change it for a proxy, GovSlack or a simulator.',
+      'Slack’s API; change it for a proxy, GovSlack or a simulator.',
       httpUrl(),
       'https://slack.com/api',
     ),
     slackTimeoutSeconds: setting(
-      'Deadline of one post of an alert, or of one read of a channel’s history.',
+      'Deadline of one post, or one read of a channel’s history.',
       wholeNumber(1, 30),
       '10',
     ),
@@ -101,13 +97,13 @@ export const settings = {
 
   ...inGroup('Alerts', {
     digestThreshold: setting(
-      'How many failed charges, or payments, a channel is told one by one within five minutes. The rest is counted in one digest until fewer than three come in five minutes; every event keeps its record. 0 never makes a digest. A rule may say its own (`digest_after`); one with a mention is counted for itself.',
+      'After how many failures, or payments, of a channel in five minutes a digest counts the rest; 0: never. See [alerts.md](alerts.md#storms).',
       wholeNumber(0, 200),
       '20',
     ),
 
     alertDetailsDays: setting(
-      'How many days an alert shows customer, amount and reasons. Then they go from its message and from the bot’s record. Less than WEBHOOK_REMEMBER_DAYS and more than a snooze (7); 0 keeps them.',
+      'How long an alert keeps customer, amount and reasons; 0: always. More than 7, less than WEBHOOK_REMEMBER_DAYS.',
       wholeNumber(0, 364),
       '14',
     ),
@@ -115,102 +111,91 @@ export const settings = {
 
   ...inGroup('Charges', {
     chargeRetryWaitHours: setting(
-      'How long a card is on hold after a bank decline, on every path and replica. Spec: “for example 24 hours”.',
+      'How long a card is on hold after a bank decline. Spec: “for example 24 hours”.',
       wholeNumber(1, 720),
       String(defaultRetryRule.waitMs / 3_600_000),
     ),
     chargeRetryAttempts: setting(
-      'Declines after which a card is not charged until the first is forgotten. A charge that is still open counts as one. Spec: “a few”.',
+      'Declines after which a card isn’t charged until the first is forgotten; an open charge counts as one. Spec: “a few”.',
       wholeNumber(1, 10),
       String(defaultRetryRule.attempts),
     ),
     chargeRetryForgetDays: setting(
-      'When a decline no longer counts, so that next month’s charge starts fresh. At least CHARGE_RETRY_WAIT_HOURS. Spec: not shown.',
+      'When a decline no longer counts. At least CHARGE_RETRY_WAIT_HOURS. Spec: not shown.',
       wholeNumber(3, 365),
       String(defaultRetryRule.forgetMs / 86_400_000),
     ),
     chargeTwinMinutes: setting(
-      'Asks before a card is charged an amount that it was charged within so many minutes; 0 never asks. Counted back from when the terms were read. While the first charge is open the second is refused anyway.',
+      'Asks before a card is charged the same amount within so many minutes of the review; 0: never. While the first is open the second is refused.',
       wholeNumber(0, 1_440),
       '10',
     ),
     chargeRepeatLost: setting(
-      '`on`: a charge request that the service never had is sent again, under the same reference. At most twice, within two minutes. `off` for a service that does not promise one charge a reference. Spec: charge a saved card (retry rules).',
+      '`on`: a charge request that the service never had is sent again, under the same reference. At most twice in two minutes. `off` if the service doesn’t promise one charge a reference. Spec: charge a saved card (retry rules).',
       oneOf(['on', 'off']),
       'on',
     ),
     chargeCurrencies: setting(
-      'Currencies to choose from, separated by commas; the first is chosen at first. Spec: only NGN is supported.',
+      'Currencies to choose from; the first is preset. Spec: only NGN is supported.',
       currencyList(),
       'NGN',
     ),
     chargeThreeDSecureWords: setting(
-      'Phrases of the bank that mean 3-D Secure, separated by commas. Case, blanks and hyphens don’t matter. Such a card is charged no more: only saving it again helps. Spec: not shown; add what your banks say.',
+      'The bank’s phrases for 3-D Secure; case, blanks and hyphens don’t matter. Such a card must be saved again. Spec: not shown; add your banks’.',
       list(),
       '3D Secure,3DS,3DS2,secure authentication',
     ),
-    chargeRememberDays: setting(
-      'How long a charge is remembered once nothing is left to do about it.',
-      wholeNumber(30, 3_650),
-      '365',
-    ),
+    chargeRememberDays: setting('How long a finished charge is remembered.', wholeNumber(30, 3_650), '365'),
     otpEntry: setting(
-      'Who types the bank’s code: `customer` on the page at PUBLIC_URL, `agent`, or `both`. With `both` the customer does once the agent makes a link.',
+      'Who types the bank’s code: `customer`, `agent` or `both`. With `both`, the customer once the agent makes a link; needs PUBLIC_URL.',
       oneOf(['agent', 'customer', 'both']),
       'both',
     ),
     merchantName: setting(
-      'Who asks, as customers read it on the page for the bank’s code. Needed with PUBLIC_URL, of each account: `MERCHANT_NAME__LAGOS`.',
+      'Your name on the page for the bank’s code. Needed with PUBLIC_URL, for each account: `MERCHANT_NAME__LAGOS`.',
       text(),
     ),
     linkFollowHours: setting(
-      'How long an unpaid payment link is looked up, from every half minute to every ten. A payment that comes later still counts. Spec: how long a link is payable is not shown.',
+      'How long an unpaid payment link is looked up, every half to ten minutes. A later payment still counts. Spec: not shown.',
       wholeNumber(1, 720),
       '72',
     ),
-    linkCallbackUrl: setting(
-      'Where the customer is sent after paying on the checkout page of a link; without it, nowhere.',
-      httpUrl(),
-    ),
+    linkCallbackUrl: setting('Where a customer goes after paying a link.', httpUrl()),
     cardLedger: setting(
-      '`on`: saved cards that come with events are remembered, sealed; `off`: a token is pasted for each charge.',
+      '`on`: cards that events bring are remembered, sealed; `off`: paste a token for each charge.',
       oneOf(['on', 'off']),
       'on',
     ),
     savedCardDays: setting(
-      'How long a saved card is remembered after the last event that told something new of it. One whose expiry date can be read is forgotten when it expires, if that is sooner.',
+      'How long a saved card is remembered after its last news; not beyond its expiry date.',
       wholeNumber(1, 3_650),
       '1095',
     ),
   }),
 
   ...inGroup('Store', {
-    dataDir: setting('Folder of the embedded store and of its key file.', text(), 'data'),
+    dataDir: setting('Folder of the embedded store and its key file.', text(), 'data'),
     redisUrl: secret(
-      `Redis instead of the embedded store; needed for more than one replica. ${redisAddressForms}. Name several nodes or Sentinels, so that one may be down. Sentinels are asked without a password first. A certificate of your own authority: start the process with \`NODE_EXTRA_CA_CERTS\` set to its file; with TLS the nodes must announce the names or addresses that stand in their certificates.`,
+      `Redis instead of the embedded store; needed for several replicas. ${redisAddressForms}. Name several nodes or Sentinels, in case one is down; Sentinels are asked without a password first. For your own authority set \`NODE_EXTRA_CA_CERTS\`; with TLS nodes must announce the names in their certificates.`,
       redisUrl(),
     ),
     redisWaitReplicas: setting(
-      'How many replicas of Redis must have a change before it counts; 1 with a Cluster or Sentinels. With 0 a failover can lose the last changes: events that were answered 200, and charges that were sent.',
+      'How many Redis replicas must have a change; 1 with Cluster or Sentinels. With 0 a failover can lose events answered 200, and charges sent.',
       wholeNumber(0, 5),
       '0',
     ),
     redisPrefix: setting(
-      'Prefix of every key in Redis, put into one hash tag.',
+      'Prefix of every Redis key, in one hash tag.',
       text(/^[A-Za-z0-9:_-]{1,40}$/, 'up to 40 letters, digits, colons, dashes or underscores'),
       'payops',
     ),
     sealingKeys: secret(
-      'Keys that seal secrets at rest, as `id:base64`; the first seals, all open. Needed with Redis; the embedded store makes a key file. To rotate: [operating.md](operating.md#rotate-keys-and-secrets).',
+      'Keys that seal secrets at rest, as `id:base64`; the first seals, all open. Needed with Redis. To rotate: [operating.md](operating.md#rotate-keys-and-secrets).',
       sealingKeys(),
     ),
-    auditKeepDays: setting(
-      'How long the audit trail is kept; 0 for ever. [audit.md](audit.md#how-long-it-is-kept).',
-      wholeNumber(0, 36_500),
-      '730',
-    ),
+    auditKeepDays: setting('How long the audit trail is kept; 0: for ever.', wholeNumber(0, 36_500), '730'),
     workLeaseSeconds: setting(
-      'After a crash another replica takes work over once it was held this long. At least PAYMENTS_TIMEOUT_SECONDS + 2 × SLACK_TIMEOUT_SECONDS + 2.',
+      'When another replica takes work over after a crash. At least PAYMENTS_TIMEOUT_SECONDS + 2 × SLACK_TIMEOUT_SECONDS + 2.',
       wholeNumber(5, 600),
       '45',
     ),

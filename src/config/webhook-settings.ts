@@ -25,7 +25,7 @@ export const signaturePresetNames = [
 /** What is off where a signature covers single fields, and not this one. */
 export const unsignedMeans = {
   orderReference:
-    'the order reference is only looked up, and counts once its record has the signed transaction id; missing events raise no alarm',
+    'the order reference counts once its record has the signed transaction id; missing events raise no alarm',
   transactionId: 'no unsigned order reference can be proven',
   amount: 'amounts come from look-ups alone',
   customerId: 'no rule can ask for a customer id',
@@ -50,77 +50,71 @@ export type SignaturePreset = (typeof signaturePresetNames)[number];
 /** How deliveries of events are verified, read and watched. */
 export const webhookSettings = inGroup('Webhook', {
   webhookSignaturePreset: setting(
-    `The signature recipe to start from; without one every delivery is refused. One of ${signaturePresetNames.map((name) => `\`${name}\``).join(', ')}. Spec: not shown.`,
+    `The signature recipe; without one every delivery is refused. One of ${signaturePresetNames.map((name) => `\`${name}\``).join(', ')}. Spec: not shown.`,
     oneOf(signaturePresetNames),
   ),
-  webhookSecrets: secret(
-    'Signing secrets, separated by commas; several at once while a secret is rotated.',
-    list(),
-  ),
+  webhookSecrets: secret('Signing secrets; several while one is rotated.', list()),
   webhookSignatureHeader: setting(
-    'Header(s) that carry the signature, separated by commas, in place of the preset’s.',
+    'Header(s) with the signature. It and the eight below replace the preset’s.',
     list(),
   ),
   webhookSignaturePlace: setting(
-    'Where in its header the signature stands, in place of the preset’s. `whole`: it is all of it; `pair:KEY`: after KEY= in a list with commas, so `pair:sha256` reads sha256=…; `list:VERSION`: after VERSION, in a list with blanks.',
+    'Where in its header it is. `whole`; `pair:KEY`: after KEY= in a list with commas (`pair:sha256` reads sha256=…); `list:VERSION`: after VERSION in a list with blanks.',
     text(/^(whole|pair:[^=,\s]+|list:[^,\s]+)$/, 'whole, pair:KEY or list:VERSION'),
   ),
-  webhookSignatureAlgorithm: setting('HMAC algorithm in place of the preset’s.', oneOf(['sha256', 'sha512'])),
-  webhookSignatureEncoding: setting(
-    'Encoding of the signature in place of the preset’s.',
-    oneOf(['hex', 'base64']),
-  ),
+  webhookSignatureAlgorithm: setting('HMAC algorithm: `sha256` or `sha512`.', oneOf(['sha256', 'sha512'])),
+  webhookSignatureEncoding: setting('Its encoding: `hex` or `base64`.', oneOf(['hex', 'base64'])),
   webhookSecretEncoding: setting(
-    'How the secret’s text becomes key bytes, in place of the preset’s.',
+    'How the secret’s text becomes bytes: `utf8`, `hex`, `base64` or `whsec`.',
     oneOf(['utf8', 'hex', 'base64', 'whsec']),
   ),
   webhookSignedTemplate: setting(
-    'What is signed, made of {body}, {header:NAME}, {pair:K} and {json:/pointer}, in place of the preset’s. An example, and what holds where single fields are signed: [The signed template](#the-signed-template).',
+    'What is signed: {body}, {header:NAME}, {pair:K}, {json:/pointer}. See [The signed template](#the-signed-template).',
     text(),
   ),
   webhookTimestampSource: setting(
-    'Where the signed time stands: header:NAME, pair:K or json:/pointer; `none` checks no time.',
+    'Where the signed time is: header:NAME, pair:K or json:/pointer; `none` checks none.',
     text(/^(none|header:\S+|pair:\S+|json:\/\S*)$/, 'none, header:NAME, pair:K or json:/pointer'),
   ),
-  webhookTimestampUnit: setting('How that time is written.', oneOf(['iso', 's', 'ms'])),
+  webhookTimestampUnit: setting('How it is written: `iso`, `s` or `ms`.', oneOf(['iso', 's', 'ms'])),
   webhookToleranceSeconds: setting(
-    'How far that time may be from now, either way. A sender that repeats a delivery with its first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.',
+    'How far that time may be off. A sender that repeats a delivery with its first signature needs WEBHOOK_TIMESTAMP_SOURCE=none.',
     wholeNumber(1, 86_400),
   ),
   webhookEventPointers: setting(
-    'Where fields stand in the payload: a JSON object of field name to list of JSON pointers, put before the built-in ones. Spec: partly not shown.',
+    'JSON object of the payload’s fields to lists of JSON pointers, tried before the built-in ones. Spec: partly not shown.',
     jsonObject(),
   ),
   webhookKinds: setting(
-    'What the service’s own names of events mean, separated by commas: `refund.completed=given_back,charge.failed=failed`. The kinds are `success`, `failed` and `given_back`: money that went back to the customer, which is told each time. Spec: it names payment_success and payment_failed, which mean what they say.',
+    'What the service’s own event names mean: `refund.completed=given_back,charge.failed=failed,charge.paid=success`. Spec: payment_success and payment_failed need no line.',
     eventKinds(),
   ),
   webhookRememberDays: setting(
-    'How long an event is known again when it is sent once more, and its alert acted on. Longer than a snooze.',
+    'How long an event’s repeats are recognised, and its alert can be acted on.',
     wholeNumber(8, 365),
     '30',
   ),
   alarmMissingEventMinutes: setting(
-    'How long the signed payment_success of an approved charge may take before operators are told. Once an hour at most; 0 never asks. Where the signature does not cover the order reference, any event since counts as the charge’s.',
+    'How long the signed event of an approved charge may take before operators are told; 0: never. If the signature doesn’t cover the order reference, any later event counts.',
     wholeNumber(0, 1_440),
     '30',
   ),
   webhookForwardUrl: secret(
-    'Your own backend: each delivery is sent on to it, byte for byte with the signed headers. [webhooks.md](webhooks.md) has it beside the other ways.',
+    'Your own backend: each delivery is sent on to it, byte for byte ([webhooks.md](webhooks.md)).',
     exactUrl(),
   ),
   webhookForwardDeliveries: setting(
-    '`verified`: forwards what the signature holds for; `all`: what is refused too, with all its headers. The sender is answered 401 all the same.',
+    '`verified`: forwards what verifies; `all`: also what is refused, with all its headers.',
     oneOf(['verified', 'all']),
     'verified',
   ),
   webhookForwardDays: setting(
-    'How long an event that your backend does not take is retried. Then operators are told, and it waits for `npm run payops -- forward` until WEBHOOK_REMEMBER_DAYS are over.',
+    'How long an event is retried. Then it waits for `npm run payops -- forward` until WEBHOOK_REMEMBER_DAYS are over.',
     wholeNumber(1, 30),
     '3',
   ),
   webhookForwardHttpHosts: setting(
-    'Names in your own network, separated by commas, that WEBHOOK_FORWARD_URL may reach by http://.',
+    'Hosts in your network that WEBHOOK_FORWARD_URL may reach by http://.',
     list(),
   ),
 });
