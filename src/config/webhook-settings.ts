@@ -25,7 +25,7 @@ export const signaturePresetNames = [
 /** What is off where a signature covers single fields, and not this one. */
 export const unsignedMeans = {
   orderReference:
-    'the order reference counts once its record has the signed transaction id; missing events raise no alarm',
+    'the order reference is only looked up, and counts once its record has the signed transaction id; missing events raise no alarm',
   transactionId: 'no unsigned order reference can be proven',
   amount: 'amounts come from look-ups alone',
   customerId: 'no rule can ask for a customer id',
