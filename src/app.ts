@@ -1,5 +1,6 @@
 import { setTimeout as rest } from 'node:timers/promises';
 import { tellMutes, tellRulesElsewhere, tellUnreadParts } from './config/alert-rules.ts';
+import { beginAudit } from './audit/audit-chain.ts';
 import { createAuditTrail, type AuditTrail } from './audit/audit-trail.ts';
 import { createMerchantBot, merchantPlaces, type MerchantBot, type MerchantBots } from './merchants.ts';
 import type { Kept } from './store/kept.ts';
@@ -33,7 +34,6 @@ import { logged } from './log.ts';
 import { asideReasons, createPutAside } from './records/put-aside.ts';
 import type { Entry, Store } from './store/store.ts';
 import { storeHealth } from './store/kept.ts';
-import type { StoreMark } from './store/store-mark.ts';
 
 export type App = {
   /** Listens and begins to work; gives the port. Rejects, in words that name the setting, when it cannot. */
@@ -137,6 +137,7 @@ export function createApp(outside: Outside, opened: Kept): App {
   const isApart = config.metricsPort !== undefined;
   const server = createHttpServer(isApart ? routes : [...routes, ...watching], log);
   const watchingServer = createHttpServer(isApart ? watching : [], log);
+  const claim = (): Promise<boolean> => kept.mark.claim(() => beginAudit(kept));
   const isPressed = (): boolean => server.underWay() >= pressingRequests;
 
   async function finish(drainMs: number): Promise<void> {
@@ -158,7 +159,7 @@ export function createApp(outside: Outside, opened: Kept): App {
     async start() {
       await kept.checked();
       // Of a store that is away the worker asks before it takes anything.
-      await kept.mark.claim().catch(passUnavailable);
+      await claim().catch(passUnavailable);
       const refusal = kept.refusal();
       if (refusal !== undefined) throw new Error(refusal);
       await checkOwners(kept.store, config);
@@ -175,7 +176,7 @@ export function createApp(outside: Outside, opened: Kept): App {
       void tellChannels(outside, clients, isStopping);
       worker = startWork(outside, {
         store: kept.store,
-        mark: kept.mark,
+        claim,
         merchantBots,
         audit,
         putAside: metrics.putAside,
@@ -357,14 +358,14 @@ export function startWork(
   { config, log, now }: Outside,
   {
     store,
-    mark,
+    claim,
     merchantBots,
     audit,
     ...told
   }: {
     store: Store;
     /** Nothing is taken from a store that this process cannot open. */
-    mark: Pick<StoreMark, 'claim'>;
+    claim: () => Promise<boolean>;
     merchantBots: readonly [MerchantWork, ...MerchantWork[]];
     audit: Pick<AuditTrail, 'kinds'>;
     putAside: (reason: string) => void;
@@ -416,7 +417,7 @@ export function startWork(
     failureDelayMs,
     log,
     async workOnce() {
-      if (!(await mark.claim())) return false;
+      if (!(await claim())) return false;
       await putAside.takeUp();
       return await workOnce({ store, leaseMs, kinds, together });
     },

@@ -29,12 +29,14 @@ async function runInstead(): Promise<never> {
   process.exit(await runCommandLine({ words, variables, stdout, stderr, now: () => Date.now() }));
 }
 
-const [{ createApp }, { openKept }, { openLog, readSettings }, { inOneWrite }] = await Promise.all([
-  import('./app.ts'),
-  import('./store/kept.ts'),
-  import('./cli/read-settings.ts'),
-  import('./log.ts'),
-]);
+const [{ createApp }, { drainSecondsOf }, { openKept }, { openLog, readSettings }, { inOneWrite }] =
+  await Promise.all([
+    import('./app.ts'),
+    import('./config/config.ts'),
+    import('./store/kept.ts'),
+    import('./cli/read-settings.ts'),
+    import('./log.ts'),
+  ]);
 
 const settings = readSettings(process.env);
 if (settings.kind === 'refused') {
@@ -81,6 +83,6 @@ async function stop(drainMs: number): Promise<void> {
   }
   process.exit(0);
 }
-process.on('SIGTERM', () => void stop(config.drainSeconds * 1_000));
+process.on('SIGTERM', () => void stop(drainSecondsOf(config) * 1_000));
 // A person at a terminal, before whom no load balancer stands.
 process.on('SIGINT', () => void stop(0));

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect, it, onTestFinished } from 'vitest';
 import { readSettings } from '../src/cli/read-settings.ts';
+import { drainSecondsOf } from '../src/config/config.ts';
 import { settings } from '../src/config/settings.ts';
 import { createReadinessRoute, healthRoute } from '../src/http/health.ts';
 import { kubernetesFile, kubernetesFolder, readDeployment } from './support/kubernetes.ts';
@@ -132,7 +133,8 @@ it('the manifests ask the paths and ports that the bot answers', () => {
 });
 
 it('the manifests give a replica the time that the bot takes to stop', () => {
-  const [DRAIN_SECONDS, STOP_SECONDS] = [settings.drainSeconds.fallback, settings.stopSeconds.fallback];
+  const DRAIN_SECONDS = String(drainSecondsOf({ drainSeconds: undefined, redisUrl: 'redis://redis' }));
+  const STOP_SECONDS = settings.stopSeconds.fallback;
   expect(env).toMatchObject({ DRAIN_SECONDS, STOP_SECONDS });
   const [, preStopSeconds] = container.lifecycle.preStop.exec.command;
   expect(Number(preStopSeconds) + Number(STOP_SECONDS)).toBeLessThan(pod.terminationGracePeriodSeconds);

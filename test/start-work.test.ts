@@ -33,7 +33,7 @@ it('looks up ahead for several accounts in one lane, each with its own records, 
   await store.create('message:3', '', { delayMs: 0, lane });
   const worker = startWork(outsideOf({}), {
     store,
-    mark: { claim: () => Promise.resolve(true) },
+    claim: () => Promise.resolve(true),
     merchantBots: [
       {
         kinds: houseOf('main', store),

@@ -303,6 +303,11 @@ export function signMark(sealer: Sealer, key: string, said: SignedTail | AuditSt
   return signText(sealer, key, JSON.stringify(said));
 }
 
+/** Before the store gets its mark: where a store has its mark and no head, somebody removed the trail. */
+export async function beginAudit({ store, sealer }: { store: Pick<Store, 'create'>; sealer: Sealer }) {
+  await store.create(headKey, signMark(sealer, headKey, emptyTail));
+}
+
 async function readMark<T>(
   { store, sealer }: Chain,
   key: string,

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   cleanAuditEntry,
+  beginAudit,
   beginningOf,
   believed,
   createBlock,
@@ -234,11 +235,11 @@ function createChainEnd(store: Pick<Store, 'create' | 'read' | 'list'>, sealer: 
       const removed = believed(marks.stub)?.block ?? -1;
       if (known && !isThere && known.block > removed) tellGoneBack(known);
       const tail = await findTail(chain, marks);
-      if (tail.block < 0 && !marks.head && !marks.stub) {
-        // Before the first block, so that a chain without it is one that was tampered with.
-        await store.create(headKey, signMark(sealer, headKey, emptyTail));
-      }
-      return trust(tail.seq === 0 ? { ...tail, ...beginningOf(await readTie(chain)) } : tail);
+      if (tail.seq > 0) return trust(tail);
+      const tie = await readTie(chain);
+      // The store was away when the bot started, and has no mark yet.
+      if (!marks.head && tie.number === undefined) await beginAudit({ store, sealer });
+      return trust({ ...tail, ...beginningOf(tie) });
     },
     async write(tail, entries) {
       const { lines, head } = chained(entries, tail);

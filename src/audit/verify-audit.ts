@@ -21,6 +21,8 @@ import {
 export type VerifiedAudit = AuditReport & {
   /** What retention removed from the beginning; undefined: nothing. */
   stub: AuditStub | undefined;
+  /** False: no bot has started on this store. */
+  isBegun: boolean;
 };
 
 /**
@@ -51,10 +53,10 @@ async function verifyBehind(chain: Chain, marks: Marks, told: readonly Witness[]
   }
   judgeStub(check, marks);
   for await (const block of allBlocks(chain, marks)) checkBlock(check, block);
-  judgeHead(check, marks);
+  judgeHead(check, marks, tie);
   if (!tie.isUnopened) judgeTie(check, marks, tie);
   judgeEnd(check, witnesses);
-  return { ...check.report(), stub: marks.stub?.said };
+  return { ...check.report(), stub: marks.stub?.said, isBegun: tie.number !== undefined };
 }
 
 /** What the bot signed is one more witness. */
@@ -80,7 +82,7 @@ export function checkBlock(check: AuditCheck, block: AuditBlock): void {
   check.add({ kind: 'forged', seq: first, words });
 }
 
-function judgeHead(check: AuditCheck, { head }: Marks): void {
+function judgeHead(check: AuditCheck, { head }: Marks, { number, isUnopened }: Tie): void {
   const seq = check.last()?.seq ?? 0;
   if (head?.problem !== undefined) {
     const words = `The record ${headKey}, which says how far the chain went, is not the bot's. ${head.problem}`;
@@ -88,6 +90,9 @@ function judgeHead(check: AuditCheck, { head }: Marks): void {
   } else if (!head && seq > 0) {
     const words = `The record ${headKey}, which says how far the chain went, is gone: nothing shows that it went no further than entry ${seq}.`;
     check.add({ kind: 'cut_off', seq: seq + 1, words });
+  } else if (!head && (isUnopened || number !== undefined)) {
+    const words = `The record ${headKey}, which the bot makes when it first starts, is gone, and there is no entry: the trail was removed.`;
+    check.add({ kind: 'cut_off', seq: 1, words });
   }
 }
 

@@ -13,8 +13,8 @@ import {
 } from '../audit/verify-audit.ts';
 import { parsed, problem, type Parsed } from '../domain/wording.ts';
 import { withoutUndefined } from '../domain/json.ts';
-import { command, type CommandEnd, reasonOf, withKept } from './command.ts';
-import { hasStore, type Kept } from '../store/kept.ts';
+import { command, type CommandEnd, noStoreEnd, reasonOf, withKept } from './command.ts';
+import type { Kept } from '../store/kept.ts';
 import type { Outside } from '../config/config.ts';
 
 /** Says whether the audit trail is whole, and what is wrong where it is not; or writes it out. */
@@ -68,8 +68,8 @@ export const auditCommand = command({
 });
 
 async function runOnStore(outside: Outside, work: (kept: Kept) => Promise<CommandEnd>): Promise<CommandEnd> {
-  // What a store that was made just now lacks would seem whole.
-  if (!hasStore(outside.config)) return { exitCode: exitCodes.unproven, words: noTrail };
+  const none = noStoreEnd(outside);
+  if (none) return none;
   // One trail for all merchant accounts: the first one's part of the store is the whole.
   return await withKept(outside, work, (error) => ({
     exitCode: error instanceof StoreUnavailable ? exitCodes.noAnswer : exitCodes.failed,
@@ -77,10 +77,8 @@ async function runOnStore(outside: Outside, work: (kept: Kept) => Promise<Comman
   }));
 }
 
-const noTrail = 'There is no audit trail here. Run this with the very settings of the bot.';
-
 function verified(report: VerifiedAudit): CommandEnd {
-  const { stub } = report;
+  const { stub, isBegun } = report;
   if (report.problems.length > 0) return broken(report, 'The audit trail');
   const removed =
     stub === undefined
@@ -88,9 +86,17 @@ function verified(report: VerifiedAudit): CommandEnd {
       : [
           `Before them retention removed the entries up to ${stub.seq}, the newest of ${stub.newest}; its record of ${stub.removedAt} is signed by the bot.`,
         ];
-  if (report.count === 0 && stub === undefined) return { exitCode: exitCodes.unproven, words: noTrail };
+  if (report.count === 0 && stub === undefined)
+    return isBegun
+      ? { exitCode: exitCodes.ok, words: nothingYet }
+      : { exitCode: exitCodes.unproven, words: neverBegun };
   return { exitCode: exitCodes.ok, words: [whole(report, 'The audit trail'), ...removed].join('\n') };
 }
+
+const nothingYet =
+  'The audit trail is whole: it holds no entry yet. If the bot has been used, check --head with the newest “The audit trail stands here” of its log.';
+const neverBegun =
+  'No bot has started on this store yet, or it was emptied, or these are not the settings of the bot.';
 
 function whole({ count, first, last }: AuditReport, what: string): string {
   if (!first || !last) return `${what} is whole: it holds no entry any more.`;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outside } from '../config/config.ts';
 import { counted, type Parsed, parsed, problem } from '../domain/wording.ts';
+import { beginAudit } from '../audit/audit-chain.ts';
 import { embeddedStore, hasKeys, hasStore, openEmbedded, storeFile } from '../store/kept.ts';
 import { copyStoreFile, putBackStoreFile, type CopyContents } from '../store/store-copy.ts';
 import { command, type CommandEnd, noteEnd, reasonOf } from './command.ts';
@@ -80,9 +81,9 @@ async function restore(outside: Outside, file: string): Promise<CommandEnd | str
   const { path, keys } = embeddedStore(config);
   const before = `${path}.before-${new Date(now()).toISOString().replaceAll(/[:.]/gu, '-')}`;
   async function isOurs(draft: string): Promise<void> {
-    const { store, mark } = openEmbedded(draft, keys, now);
+    const { store, sealer, mark } = openEmbedded(draft, keys, now);
     try {
-      if (await mark.claim()) return;
+      if (await mark.claim(() => beginAudit({ store, sealer }))) return;
     } finally {
       await store.close();
     }

@@ -94,15 +94,25 @@ export async function runCommandLine(line: CommandLine): Promise<ExitCode> {
     // What cannot be written ends the process, by the stream's own event: nothing goes on here.
     await new Promise<void>((resolve) => line.stdout.write(text, (error) => error || resolve()));
   }
-  const { exitCode, words, isReport } = await run(line, out);
-  if (words === '') return exitCode;
-  // What a command did is its data, where it has no other.
-  if (!hasData && (exitCode === exitCodes.ok || isReport)) await out(`${words}\n`);
-  else line.stderr.write(`${words}\n`);
-  return exitCode;
+  const aside: string[] = [];
+  try {
+    const { exitCode, words, isReport } = await run(line, out, (text) => void aside.push(text));
+    if (words === '') return exitCode;
+    // What a command did is its data, where it has no other.
+    if (!hasData && (exitCode === exitCodes.ok || isReport)) await out(`${words}\n`);
+    else line.stderr.write(`${words}\n`);
+    return exitCode;
+  } finally {
+    if (aside.length > 0) line.stderr.write(aside.join(''));
+  }
 }
 
-async function run(line: CommandLine, out: (text: string) => Promise<void>): Promise<CommandEnd> {
+/** `aside`: takes what the log and the settings say beside the command's own words, which come first. */
+async function run(
+  line: CommandLine,
+  out: (text: string) => Promise<void>,
+  aside: (text: string) => void,
+): Promise<CommandEnd> {
   const [name = '--help', ...words] = line.words[0] === groupWord ? line.words.slice(1) : line.words;
   if (name === '--version' && words.length === 0) return { exitCode: exitCodes.ok, words: version() };
   if (/^(?:help|--help|-h)$/.test(name)) return helped(helpText(), words);
@@ -131,8 +141,10 @@ async function run(line: CommandLine, out: (text: string) => Promise<void>): Pro
   const { config } = settings;
   // Standard output is for data; and what a server tells of its day is no news to who runs one command.
   const level = config.logLevel === 'info' ? 'warn' : config.logLevel;
-  const log = openLog(config, level, (text) => void line.stderr.write(text));
-  for (const warning of settings.warnings) log('warn', warning);
+  // Who asks for all of it wants it as it comes.
+  const write = level === 'debug' ? (text: string) => void line.stderr.write(text) : aside;
+  const log = openLog(config, level, write);
+  for (const warning of settings.warnings) aside(`Warning: ${warning}\n`);
   return await asked.value.run({ config, log, now }, out);
 }
 

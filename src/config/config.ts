@@ -15,6 +15,11 @@ export type Config = Environment & {
   readonly further?: readonly (Config & { readonly merchant: Merchant })[];
 };
 
+/** How long requests are still served after SIGTERM. A bot alone on its store has no replica that takes them over meanwhile. */
+export function drainSecondsOf({ drainSeconds, redisUrl }: Pick<Environment, 'drainSeconds' | 'redisUrl'>) {
+  return drainSeconds ?? (redisUrl === undefined ? 0 : 5);
+}
+
 /**
  * What must hold between settings, beyond what each says by itself: the problem, or problems, each naming the setting and
  * what to write. It is asked only where all that it looks at was readable, so that nothing unreadable is called missing.

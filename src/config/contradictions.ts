@@ -3,7 +3,7 @@ import { approvalsCheck, limitsCheck } from './policy-rules.ts';
 import { accountsCheck, credentialsCheck } from './read-merchants.ts';
 import { codeEntry } from '../domain/otp.ts';
 import { parseRedisAddress } from '../store/redis-address.ts';
-import type { Config, SettingsCheck } from './config.ts';
+import { drainSecondsOf, type Config, type SettingsCheck } from './config.ts';
 
 /** A copy of the example file that still has its own ids. No id of Slack's has four X behind its first letter. */
 const placeholder = /^[A-Z]X{4}/;
@@ -81,8 +81,8 @@ export const contradictions: readonly SettingsCheck[] = [
     redisUrl !== undefined &&
     !keys &&
     'SEALING_KEYS is missing: replicas on one Redis must share the keys that seal secrets (k1:$(openssl rand -base64 32)).',
-  ({ drainSeconds, stopSeconds }) =>
-    stopSeconds <= drainSeconds &&
+  (config) =>
+    config.stopSeconds <= drainSecondsOf(config) &&
     'STOP_SECONDS must be more than DRAIN_SECONDS, or no time is left to finish what is under way.',
   leaseCheck,
   ...policyChecks,

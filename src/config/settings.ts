@@ -42,9 +42,8 @@ export const settings = {
     ),
     logLevel: setting('How much is logged; never a body, a token or an e-mail.', oneOf(logLevels), 'info'),
     drainSeconds: setting(
-      'How long requests are served after SIGTERM, while /readyz answers 503. 0 if nothing asks /readyz.',
+      'How long requests are served after SIGTERM, while /readyz answers 503. When absent: 0 on SQLite, 5 with Redis.',
       wholeNumber(0, 120),
-      '5',
     ),
     stopSeconds: setting(
       'When the process ends after SIGTERM. Unfinished work goes on at the next start. More than DRAIN_SECONDS, less than the grace period.',

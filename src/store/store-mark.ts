@@ -27,22 +27,23 @@ export function createStoreMark(
   let known: string | undefined;
   let refusal: string | undefined;
 
-  async function openOrMake(): Promise<string> {
+  async function openOrMake(begin: () => Promise<unknown>): Promise<string> {
     const found = await readStoreId({ store, sealer });
     if (found !== undefined) return found;
     const older = await store.read(sealedBefore);
     if (older) sealer.open(sealedBefore, older.value.split('\n')[0] ?? '');
+    await begin();
     const id = randomBytes(32).toString('hex');
     if (await store.create(markKey, sealer.seal(markKey, id))) return id;
-    return await openOrMake();
+    return await openOrMake(begin);
   }
 
   return {
-    /** Whether this process may take work. Throws StoreUnavailable. */
-    async claim(): Promise<boolean> {
+    /** Whether this process may take work. `begin` makes what every store with a mark has. Throws StoreUnavailable. */
+    async claim(begin: () => Promise<unknown>): Promise<boolean> {
       if (known !== undefined) return true;
       try {
-        known = await openOrMake();
+        known = await openOrMake(begin);
         refusal = undefined;
         return true;
       } catch (error) {

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
-import { blockKey, headKey } from '../../src/audit/audit-chain.ts';
+import { beginAudit, blockKey, headKey } from '../../src/audit/audit-chain.ts';
 import { createAuditLog } from '../../src/audit/audit-log.ts';
+import { verifyAudit } from '../../src/audit/verify-audit.ts';
 import { createStoreMark } from '../../src/store/store-mark.ts';
 import {
   appendBlocks,
@@ -18,7 +19,8 @@ import { onBothStores } from '../features/two-stores.ts';
 const witness = 'store-audit';
 
 /** A bot of this release has started on it. */
-const begin = (store: RecordsOnly): Promise<boolean> => createStoreMark({ store, sealer }, headKey).claim();
+const begin = (store: RecordsOnly): Promise<boolean> =>
+  createStoreMark({ store, sealer }, headKey).claim(() => beginAudit({ store, sealer }));
 
 /** Three entries in two blocks, and the head behind them. */
 async function write(store: RecordsOnly, ids: readonly (readonly string[])[]): Promise<void> {
@@ -99,6 +101,22 @@ onBothStores('the chain of a store', (open) => {
     expect(await found({ store: one, sealer })).toEqual([]);
     await remove(two, 'store-mark');
     expect(await found({ store: one, sealer })).toContain('other_store 1');
+    await close();
+  });
+
+  it('is found to be removed as a whole, before its next entry and after it, while a new one that is empty is whole', async () => {
+    const { one, two, close } = await open();
+    expect(await verifyAudit({ store: one, sealer })).toMatchObject({ isBegun: false, problems: [] });
+    await begin(one);
+    const isNew = { count: 0, isBegun: true, problems: [] };
+    expect(await verifyAudit({ store: one, sealer })).toMatchObject(isNew);
+    await write(one, [['a', 'b'], ['c']]);
+    for (const key of [witness, ...(await copyOf(two)).keys()]) await remove(two, key);
+    expect(await found({ store: one, sealer })).toEqual(['cut_off 1']);
+    // A bot that starts on it.
+    await begin(two);
+    await write(two, [['d']]);
+    expect(await found({ store: one, sealer })).toEqual(['cut_off 2']);
     await close();
   });
 

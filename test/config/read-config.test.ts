@@ -1,7 +1,7 @@
 import { chmodSync, rmSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { fewest, fileOf } from './written.ts';
-import type { SettingsCheck } from '../../src/config/config.ts';
+import { drainSecondsOf, type SettingsCheck } from '../../src/config/config.ts';
 import { readConfig } from '../../src/config/read-config.ts';
 import { serviceSets } from '../../src/config/service-sets.ts';
 
@@ -152,6 +152,19 @@ describe('readConfig', () => {
     expect(problemsOf(alike)).toEqual([expect.stringContaining('ALERT_DETAILS_DAYS must be less')]);
     expect(problemsOf({ ...alike, ALERT_DETAILS_DAYS: '19' })).toEqual([]);
     expect(problemsOf({ ...alike, ALERT_DETAILS_DAYS: '0' })).toEqual([]);
+  });
+
+  it('has a bot that is alone on its store stop without a drain, and replicas serve five seconds more', () => {
+    expect(drainSecondsOf(configOf({ ...complete, STOP_SECONDS: '3' }).config)).toBe(0);
+    const shared = {
+      ...complete,
+      REDIS_URL: 'redis://127.0.0.1:6379',
+      SEALING_KEYS: `k1:${Buffer.alloc(32).toString('base64')}`,
+    };
+    expect(drainSecondsOf(configOf(shared).config)).toBe(5);
+    expect(problemsOf({ ...shared, STOP_SECONDS: '3' })).toEqual([
+      expect.stringContaining('STOP_SECONDS must be more than DRAIN_SECONDS'),
+    ]);
   });
 
   it('reads a whole configuration, with defaults, frozen', () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -209,6 +210,33 @@ describe('payops doubt', () => {
     };
     const printed = [settled, doubt, json, unread].map(({ stdout, stderr }) => stdout + stderr).join('\n');
     expect(findCanaries(canaries, { 'what was printed': printed })).toEqual([]);
+  });
+});
+
+describe('audit verify', () => {
+  it('calls the trail of a new bot whole, and finds one that is gone, with or without its store', async (test) => {
+    const desk = await openDesk(test);
+    expect(await desk.runs(['audit', 'verify'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^The audit trail is whole: it holds no entry yet\./),
+    });
+    await desk.asks('agent', '/pay ORDER-1001', 'Paid');
+    const whole = { code: 0, stdout: expect.stringContaining('The audit trail is whole: 1 entry') };
+    await desk.house.until('it is on record', async () => (await desk.house.storeKeys('audit:')).length > 0);
+    expect(await desk.runs(['audit', 'verify'])).toMatchObject(whole);
+    await desk.bot.stop();
+    const db = new DatabaseSync(join(desk.house.dataDir, 'payops.sqlite'), { timeout: 5_000 });
+    db.exec(`delete from entries where key like 'audit%' or key = 'store-audit'`);
+    const removed = { code: 3, stdout: expect.stringContaining('the trail was removed') };
+    expect(await desk.runs(['audit', 'verify'])).toMatchObject(removed);
+    db.exec('delete from entries');
+    db.close();
+    expect(await desk.runs(['audit', 'verify'])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining('No bot has started on this store yet, or it was emptied'),
+    });
+    const DATA_DIR = join(desk.house.folder, 'elsewhere');
+    expect(await desk.runs(['audit', 'verify'], { DATA_DIR })).toMatchObject({ code: 5, stdout: '' });
   });
 });
 

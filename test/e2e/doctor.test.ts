@@ -2,6 +2,7 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, type TestContext } from 'vitest';
 import { parse } from 'yaml';
+import { runCommandLine } from '../../src/cli/command-line.ts';
 import { neededScopes, optionalScopes } from '../../src/features/doctor/slack-checks.ts';
 import { openDesk, runHere } from '../support/desk.ts';
 import {
@@ -391,6 +392,30 @@ describe('npm run doctor', () => {
       stderr: expect.stringContaining('Did you mean SLACK_SIGNING_SECRET?'),
     });
     expect(misspelt.stderr).not.toContain('canary');
+  });
+
+  it('prints its report first, and what else was met on the way below it', async (test) => {
+    const house = await openHouse(test);
+    const written: string[] = [];
+    const stream = {
+      write(text: string, done?: () => void) {
+        written.push(text);
+        done?.();
+        return true;
+      },
+    };
+    const variables = {
+      ...house.settings(),
+      SLACK_API_URL: 'http://127.0.0.1:9',
+      CHARGE_WAITS: '1',
+      LOG_LEVEL: 'info',
+    };
+    const line = { words: ['doctor'], variables, stdout: stream, stderr: stream, now: () => Date.now() };
+    expect(await runCommandLine(line)).toBe(1);
+    const [report, ...below] = written.join('').split(/(?<=\n)(?=Warning|\{)/);
+    expect(report).toMatch(/^✅ Store: .*\n\d problems?, \d warnings?\n$/s);
+    expect(below.join('')).toContain('Warning: CHARGE_WAITS is not a setting of Payops');
+    expect(below.join('')).toContain('Slack library: http request failed');
   });
 
   it('prints JSON with --json whatever keeps it from looking', async (test) => {
