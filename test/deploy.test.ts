@@ -7,23 +7,35 @@ import { readSettings } from '../src/cli/read-settings.ts';
 import { drainSecondsOf } from '../src/config/config.ts';
 import { settings } from '../src/config/settings.ts';
 import { createReadinessRoute, healthRoute } from '../src/http/health.ts';
-import { kubernetesFile, kubernetesFolder, readDeployment } from './support/kubernetes.ts';
+import { baseFolder, exampleFolder, kubernetesFile, readDeployment } from './support/kubernetes.ts';
 
+type Generator = { name: string; envs?: string[]; files?: string[] };
 type Kustomization = {
   resources: string[];
-  configMapGenerator: { name: string; envs?: string[]; files?: string[] }[];
+  configMapGenerator: Generator[];
+  secretGenerator: Generator[];
   images: { name: string }[];
 };
 type Resource = { apiVersion: string; kind: string; metadata: { name: string }; spec?: unknown };
 
-const [kustomization] = kubernetesFile<Kustomization>('kustomization.yaml') as [Kustomization];
-const resources = kustomization.resources.flatMap((file) => kubernetesFile<Resource>(file));
+const [base] = kubernetesFile<Kustomization>(baseFolder, 'kustomization.yaml') as [Kustomization];
+const [example] = kubernetesFile<Kustomization>(exampleFolder, 'kustomization.yaml') as [Kustomization];
+const ownResources = example.resources.filter((name) => name !== '../base');
+const resources = [
+  ...base.resources.flatMap((file) => kubernetesFile<Resource>(baseFolder, file)),
+  ...ownResources.flatMap((file) => kubernetesFile<Resource>(exampleFolder, file)),
+];
+/** Those that an operator may put in. */
+const offered = Array.from(
+  readFileSync(join(exampleFolder, 'kustomization.yaml'), 'utf8').matchAll(/^ {2}# - (\S+\.yaml)$/gm),
+  ([, name = '']) => name,
+);
 const { spec } = readDeployment();
 const pod = spec.template.spec;
 const [container] = pod.containers;
 const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
-const settingsFile = parseEnv(readFileSync(join(kubernetesFolder, 'settings.env'), 'utf8'));
-const operating = readFileSync(new URL('../docs/operating.md', import.meta.url), 'utf8');
+const envFile = (name: string) => parseEnv(readFileSync(join(exampleFolder, name), 'utf8'));
+const settingsFile = envFile('settings.env');
 
 /** Each value of that name, anywhere in what the manifests say. */
 function valuesOf(name: string, inside: unknown): unknown[] {
@@ -53,24 +65,26 @@ function replicaSettings(): Record<string, string | undefined> {
     writeFileSync(join(folder, name), text);
     chmodSync(join(folder, name), mode);
   }
-  const here = Object.entries(env).map(([name, value]) => [
+  const here = Object.entries({ ...settingsFile, ...env }).map(([name, value]) => [
     name,
-    value.replace('/run/secrets/payops', folder),
+    value?.replace('/run/secrets/payops', folder),
   ]);
   const PAYOPS_FILE = join(folder, 'payops.yml');
-  const policy = readFileSync(join(kubernetesFolder, 'payops.yml'), 'utf8');
+  const policy = readFileSync(join(exampleFolder, 'payops.yml'), 'utf8');
   // As an operator fills it in: the bot refuses the ids of an example.
   writeFileSync(PAYOPS_FILE, policy.replaceAll(/\b([CU])XXXX/g, '$10123'));
-  return { ...settingsFile, ...(Object.fromEntries(here) as typeof env), PAYOPS_FILE };
+  return { ...(Object.fromEntries(here) as Record<string, string>), PAYOPS_FILE };
 }
 
 it('the manifests give the bot settings that it takes without a word, its secrets as files', () => {
   const read = readSettings(replicaSettings());
   expect(read.kind === 'read' ? read.warnings : read.words).toEqual([]);
-  const files = Object.values(env).flatMap((value) => /^\/run\/secrets\/payops\/(.*)/.exec(value)?.[1] ?? []);
+  const files = Object.entries(settingsFile).flatMap(([name, value]) =>
+    value === `/run/secrets/payops/${name.slice(0, -'_FILE'.length)}` ? name.slice(0, -'_FILE'.length) : [],
+  );
   expect(files.toSorted()).toEqual(Object.keys(secretTexts).toSorted());
-  // The Secret is made by hand, with each of them.
-  for (const name of files) expect(operating).toContain(`--from-file=${name}`);
+  const asked = Object.keys(envFile('secrets.env.example'));
+  expect(asked.toSorted()).toEqual([...files, 'REDIS_PASSWORD'].toSorted());
 });
 
 it('the manifests keep out what the cluster would set beside', () => {
@@ -80,24 +94,29 @@ it('the manifests keep out what the cluster would set beside', () => {
 });
 
 it('the manifests name nothing that is not there', () => {
-  const generators = kustomization.configMapGenerator;
-  const generated = generators.flatMap(({ files = [], envs = [] }) => [...files, ...envs]);
-  expect([...kustomization.resources, ...generated, 'kustomization.yaml'].toSorted()).toEqual(
-    readdirSync(kubernetesFolder).toSorted(),
-  );
-  const maps = generators.map(({ name }) => name);
+  expect([...base.resources, 'kustomization.yaml'].toSorted()).toEqual(readdirSync(baseFolder).toSorted());
+  const { configMapGenerator, secretGenerator } = example;
+  const generated = [...configMapGenerator, ...secretGenerator].flatMap(({ files = [], envs = [] }) => [
+    ...files,
+    ...envs.map((name) => (name === 'secrets.env' ? 'secrets.env.example' : name)),
+  ]);
+  const named = [...ownResources, ...offered, ...generated, 'kustomization.yaml', '.gitignore'];
+  expect(named.toSorted()).toEqual(readdirSync(exampleFolder).toSorted());
   const mounted = pod.volumes.flatMap(({ configMap }) => configMap?.name ?? []);
   expect([...container.envFrom.map(({ configMapRef }) => configMapRef.name), ...mounted].toSorted()).toEqual(
-    maps.toSorted(),
+    configMapGenerator.map(({ name }) => name).toSorted(),
   );
   const secrets = pod.volumes.flatMap(({ secret }) => secret?.secretName ?? []);
-  for (const name of secrets) expect(operating).toContain(`create secret generic ${name} `);
+  expect(secrets).toEqual(secretGenerator.map(({ name }) => name));
+  const others = offered.flatMap((file) => kubernetesFile<Resource>(exampleFolder, file));
+  expect(valuesOf('target', others)).toEqual(secrets.map((name) => ({ name })));
+  expect(valuesOf('secretKeyRef', others)).toEqual(secrets.map((name) => ({ name, key: 'REDIS_PASSWORD' })));
   expect(container.volumeMounts.map(({ name }) => name).toSorted()).toEqual(
     pod.volumes.map(({ name }) => name).toSorted(),
   );
   for (const path of [
     env['PAYOPS_FILE'],
-    ...Object.values(env).filter((value) => value.startsWith('/run/secrets')),
+    ...Object.values(settingsFile).filter((value) => value?.startsWith('/run/secrets')),
   ]) {
     expect(container.volumeMounts.some(({ mountPath }) => path?.startsWith(`${mountPath}/`))).toBe(true);
   }
@@ -105,7 +124,7 @@ it('the manifests name nothing that is not there', () => {
   const ingress = resources.find(({ kind }) => kind === 'Ingress');
   for (const backend of valuesOf('service', ingress))
     expect(services).toContain((backend as { name: string }).name);
-  expect(kustomization.images.map(({ name }) => name)).toEqual(valuesOf('image', pod));
+  expect(example.images.map(({ name }) => name)).toEqual(valuesOf('image', pod));
 });
 
 it('the manifests select the pods that the deployment makes, all of them', () => {

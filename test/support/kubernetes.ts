@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseAllDocuments } from 'yaml';
 
-export const kubernetesFolder = fileURLToPath(new URL('../../deploy/kubernetes', import.meta.url));
+const folder = fileURLToPath(new URL('../../deploy/kubernetes', import.meta.url));
+/** What is the same for everybody, and what an operator copies and fills in. */
+export const [baseFolder, exampleFolder] = [join(folder, 'base'), join(folder, 'example')];
 
 type Probe = {
   httpGet: { path: string; port: string };
@@ -46,9 +48,9 @@ export type Deployment = {
   };
 };
 
-/** What the file holds, as the API server reads it: YAML 1.1, in which 0440 is octal. Throws for what is none. */
-export function kubernetesFile<T>(name: string): T[] {
-  const text = readFileSync(join(kubernetesFolder, name), 'utf8');
+/** What the file of that folder holds, as the API server reads it: YAML 1.1, in which 0440 is octal. Throws for what is none. */
+export function kubernetesFile<T>(folder: string, name: string): T[] {
+  const text = readFileSync(join(folder, name), 'utf8');
   return parseAllDocuments(text, { version: '1.1' }).map((document) => {
     const [error] = document.errors;
     if (error) throw error;
@@ -57,7 +59,7 @@ export function kubernetesFile<T>(name: string): T[] {
 }
 
 export function readDeployment(): Deployment {
-  const [deployment] = kubernetesFile<Deployment>('deployment.yaml');
+  const [deployment] = kubernetesFile<Deployment>(baseFolder, 'deployment.yaml');
   if (!deployment) throw new Error('deployment.yaml holds nothing.');
   return deployment;
 }
