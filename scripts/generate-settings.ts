@@ -76,7 +76,7 @@ With \`{body}\` everything in an event is trusted. Without it, only the fields t
 
 function tableOf(entries: [string, Setting][]): string {
   const rows = entries.map(([key, setting]) => {
-    const fallback = setting.fallback === undefined ? '–' : `\`${setting.fallback}\``;
+    const fallback = (setting.fallback ?? '') === '' ? '' : `\`${setting.fallback}\``;
     const words = setting.secret ? `${setting.says} **Secret**.` : setting.says;
     return `| \`${variableName(key)}\` | ${fallback} | ${words.replaceAll('|', '\\|')} |`;
   });
@@ -139,12 +139,12 @@ function commandsPage(): string {
     '# Commands',
     'Made from the code by `npm run generate`; do not edit.',
     '## In Slack',
-    '`/pay <reference>` is short for `/pay lookup <reference>`. `/pay` alone says what waits for you. `/pay help` lists what your roles allow, `/pay help charge` explains one command. With several merchant accounts, `--account NAME` says which. What each outcome means: [agents.md](agents.md). What a permission gives: [policy.md](policy.md).',
+    '`/pay <reference>` is short for `/pay lookup <reference>`. `/pay` says what waits for you, `/pay help` what your roles allow, `/pay help charge` explains one command. `--account NAME` chooses among several merchant accounts. Outcomes: [agents.md](agents.md). Permissions: [policy.md](policy.md).',
     table(['Type', 'What', 'For example', 'Permission'], verbs),
     '## In Slack’s own menus',
     table(['Shortcut', 'Where', 'What'], shortcuts),
     '## In a terminal',
-    'For the people who run the bot, with its own settings. `npm run payops -- redrive --help` says how one is typed. Output and exit codes: [command-line.md](command-line.md); when to use which: [operating.md](operating.md).',
+    'For operators, with the bot’s settings; `npm run payops -- redrive --help` says how one is typed. Output and exit codes: [command-line.md](command-line.md). When to use which: [operating.md](operating.md).',
     table(['`npm run payops -- …`', 'What'], typed),
   ].join('\n\n')}\n`;
 }

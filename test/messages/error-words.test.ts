@@ -156,15 +156,28 @@ const ways: readonly (readonly [Way, keyof typeof wordsOf])[] = [
 
 async function table(way: Way, method: keyof typeof wordsOf): Promise<string> {
   const all = [...commonWords, ...wordsOf[method], unknown];
-  const fates = await Promise.all(all.map(async (word) => [await fateOf(way, word), word] as const));
+  const every = await Promise.all(all.map(async (word) => [await fateOf(way, word), word] as const));
+  const isAlike = await Promise.all(
+    every.map(
+      async ([fate, word]) => way === 'a note in a thread' && fate === (await fateOf('a post', word)),
+    ),
+  );
+  const fates = every.filter((_, index) => !isAlike[index]);
   const rows = [...Map.groupBy(fates, ([fate]) => fate)].map(
     ([fate, those]) =>
       `| ${fate} | ${those.map(([, word]) => (word === unknown ? 'any other' : `\`${word}\``)).join(', ')} |`,
   );
   const head = `## ${way[0]?.toUpperCase()}${way.slice(1)} that Slack refuses (\`${method}\`)`;
-  return [head, '', '| The message | Behind it waits | Slack’s words |', '|---|---|---|', ...rows, ''].join(
-    '\n',
-  );
+  const alike = isAlike.includes(true) ? ['', 'As of a post, but:'] : [];
+  return [
+    head,
+    ...alike,
+    '',
+    '| The message | Behind it waits | Slack’s words |',
+    '|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n');
 }
 
 /** A page that Slack does not know any more is read anew. */
@@ -211,7 +224,7 @@ describe('what Slack says no with', () => {
     const all = [...ways, ['a look for a message in doubt', 'conversations.history']] as const;
     const tables = await Promise.all(all.map(([way, method]) => table(way, method)));
     const head =
-      '# Slack’s error words\n\nWhat becomes of a message when Slack refuses it, and what waits behind it, by each word of Slack’s lists and by\none that is in none. No message waits for another method: what it refuses is told to whoever asked. `test/messages/error-words.test.ts` makes this page: `npx vitest run test/messages/error-words.test.ts -u`.\n';
+      '# Slack’s error words\n\nWhat becomes of a message that Slack refuses, and what waits behind it, by Slack’s words. What other methods refuse is told to the person\nwho asked. Made by `npx vitest run test/messages/error-words.test.ts -u`.\n';
     await expect([head, ...tables].join('\n')).toMatchFileSnapshot('../../docs/slack-errors.md');
   });
 });
