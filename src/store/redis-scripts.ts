@@ -169,15 +169,23 @@ if not found[1] then return false end
 return found
 `);
 
-/** ARGV: key, version, value. 1 when replaced; 0 when it was changed meanwhile, is gone, or is out under a lease. */
+/**
+ * ARGV: key, version, value, index (JSON; empty: it stays). 1 when replaced; 0 when it was changed meanwhile, is gone, or
+ * is out under a lease.
+ */
 export const replaceScript = script(`
 keep_clock()
-local key, version, value = unpack(ARGV)
+local key, version, value, index = unpack(ARGV)
 local found = redis.call('HMGET', record_of(key), 'version', 'lane', 'lease')
 if found[1] ~= version then return 0 end
 local state = redis.call('HMGET', state_of(found[2] or key), 'lease', 'lease_until')
 if found[3] and found[3] == state[1] and tonumber(state[2] or 0) > now then return 0 end
 redis.call('HSET', record_of(key), 'value', value, 'version', new_version())
+if index ~= '' then
+  put_in_lists(key, index)
+  local left = redis.call('PTTL', record_of(key))
+  note_end(key, left < 0 and '' or left)
+end
 return 1
 `);
 

@@ -90,8 +90,9 @@ export function openRedisStore(
         toEntry({ key, value, version, lane, attempts }),
       );
     },
-    async replace(entry, value) {
-      return (await run(replaceScript, entry.key, String(entry.version), value)) === 1;
+    async replace(entry, value, index) {
+      const args = [entry.key, String(entry.version), value, listsOf(index)];
+      return (await run(replaceScript, ...args)) === 1;
     },
     async list(name, listOptions) {
       const { beyond, limit, newestFirst } = readList(listOptions);

@@ -6,7 +6,7 @@ type Scope = {
   /** The same store, in which only the scope's own records exist. Takes no work: who does is above all scopes. */
   store: Store;
   /** An entry that the whole store gave out, as the scope knows it; undefined when it is none of the scope's. */
-  entryOf: (entry: Entry) => Entry | undefined;
+  entryOf: <Of extends Pick<Entry, 'key'>>(entry: Of) => Of | undefined;
 };
 
 /**
@@ -16,13 +16,14 @@ type Scope = {
 export function scopeStore(store: Store, name: string): Scope {
   const prefix = merchantPrefix(name);
 
-  function inside(entry: Entry): Entry {
+  function inside<Of extends Pick<Entry, 'key'>>(entry: Of): Of {
     return { ...entry, key: entry.key.slice(prefix.length) };
   }
+  function ownIndex(index: Index): Index {
+    return Object.fromEntries(Object.entries(index).map(([name, place]) => [prefix + name, place]));
+  }
   function ownLists<Options extends { index?: Index }>(options: Options | undefined): Options | undefined {
-    if (options?.index === undefined) return options;
-    const own = Object.entries(options.index).map(([name, place]) => [prefix + name, place]);
-    return { ...options, index: Object.fromEntries(own) as Index };
+    return options?.index === undefined ? options : { ...options, index: ownIndex(options.index) };
   }
   return {
     store: {
@@ -37,7 +38,8 @@ export function scopeStore(store: Store, name: string): Scope {
         return written && inside(written);
       },
       take: ofTheWhole('work'),
-      replace: (entry, value) => store.replace({ ...entry, key: prefix + entry.key }, value),
+      replace: (entry, value, index) =>
+        store.replace({ ...entry, key: prefix + entry.key }, value, index && ownIndex(index)),
       async list(name, options) {
         const listed = await store.list(prefix + name, options);
         return { ...listed, entries: listed.entries.map(inside) };

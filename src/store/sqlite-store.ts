@@ -42,12 +42,14 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
       const request = { ...checkTake(leaseMs, max), lanes };
       return group.run((turn) => takeLane(statements, turn, request));
     },
-    async replace({ key, version }, value) {
+    async replace({ key, version }, value, index) {
+      const lists = index && readIndex(index);
       return group.run((turn) => {
         const next = turn.version + 1;
-        const { changes } = statements.replace.run({ value, next, key, version, now: turn.now });
-        if (Number(changes) === 0) return false;
+        const replaced = statements.replace.get({ value, next, key, version, now: turn.now });
+        if (!replaced) return false;
         turn.version = next;
+        if (lists) putInLists(statements, key, replaced['id'] ?? null, lists);
         return true;
       });
     },
@@ -212,7 +214,8 @@ function prepareStatements(db: DatabaseSync) {
     replace: db.prepare(
       `update entries set value = :value, version = :next
        where key = :key and version = :version and (expires_at is null or expires_at > :now) and not exists
-         (select 1 from lanes where lane = entries.lane and lease = entries.lease and lease_until > :now)`,
+         (select 1 from lanes where lane = entries.lane and lease = entries.lease and lease_until > :now)
+       returning id`,
     ),
     forget: db.prepare('delete from entries where key = ? and expires_at <= ?'),
     create: db.prepare(
@@ -306,13 +309,15 @@ function writeRecord(statements: Statements, turn: Turn, change: Change): number
   turn.version += 1;
   const id = found['id'] ?? null;
   statements.write.run(value, turn.version, lane, dueAt, expiresAt, id);
-  if (change.lists) {
-    statements.leave.run(id);
-    for (const [list, place] of change.lists) statements.join.run(list, place, entry.key, id);
-  }
+  if (change.lists) putInLists(statements, entry.key, id, change.lists);
   settleLane(statements, turn, { lane: left, returned: found['lease'] ?? null, pauseMs });
   if (lane !== left && dueAt !== null) statements.joinLane.run(lane, dueAt);
   return turn.version;
+}
+
+function putInLists(statements: Statements, key: string, id: SQLOutputValue, lists: Lists): void {
+  statements.leave.run(id);
+  for (const [list, place] of lists) statements.join.run(list, place, key, id);
 }
 
 function holdRecord(

@@ -93,10 +93,10 @@ export type Store = {
    */
   take(leaseMs: number, max?: number, lanes?: string): Promise<Entry[]>;
   /**
-   * The same record with another text for its value: due, expiring and in its lane as before. False: somebody changed it
-   * meanwhile, it is gone, or a worker has it.
+   * The same record with another text for its value: due, expiring and in its lane as before, and in its lists, or with
+   * `index` in those alone. False: somebody changed it meanwhile, it is gone, or a worker has it.
    */
-  replace(entry: Entry, value: string): Promise<boolean>;
+  replace(entry: Entry, value: string, index?: Index): Promise<boolean>;
   /**
    * The records that are in the list, in its order, up to `max` of them: those whose time is over are not. Costs the same
    * however long the list is. Throws RangeError for a `max` or an `after` that cannot be.

@@ -497,6 +497,31 @@ export function storeContract(name: string, open: () => Promise<OpenStore>): voi
         await opened.pass(enoughMs);
         expect(await store.read('memory')).toBeUndefined();
       });
+      it('puts it into the lists that are named and no others, for as long as it is there', async () => {
+        await store.create('work', '', { delayMs: 0, index: { old: 1, both: 1 } });
+        await store.create('memory', '', { ttlMs: enoughMs, index: { old: 2 } });
+        for (const [key, place] of [
+          ['work', 1],
+          ['memory', 2],
+        ] as const) {
+          expect(await store.replace(await readThere(key), '', { both: place, new: place })).toBe(true);
+        }
+        for (const [name, keys] of [
+          ['old', []],
+          ['both', ['work', 'memory']],
+          ['new', ['work', 'memory']],
+        ] as const) {
+          expect((await store.list(name, { max: 9 })).entries.map(({ key }) => key)).toEqual(keys);
+        }
+        expect(await takeOne(enoughMs)).toMatchObject({ key: 'work', attempts: 1 });
+        const isOut = await store.replace(await readThere('work'), '', { stolen: 1 });
+        expect([isOut, (await store.list('stolen', { max: 9 })).entries]).toEqual([false, []]);
+        await opened.pass(enoughMs);
+        expect((await store.list('new', { max: 9 })).entries.map(({ key }) => key)).toEqual(['work']);
+        // What is gone leaves its lists with the next changes of records in lists.
+        await store.create('memory', 'another', { index: { both: 3 } });
+        expect((await store.list('new', { max: 9 })).entries.map(({ key }) => key)).toEqual(['work']);
+      });
       it('is refused for what was changed since, and makes an older write lose', async () => {
         await store.create('a', 'one');
         const entry = await readThere('a');

@@ -106,13 +106,14 @@ export function openModelStore(clock: () => number): Store & { keys(): string[] 
       lanes.set(first.lane, { lease, leaseUntil: now() + blockMs('leaseMs', leaseMs), pauseUntil: 0 });
       return taken.map(plain);
     },
-    async replace(entry, value) {
+    async replace(entry, value, index) {
+      if (index) readIndex(index);
       const found = find(entry.key);
       if (found?.version !== entry.version) return false;
       const { lease, leaseUntil } = laneOf(found.lane);
       if (found.lease !== undefined && found.lease === lease && leaseUntil > now()) return false;
       version += 1;
-      Object.assign(found, { value, version });
+      Object.assign(found, { value, version, ...(index && { index }) });
       return true;
     },
     async list(name, options) {
