@@ -34,6 +34,7 @@ import { logged } from './log.ts';
 import { asideReasons, createPutAside } from './records/put-aside.ts';
 import type { Entry, Store } from './store/store.ts';
 import { storeHealth } from './store/kept.ts';
+import { createStoreSteps } from './store/store-steps.ts';
 
 export type App = {
   /** Listens and begins to work; gives the port. Rejects, in words that name the setting, when it cannot. */
@@ -114,6 +115,16 @@ export function createApp(outside: Outside, opened: Kept): App {
     },
   );
   const storeWatch = createStoreWatch({ kept, tell: merchantBots[0].tellOperators, log, now });
+  const storeSteps = createStoreSteps({
+    store: kept.store,
+    file: kept.file,
+    parts: merchantBots.map(({ place: { kept: part, entryOf }, steps }) => ({
+      store: part.store,
+      entryOf,
+      steps,
+    })),
+    log,
+  });
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
   const slackRoute = slack.httpListener
@@ -146,7 +157,7 @@ export function createApp(outside: Outside, opened: Kept): App {
     for (const feature of features) feature.stop?.();
     storeWatch.stop();
     // All at once: together they must fit the grace period of whoever stops us.
-    await Promise.all([server.close(), slack.stop(), worker?.stop()]);
+    await Promise.all([server.close(), slack.stop(), worker?.stop(), storeSteps.stop()]);
     // In their order: what one has begun may begin something of the next.
     for (const feature of features) await feature.drained?.();
     await watchingServer.close();
@@ -184,6 +195,7 @@ export function createApp(outside: Outside, opened: Kept): App {
       });
       audit.start();
       storeWatch.start();
+      storeSteps.start();
       for (const feature of features) feature.start?.();
       log('info', 'Payops listens', { port, ...metricsPort, mode: config.slackMode });
       return port;

@@ -15,7 +15,9 @@ import { type MissingEvents, alarmPrefix, createMissingEvents } from './features
 import { createSeenWebhooks, readSeenWebhooks } from './features/alerts/seen-webhooks.ts';
 import type { HoldersOf, StandingOf } from './slack/people/role.ts';
 import type { Log } from './log.ts';
+import { caseKind } from './records/cases.ts';
 import { openFingerprint } from './records/fingerprint.ts';
+import { relisted } from './records/records.ts';
 import type { MayRun, Permission } from './slack/command.ts';
 import { createUploadFile } from './slack/kit/upload-file.ts';
 import type { Called } from './payments/client.ts';
@@ -34,10 +36,11 @@ import { type CardEmail, createCardEmail } from './features/card-email/card-emai
 import { openLedger } from './features/cards/card-ledger.ts';
 import { createCards } from './features/cards/cards.ts';
 import { cardFinder } from './features/cards/found-card.ts';
-import { chargeKey } from './features/charge/charge-record.ts';
+import { chargeKey, chargeKind } from './features/charge/charge-record.ts';
 import { chargeFinder } from './features/charge/found-charge.ts';
 import { createFind } from './features/find/find.ts';
-import { linkKind } from './features/links/link-case.ts';
+import { linkKind, linkRecord } from './features/links/link-case.ts';
+import { linkFoundIn } from './features/links/payment-links.ts';
 import { linkFinder } from './features/links/found-link.ts';
 import { type Charges, createCharges } from './features/charge/charge.ts';
 import { createCustomerCode } from './features/customer-code/customer-code.ts';
@@ -56,6 +59,7 @@ import { settingsChecks } from './features/doctor/settings-checks.ts';
 import { slackChecks } from './features/doctor/slack-checks.ts';
 import { storeChecks } from './features/doctor/store-checks.ts';
 import type { Kept } from './store/kept.ts';
+import type { StepOf } from './store/store-steps.ts';
 import type { Metrics } from './http/metrics.ts';
 import { createOutbox } from './messages/deliver.ts';
 import { readWebhooks, readsField } from './webhooks/webhook-settings.ts';
@@ -215,6 +219,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
     forwarding,
     codeDoor,
     receiving,
+    steps: storeSteps(account),
     kinds: [outbox, ...features.flatMap(({ cases = [] }) => cases)],
     tellOperators: (name: string, notice: Notice) => tellOperators({ ...told, wake }, name, notice),
     tellStuck: (key: string, errorId: string) => tellStuck({ ...told, wake }, key, errorId),
@@ -358,6 +363,18 @@ export function findersOf(account: Pick<Account, 'store' | 'sealer' | 'wait'>): 
     return (await Promise.all(keys.map((key) => store.read(key)))).some((entry) => entry !== undefined);
   }
   return [chargeFinder(account), linkFinder(account), cardFinder(account), ...eventFinders(account, isOwn)];
+}
+
+/**
+ * The numbered steps of the store's form, the first one first: what records of an older release become. A step that was
+ * released is never changed; a new one raises `newest` of `store/store-mark.ts`.
+ */
+export function storeSteps(account: Pick<Account, 'sealer' | 'fingerprint' | 'log'>): StepOf[][] {
+  const { sealer } = account;
+  return [
+    // 1. Charges and links join the lists of `/pay find` and of a day.
+    [relisted(sealer, chargeKind(account)), relisted(sealer, caseKind(linkRecord(linkFoundIn(account))))],
+  ];
 }
 
 /** Of what all accounts have together. `kept`: the whole store, or why there is none. */

@@ -3,7 +3,7 @@ import { type AuditEntry, auditEntryShape } from './shapes.ts';
 import { StoreUnavailable } from '../domain/failure.ts';
 import { insist } from './insist.ts';
 import type { Entry, Index, Sealer, Store } from '../store/store.ts';
-import { createRecords, type RecordChange, type RecordKind, type Rest, type Taken } from './records.ts';
+import { createRecords, type ListedKind, type RecordChange, type Rest, type Taken } from './records.ts';
 
 /** What a case is: pure, so that a model test can drive it through everything that may happen. */
 export type CaseRules<State, Event> = {
@@ -102,7 +102,7 @@ export function caseKind<State>({
   prefix,
   schema,
   lists,
-}: Pick<CaseRules<State, never>, 'prefix' | 'schema' | 'lists'>): RecordKind<Kept<State>> {
+}: Pick<CaseRules<State, never>, 'prefix' | 'schema' | 'lists'>): ListedKind<Kept<State>> {
   return {
     prefix,
     schema: z.object({

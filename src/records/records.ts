@@ -23,6 +23,8 @@ export type RecordKind<T> = {
   form?: number;
 };
 
+export type ListedKind<T> = RecordKind<T> & Required<Pick<RecordKind<T>, 'lists'>>;
+
 /** Work again after `delayMs`, or memory for `ttlMs`; absent: memory for ever. */
 export type Rest = { delayMs: number } | { ttlMs: number };
 
@@ -190,6 +192,21 @@ export function openRecord<T>(
   newestForm?: number,
 ): T {
   return schema.parse(JSON.parse(sealer.open(key, withoutForm(value, newestForm))));
+}
+
+/** As one step of the store: records of this kind are in the lists that the kind says by now. See `store/store-steps.ts`. */
+export function relisted<T>(sealer: Sealer, kind: ListedKind<T>) {
+  return {
+    prefix: kind.prefix,
+    async change(entry: Entry): Promise<{ index: Index } | 'unread'> {
+      try {
+        return { index: await kind.lists(openRecord(sealer, kind, entry)) };
+      } catch (error) {
+        if (isUnreadable(error) || error instanceof NewerRelease) return 'unread';
+        throw error;
+      }
+    },
+  };
 }
 
 /** Of a record: its key is lost, or no release that wrote it is this one. */

@@ -4,6 +4,9 @@ import { SealBroken, type Sealer, type Store } from './store.ts';
 /** A record of the store's own, which the first bot makes and nobody changes: `npm run reseal` seals it anew. */
 const markKey = 'store-mark';
 
+/** How many steps the store's form has taken: of a new store all that there are, of an older one see `store-steps.ts`. */
+export const storeForm = { key: 'store-form', newest: 1 };
+
 /** Which store it is: 64 hexadecimal digits. Undefined: no bot of this release has started on it. Throws SealBroken. */
 export async function readStoreId({
   store,
@@ -32,6 +35,7 @@ export function createStoreMark(
     if (found !== undefined) return found;
     const older = await store.read(sealedBefore);
     if (older) sealer.open(sealedBefore, older.value.split('\n')[0] ?? '');
+    else await store.create(storeForm.key, String(storeForm.newest));
     await begin();
     const id = randomBytes(32).toString('hex');
     if (await store.create(markKey, sealer.seal(markKey, id))) return id;

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { seedCards } from '../../src/simulators/payments/seed.ts';
 import { charges, openDesk, shareDesk, type Desk } from '../support/desk.ts';
@@ -182,7 +184,40 @@ describe('what is found', () => {
     await desk.settled('soon');
     await desk.asks('agent', `/pay ${email}`, 'No record since');
   });
+
+  it('is also what an older release stored, once the store took its steps', async (test) => {
+    const desk = await openDesk(test, { clock: true, env: quiet });
+    const { customerEmail: email, tokenKey: token } = approves;
+    const reference = await charges(desk, 'agent', { amount: '30.00', token, email });
+    await desk.modalSays('agent', 'Paid (confirmed)');
+    await desk.settled('soon');
+    const today = new Date(desk.house.now()).toISOString().slice(0, 10);
+    async function known(): Promise<string> {
+      return (await desk.runs(['day', today])).stdout + (await desk.runs(['find', email])).stdout;
+    }
+    const ofNew = await known();
+    const file = `${desk.house.dataDir}/payops.sqlite`;
+    asOfOlder(file);
+    expect(await known()).not.toContain(reference);
+    await desk.restarts();
+    // An older release may run still.
+    const isSilence = async () => (await desk.house.storeKeys('store-form:lock')).length === 1;
+    await desk.house.until('it has looked', isSilence);
+    desk.house.later(11 * 60_000);
+    await desk.restarts();
+    await desk.house.until('the step is taken', async () => (await known()).includes(reference));
+    expect((await known()).split(reference)).toHaveLength(ofNew.split(reference).length);
+    expect(existsSync(`${file}.before-step-1`)).toBe(true);
+  });
 });
+
+/** What a release that knew neither of finding nor of days would have left. */
+function asOfOlder(file: string): void {
+  const db = new DatabaseSync(file, { timeout: 5_000 });
+  db.exec(`delete from members where list = 'own-payments' or list glob 'found-by:*';
+    delete from entries where key glob 'store-form*' or key glob 'replica:*'`);
+  db.close();
+}
 
 /** As the service sends it, but of an order that it does not know. */
 function eventOf(event: string, orderReference: string, order: { amount: string; customerEmail: string }) {

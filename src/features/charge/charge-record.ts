@@ -81,6 +81,15 @@ export function createChargeRecords(
   return createRecords(deps, { prefix: chargePrefix, schema: chargeRecord });
 }
 
+/** To write them. */
+export function chargeKind(account: Pick<Account, 'fingerprint' | 'log'>) {
+  return {
+    prefix: chargePrefix,
+    schema: chargeRecord,
+    lists: (record: ChargeRecord) => listsOfCharge(record, account),
+  };
+}
+
 /** What a step made of a charge, stored: `effect` is the caller's to run, and nobody else's. */
 export type Advanced = { record: ChargeRecord; effect: Effect | undefined };
 
@@ -88,11 +97,7 @@ export type ChargeBook = ReturnType<typeof openChargeBook>;
 
 /** The charges of one merchant account, and the two ways in which one changes. All of it throws StoreUnavailable. */
 export function openChargeBook(account: Account) {
-  const charges: ChargeRecords = createRecords(account, {
-    prefix: chargePrefix,
-    schema: chargeRecord,
-    lists: (record) => listsOfCharge(record, account),
-  });
+  const charges: ChargeRecords = createRecords(account, chargeKind(account));
   function written<Result>(value: ChargeRecord, result: Result) {
     return { kind: 'write', value, rest: restOfCharge(value, account), result } as const;
   }

@@ -97,19 +97,25 @@ export function linksOf(userId: string): string {
   return `links-of:${userId}`;
 }
 
-/** `foundBy`: the lists of the customer and the card, by keyed hashes. */
-export function linkRules(
-  rules: LinkRules,
-  foundBy: (link: PaymentLink) => Promise<readonly string[]>,
-): CaseRules<PaymentLink, LinkEvent> {
+/** The lists of a link's customer and card, by keyed hashes. */
+type LinkFoundBy = (link: PaymentLink) => Promise<readonly string[]>;
+
+/** What is written of a link, and the lists that it is in. */
+export function linkRecord(foundBy: LinkFoundBy) {
   return {
     prefix: linkPrefix,
     schema: linkCase,
-    lists: async (link) =>
+    lists: async (link: PaymentLink) =>
       indexAt(
         [...(isFollowed(link) ? [linksOf(link.by)] : []), ownPaymentsList, ...(await foundBy(link))],
         link.askedAtMs,
       ),
+  };
+}
+
+export function linkRules(rules: LinkRules, foundBy: LinkFoundBy): CaseRules<PaymentLink, LinkEvent> {
+  return {
+    ...linkRecord(foundBy),
     step: (before, event, nowMs) => stepLink(before, event, nowMs, rules),
     restMs: (link, nowMs) => restOfLink(link, nowMs, rules),
     history: (step) => [auditOf(step)],

@@ -64,6 +64,10 @@ const settleMs = 7 * 86_400_000;
 
 export type PaymentLinks = ReturnType<typeof createPaymentLinks>;
 
+export function linkFoundIn(account: Pick<Account, 'fingerprint' | 'log'>) {
+  return (link: PaymentLink): Promise<string[]> => listsFoundBy(account, linkFoundBy(link));
+}
+
 /** Links to the service's checkout page, each made of at most one order and followed until it is paid. */
 export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }: Around) {
   const { settings, payments, store, leaseMs, log, now } = account;
@@ -74,11 +78,10 @@ export function createPaymentLinks(account: Account, { lookUp, lookUpNow, paid }
   const rememberMs = account.rememberMs + rules.followMs + settleMs;
   const outlive = { ...account, rememberMs, audit: account.audit.write };
   const messages: Messages<LinkBodies> = createMessages(outlive);
-  const links: Cases<PaymentLink, LinkEvent> = createCases(
-    outlive,
-    linkRules(rules, (link) => listsFoundBy(account, linkFoundBy(link))),
-    { due, tell },
-  );
+  const links: Cases<PaymentLink, LinkEvent> = createCases(outlive, linkRules(rules, linkFoundIn(account)), {
+    due,
+    tell,
+  });
 
   /** What is due of a link: the order that no answer is known of, or a look whether it is paid. */
   async function due(link: PaymentLink): Promise<{ event: LinkEvent; isOnce?: boolean } | undefined> {

@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, renameSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { setTimeout as rest } from 'node:timers/promises';
+import { counted } from '../domain/wording.ts';
+import type { Log } from '../log.ts';
+import { syncToDisk } from './kept.ts';
+import { copyStoreFile } from './store-copy.ts';
+import { storeForm } from './store-mark.ts';
+import type { Entry, Index, Store } from './store.ts';
+
+/**
+ * What one step makes of the records whose keys begin so; `unread`: they can't be opened here, and stay. Made again it
+ * gives the same: a step that was broken off begins anew.
+ */
+export type StepOf = {
+  prefix: string;
+  change: (entry: Entry) => Promise<{ value?: string; index?: Index } | 'unread'>;
+};
+
+/** The records of one account, and what each step makes of them. */
+type Part = {
+  store: Pick<Store, 'replace'>;
+  entryOf: <Of extends Pick<Entry, 'key'>>(entry: Of) => Of | undefined;
+  /** The first step first. */
+  steps: readonly (readonly StepOf[])[];
+};
+
+/** Held while a step is taken, by one process of all. */
+const lockKey = 'store-form:lock';
+const replicas = 'replicas';
+
+const lookEveryMs = 20_000;
+/** A process that has said nothing for so long is gone. */
+const goneAfterMs = 60_000;
+/** A page of keys takes less. */
+const lockMs = 60_000;
+/** As long as a rolling restart: an older release that knows of no steps does not say that it is there. */
+const silentMs = 600_000;
+const atOnce = 25;
+const busyAgainMs = 1_000;
+
+/**
+ * Brings what the store holds to the form of this release, step by step: by one process at a time, once no older release
+ * runs beside it, and on SQLite with a copy made first. A crash or a store that is away leaves the step to the next look,
+ * which begins it anew. `file`: of the embedded store.
+ */
+export function createStoreSteps(options: {
+  /** The whole one, of all accounts. */
+  store: Pick<Store, 'create' | 'read' | 'write' | 'replace' | 'list' | 'keysAfter'>;
+  file: string | undefined;
+  parts: readonly Part[];
+  log: Log;
+}) {
+  const { store, file, parts, log } = options;
+  const replicaKey = `replica:${randomUUID()}`;
+  let timer: NodeJS.Timeout | undefined;
+  let looking: Promise<void> | undefined;
+  let isStopped = false;
+  let isWaitTold = false;
+  let isFailing = false;
+
+  /** Says that this process is there and which form it writes, and gives the oldest form that any process writes. */
+  async function oldestForm(): Promise<number> {
+    const value = String(storeForm.newest);
+    const known = await store.read(replicaKey);
+    if (known) await store.write(known, value, { ttlMs: goneAfterMs });
+    else await store.create(replicaKey, value, { ttlMs: goneAfterMs, index: { [replicas]: 0 } });
+    const { entries } = await store.list(replicas, { max: 1_000 });
+    return Math.min(...entries.map((entry) => Number(entry.value)));
+  }
+
+  /** How many steps the store has taken. Of an older release's store nothing says so. */
+  async function openForm(): Promise<{ entry: Entry; taken: number }> {
+    const entry = await store.read(storeForm.key);
+    if (entry) return { entry, taken: Number(entry.value) };
+    await store.create(lockKey, '', { ttlMs: silentMs });
+    await store.create(storeForm.key, '0');
+    return await openForm();
+  }
+
+  async function look(): Promise<void> {
+    const [oldest, { entry, taken }] = [await oldestForm(), await openForm()];
+    if (oldest < storeForm.newest) {
+      if (!isWaitTold) log('info', 'the store takes its next step once the older replicas are gone');
+      isWaitTold = true;
+      // What they write meanwhile takes the step too.
+      if (oldest < taken) await store.write(entry, String(oldest));
+      return;
+    }
+    if (taken < storeForm.newest) await locked(takeNext);
+  }
+
+  /** `hold`: false when another process may have begun meanwhile. */
+  async function locked(work: (hold: () => Promise<boolean>) => Promise<void>): Promise<void> {
+    if (!(await store.create(lockKey, replicaKey, { ttlMs: lockMs }))) return;
+    let lock = await store.read(lockKey);
+    async function hold(): Promise<boolean> {
+      lock = lock && (await store.write(lock, replicaKey, { ttlMs: lockMs }));
+      return lock !== undefined;
+    }
+    try {
+      await work(hold);
+    } finally {
+      if (lock) await store.write(lock, '', { ttlMs: 0 });
+    }
+  }
+
+  async function takeNext(hold: () => Promise<boolean>): Promise<void> {
+    const { entry: form, taken } = await openForm();
+    const number = taken + 1;
+    if (number > storeForm.newest) return;
+    log('info', `the store takes step ${number}`);
+    copyFirst(number);
+    const counts = { changed: 0, unread: 0 };
+    const changeAll = (keys: readonly string[]): Promise<string[]> => changeSome(keys, number, counts);
+    // What a worker has, or somebody changed meanwhile.
+    const busy: string[] = [];
+    let after: string | undefined = '';
+    while (after !== undefined) {
+      const page: Awaited<ReturnType<Store['keysAfter']>> = await store.keysAfter(after);
+      busy.push(...(await changeAll(page.keys)));
+      if (isStopped || !(await hold())) return;
+      after = page.next;
+    }
+    while (busy.length > 0) {
+      await rest(busyAgainMs);
+      busy.push(...(await changeAll(busy.splice(0))));
+      if (isStopped || !(await hold())) return;
+    }
+    if (!(await store.write(form, String(number)))) return;
+    const unread = counts.unread === 0 ? '' : `; ${counts.unread} can’t be read here and stayed`;
+    log('info', `the store took step ${number}: ${counted(counts.changed, 'record')} changed${unread}`);
+  }
+
+  /** Gives the keys of those that are busy. */
+  async function changeSome(
+    keys: readonly string[],
+    number: number,
+    counts: { changed: number; unread: number },
+  ): Promise<string[]> {
+    const busy: string[] = [];
+    for (let from = 0; from < keys.length; from += atOnce) {
+      const some = keys.slice(from, from + atOnce);
+      const ends = await Promise.all(some.map((key) => changeOne(key, number)));
+      for (const [at, end] of ends.entries()) {
+        if (end === 'busy') busy.push(some[at] ?? '');
+        else if (end !== 'stays') counts[end] += 1;
+      }
+    }
+    return busy;
+  }
+
+  async function changeOne(key: string, number: number): Promise<'changed' | 'unread' | 'busy' | 'stays'> {
+    for (const { store: part, entryOf, steps } of parts) {
+      const named = entryOf({ key });
+      const step = named && steps[number - 1]?.find(({ prefix }) => named.key.startsWith(prefix));
+      const entry = step && (await store.read(key));
+      const own = entry && entryOf(entry);
+      if (!step || !own) continue;
+      const change = await step.change(own);
+      if (change === 'unread') return change;
+      return (await part.replace(own, change.value ?? own.value, change.index)) ? 'changed' : 'busy';
+    }
+    return 'stays';
+  }
+
+  /** The file as it was before the step, whole or not there at all. */
+  function copyFirst(number: number): void {
+    if (file === undefined) return;
+    const copy = `${file}.before-step-${number}`;
+    if (existsSync(copy)) return;
+    const draft = `${copy}.part`;
+    rmSync(draft, { force: true });
+    copyStoreFile(file, draft);
+    renameSync(draft, copy);
+    syncToDisk(dirname(copy));
+    log('info', 'the store’s file is copied before the step', { path: copy });
+  }
+
+  /** Never throws: a failure is told once, until a look succeeds. */
+  async function lookAndTell(): Promise<void> {
+    try {
+      await look();
+      isFailing = false;
+    } catch (error) {
+      log(
+        isFailing ? 'debug' : 'warn',
+        'the form of the store could not be seen to; trying again',
+        {},
+        error,
+      );
+      isFailing = true;
+    }
+  }
+
+  function lookNow(): Promise<void> {
+    looking ??= lookAndTell().finally(() => (looking = undefined));
+    return looking;
+  }
+
+  return {
+    lookNow,
+    start(): void {
+      void lookNow();
+      timer = setInterval(() => void lookNow(), lookEveryMs).unref();
+    },
+    async stop(): Promise<void> {
+      isStopped = true;
+      clearInterval(timer);
+      await looking;
+    },
+  };
+}

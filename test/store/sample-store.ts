@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readDay } from '../../src/features/day/day.ts';
+import { findersOf, storeSteps } from '../../src/merchants.ts';
+import type { Log } from '../../src/log.ts';
+import { openFingerprint } from '../../src/records/fingerprint.ts';
+import type { RedisClient } from '../../src/store/redis-node.ts';
+import { keptPart } from '../../src/store/scoped-store.ts';
+import { createSealer } from '../../src/store/sealed.ts';
+import { createStoreSteps } from '../../src/store/store-steps.ts';
+import type { Kept } from '../../src/store/kept.ts';
+import type { Store } from '../../src/store/store.ts';
+
+// Stores as an earlier state of this release left them, before any step: two accounts with a charge each, the first one
+// with a payment link too, and none of them in the list that a day is read from. Made once, by that state's own bot.
+
+const sealingKey = Buffer.alloc(32, 'sealing-key-canary');
+
+export const sampled = {
+  main: ['pay-bepmrlse2brbyrg2cppqsd2ajm', 'OLD-LINK'],
+  lagos: ['pay-g56nbbuwpu5xvxkdnzuqq5euht'],
+} as const;
+type Account = keyof typeof sampled;
+
+const sampledDay = { fromMs: Date.UTC(2026, 10, 27), untilMs: Date.UTC(2026, 10, 28) };
+
+export function writeSqliteSample(path: string): void {
+  const db = new DatabaseSync(path);
+  db.exec(textOf('schema-3.sql'));
+  db.close();
+}
+
+type Kind =
+  | { type: 'string'; value: string }
+  | { type: 'set'; value: string[] }
+  | { type: 'zset'; value: { value: string; score: number }[] }
+  | { type: 'hash'; value: Record<string, string> };
+
+/** Under the usual prefix. */
+export async function writeRedisSample(client: RedisClient): Promise<void> {
+  await client.sendCommand(['FLUSHALL']);
+  for (const line of textOf('schema-3.redis.jsonl').trim().split('\n')) {
+    const { key, pttl, ...one } = JSON.parse(line) as { key: string; pttl: number } & Kind;
+    if (one.type === 'string') await client.set(key, one.value);
+    else if (one.type === 'set') await client.sAdd(key, one.value);
+    else if (one.type === 'zset') await client.zAdd(key, one.value);
+    else await client.hSet(key, one.value);
+    if (pttl > 0) await client.pExpire(key, pttl);
+  }
+}
+
+function textOf(name: string): string {
+  return readFileSync(new URL(`samples/${name}`, import.meta.url), 'utf8');
+}
+
+/** The accounts of a sample, as the bot puts them together. */
+function accountsOf(store: Store, log: Log) {
+  const kept = { store, sealer: createSealer([{ id: 'test', key: sealingKey }]) } as Kept;
+  return (['main', 'lagos'] as const).map((name) => {
+    const { kept: part, entryOf } = keptPart(kept, { name, isFirst: name === 'main', isMixed: false });
+    const fingerprint = openFingerprint(part.store, part.sealer, log);
+    return { name, ...part, entryOf, steps: storeSteps({ ...part, fingerprint, log }) };
+  });
+}
+
+/** The steps of this release, in one process of its bot. */
+export function stepsOver(store: Store, log: Log, file?: string) {
+  return createStoreSteps({ store, file, parts: accountsOf(store, log), log });
+}
+
+/** What `npm run payops -- day` knows of the sample's day. */
+export async function knownOfDay(store: Store, account: Account): Promise<(string | undefined)[]> {
+  const part = accountsOf(store, () => undefined).find(({ name }) => name === account);
+  if (!part) throw new Error('No such account.');
+  const finders = findersOf({ ...part, wait: sleep });
+  const { rows } = await readDay(part, finders, { span: sampledDay, hasEvent: async () => true });
+  return rows.map(({ reference }) => reference);
+}

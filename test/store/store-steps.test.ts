@@ -1,0 +1,170 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSealer } from '../../src/store/sealed.ts';
+import { connectRedis, type RedisConnection } from '../../src/store/redis-client.ts';
+import { openRedisStore } from '../../src/store/redis-store.ts';
+import { openSqliteStore } from '../../src/store/sqlite-store.ts';
+import { createStoreMark, storeForm } from '../../src/store/store-mark.ts';
+import type { Store } from '../../src/store/store.ts';
+import { ownStorePath } from '../support/own-store.ts';
+import { findProgram } from '../support/programs.ts';
+import { redisForTests } from '../support/redis-for-tests.ts';
+import { knownOfDay, sampled, stepsOver, writeRedisSample, writeSqliteSample } from './sample-store.ts';
+
+/** A store that an earlier state of the release left, held by two processes. */
+type Sample = { one: Store; two: Store; where: string; file?: string; close: () => Promise<unknown> };
+
+describe('the steps of the store’s form, on SQLite', () => {
+  steps(async () => {
+    const path = ownStorePath('steps');
+    writeSqliteSample(path);
+    const [one, two] = [0, 1].map(() => openSqliteStore({ path, now: () => Date.now() })) as [Store, Store];
+    return { one, two, where: path, file: path, close: () => Promise.all([one.close(), two.close()]) };
+  });
+});
+
+const missing = findProgram('redis-server') === undefined;
+if (missing)
+  console.warn('SKIPPED: the steps of the store’s form on Redis, because redis-server is not installed.');
+describe.skipIf(missing)('the steps of the store’s form, on Redis', () => {
+  const redis = redisForTests();
+  steps(async () => {
+    const { url } = redis.server();
+    await writeRedisSample(redis.connection().client);
+    const replicas = [0, 1].map(() => connectRedis({ url, log: () => undefined })) as [
+      RedisConnection,
+      RedisConnection,
+    ];
+    await Promise.all(replicas.map(({ tried }) => tried));
+    const [one, two] = replicas.map(({ commands }) => openRedisStore(commands)) as [Store, Store];
+    async function close(): Promise<void> {
+      await Promise.all([one.close(), two.close()]);
+      for (const replica of replicas) replica.close();
+    }
+    return { one, two, where: url, close };
+  });
+});
+
+function steps(open: () => Promise<Sample>): void {
+  let sample: Sample;
+  let lines: string[];
+  const log = (_level: string, message: string): void => void lines.push(message);
+  const ofSample = (store = sample.one) => stepsOver(store, log, sample.file);
+  const taken = (): string[] => lines.filter((line) => line.startsWith('the store took step'));
+  beforeEach(async () => {
+    lines = [];
+    sample = await open();
+  });
+  afterEach(async () => await sample.close());
+
+  async function end(key: string): Promise<void> {
+    const entry = await sample.one.read(key);
+    if (!entry) throw new Error(`There is no ${key}.`);
+    await sample.one.write(entry, '', { ttlMs: 0 });
+  }
+  /** The ten minutes in which an older release may still run that says nothing. */
+  async function afterSilence(): Promise<void> {
+    await ofSample().lookNow();
+    expect(await knownOfDay(sample.one, 'main')).toEqual([]);
+    await end('store-form:lock');
+  }
+  async function expectTaken(): Promise<void> {
+    expect(await sample.one.read(storeForm.key)).toMatchObject({ value: '1' });
+    expect(await knownOfDay(sample.one, 'main')).toEqual(sampled.main);
+    expect(await knownOfDay(sample.one, 'lagos')).toEqual(sampled.lagos);
+  }
+
+  it('give the charges and links of before their lists, of each account alone, and copy a file first', async () => {
+    await afterSilence();
+    await ofSample().lookNow();
+    await expectTaken();
+    expect(taken()).toEqual(['the store took step 1: 3 records changed']);
+    // The link is due as it was, and in its other lists still.
+    expect(await sample.one.take(1_000)).toMatchObject([{ key: 'link:OLD-LINK', attempts: 1 }]);
+    expect((await sample.one.list('links-of:U0AGENT01', { max: 9 })).entries).toHaveLength(1);
+    await ofSample(sample.two).lookNow();
+    expect(taken()).toHaveLength(1);
+    if (sample.file === undefined) return;
+    const copy = `${sample.file}.before-step-1`;
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    const before = openSqliteStore({ path: copy, now: () => Date.now() });
+    expect(await knownOfDay(before, 'main')).toEqual([]);
+    expect(await before.read('link:OLD-LINK')).toBeDefined();
+    await before.close();
+  });
+
+  it('wait for the last older replica, and are taken once more for one that came back', async () => {
+    await afterSilence();
+    const older = { ttlMs: 60_000, index: { replicas: 0 } };
+    await sample.two.create('replica:older', '0', older);
+    const steps = ofSample();
+    await steps.lookNow();
+    await steps.lookNow();
+    expect(await knownOfDay(sample.one, 'main')).toEqual([]);
+    expect(lines.filter((line) => line.includes('older replicas'))).toHaveLength(1);
+    await end('replica:older');
+    await steps.lookNow();
+    await expectTaken();
+
+    await sample.two.create('replica:back', '0', older);
+    const charge = await sample.two.read(`charge:${sampled.main[0]}`);
+    expect(charge && (await sample.two.write(charge, charge.value, { index: {} }))).toBeDefined();
+    await steps.lookNow();
+    await end('replica:back');
+    await steps.lookNow();
+    await expectTaken();
+  });
+
+  it('are taken by one of two replicas that look at once', async () => {
+    await afterSilence();
+    await Promise.all([ofSample(sample.one).lookNow(), ofSample(sample.two).lookNow()]);
+    await expectTaken();
+    expect(taken()).toHaveLength(1);
+  });
+
+  it('begin anew after a kill in the middle, once its lock has ended, with the copy of before', async () => {
+    await afterSilence();
+    const program = fileURLToPath(new URL('take-steps.ts', import.meta.url));
+    const child = spawn(process.execPath, [program, sample.where], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    await ofSample(sample.two).lookNow();
+    expect(await sample.one.read(storeForm.key)).toMatchObject({ value: '0' });
+    await end('store-form:lock');
+    await ofSample(sample.two).lookNow();
+    await expectTaken();
+    expect(taken()).toEqual(['the store took step 1: 3 records changed']);
+    if (sample.file === undefined) return;
+    const before = openSqliteStore({ path: `${sample.file}.before-step-1`, now: () => Date.now() });
+    expect([...(await knownOfDay(before, 'main')), ...(await knownOfDay(before, 'lagos'))]).toEqual([]);
+    await before.close();
+  });
+
+  it('wait for what a worker has, and leave what no key here opens', async () => {
+    await afterSilence();
+    await sample.one.create('charge:unread', 'no sealed text');
+    const [link] = await sample.one.take(60_000);
+    const looking = ofSample(sample.two).lookNow();
+    await expect.poll(() => knownOfDay(sample.one, 'lagos')).toEqual(sampled.lagos);
+    expect(await knownOfDay(sample.one, 'main')).toEqual([sampled.main[0]]);
+    expect(link && (await sample.one.write(link, link.value, { delayMs: 60_000 }))).toBeDefined();
+    await looking;
+    await expectTaken();
+    expect(taken()).toEqual(['the store took step 1: 3 records changed; 1 can’t be read here and stayed']);
+  });
+}
+
+it('a new store has taken them all, and no copy is made of it', async () => {
+  const path = ownStorePath('new');
+  const store = openSqliteStore({ path, now: () => Date.now() });
+  const sealer = createSealer([{ id: 'k', key: Buffer.alloc(32, 7) }]);
+  await createStoreMark({ store, sealer }, 'audit-head').claim(async () => undefined);
+  await stepsOver(store, () => undefined, path).lookNow();
+  expect(await store.read(storeForm.key)).toMatchObject({ value: String(storeForm.newest) });
+  expect(existsSync(`${path}.before-step-1`)).toBe(false);
+  await store.close();
+});
