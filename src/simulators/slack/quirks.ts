@@ -11,7 +11,7 @@ export const quirkWords = {
   isHistorySlow:
     'one call of the histories a minute, and 15 messages each: Slack’s limit for distributed apps',
   renewedLinesGetMore:
-    'a connection of Socket Mode that is to be renewed is given payloads until it is closed',
+    'a connection of Socket Mode that is to be renewed is given payloads until Slack closes it',
   deliversTwice: 'every command, press and form is delivered twice at once; the first acknowledgement counts',
 } as const;
 

@@ -26,7 +26,13 @@ type Line = {
   socket?: WebSocket;
   /** The network between is gone, and neither side knows it. */
   isHalfOpen?: boolean;
+  isToRenew?: boolean;
+  /** What it was given and has not acknowledged. */
+  given: Set<Promise<SocketAnswer>>;
 };
+
+/** From asking for a renewal to closing. Slack takes longer, but the tests ask every half a second. */
+const renewMs = 500;
 
 const mostLines = 10;
 
@@ -52,8 +58,16 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
     );
   }
 
+  function closeLater(line: Line & { socket: WebSocket }): void {
+    line.isToRenew = true;
+    setTimeout(() => {
+      drop(line);
+      void Promise.all(line.given).then(() => line.socket.close());
+    }, renewMs).unref();
+  }
+
   function welcome(socket: WebSocket): void {
-    const line = { socket };
+    const line: Line = { socket, given: new Set() };
     socket.on('message', (data) => acks.take(data));
     socket.on('close', () => drop(line));
     socket.on('error', () => drop(line));
@@ -93,24 +107,34 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
     },
     /** To one of the registered connections, in turn, whether anybody reads it or not. */
     async send(envelope: Envelope, timeoutMs: number): Promise<SocketAnswer> {
-      const line = lines[turn % Math.max(1, lines.length)];
+      const registered = lines.filter(
+        ({ socket }) => socket === undefined || socket.readyState === socket.OPEN,
+      );
+      const line = registered[turn % Math.max(1, registered.length)];
       turn += 1;
       if (line === undefined) return { kind: 'unreachable' };
       const reader = line.isHalfOpen === true ? undefined : line.socket;
       if (reader === undefined) unread += 1;
-      const answer = await acks.deliver(reader, { ...envelope, id: ids.secret(16) }, timeoutMs);
+      const answering = acks.deliver(reader, { ...envelope, id: ids.secret(16) }, timeoutMs);
+      line.given.add(answering);
+      const answer = await answering;
+      line.given.delete(answering);
       if (answer.kind === 'unreachable') cutOff += 1;
       return answer;
     },
     /**
      * To every connection or to the oldest. One that is to be renewed is given nothing more without the quirk; its
-     * acknowledgements are taken. A warning changes nothing.
+     * acknowledgements are taken before it is closed. A warning changes nothing.
      */
     disconnect(reason: DisconnectReason = 'refresh_requested', which: 'all' | 'oldest' = 'all') {
-      const told = open().slice(0, which === 'all' ? undefined : 1);
+      const told = open()
+        .filter(({ isToRenew }) => isToRenew !== true)
+        .slice(0, which === 'all' ? undefined : 1);
       for (const line of told) {
-        const goesOn = reason === 'refresh_requested' && quirks.renewedLinesGetMore === true;
+        const isToRenew = reason === 'refresh_requested';
+        const goesOn = isToRenew && quirks.renewedLinesGetMore === true;
         if (reason !== 'warning' && !goesOn) drop(line);
+        if (isToRenew) closeLater(line);
         tell(line.socket, reason);
       }
     },
@@ -121,7 +145,7 @@ export function createSocketMode(ids: Ids, quirks: Quirks) {
     },
     /** So many registered connections of processes that are dead. */
     setGhosts(count: number) {
-      const ghosts = Array.from({ length: count }, (): Line => ({}));
+      const ghosts = Array.from({ length: count }, (): Line => ({ given: new Set() }));
       lines = [...lines.filter(({ socket }) => socket !== undefined), ...ghosts];
     },
     /** The network to the oldest connection goes away, which Slack finds out after this time. */

@@ -87,9 +87,9 @@ export function createSlack(settings: SlackSettings, given: Given): Slack {
     ...('listener' in receiver ? { httpListener: receiver.listener } : {}),
     start() {
       identityCheck = startIdentityCheck(given.clients.interactive, untilStopped);
-      if (!('clients' in receiver)) return;
+      if (!('createClient' in receiver)) return;
       const processes = settings.mode === 'socket' ? settings.processes : undefined;
-      connection = keepConnected(receiver.clients, { ...untilStopped, processes });
+      connection = keepConnected(receiver.createClient, { ...untilStopped, processes });
     },
     async stop() {
       stopping.abort();

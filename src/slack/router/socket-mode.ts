@@ -1,4 +1,4 @@
-import { SocketModeReceiver, type Logger, type Receiver } from '@slack/bolt';
+import { SocketModeReceiver, type App, type Logger, type Receiver } from '@slack/bolt';
 import { isJsonObject } from '../../domain/json.ts';
 import type { Log } from '../../log.ts';
 import { fixFor, readSlackError, slackErrorWord } from '../slack-error.ts';
@@ -23,6 +23,8 @@ const helloTimeoutMs = 15_000;
 const steadyMs = 10_000;
 /** Slack says how many connections there are in its hello alone: a line is renewed to hear it again. */
 const recountMs = 5 * 60_000;
+/** Slack closes a line that it has asked to renew and may use it until then: what is on its way as we close is lost. */
+const slackClosesMs = 30_000;
 /** Slack's own time for an acknowledgement: what a line brought is answered before it is closed. */
 const answerMs = 3_000;
 /** A peer that is gone never says good-bye; the library would wait half a minute for it. */
@@ -31,28 +33,31 @@ const lookMs = 50;
 
 type Client = SocketModeReceiver['client'];
 
-export type SocketReceiver = Receiver & { clients: readonly Client[] };
+export type SocketReceiver = Receiver & {
+  /** For one line: when it is renewed, the old and the new one are open for a while. */
+  createClient: () => Client;
+};
 
 /**
  * Bolt's own reconnecting is off: when `apps.connections.open` fails for good while it reconnects, the
  * rejection has no handler and ends the process. `keepConnected` does it instead.
  */
 export function createSocketReceiver(appToken: string, slackApiUrl: string, logger: Logger): SocketReceiver {
-  const lines = Array.from(
-    { length: linesOfProcess },
-    () =>
-      new SocketModeReceiver({
+  let bolt: App;
+  return {
+    init: (app) => (bolt = app),
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+    createClient() {
+      const line = new SocketModeReceiver({
         appToken,
         logger,
         autoReconnectEnabled: false,
         installerOptions: { clientOptions: clientOptions(slackApiUrl, logger, openTimeoutMs) },
-      }),
-  );
-  return {
-    init: (app) => lines.forEach((line) => line.init(app)),
-    start: () => Promise.resolve(),
-    stop: () => Promise.resolve(),
-    clients: lines.map(({ client }) => client),
+      });
+      line.init(bolt);
+      return line.client;
+    },
   };
 }
 
@@ -72,13 +77,14 @@ type Around = {
 };
 
 /**
- * Connects every line, and again whenever it ends, until stopped. Never throws; `health` says what keeps a line from
- * connecting, and when Slack counts more connections than the processes have: presses go to any of them.
+ * Keeps all lines connected until stopped. Never throws; `health` says what keeps a line from connecting, and when Slack
+ * counts more connections than the processes have: presses go to any of them.
  */
-export function keepConnected(clients: readonly Client[], around: Around): SocketConnection {
+export function keepConnected(createClient: () => Client, around: Around): SocketConnection {
   const { log, processes = mostLines / linesOfProcess } = around;
   const own = processes * linesOfProcess;
-  let counted = 0;
+  let surplus: SlackDown | undefined;
+  let openLines: Line[] = [];
   let earlier: Promise<unknown> = Promise.resolve();
   /** One line after the other: Slack may ask for all of them at once. */
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -86,22 +92,30 @@ export function keepConnected(clients: readonly Client[], around: Around): Socke
     earlier = done.catch(() => undefined);
     return done;
   }
+  /** Lines that Slack has not closed yet may be in its count. */
   function isTooMany(count: number): boolean {
-    counted = count;
-    if (count > own) log('warn', tooMany(count, own).detail, { fix: tooMany(count, own).fix });
-    return count > own;
+    openLines = openLines.filter((line) => line.isActive());
+    const leaving = Math.max(0, openLines.length + 1 - linesOfProcess);
+    surplus = count > own + leaving ? tooMany(count, own) : undefined;
+    if (surplus) log('warn', surplus.detail, { fix: surplus.fix });
+    return surplus !== undefined;
+  }
+  async function open(): Promise<Opened> {
+    const opened = await openLine(createClient(), { ...around, isTooMany });
+    if (opened.kind === 'open') openLines.push(opened.line);
+    return opened;
   }
   log(
     'info',
     `Socket Mode opens ${linesOfProcess} connections; Slack allows ${mostLines} for one app, so at most ${mostLines / linesOfProcess} processes`,
   );
-  const lines = clients.map((client) => keepLine(client, { ...around, inTurn, isTooMany }));
+  const lines = Array.from({ length: linesOfProcess }, () => keepLine({ ...around, inTurn, open }));
   return {
     health() {
       const problem = lines.map((line) => line.problem()).find((down) => down !== undefined);
       if (problem) return problem;
       if (!lines.some((line) => line.isUp())) return slackAway('Socket Mode is not connected; connecting');
-      return counted > own ? tooMany(counted, own) : { state: 'ok' };
+      return surplus ?? { state: 'ok' };
     },
     async stop() {
       await Promise.all(lines.map((line) => line.stop()));
@@ -109,24 +123,85 @@ export function keepConnected(clients: readonly Client[], around: Around): Socke
   };
 }
 
-type LineAround = Around & {
-  inTurn: <T>(work: () => Promise<T>) => Promise<T>;
-  /** Told of what each hello counts. */
-  isTooMany: (count: number) => boolean;
+type Opened = { kind: 'open'; line: Line } | { kind: 'down'; down: SlackDown; reason: string | undefined };
+
+type LineAround = Around & { inTurn: <T>(work: () => Promise<T>) => Promise<T>; open: () => Promise<Opened> };
+
+/** Opens the next line before the one that Slack asks to renew is closed. */
+function keepLine({ log, wait, signal, now, inTurn, open }: LineAround) {
+  let problem: SlackDown | undefined;
+  let line: Line | undefined;
+  const leaving = new Set<Promise<void>>();
+
+  async function renew(): Promise<Opened> {
+    const opened = await open();
+    const takesAll = opened.kind === 'down' && opened.reason === 'too_many_websockets';
+    if (!takesAll || !line?.isActive()) return opened;
+    await line.leave();
+    return await open();
+  }
+
+  function leave(old: Line): void {
+    const left = old.leave().then(() => void leaving.delete(left));
+    leaving.add(left);
+  }
+
+  async function keep(): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      const opened = await inTurn(async () => (signal.aborted ? undefined : await renew()));
+      if (!opened) break;
+      if (opened.kind === 'down') {
+        if (signal.aborted) break;
+        problem = opened.down;
+        log('warn', problem.detail, { fix: problem.fix });
+        failures += 1;
+      } else {
+        problem = undefined;
+        if (line) leave(line);
+        line = opened.line;
+        const connectedAt = now();
+        log('info', 'Socket Mode is connected');
+        await line.untilOver();
+        const hasHeld = line.isToRenew() || now() - connectedAt >= steadyMs;
+        failures = hasHeld ? 0 : failures + 1;
+      }
+      if (failures > 0) await wait(backOffMs(failures), signal);
+    }
+    await Promise.all([...leaving, line?.leave()]);
+  }
+
+  const kept = keep();
+  return { isUp: () => line?.isActive() === true, problem: () => problem, stop: () => kept };
+}
+
+type Line = {
+  isActive(): boolean;
+  isToRenew(): boolean;
+  /** Resolves when the line is to be renewed or has ended. */
+  untilOver(): Promise<void>;
+  /** Answers all that the line has brought, and ends it. */
+  leave(): Promise<void>;
 };
 
-function keepLine(client: Client, { log, wait, signal, now, inTurn, isTooMany }: LineAround) {
-  let problem: SlackDown | undefined;
-  let isUp = false;
+/** What keeps the connection from being made, or the line once Slack has said hello. */
+async function openLine(
+  client: Client,
+  { wait, signal, isTooMany }: Pick<Around, 'wait' | 'signal'> & { isTooMany: (count: number) => boolean },
+): Promise<Opened> {
   let isCountedAgain = false;
   let reason: string | undefined;
-  let askedToRenew: (() => void) | undefined;
+  let isUp = false;
+  const asked = new AbortController();
+  const over = new AbortController();
+  const stoppedOrOver = AbortSignal.any([signal, over.signal]);
   const unanswered = new Set<string>();
   const isActive = (): boolean => client.websocket?.isActive() === true;
 
   client.on('slack_event', ({ envelope_id: id }: Envelope) => unanswered.add(id));
   client.on('outgoing_message', ({ envelope_id: id }: Envelope) => unanswered.delete(id));
-  // The library closes a line the moment that Slack asks for a new one, all lines at once if need be.
+  client.on('disconnected', () => over.abort());
+  // The library closes a line the moment that Slack asks for a new one.
   const library = client.listeners('ws_message');
   client.removeAllListeners('ws_message');
   client.on('ws_message', (data: unknown, isBinary: unknown) => {
@@ -136,28 +211,10 @@ function keepLine(client: Client, { log, wait, signal, now, inTurn, isTooMany }:
       reason = said.reason;
       // Slack goes on using the line after a warning, and says when it is to be renewed.
       if (reason === 'warning') return;
-      if (reason === 'refresh_requested' && isUp) return askedToRenew?.();
+      if (reason === 'refresh_requested' && isUp) return asked.abort();
     }
     for (const listener of library) listener.call(client, data, isBinary);
   });
-
-  /** What keeps the connection from being made; undefined when Slack has said hello. */
-  async function open(): Promise<SlackDown | undefined> {
-    const settled = new AbortController();
-    const tooLong = wait(helloTimeoutMs, AbortSignal.any([signal, settled.signal]));
-    reason = undefined;
-    unanswered.clear();
-    try {
-      const isOpen = await Promise.race([client.start().then(() => true), tooLong.then(() => false)]);
-      if (isOpen) return undefined;
-    } catch (error) {
-      return socketProblem(error, reason);
-    } finally {
-      settled.abort();
-    }
-    await close();
-    return slackAway('Socket Mode opens a connection, but Slack does not say hello');
-  }
 
   /** In order, so that Slack knows it as closed; where the other side is silent, without it. */
   async function close(): Promise<void> {
@@ -168,59 +225,39 @@ function keepLine(client: Client, { log, wait, signal, now, inTurn, isTooMany }:
     if (!closed.signal.aborted) await client.disconnect();
   }
 
-  async function retire(): Promise<void> {
-    for (let leftMs = answerMs; leftMs > 0 && unanswered.size > 0 && isActive(); leftMs -= lookMs)
-      await wait(lookMs, new AbortController().signal);
-    isUp = false;
-    await close();
-  }
-
-  async function renew(): Promise<SlackDown | undefined> {
-    await retire();
-    return signal.aborted ? undefined : await open();
-  }
-
-  /** Resolves when the line is to be renewed or has ended. */
-  async function untilOver(): Promise<void> {
-    const over = new AbortController();
-    const ended = new Promise<void>((resolve) => client.once('disconnected', () => resolve()));
-    const asked = new Promise<void>((resolve) => (askedToRenew = resolve));
-    const recount = isCountedAgain ? [wait(recountMs, AbortSignal.any([signal, over.signal]))] : [];
-    void ended.then(() => (isUp = false));
-    await Promise.race([ended, asked, untilDead(over.signal), ...recount]);
-    over.abort();
-  }
-
   /** The library notices a dead network after seconds, and then waits half a minute for a good-bye. */
-  async function untilDead(over: AbortSignal): Promise<void> {
-    const either = AbortSignal.any([signal, over]);
+  async function untilDead(either: AbortSignal): Promise<void> {
     while (!either.aborted && isActive()) await wait(goodByeMs, either);
   }
 
-  async function keep(): Promise<void> {
-    let failures = 0;
-    while (!signal.aborted) {
-      const down = await inTurn(renew);
-      if (signal.aborted) break;
-      problem = down;
-      if (down) {
-        log('warn', down.detail, { fix: down.fix });
-        failures += 1;
-      } else {
-        isUp = true;
-        const connectedAt = now();
-        log('info', 'Socket Mode is connected');
-        await untilOver();
-        const hasHeld = reason === 'refresh_requested' || now() - connectedAt >= steadyMs;
-        failures = hasHeld ? 0 : failures + 1;
-      }
-      if (failures > 0) await wait(backOffMs(failures), signal);
-    }
-    await retire();
-  }
+  const line: Line = {
+    isActive,
+    isToRenew: () => asked.signal.aborted,
+    async untilOver() {
+      const either = AbortSignal.any([stoppedOrOver, asked.signal]);
+      await Promise.race([untilDead(either), ...(isCountedAgain ? [wait(recountMs, either)] : [])]);
+    },
+    async leave() {
+      if (asked.signal.aborted && isActive()) await wait(slackClosesMs, stoppedOrOver);
+      for (let leftMs = answerMs; leftMs > 0 && unanswered.size > 0 && isActive(); leftMs -= lookMs)
+        await wait(lookMs, over.signal);
+      await close();
+    },
+  };
 
-  const kept = keep();
-  return { isUp: () => isUp, problem: () => problem, stop: () => kept };
+  const opening = new AbortController();
+  const tooLong = wait(helloTimeoutMs, AbortSignal.any([signal, opening.signal]));
+  try {
+    isUp = await Promise.race([client.start().then(() => true), tooLong.then(() => false)]);
+    if (isUp) return { kind: 'open', line };
+  } catch (error) {
+    return { kind: 'down', down: socketProblem(error, reason), reason };
+  } finally {
+    opening.abort();
+  }
+  await close();
+  const down = slackAway('Socket Mode opens a connection, but Slack does not say hello');
+  return { kind: 'down', down, reason };
 }
 
 type Envelope = { envelope_id: string };

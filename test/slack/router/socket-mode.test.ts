@@ -2,27 +2,40 @@ import { EventEmitter } from 'node:events';
 import { expect, it, vi } from 'vitest';
 import { keepConnected } from '../../../src/slack/router/socket-mode.ts';
 
-type Client = Parameters<typeof keepConnected>[0][number];
+type Client = ReturnType<Parameters<typeof keepConnected>[0]>;
 
-/** A client of Slack's library without a network; Slack counts so many connections at its next hello. */
-function createClient() {
-  const slack = { counts: 2, starts: 0, isActive: false, saysGoodBye: true };
-  const client = new EventEmitter();
-  const disconnect = vi.fn<() => Promise<void>>(async () => {
-    // The second call never waits for the other side.
-    if (slack.isActive && !slack.saysGoodBye) {
-      slack.isActive = false;
-      await new Promise((resolve) => client.once('disconnected', resolve));
+/** Clients of Slack's library without a network; Slack counts so many connections at its next hello. */
+function createClients() {
+  const slack = { counts: 2, allows: 10, starts: 0, saysGoodBye: true };
+  const lines: { isActive: boolean; says: (said: object) => void }[] = [];
+  function createClient(): Client {
+    const client = new EventEmitter();
+    const says = (said: object): boolean => client.emit('ws_message', JSON.stringify(said), false);
+    const line = { isActive: false, says };
+    const disconnect = vi.fn<() => Promise<void>>(async () => {
+      // The second call never waits for the other side.
+      if (line.isActive && !slack.saysGoodBye) {
+        line.isActive = false;
+        await new Promise((resolve) => client.once('disconnected', resolve));
+      }
+      line.isActive = false;
+      client.emit('disconnected');
+    });
+    async function start(): Promise<void> {
+      slack.starts += 1;
+      if (open().length === slack.allows) {
+        says({ type: 'disconnect', reason: 'too_many_websockets' });
+        throw new Error('ended before a hello');
+      }
+      line.isActive = true;
+      lines.push(line);
+      says({ type: 'hello', num_connections: slack.counts });
     }
-    slack.isActive = false;
-    client.emit('disconnected');
-  });
-  async function start(): Promise<void> {
-    Object.assign(slack, { isActive: true, starts: slack.starts + 1 });
-    client.emit('ws_message', JSON.stringify({ type: 'hello', num_connections: slack.counts }), false);
+    const websocket = { isActive: () => line.isActive };
+    return Object.assign(client, { start, disconnect, websocket }) as unknown as Client;
   }
-  const websocket = { isActive: () => slack.isActive };
-  return { slack, client: Object.assign(client, { start, disconnect, websocket }) as unknown as Client };
+  const open = () => lines.filter(({ isActive }) => isActive);
+  return { slack, open, createClient };
 }
 
 /** Time that passes when it is told to. */
@@ -40,47 +53,86 @@ function createWaits() {
 }
 
 function connects() {
-  const { slack, client } = createClient();
+  const { slack, open, createClient } = createClients();
   const { wait, pass } = createWaits();
   const stopping = new AbortController();
   let nowMs = 0;
   // Every connection has held for a minute.
   const now = (): number => (nowMs += 60_000);
   const around = { log: vi.fn<() => void>(), wait, signal: stopping.signal, now, processes: 1 };
-  return { slack, stopping, pass, connection: keepConnected([client], around) };
+  return { slack, open, stopping, pass, connection: keepConnected(createClient, around) };
 }
 
 it('counts again after five minutes where Slack counts more connections than the processes have', async () => {
-  const { slack, connection, pass, stopping } = connects();
+  const { slack, open, connection, pass, stopping } = connects();
   slack.counts = 3;
-  await vi.waitFor(() => expect(slack.starts).toBe(1));
+  await vi.waitFor(() => expect(slack.starts).toBe(2));
   await vi.waitFor(() => expect(connection.health()).toMatchObject({ state: 'degraded' }));
   slack.counts = 2;
   await vi.waitFor(() => {
     pass(5 * 60_000);
-    expect(slack.starts).toBe(2);
+    expect(slack.starts).toBe(4);
   });
+  await vi.waitFor(() => expect(connection.health()).toEqual({ state: 'ok' }));
+  expect(open()).toHaveLength(2);
+  stopping.abort();
+  await connection.stop();
+  expect(slack.starts).toBe(4);
+  expect(open()).toEqual([]);
+});
+
+const askedToRenew = { type: 'disconnect', reason: 'refresh_requested' };
+
+it('leaves a connection to Slack that is to be renewed, for half a minute, and has the next one by then', async () => {
+  const { slack, open, connection, pass, stopping } = connects();
+  await vi.waitFor(() => expect(open()).toHaveLength(2));
+  const [old] = open();
+  old?.says(askedToRenew);
+  await vi.waitFor(() => expect(open()).toHaveLength(3));
+  expect(open()).toContain(old);
+  await vi.waitFor(() => {
+    pass(30_000);
+    expect(open()).not.toContain(old);
+  });
+  expect(connection.health()).toEqual({ state: 'ok' });
+  expect(slack.starts).toBe(3);
+  stopping.abort();
+  await connection.stop();
+  expect(open()).toEqual([]);
+});
+
+it('closes a connection that is to be renewed first where Slack allows no further one', async () => {
+  const { slack, open, connection, pass, stopping } = connects();
+  slack.allows = 2;
+  await vi.waitFor(() => expect(open()).toHaveLength(2));
+  const [old] = open();
+  old?.says(askedToRenew);
+  await vi.waitFor(() => {
+    pass(30_000);
+    expect(slack.starts).toBe(4);
+  });
+  expect(open()).toHaveLength(2);
+  expect(open()).not.toContain(old);
   await vi.waitFor(() => expect(connection.health()).toEqual({ state: 'ok' }));
   stopping.abort();
   await connection.stop();
-  expect(slack).toMatchObject({ starts: 2, isActive: false });
 });
 
 it('gives up a connection that is being closed and whose other side says no good-bye', async () => {
-  const { slack, connection, pass, stopping } = connects();
-  await vi.waitFor(() => expect(connection.health()).toEqual({ state: 'ok' }));
+  const { slack, open, connection, pass, stopping } = connects();
+  await vi.waitFor(() => expect(open()).toHaveLength(2));
   // As the library leaves it when no pong comes.
-  slack.isActive = false;
+  for (const line of open()) line.isActive = false;
   await vi.waitFor(() => {
     pass(2_000);
-    expect(slack.starts).toBe(2);
+    expect(slack.starts).toBe(4);
   });
   slack.saysGoodBye = false;
   stopping.abort();
   const stopped = connection.stop();
   await vi.waitFor(() => {
     pass(2_000);
-    expect(slack.isActive).toBe(false);
+    expect(open()).toEqual([]);
   });
   await stopped;
 });
