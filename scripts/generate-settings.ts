@@ -21,7 +21,7 @@ function settingsPage(): string {
     '# Settings',
     guide,
     '## How they are read',
-    'Made from `src/config/settings.ts` by `npm run generate`; do not edit. Every setting is an environment variable; lists are separated by commas. A **secret** may also be read from a file: set `NAME_FILE` to its path. *Spec: not shown*: the payments service’s specification leaves it open, so it is never guessed.',
+    'Made from `src/config/settings.ts` by `npm run generate`; do not edit. Every setting is an environment variable; lists are separated by commas. A **secret** may also be read from a file: set `NAME_FILE` to its path. † The payments service’s specification doesn’t show it, so it is never guessed.',
   ];
   for (const [group, entries] of groups) {
     parts.push(`## ${group}`, tableOf(entries));
@@ -74,11 +74,16 @@ With \`{body}\` everything in an event is trusted. Without it, only the fields t
   ].join('\n\n');
 }
 
+/** A mark stands for it in the table. */
+const openInSpec = ' Spec: not shown.';
+
 function tableOf(entries: [string, Setting][]): string {
   const rows = entries.map(([key, setting]) => {
     const fallback = (setting.fallback ?? '') === '' ? '' : `\`${setting.fallback}\``;
-    const words = setting.secret ? `${setting.says} **Secret**.` : setting.says;
-    return `| \`${variableName(key)}\` | ${fallback} | ${words.replaceAll('|', '\\|')} |`;
+    const says = setting.says.replace(openInSpec, '');
+    const name = `\`${variableName(key)}\`${says === setting.says ? '' : ' †'}`;
+    const words = setting.secret ? `${says} **Secret**.` : says;
+    return `| ${name} | ${fallback} | ${words.replaceAll('|', '\\|')} |`;
   });
   return ['| Setting | Default | What |', '|---|---|---|', ...rows].join('\n');
 }
