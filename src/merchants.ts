@@ -7,7 +7,9 @@ import { createPayments } from './payments/payments.ts';
 import { approvalRules, limitRules, rolesOfRules } from './config/policy-rules.ts';
 import type { Config, Outside } from './config/config.ts';
 import type { PartHealth } from './domain/failure.ts';
+import { dayNamed } from './domain/local-day.ts';
 import { parseOrderReference } from './domain/order-reference.ts';
+import { orderEventKey } from './domain/payment-event.ts';
 import type { Span } from './domain/span.ts';
 import { noticesOf, type Notice } from './messages/notices.ts';
 import { placeWords } from './slack/words/evidence.ts';
@@ -31,6 +33,7 @@ import { type Alerts, createAlerts } from './features/alerts/alerts.ts';
 import { takenMessage } from './features/alerts/alert-buttons.ts';
 import { eventFinders } from './features/alerts/found-event.ts';
 import { lookUpExpected, sparing } from './features/alerts/look-up-event.ts';
+import { findKeptEvent } from './features/alerts/event-log.ts';
 import { type Approvals, createFourEyes } from './features/approvals/approvals.ts';
 import { type CardEmail, createCardEmail } from './features/card-email/card-email.ts';
 import { openLedger } from './features/cards/card-ledger.ts';
@@ -44,6 +47,8 @@ import { linkFoundIn } from './features/links/payment-links.ts';
 import { linkFinder } from './features/links/found-link.ts';
 import { type Charges, createCharges } from './features/charge/charge.ts';
 import { createCustomerCode } from './features/customer-code/customer-code.ts';
+import { createDayFiles, type DayFile } from './features/day/day-file.ts';
+import { dayCsv, dayWords, readDay } from './features/day/day.ts';
 import { createDoctor } from './features/doctor/doctor.ts';
 import { type Check, type Finding, examine } from './features/doctor/examine.ts';
 import { type Forwarding, createForwarding } from './features/forward/forward.ts';
@@ -260,12 +265,14 @@ export function createFeatures(account: Account, around: Around) {
     findCharge: (reference) => charges.find(reference),
     chargeForm: (filled) => charges.form(filled),
     linkForm: (filled, caller, alert) => links.form(filled, caller, alert),
+    askDayFile: (...asked) => dayFiles.ask(...asked),
     mayReveal: (caller) => lookup.reveals.may(caller),
     mutes: () => mutes.all(),
     rememberCard: ledger && ((card) => ledger.remember(card)),
     beforeReceived: async (event) =>
       void (await Promise.all(features.flatMap(({ onPaymentEvent }) => onPaymentEvent?.(event) ?? []))),
   });
+  const dayFiles = createDayFiles(account, (date) => dayFile(account, date));
   const mutes: Mutes = createMutes(account, alerts.notPosted);
   const approvals: Approvals = createFourEyes(account, {
     findCharge: (reference) => charges.find(reference),
@@ -337,6 +344,7 @@ export function createFeatures(account: Account, around: Around) {
     cards,
     story,
     alerts,
+    dayFiles,
     mutes,
     {
       cases: [{ prefix: alarmPrefix, work: missing.work }],
@@ -363,6 +371,20 @@ export function findersOf(account: Pick<Account, 'store' | 'sealer' | 'wait'>): 
     return (await Promise.all(keys.map((key) => store.read(key)))).some((entry) => entry !== undefined);
   }
   return [chargeFinder(account), linkFinder(account), cardFinder(account), ...eventFinders(account, isOwn)];
+}
+
+/** The day of that date, by the policy file's time zone, as a CSV. Throws RangeError where there is none, and StoreUnavailable. */
+export async function dayFile(
+  account: Pick<Account, 'store' | 'sealer' | 'wait'> & { settings: Pick<Account['settings'], 'policy'> },
+  date: string,
+): Promise<DayFile> {
+  const { store, settings } = account;
+  const span = dayNamed(settings.policy.timezone ?? 'UTC', date);
+  if (!span) throw new RangeError(`There is no ${date} in the policy file’s time zone.`);
+  const hasEvent = async (reference: string): Promise<boolean> =>
+    (await findKeptEvent(store, orderEventKey('payment_success', reference))) !== undefined;
+  const day = await readDay(account, findersOf(account), { span, hasEvent });
+  return { text: dayCsv(day), words: dayWords(day, date) };
 }
 
 /**

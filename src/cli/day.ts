@@ -1,11 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outside } from '../config/config.ts';
 import { dayNamed } from '../domain/local-day.ts';
-import { orderEventKey } from '../domain/payment-event.ts';
-import { counted, parsed, problem } from '../domain/wording.ts';
-import { findKeptEvent } from '../features/alerts/event-log.ts';
-import { dayCsv, readDay } from '../features/day/day.ts';
-import { findersOf } from '../merchants.ts';
+import { parsed, problem } from '../domain/wording.ts';
+import { dayFile } from '../merchants.ts';
 import { failedQuestion } from './ask-service.ts';
 import { command, type CommandEnd, noStoreEnd, withKept } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
@@ -29,21 +26,16 @@ async function writeDay(
   date: string,
   out: (text: string) => Promise<void>,
 ): Promise<CommandEnd> {
-  const { config } = outside;
-  const span = dayNamed(config.policy.timezone ?? 'UTC', date);
-  if (!span)
+  const { policy } = outside.config;
+  if (!dayNamed(policy.timezone ?? 'UTC', date))
     return { exitCode: exitCodes.usage, words: `There is no ${date} in the policy file’s time zone.` };
   const absent = noStoreEnd(outside);
   if (absent) return absent;
   return await withKept(
     outside,
     async ({ store, sealer }) => {
-      const hasEvent = async (reference: string): Promise<boolean> =>
-        (await findKeptEvent(store, orderEventKey('payment_success', reference))) !== undefined;
-      const day = await readDay({ store }, findersOf({ store, sealer, wait: sleep }), { span, hasEvent });
-      await out(dayCsv(day));
-      const count = (what: string): number => day.rows.filter(({ attention }) => attention === what).length;
-      const words = `${counted(day.rows.length, 'record')} of ${date}: ${count('in doubt')} in doubt, ${count('no event')} without an event. It is what came through this bot.`;
+      const { text, words } = await dayFile({ store, sealer, wait: sleep, settings: outside.config }, date);
+      await out(text);
       return { exitCode: exitCodes.ok, words };
     },
     (error) => failedQuestion(outside, error),

@@ -256,6 +256,10 @@ const summary = z.strictObject({
   channel: channelId.describe('The channel that is told.'),
   at: clock.describe('Like "08:00", in quotes.'),
   tz: timeZone,
+  file: z
+    .boolean()
+    .optional()
+    .describe('The last whole day as CSV in its thread too, for finance. Needs the scope files:write.'),
 });
 
 /** `at` in minutes since midnight, local time. */

@@ -26,6 +26,13 @@ export function localDays(timeZone: string): (atMs: number) => LocalDay {
   };
 }
 
+/** The date of the last day that is over at that moment. */
+export function dayBefore(timeZone: string, atMs: number): string {
+  const dayOf = localDays(timeZone);
+  const today = dayNamed(timeZone, dayOf(atMs).date);
+  return dayOf((today?.fromMs ?? atMs) - 1).date;
+}
+
 /** After any day that somebody asks for. */
 const lastMs = 4_102_444_800_000;
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { shareDesk } from '../support/desk.ts';
+import { openDesk, shareDesk, type Desk, type Message } from '../support/desk.ts';
 import { openHouse } from '../support/house.ts';
 
 const [payOps, payDesk, payAlerts] = ['C0OPS00001', 'C0DESK0001', 'C0ALERTS01'];
@@ -196,3 +196,46 @@ describe('daily_summary of payops.yml', () => {
     expect(told()).toHaveLength(2);
   });
 });
+
+describe('a daily summary with `file: true`', () => {
+  test('has the last whole day as a CSV below it, the one of the command line, once over a restart', async (context) => {
+    const workspace = { grantedOptionalScopes: 'all' } as const;
+    const desk = await openDesk(context, { clock: true, policy: withFile, workspace });
+    await desk.house.decline({ customerEmail: 'ada@example.com', amount: '300.00' });
+    const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'Africa/Lagos' }).format(desk.house.now());
+    await desk.settled('soon');
+    const { stdout } = await desk.runs(['day', day]);
+    expect(stdout).toContain(',alert,300.00,NGN,');
+    desk.house.later(24 * 60 * minuteMs);
+    await desk.house.until('the file is there', async () => (await below(desk)).some(({ files }) => files));
+    await desk.restarts();
+    await desk.settled('soon');
+    const [file, ...more] = (await below(desk)).flatMap(({ files = [] }) => files);
+    expect(more).toEqual([]);
+    expect(file).toMatchObject({ name: `payops-${day}.csv`, text: stdout });
+    expect((await below(desk)).at(-1)?.text).toContain(`1 record of ${day}: 0 in doubt`);
+    expect(file?.text).not.toContain('@');
+  });
+
+  test('says there which command writes it where Slack takes no file', async (context) => {
+    const desk = await openDesk(context, { clock: true, policy: withFile });
+    const day = new Intl.DateTimeFormat('en-CA', { timeZone: 'Africa/Lagos' }).format(desk.house.now());
+    await desk.settled('soon');
+    desk.house.later(24 * 60 * minuteMs);
+    await desk.house.until('it is told', async () => (await below(desk)).length > 0);
+    await desk.settled('soon');
+    const told = await below(desk);
+    expect(told).toHaveLength(1);
+    expect(told[0]?.shown.text).toContain(`npm run payops --silent -- day ${day}`);
+    expect(told[0]?.shown.text).toContain('missing_scope');
+  });
+});
+
+function withFile(policy: string): string {
+  return `${policy}timezone: Africa/Lagos\ndaily_summary:\n  - { channel: ${payOps}, at: '${clockTime(13)}', tz: Africa/Lagos, file: true }\n`;
+}
+
+/** What stands in the thread of the daily summary. */
+async function below(desk: Desk): Promise<Message[]> {
+  return desk.posts('lead', await desk.reads('lead', '📋 Daily summary', 'payOps'));
+}

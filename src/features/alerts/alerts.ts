@@ -65,6 +65,7 @@ import { type DigestShown, stormMessage } from './storm/storm-message.ts';
 import { createStorms, type DigestBodies, type Storms, stormPrefix } from './storm/storm.ts';
 import { dailySummaryMessage } from './summary/daily-summary-message.ts';
 import {
+  type AskDayFile,
   createDailySummaries,
   dailySummaryPrefix,
   summariseDay,
@@ -87,6 +88,7 @@ type Around = ButtonsAround &
     findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
     /** Of the saved card that an event brings; undefined: no token is kept anywhere. */
     rememberCard: ((card: SavedCard) => Promise<void>) | undefined;
+    askDayFile: AskDayFile;
     /** What is muted from Slack, and was lately. */
     mutes: () => Promise<readonly AlertMute[]>;
     /** Charges and links hear of every event before it is called received. */
@@ -140,7 +142,7 @@ export function createAlerts(account: Account, around: Around) {
   const recovery = createAlertRecovery(kept, cards, lookUp, around.chargeOf);
   const tellsGivenBack = createGivenBack(account, cards, recovery, around);
   const eventLog = createEventLog(account);
-  const summaries = createDailySummaries(kept, summaryTimes(settings));
+  const summaries = createDailySummaries(kept, summaryTimes(settings), around.askDayFile);
   const judging = createJudge(account, around);
   const routing = {
     async route(event: PaymentEvent, receivedAtMs: number, lookup?: Lookup): Promise<Routed> {

@@ -3,6 +3,7 @@ import { csvHead, csvRows, type CsvColumn } from '../../csv.ts';
 import type { FoundRecord } from '../../domain/found.ts';
 import { wireFromMinor } from '../../domain/money.ts';
 import type { Span } from '../../domain/span.ts';
+import { counted } from '../../domain/wording.ts';
 import { eventsList } from '../../messages/message-record.ts';
 import { ownPaymentsList } from '../../records/found-by.ts';
 import { pagesOf } from '../../records/pages.ts';
@@ -59,6 +60,12 @@ export async function readDay(
     rows: rows.toSorted((one, other) => placeOf(one) - placeOf(other) || one.atMs - other.atMs),
     unread,
   };
+}
+
+/** What is in it, in a sentence or two. */
+export function dayWords({ rows }: Day, date: string): string {
+  const count = (what: Attention): number => rows.filter(({ attention }) => attention === what).length;
+  return `${counted(rows.length, 'record')} of ${date}: ${count('in doubt')} in doubt, ${count('no event')} without an event. It is what came through this bot.`;
 }
 
 function placeOf({ attention }: DayRow): number {

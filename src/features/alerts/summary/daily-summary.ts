@@ -21,6 +21,8 @@ export type SummaryTime = {
   next: (afterMs: number) => number;
   /** The local day, like `2026-11-21`. */
   dateOf: (atMs: number) => string;
+  /** Whether the last day as a file goes with it. */
+  hasFile: boolean;
 };
 
 /** When the channels of `daily_summary` are told: by the wall clock of each, through summer time and back. */
@@ -32,6 +34,7 @@ export function summaryTime({
   channel,
   at,
   tz,
+  file = false,
 }: NonNullable<Account['settings']['policy']['daily_summary']>[number]): SummaryTime {
   // It never runs anything: the store's timer wakes the bot, and this only says when.
   const clock = new Cron(`${at % 60} ${Math.floor(at / 60)} * * *`, { timezone: tz, paused: true });
@@ -39,6 +42,7 @@ export function summaryTime({
   const date = new Intl.DateTimeFormat('en-CA', { timeZone: tz, dateStyle: 'short' });
   return {
     channel,
+    hasFile: file,
     next(afterMs) {
       const next = clock.nextRun(new Date(afterMs));
       if (!next) throw new Error('A time of every day has no next.');
@@ -65,6 +69,9 @@ const settleMs = 45_000;
 /** Until when the channel was told; see `SummarySpan`. */
 const timerRecord = z.object({ toldUntilMs: z.number() });
 
+/** Asks for the file of the last whole day before that moment, below the summary of that key; again is the same as once. */
+export type AskDayFile = (channel: string, summary: string, atMs: number) => Promise<void>;
+
 /**
  * Stores a summary for each channel and day as something to post, once on all replicas and over crashes: its key is
  * the channel and the local date. It tells what came since the one before it. After days without a bot there is one, and it tells of all of them, 7 at most.
@@ -72,6 +79,7 @@ const timerRecord = z.object({ toldUntilMs: z.number() });
 export function createDailySummaries(
   deps: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'now' | 'wake' | 'log'>,
   times: readonly SummaryTime[],
+  askDayFile: AskDayFile,
 ) {
   const { store, now, log, sealer } = deps;
   let timer: NodeJS.Timeout | undefined;
@@ -94,11 +102,12 @@ export function createDailySummaries(
    * Until when the channel is told by now. A summary of that date that is there already is this very one, from before
    * a crash, or one of before the time was changed: what it tells it tells, and the rest is tomorrow's.
    */
-  async function tellDay({ channel, dateOf }: SummaryTime, span: SummarySpan): Promise<number> {
+  async function tellDay({ channel, dateOf, hasFile }: SummaryTime, span: SummarySpan): Promise<number> {
     const key = messageKey('daily_summary', `${channel}/${dateOf(span.untilMs)}`);
     // Behind the channel's alerts, so that these are told when it is made.
     const messages: Messages<{ daily_summary: SummarySpan }> = createMessages(deps);
     await messages.post(key, { channel, body: span });
+    if (hasFile) await askDayFile(channel, key, span.untilMs);
     const record = await findMessageRecord(store, key);
     if (!record) return span.untilMs;
     return (openBody(sealer, key, record) as SummarySpan).untilMs;

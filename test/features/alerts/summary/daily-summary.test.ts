@@ -25,7 +25,11 @@ const at8 = (tz: string) => summaryTime({ channel, at: 8 * 60, tz });
 
 function summariesOn(store: Store, clock: { nowMs: number }, times: readonly SummaryTime[]) {
   const shared = { sealer, rememberMs: 30 * dayMs, leaseMs: 45_000, wake: () => undefined };
-  return createDailySummaries({ store, ...shared, now: () => clock.nowMs, log: () => undefined }, times);
+  return createDailySummaries(
+    { store, ...shared, now: () => clock.nowMs, log: () => undefined },
+    times,
+    async () => undefined,
+  );
 }
 
 /** The bot as far as summaries go, on a clock that the test moves by minutes. */

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import type { Account } from '../../account.ts';
+import { growingDelayMs } from '../../deadline.ts';
+import { parseJson } from '../../domain/json.ts';
+import { dayBefore } from '../../domain/local-day.ts';
+import { findMessageRecord, messageKey } from '../../messages/message-record.ts';
+import { createMessages, type Messages } from '../../messages/messages.ts';
+import type { Said, Views, Words } from '../../messages/views.ts';
+import { code, rich } from '../../slack/kit/blocks.ts';
+import type { SlackMessage } from '../../slack/kit/message.ts';
+import { noteMessage, posted } from '../../slack/kit/note.ts';
+import type { Entry } from '../../store/store.ts';
+
+const dayFilePrefix = 'day-file:';
+
+/** A day as CSV, and in words. */
+export type DayFile = { text: string; words: string };
+
+/** `summary`: the key of the message whose thread it goes into. `isSending`: it may have arrived. */
+const fileRecord = z.object({
+  channel: z.string(),
+  date: z.string(),
+  summary: z.string(),
+  isSending: z.literal(true).exactOptional(),
+});
+
+/** Said in its place, below the summary. */
+type NoDayFile = { date: string; summary: string; why: string };
+type Shown = { kind: 'no_day_file' } & Omit<NoDayFile, 'summary'>;
+
+const firstLookMs = 5_000;
+const longestLookMs = 300_000;
+/** Longer than an upload takes. */
+const unsureAfterMs = 90_000;
+
+/**
+ * The last whole day as a CSV below its channel's daily summary, once on all replicas: it is on record before it leaves,
+ * and one that may have arrived is not sent again. What did not arrive for sure is said there, with the command.
+ */
+export function createDayFiles(
+  account: Pick<
+    Account,
+    'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'slack' | 'now' | 'wake' | 'name'
+  > & {
+    settings: Pick<Account['settings'], 'policy'>;
+  },
+  readFile: (date: string) => Promise<DayFile>,
+) {
+  const { store, slack, rememberMs, settings, name } = account;
+  const messages: Messages<{ no_day_file: NoDayFile }> = createMessages(account);
+
+  async function tell({ channel, date, summary }: z.infer<typeof fileRecord>, why: string): Promise<void> {
+    const key = messageKey('no_day_file', `${channel}/${date}`);
+    await messages.post(key, { channel, isNote: true, body: { date, summary, why } });
+  }
+
+  async function work(entry: Entry): Promise<void> {
+    const file = fileRecord.parse(parseJson(entry.value));
+    if (file.isSending) {
+      await tell(file, 'The bot stopped while it was on its way: it may be missing here.');
+      await store.write(entry, entry.value, { ttlMs: rememberMs });
+      return;
+    }
+    const summary = await findMessageRecord(store, file.summary);
+    if (!summary?.posted) {
+      // Nobody is told of what is gone.
+      const delayMs = growingDelayMs(firstLookMs, entry.attempts, longestLookMs);
+      await store.write(entry, entry.value, summary ? { delayMs } : { ttlMs: 0 });
+      return;
+    }
+    const { channel, ts: threadTs } = summary.posted;
+    const { date } = file;
+    const { text, words: comment } = await readFile(date);
+    const value = JSON.stringify({ ...file, isSending: true });
+    const sending = await store.write(entry, value, { delayMs: unsureAfterMs });
+    if (!sending) return;
+    const end = await slack.uploadFile(
+      { channel, threadTs },
+      { name: `${name ?? 'payops'}-${date}.csv`, title: `The day ${date}`, text, comment },
+    );
+    if (end.kind === 'failed') await tell(file, end.why);
+    await store.write(sending, value, { ttlMs: rememberMs });
+  }
+
+  const views: Views<{ no_day_file: NoDayFile }, Shown> = {
+    async no_day_file({ summary, ...none }) {
+      return { kind: 'shown', post: { kind: 'no_day_file', ...none }, below: { key: summary } };
+    },
+  };
+  const words: Words<Shown> = {
+    no_day_file: (post) => ({ message: noDayFileMessage({ ...post, account: name }) }),
+  };
+  return {
+    async ask(channel: string, summary: string, atMs: number): Promise<void> {
+      const file = { channel, date: dayBefore(settings.policy.timezone ?? 'UTC', atMs), summary };
+      const key = `${dayFilePrefix}${channel}/${file.date}`;
+      await store.create(key, JSON.stringify(file), { delayMs: firstLookMs });
+    },
+
+    cases: [{ prefix: dayFilePrefix, work }],
+    messages: { views, words },
+  };
+}
+
+/** `account`: its name, where the bot has several. */
+function noDayFileMessage({
+  date,
+  why,
+  account,
+  ...about
+}: Shown & Said & { account: string | undefined }): SlackMessage {
+  const named = account === undefined ? '' : ` --account ${account}`;
+  const message = noteMessage({
+    state: '📄 No file of the day',
+    about: [date],
+    body: [rich`${why}`, rich`Run ${code(`npm run payops --silent -- day ${date}${named}`)}`],
+  });
+  return posted(message, 'payops_no_day_file', about);
+}
