@@ -21,6 +21,7 @@ const pages = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'CHANGELOG.md',
+  'docs/README.md',
   'docs/set-up.md',
   'docs/first-workspace.md',
   'docs/webhooks.md',
