@@ -199,7 +199,7 @@ const routesSchema = z
   .array(routeRule)
   .max(100, 'must be at most 100 rules')
   .describe(
-    'Rules by which events go to channels, in order: the first that fits takes the event. What none takes is told as `channels` says.',
+    'Rules that send events to channels: first match wins, unless the rule continues. Events no rule matches go to `channels`.',
   );
 
 /** Short enough to be typed after `--account`, and fit to stand in an address, a key and a variable's name. */

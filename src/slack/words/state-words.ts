@@ -86,7 +86,7 @@ export function stateWord(charge: ChargeSeen): string {
     case 'confirming':
       if (heard.includes('paid')) return `🕓 ${outcomeWords.approved}`;
       if (isInDoubt(charge)) return `❔ ${outcomeWords.doubt}`;
-      return otp?.triesLeft === 0 ? codesOver(charge) : '⌛ Time for the code is over';
+      return otp?.triesLeft === 0 ? codesOver(charge) : '⌛ Code expired';
     case 'wrong_codes':
       return codesOver(charge);
     default:
