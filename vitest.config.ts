@@ -28,7 +28,7 @@ function memoryFolder(): string | undefined {
 const folder = memoryFolder();
 
 const whole = 'test/{e2e,chaos}/*.test.ts';
-const inBrowser = ['test/e2e/browser.test.ts', 'test/playground/page/page.test.ts'];
+const inBrowser = ['test/e2e/{browser,guide}.test.ts', 'test/playground/page/page.test.ts'];
 /** They tell what hangs from what is slow. */
 const timed = ['test/{store,http}/**/*.test.ts', 'test/hostile/bot/*.test.ts', 'test/e2e/outages.test.ts'];
 /** With `vi.mock`, which does nothing where modules are shared. */

@@ -10,7 +10,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { PageState, PaymentsOrder } from '../../src/simulators/protocol.ts';
 import { openBrowser, type TestBrowser } from '../support/browser.ts';
-import { openWindow, type PersonName, type PersonWindow } from '../support/person-window.ts';
+import { openWindow, posted, pressIn, type PersonName, type PersonWindow } from '../support/person-window.ts';
 import { findProgram } from '../support/programs.ts';
 
 const missing = findProgram('chromium') === undefined;
@@ -115,9 +115,8 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     return /The bank sent (\d+) to/.exec(await phone.innerText())?.[1] ?? '';
   }
 
-  it('is there by one command, and does what its guide tells a newcomer to try', async () => {
+  it('is there by one command, with a conversation to look at and to go on with', async () => {
     const { page } = ada;
-    const guide = page.getByRole('region', { name: 'Try this' });
     expect(await page.locator('.log details').count()).toBe(0);
     const found = page.locator('.channel article');
     const words = [
@@ -128,30 +127,8 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await Promise.all(words.map((one) => found.filter({ hasText: one }).first().waitFor()));
     const refused = (await state()).log.filter(({ summary }) => / → [a-z_]+$/.test(summary));
     expect(refused.map(({ summary }) => summary)).toEqual([]);
-    let tried = 0;
-    const next = async (): Promise<void> => {
-      await ada.click(guide.locator('li').nth(tried).getByRole('button'));
-      tried += 1;
-    };
-    // The step that could swallow the alerts of the others comes first here.
-    await ada.tab('Saved cards');
-    await ada.click(page.getByRole('button', { name: 'Send 60 failures' }));
-    await ada.tab('Orders');
-    const typeNext = async (): Promise<void> => {
-      await next();
-      await page.locator('#composer:focus').waitFor();
-      await page.keyboard.press('Enter');
-    };
 
-    await typeNext();
-    const verdict = page.locator('.channel article.ephemeral', { hasText: 'ORDER-1001' }).nth(1);
-    await verdict.getByText('Paid (confirmed)').waitFor();
-    const paid = await verdict.innerText();
-    expect(paid).toContain('Paid (confirmed) · NGN 12,500.00 · a***@example.com');
-    expect(paid).toContain('Only visible to you');
-    expect(paid).toContain('proven');
-
-    await typeNext();
+    await ada.type('/pay ORDER-1002');
     const unpaid = ada.message('ORDER-1002');
     await unpaid.getByText('Not confirmed').waitFor();
     expect(ticksIn(await unpaid.innerText())).toEqual({ holding: 2, broken: 1 });
@@ -160,13 +137,11 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await unpaid.getByText('Paid (confirmed)').waitFor();
     expect(await page.locator('.channel article.ephemeral', { hasText: 'ORDER-1002' }).count()).toBe(1);
 
-    await typeNext();
-    const terms = await ada.review({ card: cards.asksForCode, amount: '9400', reason: 'Renewal' });
+    await ada.type('/pay charge');
+    const terms = await ada.review({ card: cards.approves, amount: '9400', reason: 'Renewal' });
     expect(terms).toContain('LIVE');
     expect(await ordersOf('9400.00')).toEqual([]);
     await ada.press('Charge NGN 9,400.00');
-    await ada.modalSays('3 of 3 tries left');
-    await ada.enterCode(await codeOnPhone());
     expect(await ada.modalSays('Paid (confirmed)')).toContain('proven');
     await ada.close();
     await ada.message('NGN 9,400.00').getByText('Paid (confirmed)').waitFor();
@@ -179,54 +154,16 @@ describe.skipIf(missing)('the whole product in a browser', () => {
     await page.keyboard.press('Escape');
     await thread.waitFor({ state: 'hidden' });
 
-    await typeNext();
-    await ada.review({ card: cards.asksForCode, amount: '9500', reason: 'Renewal' });
-    await ada.press('Charge NGN 9,500.00');
-    await ada.press('Let the customer type it');
-    await ada.modalSays('We will never ask you to tell us the code.');
-    const code = await codeOnPhone();
-    const opened = browser.context.waitForEvent('page');
-    await ada.click(page.getByRole('link', { name: 'Open the link, as the customer' }));
-    const customer = await opened;
-    await customer.getByLabel('Code from your bank').fill(code);
-    await customer.getByRole('button', { name: 'Approve' }).click();
-    await customer.getByRole('heading', { name: 'Paid' }).waitFor();
-    await customer.close();
-    await ada.close();
-    await ada.modalSays('Paid (confirmed)');
-    await ada.close();
-
-    await next();
     const reference = await decline('7700.00');
-    await ada.channel('pay-desk');
     await ada.message(reference).getByText('Declined by the bank').waitFor();
-
-    await next();
-    const ways = ['The same delivery again', 'Again, with a new event id', 'Again, three days late'];
-    for (const way of [...ways, 'With a bad signature']) {
-      const send = page.getByRole('button', { name: `Send again: payment_failed for ${reference}` });
-      await ada.click(send.last());
-      await ada.click(page.getByRole('button', { name: way }));
-    }
-    const answers = async (): Promise<(number | undefined)[]> =>
-      (await state()).payments.deliveries
-        .filter(({ orderReference }) => orderReference === reference)
-        .map(({ lastStatus }) => lastStatus);
-    await expect
-      .poll(async () => (await answers()).toSorted((a = 0, b = 0) => a - b))
-      .toEqual([200, 200, 200, 200, 401]);
+    await ada.tab('Events');
+    await ada.click(page.getByRole('button', { name: `Send again: payment_failed for ${reference}` }).last());
+    await ada.click(page.getByRole('button', { name: 'With a bad signature' }));
     await ada.click(page.getByRole('button', { name: 'HTTP exchanges' }));
     await ada.click(page.locator('.log summary', { hasText: `${reference}, with a bad signature: refused` }));
     await page.getByRole('group', { name: 'Request' }).getByText('payment_failed').waitFor();
     await ada.click(page.getByRole('button', { name: 'HTTP exchanges' }));
     await expectOneAlert(reference, '7701.00');
-    expect(await guide.locator('li').count()).toBe(10);
-    await ada.channel('pay-alerts');
-    await page
-      .getByText(/Storm: \d\d failed charges/)
-      .first()
-      .waitFor();
-    await ada.channel('pay-desk');
   });
 
   it('can be typed into within two seconds of the command, before its bot is ready', () => {
@@ -526,16 +463,6 @@ function cpuMsOf(pid: number | undefined): number | undefined {
   const fields = readFileSync(path, 'utf8').split(') ')[1]?.split(' ') ?? [];
   const msInTick = 10;
   return (Number(fields[11]) + Number(fields[12])) * msInTick;
-}
-
-/** What everybody sees in that person's conversation and holds the words. */
-function posted({ page }: PersonWindow, words: string): Locator {
-  return page.locator('.channel article:not(.ephemeral)', { hasText: words });
-}
-
-/** Presses a button of the newest message that holds the words. */
-async function pressIn(person: PersonWindow, words: string, button: string): Promise<void> {
-  await person.click(person.message(words).getByRole('button', { name: button, exact: true }));
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

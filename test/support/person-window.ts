@@ -106,3 +106,13 @@ export function openWindow(url: string, page: Page): PersonWindow {
     message: (words) => page.locator('.channel article', { hasText: words }).last(),
   };
 }
+
+/** What everybody sees in that person's conversation and holds the words. */
+export function posted({ page }: PersonWindow, words: string): Locator {
+  return page.locator('.channel article:not(.ephemeral)', { hasText: words });
+}
+
+/** Presses a button of the newest message that holds the words. */
+export async function pressIn(person: PersonWindow, words: string, button: string): Promise<void> {
+  await person.click(person.message(words).getByRole('button', { name: button, exact: true }));
+}
