@@ -175,7 +175,7 @@ roles: { agent: { users: [U0AGENT01], may: [lookup], accounts: [lagos] } }
     const example = filledPolicy;
     const commented = example.slice(
       example.indexOf('# accounts:'),
-      example.indexOf('# Optional: rules by which'),
+      example.indexOf('# Optional: rules that send'),
     );
     const accounts = commented.replaceAll(/^# ?/gm, '');
     const policy = example
