@@ -26,6 +26,7 @@ export function alertRules({ routes = [] }: Pick<Policy, 'routes'>): AlertRule[]
       mention: route.mention,
       severity: route.severity,
       quietHours: quiet && { fromMinute: quiet.from, toMinute: quiet.to, timeZone: quiet.tz },
+      escalate: route.escalate,
       mutedUntilMs: route.mute_until,
       digestAfter: route.digest_after,
       goesOn: route.continue,
@@ -194,9 +195,9 @@ function isOne(wide: NonNullable<RouteMatch['customer']>, narrow: RouteMatch['cu
  */
 export function routesCaution({ policy, payopsFile }: PolicyFile): string[] {
   const rules = alertRules(policy);
-  return rules.flatMap(({ name, channels, mention, severity, digestAfter }, index) => {
-    const says = Object.entries({ mention, severity, digest_after: digestAfter }).flatMap(([word, said]) =>
-      said === undefined ? [] : [word],
+  return rules.flatMap(({ name, channels, mention, severity, escalate, digestAfter }, index) => {
+    const says = Object.entries({ mention, severity, escalate, digest_after: digestAfter }).flatMap(
+      ([word, said]) => (said === undefined ? [] : [word]),
     );
     return channels.flatMap((channel) => {
       const first = says.length === 0 ? undefined : ruleInTheWay(rules, index, channel);

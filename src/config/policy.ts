@@ -126,7 +126,7 @@ const quietHours = z
     tz: timeZone,
   })
   .refine(({ from, to }) => from !== to, { path: ['to'], error: 'must differ from `from`' })
-  .describe('When the rule’s alerts are posted without mentioning anybody.');
+  .describe('When the rule’s alerts are posted without calling anybody.');
 
 function isTimeZone(written: string): boolean {
   if (!/^[A-Za-z]/.test(written)) return false;
@@ -153,12 +153,36 @@ const digestAfter = z
     'In place of DIGEST_THRESHOLD: how many of its failures, and how many of its payments, a channel is told one by one within DIGEST_WINDOW_MINUTES, before a digest tells the rest. 0: all of them.',
   );
 
-const mention = shapedText(
+const called = shapedText(
   /^[UWS][A-Z0-9]{6,}$/,
   'must be a user id like U0123ABCD or a user group’s id like S0123ABCD',
-)
-  .transform((id) => ({ kind: id.startsWith('S') ? ('group' as const) : ('person' as const), id }))
-  .describe('Whom the first post of each alert calls: a user’s or a user group’s id.');
+).transform((id) => ({ kind: id.startsWith('S') ? ('group' as const) : ('person' as const), id }));
+
+const escalationWords =
+  'must be a step like { after: 10m, to: S0123ABCD }, after 24h at most, or a list of up to 5 of them';
+
+const escalationStep = z
+  .strictObject({
+    after: shapedText(/^(?:[1-9]\d{0,2}m|[1-9]h|1\dh|2[0-4]h)$/, escalationWords)
+      .transform((written) => Number.parseInt(written, 10) * (written.endsWith('h') ? 3_600_000 : 60_000))
+      .describe('Minutes or hours, like 10m or 2h.'),
+    to: called.describe('Who is called then: a user’s or a user group’s id.'),
+  })
+  .transform(({ after: afterMs, to }) => ({ afterMs, to }));
+
+const escalation = z
+  .union(
+    [escalationStep, z.array(escalationStep).min(1, escalationWords).max(5, escalationWords)],
+    escalationWords,
+  )
+  .transform((written) => [written].flat())
+  .refine(
+    (steps) => steps.every(({ afterMs }, index) => afterMs > (steps[index - 1]?.afterMs ?? 0)),
+    'must have its steps in their order, each later than the one before it',
+  )
+  .describe(
+    'Who is called in the thread of an alert that nobody acknowledges, once a step; not in quiet hours unless the rule is critical. A storm is escalated as a whole.',
+  );
 
 const routedTo = z
   .union(
@@ -177,12 +201,15 @@ const routeRule = z
         'What an event must be, by what it says or, where it says nothing, by its look-up; without it every failed charge fits.',
       ),
     to: routedTo.describe('The channel, or the channels, that are told.'),
-    mention: mention.optional(),
+    mention: called
+      .optional()
+      .describe('Whom the first post of each alert calls: a user’s or a user group’s id.'),
     severity: z
       .enum(severities, `must be ${listed(severities, 'or')}`)
       .optional()
-      .describe('A word on the alert.'),
+      .describe('A word on the alert; critical ones are escalated in quiet hours too.'),
     quiet_hours: quietHours.optional(),
+    escalate: escalation.optional(),
     mute_until: muteUntil.optional(),
     digest_after: digestAfter.optional(),
     continue: z
@@ -190,10 +217,15 @@ const routeRule = z
       .default(false)
       .describe('true: the rules after it, and `channels` behind them, are asked too.'),
   })
-  .refine((given) => given.quiet_hours === undefined || given.mention !== undefined, {
+  .refine((given) => given.quiet_hours === undefined || (given.mention ?? given.escalate) !== undefined, {
     path: ['quiet_hours'],
-    error: 'does nothing without a mention: it only says when that is left out',
+    error: 'does nothing without mention or escalate: it only says when nobody is called',
+  })
+  .refine((given) => given.escalate === undefined || /^(payment_failed|any)$/.test(given.when.event), {
+    path: ['escalate'],
+    error: 'does nothing here: only failed charges are acknowledged, so write it to a rule that takes them',
   });
+
 /** `routes` of the policy file, read into the domain’s own values; what holds between rules is judged elsewhere. */
 const routesSchema = z
   .array(routeRule)

@@ -18,13 +18,16 @@ export type Lookup =
   | { kind: 'unchecked'; failure: FailureKind; sinceMs?: number }
   | { kind: 'no_reference' };
 
-export const severities = ['low', 'normal', 'high'] as const;
+export const severities = ['low', 'normal', 'high', 'critical'] as const;
 
-/** How much a rule's alerts matter, by the rule's word; shown, and decides nothing. */
+/** How much a rule's alerts matter, by the rule's word; shown, and `critical` is escalated in quiet hours too. */
 export type Severity = (typeof severities)[number];
 
 /** Whom a rule's alerts call: a person or a user group, by Slack's id. */
 export type Mention = { kind: 'person' | 'group'; id: string };
+
+/** Who is called when nobody has acknowledged an alert after so long. */
+export type EscalationStep = { afterMs: number; to: Mention };
 
 /**
  * Where the card of a failed charge stands with the people who watch the alerts. People are Slack user ids,
@@ -145,6 +148,8 @@ export type AlertRule = {
   mention?: Mention;
   severity?: Severity;
   quietHours?: QuietHours;
+  /** From the earliest to the latest. */
+  escalate?: readonly EscalationStep[];
   mutedUntilMs?: number;
   /** How many of its failures, and of its payments, a channel is told singly before a digest tells them; 0: all of them. Absent: as everywhere; such a rule’s are counted alone. */
   digestAfter?: number;
@@ -170,7 +175,10 @@ export function tellsAnything({ failures, successes, rules }: RoutePlan, channel
 }
 
 /** What an alert keeps of the rule that sent it to its channel. */
-export type RoutedRule = Pick<AlertRule, 'name' | 'mention' | 'severity' | 'quietHours' | 'digestAfter'>;
+export type RoutedRule = Pick<
+  AlertRule,
+  'name' | 'mention' | 'severity' | 'quietHours' | 'escalate' | 'digestAfter'
+>;
 
 /** Whether a rule may fit there at all. */
 export function isOfPlace({ environment, account }: RouteMatch, place: RoutePlace): boolean {

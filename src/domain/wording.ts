@@ -17,6 +17,14 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
+/** "2 h 5 min". */
+export function duration(ms: number): string {
+  const minutes = Math.floor(ms / 60_000);
+  const [days, hours, rest] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24, minutes % 60];
+  const parts = [days > 0 && `${days} d`, hours > 0 && `${hours} h`, days === 0 && rest > 0 && `${rest} min`];
+  return parts.filter((part) => part !== false).join(' ') || 'less than a minute';
+}
+
 /** "a", "a and b", "a, b and c": for the words of a problem. */
 export function listed(names: readonly string[], last: 'and' | 'or'): string {
   const type = last === 'and' ? 'conjunction' : 'disjunction';

@@ -46,7 +46,8 @@ describe('the policy file', () => {
     when: { event: any, environment: live, saved_card: true, currency: NGN, amount_from: 100000.00, amount_to: "250000.5", customer_id: VIP-*, email_domain: Example.COM, reason: "Do  Not\\u00a0Honour" }
     to: [C0BIG00001, C0BIG00002]
     mention: S0ONCALL01
-    severity: high
+    severity: critical
+    escalate: [{ after: 10m, to: S0LEADS }, { after: 2h, to: U0AGENT01 }]
     quiet_hours: { from: 22:00, to: 06:30, tz: Africa/Lagos }
     mute_until: 2026-12-01
     continue: true
@@ -66,7 +67,11 @@ describe('the policy file', () => {
         },
         channels: ['C0BIG00001', 'C0BIG00002'],
         mention: { kind: 'group', id: 'S0ONCALL01' },
-        severity: 'high',
+        severity: 'critical',
+        escalate: [
+          { afterMs: 600_000, to: { kind: 'group', id: 'S0LEADS' } },
+          { afterMs: 7_200_000, to: { kind: 'person', id: 'U0AGENT01' } },
+        ],
         quietHours: { fromMinute: 1_320, toMinute: 390, timeZone: 'Africa/Lagos' },
         mutedUntilMs: Date.UTC(2026, 11, 1),
         goesOn: true,
@@ -150,7 +155,7 @@ roles:
       'routes.0.when.reason must not be empty.',
       'routes.0.to must be a channel id like C0123ABCD',
       'routes.0.mention must be a user id like U0123ABCD or a user group’s id like S0123ABCD.',
-      'routes.0.severity must be low, normal or high.',
+      'routes.0.severity must be low, normal, high or critical.',
       'routes.0.quiet_hours.from must be a time like "22:00", in quotes.',
       'routes.0.quiet_hours.tz must be a time zone’s name like Africa/Lagos.',
       'routes.0.mute_until must be a day like 2026-12-01',
@@ -252,7 +257,22 @@ roles:
     ],
     [
       route('quiet_hours: { from: "22:00", to: "06:00", tz: UTC }'),
-      '0.quiet_hours does nothing without a mention',
+      '0.quiet_hours does nothing without mention or escalate',
+    ],
+    [route('escalate: { after: 10m, to: S0LEADS }, quiet_hours: { from: "22:00", to: "06:00", tz: UTC }')],
+    ...['10m', '{ after: 10m }', '{ after: 25h, to: S0LEADS }', '{ after: 10m, to: leads }', '[]'].map(
+      (written): [string, string] => [
+        route(`escalate: ${written}`),
+        '0.escalate must be a step like { after: 10m, to: S0123ABCD }, after 24h at most, or a list of up to 5 of them.',
+      ],
+    ),
+    [
+      route('escalate: [{ after: 10m, to: S0LEADS }, { after: 10m, to: U0AGENT01 }]'),
+      '0.escalate must have its steps in their order, each later than the one before it.',
+    ],
+    [
+      route('when: { event: payment_success }, escalate: { after: 10m, to: S0LEADS }'),
+      '0.escalate does nothing here: only failed charges are acknowledged',
     ],
     [routes('{ name: a }'), '0.to is missing: it must be a channel id like C0123ABCD, or a list of them.'],
     [routes('{ name: a, to: [C0BIG00001, C0BIG00001] }'), '0.to names a channel twice.'],

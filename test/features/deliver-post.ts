@@ -1,12 +1,11 @@
 import { type AlertShown, type AlertStepShown, createTelling } from '../../src/features/alerts/tell-alert.ts';
-import type { DigestShown } from '../../src/features/alerts/storm/storm-message.ts';
+import { type DigestShown, stormViews } from '../../src/features/alerts/storm/storm-message.ts';
 import type { Storms } from '../../src/features/alerts/storm/storm.ts';
 import type { SummaryShown } from '../../src/features/alerts/summary/daily-summary.ts';
 import type { ApprovalPost } from '../../src/features/approvals/approval-screens.ts';
 import { chargeViews, type ChargeShown } from '../../src/features/charge/charge-messages.ts';
 import { deliverEntry, type Rendering } from '../../src/messages/deliver.ts';
 import { messageName, openBody } from '../../src/messages/message-record.ts';
-import { withoutUndefined } from '../../src/domain/json.ts';
 import type { Teller, Work } from '../../src/messages/message-work.ts';
 import type { Notice } from '../../src/messages/notices.ts';
 import type { FeatureMessages, Rendered, Said } from '../../src/messages/views.ts';
@@ -35,15 +34,7 @@ export type DeliverPostDeps = Telling & {
 /** Delivers a message as the outbox does, of the features that these tests have. */
 export function createDeliverPost(deps: DeliverPostDeps): (entry: Entry) => Promise<void> {
   const views: FeatureMessages['views'] = {
-    async digest({ storm: id }: { storm: string }) {
-      const storm = await deps.storms.find(id);
-      if (!storm) return { kind: 'nothing' };
-      const elsewhere = await deps.storms.takenElsewhere(id);
-      return {
-        kind: 'shown',
-        post: { kind: 'digest', storm, muted: [], ...withoutUndefined({ elsewhere }) },
-      };
-    },
+    ...stormViews(deps.storms, async () => []),
     ...chargeViews(deps.findCharge, deps.log),
     notice: async (notice: Notice) => ({ kind: 'shown', post: { kind: 'notice', notice } }),
   };

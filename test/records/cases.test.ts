@@ -13,7 +13,7 @@ import { ServiceFailure } from '../../src/domain/failure.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import type { Standing } from '../../src/slack/people/role.ts';
 import { endsCard, type CardMove } from '../../src/features/alerts/alert.ts';
-import type { EventCase } from '../../src/features/alerts/event-case.ts';
+import type { CaseEvent, EventCase } from '../../src/features/alerts/event-case.ts';
 import { alertNoteKey, eventPrefix } from '../../src/features/alerts/alert-record.ts';
 import { alertClaims, createAlertCards, type AlertCards } from '../../src/features/alerts/alert-cards.ts';
 import { createApprovals, type Approvals } from '../../src/features/approvals/approval-desk.ts';
@@ -514,6 +514,15 @@ function cardEmail(world: World): Driven {
 
 const noCharge = () => Promise.resolve(undefined);
 
+/** Calls two people, if nobody acknowledges it, one after the other. */
+const calling = {
+  name: 'late',
+  escalate: [
+    { afterMs: 10 * minuteMs, to: { kind: 'group', id: 'S0ONCALL01' } },
+    { afterMs: 40 * minuteMs, to: { kind: 'person', id: 'U0LEAD0001' } },
+  ],
+} as const;
+
 /**
  * A failed charge in its channel. Of any number of clicks one decides; nothing leaves an end; of all charges begun from it
  * one at a time may move money, and none once one has; its thread tells each step once, and its message all of them.
@@ -536,10 +545,17 @@ function alert(world: World): Driven {
     ...unsaid,
     settled: 1,
     sealed: sealer.seal(alertKey(id), JSON.stringify(event)),
-    routed: [{ channel: 'C0ALERTS01' }],
+    routed: [{ channel: 'C0ALERTS01', rule: calling }],
     posted: { channel: 'C0ALERTS01', ts: '1.0' },
   });
   void store.create(alertKey(id), told);
+  const failed: CaseEvent = {
+    kind: 'failed',
+    atMs: clock.nowMs,
+    lists: [],
+    storms: [],
+    post: { key: alertKey(id), rule: calling },
+  };
 
   async function hasEnded(reference: string): Promise<boolean | undefined> {
     const state = charges.get(reference);
@@ -611,6 +627,7 @@ function alert(world: World): Driven {
       const one = all[index] as { cards: AlertCards; claims: AlertClaims };
       const by = at.pick(people);
       return at.pick([
+        () => one.cards.hear(id, failed),
         () => move(one.cards, { kind: 'acknowledge', by }),
         () => move(one.cards, { kind: 'assign', by, to: at.pick(people) }),
         () => move(one.cards, { kind: 'snooze', by, forMs: at.pick([1_000, 4 * 60 * minuteMs]) }),
@@ -643,9 +660,29 @@ function alert(world: World): Driven {
         ...(seen.acknowledged <= 1 ? [] : ['it was acknowledged twice']),
         ...(card.kind === 'acknowledged' && card.snoozedUntil !== undefined ? ['it sleeps for ever'] : []),
         ...wrongOfClaim(kept.state, [...charges.values()]),
+        ...wrongOfEscalation(
+          kept.state,
+          [...audited.values()].flatMap(([text]) => text ?? []),
+        ),
       ];
     },
   };
+}
+
+/** Each step is made once while nobody has it, and none after; nobody who was to be called is forgotten. */
+function wrongOfEscalation({ card, escalations = [] }: EventCase, audited: readonly string[]): string[] {
+  const entries = audited.map((text) => new Map(JSON.parse(text) as [string, unknown][]));
+  const called = entries.filter((entry) => entry.get('result') === 'alert_escalated');
+  const people = called.map((entry) => entry.get('after'));
+  const taken = card.kind === 'acknowledged' ? card : 'acknowledged' in card ? card.acknowledged : undefined;
+  const overAt = taken?.at ?? ('at' in card ? card.at : Infinity);
+  return [
+    ...(new Set(people).size === people.length ? [] : [`called twice: ${people.join()}`]),
+    ...(called.every((entry) => Number(entry.get('atMs')) <= overAt) ? [] : ['called when it was taken']),
+    ...(card.kind === 'open' && people.length < escalations.length * calling.escalate.length
+      ? [`only ${people.join()} were called`]
+      : []),
+  ];
 }
 
 function wrongOfClaim({ card, charge }: EventCase, charges: readonly string[]): string[] {

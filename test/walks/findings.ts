@@ -19,6 +19,11 @@ export const words = {
   /** Notes below an alert that change nothing of its state, and those that only say who has it. */
   noState: /^(💳|🔎)/u,
   stillTaken: /^(👤|⏰)/u,
+  called: /^📣/u,
+  acknowledge: 'Acknowledge',
+  acknowledgeAll: 'Acknowledge all',
+  storm: /Storm/,
+  byPayment: /by payment/,
   digest: /(Storm|Many payments)[^:]*: ([\d,]+)/,
   mayRepeat: /may (repeat|be a repeat)/i,
   paid: /^✅ Paid/u,
@@ -28,6 +33,7 @@ export const words = {
   /** Charging takes it too, also once somebody has approved that. */
   take: /^(Acknowledge|Charge|Again: |Ask for approval)/,
   /** Whose link it is, and whose charge somebody took over. */
+  callsLater: /payops_(alert|storm)_note/,
   callsOnPurpose: /payops_(link|charge)_note/,
   givenUp: /given up until/,
   brokenRecord: /cannot be worked on|put aside|handler failed|broke off/,
@@ -72,6 +78,7 @@ export function findWrongs(scene: Scene): Map<string, number> {
   findWrongTellings(scene, events, met);
   findWrongStates(scene, events);
   findWrongRecoveries(scene, events);
+  findWrongCalls(scene, events, met);
   findWrongOrder(scene, events);
   findWrongCharges(scene, met);
   findWrongCodes(scene, met);
@@ -109,6 +116,7 @@ function channelsFor({ weather, workspace }: Scene, { kind, order }: Event): str
     case 'none':
       return [payAlerts];
     case 'both':
+    case 'later':
       return isLarge(order) ? [payDesk, payAlerts] : [payAlerts];
     case 'elsewhere':
       if (isLarge(order)) return [payDesk, payAlerts];
@@ -211,6 +219,43 @@ function notedState(thread: readonly BotPost[]): State | undefined {
   const last = thread.findLast(({ text }) => stateOf(text) !== 'open' || words.stillTaken.test(text));
   if (!last) return undefined;
   return words.stillTaken.test(last.text) ? undefined : stateOf(last.text);
+}
+
+function isStorm({ text, threadTs }: BotPost): boolean {
+  return threadTs === undefined && words.storm.test(text);
+}
+
+function hasButton({ blocks }: BotPost, button: string): boolean {
+  return pressable(blocks).some(({ label }) => label === button);
+}
+
+/** By a rule that escalates, people are called once to what nobody has taken, below it and nowhere else. */
+function findWrongCalls(
+  { workspace, weather, broken }: Scene,
+  events: readonly Event[],
+  met: Map<string, number>,
+): void {
+  const { payDesk, payAlerts } = workspace.ids.channels;
+  const posts = workspace.posts(payDesk);
+  for (const { text } of posts) if (words.called.test(text)) count(met, 'calls');
+  const digests = posts.filter(isStorm);
+  // Whoever takes a storm has its alerts in other channels too, whose messages do not say so.
+  const areAlone = digests.length === 0 && !workspace.posts(payAlerts).some(isStorm);
+  const alerts = events.flatMap(({ told }) => told.filter(({ channel }) => channel === payDesk));
+  const above = [
+    ...digests.map((post) => ({
+      post,
+      isOpen: hasButton(post, words.acknowledgeAll) && !words.byPayment.test(textOf(post.blocks)),
+    })),
+    ...alerts.map(({ post }) => ({ post, isOpen: areAlone && hasButton(post, words.acknowledge) })),
+  ];
+  for (const { post, isOpen } of above) {
+    const called = posts.filter(({ text, threadTs }) => threadTs === post.ts && words.called.test(text));
+    const times = called.filter(({ blocks }) => !words.mayRepeat.test(textOf(blocks))).length;
+    if (times > 1) broken.push(`people are called ${times} times to ${post.text}`);
+    if (isOpen && called.length === 0 && weather.rules === 'later')
+      broken.push(`nobody is called to ${post.text}`);
+  }
 }
 
 /** A payment of the same customer and amount that came later resolves the alert, and nothing else does. */
@@ -335,9 +380,9 @@ function findWrongTraffic(scene: Scene): void {
     const post = decodeURIComponent(body.replaceAll('+', ' '));
     const calls = post.includes(onCallGroup);
     const isTold =
-      weather.rules === 'both' &&
       post.includes(`channel=${channels.payDesk}`) &&
-      post.includes('payment_failed/');
+      ((weather.rules === 'both' && post.includes('payment_failed/')) ||
+        (weather.rules === 'later' && words.callsLater.test(post)));
     if (calls && !isTold) broken.push(`the people on call are called without a rule: ${post.slice(0, 200)}`);
     const mentions = post.includes('channel=C') && post.includes('"type":"user"');
     if (mentions && !words.callsOnPurpose.test(post))

@@ -107,6 +107,9 @@ export const rules = {
   both: `routes:
   - { name: large, when: { currency: NGN, amount_from: 10000.00 }, to: DESK, mention: S0ONCALL01, continue: true }
 `,
+  later: `routes:
+  - { name: large, when: { currency: NGN, amount_from: 10000.00 }, to: DESK, escalate: { after: 10m, to: S0ONCALL01 }, continue: true }
+`,
   elsewhere: `routes:
   - { name: large, when: { currency: NGN, amount_from: 10000.00 }, to: [DESK, ALERTS] }
   - { name: small, when: { currency: NGN, amount_to: 1000.00 }, to: DESK }

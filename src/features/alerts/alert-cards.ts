@@ -48,6 +48,7 @@ import {
   withProvenOrder,
 } from './alert.ts';
 import type { JudgeAgain } from './charge-again.ts';
+import { nextCall } from './escalation.ts';
 import type { Storms } from './storm/storm.ts';
 
 /** An alert as whoever acts on its card needs it. */
@@ -86,7 +87,7 @@ const mostListed = 50;
 export function createAlertCards(
   kept: Pick<Account, 'store' | 'sealer' | 'rememberMs' | 'leaseMs' | 'wake' | 'wait' | 'now'>,
   around: {
-    storms: Pick<Storms, 'recovered' | 'taker'>;
+    storms: Pick<Storms, 'recovered' | 'taker' | 'callsFor'>;
     /** A person who asks is not told of an outage that was a moment ago. */
     lookUp: (event: PaymentEvent) => Promise<Lookup>;
     /** For what nobody waits for: it does not ask a service that has just failed. */
@@ -120,12 +121,22 @@ export function createAlertCards(
       const isDue = payment.looksAtMs !== undefined && payment.looksAtMs <= nowMs;
       return isDue ? { event: await around.search(payment) } : undefined;
     }
-    const { wakesAt, unheldAt, looksAt } = timesOf(state);
+    const { wakesAt, unheldAt, callsAt, looksAt } = timesOf(state, nowMs);
     if (wakesAt <= nowMs) return { event: { kind: 'moved', move: { kind: 'wake' }, seen: card } };
     if (unheldAt <= nowMs) return { event: { kind: 'unheld' } };
+    if (callsAt <= nowMs) return { event: await escalated(state, nowMs) };
     if (looksAt > nowMs) return undefined;
     const evidence = await lookAgain(id);
     return { event: evidence ? { kind: 'looked_up', evidence } : { kind: 'unanswered' } };
+  }
+
+  /** Those of a storm are called for by its digest, once for all of them: those too that were posted just before it. */
+  async function escalated(state: EventCase, nowMs: number): Promise<CaseEvent> {
+    const { about = '', fromMs = nowMs } = nextCall(state.escalations, nowMs).escalation ?? {};
+    const messages = await alertMessages(store, state.id);
+    const { digest, routed: [to] = [] } = messages.find(({ key }) => key === about)?.record ?? {};
+    const isOver = digest !== undefined || !to || (await storms.callsFor(to, fromMs));
+    return { kind: 'escalated', about, isOver, seen: await seen(state, messages) };
   }
 
   /** As everybody sees it: an open one of a storm that somebody acknowledged is theirs. */
@@ -290,6 +301,7 @@ function createTellingSteps(
     for (const [index, one] of steps.entries()) {
       const number = told + index + 1;
       for (const { key: parent, record } of threads) {
+        if (one.kind === 'escalated' && one.about !== parent) continue;
         const { channel } = record;
         const body = { parent, step: one };
         await messages.post(alertNoteKey(parent, number), { channel, body, isNote: true });

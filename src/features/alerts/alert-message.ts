@@ -1,7 +1,7 @@
 import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
 import { endsCard, type Alert, type AlertCardShown, type CardStep, isDeclined, recordOf } from './alert.ts';
 import type { AlertCard, Environment, Recovery, Lookup } from '../../domain/alert.ts';
-import { counted } from '../../domain/wording.ts';
+import { counted, duration } from '../../domain/wording.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { type Money, formatMoney } from '../../domain/money.ts';
 import { parseOrderReference } from '../../domain/order-reference.ts';
@@ -12,7 +12,7 @@ import type { PaymentEvent, PaymentEventKind } from '../../domain/payment-event.
 import { type Transaction, moneyToTake } from '../../domain/transaction.ts';
 import { acknowledgeButton, cardButtons } from './alert-buttons.ts';
 import type { FoundAlert } from './alert-cards.ts';
-import { routeBlocks } from './alert-rules-message.ts';
+import { escalationFields, routeBlocks } from './alert-rules-message.ts';
 import {
   type Run,
   actions,
@@ -362,13 +362,6 @@ function resolvedFields({ reference, isSameReference, isChargedAgain, afterMs }:
   };
 }
 
-export function duration(ms: number): string {
-  const minutes = Math.floor(ms / 60_000);
-  const [days, hours, rest] = [Math.floor(minutes / 1_440), Math.floor(minutes / 60) % 24, minutes % 60];
-  const parts = [days > 0 && `${days} d`, hours > 0 && `${hours} h`, days === 0 && rest > 0 && `${rest} min`];
-  return parts.filter((part) => part !== false).join(' ') || 'less than a minute';
-}
-
 /** Where the message before this one is. */
 function cardFoot({ replaced }: AlertCardShown): ContextBlock[] {
   if (!replaced) return [];
@@ -465,6 +458,7 @@ const stepWords: Record<Exclude<CardStep['kind'], 'recovered' | 'paid_again' | '
   awake: '⏰ The snooze is over',
   closed: '☑️ Resolved',
   other_payment: '💳 Another payment, the alert stays open',
+  escalated: '📣 Nobody has acknowledged this',
 };
 
 /** `reader`: who alone reads it; that it is assigned to them stands in the first line. */
@@ -502,6 +496,8 @@ function stepFields(step: CardStep, alert: Alert, reader: string | undefined): R
       ];
     case 'recovered':
       return fields(resolvedFields(step.payment));
+    case 'escalated':
+      return escalationFields(step);
   }
 }
 
@@ -544,7 +540,7 @@ export function homeOpenAlerts(
 }
 
 /** For the menu; undefined without alerts. */
-export function openAlerts(alerts: readonly FoundAlert[]): OpenItems | undefined {
+export function assignedAlerts(alerts: readonly FoundAlert[]): OpenItems | undefined {
   const count = alerts.length;
   if (count === 0) return undefined;
   return { count, line: [bold(`🔔 ${counted(count, 'alert')} assigned to you`)] };

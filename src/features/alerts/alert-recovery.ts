@@ -15,6 +15,7 @@ import {
   linked,
   type Payment,
   paymentCase,
+  type PostedBy,
   type Proof,
   untouched,
 } from './event-case.ts';
@@ -42,6 +43,9 @@ type Failure = {
   /** The service could not say whose it is. */
   isUnchecked?: true;
 };
+
+/** By what a failure is about to be told: storms whose digests do, or a message of its own. */
+type Told = Pick<Linked, 'storms'> & { post?: PostedBy };
 
 /** Of one that the payment’s own key names. */
 const asOwn = { isOfOrder: false, isOwn: true, isFirst: true, isHinted: false, isOther: false };
@@ -164,24 +168,22 @@ export function createAlertRecovery(
   const { cases } = cards;
   const { listsOf, paymentsIn, linkedBy, failuresOf, unsignedOf } = createTies(account, cards, chargeOf);
 
+  /** True: it has ended. */
+  async function keep(id: string, failed: Linked): Promise<boolean> {
+    const first = untouched(id);
+    if (await cases.create(id, linked(first, failed, account.now()) ?? first)) return false;
+    const known = await cases.apply(id, { kind: 'failed', ...failed });
+    return known !== undefined && endsCard(known.state.card);
+  }
+
   /**
    * A failure and a payment each list themselves before they look for the other, so that one of the two finds it,
    * however long the failure could not be told.
    */
-  async function link(
-    event: PaymentEvent,
-    lookup: Lookup,
-    receivedAtMs: number,
-    storms: string[],
-  ): Promise<void> {
+  async function link(event: PaymentEvent, lookup: Lookup, receivedAtMs: number, told: Told): Promise<void> {
     const record = recordOfOrder(lookup);
     const { hints, others } = await termsOf(chargeOf, event, record);
-    const failed = { ...(await linkedBy(event, lookup, receivedAtMs)), storms };
-    const first = untouched(event.key);
-    if (!(await cases.create(event.key, linked(first, failed, account.now()) ?? first))) {
-      const known = await cases.apply(event.key, { kind: 'failed', ...failed });
-      if (known && endsCard(known.state.card)) return;
-    }
+    if (await keep(event.key, { ...(await linkedBy(event, lookup, receivedAtMs)), ...told })) return;
     const proof = proofOf(event, lookup);
     const ofOrder = event.key.replace(/^payment_failed(?=[/:])/, 'payment_success');
     const paid = proof && (await cases.find(ofOrder))?.payment;
@@ -317,21 +319,22 @@ export function createAlertRecovery(
     /**
      * Called before a failure is told, with what was just looked up of it: a later payment finds it, and so does one
      * that came since, while nothing could be told. Of those that came before it, one under the same reference
-     * resolves it now. `storm`: whose digest tells it. Throws StoreUnavailable alone.
+     * resolves it now. Throws StoreUnavailable alone.
      */
     async linkFailure(
       event: PaymentEvent,
       lookup: Lookup,
       receivedAtMs: number,
-      storm?: string,
+      told: Told = { storms: [] },
     ): Promise<void> {
       try {
-        await link(event, lookup, receivedAtMs, storm === undefined ? [] : [storm]);
+        await link(event, lookup, receivedAtMs, told);
       } catch (error) {
         if (error instanceof StoreUnavailable) throw error;
-        // An alert is told also when the key that names customers is gone.
+        // An alert is told, and people are called for it, also when the key that names customers is gone.
         const about = { errorId: newErrorId(), key: event.key };
         log('error', 'a failure cannot be linked to its payments', about, error);
+        await keep(event.key, { atMs: receivedAtMs, lists: [], ...told });
       }
     },
   };

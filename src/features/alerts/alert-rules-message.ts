@@ -8,11 +8,12 @@ import {
   type RoutePlan,
   isMuted,
   type Environment,
+  type EscalationStep,
   type Mention,
   type Severity,
 } from '../../domain/alert.ts';
 import type { AlertRoute } from './alert.ts';
-import { counted } from '../../domain/wording.ts';
+import { counted, duration } from '../../domain/wording.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { muteVerb } from './routing.ts';
 import type { Storm } from './storm/storm.ts';
@@ -23,6 +24,7 @@ import {
   channelName,
   code,
   context,
+  fields,
   moment,
   person,
   plainText,
@@ -125,13 +127,17 @@ function restLines({ rules, failures, successes }: RoutePlan, channel: string): 
 
 /** "big-ones: failed charges of NGN 100,000.00 or more. Calls @oncall. Quiet 22:00–06:00 Africa/Lagos." */
 function ruleLine(rule: AlertRule, place: RoutePlace, nowMs: number): Run[] {
-  const { match, mention, severity, name, goesOn, quietHours: quiet, mutedUntilMs } = rule;
+  const { match, mention, severity, name, goesOn, quietHours: quiet, escalate = [], mutedUntilMs } = rule;
   const isMutedNow = mutedUntilMs !== undefined && isMuted(rule, nowMs);
+  const always = quiet && severity === 'critical' ? ', at any hour' : '';
   return [
     ...namedRule(name),
     words(`${whatItTakes(match, place)}.`),
     ...(mention ? rich` Calls ${mentioned(mention)}.` : []),
     ...(severity === undefined ? [] : [words(` ${severityWords[severity]}.`)]),
+    ...escalate.flatMap(
+      ({ afterMs, to }) => rich` Not acknowledged in ${duration(afterMs)}${always}: calls ${mentioned(to)}.`,
+    ),
     words(goesOn ? ' Continues.' : ''),
     ...(quiet ? rich` Quiet ${clock(quiet.fromMinute)}–${clock(quiet.toMinute)} ${quiet.timeZone}.` : []),
     ...(isMutedNow ? rich` ${bold('Muted until ')}${moment(mutedUntilMs)}.` : []),
@@ -261,7 +267,13 @@ const severityWords: Record<Severity, string> = {
   low: 'Low severity',
   normal: 'Normal severity',
   high: 'High severity',
+  critical: 'Critical',
 };
+
+/** Of a note that calls somebody: whom, and after how long. */
+export function escalationFields({ to, afterMs }: EscalationStep): RichTextBlock[] {
+  return fields({ Called: [mentioned(to), words(` after ${duration(afterMs)}`)] });
+}
 
 /** Calls them, where it stands in a message that is newly posted. */
 function mentioned({ kind, id }: Mention): Run {

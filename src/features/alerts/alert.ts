@@ -12,6 +12,7 @@ import type { PaymentEvent } from '../../domain/payment-event.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import type { FoundBy } from '../../records/found-by.ts';
 import type {
+  EscalationStep,
   Mention,
   Severity,
   Environment,
@@ -53,7 +54,12 @@ export type CardStep =
   /** A payment of its own, though something else had ended it. `people`: who asked for either payment. */
   | { kind: 'paid_again'; payment: Recovery; before: AlertEnd; people: readonly string[]; at: number }
   /** A signed event says that this payment was given back, which was its own or had resolved it; `found`: what its look-up says. */
-  | ({ kind: 'given_back'; at: number } & GivenBack);
+  | ({ kind: 'given_back'; at: number } & GivenBack)
+  /** Nobody had acknowledged it: told in the thread of that one message. */
+  | Escalated;
+
+/** `about`: the message, or what the rules of a storm have in common. */
+export type Escalated = EscalationStep & { kind: 'escalated'; about: string; at: number };
 
 export type GivenBack = { reference: string; found: Lookup['kind']; money?: Money };
 

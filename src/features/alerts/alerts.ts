@@ -7,6 +7,7 @@ import {
   type AlertNews,
   type AlertRule,
   isMuted,
+  type Mention,
   type NotPosted,
   type RoutePlan,
   tellsAnything,
@@ -33,7 +34,7 @@ import {
   homeAlerts,
   homeOpenAlerts,
   type OpenAlert,
-  openAlerts,
+  assignedAlerts,
 } from './alert-message.ts';
 import { eventPrefix } from './alert-record.ts';
 import { createAlertRecovery } from './alert-recovery.ts';
@@ -61,7 +62,7 @@ import { canAskFor, lookUpEvent, sparing } from './look-up-event.ts';
 import { createReceiving } from './receive-event.ts';
 import { needsLookUp, type Routed, routesOf, withMutes } from './routing.ts';
 import { stormPresses } from './storm/storm-list.ts';
-import { type DigestShown, stormMessage } from './storm/storm-message.ts';
+import { type DigestShown, stormMessage, stormNoteMessage, stormViews } from './storm/storm-message.ts';
 import { createStorms, type DigestBodies, type Storms, stormPrefix } from './storm/storm.ts';
 import { dailySummaryMessage } from './summary/daily-summary-message.ts';
 import {
@@ -177,13 +178,7 @@ export function createAlerts(account: Account, around: Around) {
     TestBodies & DigestBodies & { daily_summary: SummarySpan },
     Exclude<Shown, AlertShown | AlertStepShown>
   > = {
-    async digest({ storm: id }) {
-      const storm = await storms.find(id);
-      if (!storm) return { kind: 'nothing' };
-      const muted = (await mutedNow()).filter(({ channels }) => channels.includes(storm.channel));
-      const elsewhere = await storms.takenElsewhere(id);
-      return { kind: 'shown', post: { kind: 'digest', storm, muted, ...withoutUndefined({ elsewhere }) } };
-    },
+    ...stormViews(storms, mutedNow),
     test_alert: async ({ askedBy }) => ({ kind: 'shown', post: { kind: 'test_alert', askedBy } }),
     // Made when it leaves, behind the alerts that were before it in its channel.
     async daily_summary(span, { record: { channel } }) {
@@ -191,17 +186,6 @@ export function createAlerts(account: Account, around: Around) {
       const summary = await summariseDay(eventLog, (id) => cards.read(id), asked);
       return { kind: 'shown', post: { kind: 'daily_summary', summary, muted: await mutedNow() } };
     },
-  };
-  const words: Words<Shown> = {
-    alert({ alert }) {
-      const mention = alert.route?.mention;
-      return { message: alertMessage(alert), calls: mention?.kind === 'person' ? [mention.id] : [] };
-    },
-    alert_note: (post) => ({ message: alertNoteMessage(post.step, post.alert, post) }),
-    alert_direct: (post) => ({ message: alertDirectMessage(post.step, post.alert, post) }),
-    test_alert: (post) => ({ message: testAlertMessage(post, place) }),
-    daily_summary: (post) => ({ message: dailySummaryMessage(post, place) }),
-    digest: (post) => ({ message: stormMessage(post, place) }),
   };
   /** What a mute kept from its channel. Throws StoreUnavailable. */
   async function notPosted({ id }: AlertMute): Promise<NotPosted> {
@@ -256,7 +240,7 @@ export function createAlerts(account: Account, around: Around) {
       opsChannel: settings.policy.channels.ops,
       expect: (...payment) => recovery.expect(...payment),
     }),
-    messages: { views: { ...telling.views, ...views }, words },
+    messages: { views: { ...telling.views, ...views }, words: wordsAt(place) },
     /** Asks the service about an event before its turn. */
     lookUpAhead: telling.lookUpAhead,
     start: () => summaries.start(),
@@ -267,6 +251,29 @@ export function createAlerts(account: Account, around: Around) {
       { prefix: stormPrefix, work: (entry: Entry) => storms.work(entry) },
     ],
   };
+}
+
+/** All messages of alerts, in words. */
+function wordsAt(place: Account['place']): Words<Shown> {
+  return {
+    alert({ alert }) {
+      return { message: alertMessage(alert), calls: calledBy(alert.route?.mention) };
+    },
+    alert_note: (post) => ({
+      message: alertNoteMessage(post.step, post.alert, post),
+      calls: post.step.kind === 'escalated' ? calledBy(post.step.to) : [],
+    }),
+    alert_direct: (post) => ({ message: alertDirectMessage(post.step, post.alert, post) }),
+    test_alert: (post) => ({ message: testAlertMessage(post, place) }),
+    daily_summary: (post) => ({ message: dailySummaryMessage(post, place) }),
+    digest: (post) => ({ message: stormMessage(post, place) }),
+    digest_note: (post) => ({ message: stormNoteMessage(post, place), calls: calledBy(post.step.to) }),
+  };
+}
+
+/** By user id; a group is no person. */
+function calledBy(mention: Mention | undefined): string[] {
+  return mention?.kind === 'person' ? [mention.id] : [];
 }
 
 /** How a charge of the bot's own ended without money, in the words of its own message; undefined: it did not. */
@@ -350,7 +357,7 @@ function alertsCommand(
     permission: 'alerts',
     elsewhere: { words: ['route', 'routes'], answer: rulesElsewhereMessage },
     menu: { actionId: 'menu.alerts', text: 'Alerts here', opens: 'message' },
-    open: async ({ userId }) => openAlerts(await cards.of(userId)),
+    open: async ({ userId }) => assignedAlerts(await cards.of(userId)),
     effect: 'none',
     parse: nothingAfter('Nothing follows “alerts”: it is about the channel it is typed in.'),
     presses: [

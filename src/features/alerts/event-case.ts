@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { endsCard, type GivenBack, handlersOf, moveCard, type CardMove, type CardStep } from './alert.ts';
-import type { AlertCard, AlertEnd, AlertNews, EndedCard, Recovery } from '../../domain/alert.ts';
+import type { AlertCard, AlertEnd, AlertNews, EndedCard, Recovery, RoutedRule } from '../../domain/alert.ts';
 import { moneyShape, type AuditEntry } from '../../records/shapes.ts';
 import { type PaymentEvent, referenceOfEventKey } from '../../domain/payment-event.ts';
 import { indexAt } from '../../records/found-by.ts';
@@ -11,6 +11,15 @@ import { growingDelayMs } from '../../deadline.ts';
 import { withoutUndefined } from '../../domain/json.ts';
 import { eventsList, keptBackBy } from '../../messages/message-record.ts';
 import { eventPrefix, type Evidence, newestOf } from './alert-record.ts';
+import {
+  type Escalation,
+  escalate,
+  escalationOf,
+  highest,
+  nextCall,
+  type ShownSeverity,
+  withEscalation,
+} from './escalation.ts';
 import { stormRecovered } from './storm/storm.ts';
 
 // Made once: making a schema takes longer than reading a record with it.
@@ -78,6 +87,10 @@ const eventCase = z.object({
       proven: z.object({ reference: z.string(), list: z.string() }).exactOptional(),
     })
     .exactOptional(),
+  /** The highest severity of the rules by which it has messages of its own; absent: it has none. */
+  severity: z.custom<ShownSeverity>().exactOptional(),
+  /** Who is called while nobody acknowledges it, by the rule of each of its messages. */
+  escalations: z.array(z.custom<Escalation>()).exactOptional(),
   /** The service gave no answer about it, so it is looked up again: `times` it was, the last time `atMs`. */
   unanswered: z.object({ times: z.int(), atMs: z.number() }).exactOptional(),
   /** The one that was begun from it last, also when it has ended. `holders`: the deliveries of its submit. */
@@ -103,6 +116,8 @@ export type CaseEvent =
   | { kind: 'looked_up'; evidence: Evidence }
   /** It was looked up again, and the service gave no answer again. */
   | { kind: 'unanswered' }
+  /** A step of that escalation is due. `isOver`: a storm's digest calls people for it, or its message is forgotten. */
+  | { kind: 'escalated'; about: string; seen: AlertCard; isOver: boolean }
   /** `over`: the last holder of the claim that surely moves no money any more; one that came since is another. */
   | {
       kind: 'claimed';
@@ -135,11 +150,15 @@ type PaymentMove =
       hasOwn?: true | undefined;
     };
 
-/** What ties an alert to payments. `isUnanswered`: its look-up had no answer. */
+/** The message of an alert that is about to be posted, and the rule that says so. */
+export type PostedBy = { key: string; rule: RoutedRule | undefined };
+
+/** What ties an alert to payments and its messages. `isUnanswered`: its look-up had no answer. */
 export type Linked = {
   atMs: number;
   lists: readonly string[];
   storms: readonly string[];
+  post?: PostedBy | undefined;
   proven?: { reference: string; list: string };
   isUnanswered?: boolean;
 };
@@ -150,6 +169,9 @@ export const alertsOf = (userId: string): string => `alerts-of:${userId}`;
 /** The alerts that this payment resolved. Outside text must not shape a key. */
 export const resolvedBy = (reference: string): string =>
   `resolved-by:${createHash('sha256').update(reference).digest('hex').slice(0, 40)}`;
+
+/** The list of those that nobody has acknowledged; a storm's are in its digest. */
+export const openAlerts = (severity: ShownSeverity): string => `open-alerts:${severity}`;
 
 /** One that nobody has done anything with. */
 export function untouched(id: string): EventCase {
@@ -166,7 +188,7 @@ export function paymentCase(
   return { ...untouched(event.key), payment };
 }
 
-function listsOf({ payment, card, storms, failed }: EventCase): Index {
+function listsOf({ payment, card, storms, failed, severity }: EventCase): Index {
   if (payment) {
     const { lists, alone: kept, receivedAtMs } = payment;
     const ofEvents = kept
@@ -187,6 +209,9 @@ function listsOf({ payment, card, storms, failed }: EventCase): Index {
   const userId = handlersOf(card).at(-1);
   return {
     ...(failed && indexAt(failed.lists, failed.atMs)),
+    ...(failed && severity && card.kind === 'open' && storms.length === 0
+      ? { [openAlerts(severity)]: failed.atMs }
+      : {}),
     ...(userId !== undefined && 'at' in card ? { [alertsOf(userId)]: card.at } : {}),
   };
 }
@@ -210,6 +235,8 @@ function step(before: EventCase, event: CaseEvent, nowMs: number): EventCase | u
     }
     case 'failed':
       return linked(before, event, nowMs);
+    case 'escalated':
+      return stepEscalated(before, event, nowMs);
     case 'looked_up': {
       const { unanswered: _answered, ...others } = before;
       // Of two that ask at once the slower one knows less.
@@ -273,17 +300,46 @@ export function linked(before: EventCase, event: Linked, nowMs: number): EventCa
   const storms = distinct([...before.storms, ...event.storms]);
   const proven = failed?.proven ?? event.proven;
   const isAsked = event.isUnanswered === true && !before.unanswered && !endsCard(before.card);
+  const posting = postedBy(before, event.post, nowMs);
   const isKnown =
     lists.length === failed?.lists.length &&
     storms.length === before.storms.length &&
+    !posting &&
     proven === failed.proven;
   if (isKnown && !isAsked) return undefined;
   return {
     ...before,
     storms,
     failed: { atMs: failed?.atMs ?? event.atMs, lists, ...(proven && { proven }) },
+    ...posting,
     ...(isAsked ? { unanswered: { times: 0, atMs: nowMs } } : {}),
   };
+}
+
+/** Undefined: that message, or one like it, is known. */
+function postedBy(
+  { severity: before, escalations: known = [] }: EventCase,
+  post: PostedBy | undefined,
+  nowMs: number,
+): Pick<EventCase, 'severity' | 'escalations'> | undefined {
+  const { key, rule } = post ?? {};
+  const severity = highest(before, rule?.severity, post && 'none');
+  const escalations = withEscalation(known, rule && escalationOf(rule, nowMs, key));
+  if (severity === before && escalations.length === known.length) return undefined;
+  return { ...withoutUndefined({ severity }), ...(escalations.length > 0 && { escalations }) };
+}
+
+function stepEscalated(
+  before: EventCase,
+  { about, seen, isOver }: Extract<CaseEvent, { kind: 'escalated' }>,
+  nowMs: number,
+): EventCase | undefined {
+  const { card, escalations: all, steps } = before;
+  if (card.kind !== 'open') return undefined;
+  const after = escalate(all, about, { nowMs, isOver: isOver || seen.kind !== 'open' });
+  if (!after) return undefined;
+  const { escalations, made } = after;
+  return { ...before, escalations, steps: made ? [...steps, made] : steps };
 }
 
 type OtherMoney = Extract<CaseEvent, { kind: 'paid_otherwise' | 'paid_again' | 'given_back' }>;
@@ -380,21 +436,24 @@ const longestLookMs = 600_000;
 /** With those delays about a day. */
 const mostLooks = 150;
 
-/** When nothing happens to it before: its snooze ends, its card is on hold no more, or it is looked up again. */
-export function timesOf({ card, heldUntil = Infinity, unanswered }: EventCase) {
+/** When nothing happens to it before: its snooze ends, its card is on hold no more, somebody is called, or it is looked up again. */
+export function timesOf({ card, heldUntil = Infinity, unanswered, escalations }: EventCase, nowMs: number) {
   const isTaken = card.kind === 'acknowledged';
   const looksAt =
     unanswered && unanswered.atMs + growingDelayMs(firstLookMs, unanswered.times, longestLookMs);
   return {
     wakesAt: isTaken ? (card.snoozedUntil ?? Infinity) : Infinity,
     unheldAt: isTaken ? heldUntil : Infinity,
+    callsAt: card.kind === 'open' ? nextCall(escalations, nowMs).atMs : Infinity,
     looksAt: looksAt === undefined || endsCard(card) ? Infinity : looksAt,
   };
 }
 
 function restMs(state: EventCase, nowMs: number): number | undefined {
   const { payment } = state;
-  const nextAt = payment ? (payment.looksAtMs ?? Infinity) : Math.min(...Object.values(timesOf(state)));
+  const nextAt = payment
+    ? (payment.looksAtMs ?? Infinity)
+    : Math.min(...Object.values(timesOf(state, nowMs)));
   return nextAt === Infinity ? undefined : Math.max(0, nextAt - nowMs);
 }
 
@@ -403,6 +462,7 @@ function isTold(before: EventCase, after: EventCase): boolean {
   return (
     before.payment === after.payment &&
     before.failed === after.failed &&
+    (before.escalations === after.escalations || before.steps !== after.steps) &&
     (before.unanswered === after.unanswered || before.evidence !== after.evidence) &&
     (before.evidence === undefined || after.evidence !== undefined) &&
     (after.heldUntil === undefined || before.heldUntil === after.heldUntil)
@@ -485,6 +545,8 @@ function detailOf(one: CardStep): Pick<AuditEntry, 'reason' | 'after'> {
       return { reason: `by the payment ${one.payment.reference}` };
     case 'given_back':
       return { reason: `of the payment ${one.reference}` };
+    case 'escalated':
+      return { after: one.to.id };
     default:
       return {};
   }

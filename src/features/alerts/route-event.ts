@@ -92,8 +92,8 @@ function whereTold(
 
 function asKept({ channel, rule }: Destination): Destination {
   if (!rule) return { channel };
-  const { name, mention, severity, quietHours, digestAfter } = rule;
-  return { channel, rule: withoutUndefined({ name, mention, severity, quietHours, digestAfter }) };
+  const { name, mention, severity, quietHours, escalate, digestAfter } = rule;
+  return { channel, rule: withoutUndefined({ name, mention, severity, quietHours, escalate, digestAfter }) };
 }
 
 /**

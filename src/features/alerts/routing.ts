@@ -217,12 +217,22 @@ function moneyOf(
   return { amountMinor: isOther ? undefined : found.minor, currency: named };
 }
 
-/** By the wall clock of its time zone, so that summer time moves it along. */
-export function isQuiet({ fromMinute, toMinute, timeZone }: QuietHours, atMs: number): boolean {
-  const minute = minuteOfDay(atMs, timeZone);
-  return fromMinute < toMinute
-    ? minute >= fromMinute && minute < toMinute
-    : minute >= fromMinute || minute < toMinute;
+export function isQuiet(hours: QuietHours, atMs: number): boolean {
+  return quietEnd(hours, atMs) > atMs;
+}
+
+const minutesADay = 24 * 60;
+
+/** The first moment from then on that is not quiet, by the wall clock of its time zone, so that summer time moves it along. */
+export function quietEnd({ fromMinute, toMinute, timeZone }: QuietHours, atMs: number): number {
+  const passed = minutesBetween(fromMinute, minuteOfDay(atMs, timeZone));
+  const left = minutesBetween(fromMinute, toMinute) - passed;
+  return left <= 0 ? atMs : atMs - (atMs % 60_000) + left * 60_000;
+}
+
+/** Over midnight too. */
+function minutesBetween(from: number, to: number): number {
+  return (to - from + minutesADay) % minutesADay;
 }
 
 function minuteOfDay(atMs: number, timeZone: string): number {

@@ -135,7 +135,7 @@ export function createTelling(
     if (event.kind === 'payment_failed') {
       // What was not found is not asked for again, or a storm of ten thousand would ask for each.
       const found: Lookup = lookup && recordOf(lookup) ? lookup : { kind: 'no_reference' };
-      await recovery.linkFailure(event, found, receivedAtMs, storm);
+      await recovery.linkFailure(event, found, receivedAtMs, { storms: [storm] });
     }
     const atMs = now();
     const evidence = lookup && sealEvidence(sealer, entry.key, { lookup, atMs });
@@ -176,7 +176,9 @@ export function createTelling(
     event: PaymentEvent,
     posted: Evidence,
   ): Promise<{ card: AlertCardShown; evidence: Evidence; verdict?: RetryVerdict }> {
-    if (!record.posted) await recovery.linkFailure(event, posted.lookup, record.receivedAtMs);
+    const post = { key, rule: record.routed?.[0]?.rule };
+    if (!record.posted)
+      await recovery.linkFailure(event, posted.lookup, record.receivedAtMs, { storms: [], post });
     const { card, charging, evidence: asked } = await cards.read(event.key, { key, record });
     const evidence = newestOf([posted, asked]) ?? posted;
     const { receivedAtMs, replaced } = record;
@@ -222,7 +224,9 @@ export function createTelling(
       const told = await readStep(body);
       // A digest has no thread for each of its alerts.
       if (!told || told.parent.digest) return { kind: 'nothing' };
-      const { step, alert } = told;
+      const { step, alert, seen } = told;
+      // Somebody was faster than the post.
+      if (step.kind === 'escalated' && seen.kind !== 'open') return { kind: 'nothing' };
       const below = { key: body.parent, after: stepsBefore(entry.key) };
       return { kind: 'shown', post: { kind: 'alert_note', alert, step }, below };
     },

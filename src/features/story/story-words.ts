@@ -185,6 +185,7 @@ const deeds: Readonly<Record<string, string>> = {
   alert_awake: 'ended the snooze',
   alert_closed: 'resolved the alert',
   alert_recovered: 'resolved the alert',
+  alert_escalated: 'called for somebody: nobody had acknowledged the alert',
   alert_other_payment: 'told of another payment of the same customer',
   alert_paid_again: 'told of a second payment',
   alert_given_back: 'told that money was given back',

@@ -4,6 +4,7 @@ import {
   destinationsOf,
   fits,
   isQuiet,
+  quietEnd,
   needsLookUp,
   routeAt,
   routesOf,
@@ -196,6 +197,15 @@ describe('quiet hours', () => {
   ])('follow summer time: at %s they hold: %s', (time, holds) => {
     const long = { fromMinute: 22 * 60, toMinute: 7 * 60, timeZone: 'Europe/London' };
     expect(isQuiet(long, Date.parse(time))).toBe(holds);
+  });
+
+  it.each([
+    ['2026-11-21T20:59:30Z', '2026-11-21T20:59:30Z'],
+    ['2026-11-21T21:00:30Z', '2026-11-22T05:00:00Z'],
+    ['2026-11-22T04:59:59Z', '2026-11-22T05:00:00Z'],
+    ['2026-11-22T05:00:00Z', '2026-11-22T05:00:00Z'],
+  ])('are over for %s at %s', (time, end) => {
+    expect(quietEnd(night, Date.parse(time))).toBe(Date.parse(end));
   });
 
   it('leave out the mention, and nothing else', () => {

@@ -308,6 +308,7 @@ function stepOf(outside: Outside): CardStep {
     () => ({ kind: 'assigned', by: ada, to: bola, at }),
     () => ({ kind: 'snoozed', by: ada, until: at, at }),
     () => ({ kind: 'awake', at }),
+    () => ({ kind: 'escalated', about: '', afterMs: 1, to: { kind: 'person', id: ada }, at }),
     () => ({ kind: 'closed', by: ada, reason: outside.text(), at }),
     () => ({ kind: 'recovered', payment: recoveryOf(outside), at }),
   ])();

@@ -1,8 +1,16 @@
 import type { RichTextBlock } from '@slack/types';
+import { withoutUndefined } from '../../../domain/json.ts';
 import { counted } from '../../../domain/wording.ts';
 import type { AlertRule, RoutePlace } from '../../../domain/alert.ts';
 import type { GatheredKind } from '../../../domain/payment-event.ts';
-import type { Storm, StormCount, TakenElsewhere } from './storm.ts';
+import {
+  type DigestBodies,
+  isWaiting,
+  type Storm,
+  type StormCount,
+  type Storms,
+  type TakenElsewhere,
+} from './storm.ts';
 import {
   bold,
   button,
@@ -15,10 +23,12 @@ import {
   type Run,
 } from '../../../slack/kit/blocks.ts';
 import { posted, noteMessage } from '../../../slack/kit/note.ts';
-import type { Said } from '../../../messages/views.ts';
+import { messageKey } from '../../../messages/message-record.ts';
+import type { Said, Views } from '../../../messages/views.ts';
 import { placeAlone } from '../../../slack/words/evidence.ts';
 import type { SlackMessage } from '../../../slack/kit/message.ts';
-import { muteBlocks } from '../alert-rules-message.ts';
+import type { Escalated } from '../alert.ts';
+import { escalationFields, muteBlocks } from '../alert-rules-message.ts';
 import { sumWords } from '../tally.ts';
 import { outsideText } from '../../../slack/kit/text.ts';
 
@@ -36,12 +46,34 @@ const longestReason = 120;
 const minuteMs = 60_000;
 
 /** A storm’s digest, made of the storm as it is when it leaves, and of the rules that are muted in its channel. */
-export type DigestShown = {
-  kind: 'digest';
-  storm: Storm;
-  elsewhere?: TakenElsewhere;
-  muted: readonly AlertRule[];
-};
+export type DigestShown =
+  | { kind: 'digest'; storm: Storm; elsewhere?: TakenElsewhere; muted: readonly AlertRule[] }
+  /** Somebody is called to it, in the thread of its digest. */
+  | { kind: 'digest_note'; storm: Storm; step: Escalated };
+
+type Shown<Kind extends DigestShown['kind']> = Omit<Extract<DigestShown, { kind: Kind }>, 'kind'> & Said;
+
+export function stormViews(
+  storms: Pick<Storms, 'find' | 'takenElsewhere'>,
+  mutedNow: () => Promise<readonly AlertRule[]>,
+): Views<DigestBodies, DigestShown> {
+  return {
+    async digest({ storm: id }) {
+      const storm = await storms.find(id);
+      if (!storm) return { kind: 'nothing' };
+      const muted = (await mutedNow()).filter(({ channels }) => channels.includes(storm.channel));
+      const elsewhere = await storms.takenElsewhere(id);
+      return { kind: 'shown', post: { kind: 'digest', storm, muted, ...withoutUndefined({ elsewhere }) } };
+    },
+    async digest_note({ storm: id, step }) {
+      const storm = await storms.find(id);
+      // Somebody was faster than the post.
+      if (!storm || !isWaiting(storm)) return { kind: 'nothing' };
+      const below = { key: messageKey('digest', id) };
+      return { kind: 'shown', post: { kind: 'digest_note', storm, step }, below };
+    },
+  };
+}
 
 /**
  * One storm, in place of a message for each: how many, how much, from when to when. Of failed charges it says why, and
@@ -49,7 +81,7 @@ export type DigestShown = {
  * a last time when it is over. What it counts is what the events say: no proof that a charge failed, or was paid.
  */
 export function stormMessage(
-  { storm, elsewhere, muted, ...about }: Omit<DigestShown, 'kind'> & Said,
+  { storm, elsewhere, muted, ...about }: Shown<'digest'>,
   { environment, account }: RoutePlace,
 ): SlackMessage {
   const { id, gathers, counted: of, endedMs, taken } = storm;
@@ -81,6 +113,20 @@ export function stormMessage(
     foot: placeAlone(environment, account),
   });
   return posted(message, 'payops_storm', about);
+}
+
+export function stormNoteMessage(
+  { storm, step, ...about }: Shown<'digest_note'>,
+  { environment, account }: RoutePlace,
+): SlackMessage {
+  const { gathers, counted: of } = storm;
+  const message = noteMessage({
+    state: '📣 Nobody has acknowledged this storm',
+    about: [gathered(gathers, of.count), sumWords(of, mostSums).join(', ')],
+    body: escalationFields(step),
+    foot: placeAlone(environment, account),
+  });
+  return posted(message, 'payops_storm_note', about);
 }
 
 const failureWords = {

@@ -3,6 +3,16 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
 import { withLookUp, type Destination } from '../routing.ts';
 import type { RoutedRule } from '../../../domain/alert.ts';
+import type { Escalated } from '../alert.ts';
+import {
+  type Escalation,
+  escalate,
+  escalationOf,
+  highest,
+  nextCall,
+  type ShownSeverity,
+  withEscalation,
+} from '../escalation.ts';
 import type { AuditEntry } from '../../../records/shapes.ts';
 import type { PaymentEvent, GatheredKind } from '../../../domain/payment-event.ts';
 import { withoutUndefined } from '../../../domain/json.ts';
@@ -12,7 +22,7 @@ import { createMessages, type Messages } from '../../../messages/messages.ts';
 import { alertMessages, eventPrefix, openEvidence } from '../alert-record.ts';
 import { createTally, type Tally } from '../tally.ts';
 import { isUnreadable } from '../../../records/records.ts';
-import { createCases } from '../../../records/cases.ts';
+import { type CaseRules, createCases } from '../../../records/cases.ts';
 import { pagesOf } from '../../../records/pages.ts';
 
 /**
@@ -57,6 +67,13 @@ export type Storm = {
   /** As they were last counted. */
   counted: StormCount;
   taken?: { by: string; at: number };
+  /** The highest severity of the rules whose alerts it takes in. */
+  severity?: ShownSeverity;
+  /** Who is called while nobody takes it, by those rules. */
+  escalations?: readonly Escalation[];
+  /** What its thread is still to tell, behind the first `told` steps: a step's number never changes. */
+  steps?: readonly Escalated[];
+  told?: number;
   endedMs?: number;
   /** When its alerts are counted again; absent: not before another of them is resolved. */
   lookAtMs?: number;
@@ -68,11 +85,13 @@ export type Storm = {
 export type TakenElsewhere = { by: string; at: number; channel: string };
 
 type StormEvent =
-  /** So many alerts of a group came that they belong to it. */
-  | { kind: 'joined'; group: string }
+  /** So many alerts of a group came that they belong to it, which the rule sends there. */
+  | { kind: 'joined'; group: string; rule: RoutedRule | undefined }
   /** `paceMs`: how long until they are counted again. */
   | { kind: 'counted'; counted: StormCount; paceMs: number }
   | { kind: 'taken'; by: string }
+  /** A step of that escalation is due. */
+  | { kind: 'escalated'; about: string }
   /** An alert is about to be put on its list, or is on that of those which payments resolved. */
   | { kind: 'stirred' };
 
@@ -104,6 +123,7 @@ const arrivalsOf = (stream: string, group: string): string => `channel-alerts:${
 const stormsOf = (stream: string): string => `storms:${stream}`;
 /** Those that are work: they share what Slack takes of edits. */
 const stormsAtWork = 'storms-at-work';
+const openStorms = 'open-storms';
 /** The alerts that payments resolved of those that were about to be told by its digest. */
 export const stormRecovered = (storm: string): string => `storm-recovered:${storm}`;
 
@@ -114,36 +134,73 @@ function streamOf(channel: string, gathers: GatheredKind): string {
 
 /**
  * What an alert is counted with, and how many of these pass singly in a window; 0: all of them. A storm of other alerts
- * leaves a rule’s alone that says its own number, or that calls somebody, which an edited digest would not.
+ * leaves a rule’s alone that says its own number, or that calls somebody, now or later.
  */
 function countedWith(rule: RoutedRule | undefined, usual: number): { group: string; threshold: number } {
-  const isAlone = rule?.digestAfter !== undefined || rule?.mention !== undefined;
-  return { group: isAlone ? rule.name : '', threshold: rule?.digestAfter ?? usual };
+  const { name = '', mention, escalate: steps, digestAfter } = rule ?? {};
+  const isAlone = (digestAfter ?? mention ?? steps) !== undefined;
+  return { group: isAlone ? name : '', threshold: digestAfter ?? usual };
 }
 
 /**
  * What becomes of a storm; undefined: nothing. The promises, which `storm-model.test.ts` holds it to:
  * - An alert that it takes in is told by its digest, and counted once; one that it does not, by its own message.
  * - As long as it is on, all alerts of its groups belong to it. It has one digest, and ends when few come.
- * - The first who takes it has all of its alerts, those still to come too; nobody else can.
+ * - The first who takes it has all of its alerts, those still to come too; nobody else can. Until then each step of its
+ *   rules' escalations is made once.
  * - Its digest is told of a change after the change is stored, and again until that is known to have happened.
  */
 function stepStorm(storm: Storm, event: StormEvent, nowMs: number): Storm | undefined {
   switch (event.kind) {
     case 'joined':
-      return storm.endedMs === undefined
-        ? { ...storm, groups: [...new Set([...storm.groups, event.group])] }
-        : undefined;
+      return storm.endedMs === undefined ? joined(storm, event, nowMs) : undefined;
     case 'taken':
       // Payments ask nobody for anything.
       if (storm.taken || storm.gathers === 'payment_success') return undefined;
       return { ...storm, taken: { by: event.by, at: nowMs } };
+    case 'escalated': {
+      if (!isWaiting(storm)) return undefined;
+      const after = escalate(storm.escalations, event.about, { nowMs });
+      const { steps = [] } = storm;
+      return after?.made && { ...storm, escalations: after.escalations, steps: [...steps, after.made] };
+    }
     case 'stirred':
       // Written only where nobody counts: in a burst no count would ever be finished.
       return storm.isQuiet ? { ...storm, isQuiet: false, lookAtMs: nowMs + soonMs } : undefined;
     case 'counted':
       return counted(storm, event, nowMs);
   }
+}
+
+function joined(
+  storm: Storm,
+  { group, rule }: Extract<StormEvent, { kind: 'joined' }>,
+  nowMs: number,
+): Storm {
+  const isFailures = storm.gathers === 'payment_failed';
+  const escalation = isFailures && rule ? escalationOf(rule, nowMs) : undefined;
+  return {
+    ...storm,
+    groups: [...new Set([...storm.groups, group])],
+    severity: highest(storm.severity, rule?.severity) ?? 'none',
+    escalations: withEscalation(storm.escalations, escalation),
+  };
+}
+
+/** Some of its failures are neither taken nor resolved. */
+export function isWaiting({ gathers, taken, counted: { count, recovered } }: Storm): boolean {
+  return gathers === 'payment_failed' && !taken && count > recovered;
+}
+
+/** Whether somebody took it, or is to be called to it, for all of a group that came then. */
+function calls(storm: Storm, group: string, atMs: number): boolean {
+  const { groups, taken, sinceMs, endedMs = Infinity } = storm;
+  const isThen = sinceMs - stormWindowMs < atMs && atMs < endedMs;
+  return isThen && groups.includes(group) && (taken !== undefined || isWaiting(storm));
+}
+
+function nextCallOf(storm: Storm, nowMs: number): ReturnType<typeof nextCall> {
+  return nextCall(isWaiting(storm) ? storm.escalations : [], nowMs);
 }
 
 function counted(
@@ -161,12 +218,31 @@ function counted(
   return { ...storm, counted, isQuiet, ...withoutUndefined({ endedMs, lookAtMs }) };
 }
 
-/** A storm, told to its channel. */
-export type DigestBodies = { digest: { storm: string } };
+const named = z.looseObject({ id: z.string(), sinceMs: z.number() });
+
+const stormRules: CaseRules<Storm, StormEvent> = {
+  prefix: stormPrefix,
+  schema: z.custom<Storm>((value) => named.safeParse(value).success),
+  lists: listsOf,
+  step: stepStorm,
+  restMs(storm, nowMs) {
+    const atMs = Math.min(storm.lookAtMs ?? Infinity, nextCallOf(storm, nowMs).atMs);
+    return atMs === Infinity ? undefined : Math.max(0, atMs - nowMs);
+  },
+  isTold: (before, after) =>
+    before.counted !== after.counted ||
+    before.taken !== after.taken ||
+    before.steps !== after.steps ||
+    before.endedMs !== after.endedMs,
+  settled: ({ steps = [], told = 0, ...storm }) => ({ ...storm, told: told + steps.length }),
+  history: ({ event, after, turn, atMs }) =>
+    event?.kind === 'taken' ? [auditOfTaking(after, event.by, turn, atMs)] : [],
+};
+
+/** A storm, told to its channel, and what is said in its thread. */
+export type DigestBodies = { digest: { storm: string }; digest_note: { storm: string; step: Escalated } };
 
 export type Storms = ReturnType<typeof createStorms>;
-
-const named = z.looseObject({ id: z.string(), sinceMs: z.number() });
 
 /**
  * The storms of the channels, each one case that `stepStorm` moves, and its alerts, which are on the storm’s list by
@@ -181,38 +257,31 @@ export function createStorms(
 ) {
   const { store, sealer, now } = deps;
   const messages: Messages<DigestBodies> = createMessages(deps);
-  const storms = createCases<Storm, StormEvent>(
-    deps,
-    {
-      prefix: stormPrefix,
-      schema: z.custom<Storm>((value) => named.safeParse(value).success),
-      lists: listsOf,
-      step: stepStorm,
-      restMs: ({ lookAtMs }, nowMs) => (lookAtMs === undefined ? undefined : Math.max(0, lookAtMs - nowMs)),
-      isTold: (before, after) =>
-        before.counted !== after.counted || before.taken !== after.taken || before.endedMs !== after.endedMs,
-      history: ({ event, after, turn, atMs }) =>
-        event?.kind === 'taken' ? [auditOfTaking(after, event.by, turn, atMs)] : [],
+  const storms = createCases<Storm, StormEvent>(deps, stormRules, {
+    async due(storm, nowMs) {
+      const { id, lookAtMs, counted } = storm;
+      const { escalation, atMs } = nextCallOf(storm, nowMs);
+      if (escalation && atMs <= nowMs) return { event: { kind: 'escalated', about: escalation.about } };
+      if (lookAtMs === undefined || nowMs < lookAtMs) return undefined;
+      const { entries } = await store.list(stormsAtWork, { max: mostListed });
+      // A thousand alerts are counted in some thirty milliseconds.
+      const paceMs = Math.max(editPaceMs * Math.max(1, entries.length), counted.count);
+      return { event: { kind: 'counted', counted: await count(id), paceMs } };
     },
-    {
-      async due({ id, lookAtMs, counted }, nowMs) {
-        if (lookAtMs === undefined || nowMs < lookAtMs) return undefined;
-        const { entries } = await store.list(stormsAtWork, { max: mostListed });
-        // A thousand alerts are counted in some thirty milliseconds.
-        const paceMs = Math.max(editPaceMs * Math.max(1, entries.length), counted.count);
-        return { event: { kind: 'counted', counted: await count(id), paceMs } };
-      },
-      async tell({ id, channel, counted, taken }) {
-        // One whose first alert was posted after all has nothing to say.
-        if (counted.count === 0) return;
-        // Behind a backlog in the channel’s lane it would come when the storm is over.
-        const lane = 'digest:';
-        await messages.keep(messageKey('digest', id), { channel, lane, body: { storm: id } });
-        const others = taken ? await elsewhere(id) : [];
-        await Promise.all(others.map((other) => messages.refresh(messageKey('digest', other.id))));
-      },
+    async tell({ id, channel, counted, taken, steps = [], told = 0 }) {
+      // One whose first alert was posted after all has nothing to say.
+      if (counted.count === 0) return;
+      // Behind a backlog in the channel’s lane it would come when the storm is over.
+      const lane = 'digest:';
+      await messages.keep(messageKey('digest', id), { channel, lane, body: { storm: id } });
+      for (const [index, step] of steps.entries()) {
+        const key = messageKey('digest_note', `${id}#${told + index + 1}`);
+        await messages.post(key, { channel, lane, body: { storm: id, step }, isNote: true });
+      }
+      const others = taken ? await elsewhere(id) : [];
+      await Promise.all(others.map((other) => messages.refresh(messageKey('digest', other.id))));
     },
-  );
+  });
 
   async function newestOf(stream: string): Promise<Storm | undefined> {
     // Of those that can be read.
@@ -284,23 +353,35 @@ export function createStorms(
         const { entries } = await store.list(arrivalsOf(stream, group), { from, max: threshold + 1 });
         if (entries.filter((entry) => entry.key !== key).length < threshold) return undefined;
         if (isOn) {
-          await storms.hear(newest.id, { kind: 'joined', group });
+          await storms.hear(newest.id, { kind: 'joined', group, rule });
           continue;
         }
         // One that followed none begins no more than once a minute: so no number comes again after it was forgotten.
         const number = (newest ? newest.number + 1 : Math.floor(sinceMs / minuteMs)) + unreadable;
         const id = `${stream}/${number}`;
-        const first = { sinceMs, groups: [group], lookAtMs: sinceMs + soonMs, isQuiet: false };
+        const first = { sinceMs, groups: [], lookAtMs: sinceMs + soonMs, isQuiet: false };
         const empty = { firstMs: 0, lastMs: 0, calmSinceMs: 0, confirmed: 0, recovered: 0 };
         const counted = { ...createTally().total(), ...empty };
+        const storm = { id, channel, gathers, number, ...first, counted };
         await storms
-          .begin(id, { id, channel, gathers, number, ...first, counted })
+          .begin(id, joined(storm, { kind: 'joined', group, rule }, sinceMs))
           .catch((error: unknown) => {
             unlessReadable(error);
             unreadable += 1;
           });
       }
     },
+
+    /** Whether the digest of a storm calls people for all failures that such a destination was told then. */
+    async callsFor({ channel, rule }: Destination, atMs: number): Promise<boolean> {
+      const { group } = countedWith(rule, usual);
+      const last = { max: 10, newestFirst: true };
+      const lately = await storms.list(stormsOf(streamOf(channel, 'payment_failed')), last);
+      return lately.some((storm) => calls(storm, group, atMs));
+    },
+
+    /** Those that nobody has taken, or that payments have not resolved. */
+    waiting: (): Promise<Storm[]> => storms.list(openStorms, { max: mostListed }),
 
     /** Of a channel: the one of failures, and the one of payments. */
     async on(channel: string): Promise<Storm[]> {
@@ -355,9 +436,13 @@ export function createStorms(
   };
 }
 
-function listsOf({ channel, gathers, number, lookAtMs }: Storm): Index {
-  const lists = { [stormsOf(streamOf(channel, gathers))]: number };
-  return lookAtMs === undefined ? lists : { ...lists, [stormsAtWork]: number };
+function listsOf(storm: Storm): Index {
+  const { channel, gathers, number, sinceMs, lookAtMs } = storm;
+  return {
+    [stormsOf(streamOf(channel, gathers))]: number,
+    ...(lookAtMs === undefined ? {} : { [stormsAtWork]: number }),
+    ...(isWaiting(storm) ? { [openStorms]: sinceMs } : {}),
+  };
 }
 
 function auditOfTaking({ id, counted }: Storm, by: string, turn: number, atMs: number): AuditEntry {

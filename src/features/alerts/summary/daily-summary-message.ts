@@ -1,12 +1,11 @@
 import type { RichTextBlock } from '@slack/types';
 import type { RoutePlace } from '../../../domain/alert.ts';
-import { counted } from '../../../domain/wording.ts';
+import { counted, duration } from '../../../domain/wording.ts';
 import { type DailySummary, type OpenAlert, type SummaryShown, successRate } from './daily-summary.ts';
 import { type Tally, sumWords } from '../tally.ts';
 import type { Said } from '../../../messages/views.ts';
 import { formatMoney } from '../../../domain/money.ts';
 import { outcomeWords } from '../../../slack/words/state-words.ts';
-import { duration } from '../alert-message.ts';
 import { bold, moment, richText, words, type Run } from '../../../slack/kit/blocks.ts';
 import { posted, noteMessage } from '../../../slack/kit/note.ts';
 import { referenceWord, word, placeAlone } from '../../../slack/words/evidence.ts';

@@ -8,6 +8,7 @@ import type { Composed } from '../../../../src/messages/views.ts';
 import { createDeliverPost, type Post } from '../../deliver-post.ts';
 import {
   createStorms,
+  isWaiting,
   settleMs,
   stormPrefix,
   stormWindowMs,
@@ -78,7 +79,11 @@ function pointed(store: Store, pass: Pass): Store {
 }
 
 const hasEnded = () => Promise.resolve(undefined);
-const route = () => ({ routed: [{ channel }] });
+const late = {
+  name: 'late',
+  escalate: [{ afterMs: 7 * 60_000, to: { kind: 'group', id: 'S0ONCALL01' } }],
+} as const;
+const route = () => ({ routed: [{ channel, rule: late }] });
 
 /** One process of the bot, over what outlives it; everything that it awaits goes through `pass`. */
 function startProcess(world: World, pass: Pass = everyPoint().pass) {
@@ -138,9 +143,8 @@ function startProcess(world: World, pass: Pass = everyPoint().pass) {
     leaseMs,
     cards,
     recovery: {
-      async linkFailure({ key }: PaymentEvent, _lookup: Lookup, atMs: number, storm?: string) {
-        const storms = storm === undefined ? [] : [storm];
-        await cards.hear(key, { kind: 'failed', atMs, lists: [], storms });
+      async linkFailure({ key }: PaymentEvent, _lookup: Lookup, atMs: number, told = { storms: [] }) {
+        await cards.hear(key, { kind: 'failed', atMs, lists: [], ...told });
       },
     },
     findByKey(_doubt: unknown, key: string) {
@@ -185,7 +189,8 @@ async function broken(
   events: readonly PaymentEvent[],
   takenBy: ReadonlyMap<string, string> = new Map(),
 ): Promise<string[]> {
-  const { storms, cards } = startProcess(world);
+  const process = startProcess(world);
+  const { storms, cards } = process;
   const singles = world.messages.flatMap(({ post }) =>
     post.kind === 'alert' ? [post.alert.event.orderReference ?? ''] : [],
   );
@@ -229,7 +234,41 @@ async function broken(
       [isHasty, `${id} is edited too often`],
     );
   }
+  wrongs.push(...(await wrongCalls(world, process)));
   return wrongs.filter(([isWrong]) => isWrong).map(([, words]) => words);
+}
+
+function times(calls: readonly string[], id: string): number {
+  return calls.filter((one) => one === id).length;
+}
+
+/** A storm that nobody took is called for once, and an alert of none, or of none that is called for, that nobody took. */
+async function wrongCalls(
+  world: World,
+  { cards }: ReturnType<typeof startProcess>,
+): Promise<[boolean, string][]> {
+  const { messages } = world;
+  const digests = digestsOf(world);
+  const toStorms = messages.flatMap(({ post }) => (post.kind === 'digest_note' ? [post.storm.id] : []));
+  const toAlerts = messages.flatMap(({ post }) =>
+    post.kind === 'alert_note' && post.step.kind === 'escalated' ? [post.alert.event.key] : [],
+  );
+  const singles = messages.flatMap(({ post }) => (post.kind === 'alert' ? [post.alert.event] : []));
+  const open = await Promise.all(
+    singles.map(async ({ kind, key }) =>
+      kind === 'payment_failed' && (await cards.read(key)).card.kind === 'open' ? [key] : [],
+    ),
+  );
+  return [
+    ...digests.map((storm): [boolean, string] => [
+      isWaiting(storm) ? times(toStorms, storm.id) !== 1 : times(toStorms, storm.id) > 1,
+      `${storm.id} is called for ${times(toStorms, storm.id)} times`,
+    ]),
+    ...open.flat().map((key): [boolean, string] => {
+      const calls = times(toAlerts, key);
+      return [calls > 1 || (calls === 0 && digests.length === 0), `${key} is called for ${calls} times`];
+    }),
+  ];
 }
 
 const ada = 'U0ADA00001';

@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'vitest';
+import { shareDesk, type Message } from '../support/desk.ts';
+
+const [payOps, payDesk] = ['C0OPS00001', 'C0DESK0001'];
+const onCallGroup = 'S0ONCALL01';
+const lead = 'U0LEAD0001';
+const minuteMs = 60_000;
+
+/** On the hour, so many hours from now. */
+function clockTime(hoursFromNow: number): string {
+  return `${String((new Date().getUTCHours() + hoursFromNow + 24) % 24).padStart(2, '0')}:00`;
+}
+
+const night = `quiet_hours: { from: '${clockTime(-2)}', to: '${clockTime(6)}', tz: UTC }`;
+const steps = `escalate: [{ after: 10m, to: ${onCallGroup} }, { after: 30m, to: ${lead} }]`;
+const once = `escalate: { after: 10m, to: ${onCallGroup} }`;
+const routes = `routes:
+  - { name: steps, when: { reason: in steps }, to: ${payOps}, ${steps} }
+  - { name: night, when: { reason: at night }, to: ${payOps}, ${once}, ${night} }
+  - { name: urgent, when: { reason: urgent }, to: ${payOps}, ${once}, severity: critical, ${night} }
+  - { name: burst, when: { reason: burst }, to: ${payDesk}, ${once}, digest_after: 2 }
+`;
+
+describe('escalate of a rule', () => {
+  const at = shareDesk({ clock: true, policy: (policy) => policy + routes });
+  let customers = 0;
+  const newCustomer = (): string => `customer.${(customers += 1)}@example.com`;
+  const alerted = async (reason: string): Promise<Message> => {
+    const reference = await at().house.decline({ reason, customerEmail: newCustomer() });
+    return await at().reads('lead', [reference, 'Acknowledge'], 'payOps');
+  };
+  const calls = (above: Message): string[] =>
+    at()
+      .posts('lead', above)
+      .filter(({ text }) => text.startsWith('📣'))
+      .flatMap(({ blocks }) => /"(?:usergroup|user)_id":"(\w+)"/.exec(JSON.stringify(blocks))?.[1] ?? []);
+  async function called(above: Message, ...ids: string[]): Promise<void> {
+    await at().house.until('they are called', () => calls(above).length >= ids.length);
+    expect(calls(above)).toEqual(ids);
+  }
+  async function passes(minutes: number): Promise<void> {
+    // What was posted is on record.
+    await at().settled('soon');
+    at().house.later(minutes * minuteMs);
+    await at().settled('soon');
+  }
+
+  test('calls in the thread of an alert that nobody acknowledges, each step once, over a restart too', async () => {
+    const desk = at();
+    const alert = await alerted('In steps');
+    await passes(9);
+    expect(calls(alert)).toEqual([]);
+    await passes(2);
+    await called(alert, onCallGroup);
+    await desk.restarts();
+    await passes(15);
+    expect(calls(alert)).toEqual([onCallGroup]);
+    await passes(6);
+    await called(alert, onCallGroup, lead);
+    const [, note] = desk.posts('lead', alert).filter(({ text }) => text.startsWith('📣'));
+    expect(note?.shown.text).toContain('after 30 min');
+    await passes(24 * 60);
+    expect(calls(alert)).toHaveLength(2);
+  });
+
+  test('calls nobody once the alert is acknowledged or paid', async () => {
+    const desk = at();
+    const taken = await alerted('In steps');
+    const late = await alerted('In steps');
+    const customerEmail = newCustomer();
+    const reference = await desk.house.decline({ reason: 'Urgent', customerEmail });
+    const paid = await desk.reads('lead', [reference, 'Acknowledge'], 'payOps');
+    await desk.presses('lead', 'Acknowledge', taken);
+    await desk.house.approve({ amount: '5000.00', customerEmail });
+    await desk.reads('lead', [reference, '✅ Resolved'], 'payOps');
+    await passes(11);
+    await called(late, onCallGroup);
+    await desk.presses('onCall', 'Acknowledge', late);
+    await passes(60);
+    expect([taken, paid, late].map(calls)).toEqual([[], [], [onCallGroup]]);
+  });
+
+  test('waits for the end of quiet hours, unless the rule is critical', async () => {
+    const [calm, urgent] = [await alerted('At night'), await alerted('Urgent')];
+    await passes(11);
+    await called(urgent, onCallGroup);
+    expect(calls(calm)).toEqual([]);
+    await passes(6 * 60);
+    await called(calm, onCallGroup);
+    expect(calls(urgent)).toHaveLength(1);
+  });
+
+  test('calls once for a storm, in the thread of its digest, and for none of its alerts', async () => {
+    const desk = at();
+    for (let number = 0; number < 6; number += 1) {
+      await desk.house.decline({ reason: 'Burst', customerEmail: newCustomer() });
+      if (number === 0) await desk.settled('soon');
+    }
+    await desk.settled('soon');
+    const digest = await desk.reads('lead', ['🚨 Storm', 'failed charges'], 'payDesk');
+    await passes(9);
+    await passes(9);
+    const told = desk.posts('lead', 'payDesk').filter(({ threadTs }) => threadTs === undefined);
+    expect(told.length).toBeGreaterThan(1);
+    await called(digest, onCallGroup);
+    await passes(60);
+    expect(told.flatMap(calls)).toEqual([onCallGroup]);
+  });
+
+  test('is said by /pay alerts', async () => {
+    const said = await at().asks('onCall', '/pay alerts', 'This channel gets alerts', 'payOps');
+    for (const words of ['10 min : calls ', '30 min : calls ', 'Critical'])
+      expect(said.shown.text).toContain(words);
+  });
+});
