@@ -208,6 +208,7 @@ export function createMerchantBot(place: MerchantPlace, shared: Shared) {
   );
   metrics.watch({
     openCharges: charges.open,
+    openAlerts: alerts.open,
     undelivered: undelivered.count,
     forwards: forwarding.keep && forwarding.depth,
   });

@@ -27,6 +27,8 @@ const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 type AccountWatched = {
   /** Those whose outcome is open, by their intent. */
   openCharges: () => Promise<readonly { intent: { state: { kind: string }; submittedAt: number } }[]>;
+  /** Those that nobody has acknowledged; `oldestAtMs`: when it came, Infinity where there is none. */
+  openAlerts: () => Promise<readonly { severity: string; count: number; oldestAtMs: number }[]>;
   undelivered: () => Promise<number>;
   /** Absent where no event is forwarded. */
   forwards?: (() => Promise<{ waiting: number; left: number; oldestAtMs?: number }>) | undefined;
@@ -232,6 +234,31 @@ function addAccounts(
   );
   gauge('payops_charge_codes_open', 'Charges that wait for a code.', ['account'], () =>
     each(async (watched) => (await submitted(watched, true)).length),
+  );
+  const eachSeverity = async (
+    read: (open: Awaited<ReturnType<AccountWatched['openAlerts']>>[number]) => number,
+  ): Promise<Sample[]> => {
+    const all = await Promise.all(
+      Array.from(accounts, async ([account, { openAlerts }]) =>
+        (await openAlerts()).map((open) => ({
+          value: read(open),
+          labels: { account, severity: open.severity },
+        })),
+      ),
+    );
+    return all.flat();
+  };
+  gauge(
+    'payops_alerts_open',
+    'Alerts that nobody has acknowledged, by the severity of their rule; a storm counts as one. 100 stands for that many or more.',
+    ['account', 'severity'],
+    () => eachSeverity(({ count }) => count),
+  );
+  gauge(
+    'payops_alerts_open_oldest_seconds',
+    'How long ago the oldest of them came; 0: there is none.',
+    ['account', 'severity'],
+    () => eachSeverity(({ oldestAtMs }) => Math.max(0, now() - Math.min(now(), oldestAtMs)) / 1_000),
   );
   gauge(
     'payops_undelivered_messages',

@@ -107,6 +107,29 @@ describe('escalate of a rule', () => {
     expect(told.flatMap(calls)).toEqual([onCallGroup]);
   });
 
+  test('leaves in the metrics what nobody has acknowledged, by severity, a storm as one, and how old it is', async () => {
+    const desk = at();
+    const metric = async (name: string, severity: string): Promise<number> => {
+      const text = await (await fetch(`${desk.bot.url()}/metrics`)).text();
+      return Number(
+        text.split(`payops_alerts_open${name}{account="main",severity="${severity}"} `)[1]?.split('\n')[0],
+      );
+    };
+    const [open, critical] = [await metric('', 'none'), await metric('', 'critical')];
+    // Two alerts, the storm’s digest, and the one before it.
+    expect([open, critical]).toEqual([4, 1]);
+    const alert = await alerted('Urgent');
+    await passes(20);
+    expect(await metric('', 'critical')).toBe(critical + 1);
+    await desk.presses('lead', 'Acknowledge', alert);
+    await desk.presses('lead', 'Acknowledge all', await desk.reads('lead', 'Storm', 'payDesk'));
+    await desk.house.until('both are taken', async () => {
+      return (await metric('', 'critical')) === critical && (await metric('', 'none')) === open - 1;
+    });
+    expect(await metric('_oldest_seconds', 'critical')).toBeGreaterThan(7 * 3_600);
+    expect(await metric('_oldest_seconds', 'high')).toBe(0);
+  });
+
   test('is said by /pay alerts', async () => {
     const said = await at().asks('onCall', '/pay alerts', 'This channel gets alerts', 'payOps');
     for (const words of ['10 min : calls ', '30 min : calls ', 'Critical'])

@@ -171,6 +171,22 @@ const troubles: Record<string, Trouble> = {
     },
     fires: ['PayopsUndelivered'],
   },
+  'nobody acknowledges a critical alert': {
+    desk: {
+      policy: (policy) =>
+        `${policy}routes:\n  - { name: urgent, when: { reason: urgent }, to: C0OPS00001, severity: critical }\n`,
+    },
+    async breaks({ house, settled }) {
+      // One of no rule is older.
+      await house.decline();
+      await settled('soon');
+      house.later(60 * 60_000);
+      await house.decline({ reason: 'Urgent' });
+      await settled('soon');
+      house.later(15 * 60_000);
+    },
+    fires: ['PayopsAlertsUnacknowledged'],
+  },
   'a charge is in doubt': {
     async breaks(desk) {
       const { house } = desk;

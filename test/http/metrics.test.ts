@@ -37,10 +37,16 @@ it.each<[string, () => Promise<never>]>([
     log: (_level, message) => void logged.push(message),
     now: () => 0,
   });
-  metrics.of('main').watch({ openCharges, undelivered: async () => 3 });
+  metrics.of('main').watch({
+    openCharges,
+    openAlerts: async () => [{ severity: 'high', count: 2, oldestAtMs: -5_000 }],
+    undelivered: async () => 3,
+  });
   const text = await metrics.expose();
   expect(text).not.toMatch(/^payops_charges_in_doubt/m);
   expect(text).toContain('payops_undelivered_messages{account="main"} 3\n');
+  expect(text).toContain('payops_alerts_open{account="main",severity="high"} 2\n');
+  expect(text).toContain('payops_alerts_open_oldest_seconds{account="main",severity="high"} 5\n');
   expect(logged.toSorted()).toEqual([
     'The metric payops_charge_codes_open could not be read',
     'The metric payops_charges_in_doubt could not be read',

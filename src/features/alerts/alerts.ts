@@ -37,6 +37,8 @@ import {
   assignedAlerts,
 } from './alert-message.ts';
 import { eventPrefix } from './alert-record.ts';
+import { type ShownSeverity, shownSeverities } from './escalation.ts';
+import { openAlerts } from './event-case.ts';
 import { createAlertRecovery } from './alert-recovery.ts';
 import {
   homeMutes,
@@ -241,6 +243,7 @@ export function createAlerts(account: Account, around: Around) {
       expect: (...payment) => recovery.expect(...payment),
     }),
     messages: { views: { ...telling.views, ...views }, words: wordsAt(place) },
+    open: () => countOpen(store, cards, storms),
     /** Asks the service about an event before its turn. */
     lookUpAhead: telling.lookUpAhead,
     start: () => summaries.start(),
@@ -274,6 +277,28 @@ function wordsAt(place: Account['place']): Words<Shown> {
 /** By user id; a group is no person. */
 function calledBy(mention: Mention | undefined): string[] {
   return mention?.kind === 'person' ? [mention.id] : [];
+}
+
+/** Each is read to be counted. */
+const mostCounted = 100;
+
+/** What nobody has acknowledged, by severity, each up to a hundred; of a storm its digest alone. Throws StoreUnavailable. */
+async function countOpen(
+  store: Account['store'],
+  { cases }: AlertCards,
+  storms: Storms,
+): Promise<{ severity: ShownSeverity; count: number; oldestAtMs: number }[]> {
+  const waiting = await storms.waiting();
+  return await Promise.all(
+    shownSeverities.map(async (severity) => {
+      const list = openAlerts(severity);
+      const { entries } = await store.list(list, { max: mostCounted });
+      const [oldest] = await cases.list(list, { max: 1 });
+      const digests = waiting.filter((storm) => storm.severity === severity);
+      const times = [oldest?.failed?.atMs ?? Infinity, ...digests.map(({ sinceMs }) => sinceMs)];
+      return { severity, count: entries.length + digests.length, oldestAtMs: Math.min(...times) };
+    }),
+  );
 }
 
 /** How a charge of the bot's own ended without money, in the words of its own message; undefined: it did not. */
