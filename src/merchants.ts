@@ -278,6 +278,7 @@ export function createFeatures(account: Account, around: Around) {
   const approvals: Approvals = createFourEyes(account, {
     findCharge: (reference) => charges.find(reference),
     submitApproved: (charge, atMs) => charges.submitApproved(charge, atMs),
+    twinsOf: (charge) => charges.twinsOf(charge),
     changeCardEmail: (terms, by) => cardEmail.change(terms, by),
   });
   const { gate, requestModal } = approvals;

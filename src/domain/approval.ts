@@ -27,6 +27,9 @@ type ChargeAsked<Terms> = {
 /** What is charged, once enough people have approved exactly this. `readAtMs`: when the requester read the terms, UTC ms. */
 export type ApprovedCharge = Omit<ChargeAsked<ChargeTerms>, 'kind'> & { by: string; readAtMs: number };
 
+/** The same without the card's token key. */
+export type ShownCharge = Omit<ApprovedCharge, 'terms'> & { terms: ShownTerms };
+
 /** What comes of one that was approved. `later`: what it must be judged by cannot be asked now. `why` is for people. */
 export type ApprovedEnd = { kind: 'begun' } | { kind: 'stopped'; why: string } | { kind: 'later' };
 
@@ -35,7 +38,8 @@ type EmailAsked<Terms> = { kind: 'card_email'; terms: Terms; card: string };
 /** A request waits no longer than a week, whatever the policy says. */
 export const longestRequestMinutes = 7 * 24 * 60;
 
-export type Decision = { by: string; atMs: number };
+/** `despite`: the twins since the request that they were shown, and approved beside. */
+export type Decision = { by: string; atMs: number; despite?: readonly string[] };
 
 export type ApprovalState =
   | { kind: 'waiting' }

@@ -164,6 +164,14 @@ export type ChargeSeen = {
   nextTry?: RetryVerdict;
 };
 
+/** The same card, amount and currency was charged, and that charge is settled. `by`: Slack user id; `at`: UTC ms. */
+export type Twin = {
+  reference: OrderReference;
+  by: string;
+  at: number;
+  outcome: 'approved' | 'given_back' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
+};
+
 // How much whom a role lets charge. Amounts are integer minor units throughout.
 
 /** The words of `payops.yml`. */

@@ -212,20 +212,36 @@ describe('a charge that a second person decides', () => {
     );
   });
 
-  it('is not done when the same was charged since it was asked for, and names that charge', async () => {
+  it('asks its approver about the same charged since, until they have seen each, and charges it then', async () => {
     const desk = at();
     const waits = await asks('agent');
     const same = { amount: `${naira}.00` };
-    const other = await asks('lead', same);
-    const twin = await desk.reads('onCall', ['🟡 Needs approval', other], 'payOps');
-    await desk.presses('onCall', approve(twin), twin);
-    await desk.modalSays('lead', ['✅ Paid (confirmed)', other]);
-    desk.house.later(20 * 60_000);
+    async function chargesTheSame(by: Person, approver: Person): Promise<string> {
+      const other = await asks(by, same);
+      const card = await desk.reads(approver, ['🟡 Needs approval', other], `${approver}Dm`);
+      await desk.presses(approver, approve(card), card);
+      await desk.modalSays(by, ['✅ Paid (confirmed)', other]);
+      return other;
+    }
+    const first = await chargesTheSame('lead', 'onCall');
+    desk.house.later(20 * minuteMs);
+
     const card = await desk.reads('onCall', ['🟡 Needs approval', waits], 'payOps');
     await desk.presses('onCall', approve(card), card);
-    const stopped = await desk.reads('agent', ['🛑 Approved, but not charged', waits], 'agentDm');
-    expect(stopped.shown.text).toContain(`${other} charged this card the same amount`);
+    const window = await desk.modalSays('onCall', [
+      'Same card and amount were charged 20 minutes ago',
+      first,
+    ]);
+    expect(window.shown.text).toContain(`by <@${desk.id('lead')}> (Paid)`);
+    expect(window.submit).toBe('Approve');
+
+    const second = await chargesTheSame('agent', 'lead');
+    await desk.submits('onCall');
+    await desk.modalSays('onCall', ['were charged 2 times', first, second]);
     expect(taken(waits)).toBe(0);
+    await desk.submits('onCall');
+    await desk.sees('agent', ['✅ Paid (confirmed)', waits], 'agentDm');
+    expect(taken(waits)).toBe(1);
   });
 
   it('is decided by nobody who lost the role after the request was shown', async () => {

@@ -47,6 +47,7 @@ export function startApprovals(world: ApprovalWorld, points: Points = everyPoint
   const approvals = createApprovals(accountOf({ ...account, settings, people }), {
     findCharge: (reference) => process.desk.find(reference),
     submitApproved: process.charges.submitApproved,
+    twinsOf: process.charges.twinsOf,
     changeCardEmail: (terms, by) => cardEmails.change(terms, by),
   });
   const gate: ApprovalGate = {
@@ -96,8 +97,13 @@ export async function asked(process: ApprovalProcess): Promise<Approval> {
 }
 
 /** Somebody else approves it, and what follows is done. */
-export async function approve(process: ApprovalProcess, { id, termsHash }: Approval, by = bola) {
-  const result = await process.approvals.approve({ id, by, termsHash });
+export async function approve(
+  process: ApprovalProcess,
+  { id, termsHash }: Approval,
+  by = bola,
+  despite: readonly string[] = [],
+) {
+  const result = await process.approvals.approve({ id, by, termsHash, despite });
   await process.drained();
   return result;
 }

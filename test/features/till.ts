@@ -1,9 +1,9 @@
 import {
-  type Twin,
   createCardHistory,
   type CardClaim,
   type ClaimResult,
 } from '../../src/features/charge/card-history.ts';
+import type { Twin } from '../../src/domain/charge.ts';
 import { defaultRetryRule } from '../../src/domain/decline-reason.ts';
 import type { OrderReference } from '../../src/domain/order-reference.ts';
 import { accountOf } from '../support/account.ts';

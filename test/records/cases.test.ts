@@ -268,6 +268,7 @@ function approvals(world: World): Driven {
             done.charges = 1;
             return { kind: 'begun' } as const;
           }),
+        twinsOf: async () => [],
         changeCardEmail: () =>
           process.call<CardEmailEnd>(
             () => {

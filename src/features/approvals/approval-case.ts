@@ -14,6 +14,7 @@ import type {
   Decision,
 } from '../../domain/approval.ts';
 import { type AuditEntry, cardFaceShape, referenceShape, shownTerms } from '../../records/shapes.ts';
+import { withoutUndefined } from '../../domain/json.ts';
 import { formatMoney } from '../../domain/money.ts';
 import { growingDelayMs } from '../../deadline.ts';
 import type { CaseRules, Cases } from '../../records/cases.ts';
@@ -85,7 +86,7 @@ const approvalCase: z.ZodType<ApprovalCase> = z.object({
     askedAtMs: z.number(),
     expiresAtMs: z.number(),
     needed: z.int(),
-    approvals: z.array(z.object({ by: z.string(), ...at })),
+    approvals: z.array(z.object({ by: z.string(), ...at, despite: z.array(z.string()).exactOptional() })),
     isWarned: z.boolean(),
     state: z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('waiting') }),
@@ -161,9 +162,12 @@ function restMs({ approval, run, misses }: ApprovalCase, nowMs: number): number 
   return misses === 0 ? 0 : growingDelayMs(firstAgainMs, misses - 1, longestAgainMs);
 }
 
+/** `despite`: as of a decision. */
+export type Approving = { termsHash: string } & Omit<Decision, 'atMs'>;
+
 /** What a person decided, or what became of it. Times are given by whoever calls. */
 export type ApprovalEvent =
-  | { kind: 'approve'; by: string; termsHash: string }
+  | ({ kind: 'approve' } & Approving)
   | { kind: 'refuse'; by: string; reason: string }
   | { kind: 'withdraw'; by: string }
   /** Its clock: a warning, or its end. */
@@ -214,13 +218,14 @@ export function decide(approval: Approval, event: ApprovalEvent, nowMs: number):
 
 function approved(
   approval: Approval,
-  { by, termsHash }: Extract<ApprovalEvent, { kind: 'approve' }>,
+  { by, termsHash, despite }: Extract<ApprovalEvent, { kind: 'approve' }>,
   nowMs: number,
 ): Judged {
   if (by === approval.by) return { kind: 'own_request', approval };
   if (approval.approvals.some((earlier) => earlier.by === by)) return { kind: 'approved_before', approval };
   if (termsHash !== approval.termsHash) return { kind: 'other_terms', approval };
-  const approvals: Decision[] = [...approval.approvals, { by, atMs: nowMs }];
+  const decision: Decision = { by, atMs: nowMs, ...withoutUndefined({ despite }) };
+  const approvals = [...approval.approvals, decision];
   const isEnough = approvals.length >= approval.needed;
   return kept({
     ...approval,
@@ -355,7 +360,7 @@ function auditOf(approval: Approval): AuditEntry[] {
     before: stateOf('waiting'),
     after: stateOf(index + 1 < needed ? 'waiting' : 'approved'),
     result: 'approved',
-    reason: `${index + 1} of ${needed}`,
+    reason: [`${index + 1} of ${needed}`, ...(one.despite ?? [])].join(', despite '),
   }));
   const end = endOf(approval);
   return [asked, ...approved, ...(end ? [end] : [])].map((entry, index) => ({

@@ -7,8 +7,9 @@ import type {
   CardEmailTerms,
   ApprovedCharge,
   ApprovedEnd,
+  ShownCharge,
 } from '../../domain/approval.ts';
-import { chargeLimits, type ChargeSeen } from '../../domain/charge.ts';
+import { chargeLimits, type ChargeSeen, type Twin } from '../../domain/charge.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { type Applied, createCases } from '../../records/cases.ts';
 import { insist } from '../../records/insist.ts';
@@ -31,6 +32,7 @@ import {
   type ApprovalCase,
   type ApprovalCases,
   type ApprovalEvent,
+  type Approving,
   type Copies,
   type Judged,
 } from './approval-case.ts';
@@ -48,6 +50,8 @@ export type Hands = {
   findCharge: (reference: string) => Promise<ChargeSeen | undefined>;
   /** `atMs`: since when the charge's own time limits run. */
   submitApproved: (charge: ApprovedCharge, atMs: number) => Promise<ApprovedEnd>;
+  /** What the same card and amount did since the charge's terms were read, besides its `despite`. */
+  twinsOf: (charge: ShownCharge) => Promise<readonly Twin[]>;
   /** Asks the service, once. Never throws. */
   changeCardEmail: (terms: CardEmailTerms, by: string) => Promise<CardEmailEnd>;
 };
@@ -176,8 +180,10 @@ export function createApprovals(account: Account, hands: Hands) {
     if (!renewed?.isMoved) return { kind: 'later' };
     if (asks) return emailEnd(await hands.changeCardEmail(terms.terms, approval.by));
     const { kind: _approved, ...charge } = terms;
+    // Whoever approved last was shown each twin since the request, whatever earlier approvers were.
+    const despite = [...(charge.despite ?? []), ...(approval.approvals.at(-1)?.despite ?? [])];
     const end = await hands.submitApproved(
-      { ...charge, by: approval.by, readAtMs: approval.askedAtMs },
+      { ...charge, despite, by: approval.by, readAtMs: approval.askedAtMs },
       renewedAt,
     );
     return end.kind === 'begun' ? executed(begunWords) : end;
@@ -215,8 +221,13 @@ export function createApprovals(account: Account, hands: Hands) {
         return approval;
       },
       find: async (id: string) => (await approvals.find(id))?.approval,
-      approve: ({ id, ...given }: { id: string; by: string; termsHash: string }) =>
-        decideNow(id, { kind: 'approve', ...given }),
+      /** What the same card and amount did since this was asked for, besides what the requester was shown; the newest first. */
+      async twinsOf({ shown, by, askedAtMs }: Approval): Promise<readonly Twin[]> {
+        if (shown.kind !== 'charge') return [];
+        const { kind: _charge, ...charge } = shown;
+        return await hands.twinsOf({ ...charge, by, readAtMs: askedAtMs });
+      },
+      approve: ({ id, ...given }: { id: string } & Approving) => decideNow(id, { kind: 'approve', ...given }),
       refuse: ({ id, ...given }: { id: string; by: string; reason: string }) =>
         decideNow(id, { kind: 'refuse', ...given }),
       /** Of whoever asked, while it waits. */

@@ -2,7 +2,7 @@ import type { Button } from '@slack/types';
 import { z } from 'zod';
 import { maskedApart } from '../../domain/outside-text.ts';
 import type { Approval, ApprovalShown, ApprovalState, ShownCardEmail } from '../../domain/approval.ts';
-import type { ChargeSeen } from '../../domain/charge.ts';
+import type { ChargeSeen, Twin } from '../../domain/charge.ts';
 import { counted } from '../../domain/wording.ts';
 import type { OpenItems } from '../../slack/command.ts';
 import {
@@ -26,7 +26,7 @@ import {
   words,
 } from '../../slack/kit/blocks.ts';
 import { codec } from '../../slack/kit/form.ts';
-import type { HomeBlock, Modal, SlackMessage } from '../../slack/kit/message.ts';
+import type { HomeBlock, Modal, ModalBlock, SlackMessage } from '../../slack/kit/message.ts';
 import { type AboutMessage, type Note, noteMessage, noteModal, posted } from '../../slack/kit/note.ts';
 import { cut, oneLine, outsideText } from '../../slack/kit/text.ts';
 import { cardWords } from '../../slack/words/card-words.ts';
@@ -34,9 +34,10 @@ import { amountWord, labelled } from '../../slack/words/charge-facts.ts';
 import { type ChargePlace, homeFoot, placeFoot } from '../../slack/words/charge-place.ts';
 import { customerWord, placeAlone, quoted, referenceWord, word } from '../../slack/words/evidence.ts';
 import { stateWord } from '../../slack/words/state-words.ts';
+import { twinBlocks } from '../../slack/words/twins.ts';
 import { type Judged, theRequester } from './approval-case.ts';
 
-// What every message, window and answer of a request for a second person says of it. E-mails are masked in all of them.
+// What every message, window and answer of a request for a second person says of it. E-mails are masked in all but `seeModal`.
 
 type Body = NonNullable<Note['body']>;
 
@@ -261,27 +262,29 @@ function buttonsOf(approval: Approval, isOwn: boolean): Button[] {
 
 /** *Approve* asks once more, in words that name amount and object. */
 function decideButtons(approval: Approval): Button[] {
-  const { shown, needed, approvals } = approval;
+  const { shown } = approval;
   const value = seenRequest.write({ id: approval.id, termsHash: approval.termsHash });
   const refuse = button({ actionId: approvalActions.refuse, text: 'Refuse…', value, style: 'danger' });
   if (shown.kind === 'card_email') {
     const { approve: text } = kindWords[shown.kind];
     return [button({ actionId: approvalActions.see, text, value, style: 'primary' }), refuse];
   }
-  const left = needed - approvals.length - 1;
-  const next = left > 0 ? ` ${counted(left, 'more approval')} needed after yours.` : ' It starts at once.';
   const text = `${kindWords[shown.kind].approve} ${amountWord(shown.terms.money)}`;
   const confirm = confirmDialog({
     title: `${text}?`,
-    text: `${whatSentence(shown)}${next}`,
+    text: `${whatSentence(shown)} ${afterYours(approval) ?? startsAtOnce}`,
     confirm: 'Approve',
     deny: 'Not now',
   });
   return [button({ actionId: approvalActions.approve, text, value, style: 'primary', confirm }), refuse];
 }
 
-/** Which request, and what was to be seen of it: what is approved is what stood above the button. */
-export const seenRequest = codec(z.object({ id: z.string(), termsHash: z.string() }));
+/** Which request, and what was to be seen of it: what is approved is what stood above the button, beside those twins. */
+export const seenRequest = codec(
+  z.object({ id: z.string(), termsHash: z.string(), despite: z.array(z.string()).exactOptional() }),
+);
+
+export type Seen = NonNullable<ReturnType<typeof seenRequest.read>>;
 
 /** A request in one of its places; the same request gives the same message. While it waits for a press that moves money, it says so. */
 export function approvalMessage(seen: ApprovalSeen, place: ChargePlace, about: AboutMessage): SlackMessage {
@@ -393,24 +396,45 @@ function whole(email: string): Run {
 
 /** Both addresses whole, for the one person who decides: call it only once the audit has that they read them. */
 export function seeModal(approval: Approval, { currentEmail, newEmail, card }: ShownCardEmail): Modal {
-  const { id, termsHash, needed, approvals, by, rule } = approval;
-  const left = needed - approvals.length - 1;
+  const change = rich`Change the e-mail of ${bold(cardWords(card))} from ${whole(currentEmail)} to ${whole(newEmail)}.`;
+  const atOnce = 'It’s done at once; charges with the old e-mail are refused from then on.';
+  return approveModal(approval, {}, [
+    richText(change, rich`${afterYours(approval) ?? atOnce}`),
+    ...askedFields(approval),
+    context(plainText('The audit trail says that you saw both addresses.')),
+  ]);
+}
+
+/** What the same card and amount did since the request, the newest first: approving here is approving beside all of them. */
+export function twinsModal(approval: Approval, twins: readonly Twin[], nowMs: number): Modal {
+  const despite = twins.map(({ reference }) => reference);
+  return approveModal(approval, { despite }, [
+    ...twinBlocks(twins, nowMs),
+    richText([...whatLine(approval.shown), words('.')], rich`${afterYours(approval) ?? startsAtOnce}`),
+    ...askedFields(approval),
+  ]);
+}
+
+function approveModal({ id, termsHash }: Approval, seen: Pick<Seen, 'despite'>, blocks: ModalBlock[]): Modal {
   return modal({
     callbackId: seeModalId,
     title: 'Approve',
     submit: 'Approve',
-    privateMetadata: seenRequest.write({ id, termsHash }),
-    blocks: [
-      richText(
-        rich`Change the e-mail of ${bold(cardWords(card))} from ${whole(currentEmail)} to ${whole(newEmail)}.`,
-        left > 0
-          ? rich`${counted(left, 'more approval')} needed after yours.`
-          : rich`It’s done at once; charges with the old e-mail are refused from then on.`,
-      ),
-      ...fields({ 'Asked by': [person(by)], Rule: outsideText(rule, longestReason) }),
-      context(plainText('The audit trail says that you saw both addresses.')),
-    ],
+    privateMetadata: seenRequest.write({ id, termsHash, ...seen }),
+    blocks,
   });
+}
+
+function askedFields({ by, rule }: Approval): ModalBlock[] {
+  return fields({ 'Asked by': [person(by)], Rule: outsideText(rule, longestReason) });
+}
+
+const startsAtOnce = 'It starts at once.';
+
+/** Undefined: it is the last approval that is needed. */
+function afterYours({ needed, approvals }: Approval): string | undefined {
+  const left = needed - approvals.length - 1;
+  return left > 0 ? `${counted(left, 'more approval')} needed after yours.` : undefined;
 }
 
 /** What the one person who pressed is told: that it is decided, who was first, or why not by them. It pings nobody. */

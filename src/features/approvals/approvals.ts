@@ -36,6 +36,8 @@ import {
   seeModal,
   seeModalId,
   seenRequest,
+  type Seen,
+  twinsModal,
 } from './approval-screens.ts';
 
 /** Of a person's own requests as many are listed. */
@@ -103,8 +105,24 @@ function approvalsCommand({ place, people, audit, name, now }: Account, desk: De
     const approval = seen && (await desk.find(seen.id));
     // A message of an earlier release has this button for what a window shows by now.
     if (approval?.shown.kind === 'card_email') return await openWhole(pressed);
-    const result = seen && (await desk.approve({ ...seen, by: pressed.caller.userId }));
+    const by = pressed.caller.userId;
+    const asks = seen && (await askAboutTwins(seen, by));
+    if (asks) return void (await pressed.openModal(asks));
+    const result = seen && (await desk.approve({ ...seen, by }));
     await tell(pressed, result, seen?.id);
+  }
+
+  /**
+   * The window that names what the same card and amount did since the request; undefined where the approver has seen each
+   * of them, or can't approve it: the desk says why not. Throws StoreUnavailable.
+   */
+  async function askAboutTwins({ despite = [], ...seen }: Seen, by: string): Promise<Modal | undefined> {
+    const approval = await desk.find(seen.id);
+    const judged = approval && decide(approval, { kind: 'approve', by, ...seen }, now());
+    if (!approval || judged?.kind !== 'decided') return undefined;
+    const twins = await desk.twinsOf(approval);
+    const isNew = twins.some(({ reference }) => !despite.includes(reference));
+    return isNew ? twinsModal(approval, twins, now()) : undefined;
   }
 
   /**
@@ -125,10 +143,13 @@ function approvalsCommand({ place, people, audit, name, now }: Account, desk: De
     await pressed.openModal(seeModal(approval, approval.shown.terms));
   }
 
-  /** In the window that showed it whole; the store decides. */
-  async function approveWhole({ caller, privateMetadata }: Submission): Promise<ViewAnswer> {
+  /** In the window that showed an e-mail whole, or the twins; the store decides. */
+  async function approveSeen({ caller, privateMetadata }: Submission): Promise<ViewAnswer> {
     const seen = seenRequest.read(privateMetadata);
-    const result = seen && (await desk.approve({ ...seen, by: caller.userId }));
+    const by = caller.userId;
+    const asks = seen && (await askAboutTwins(seen, by));
+    if (asks) return { kind: 'update', modal: asks };
+    const result = seen && (await desk.approve({ ...seen, by }));
     return { kind: 'update', modal: wordsModal('Approval', answerMessage(result, seen?.id)) };
   }
 
@@ -182,7 +203,7 @@ function approvalsCommand({ place, people, audit, name, now }: Account, desk: De
         effect: 'money',
         ifNoAnswer: 'If none comes, look at the request: it shows what was decided.',
         permissions: deciding,
-        submit: approveWhole,
+        submit: approveSeen,
       },
       {
         callbackId: refuseModalId,

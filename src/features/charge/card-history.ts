@@ -3,19 +3,11 @@ import type { Account } from '../../account.ts';
 import { hasEnded, type ChargeRecords } from './charge-record.ts';
 import { z } from 'zod';
 import { longestRequestMinutes } from '../../domain/approval.ts';
-import { claimTimes } from '../../domain/charge.ts';
+import { type Twin, claimTimes } from '../../domain/charge.ts';
 import type { Money } from '../../domain/money.ts';
 import type { OrderReference } from '../../domain/order-reference.ts';
 import { createRecords, type RecordChange } from '../../records/records.ts';
 import { referenceShape } from '../../records/shapes.ts';
-
-/** The same card, amount and currency was charged shortly before, and that charge is settled. `by`: Slack user id. */
-export type Twin = {
-  reference: OrderReference;
-  by: string;
-  at: number;
-  outcome: 'approved' | 'given_back' | 'declined' | 'three_d_secure' | 'cleared' | 'review';
-};
 
 /** Why a card is not charged now. */
 export type CardRefusal =

@@ -3,10 +3,9 @@ import type { Account } from '../../account.ts';
 import type { AlertTaken } from '../../domain/alert.ts';
 import type { Approval, ApprovalNeeded } from '../../domain/approval.ts';
 import type { KnownCards } from '../../domain/card.ts';
-import type { ChargeTerms, ShownTerms } from '../../domain/charge.ts';
-import type { CardRefusal, Twin } from './card-history.ts';
+import type { ChargeTerms, ShownTerms, Twin } from '../../domain/charge.ts';
+import type { CardRefusal } from './card-history.ts';
 import { withoutUndefined } from '../../domain/json.ts';
-import { counted } from '../../domain/wording.ts';
 import type {
   Conversation,
   ModalDefinition,
@@ -29,7 +28,6 @@ import {
   plainText,
   richText,
   textInput,
-  words,
 } from '../../slack/kit/blocks.ts';
 import { codec } from '../../slack/kit/form.ts';
 import { limits } from '../../slack/kit/limits.ts';
@@ -41,6 +39,7 @@ import { amountWord, emailWord, labelled, plain, termFields } from '../../slack/
 import { type ChargePlace } from '../../slack/words/charge-place.ts';
 import { placeWords, referenceRun, word } from '../../slack/words/evidence.ts';
 import { holdLines } from '../../slack/words/next-steps.ts';
+import { timeAgo, twinBlocks } from '../../slack/words/twins.ts';
 import type { ChargeDesk } from './charge-desk.ts';
 import { type ChargeForm, chargeFields, chargeModalId } from './charge-form.ts';
 import { chargeActions, showButton, unsureChargeModal } from './charge-screens.ts';
@@ -288,15 +287,10 @@ function underWay(
   nowMs: number,
 ): Run[][] {
   return [
-    labelled('Another charge of this card is still open', person(by), `, ${minutesAgo(at, nowMs)}.`),
+    labelled('Another charge of this card is still open', person(by), `, ${timeAgo(at, nowMs)}.`),
     [referenceRun(reference)],
     plain('Wait for its result.'),
   ];
-}
-
-function minutesAgo(atMs: number, nowMs: number): string {
-  const minutes = Math.floor((nowMs - atMs) / 60_000);
-  return minutes < 1 ? 'just now' : `${counted(minutes, 'minute')} ago`;
 }
 
 /** In a bot with sandbox accounts too, an agent’s hands may be used to charges that cost nobody anything. */
@@ -311,39 +305,6 @@ function submitWords({ money }: ShownTerms, isAgain: boolean): string {
   const fits = whole.find((text) => text.length <= limits.viewButton);
   return fits ?? (isAgain ? 'Charge again' : 'Charge');
 }
-
-const mostTwins = 3;
-
-function twinBlocks(twins: readonly Twin[], nowMs: number): ModalBlock[] {
-  const [newest] = twins;
-  if (!newest) return [];
-  const left = twins.length - mostTwins;
-  const often = twins.length === 1 ? '' : `${counted(twins.length, 'time')}, last `;
-  return [
-    richText(
-      [bold(`⚠️ Same card and amount were charged ${often}${minutesAgo(newest.at, nowMs)}`)],
-      ...twins
-        .slice(0, mostTwins)
-        .map(({ reference, by, outcome }): Run[] => [
-          words('by '),
-          person(by),
-          words(` (${twinWords[outcome]}), `),
-          referenceRun(reference),
-        ]),
-      plain(`Charge ${twins.length === 1 ? 'a second' : 'another'} time?`),
-    ),
-    ...(left > 0 ? [context(plainText(`And ${counted(left, 'more charge')}.`))] : []),
-  ];
-}
-
-const twinWords: Record<Twin['outcome'], string> = {
-  approved: 'Paid',
-  given_back: 'paid and given back',
-  declined: 'declined',
-  three_d_secure: 'declined, 3-D Secure',
-  review: 'needs review: money may have moved, so don’t charge again before somebody has checked',
-  cleared: 'no money known to have moved',
-};
 
 /** Which terms a modal is about, and the twins that were shown beside them: no secret. */
 const agreedTerms = codec(

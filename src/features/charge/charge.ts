@@ -216,6 +216,7 @@ export function createCharges(account: Account, around: ForCharges) {
     desk,
     find: desk.find,
     submitApproved: desk.submitApproved,
+    twinsOf: desk.twinsOf,
     messages: { views: chargeViews(desk.find, account.log), words: chargeWords(place) },
     cases: [{ prefix: chargePrefix, work: work.recover }],
     onPaymentEvent: work.onPaymentEvent,

@@ -8,10 +8,11 @@ import type {
   ApprovalNeeded,
   ApprovedCharge,
   ApprovedEnd,
+  ShownCharge,
 } from '../../domain/approval.ts';
-import type { CardHold, ChargeSeen, ChargeTerms } from '../../domain/charge.ts';
+import type { CardHold, ChargeSeen, ChargeTerms, ShownTerms, Twin } from '../../domain/charge.ts';
 import type { LimitRefusal, LimitClaims, LimitedCharge } from './charge-limits.ts';
-import type { CardRefusal, Twin, CardClaim, CardHistory } from './card-history.ts';
+import type { CardRefusal, CardClaim, CardHistory } from './card-history.ts';
 import { StoreUnavailable } from '../../domain/failure.ts';
 import { draftKeepMs } from '../../domain/card.ts';
 import { withoutUndefined } from '../../domain/json.ts';
@@ -96,12 +97,12 @@ export function createSubmits(
   const drafts = createDrafts(account);
 
   /** The failure it is charged again for, as an attempt of this card. */
-  async function outsideOf({ alert }: ChargeTerms, card: string): Promise<Pick<CardClaim, 'outside'>> {
+  async function outsideOf({ alert }: ShownTerms, card: string): Promise<Pick<CardClaim, 'outside'>> {
     const outside = alert === undefined ? undefined : await around.alerts.declined(alert, card);
     return withoutUndefined({ outside });
   }
 
-  async function askedFor(charge: ApprovedCharge, atMs: number): Promise<Asked> {
+  async function askedFor(charge: ShownCharge, atMs: number): Promise<Asked> {
     return { ...askedOf(charge, atMs), ...(await outsideOf(charge.terms, charge.card)) };
   }
 
@@ -229,6 +230,12 @@ export function createSubmits(
     return { kind: 'begun', charge: seenOf(record.record), carryOn: () => runner.run(record) };
   }
 
+  /** What the same card and amount did since the terms were read, besides `despite`: nothing where the card refuses the charge. */
+  async function twinsOf(charge: ShownCharge): Promise<readonly Twin[]> {
+    const judged = await cards.judge(await askedFor(charge, account.now()));
+    return judged.kind === 'twin' ? judged.twins : [];
+  }
+
   /**
    * The same for terms that were approved: they come from the approval and not from a draft, and nobody is asked again.
    * Timed from `nowMs`, when the caller last knew that it may charge; it counts for the day it was asked for, as its
@@ -247,6 +254,7 @@ export function createSubmits(
     review,
     holdOf,
     submitApproved,
+    twinsOf,
 
     /**
      * Charges on the reviewed terms, at most once for a dialogue, if the card may be charged now. The intent is
@@ -264,7 +272,7 @@ export function createSubmits(
   };
 }
 
-function askedOf({ terms, ...charge }: ApprovedCharge, atMs: number): Asked {
+function askedOf({ terms, ...charge }: ShownCharge, atMs: number): Asked {
   const { reference, card, by, readAtMs, despite, overridesRest } = charge;
   const { money } = terms;
   return { reference, card, by, money, atMs, readAtMs, ...withoutUndefined({ despite, overridesRest }) };

@@ -36,6 +36,7 @@ function replica(store: Store, begun: string[]) {
       begun.push(reference);
       return { kind: 'begun' };
     },
+    twinsOf: async () => [],
     changeCardEmail: () => Promise.reject(new Error('not asked')),
   });
 }

@@ -170,6 +170,29 @@ describe('what was approved is judged again before it is done', () => {
     expect(await process.desk.limitsOf(ada)).toMatchObject({ currencies: [{ agentMinor: minor }] });
   });
 
+  it('is charged beside the twins that its approver was shown, and stopped by a further one', async () => {
+    const world = openApprovalWorld();
+    const process = startApprovals(world);
+    const first = await asked(process);
+    async function another(view: string): Promise<Approval> {
+      const result = await submit(process, view);
+      if (result.kind !== 'awaiting_approval') throw new Error(result.kind);
+      return result.approval;
+    }
+    const [second, third] = [await another('V0SECOND1'), await another('V0THIRD01')];
+    await approve(process, first);
+    expect(await process.approvals.twinsOf(third)).toMatchObject([{ reference: first.id, by: ada }]);
+    await approve(process, second, bola, [first.id]);
+    expect(world.bank.posts).toEqual([first.id, second.id]);
+    await approve(process, third, bola, [first.id]);
+    const { state } = (await process.approvals.find(third.id)) ?? {};
+    expect(state).toMatchObject({
+      kind: 'stopped',
+      why: expect.stringContaining(`asked for, ${second.id} charged`),
+    });
+    expect(world.audited.get(`approval:${second.id}:1`)?.reason).toBe(`1 of 1, despite ${first.id}`);
+  });
+
   it('counts for the day it was asked for, though its approvers come hours apart and after midnight', async () => {
     const { minor } = terms.money;
     const limits = { NGN: { per_agent_per_day: 2 * minor - 1 } };

@@ -6,8 +6,8 @@ import {
   type CardClaim,
   type CardHistory,
   type ClaimResult,
-  type Twin,
 } from '../../../src/features/charge/card-history.ts';
+import type { Twin } from '../../../src/domain/charge.ts';
 import { defaultRetryRule, type RetryVerdict } from '../../../src/domain/decline-reason.ts';
 import { card, claimOf, day, hour, minute, ref, till, twinMs } from '../till.ts';
 

@@ -12,6 +12,7 @@ import {
   homeApprovals,
   refuseModal,
   requestModal,
+  twinsModal,
 } from '../../../src/features/approvals/approval-screens.ts';
 import { placeOf } from './alert-surfaces.ts';
 import { homeOf, messageOf, modalOf, type Outside, type Surface } from './surface.ts';
@@ -54,6 +55,13 @@ export const approvalSurfaces: readonly Surface[] = [
     homeApprovals({ waiting: several(outside), asked: several(outside) }, placeOf(outside)),
   ),
   modalOf('why a request is refused', (outside) => refuseModal(approvalOf(outside), placeOf(outside))),
+  modalOf('what was charged since a request', (outside) =>
+    twinsModal(
+      approvalOf(outside),
+      [{ reference: 'pay-mfrggzdfmztwq2lknnwg23tpob' as OrderReference, by: bola, at, outcome: 'review' }],
+      at,
+    ),
+  ),
   modalOf('the window of a request', (outside) => requestModal(approvalOf(outside), placeOf(outside))),
 ];
 
