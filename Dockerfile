@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM ${NODE_IMAGE}
+LABEL org.opencontainers.image.title=payops org.opencontainers.image.version=1.0.0 org.opencontainers.image.licenses=MIT
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules node_modules

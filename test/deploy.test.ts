@@ -7,6 +7,7 @@ import { readSettings } from '../src/cli/read-settings.ts';
 import { drainSecondsOf } from '../src/config/config.ts';
 import { settings } from '../src/config/settings.ts';
 import { createReadinessRoute, healthRoute } from '../src/http/health.ts';
+import { version } from '../src/http/metrics.ts';
 import { baseFolder, exampleFolder, kubernetesFile, readDeployment } from './support/kubernetes.ts';
 
 type Generator = { name: string; envs?: string[]; files?: string[] };
@@ -36,6 +37,10 @@ const [container] = pod.containers;
 const env = Object.fromEntries(container.env.map(({ name, value }) => [name, value]));
 const envFile = (name: string) => parseEnv(readFileSync(join(exampleFolder, name), 'utf8'));
 const settingsFile = envFile('settings.env');
+
+function fileOf(path: string): string {
+  return readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+}
 
 /** Each value of that name, anywhere in what the manifests say. */
 function valuesOf(name: string, inside: unknown): unknown[] {
@@ -160,7 +165,7 @@ it('the manifests give a replica the time that the bot takes to stop', () => {
 });
 
 it('the manifests run the image as its own user, on a root that nobody writes to, with no token of the cluster', () => {
-  const dockerfile = readFileSync(new URL('../Dockerfile', import.meta.url), 'utf8');
+  const dockerfile = fileOf('Dockerfile');
   const [, user] = /^USER (\d+):\d+$/m.exec(dockerfile) ?? [];
   expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: Number(user) });
   expect(pod.automountServiceAccountToken).toBe(false);
@@ -170,4 +175,19 @@ it('the manifests run the image as its own user, on a root that nobody writes to
     capabilities: { drop: ['ALL'] },
   });
   expect(container.volumeMounts.every(({ readOnly }) => readOnly)).toBe(true);
+});
+
+it('whatever carries a version carries that of package.json', () => {
+  const carried = {
+    'package-lock.json': /"name": "payops",\s+"version": "([^"]+)"/,
+    'CHANGELOG.md': /^## (\S+), \d{4}-\d\d-\d\d$/m,
+    'README.md': /^Version (\S+),/m,
+    'manifest.yml': /^# The Slack app of Payops (\S+)\. /,
+    Dockerfile: /^LABEL .*org\.opencontainers\.image\.version=(\S+)/m,
+    'compose.yml': /^ {4}image: payops:(\S+)$/m,
+    'deploy/kubernetes/example/kustomization.yaml': /^ {4}newTag: (\S+)$/m,
+  };
+  const versions = Object.entries(carried).map(([path, shape]) => [path, shape.exec(fileOf(path))?.[1]]);
+  expect(versions).toEqual(Object.keys(carried).map((path) => [path, version()]));
+  expect(fileOf('deploy/kubernetes/example/kustomization.yaml')).toContain(`base?ref=v${version()}`);
 });
