@@ -1,7 +1,7 @@
 /**
  * `npm run bench:store`: what a page of 50 of a list, a page of `/pay find` and a `take` cost, with a thousand records and with very many, on
  * SQLite and on a Redis of its own. Says the medians and their ratio, which must stay near 1. `--quick` checks the
- * answers alone, in seconds.
+ * answers alone, in seconds; a word, such as `find`, takes the measures whose names have it.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -20,6 +20,7 @@ import { startRedis } from '../test/support/redis-server.ts';
 import { check, clocked, inParallel, median } from './figures.ts';
 
 const quick = process.argv.includes('--quick');
+const word = process.argv.slice(2).find((one) => !one.startsWith('--')) ?? '';
 const rounds = quick ? 5 : 300;
 const hourMs = 3_600_000;
 
@@ -72,6 +73,7 @@ const redis = server && connectRedis({ url: server.url, log: () => undefined });
 await redis?.tried;
 try {
   for (const [index, measure] of measures.entries()) {
+    if (!measure.name.includes(word)) continue;
     await compare('SQLite', measure, (size) =>
       openSqliteStore({ path: join(folder, `${index}-${size}.sqlite`), now: () => Date.now() }),
     );

@@ -152,6 +152,15 @@ describe('@pay in a thread', () => {
     await writes(unread, 'onCall', '@pay ORDER-1001', { where: 'privateRoom' });
     await asks(unread, 'agent', '@pay ORDER-1001', { words: 'Paid (confirmed)', threadTs });
     expect(unread.messages('onCall', 'privateRoom')).toEqual([]);
+    const room = { where: 'privateRoom' } as const;
+    await writes(unread, 'onCall', '/invite @pay', room);
+    const inRoom = { ...room, threadTs: await writes(unread, 'onCall', 'Between us', room) };
+    await writes(unread, 'onCall', '@pay ORDER-1001', inRoom);
+    const own = await unread.sees('onCall', 'Paid (confirmed)', 'privateRoom');
+    expect(own).toMatchObject({ ephemeral: true, threadTs: inRoom.threadTs });
+    await writes(unread, 'onCall', '@pay', inRoom);
+    await unread.sees('onCall', 'the bot can’t read this thread', 'privateRoom');
+    expect(unread.messages('agent', 'privateRoom').filter(({ ephemeral }) => ephemeral)).toEqual([]);
 
     const deaf = await openDesk(test, { workspace: { grantedOptionalScopes: [] } });
     const found = await deaf.runs(['doctor']);

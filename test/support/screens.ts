@@ -29,6 +29,14 @@ const budgets = {
   digest: 50,
   help: 90,
   home: 120,
+  /** Ten records of a customer, each with its buttons. */
+  found: 160,
+  /** What an agent copies to a customer. */
+  proof: 30,
+  /** What `@pay` says that is no look-up. */
+  mention: 25,
+  /** Below a daily summary, instead of its file. */
+  day_file: 25,
   /** Rows that somebody asked for: they grow with what there is. */
   list: 120,
   /** A form that no line above names. */
@@ -76,7 +84,7 @@ export function recordScreens(workspace: Workspace, folder: string): { end: () =
     const { submit, close, errors } = view;
     const name = [`window ${view.callbackId}`, view.title, hasErrors ? 'problems' : headOf(view.blocks)];
     const frame = { title: view.title, errors, ...(submit && { submit }), ...(close && { close }) };
-    const kind = hasErrors ? 'form' : kindOfWindow(view.callbackId, view.blocks);
+    const kind = hasErrors ? 'form' : kindOfWindow(view);
     add(kind, name.filter((part) => part !== '').join(' › '), view.blocks, frame);
   }
   workspace.onChange(() => {
@@ -137,6 +145,8 @@ function kindOfPost(event: string, blocks: readonly PageBlock[]): Kind {
       return 'approval_end';
     case 'payops_daily_summary':
       return 'list';
+    case 'payops_no_day_file':
+      return 'day_file';
     case 'shared':
       return 'look_up';
     default:
@@ -144,7 +154,7 @@ function kindOfPost(event: string, blocks: readonly PageBlock[]): Kind {
   }
 }
 
-function kindOfWindow(callbackId: string, blocks: readonly PageBlock[]): Kind {
+function kindOfWindow({ callbackId, title, blocks }: PageView): Kind {
   if (callbackId === 'charge') return 'charge_form';
   if (callbackId === 'charge_terms') return 'review';
   if (callbackId === 'otp' || /^[^ ]* ?Needs a code/.test(headOf(blocks))) return 'code';
@@ -153,6 +163,7 @@ function kindOfWindow(callbackId: string, blocks: readonly PageBlock[]): Kind {
     return /Needs approval|# of # approved/.test(headOf(blocks)) ? 'approval' : 'approval_end';
   if (callbackId === 'storm_list') return 'list';
   if (callbackId === 'lookup_answer') return 'look_up';
+  if (title === 'Proof of payment') return 'proof';
   if (blocks.some(({ type }) => type === 'input')) return 'form';
   return outcomes.test(headOf(blocks)) ? 'outcome' : 'other';
 }
@@ -160,6 +171,9 @@ function kindOfWindow(callbackId: string, blocks: readonly PageBlock[]): Kind {
 function kindOfAnswer(blocks: readonly PageBlock[]): Kind {
   const head = headOf(blocks);
   if (/What you can do/.test(head)) return 'help';
+  if (/^🔎 .*records?\b/i.test(head)) return 'found';
+  if (/^(No reference|Which reference|Type \/pay|Refunds are made)|opens by its button/.test(head))
+    return 'mention';
   if (/oldest first/i.test(textsOf(blocks).join(' ')) || / warning| parts not checked/.test(head))
     return 'list';
   if (/Paid|Not confirmed|Not found|Declined|Not paid|Not checked/.test(head)) return 'look_up';

@@ -113,7 +113,10 @@ function noDayFileMessage({
   const message = noteMessage({
     state: '📄 No file of the day',
     about: [date],
-    body: [rich`${why}`, rich`Run ${code(`npm run payops --silent -- day ${date}${named}`)}`],
+    body: [
+      rich`${why}`,
+      rich`To get it, run ${code(`npm run payops --silent -- day ${date}${named}`)} where the bot runs.`,
+    ],
   });
   return posted(message, 'payops_no_day_file', about);
 }
