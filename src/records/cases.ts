@@ -5,24 +5,24 @@ import { insist } from './insist.ts';
 import type { Entry, Index, Sealer, Store } from '../store/store.ts';
 import { createRecords, type ListedKind, type RecordChange, type Rest, type Taken } from './records.ts';
 
-/** What a case is: pure, so that a model test can drive it through everything that may happen. */
+/** Pure: a model test drives it through everything that may happen. */
 export type CaseRules<State, Event> = {
   prefix: string;
   schema: z.ZodType<State>;
   lists: (state: State) => Index | Promise<Index>;
-  /** What an event makes of it; undefined: nothing. Called again from what stands then when somebody else was faster. */
+  /** Undefined: the event changes nothing. Called again on a write conflict. */
   step: (state: State, event: Event, nowMs: number) => State | undefined;
-  /** When it is work again once all of it is told; undefined: nothing is left to do but to remember it. */
+  /** After all is told, when it is due again; undefined: it is finished. */
   restMs: (state: State, nowMs: number) => number | undefined;
-  /** False of a step that nobody hears of, and the audit neither. Absent: all are told. */
+  /** False: no message and no audit entry for this step. Absent: always true. */
   isTold?: (before: State, after: State) => boolean;
-  /** What is left of it once all of it is told, and `isOver`: when nothing is left to do but to remember it; absent: all. */
+  /** Trims the state once all is told; `isOver`: it is finished. Absent: nothing is trimmed. */
   settled?: (state: State, isOver: boolean) => State;
-  /** What the audit says of a step. The same step must give the same ids, so that written twice it is one. */
+  /** The audit's entries for a step. The same step must give the same ids: written twice, it counts once. */
   history: (step: CaseStep<State, Event>) => readonly AuditEntry[];
 };
 
-/** `event` and `before` are absent of the first. `turn` counts the steps of one case. */
+/** The first step has no `event` and no `before`. `turn` counts the case's steps. */
 export type CaseStep<State, Event> = {
   before?: State;
   event?: Event;
@@ -31,20 +31,17 @@ export type CaseStep<State, Event> = {
   atMs: number;
 };
 
-/** What is done outside: both run after the state that asks for them is stored, and again after a crash. */
+/** Calls to the outside. Both run after the state was stored, and again after a crash. */
 type CaseEffects<State, Event> = {
-  /**
-   * What is due of it now, and what came of that. `isOnce`: the answer cannot be had a second time, and is held on to
-   * while the store is away.
-   */
+  /** Does what is due, and returns the outcome. `isOnce`: the answer can't be had twice, so it is kept while the store is away. */
   due: (state: State, nowMs: number) => Promise<{ event: Event; isOnce?: boolean } | undefined>;
-  /** Everybody who must hear of it, by messages and events to other cases, each under a key: again is the same as once. */
+  /** Sends the state's messages, and events to other cases, each under a key. Must be idempotent. */
   tell: (state: State) => Promise<void>;
 };
 
 /**
- * A case as it is kept: up to `told` its turns were told, and the audit lacks `unwritten`. `atMs` is when it was written
- * and `dueAtMs` when it is work again: a clock that is put back must not make it wait for longer than it was to.
+ * A stored case. Turns up to `told` were told; the audit lacks `unwritten`. With `atMs` (written) and `dueAtMs` a clock that
+ * is put back doesn't delay it.
  */
 export type Kept<State> = {
   state: State;
@@ -60,44 +57,41 @@ export type Applied<State> = Kept<State> & { isMoved: boolean };
 
 type Begun<State> = { kind: 'begun'; kept: Kept<State> } | { kind: 'known'; state: State };
 
-/** All of it throws StoreUnavailable. */
+/** Every method throws StoreUnavailable. */
 export type Cases<State, Event> = {
   find(id: string): Promise<State | undefined>;
   /**
-   * Stores a new one; one that is there gives way to it only where `givesWay` says so, and else is given. `untold`: what
-   * it begins with is told by whoever begins it, who settles it, and after a crash by a worker; else nobody hears of that.
+   * Stores a new case, or returns the existing one unless `givesWay` replaces it. `untold`: the caller posts the first message
+   * and calls `settle()`; after a crash a worker does. Without it the first state is not told.
    */
   begin(
     id: string,
     state: State,
     options?: { givesWay?: (before: State) => boolean; untold?: true },
   ): Promise<Begun<State>>;
-  /** A new one, in one call: nobody hears of what it begins with, and the audit neither. False: it is there already. */
+  /** Stores a new case in one call, without message or audit entry. False: it exists. */
   create(id: string, state: State): Promise<boolean>;
-  /**
-   * The case after what happened, whether that changed it or not; undefined: there is none. Whoever calls this settles
-   * it; what a crash leaves unsettled is work in two seconds.
-   */
+  /** The case after the event, changed or not; undefined: there is none. The caller must `settle()`; after a crash a worker does, in two seconds. */
   apply(id: string, event: Event): Promise<Applied<State> | undefined>;
-  /** The same for an event that somebody reports and does not wait for: what it moved is work at once. */
+  /** Like `apply`, for a caller that doesn't wait: a worker settles it at once. */
   hear(id: string, event: Event): Promise<Applied<State> | undefined>;
-  /** Tells all of it (unless `isTold`: whoever waits for it is told), has it audited, and lets it rest until it is due. */
+  /** Tells the state (unless `isTold`: the caller did), writes the audit, and stores when it is due next. */
   settle(id: string, kept: Kept<State>, isTold?: 'told'): Promise<State>;
-  /** For work of its prefix. */
+  /** Handles work of its prefix. */
   work(entry: Entry): Promise<State>;
   list(name: string, options: { max: number; newestFirst?: boolean }): Promise<State[]>;
   all(name: string): Promise<State[]>;
 };
 
-/** Of a worker. `fromMs`: it is that late, at least. */
+/** A worker's context. `fromMs`: a lower bound of the time. */
 type Working = { fromMs?: number; taken?: Taken };
 
-/** Whoever changed it settles it at once; a crash leaves that to a worker. */
+/** The caller of a change settles it at once; after a crash a worker does, this late. */
 const settledWithinMs = 2_000;
-/** A worker goes on with a case that is due at once; after a crash it is due again this late. Longer than a look-up. */
+/** A worker goes on with a case due at once; after a crash it is due again this late. Longer than a look-up. */
 const goesOnWithinMs = 60_000;
 
-/** A case as a record: for readers of lists that hold records of several kinds. */
+/** The record kind of a case, for lists that hold several kinds. */
 export function caseKind<State>({
   prefix,
   schema,
@@ -118,20 +112,20 @@ export function caseKind<State>({
 }
 
 /**
- * A row of cases: each a record that one pure step moves. The state is stored before anything is done about it, and
- * whoever loses a compare-and-swap does nothing; what is to be told or called is on record until it has happened.
+ * Cases are records that a pure step moves. The state is stored before anything is done about it; the loser of a
+ * compare-and-swap does nothing. What is owed (messages, calls, audit) stays on the record until it has happened.
  */
 export function createCases<State, Event>(
   account: {
     store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
     sealer: Sealer;
     wait: (ms: number) => Promise<unknown>;
-    /** How long a case is remembered once nothing is left to do about it. */
+    /** How long a finished case is remembered. */
     rememberMs: number;
     now: () => number;
-    /** Called after something was stored that is work at once. */
+    /** Called after work that is due at once was stored. */
     wake: () => void;
-    /** True once it is on the audit's chain. Absent: nothing is audited. */
+    /** True once the entry is on the audit's chain. Absent: nothing is audited. */
     audit?: ((entry: AuditEntry) => Promise<boolean>) | undefined;
   },
   rules: CaseRules<State, Event>,
@@ -144,7 +138,7 @@ export function createCases<State, Event>(
     return audit ? [...(kept?.unwritten ?? []), ...rules.history(step)] : [];
   }
 
-  /** The time of a case never runs backwards, whatever the clock does. */
+  /** A case's time never runs backwards. */
   function timeOf(kept: Pick<Kept<State>, 'atMs'> | undefined, fromMs = 0): number {
     return Math.max(now(), fromMs, kept?.atMs ?? 0);
   }
@@ -173,7 +167,7 @@ export function createCases<State, Event>(
       const { state: before } = kept;
       if (rules.isTold?.(before, after) === false) {
         const value = { ...kept, state: after };
-        // What is not told yet is told as soon as before.
+        // An earlier turn is still untold: keep its delay.
         return kept.told < kept.turn
           ? writing(value, { delayMs }, atMs, asMoved)
           : resting(value, atMs, asMoved, taken ? goesOnWithinMs : 0);
@@ -196,7 +190,7 @@ export function createCases<State, Event>(
     return delayMs === undefined ? { ttlMs: rememberMs } : { delayMs };
   }
 
-  /** All of it is told. `atOnceMs`: when it is work again that is due at once. */
+  /** Everything is told. `atOnceMs`: the delay of what would be due at once. */
   function resting<Result>(
     kept: Kept<State>,
     atMs: number,
@@ -218,7 +212,7 @@ export function createCases<State, Event>(
     if (kept.told < kept.turn && !isTold) await effects.tell(kept.state);
     await write(kept.unwritten);
     function judge(current: Kept<State> | undefined): RecordChange<Kept<State>, Kept<State>> {
-      // One that went on meanwhile is settled by whoever moved it.
+      // It moved on meanwhile: the mover settles it.
       if (current?.turn !== kept.turn) return { kind: 'keep', result: current ?? kept };
       const atMs = timeOf(current, fromMs);
       return resting({ ...current, told: current.turn, unwritten: [] }, atMs, (after) => after);
@@ -235,7 +229,7 @@ export function createCases<State, Event>(
         if (before && !givesWay(before.state)) {
           return { kind: 'keep', result: { kind: 'known', state: before.state } };
         }
-        // Behind the turns of one that gave way: whoever is still to settle that one settles nothing of this.
+        // Start after the replaced case's turn, so a late `settle` of the old one does nothing.
         const turn = (before?.turn ?? 0) + 1;
         const atMs = timeOf(before);
         const first = { after: state, turn, atMs };
@@ -265,9 +259,9 @@ export function createCases<State, Event>(
       const taken: Taken = { entry };
       let kept = records.open(entry);
       for (;;) {
-        // Its clock was put back since: the store says that it is due, and so its time has come.
+        // The clock was put back: the store says that it is due, so go by its due time.
         const fromMs = now() < (kept.atMs ?? 0) ? timeOf(kept, kept.dueAtMs) : now();
-        // First what may change it: a message that is edited twice in a row is read twice.
+        // `due` before `tell`: a message that changes twice in a row is read twice.
         const done = await effects.due(kept.state, fromMs);
         if (!done) return await settle(id, kept, { fromMs, taken });
         const { event, isOnce } = done;
@@ -277,7 +271,7 @@ export function createCases<State, Event>(
         if (!moved?.isMoved || moved.told < moved.turn || moved.unwritten.length > 0) {
           return await settle(id, moved ?? kept, { fromMs, taken });
         }
-        // Nobody hears of the step: it is at rest already, or due at once.
+        // An untold step: already stored with its next due time, or due at once.
         if (rules.restMs(moved.state, timeOf(moved, fromMs)) !== 0) return moved.state;
         kept = moved;
       }

@@ -14,18 +14,18 @@ import { StoreUnavailable } from '../domain/failure.ts';
 import { entriesOf } from './pages.ts';
 import { NewerRelease, withForm, withoutForm } from './newer-release.ts';
 
-/** One kind of record: what its keys begin with, what it is, and the lists it is in as it stands. */
+/** One kind of record: its keys' prefix, its schema, and the lists that a value belongs in. */
 export type RecordKind<T> = {
   prefix: string;
   schema: z.ZodType<T>;
   lists?: (value: T) => Index | Promise<Index>;
-  /** In which form it is written; absent: the first. */
+  /** The form it is written in; absent: the first. */
   form?: number;
 };
 
 export type ListedKind<T> = RecordKind<T> & Required<Pick<RecordKind<T>, 'lists'>>;
 
-/** Work again after `delayMs`, or memory for `ttlMs`; absent: memory for ever. */
+/** Due after `delayMs`, or kept for `ttlMs`; absent: kept for ever. */
 export type Rest = { delayMs: number } | { ttlMs: number };
 
 export type RecordChange<T, Result> =
@@ -34,39 +34,38 @@ export type RecordChange<T, Result> =
 
 type Judge<T, Result> = (before: T | undefined) => RecordChange<T, Result> | Promise<RecordChange<T, Result>>;
 
-/** A record as its worker took it, and after each change as it stands then. */
+/** The record a worker took, updated after each change. */
 export type Taken = { entry: Entry | undefined };
 
 export type Records<T> = {
   keyOf(id: string): string;
   idOf(entry: Pick<Entry, 'key'>): string;
-  /** Throws SealBroken, SyntaxError or ZodError for what cannot be read, NewerRelease for what a newer replica can. */
+  /** Throws SealBroken, SyntaxError or ZodError if unreadable, NewerRelease if a newer replica can read it. */
   open(entry: Pick<Entry, 'key' | 'value'>): T;
   read(id: string): Promise<T | undefined>;
-  /** A new one, without asking first. False: it is there already. */
+  /** False: it exists. */
   create(id: string, value: T, options: CreateOptions): Promise<boolean>;
-  /** Over what was read as it stood then: the entry as it stands now. Undefined: somebody was faster. */
+  /** Compare-and-swap on `entry`; returns the new entry. Undefined: write conflict. */
   write(entry: Entry, value: T, rest: Rest): Promise<Entry | undefined>;
   /**
-   * Compare-and-swap: `judge` is called again with what stands then whenever somebody else was faster. Where only the
-   * store's answer was lost, the change counts as made if it stands. Throws StoreUnavailable when that cannot be found out.
-   * `taken` saves the first read.
+   * Compare-and-swap: on a conflict `judge` is called again with the new value. If the store's answer was lost, the change
+   * counts as made when it is found; throws StoreUnavailable if that can't be found out. `taken` saves the first read.
    */
   change<Result>(id: string, judge: Judge<T, Result>, taken?: Taken): Promise<Result>;
-  /** Of a list, in its order, without what cannot be read. */
+  /** A list's records in its order, without unreadable ones. */
   list(name: string, options: { max: number; newestFirst?: boolean }): Promise<T[]>;
   all(name: string): Promise<T[]>;
 };
 
-/** Whoever loses that often loses to somebody who wins every time: better an error than a person who waits. */
+/** Give up after so many conflicts instead of making a person wait. */
 const mostTries = 100;
 const firstRestMs = 1;
 const longestRestMs = 30;
-/** How often a change is made again whose answer was lost, and how soon. */
+/** Retries after a lost answer, and the wait before each. */
 const lostAnswers = 2;
 const againMs = 100;
 
-/** Records of one kind, sealed whole under their own keys, typed by their schema. All of it throws StoreUnavailable. */
+/** Records of one kind, sealed under their own keys and parsed by their schema. Every method throws StoreUnavailable. */
 export function createRecords<T>(
   account: {
     store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
@@ -112,12 +111,11 @@ export function createRecords<T>(
     let sent: { text: string; result: Result } | undefined;
     let lost = 0;
     let { entry } = taken;
-    // Each try needs what the one before it left.
     for (let tries = 0; tries < mostTries; tries += 1) {
       try {
         entry ??= await store.read(key);
         taken.entry = entry;
-        // Sealed text is never the same twice: what stands is ours when it is this.
+        // Sealed text never repeats: if it is there, our write was carried out.
         if (lost > 0 && sent && entry?.value === sent.text) return sent.result;
         const change = await judge(entry && open(entry));
         if (change.kind === 'keep') return change.result;
@@ -165,8 +163,8 @@ export function createRecords<T>(
 }
 
 /**
- * One after the other for one id, side by side for different ones: so a process competes with other replicas alone.
- * Where the store is away, whoever waits behind that call gets its error too, instead of waiting once more each.
+ * Runs work of one id one after the other, so a process conflicts only with other replicas. If the store is away, work
+ * queued behind the failed call fails with its error instead of waiting again.
  */
 function createTurns(): <Result>(id: string, work: () => Promise<Result>) => Promise<Result> {
   const last = new Map<string, Promise<unknown>>();
@@ -184,7 +182,7 @@ function createTurns(): <Result>(id: string, work: () => Promise<Result>) => Pro
   };
 }
 
-/** Of a list that holds records of several kinds. Throws what `Records.open` does. */
+/** Opens a record of a list with several kinds. Throws what `Records.open` does. */
 export function openRecord<T>(
   sealer: Sealer,
   { schema }: RecordKind<T>,
@@ -194,7 +192,7 @@ export function openRecord<T>(
   return schema.parse(JSON.parse(sealer.open(key, withoutForm(value, newestForm))));
 }
 
-/** As one step of the store: records of this kind are in the lists that the kind says by now. See `store/store-steps.ts`. */
+/** A step of the store that puts records of this kind into the lists the kind has now. See `store/store-steps.ts`. */
 export function relisted<T>(sealer: Sealer, kind: ListedKind<T>) {
   return {
     prefix: kind.prefix,
@@ -209,7 +207,7 @@ export function relisted<T>(sealer: Sealer, kind: ListedKind<T>) {
   };
 }
 
-/** Of a record: its key is lost, or no release that wrote it is this one. */
+/** The record's key is lost, or another release wrote it. */
 export function isUnreadable(error: unknown): boolean {
   return error instanceof SealBroken || error instanceof SyntaxError || error instanceof z.ZodError;
 }

@@ -1,7 +1,6 @@
 /**
- * One record of the store. `version` rises with every change, lease included, and is what a
- * compare-and-swap compares; a key that is created anew never gets an old version again. `lane` is the
- * record's own key when it was created without one. `attempts` counts how often it was taken as work.
+ * One record. `version` rises with every change, a lease included, and is what compare-and-swap compares; a key that is
+ * created again never repeats a version. `lane` defaults to the record's key. `attempts`: how often it was taken as work.
  */
 export type Entry = {
   readonly key: string;
@@ -12,110 +11,95 @@ export type Entry = {
 };
 
 /**
- * The lists a record is in, by name, and its place in each: a whole number, usually UTC ms. Records of one place stand in
- * the order of their keys, by bytes. A name is stored as it is: nothing secret belongs in it.
+ * The lists a record is in, by name, and its place in each: a whole number, usually UTC ms. Equal places are ordered by
+ * key, by bytes. Names are stored in the clear: no secrets.
  */
 export type Index = Readonly<Record<string, number>>;
 
-/**
- * What a record is created as. With `delayMs` it is work: due after that long, in its lane (its own key
- * when none is given), and never forgotten before it is finished. Without, it is memory: kept for `ttlMs`,
- * or for ever when none is given.
- */
+/** With `delayMs` the record is work: due after that long, never expiring. Without, memory: kept for `ttlMs`, or for ever. */
 export type CreateOptions = ({ delayMs: number; lane?: string } | { ttlMs?: number }) & { index?: Index };
 
 /**
- * What a record becomes. With `delayMs` it is work again, due after that long (`ttlMs` then means nothing:
- * work never expires); without, it is finished and kept for `ttlMs` (for ever when none is given).
- * `pauseMs` keeps the record's whole lane from being taken for that long; a shorter pause never cuts a
- * longer one. Either way the lane's lease, if this entry held it, ends when no other entry taken with
- * it is still out.
+ * With `delayMs` the record stays work, due after that long (`ttlMs` is ignored); without, it is finished and kept for
+ * `ttlMs`, or for ever. `pauseMs` keeps the whole lane from being taken; a shorter pause never cuts a longer one. The
+ * lane's lease ends when every entry taken with it was written.
  */
 export type WriteOptions = {
   delayMs?: number;
   ttlMs?: number;
   pauseMs?: number;
-  /** The lane it is in from now on; absent: it stays. A pause and a lease are of the lane that it leaves. */
+  /** Its new lane; absent: unchanged. A pause and a lease belong to the lane it leaves. */
   lane?: string;
-  /** The lists it is in from now on, and no others: as atomic as the write. Absent: they stay. */
+  /** Replaces all its lists, in the same atomic step. Absent: unchanged. */
   index?: Index;
-  /** Still being worked on: the lane's lease ends this long from now instead, and all else means nothing. Lost when the lease is. */
+  /** Extends the lane's lease to this long from now; every other option is ignored. Fails if the lease has ended. */
   holdMs?: number;
 };
 
 export type ListOptions = {
   /** `next` of the page before. */
   after?: string;
-  /** Where the first page begins, this place included; absent: at the end of the list that is read first. */
+  /** The first page's first place, inclusive; absent: the list's end. */
   from?: number;
   /** From 1 to 1000. */
   max: number;
-  /** From the highest place down; absent: from the lowest up. */
+  /** Highest place first; absent: lowest first. */
   newestFirst?: boolean;
 };
 
-/** `next` is absent on the last page. It stays good whatever becomes of the record it was made from. */
+/** `next` is absent on the last page, and stays valid when its record changes or goes. */
 export type Listed = { entries: readonly Entry[]; next?: string };
 
-/**
- * How long the oldest due record waits (0: nothing is due), and how many are due by what their lane is: `free`, `leased`
- * to a worker, or `paused`. `mostDue` stands for that many or more.
- */
+/** Age of the oldest due record (0: nothing is due), and how many are due by their lane's state, up to `mostDue`. */
 type Backlog = { oldestDueMs: number; due: Readonly<Record<'free' | 'leased' | 'paused', number>> };
 
 export const mostDue = 10_000;
 
 /**
- * Dedupe memory, outbox, timer, lock and record of intent in one: a few methods, all atomic, all judged by
- * the store's own clock, so that only durations cross this port and no replica's clock matters.
- * Every method throws `StoreUnavailable` when the store cannot answer within its deadline; a call that
- * threw may or may not have been carried out. A duration that is negative, not a number or longer than a
- * hundred years is a bug of the caller and throws RangeError before anything happens. No lease, hold or pause
- * lasts longer than an hour, whatever was asked for. A clock that is put back makes nothing last longer: the store goes on
- * from the time it had.
+ * Dedupe memory, outbox, timer and lock in one. Every method is atomic and goes by the store's own clock: only durations
+ * cross this port, so replicas' clocks don't matter. Throws `StoreUnavailable` when the store doesn't answer in time; such a
+ * call may have been carried out. Throws RangeError, before anything happens, for a duration that is negative, no number or
+ * above a hundred years. A lease, hold or pause lasts an hour at most. If the clock is put back, the store goes on from the
+ * time it had.
  */
 export type Store = {
-  /** Stores once. False: the key is there already, and nothing changed. Two callers never both get true. */
+  /** False: the key exists, and nothing changed. Two callers never both get true. */
   create(key: string, value: string, options?: CreateOptions): Promise<boolean>;
-  /** The record, or undefined when it was never created or its time is over. */
+  /** Undefined: never created, or expired. */
   read(key: string): Promise<Entry | undefined>;
   /**
-   * Compare-and-swap on `entry.version`: the entry as it stands now, to be written again. Undefined: somebody
-   * changed it meanwhile, or it is gone, or (with `holdMs`) its lease has ended; drop your effect.
+   * Compare-and-swap on `entry.version`; returns the new entry. Undefined: it was changed meanwhile, is gone, or (with
+   * `holdMs`) its lease has ended. Drop your effect then.
    */
   write(entry: Entry, value: string, options?: WriteOptions): Promise<Entry | undefined>;
   /**
-   * Leases the free lane whose oldest due entry has been due longest and gives up to `max` (default 1) of
-   * its due entries, oldest due first; empty when no free lane has due work. Of a lane whose name does not begin with
-   * `lanes` (default: any does) it gives one, whatever `max` is. Until the lease ends or all
-   * of them are written, nobody else is given anything of that lane. Raises each entry's version and
-   * attempts. What a dead worker left unwritten keeps its place in the lane and is due when the lease ends.
+   * Leases the free lane whose oldest entry has been due longest; returns up to `max` (default 1) of its due entries, oldest
+   * first, or none if no free lane has due work. From a lane whose name doesn't begin with `lanes` (default: any) it
+   * returns one. Until the lease ends or all of them are written, nobody else gets anything of that lane. Raises each entry's
+   * version and attempts. What a dead worker left keeps its place, and is due when the lease ends.
    */
   take(leaseMs: number, max?: number, lanes?: string): Promise<Entry[]>;
   /**
-   * The same record with another text for its value: due, expiring and in its lane as before, and in its lists, or with
-   * `index` in those alone. False: somebody changed it meanwhile, it is gone, or a worker has it.
+   * Changes the value, and with `index` the lists, of a record; due time, expiry and lane stay. False: it was changed
+   * meanwhile, is gone, or a worker has it.
    */
   replace(entry: Entry, value: string, index?: Index): Promise<boolean>;
   /**
-   * The records that are in the list, in its order, up to `max` of them: those whose time is over are not. Costs the same
-   * however long the list is. Throws RangeError for a `max` or an `after` that cannot be.
+   * Up to `max` unexpired records of the list, in its order. Costs the same however long the list is. Throws RangeError for
+   * an invalid `max` or `after`.
    */
   list(name: string, options: ListOptions): Promise<Listed>;
-  /**
-   * Keys of records, some at a time, from '' on: `next` is what to ask with for those that follow. A record that is there
-   * all the while is told once at least.
-   */
+  /** A page of keys, from '' on; `next` asks for the following one. A record that exists throughout is returned at least once. */
   keysAfter(after: string): Promise<{ keys: readonly string[]; next: string | undefined }>;
-  /** What is due now, for whoever watches from outside: costs more the more there is, up to `mostDue`. */
+  /** What is due now, for monitoring: costs more the more there is, up to `mostDue`. */
   backlog(): Promise<Backlog>;
-  /** Answers when the store can be written to; throws StoreUnavailable otherwise: away, full, read-only. */
+  /** Throws StoreUnavailable unless the store takes writes. */
   ping(): Promise<void>;
   /** Waits for calls under way; later ones throw StoreUnavailable. May be called twice. */
   close(): Promise<void>;
 };
 
-/** The sealed text cannot be opened. The message says why and never holds any of its content. */
+/** The sealed text can't be opened. The message says why, without its content. */
 export class SealBroken extends Error {
   constructor(message: string) {
     super(message);
@@ -123,10 +107,10 @@ export class SealBroken extends Error {
   }
 }
 
-/** Seals what may name a customer, a transaction or a card, before a store holds it. */
+/** Seals what may name a customer, a transaction or a card. */
 export type Sealer = {
-  /** The text, unreadable and bound to its context (the store key it will stand under). Never the same twice. */
+  /** Binds the text to its context (its store key). Never returns the same twice. */
   seal(context: string, plain: string): string;
-  /** The text again. Throws SealBroken when it was changed, moved under another context, or its key is not here. */
+  /** Throws SealBroken if it was changed, moved to another context, or its key isn't here. */
   open(context: string, sealed: string): string;
 };
