@@ -7,10 +7,7 @@ import { indexAt } from '../records/found-by.ts';
 import { withoutForm } from '../records/newer-release.ts';
 import type { Sealer, Index, Store } from '../store/store.ts';
 
-/**
- * Where it waits for its turn. Edits have lanes of their own: Slack paces them by themselves and may refuse them alone, and
- * no post waits behind one.
- */
+/** The lane a message waits in. Edits have lanes of their own: Slack paces and refuses them apart, and no post waits for one. */
 export function laneOf({
   channel,
   posted,
@@ -22,55 +19,49 @@ export function laneOf({
 const destination = z.object({ channel: z.string(), rule: z.custom<RoutedRule>().exactOptional() });
 
 /**
- * One message, as the store keeps it: dedupe memory while it is settled, work while it is not. What it tells of (a charge,
- * a link, a request, a storm) is read when it leaves.
+ * A stored message: work until it is settled, then dedupe memory. Its subject (a charge, a link, a request, a storm) is
+ * read when it leaves.
  */
 const messageRecord = z.object({
-  /** A step, said below a message. One that was taken away is not said again; where its thread is closed, it goes into the channel. */
+  /** A reply in a message's thread. If deleted it isn't posted again; if the thread is closed it goes into the channel. */
   isNote: z.literal(true).optional(),
-  /** Tried as long as Slack refuses it, however long that is. */
+  /** Retried for as long as Slack refuses it. */
   isNeverGivenUp: z.literal(true).optional(),
-  /** Said so soon or not at all. */
+  /** Dropped if not posted by then. */
   withinMs: z.number().optional(),
-  /** The lane it has to itself, and its channel’s name behind that. */
+  /** Its own lane's prefix; the channel's name follows. */
   lane: z.string().optional(),
-  /** Where it goes, whatever the settings say later. Empty: see `isMessage`. */
+  /** Stays when settings change. Empty: see `isMessage`. */
   channel: z.string(),
   receivedAtMs: z.number(),
-  /** Of what asked for it last; the worker’s lines carry it on. */
+  /** The last request that asked for it; the worker's log lines carry it on. */
   requestId: z.string().optional(),
-  /**
-   * The event of an alert, and of any other message its body; nothing of a customer stands beside it in the
-   * clear.
-   */
+  /** An alert's event, or another message's body. No other field names a customer in the clear. */
   sealed: z.string(),
-  /** How long it is remembered once settled; absent: as long as an alert. */
+  /** How long it is kept once settled; absent: as long as an alert. */
   rememberMs: z.number().optional(),
-  /** Its versions are counted: the last one asked for, and the last one that is shown, overtaken, or given up. */
+  /** Versions: the last one asked for, and the last one shown, overtaken or given up. */
   wanted: z.int(),
   settled: z.int(),
-  /** How often it had been taken as work when its last turn ended: taken more often than that, a worker has it. */
+  /** The entry's `attempts` when its last turn ended: if `attempts` is higher, a worker has it. */
   turns: z.int(),
-  /** A post that may have arrived: written before it leaves, gone once it surely did not. */
+  /** A post that may have arrived: written before it leaves, removed once it surely didn't. */
   doubt: z
     .object({
       channel: z.string(),
       threadTs: z.string().optional(),
       sinceMs: z.number(),
-      /** Of the last post that may have arrived, where there are several. */
+      /** The last such post, if there are several. */
       untilMs: z.number().optional(),
-      /** How far the history was read, in Slack's own word for it. */
+      /** Slack's cursor: how far the history was read. */
       cursor: z.string().optional(),
-      /** Since when the history has not answered; absent while it has. */
+      /** Since when the history hasn't answered. */
       silentSinceMs: z.number().optional(),
     })
     .optional(),
-  /** It is posted though an earlier post of it may have arrived, and goes on saying so. */
+  /** Posted although an earlier post may have arrived; the message says so from then on. */
   mayBeRepeat: z.boolean().optional(),
-  /**
-   * Slack refuses it for its channel, and since when; `givenUp`: it is a dead letter, no work, and listed as one, with
-   * what a person must do.
-   */
+  /** Slack refuses it for its channel. `givenUp`: it is a dead letter, not work, with the fix for a person. */
   refused: z
     .object({
       channel: z.string(),
@@ -78,51 +69,50 @@ const messageRecord = z.object({
       givenUp: z.object({ slackError: z.string(), fix: z.string() }).optional(),
     })
     .optional(),
-  /** Posts in a row that did not arrive; the back-off grows with it. */
+  /** Posts in a row that didn't arrive: the back-off grows with it. */
   misses: z.int(),
-  /** The message, once posted, in the channel Slack says that it is in. */
+  /** Where it was posted, in the channel that Slack names. */
   posted: z.object({ channel: z.string(), ts: z.string() }).optional(),
-  /** Digest of the message as it was last posted or edited; in doubt, of the one post that may have arrived, and absent when there may be others. */
+  /** Digest of the last post or edit; in doubt, of the one post that may have arrived, and absent if there may be several. */
   shown: z.string().optional(),
-  /** The message in whose place it was posted anew. */
+  /** The message it was posted in place of. */
   replaced: z.object({ channel: z.string(), ts: z.string() }).optional(),
-  /** That was for an edit which Slack did not take; absent again once Slack takes one. */
+  /** It replaced one because Slack refused an edit; absent once Slack takes an edit. */
   reposted: z.boolean().optional(),
-  /** Slack does not take it into the thread: it goes into the channel. */
+  /** Slack refuses it in the thread: it goes into the channel. */
   unthreaded: z.boolean().optional(),
 
-  /** Of an alert, all that follows. What a repeat must equal, lest it be told as different. */
+  /** Alerts only, from here on. A repeat whose fingerprint differs is reported. */
   fingerprint: z.string().optional(),
-  /** What its look-up gave when it was posted, sealed, so that an edit shows the same. */
+  /** The look-up's result at the post, sealed, so an edit shows the same. */
   evidence: z.string().optional(),
-  /** Since when its look-up has had no answer. */
+  /** Since when its look-up has been unanswered. */
   unansweredSinceMs: z.number().optional(),
   /**
-   * Where its event is told, by the rules of when it was routed, whatever they say later. The first is where this record
-   * goes; those behind it are told by copies, each of which has its own alone. Empty: nobody is told.
-   * Absent: it is still to be routed.
+   * Channels by the rules at routing time. This record goes to the first; copies, with one channel each, go to the others.
+   * Empty: no channel. Absent: not routed yet.
    */
   routed: z.array(destination).optional(),
-  /** Its own charge tells it, or an alert’s thread, so no message of its own does. */
+  /** Its charge's message or an alert's thread tells it: no message of its own. */
   byCharge: z.literal(true).optional(),
-  /** The mutes that keep it from a channel. */
+  /** Mutes that kept it from a channel. */
   keptBy: z.array(z.string()).optional(),
-  /** A storm’s digest tells it since then, and no message of its own does. */
+  /** A storm's digest counts it since then: no message of its own. */
   digest: z.object({ storm: z.string(), atMs: z.number() }).optional(),
-  /** The lists of its customer and card, by keyed hashes, until its details go. */
+  /** Lists of its customer and card, by keyed hashes, until its details are erased. */
   foundBy: z.array(z.string()).optional(),
-  /** The list of its channel’s alerts, as long as no digest tells it. */
+  /** The list of its channel's alerts, unless a digest counts it. */
   arrivals: z.string().optional(),
-  /** What it told of customer and money is gone from here, and its message says its outcome and reference alone. */
+  /** Customer, amount and reasons were erased; the message shows outcome and reference alone. */
   isErased: z.boolean().optional(),
 });
 
 export type MessageRecord = z.infer<typeof messageRecord>;
 
-/** As it is stored first. */
+/** A new message's counters. */
 export const unsaid = { wanted: 1, settled: 0, turns: 0, misses: 0 } as const;
 
-/** `Name` says which feature renders it. */
+/** `Name` picks the feature that renders it. */
 export type MessageKey<Name extends string = string> = `message:${Name}:${string}`;
 
 export function messageKey<Name extends string>(name: Name, rest: string): MessageKey<Name> {
@@ -133,30 +123,27 @@ export function messageName(key: string): string {
   return key.split(':')[1] ?? '';
 }
 
-/** Of an event, or one of its copies. */
+/** True for an event's record and its copies. */
 export function isAlert({ fingerprint }: MessageRecord): boolean {
   return fingerprint !== undefined;
 }
 
-/** In front, because a merchant's reference may end with anything, and no event key begins so. */
+/** A prefix, not a suffix: a merchant's reference may end with anything, and no event key begins so. */
 const copyPrefix = messageKey('alert', 'copy/');
 
-/** The alert of an event; without a channel its own record, which is the event's dedupe memory, with one a copy for a further channel. */
+/** An event's record, which is its dedupe memory; with `furtherChannel` its copy for that channel. */
 export function alertKey(eventKey: string, furtherChannel?: string): string {
   return furtherChannel === undefined
     ? messageKey('alert', eventKey)
     : `${copyPrefix}${furtherChannel}/${eventKey}`;
 }
 
-/**
- * By what a message is known in its channel's history. One that took another's place has a key of its own: the other
- * may stand there still, closed to edits, and must not be taken for it.
- */
+/** A message's key in its channel's history. A replacement has another key: the old message may still be there, closed to edits. */
 export function historyKey(key: string, { replaced }: Pick<MessageRecord, 'replaced'>): string {
   return replaced ? `${key}#after:${replaced.ts}` : key;
 }
 
-/** Whether it is told itself. An event that is told nowhere, or still to be routed, has no channel. */
+/** False for an event that goes to no channel or isn't routed yet. */
 export function isMessage({ channel }: Pick<MessageRecord, 'channel'>): boolean {
   return channel !== '';
 }
@@ -164,27 +151,27 @@ export function isMessage({ channel }: Pick<MessageRecord, 'channel'>): boolean 
 /** The list of all dead letters. */
 export const deadLetters = 'undelivered';
 
-/** Those of one channel, or person. */
+/** The dead letters of one channel or person. */
 export function deadLettersOf(channel: string): string {
   return `${deadLetters}:${channel}`;
 }
 
-/** Every event by when it was received, by its own record. */
+/** Every event's own record, by when it was received. */
 export const eventsList = 'events';
 
-/** The events by which money of this order was given back. Outside text must not shape a key. */
+/** Refund events of an order. Hashed: outside text must not shape a key. */
 export const givenBackOf = (reference: string): string =>
   `given-back:${createHash('sha256').update(reference).digest('hex').slice(0, 40)}`;
 
 const givenBackKey = /^message:alert:(payment_given_back\/.+)$/su;
 
-/** The events that a mute keeps from its channel. */
+/** Events that a mute kept from its channel. */
 export const keptBackBy = (mute: string): string => `kept-back:${mute}`;
 
-/** The alerts that the digest of a storm tells. */
+/** Alerts that a storm's digest counts. */
 export const stormAlerts = (storm: string): string => `storm-alerts:${storm}`;
 
-/** The lists that a record is in. An alert that is posted late counts as one that has just come: a backlog is a storm too. */
+/** A record's lists. An alert posted late counts as just arrived: a backlog is a storm too. */
 export function listsOf(key: string, record: MessageRecord): Index {
   const { refused, receivedAtMs, digest, arrivals, posted, isErased, foundBy = [], keptBy = [] } = record;
   const givenBack = referenceOfEventKey(givenBackKey.exec(key)?.[1] ?? '');
@@ -207,12 +194,12 @@ export function writeMessageRecord(record: MessageRecord): string {
   return JSON.stringify({ ...record, requestId: requestId() ?? record.requestId });
 }
 
-/** Throws when the text is no record of ours: a bug or a store shared with something else, never a person's mistake. */
+/** Throws if the text is no message record: a bug, or a store shared with something else. */
 export function readMessageRecord(text: string): MessageRecord {
   return messageRecord.parse(JSON.parse(withoutForm(text)));
 }
 
-/** Undefined: there is none. Throws what `readMessageRecord` does, and StoreUnavailable. */
+/** Throws what `readMessageRecord` does, and StoreUnavailable. */
 export async function findMessageRecord(
   store: Pick<Store, 'read'>,
   key: string,
@@ -221,12 +208,12 @@ export async function findMessageRecord(
   return entry && readMessageRecord(entry.value);
 }
 
-/** What a message was stored with. It was typed when it was sealed, under a key only this program holds. */
+/** Not validated: the body was typed when it was sealed, under a key that only this program holds. */
 export function openBody(sealer: Sealer, key: string, { sealed }: Pick<MessageRecord, 'sealed'>): unknown {
   return JSON.parse(sealer.open(key, sealed));
 }
 
-/** Of an alert. */
+/** Alerts only. */
 export function openEvent(sealer: Sealer, key: string, record: MessageRecord): PaymentEvent {
   return openBody(sealer, key, record) as PaymentEvent;
 }
