@@ -2,7 +2,7 @@ import { createHmac, createSecretKey, randomBytes, type KeyObject } from 'node:c
 import type { Log } from '../log.ts';
 import type { Store, Sealer } from '../store/store.ts';
 
-/** A keyed hash: the same text has the same one on every replica and for ever, and nobody without the store can make it. */
+/** A keyed hash: the same on every replica, for ever; nobody without the store can make it. */
 export type Fingerprint = (text: string) => Promise<string>;
 
 const keyName = 'secret:fingerprint';
@@ -10,13 +10,12 @@ const keyBytes = 32;
 const shownCharacters = 32;
 
 /**
- * Names a card by its token key without telling it: HMAC-SHA256, the first 32 hex characters. The key is made
- * once for all replicas and kept sealed; it survives the rotation of the sealing keys, because whoever opens
- * it under an old one seals it under the first. Nothing is read before the first call, and a call that found
- * the store away (StoreUnavailable) or the key sealed with one that is not here is tried anew by the next.
+ * HMAC-SHA256, the first 32 hex characters: names a card without its token key. The hash's key is made once for all
+ * replicas, kept sealed, and sealed again under the first sealing key when opened under an old one. It is read at the first
+ * call; a call that failed (StoreUnavailable, or a missing sealing key) is retried by the next.
  *
- * A key that cannot be opened is never replaced: every wait after a decline stands under names made with it,
- * and with another key every card would look like one that was never charged.
+ * A key that can't be opened is never replaced: every hold after a decline is named with it, and with another key every
+ * card would look as if it was never charged.
  */
 export function openFingerprint(
   store: Pick<Store, 'create' | 'read' | 'write'>,
@@ -26,7 +25,7 @@ export function openFingerprint(
   let opening: Promise<KeyObject> | undefined;
   async function open(): Promise<KeyObject> {
     try {
-      // Node checks bytes that are given as a key anew each time, which takes four times as long as the hash.
+      // A KeyObject: Node would check raw bytes at each call, which takes four times as long as the hash.
       return createSecretKey(await openKey(store, sealer, log));
     } catch (error) {
       opening = undefined;
@@ -51,13 +50,13 @@ async function openKey(
   if (!entry) {
     const made = sealer.seal(keyName, randomBytes(keyBytes).toString('hex'));
     if (await store.create(keyName, made)) log('info', 'Made the key that names saved cards');
-    // Read back also when ours was stored: what counts is what every other replica reads.
+    // Read back even if ours was stored: what every replica reads counts.
     entry = await store.read(keyName);
     if (!entry) throw new Error(`The record ${keyName} was removed from the store while it was made.`);
   }
   const key = readKey(sealer, entry.value);
   const fresh = sealer.seal(keyName, key.toString('hex'));
-  // Losing the swap is no harm: another replica has sealed the same key.
+  // A lost swap is harmless: another replica sealed the same key.
   if (sealingKeyOf(fresh) !== sealingKeyOf(entry.value) && (await store.write(entry, fresh))) {
     log('info', 'Sealed the key that names saved cards with the first sealing key');
   }

@@ -12,7 +12,7 @@ export type FoundBy = {
   amountMinor?: number | undefined;
 };
 
-/** One address however it is written: case, spaces, unseen characters, and a domain in its own letters or in ASCII. */
+/** Ignores case, spaces, invisible characters, and whether the domain is in ASCII. */
 export function normalEmail(email: string): string {
   const text = visible(email.normalize('NFKC')).replaceAll(/\s+/gu, '').toLowerCase();
   const at = text.lastIndexOf('@');
@@ -22,9 +22,8 @@ export function normalEmail(email: string): string {
 }
 
 /**
- * The lists a record joins so that `/pay find` finds it: none where it names neither customer nor card. Their names hold
- * a keyed hash, never the address. No record waits for them: where the key of the hashes is lost there are none, and the
- * log says so. Throws StoreUnavailable.
+ * The lists by which `/pay find` finds a record; none if it names neither customer nor card. Names hold a keyed hash, never
+ * the address. If the hashes' key is lost there are none, and it is logged: no record waits for them. Throws StoreUnavailable.
  */
 export async function listsFoundBy(
   { fingerprint, log }: { fingerprint: Fingerprint; log: Log },
@@ -39,14 +38,13 @@ export async function listsFoundBy(
   }
 }
 
-/** The list to look in; by the e-mail where both are known. Throws RangeError where neither is, and what `fingerprint` does. */
+/** The list to look in, by e-mail if both are known. Throws RangeError if neither is, and what `fingerprint` does. */
 export async function listFoundBy(fingerprint: Fingerprint, known: FoundBy): Promise<string> {
   const [list] = await namesOf(fingerprint, known);
   if (list === undefined) throw new RangeError('Neither an e-mail nor a card with an amount is given.');
   return list;
 }
 
-/** Whether it is the name of such a list. */
 export function isFoundList(text: string): boolean {
   return new RegExp(`^${foundPrefix}[\\da-f]{32}$`).test(text);
 }

@@ -1,11 +1,11 @@
 import { StoreUnavailable } from '../domain/failure.ts';
 import { type Log, newErrorId } from '../log.ts';
 
-/** How long an answer is held on to while the store is away; then the timers take over. */
+/** How long to retry storing an answer while the store is away; then timers take over. */
 const insistMs = 30_000;
 const insistAgainMs = 500;
 
-/** An answer that cannot be had a second time (where a code was sent, say) is not let go because the store blinks. */
+/** Retries `work` while the store is away, for an answer that can't be had twice. */
 export async function insist<T>(
   { now, wait }: { now: () => number; wait: (ms: number) => Promise<unknown> },
   work: () => Promise<T>,
@@ -21,13 +21,12 @@ export async function insist<T>(
   }
 }
 
-/** How often the bot's own records are told what the service has done already. */
 const tries = 3;
 const againMs = 200;
 
 /**
- * Brings the bot's own records up to date with what the service has done. `behind` when that could not be, which is
- * in the log as `what`: the service's answer stands whatever becomes of our records, so nothing is thrown from here.
+ * Updates the bot's records after the service has acted. Never throws, since the service's answer stands: `behind`, logged as
+ * `what`, when the records couldn't be updated.
  */
 export async function catchUp(
   { log, wait }: { log: Log; wait: (ms: number) => Promise<unknown> },

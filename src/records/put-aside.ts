@@ -7,25 +7,24 @@ import { NewerRelease, isNewer } from './newer-release.ts';
 import { isUnreadable } from './records.ts';
 import type { Kind } from './worker.ts';
 
-/** `unreadable`: cannot be opened or parsed, or is of no known kind. `failing`: its work threw time after time. */
+/** `unreadable`: can't be opened or parsed, or is of no known kind. `failing`: its work kept throwing. */
 export const asideReasons = ['unreadable', 'failing'] as const;
 type Reason = (typeof asideReasons)[number];
 
 type PutAside = {
-  /** The same kinds, and one for what is of none: what they throw concerns their record alone, unless it is outside. */
+  /** Known kinds, plus a fallback for unknown ones. What they throw stops their record alone, unless the outside is broken. */
   guard: (kinds: readonly Kind[]) => Kind[];
-  /** Makes all that was put aside due once more: the key may be back, or another release runs. Once in a process. */
+  /** Makes all of it due again, once a process: the key may be back, or another release runs. */
   takeUp: () => Promise<void>;
 };
 
-/** What mends a record that cannot be opened. */
 export const sealingKeyFix = 'Put the sealing key it was sealed with back at the end of SEALING_KEYS.';
 
-/** What was put aside, each a record beside its own, whose lists stay as they are. */
+/** A marker beside each record that was put aside; the record's own lists stay. */
 const asidePrefix = 'aside:';
 export const asideList = 'aside';
 
-/** How long a lane is left to the newer replicas before this one looks at it again. */
+/** How long a lane is left to newer replicas. */
 const leaveMs = 1_000;
 const mostFailures = 5;
 const failingForMs = 120_000;
@@ -33,15 +32,14 @@ const firstRetryMs = 10_000;
 const longestRetryMs = 60_000;
 
 /**
- * A record that cannot be worked on is put aside: kept as it is and not due any more, so that it stops nothing. What
- * cannot be read is put aside at once; what its work throws, at its fifth failure in a row in this process, after two
- * minutes at the soonest. Where the store, Slack or the payments service is away the record waits for its lease to end.
- * What a newer release wrote, and what is about that, keeps its place in its lane for a replica of that release.
+ * Puts a record that can't be worked on aside: kept, no longer due, so it stops nothing. Unreadable: at once. Failing: at
+ * the fifth failure in a row in this process, after two minutes at the soonest. If the store, Slack or the payments service
+ * is away, the record waits for its lease to end. A newer release's record keeps its place in the lane for such a replica.
  */
 export function createPutAside(options: {
-  /** The whole one, which is shared by all accounts. */
+  /** Shared by all merchant accounts. */
   store: Pick<Store, 'create' | 'read' | 'write' | 'list'>;
-  /** Tells the operators, once of each record. */
+  /** Tells operators, once per record. */
   tell: (entry: Entry, errorId: string) => Promise<void>;
   count: (reason: Reason) => void;
   now: () => number;
@@ -54,7 +52,7 @@ export function createPutAside(options: {
   const failing = new Map<string, { failures: number; sinceMs: number }>();
   let taken: Promise<void> | undefined;
 
-  /** Held and not written: so it is neither due later nor overtaken by what is behind it. */
+  /** Holds the record without changing it: it isn't delayed, and later records don't pass it. */
   async function leave(entry: Entry): Promise<void> {
     const { key } = entry;
     if (!isNewerTold) log('warn', 'a record of a newer release is left to its replicas', { key });
@@ -64,7 +62,7 @@ export function createPutAside(options: {
 
   async function judge(entry: Entry, error: unknown): Promise<void> {
     if (error instanceof NewerRelease) {
-      // It is about such a record.
+      // Its work needed such a record.
       const own = await stillTaken(entry);
       if (own) await leave(own);
       return;
@@ -92,7 +90,7 @@ export function createPutAside(options: {
     await store.write(held, held.value, { delayMs: growingDelayMs(firstRetryMs, failures, longestRetryMs) });
   }
 
-  /** As it stands now. Undefined: its work has ended all the same, or somebody else has it. */
+  /** The current entry. Undefined: its work ended after all, or another worker has it. */
   async function stillTaken(entry: Entry): Promise<Entry | undefined> {
     const found = await store.read(entry.key);
     if (found?.version === entry.version) return found;
@@ -107,7 +105,7 @@ export function createPutAside(options: {
     { errorId, error }: { errorId: string; error: unknown },
   ): Promise<void> {
     const { key, attempts } = held;
-    // Listed first: after a crash in between it is due all the same.
+    // List it first: after a crash in between it is still due.
     await store.create(`${asidePrefix}${attempts} ${key}`, '', { index: { [asideList]: now() } });
     if (!(await store.write(held, held.value))) return;
     failing.delete(key);
@@ -145,7 +143,7 @@ export function createPutAside(options: {
           return ahead ? await ahead(entry) : entry;
         } catch (error) {
           if (isOutside(error)) throw error;
-          // Its turn comes, and fails by itself.
+          // `work` will fail the same way, in its turn.
           return entry;
         }
       },
@@ -170,7 +168,7 @@ function ofNoKind(): Promise<void> {
   return Promise.reject(new UnknownKind('No part of this release works on such a record.'));
 }
 
-/** Also what Node and Slack's client say of a network: their errors carry a code. */
+/** Network errors of Node and of Slack's client carry a code. */
 function isOutside(error: unknown): boolean {
   if (error instanceof StoreUnavailable || error instanceof ServiceFailure) return true;
   const code = errorCode(error);

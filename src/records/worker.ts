@@ -2,35 +2,28 @@ import type { Log } from '../log.ts';
 import type { Entry, Store } from '../store/store.ts';
 
 export type Worker = {
-  /** Lets it look at once, or as soon as the last time is long enough ago: a burst of events costs few looks. */
+  /** Makes it look for work now, at most once per `wakeGapMs`: a burst of events costs few looks. */
   wake: () => void;
-  /** Takes no more work and resolves when what is under way is done. */
+  /** Takes no more work; resolves when work in progress is done. */
   stop: () => Promise<void>;
 };
 
-/** Between two times that it is woken, at least. */
 const wakeGapMs = 25;
 
-/**
- * Between two pieces of one loop while the process is pressed. Whoever sends events repeats what is not answered in
- * time, and what they are told about can wait: so answering goes first, and work goes on all the same.
- */
+/** The rest between two pieces while requests wait: senders retry slow webhooks, so yield to requests. */
 const pressedRestMs = 100;
 
-/**
- * Keeps doing due work until stopped. A throw ends one piece, never the loop: its record is due again
- * when its lease runs out, and the cause is in the log, once per outage.
- */
+/** Does due work until stopped. A throw ends one piece, never the loop: its lease runs out, and the cause is logged once per outage. */
 export function startWorker(options: {
-  /** Does one piece of due work; false when there was none. */
+  /** Does one piece of due work; false: there was none. */
   workOnce: () => Promise<boolean>;
-  /** How many pieces may be under way at once in this replica; lanes keep them apart. */
+  /** How many pieces run at once in this replica. */
   concurrency: number;
-  /** How long an idle loop waits before it looks again; `wake` cuts it short. */
+  /** An idle loop's wait; `wake` cuts it short. */
   idleMs: number;
-  /** How long it waits after a throw. */
+  /** The wait after a throw. */
   failureDelayMs: number;
-  /** Whether others wait for this process to answer them; what is due then waits for its turn. */
+  /** Whether requests wait for this process. */
   isPressed?: () => boolean;
   log: Log;
 }): Worker {
@@ -103,28 +96,25 @@ export function startWorker(options: {
   };
 }
 
-/** Whose work a record is, by how its key begins. */
+/** Who works on a record, by its key's prefix. */
 export type Kind = {
   prefix: string;
   work: (entry: Entry) => Promise<void>;
   /**
-   * Does before its turn what need not wait for it, and keeps that with the record, which is given as it stands then.
-   * Undefined: it is not ready, and what is behind it must wait, for which its `work` then ends the lane's lease.
+   * Does early what needn't wait for the record's turn, stores it, and returns the new entry. Undefined: not ready; `work`
+   * then ends the lane's lease, so later records wait.
    */
   ahead?: (entry: Entry) => Promise<Entry | undefined>;
 };
 
-/**
- * Takes one due record and hands it to its kind; false when nothing was due. Throws what that work throws: the record is
- * then due again when its lease ends.
- */
+/** Takes due work and hands it to its kind; false: nothing was due. Throws what the work throws; it is due again when the lease ends. */
 export async function workOnce(options: {
   store: Pick<Store, 'take'>;
   /** Longer than any kind of work takes. */
   leaseMs: number;
-  /** The first that fits. */
+  /** First match wins. */
   kinds: readonly Kind[];
-  /** Of lanes whose names begin so, so many records are taken at once, for what can be done ahead; absent: one of any. */
+  /** From lanes with this prefix up to `most` records are taken at once, for `ahead`; absent: one from any lane. */
   together?: { lanes: string; most: number; now: () => number };
 }): Promise<boolean> {
   const { store, leaseMs, kinds, together } = options;
@@ -136,8 +126,8 @@ export async function workOnce(options: {
     ),
   );
   const heldAtMs = now();
-  // In their order, up to the first that is not ready, and only while the lease is sure to hold: or another replica would
-  // be given what comes after it first. What is behind is left as it was taken: it keeps its place.
+  // In order, up to the first that isn't ready, and only while the lease surely holds: another replica could otherwise get a
+  // later record first. Later records stay leased, in order.
   for (const [at, entry] of taken.entries()) {
     if (now() - heldAtMs > leaseMs / 2) break;
     const own = ready[at];
