@@ -11,19 +11,19 @@ import {
 } from './message-record.ts';
 import type { Notice } from './notices.ts';
 
-/** What is to stand in Slack. On record when it resolves, and again is the same as once; throws StoreUnavailable. */
+/** Messages to Slack. Stored when it resolves; idempotent; throws StoreUnavailable. */
 export type Messages<Bodies> = {
-  /** From now on the place shows what the body names, as that is whenever it changes: posted once, then edited. */
+  /** Posts a message once, then edits it whenever its subject changes. */
   keep<Name extends keyof Bodies & string>(
     key: MessageKey<Name>,
     message: Message<Bodies[Name]>,
   ): Promise<void>;
-  /** Says it once. */
+  /** Posts it once. */
   post<Name extends keyof Bodies & string>(
     key: MessageKey<Name>,
     message: Message<Bodies[Name]>,
   ): Promise<void>;
-  /** What stands there is made anew; nothing where it was never said. */
+  /** Renders a posted message again; does nothing if it was never posted. */
   refresh(key: string): Promise<void>;
 };
 
@@ -31,12 +31,12 @@ export type Messages<Bodies> = {
 export function createMessages(account: {
   store: Pick<Store, 'create' | 'read' | 'write'>;
   sealer: Sealer;
-  /** As long as what they tell of may still go on: after that they would be posted a second time. */
+  /** At least as long as their subjects may change: later they would be posted a second time. */
   rememberMs: number;
-  /** How long one piece of work may be held. */
+  /** How long one piece of work may take. */
   leaseMs: number;
   now: () => number;
-  /** Called after work was stored, so that a worker need not wait for its next round. */
+  /** Wakes the worker after work was stored. */
   wake: () => void;
 }) {
   const { rememberMs, wake } = account;
@@ -57,7 +57,7 @@ export function createMessages(account: {
   };
 }
 
-/** How a message differs from the usual, which is in its channel’s lane, kept, and told as late as it may get. */
+/** How a message differs from the usual one, which waits in its channel’s lane, however late. */
 type Policy = Pick<MessageRecord, 'isNote' | 'isNeverGivenUp' | 'withinMs' | 'lane'>;
 
 /** `body` is sealed. */
@@ -65,7 +65,7 @@ type Message<Body> = Policy & { channel: string; body: Body };
 
 type AnyMessage = Message<unknown> & Pick<MessageRecord, 'rememberMs'>;
 
-/** Stores a message of ours as work that is due, once per key. False: it is there already. Throws StoreUnavailable. */
+/** Stores a message as due work, once per key. False: it exists. Throws StoreUnavailable. */
 function storeMessage(
   { store, sealer, now }: { store: Pick<Store, 'create'>; sealer: Sealer; now: () => number },
   key: string,
@@ -77,10 +77,9 @@ function storeMessage(
 }
 
 /**
- * What a message tells of went on, and was stored before this call: another version of it is asked for. True when somebody
- * must be woken for it; false when there is no such record, when it waits and is read later than now, or when whoever
- * has it sees to it: that one loses its next write, or finds the new version when it is done. Its lease goes on meanwhile,
- * because a write that ended it would have the message taken, and posted, a second time while it leaves.
+ * Asks for another version of a message; call it after its subject's change was stored. True: wake a worker. False: there is
+ * no such record, it is due later anyway, or the worker that has it will see the new version or lose its next write. That
+ * worker's lease goes on: ending it would have the message posted twice.
  */
 async function refreshMessage(
   { store, leaseMs }: { store: Pick<Store, 'read' | 'write'>; leaseMs: number },
@@ -95,7 +94,7 @@ async function refreshMessage(
     const next = { ...record, wanted: record.wanted + 1 };
     if (isTaken && (await store.write(entry, writeMessageRecord(next), { holdMs: leaseMs }))) return false;
     if (isTaken && (await store.read(key))?.version !== entry.version) continue;
-    // Nobody has it, or its lease is over, and its worker with it.
+    // No worker has it, or that worker's lease is over.
     const value = writeMessageRecord({ ...next, turns: entry.attempts });
     if (await store.write(entry, value, { delayMs: 0, lane: laneOf(record) })) return true;
   }
@@ -108,11 +107,11 @@ export type Operators = {
   now: () => number;
   /** Where notices to the operators go; undefined: they are only logged. */
   opsChannel: string | undefined;
-  /** Called after a notice was stored; absent: whoever stores it is a worker. */
+  /** Called after a notice was stored; absent in a worker. */
   wake?: () => void;
 };
 
-/** Tells the operators in their channel, where there is one, once per name. On record when it resolves. */
+/** Posts a notice to the `ops` channel, if there is one, once per name. Stored when it resolves. */
 export async function tellOperators(operators: Operators, name: string, notice: Notice): Promise<void> {
   const { opsChannel, wake } = operators;
   if (opsChannel === undefined) return;
@@ -120,7 +119,7 @@ export async function tellOperators(operators: Operators, name: string, notice: 
   if (await storeMessage(operators, messageKey('notice', name), message)) wake?.();
 }
 
-/** What the operators call a record, by how its key begins. */
+/** A record's name for operators, by its key's prefix. */
 const namesOfRecords: readonly (readonly [string, string])[] = [
   [messageKey('alert', ''), 'alert'],
   ['message:', 'message'],
@@ -129,7 +128,7 @@ const namesOfRecords: readonly (readonly [string, string])[] = [
   ['link:', 'payment link'],
 ];
 
-/** Tells the operators that a record was put aside, once for each. A notice of a stuck notice would be one without end. */
+/** Tells operators once that a record was put aside; not of a notice, which would never end. */
 export async function tellStuck(operators: Operators, key: string, errorId: string): Promise<void> {
   if (key.startsWith(messageKey('notice', ''))) return;
   const [, named] = namesOfRecords.find(([prefix]) => key.startsWith(prefix)) ?? ['', 'record'];

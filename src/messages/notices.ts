@@ -6,8 +6,8 @@ import { noteMessage, posted } from '../slack/kit/note.ts';
 import type { FeatureMessages, Said } from './views.ts';
 
 /**
- * Something the bot must tell the people who run it, besides alerts: short, rare, once per name. Nothing secret, and no
- * customer: the channel may be wide. `lines`: what it means, and what to do; `about` may be outside text.
+ * A notice to operators: short, rare, once per name. No secret and no customer: the channel may be wide. `lines`: what it
+ * means, and what to do; `about` may be outside text.
  */
 export type Notice = {
   state: string;

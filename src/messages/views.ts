@@ -3,25 +3,22 @@ import type { SlackMessage } from '../slack/kit/message.ts';
 import type { MessageRecord } from './message-record.ts';
 import type { Work } from './message-work.ts';
 
-/**
- * `key`: by what the message is known in its channel’s history. `mayBeRepeat`: an earlier post of it may have arrived, and
- * that cannot be found out.
- */
+/** `key`: the message's key in its channel’s history. `mayBeRepeat`: an earlier post may have arrived. */
 export type Said = { key: string; mayBeRepeat: boolean };
 
-/** A message that was made, and both ways of sending it. Neither throws for anything Slack or the network does. */
+/** A composed message and both ways of sending it. Neither throws for Slack or the network. */
 export type Composed = {
-  /** The same for messages that look the same. */
+  /** Equal for messages that look the same. */
   digest: string;
   post: (channel: string, threadTs?: string) => Promise<PostOutcome>;
   edit: (channel: string, ts: string) => Promise<PostOutcome>;
 };
 
-/** What a message shows as it leaves: what its words are made of, where Slack is known. */
+/** What a message shows as it leaves. */
 export type Rendered<Shown> =
   /**
-   * `below`: in the thread of that message, and after those steps of it, the nearest first. `keep` goes on record with
-   * the post. `ifRefused`: where Slack takes no edit of it, it stays as it is.
+   * `below`: in that message's thread, after those steps, the nearest first. `keep` is stored with the post. `ifRefused`: if
+   * Slack refuses an edit, it stays as it is.
    */
   | {
       kind: 'shown';
@@ -30,33 +27,33 @@ export type Rendered<Shown> =
       keep?: Pick<MessageRecord, 'evidence'>;
       ifRefused?: 'leave';
     }
-  /** It is not to be said any more. */
+  /** Don't post it any more. */
   | { kind: 'nothing' }
-  /** It is not to be said yet: asked again, ever more rarely, and nothing behind it waits. */
+  /** Not yet: asked again, ever more rarely; nothing waits behind it. */
   | { kind: 'later' }
-  /** Whoever was asked has written what becomes of the record. */
+  /** The view has already written the record. */
   | { kind: 'settled' };
 
-/** How a feature makes its messages, by their names, each of what it was stored with. */
+/** Maps each message name of a feature to what it shows, from the stored body. */
 export type Views<Bodies, Shown> = {
   [Kind in keyof Bodies]: (body: Bodies[Kind], work: Work, said: Said) => Promise<Rendered<Shown>>;
 };
 
-/** A message in its words; the same thing shown gives the same. */
+/** A message's words. Pure: the same input gives the same message. */
 type Worded = {
   message: SlackMessage;
-  /** Whom it calls on purpose, by their user ids; of everybody else it has the name. */
+  /** User ids that the message mentions; everybody else stands by name. */
   calls?: readonly string[];
-  /** Who gets it where the bot may not post: whoever types a command need not know. */
+  /** Who gets it where the bot may not post. */
   orTo?: string;
 };
 
-/** How a feature puts into words what its views show. */
+/** Maps what a feature's views show to words. */
 export type Words<Shown extends { kind: string }> = {
   [Kind in Shown['kind']]: (post: Extract<Shown, { kind: Kind }> & Said) => Worded;
 };
 
-/** All messages of a feature; the outbox finds each by the name in its key. */
+/** A feature's messages, each found by the name in its key. */
 export type FeatureMessages = {
   views: Readonly<
     Record<string, (body: never, work: Work, said: Said) => Promise<Rendered<{ kind: string }>>>

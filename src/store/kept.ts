@@ -26,7 +26,7 @@ import { whyAway } from './why-away.ts';
 import type { Log } from '../log.ts';
 import { randomBytes } from 'node:crypto';
 
-/** Where it is kept, and what seals it; see `config/settings.ts`. */
+/** See `config/settings.ts`. */
 type StoreSettings = {
   redisUrl: string | undefined;
   redisPrefix: string;
@@ -40,16 +40,16 @@ export type Kept = {
   sealer: Sealer;
   /** Of the keys that it opens with; the first seals. */
   keyIds: readonly string[];
-  /** All of it, where `store` and `sealer` are one account's part. */
+  /** The whole store; `store` and `sealer` are one account's part. */
   whole?: Pick<Kept, 'store' | 'sealer'>;
   redis: RedisConnection | undefined;
   /** Of the embedded store. */
   file?: string;
-  /** What shows that it is the store this process began on, and that its keys open it. */
+  /** Shows that it is still the store this process began on, and that its keys open it. */
   mark: StoreMark;
-  /** Resolves when the store has been asked whether it may be trusted, or is away for now. */
+  /** Resolves when the store was asked whether it can be trusted, or is away. */
   checked: () => Promise<void>;
-  /** Why it must not be trusted; undefined while nothing speaks against it. */
+  /** Why it can't be trusted; undefined while it can. */
   refusal: () => string | undefined;
   close: () => Promise<void>;
 };
@@ -61,12 +61,12 @@ const keyFileId = 'file';
 /** The audit's head, which every bot of an earlier release has made as well. */
 const sealedBefore = 'audit-head';
 
-/** False where the embedded store would be made anew, empty: no bot with these settings has run here. */
+/** False: no bot with these settings has run here, and the embedded store would be created empty. */
 export function hasStore({ redisUrl, dataDir }: Pick<StoreSettings, 'redisUrl' | 'dataDir'>): boolean {
   return redisUrl !== undefined || existsSync(join(dataDir, storeFile));
 }
 
-/** What survives a crash: the embedded store with its own key file, or Redis with the keys that replicas share. */
+/** Opens the embedded store with its key file, or Redis with the replicas' shared keys. */
 export async function openKept({
   config,
   log,
@@ -92,7 +92,7 @@ export async function openKept({
     };
   }
   const { redisUrl: url, redisPrefix: prefix, redisWaitReplicas: waitReplicas, sealingKeys = [] } = config;
-  // Some 400 files, which a bot on the embedded store has no use for.
+  // Imported late: some 400 files that a bot on the embedded store doesn't need.
   const { connectRedis } = await import('./redis-client.ts');
   const onOtherNode = () => void watch.check();
   const redis = connectRedis({ url, log, prefix, waitReplicas, onOtherNode });
@@ -108,7 +108,7 @@ export async function openKept({
     redis,
     refusal: () => watch.refusal() ?? mark.refusal(),
     async checked() {
-      // Asked any sooner, a Redis that is there would be taken for one that is away, and not be judged.
+      // Not sooner: a Redis still connecting would count as away, and not be checked.
       await withinDeadline(redis.tried, firstAttemptMs).catch(() => undefined);
       await watch.check();
     },
@@ -137,7 +137,7 @@ export function hasKeys({ sealingKeys = [], dataDir }: StoreSettings): boolean {
   return sealingKeys.length > 0 || existsSync(join(dataDir, keyFile));
 }
 
-/** What was sealed with the key file opens with it also once SEALING_KEYS are set, until the file is taken away. */
+/** The key file still opens what it sealed once SEALING_KEYS are set, until it is removed. */
 function embeddedKeys({ sealingKeys = [], dataDir }: StoreSettings): readonly SealingKey[] {
   const path = join(dataDir, keyFile);
   if (sealingKeys.length > 0 && !existsSync(path)) return sealingKeys;
@@ -145,7 +145,7 @@ function embeddedKeys({ sealingKeys = [], dataDir }: StoreSettings): readonly Se
   return isTaken ? sealingKeys : [...sealingKeys, { id: keyFileId, key: readOrMakeKeyFile(path) }];
 }
 
-/** A Redis that hangs must not keep the process from serving. */
+/** A hanging Redis must not keep the process from serving. */
 const firstAttemptMs = 2_000;
 
 function makeDataFolder(path: string): void {
@@ -163,7 +163,7 @@ function nothingToCheck(): Promise<void> {
   return Promise.resolve();
 }
 
-/** Throws StoreUnavailable where nobody knows why it takes no writes. */
+/** Throws StoreUnavailable if it is unknown why it takes no writes. */
 export async function storeHealth({
   store,
   refusal,
@@ -178,7 +178,7 @@ export async function storeHealth({
     return lost === undefined ? { state: 'ok' } : { state: 'down', detail: lost, fix: lostFix };
   } catch (error) {
     const cause = error instanceof Error ? String(error.cause) : '';
-    // While there is no connection the call's own words say no more than that.
+    // Without a connection the call's own error says nothing more.
     const why = whyAway(cause) ?? whyAway(redis?.failure() ?? '');
     if (!why) throw error;
     return { state: 'down', ...why };
@@ -188,9 +188,8 @@ export async function storeHealth({
 const keyBytes = 32;
 
 /**
- * The 32 random bytes in the file, made now if there is none. Two processes that start at once get the
- * same key: the file appears whole or not at all, and is on the disk before anything is sealed with it.
- * Throws when others than its owner may read it, or when it does not hold 32 bytes.
+ * The file's 32 random bytes, made now if there is none. Two processes that start at once get the same key: the file
+ * appears whole, and is on the disk before anything is sealed. Throws if others may read it, or if it doesn't hold 32 bytes.
  */
 export function readOrMakeKeyFile(path: string): Buffer {
   if (!existsSync(path)) makeKeyFile(path);
@@ -221,7 +220,7 @@ function makeKeyFile(path: string): void {
     closeSync(file);
   }
   try {
-    // A link, unlike a rename, never replaces the key another process has made meanwhile.
+    // A link, unlike a rename, never replaces a key that another process made meanwhile.
     linkSync(draft, path);
     syncToDisk(folder);
   } catch (error) {
@@ -231,7 +230,7 @@ function makeKeyFile(path: string): void {
   }
 }
 
-/** A file's bytes, or a folder's names, survive a power cut from here on. */
+/** Makes a file's bytes, or a folder's names, survive a power cut. */
 export function syncToDisk(path: string): void {
   const handle = openSync(path, 'r');
   try {

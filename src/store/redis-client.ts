@@ -18,17 +18,17 @@ import type { ScriptRunner } from './redis-store.ts';
 import { whyAway } from './why-away.ts';
 
 export type RedisConnection = {
-  /** The connection as it stands now. Ask anew each time: an outage makes another. */
+  /** The current connection. Ask each time: an outage makes another. */
   readonly client: RedisClient;
-  /** For the store and its check: always on the connection that stands. */
+  /** For the store and its check: always on the current connection. */
   readonly commands: ScriptRunner & Inspectable;
-  /** For a cache; it keeps the connection that stood when it was made. */
+  /** For a cache; keeps the connection of when it was made. */
   cacheAdapter: () => KeyvRedis<unknown>;
-  /** Resolves, and never rejects, when the first attempt to connect has come to its end, good or bad. */
+  /** Resolves when the first attempt to connect has ended, well or not. Never rejects. */
   tried: Promise<void>;
-  /** What stands in the way of it now, in the words of Redis or of the network; undefined while it answers. */
+  /** Why Redis doesn't answer, in its own words or the network's; undefined while it answers. */
   failure: () => string | undefined;
-  /** Drops the connection at once and for good; calls still under way reject. Close the store first. */
+  /** Drops the connection for good; calls under way reject. Close the store first. */
   close: () => void;
 };
 
@@ -38,9 +38,9 @@ export type RedisOptions = {
   log: Log;
   /** The store's; it decides which node of a Cluster serves. Default `payops`. */
   prefix?: string;
-  /** So many replicas must have what a script of `commands` changed or saw; fewer reject the call. Default 0. */
+  /** How many replicas must have what a script changed or saw, else the call rejects. Default 0. */
   waitReplicas?: number;
-  /** Called when another node serves than before: it may be set up in another way. */
+  /** Called when another node serves: its settings may differ. */
   onOtherNode?: () => void;
 };
 
@@ -49,7 +49,7 @@ const firstRetryMs = 50;
 const longestRetryMs = 500;
 /** Longer than Sentinels take to hear of a failover. Past it they have been set up anew, with their epochs. */
 const newsMs = 15_000;
-/** Where one address leads to a replica for good, a new connection with every call would be an attack on it. */
+/** If an address leads to a replica for good, don't reconnect with every call. */
 const renewGapMs = 2_000;
 const silenceMs = 3000;
 const watchMs = 500;
@@ -59,14 +59,12 @@ const replicasWithinMs = 500;
 const servesNot = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN)\b|: -READONLY\b/;
 
 /**
- * Connects in the background and stays connected: returns at once, also when Redis is away, and keeps
- * trying; it is back within 3 s of Redis's return, or of a failover's end. While it is away every call fails
- * at once instead of waiting in a queue whose calls would be carried out long after their callers have given up.
- * Not node-redis's own Cluster and Sentinel clients: they send a call again by themselves, by which a `create` that was
- * carried out is answered "there already", and they follow ASK. Here every call goes once, to one node: what the node
- * answers with ASK is refused too, because while a Cluster moves the store's slot, half of its records are elsewhere.
- * Each outage is logged once, and its end; the address's user and password never are. TLS is rediss.
- * Throws only for an address that can never work, without repeating it.
+ * Connects in the background and returns at once; reconnects within 3 s of Redis's return or a failover's end. While Redis
+ * is away calls fail at once, instead of being carried out long after their callers gave up.
+ * Not node-redis's own Cluster and Sentinel clients: they repeat calls, so a `create` that was carried out would be
+ * answered "there already", and they follow ASK. Here a call goes once, to one node, and ASK is refused: while a Cluster
+ * moves the store's slot, half of its records are elsewhere.
+ * Logs each outage and its end once, without user and password. Throws only for an address that can never work.
  */
 export function connectRedis(options: RedisOptions): RedisConnection {
   const { url, log, prefix = 'payops', waitReplicas = 0, onOtherNode = () => undefined } = options;
@@ -76,19 +74,19 @@ export function connectRedis(options: RedisOptions): RedisConnection {
       fix: 'Set REDIS_WAIT_REPLICAS to 1.',
     });
   }
-  // With any key under the store's hash tag a Cluster keeps them all on one node.
+  // The store's hash tag keeps all its keys on one node of a Cluster.
   const key = `{${prefix}}`;
   const news = createRedisNews(log);
   const over = new AbortController();
   const first = Promise.withResolvers<void>();
-  // Stands in until a node is found: never connected, so its calls fail at once.
+  // A placeholder until a node is found: never connected, so its calls fail at once.
   let current = openNodeClient(address, undefined, connectMs);
   let searching = false;
   let served: ServingNode | undefined;
   let lostAt = 0;
   const gapMs = address.kind === 'alone' ? renewGapMs : 0;
   let leftAt = -Infinity;
-  /** Told beside the call's own error: of many calls that wait for replicas at once, most run into their deadline. */
+  /** Logged besides the call's error: most calls that wait for replicas hit their own deadline first. */
   let lacking: string | undefined;
 
   async function connect(node: ServingNode): Promise<void> {
@@ -114,7 +112,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     if (isOther) onOtherNode();
   }
 
-  /** Until a node is found that serves. */
+  /** Retries until a serving node is found. */
   async function follow(): Promise<void> {
     searching = true;
     for (let failed = 0; searching && !over.signal.aborted; failed += 1) {
@@ -131,7 +129,7 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     }
   }
 
-  /** Drops that connection, unless it is dropped already, and makes another. */
+  /** Replaces that connection, unless it was replaced already. */
   function renew(lost: RedisClient, failure: string): void {
     if (lost !== current || searching || over.signal.aborted) return;
     news.lose(failure);
@@ -157,10 +155,9 @@ export function connectRedis(options: RedisOptions): RedisConnection {
   }
 
   /**
-   * WAIT promises only the writes of its own connection. So it goes out right behind the script, on the same
-   * one, and behind a write of our own: a script that changed nothing may have seen what another replica of
-   * the bot wrote and no replica of Redis has yet, and "there already" must not be said of what can still be
-   * lost. (Redis 7 waits for everybody's writes as it is; it does not say that it always will.)
+   * WAIT covers the writes of its own connection only, so it follows the script on the same connection, after a write of
+   * ours: a script that changed nothing may have seen another bot's write that no replica has yet, and "there already" must
+   * not be said of what can still be lost. (Redis 7 waits for all writes, but doesn't promise it.)
    */
   async function askKept<T>(call: (client: RedisClient) => Promise<T>): Promise<T> {
     return await ask(async (asked) => {
@@ -177,8 +174,8 @@ export function connectRedis(options: RedisOptions): RedisConnection {
     });
   }
 
-  // The socket's own timeout starts anew with every write, so under steady calls a connection whose other
-  // end has vanished without a word would be kept for the many minutes of TCP's patience.
+  // The socket's own timeout restarts with every write: under steady calls a connection whose other end vanished would be
+  // kept for TCP's many minutes.
   const watchdog = setInterval(() => {
     if (current.isReady && news.silentMs() > silenceMs) renew(current, `No answer for ${silenceMs} ms`);
   }, watchMs).unref();
@@ -211,10 +208,10 @@ function readAddress(url: string): RedisAddress {
   return address;
 }
 
-/** What Redis itself answers a caller whom it does not let in. */
+/** Redis' answers to a caller it doesn't let in. */
 const refusal = /^(WRONGPASS|NOAUTH|NOPERM)\b/;
 
-/** Tells an outage once, and its end once; and once in it that Redis refuses the bot, whatever stood in the way before. */
+/** Logs an outage once, its end once, and once in it that Redis refuses the bot. */
 type RedisNews = {
   /** Redis has given a sign of life. */
   hear: () => void;
