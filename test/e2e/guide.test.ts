@@ -56,7 +56,7 @@ const steps: Record<string, (newcomer: Newcomer, amount: string) => Promise<void
   async '/pay ORDER-1002: not confirmed, and why'(newcomer) {
     expect(await asksFor('ORDER-1002', newcomer)).toMatch(/Not confirmed[^]*✗/);
   },
-  async '/pay charge: Bola’s card, ·· 1127, asks for the code on the customer’s phone'(newcomer, amount) {
+  async '/pay charge: Bola’s card (1127) asks for the code on the customer’s phone'(newcomer, amount) {
     await typed(newcomer);
     await newcomer.review({ card: '1127', amount });
     await newcomer.press(`Charge NGN ${amount}`);
@@ -66,7 +66,7 @@ const steps: Record<string, (newcomer: Newcomer, amount: string) => Promise<void
     await newcomer.close();
     await expectNoPhone(newcomer);
   },
-  async '/pay charge: Bola’s card, ·· 1127: the customer types the code on their own page'(newcomer, amount) {
+  async '/pay charge: Bola’s card (1127): the customer types the code on their own page'(newcomer, amount) {
     await typed(newcomer);
     await newcomer.review({ card: '1127', amount });
     await newcomer.press(`Charge NGN ${amount}`);

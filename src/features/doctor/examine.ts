@@ -46,9 +46,9 @@ const clockSlackMs = 30_000;
 
 /** `whose` says another time than ours. */
 export function judgeClock(whose: string, theirMs: number, nowMs: number): Verdict {
-  if (Number.isNaN(theirMs)) return { state: 'skipped', says: `${whose} did not say its time` };
+  if (Number.isNaN(theirMs)) return { state: 'skipped', says: `No time came from ${whose}` };
   const apartMs = Math.abs(theirMs - nowMs);
-  if (apartMs < clockSlackMs) return ok(`${whose} and this machine agree on the time`);
+  if (apartMs < clockSlackMs) return ok(`This machine and ${whose} agree on the time`);
   const seconds = Math.round(apartMs / 1_000);
   const words = `This machine's clock is ${seconds} s ${nowMs > theirMs ? 'ahead of' : 'behind'} that of ${whose}`;
   const fix = 'Set the clock by NTP: from five minutes apart, what Slack sends is refused.';

@@ -98,8 +98,8 @@ function openHome(): void {
 const steps: readonly GuideStep[] = [
   type('paid, with proof', '/pay ORDER-1001'),
   type('not confirmed, and why', '/pay ORDER-1002'),
-  type('Bola’s card, ·· 1127, asks for the code on the customer’s phone', '/pay charge'),
-  type('Bola’s card, ·· 1127: the customer types the code on their own page', '/pay charge'),
+  type('Bola’s card (1127) asks for the code on the customer’s phone', '/pay charge'),
+  type('Bola’s card (1127): the customer types the code on their own page', '/pay charge'),
   show('Let the bank decline a saved card: one alert', 'Saved cards'),
   show('Send the event of an alert again, then with a bad signature: still one alert', 'Events'),
   show('Send 60 failures: #pay-alerts gets one count, not 60 messages', 'Saved cards'),
