@@ -25,10 +25,9 @@ export type ScriptRunner = {
 };
 
 /**
- * The store in Redis, for any number of replicas: each method is one atomic script judged by Redis's
- * clock. Redis must not evict (`noeviction`) and should write each change to disk before answering
- * (`appendfsync always`), see `checkRedis`. The client stays its owner's: close() ends the store's use of
- * it, not the connection.
+ * The store in Redis, for any number of replicas: each method is one atomic script on Redis' clock. Redis must not evict
+ * (`noeviction`) and should write each change to disk before answering (`appendfsync always`); see `checkRedis`. `close()`
+ * doesn't close the client.
  */
 export function openRedisStore(
   client: ScriptRunner,
@@ -127,12 +126,12 @@ export function openRedisStore(
 
 type CreateCall = { record: string[]; resolve: (isNew: boolean) => void; reject: (error: unknown) => void };
 
-/** More would keep Redis from everybody else for too long. */
+/** More would block Redis for too long. */
 const mostTogether = 64;
 
 /**
- * One script for all records that are made in the same turn of the event loop: a burst of webhooks is a few calls
- * instead of one each, for this process and for Redis alike. They are made in their order, and fail together.
+ * One script for all records created in a turn of the event loop: a burst of webhooks costs a few calls. They are created in
+ * order, and fail together.
  */
 function createTogether(createAll: (records: string[][]) => Promise<boolean[]>) {
   let waiting: CreateCall[] = [];
@@ -161,7 +160,7 @@ function createTogether(createAll: (records: string[][]) => Promise<boolean[]>) 
   return Object.assign(create, { flush });
 }
 
-/** Redis forgets its scripts when it restarts or fails over; sending the text once teaches them again. */
+/** Sends the script's text when Redis has forgotten it, after a restart or a failover. */
 async function evaluate(client: ScriptRunner, script: Script, options: ScriptOptions): Promise<unknown> {
   try {
     return await client.evalSha(script.sha1, options);

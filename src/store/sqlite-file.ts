@@ -15,11 +15,9 @@ const clockColumns = `
 `;
 
 /**
- * Records and the lanes they wait in. `lanes.head_at` is the due time of a lane's oldest work and
- * `lanes.free_at` is set only while the lane is leased or paused: so the next lane to take is the first
- * row of one partial index and the next lane to set free the first row of the other, whatever the backlog.
- * `members` are the lists that records are in; a record that is forgotten leaves them.
- * All times are UTC milliseconds.
+ * Records and their lanes. `lanes.head_at`: due time of the lane's oldest work. `lanes.free_at`: set only while the lane is
+ * leased or paused. So the next lane to take and the next to set free are the first rows of two partial indexes, whatever
+ * the backlog. `members`: the lists that records are in. All times are UTC milliseconds.
  */
 const schema = `
   create table entries (
@@ -61,10 +59,9 @@ const schema = `
 `;
 
 /**
- * The store's file, ready and durable: what a commit has answered survives a power cut (WAL with
- * synchronous=FULL). Made readable by its owner alone, with its folder, when missing. Several processes
- * may open it at once. Throws StoreUnavailable, with the reason, when it cannot be opened, is no SQLite
- * file, or was made by another version.
+ * Opens the store's file: commits survive a power cut (WAL, synchronous=FULL). If missing, makes it and its folder, for
+ * their owner alone. Several processes may open it. Throws StoreUnavailable, with the reason, if it can't be opened, is no
+ * SQLite file, or has another version's schema.
  */
 export function openStoreFile(path: string): DatabaseSync {
   try {
@@ -91,13 +88,13 @@ export function openStoreFile(path: string): DatabaseSync {
 }
 
 /**
- * The file for this process alone until it is closed; undefined while another has it open. What was moved already can be
- * had again. Throws StoreUnavailable as `openStoreFile` does.
+ * Opens the file, also a moved one, for this process alone; undefined: another has it open. Throws StoreUnavailable as
+ * `openStoreFile` does.
  */
 export function lockStoreFile(path: string): DatabaseSync | undefined {
   const db = new DatabaseSync(path);
   try {
-    // Before anything is read: no other process can open it any more, and none that has it is let by.
+    // Lock before reading: from here on no other process can open or write it.
     db.exec('pragma locking_mode = exclusive; begin exclusive');
     const found = Number(db.prepare('pragma user_version').get()?.['user_version']);
     if (found === schemaVersion || found === movedVersion) return db;
@@ -110,7 +107,7 @@ export function lockStoreFile(path: string): DatabaseSync | undefined {
   }
 }
 
-/** From now on no bot starts on it. */
+/** No bot starts on the file any more. */
 export function markMoved(db: DatabaseSync): void {
   db.exec(`pragma user_version = ${movedVersion}; commit`);
 }

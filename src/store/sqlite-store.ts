@@ -5,10 +5,9 @@ import { openStoreFile } from './sqlite-file.ts';
 import { mostDue, type Entry, type Store } from './store.ts';
 
 /**
- * The store in one file, for a single machine: what a call has answered survives kill -9 and power cuts.
- * `now` (UTC ms) is the store's clock, which is held where it was when that is put back. Several processes may share the file if they share the clock; a
- * call then waits up to 5 s for the other's transaction, and blocks this process while it does.
- * Throws StoreUnavailable when the file cannot be opened.
+ * The store in one file, for one machine: what a call has answered survives kill -9 and power cuts. `now` (UTC ms) is the
+ * machine's clock. Processes that share the clock may share the file; a call then blocks this process for up to 5 s while it
+ * waits for the other's transaction. Throws StoreUnavailable if the file can't be opened.
  */
 export function openSqliteStore(options: { path: string; now: () => number }): Store {
   const db = openStoreFile(options.path);
@@ -95,8 +94,8 @@ export function openSqliteStore(options: { path: string; now: () => number }): S
 type Clock = ReturnType<typeof openClock>;
 
 /**
- * The store's clock, UTC ms: that of the machine, except that it never runs backwards. When the machine's is put back,
- * the store's goes on from the last time that it told here or wrote down, and stays ahead by so much.
+ * The store's clock, UTC ms: the machine's, except that it never runs backwards. When the machine's is put back, it goes on
+ * from the last time it returned or stored, and stays ahead by that much.
  */
 function openClock(db: DatabaseSync, now: () => number) {
   const readCounter = db.prepare('select version, seen_at, ahead_ms from counter');
@@ -115,22 +114,21 @@ function openClock(db: DatabaseSync, now: () => number) {
   };
 }
 
-/** What the calls of one transaction share: one reading of the clock (UTC ms) and the version counter, raised as they change things. */
+/** Shared by the calls of a transaction: one clock reading (UTC ms), and the version counter that changes raise. */
 type Turn = { readonly now: number; version: number };
 
 type Call = {
-  /** Makes the change and gives what to do once it is committed. */
+  /** Makes the change; returns what to do after the commit. */
   run: (turn: Turn) => () => void;
   reject: (error: Error) => void;
 };
 
-/** Records forgotten per call, at most: more than the one a call can add, so that the file stops growing. */
+/** Expired records removed per call: more than the one a call can add, so the file stops growing. */
 const sweptPerCall = 4;
 
 /**
- * One transaction, and so one wait for the disk, for all calls that arrive in the same turn of the event
- * loop: a burst of webhooks costs a few fsyncs instead of one each. The calls run one after another in
- * the order they came; as they share a transaction, a disk that fails fails all of them.
+ * One transaction, so one wait for the disk, for all calls of a turn of the event loop: a burst of webhooks costs a few
+ * fsyncs. Calls run in the order they came, and fail together when the disk fails.
  */
 function createGroupCommit(db: DatabaseSync, clock: Clock) {
   const begin = db.prepare('begin immediate');
@@ -167,7 +165,7 @@ function createGroupCommit(db: DatabaseSync, clock: Clock) {
   }
 
   return {
-    /** Resolves after the commit, never before. Throws StoreUnavailable when it failed; nothing of it is then in the file. */
+    /** Resolves after the commit. Throws StoreUnavailable if it failed; the file is then unchanged. */
     run<T>(change: (turn: Turn) => T): Promise<T> {
       return new Promise((resolve, reject) => {
         if (closed) throw new StoreUnavailable('The store is closed.');
@@ -181,7 +179,7 @@ function createGroupCommit(db: DatabaseSync, clock: Clock) {
         if (waiting.length === 1) setImmediate(flush);
       });
     },
-    /** Commits what waits; later calls throw StoreUnavailable. */
+    /** Commits pending calls; later ones throw StoreUnavailable. */
     close() {
       if (closed) return;
       closed = true;
@@ -296,7 +294,7 @@ type Change = {
   lists: Lists | undefined;
 };
 
-/** The new version; undefined when the change is refused, and then nothing has changed. */
+/** The new version; undefined: refused, and nothing changed. */
 function writeRecord(statements: Statements, turn: Turn, change: Change): number | undefined {
   const { entry, value, fate, pauseMs } = change;
   const found = statements.find.get(entry.key, entry.version, turn.now);

@@ -19,17 +19,16 @@ export type CopyContents = { records: number; work: number };
 
 type CopyEnd =
   | ({ kind: 'copied' } & CopyContents)
-  /** A file of that name is there already; it is left as it is. */
+  /** A file of that name exists, and is left alone. */
   | { kind: 'exists' };
 
 /**
- * Writes the store's file at `path`, as it is at one moment, to the new file `copy`, readable by its owner alone, and reads
- * it back. Bots may run: they are not held up. The copy is whole and on the disk, or there is none. Throws
- * StoreUnavailable, and the file system's own errors.
+ * Writes a snapshot of the store's file to the new file `copy`, for its owner alone, and reads it back. Running bots aren't
+ * held up. The copy is whole and on the disk, or there is none. Throws StoreUnavailable, and the file system's errors.
  */
 export function copyStoreFile(path: string, copy: string): CopyEnd {
   try {
-    // SQLite writes into an empty file as it finds it: nobody else may read it even for a moment.
+    // SQLite keeps an empty file's mode: so nobody else can read the copy, even for a moment.
     closeSync(openSync(copy, 'wx', 0o600));
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return { kind: 'exists' };
@@ -56,9 +55,9 @@ type PutBackEnd =
   | { kind: 'in_use' };
 
 /**
- * Puts a copy in the place of the store's file at `path`. `isOurs` opens the file that will take its place, and closes it;
- * what it throws, of another form or other keys, ends this with nothing changed. The file that was there stays, under the name `before`. A crash leaves the old
- * file in place or the new one, never none. Throws StoreUnavailable, and the file system's own errors.
+ * Replaces the store's file at `path` with a copy. `isOurs` opens and closes the copy first; if it throws (another form, other
+ * keys), nothing changes. The old file stays under the name `before`. After a crash the old or the new file is there, never
+ * none. Throws StoreUnavailable, and the file system's errors.
  */
 export async function putBackStoreFile(
   path: string,
