@@ -1,6 +1,6 @@
 import type { ActionsBlock, ContextBlock, RichTextBlock } from '@slack/types';
 import { endsCard, type Alert, type AlertCardShown, type CardStep, isDeclined, recordOf } from './alert.ts';
-import type { AlertCard, Environment, Recovery, Lookup } from '../../domain/alert.ts';
+import type { AlertCard, Recovery, RoutePlace, Lookup } from '../../domain/alert.ts';
 import { counted, duration } from '../../domain/wording.ts';
 import type { MessagePlace } from '../../messages/delivery.ts';
 import { type Money, formatMoney } from '../../domain/money.ts';
@@ -502,38 +502,28 @@ function stepFields(step: CardStep, alert: Alert, reader: string | undefined): R
 }
 
 /** More than a person reads at once; the rest stands in the channels. */
-const mostShown = 8;
-const mostOpen = 5;
+const mostShown = { assigned: 8, open: 5 };
 
 /** A part of the App Home; nothing without alerts. */
-export function homeAlerts(
-  alerts: readonly FoundAlert[],
-  place: { environment: Environment; account: string },
-): HomeBlock[] {
-  if (alerts.length === 0) return [];
-  const more = alerts.length - mostShown;
-  return [
-    header('Assigned to you'),
-    ...alerts.slice(0, mostShown).flatMap((alert) => alertItem(alert, place)),
-    ...(more > 0 ? [context(plainText(`… and ${counted(more, 'more alert')}, in their channels.`))] : []),
-    divider(),
-  ];
+export function homeAlerts(alerts: readonly FoundAlert[], place: RoutePlace): HomeBlock[] {
+  const items = alerts.map((alert) => alertItem(alert, place));
+  return homePart('Assigned to you', items, mostShown.assigned);
 }
 
 export type OpenAlert = FoundAlert & { id: string };
 
-/** The newest that nobody has acknowledged; nothing without any. */
-export function homeOpenAlerts(
-  alerts: readonly OpenAlert[],
-  place: { environment: Environment; account: string },
-): HomeBlock[] {
-  if (alerts.length === 0) return [];
-  const more = alerts.length - mostOpen;
+/** The newest that nobody has acknowledged. */
+export function homeOpenAlerts(alerts: readonly OpenAlert[], place: RoutePlace): HomeBlock[] {
+  const items = alerts.map((alert) => [...alertItem(alert, place), actions(acknowledgeButton(alert.id))]);
+  return homePart('Open alerts', items, mostShown.open);
+}
+
+function homePart(title: string, items: readonly HomeBlock[][], most: number): HomeBlock[] {
+  if (items.length === 0) return [];
+  const more = items.length - most;
   return [
-    header('Open alerts'),
-    ...alerts
-      .slice(0, mostOpen)
-      .flatMap((alert) => [...alertItem(alert, place), actions(acknowledgeButton(alert.id))]),
+    header(title),
+    ...items.slice(0, most).flat(),
     ...(more > 0 ? [context(plainText(`… and ${counted(more, 'more alert')}, in their channels.`))] : []),
     divider(),
   ];
@@ -548,7 +538,7 @@ export function assignedAlerts(alerts: readonly FoundAlert[]): OpenItems | undef
 
 function alertItem(
   { event, receivedAtMs, card, evidence, place: stands }: FoundAlert,
-  place: { environment: Environment; account: string },
+  place: RoutePlace,
 ): HomeBlock[] {
   // What was never looked up is told as the event tells it.
   const lookup: Lookup = evidence?.lookup ?? { kind: 'unchecked', failure: 'network' };
